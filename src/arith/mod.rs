@@ -1,0 +1,1 @@
+//! Layer 2: simplification, bounds, affine iter-map detection, region algebra.

@@ -1,0 +1,1 @@
+//! Layer 10: the `weftile` command line.

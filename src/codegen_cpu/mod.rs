@@ -1,0 +1,1 @@
+//! Layer 6: kernel IR to native code through Cranelift.

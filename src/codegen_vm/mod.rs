@@ -1,0 +1,1 @@
+//! Layer 6: graph functions to bytecode.

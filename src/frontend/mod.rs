@@ -1,0 +1,1 @@
+//! Layer 9: files that models, weights and data come in.

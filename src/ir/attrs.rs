@@ -1,0 +1,45 @@
+//! Attributes and annotations: named plain values on functions, loops, blocks and calls.
+
+use indexmap::IndexMap;
+
+use super::Expr;
+use crate::tensor::DType;
+
+/// Attributes in the order in which they were written.
+pub type Attrs = IndexMap<String, AttrValue>;
+
+/// A plain value.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum AttrValue {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    DType(DType),
+    Expr(Expr),
+    List(Vec<AttrValue>),
+    Dict(Attrs),
+}
+
+impl AttrValue {
+    /// The integer, if it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Self::Int(v) => Some(*v),
+            Self::Bool(v) => Some((*v).into()),
+            Self::Expr(e) => e.as_int(),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::Str(text) = self {
+            Some(text)
+        } else {
+            None
+        }
+    }
+}

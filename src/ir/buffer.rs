@@ -1,0 +1,207 @@
+//! Buffers, regions of them, and where they live.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::{Expr, Var};
+use crate::tensor::DType;
+
+/// Where a buffer lives. Prints as TVM's scope string.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Scope {
+    /// Device memory.
+    #[default]
+    Global,
+    /// Memory of a workgroup (`shared`, and `shared.dyn`).
+    Shared,
+    /// Registers of a thread.
+    Local,
+    /// A scope that the compiler keeps and prints but gives no meaning, as `wmma.accumulator`.
+    Other(String),
+}
+
+impl Scope {
+    /// The scope with this name.
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "" | "global" => Self::Global,
+            "shared" => Self::Shared,
+            "local" => Self::Local,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// TVM's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// What a buffer is.
+#[derive(Clone, Debug)]
+pub struct BufferNode {
+    /// Name it was given; names need not be unique.
+    pub name: String,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Extents, which may be symbolic.
+    pub shape: Vec<Expr>,
+    /// Distance of neighbours in each dimension, in elements; empty for a dense row-major buffer.
+    pub strides: Vec<Expr>,
+    /// Offset of the first element, in elements; `None` for 0.
+    pub elem_offset: Option<Expr>,
+    /// Where it lives.
+    pub scope: Scope,
+}
+
+/// A multi-dimensional array that loops read and write. Equal by identity.
+#[derive(Clone)]
+pub struct Buffer(Arc<BufferNode>);
+
+impl Buffer {
+    /// A new dense buffer in device memory, different from every other one.
+    pub fn new(name: impl Into<String>, shape: Vec<Expr>, dtype: DType) -> Self {
+        Self::with_scope(name, shape, dtype, Scope::Global)
+    }
+
+    /// A new dense buffer.
+    pub fn with_scope(
+        name: impl Into<String>,
+        shape: Vec<Expr>,
+        dtype: DType,
+        scope: Scope,
+    ) -> Self {
+        Self::from_node(BufferNode {
+            name: name.into(),
+            dtype,
+            shape,
+            strides: vec![],
+            elem_offset: None,
+            scope,
+        })
+    }
+
+    /// A new buffer with all properties given.
+    pub fn from_node(node: BufferNode) -> Self {
+        Self(Arc::new(node))
+    }
+
+    /// All properties.
+    pub fn node(&self) -> &BufferNode {
+        &self.0
+    }
+
+    /// Name it was given.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[Expr] {
+        &self.0.shape
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.0.shape.len()
+    }
+
+    /// Where it lives.
+    pub fn scope(&self) -> &Scope {
+        &self.0.scope
+    }
+}
+
+impl PartialEq for Buffer {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Buffer {}
+
+impl Hash for Buffer {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {:?} {}", self.name(), self.shape(), self.dtype())
+    }
+}
+
+/// `extent` integers from `min` on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Range {
+    /// First one.
+    pub min: Expr,
+    /// How many.
+    pub extent: Expr,
+}
+
+impl Range {
+    /// `0 .. extent`
+    pub fn to(extent: Expr) -> Self {
+        Self {
+            min: Expr::int(0, extent.dtype()),
+            extent,
+        }
+    }
+
+    /// The single value.
+    pub fn point(value: Expr) -> Self {
+        let extent = Expr::int(1, value.dtype());
+        Self { min: value, extent }
+    }
+}
+
+/// A rectangular part of a buffer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BufferRegion {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// One range for each dimension.
+    pub region: Vec<Range>,
+}
+
+impl BufferRegion {
+    /// The whole buffer.
+    pub fn full(buffer: &Buffer) -> Self {
+        Self {
+            buffer: buffer.clone(),
+            region: buffer.shape().iter().cloned().map(Range::to).collect(),
+        }
+    }
+
+    /// One element.
+    pub fn point(buffer: &Buffer, indices: &[Expr]) -> Self {
+        Self {
+            buffer: buffer.clone(),
+            region: indices.iter().cloned().map(Range::point).collect(),
+        }
+    }
+
+    /// The region with variables replaced.
+    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Expr>) -> Self {
+        let range = |r: &Range| Range {
+            min: r.min.substitute(map),
+            extent: r.extent.substitute(map),
+        };
+        Self {
+            buffer: self.buffer.clone(),
+            region: self.region.iter().map(range).collect(),
+        }
+    }
+}

@@ -1,0 +1,734 @@
+//! `Expr`: arithmetic on elements, indices and symbolic shapes; one tree type for both levels of IR.
+//!
+//! Immutable and shared: a clone is a reference count, `a + b` needs no context. Hash and dtype are cached in the node.
+//! `==` is structural with variables and buffers by identity and floats by bits: syntactic, so `a + b != b + a`.
+//! [`Expr::same_as`] is pointer identity, a pass's test for "unchanged".
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops;
+use std::sync::Arc;
+
+use super::Buffer;
+use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::{DType, ScalarType};
+
+/// A scalar variable: loop variable, block iter variable, symbolic dimension, parameter or `let`. Equal by identity.
+#[derive(Clone)]
+pub struct Var(Arc<VarNode>);
+
+struct VarNode {
+    name: String,
+    dtype: DType,
+}
+
+impl Var {
+    /// A new variable, different from every other one.
+    pub fn new(name: impl Into<String>, dtype: DType) -> Self {
+        Self(Arc::new(VarNode {
+            name: name.into(),
+            dtype,
+        }))
+    }
+
+    /// The name it was given; names need not be unique.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its type.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// A new variable of the same type with this name.
+    pub fn renamed(&self, name: impl Into<String>) -> Self {
+        Self::new(name, self.dtype())
+    }
+
+    /// The variable as an expression.
+    pub fn expr(&self) -> Expr {
+        Expr::new(ExprKind::Var(self.clone()), self.dtype())
+    }
+}
+
+impl PartialEq for Var {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Var {}
+
+impl Hash for Var {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl std::fmt::Debug for Var {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a node is. The type of the node stands beside it.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// Integer or `bool` constant.
+    Int(i64),
+    /// Float constant, held as `f64` and already rounded to the type of the node.
+    Float(f64),
+    /// A variable.
+    Var(Var),
+    /// Conversion to the type of the node.
+    Cast(Expr),
+    /// A binary operator.
+    Binary(BinOp, Expr, Expr),
+    /// Logical negation of a `bool`.
+    Not(Expr),
+    /// `T.Select(cond, then, else)`: both sides are evaluated.
+    Select(Expr, Expr, Expr),
+    /// `T.if_then_else(cond, then, else)`: only one side is evaluated.
+    IfThenElse(Expr, Expr, Expr),
+    /// An element of a buffer, or several if the last index is a vector.
+    Load(Buffer, Vec<Expr>),
+    /// `base, base + stride, …`: a vector.
+    Ramp {
+        /// First lane.
+        base: Expr,
+        /// Difference of neighbouring lanes.
+        stride: Expr,
+        /// Number of lanes.
+        lanes: u16,
+    },
+    /// The same value in every lane.
+    Broadcast(Expr, u16),
+    /// An intrinsic function.
+    Call(Intrin, Vec<Expr>),
+    /// `value` named `var` inside `body`.
+    Let {
+        /// The name.
+        var: Var,
+        /// What it stands for.
+        value: Expr,
+        /// Where it does.
+        body: Expr,
+    },
+}
+
+struct Node {
+    kind: ExprKind,
+    dtype: DType,
+    hash: u64,
+}
+
+/// An immutable expression tree.
+#[derive(Clone)]
+pub struct Expr(Arc<Node>);
+
+impl Expr {
+    /// A node. Prefer the named constructors, which know the type of the result.
+    pub fn new(kind: ExprKind, dtype: DType) -> Self {
+        let hash = hash_node(&kind, dtype);
+        Self(Arc::new(Node { kind, dtype, hash }))
+    }
+
+    /// An integer or `bool` constant.
+    pub fn int(value: i64, dtype: DType) -> Self {
+        debug_assert!(!dtype.is_float() && !dtype.is_vector());
+        Self::new(ExprKind::Int(value), dtype)
+    }
+
+    /// An `int32` constant.
+    pub fn i32(value: i32) -> Self {
+        Self::int(value.into(), DType::I32)
+    }
+
+    /// An `int64` constant.
+    pub fn i64(value: i64) -> Self {
+        Self::int(value, DType::I64)
+    }
+
+    /// A `bool` constant.
+    pub fn bool(value: bool) -> Self {
+        Self::int(value.into(), DType::BOOL)
+    }
+
+    /// A float constant, rounded to the type.
+    pub fn float(value: f64, dtype: DType) -> Self {
+        Self::new(
+            ExprKind::Float(crate::tensor::scalar::round_float(value, dtype.scalar)),
+            dtype,
+        )
+    }
+
+    /// The constant `value` in any scalar type.
+    pub fn constant(value: i64, dtype: DType) -> Self {
+        if dtype.is_float() {
+            Self::float(value as f64, dtype)
+        } else {
+            Self::int(value, dtype)
+        }
+    }
+
+    /// `a op b`. If one operand is an integer constant, or both are integers, the narrower type is converted to the wider
+    /// one; if one is a vector, the other is broadcast.
+    pub fn binary(op: BinOp, a: impl Into<Self>, b: impl Into<Self>) -> Self {
+        let (a, b) = match_types(a.into(), b.into());
+        let dtype = if op.is_comparison() {
+            DType::BOOL.with_lanes(a.dtype().lanes)
+        } else {
+            a.dtype()
+        };
+        Self::new(ExprKind::Binary(op, a, b), dtype)
+    }
+
+    /// `a // b`, towards minus infinity.
+    pub fn floor_div(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::FloorDiv, self.clone(), other)
+    }
+
+    /// `a % b`, with the sign of the divisor.
+    pub fn floor_mod(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::FloorMod, self.clone(), other)
+    }
+
+    /// The smaller one.
+    pub fn min(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Min, self.clone(), other)
+    }
+
+    /// The greater one.
+    pub fn max(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Max, self.clone(), other)
+    }
+
+    /// `self < other`
+    pub fn lt(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Lt, self.clone(), other)
+    }
+
+    /// `self <= other`
+    pub fn le(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Le, self.clone(), other)
+    }
+
+    /// `self >= other`
+    pub fn ge(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Ge, self.clone(), other)
+    }
+
+    /// `self == other` as an expression.
+    pub fn equals(&self, other: impl Into<Self>) -> Self {
+        Self::binary(BinOp::Eq, self.clone(), other)
+    }
+
+    /// Logical and; a constant `true` on either side vanishes.
+    pub fn and(&self, other: impl Into<Self>) -> Self {
+        let other = other.into();
+        match (self.as_bool(), other.as_bool()) {
+            (Some(true), _) => other,
+            (_, Some(true)) => self.clone(),
+            _ => Self::binary(BinOp::And, self.clone(), other),
+        }
+    }
+
+    /// Logical negation.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "`!` on a shared tree reads worse than the name"
+    )]
+    pub fn not(&self) -> Self {
+        Self::new(ExprKind::Not(self.clone()), self.dtype())
+    }
+
+    /// The value converted to `dtype`; itself if it has that type, a constant if it is one.
+    pub fn cast(&self, dtype: DType) -> Self {
+        if self.dtype() == dtype {
+            return self.clone();
+        }
+        match self.kind() {
+            ExprKind::Int(v) if dtype.is_int() && !dtype.is_vector() => {
+                Self::int(crate::tensor::scalar::wrap_int(*v, dtype.scalar), dtype)
+            }
+            ExprKind::Int(v) if dtype.is_float() && !dtype.is_vector() => {
+                Self::float(*v as f64, dtype)
+            }
+            ExprKind::Float(v) if dtype.is_float() && !dtype.is_vector() => Self::float(*v, dtype),
+            _ => Self::new(ExprKind::Cast(self.clone()), dtype),
+        }
+    }
+
+    /// `T.Select`; both sides have one type.
+    pub fn select(cond: Self, then: Self, otherwise: Self) -> Self {
+        let (then, otherwise) = match_types(then, otherwise);
+        let dtype = then.dtype();
+        Self::new(ExprKind::Select(cond, then, otherwise), dtype)
+    }
+
+    /// `T.if_then_else`; both sides have one type.
+    pub fn if_then_else(cond: Self, then: Self, otherwise: Self) -> Self {
+        let (then, otherwise) = match_types(then, otherwise);
+        let dtype = then.dtype();
+        Self::new(ExprKind::IfThenElse(cond, then, otherwise), dtype)
+    }
+
+    /// An element of a buffer; with a vector as last index, as many elements as it has lanes.
+    pub fn load(buffer: &Buffer, indices: Vec<Self>) -> Self {
+        let lanes = indices.last().map_or(1, |index| index.dtype().lanes);
+        let dtype = buffer.dtype().with_lanes(buffer.dtype().lanes * lanes);
+        Self::new(ExprKind::Load(buffer.clone(), indices), dtype)
+    }
+
+    /// The vector `base, base + stride, …`.
+    pub fn ramp(base: Self, stride: Self, lanes: u16) -> Self {
+        let dtype = base.dtype().with_lanes(lanes);
+        Self::new(
+            ExprKind::Ramp {
+                base,
+                stride,
+                lanes,
+            },
+            dtype,
+        )
+    }
+
+    /// The vector with this value in every lane.
+    pub fn broadcast(value: Self, lanes: u16) -> Self {
+        let dtype = value.dtype().with_lanes(lanes);
+        Self::new(ExprKind::Broadcast(value, lanes), dtype)
+    }
+
+    /// An intrinsic function of its arguments.
+    pub fn call(intrin: Intrin, args: Vec<Self>) -> Self {
+        let first = args
+            .first()
+            .expect("every intrinsic has an argument")
+            .dtype();
+        let dtype = if intrin.is_predicate() {
+            DType::BOOL.with_lanes(first.lanes)
+        } else {
+            first
+        };
+        Self::new(ExprKind::Call(intrin, args), dtype)
+    }
+
+    /// What the node is.
+    pub fn kind(&self) -> &ExprKind {
+        &self.0.kind
+    }
+
+    /// Type of the value.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Whether both are the same node in memory.
+    pub fn same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The value of an integer or `bool` constant.
+    pub fn as_int(&self) -> Option<i64> {
+        if let ExprKind::Int(v) = self.kind() {
+            Some(*v)
+        } else {
+            None
+        }
+    }
+
+    /// The value of a `bool` constant.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.as_int()
+            .filter(|_| self.dtype().is_bool())
+            .map(|v| v != 0)
+    }
+
+    /// The value of a float constant.
+    pub fn as_float(&self) -> Option<f64> {
+        if let ExprKind::Float(v) = self.kind() {
+            Some(*v)
+        } else {
+            None
+        }
+    }
+
+    /// The variable, if it is nothing else.
+    pub fn as_var(&self) -> Option<&Var> {
+        if let ExprKind::Var(v) = self.kind() {
+            Some(v)
+        } else {
+            None
+        }
+    }
+
+    /// The operands of this binary operator.
+    pub fn as_binary(&self, op: BinOp) -> Option<(&Self, &Self)> {
+        match self.kind() {
+            ExprKind::Binary(o, a, b) if *o == op => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the constant 0.
+    pub fn is_zero(&self) -> bool {
+        self.as_int() == Some(0) || self.as_float() == Some(0.0)
+    }
+
+    /// Whether it is the constant 1.
+    pub fn is_one(&self) -> bool {
+        self.as_int() == Some(1) || self.as_float() == Some(1.0)
+    }
+
+    /// The expressions directly below, in order of evaluation.
+    pub fn children(&self) -> Vec<&Self> {
+        match self.kind() {
+            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => vec![],
+            ExprKind::Cast(a) | ExprKind::Not(a) | ExprKind::Broadcast(a, _) => vec![a],
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Ramp {
+                base: a,
+                stride: b,
+                lanes: _,
+            } => vec![a, b],
+            ExprKind::Let {
+                var: _,
+                value,
+                body,
+            } => vec![value, body],
+            ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => vec![a, b, c],
+            ExprKind::Load(_, args) | ExprKind::Call(_, args) => args.iter().collect(),
+        }
+    }
+
+    /// The node with `f` applied to each child; the same node if no child changed.
+    pub fn map_children(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
+        let mut changed = false;
+        let mut map = |child: &Self| {
+            let new = f(child);
+            changed |= !new.same_as(child);
+            new
+        };
+        let kind = match self.kind() {
+            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => return self.clone(),
+            ExprKind::Cast(a) => ExprKind::Cast(map(a)),
+            ExprKind::Not(a) => ExprKind::Not(map(a)),
+            ExprKind::Broadcast(a, lanes) => ExprKind::Broadcast(map(a), *lanes),
+            ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, map(a), map(b)),
+            ExprKind::Ramp {
+                base,
+                stride,
+                lanes,
+            } => ExprKind::Ramp {
+                base: map(base),
+                stride: map(stride),
+                lanes: *lanes,
+            },
+            ExprKind::Let { var, value, body } => ExprKind::Let {
+                var: var.clone(),
+                value: map(value),
+                body: map(body),
+            },
+            ExprKind::Select(a, b, c) => ExprKind::Select(map(a), map(b), map(c)),
+            ExprKind::IfThenElse(a, b, c) => ExprKind::IfThenElse(map(a), map(b), map(c)),
+            ExprKind::Load(buffer, args) => {
+                ExprKind::Load(buffer.clone(), args.iter().map(&mut map).collect())
+            }
+            ExprKind::Call(intrin, args) => {
+                ExprKind::Call(*intrin, args.iter().map(&mut map).collect())
+            }
+        };
+        if changed {
+            Self::new(kind, self.dtype())
+        } else {
+            self.clone()
+        }
+    }
+
+    /// Calls `f` on every node, parents first. A `false` from `f` skips what is below the node.
+    pub fn walk(&self, f: &mut dyn FnMut(&Self) -> bool) {
+        if f(self) {
+            for child in self.children() {
+                child.walk(f);
+            }
+        }
+    }
+
+    /// The expression with `f` applied to every node, children first; shared subtrees are rewritten once.
+    pub fn rewrite_bottom_up(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
+        let mut memo = std::collections::HashMap::new();
+        self.rewrite_memo(f, &mut memo)
+    }
+
+    fn rewrite_memo(
+        &self,
+        f: &mut dyn FnMut(&Self) -> Self,
+        memo: &mut std::collections::HashMap<*const Node, (Self, Self)>,
+    ) -> Self {
+        let key = Arc::as_ptr(&self.0);
+        if let Some((_, done)) = memo.get(&key) {
+            return done.clone();
+        }
+        let below = self.map_children(&mut |child| child.rewrite_memo(f, memo));
+        let done = f(&below);
+        // The original is kept beside the result so that its address cannot be reused while the memo lives.
+        memo.insert(key, (self.clone(), done.clone()));
+        done
+    }
+
+    /// The expression with variables replaced; `map` gives `None` for those that stay.
+    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Self>) -> Self {
+        self.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Var(var) => map(var).unwrap_or_else(|| e.clone()),
+            _ => e.clone(),
+        })
+    }
+
+    /// The variables that occur and are not bound by a `Let` inside, in order of first use.
+    pub fn free_vars(&self) -> Vec<Var> {
+        fn collect(e: &Expr, bound: &mut Vec<Var>, out: &mut Vec<Var>) {
+            match e.kind() {
+                ExprKind::Var(v) if !bound.contains(v) && !out.contains(v) => out.push(v.clone()),
+                ExprKind::Let { var, value, body } => {
+                    collect(value, bound, out);
+                    bound.push(var.clone());
+                    collect(body, bound, out);
+                    bound.pop();
+                }
+                _ => e
+                    .children()
+                    .into_iter()
+                    .for_each(|child| collect(child, bound, out)),
+            }
+        }
+        let mut out = Vec::new();
+        collect(self, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// Whether the variable occurs anywhere.
+    pub fn uses(&self, var: &Var) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| {
+            found |= e.as_var() == Some(var);
+            !found
+        });
+        found
+    }
+}
+
+/// Gives both operands one type: lanes by broadcast, then a constant takes the other's type, then the narrower integer is
+/// widened. Operands that differ otherwise are left for the verifier to report.
+fn match_types(a: Expr, b: Expr) -> (Expr, Expr) {
+    let (a, b) = match (a.dtype().lanes, b.dtype().lanes) {
+        (1, n) if n > 1 => (Expr::broadcast(a, n), b),
+        (n, 1) if n > 1 => {
+            let b = Expr::broadcast(b, n);
+            (a, b)
+        }
+        _ => (a, b),
+    };
+    let (ta, tb) = (a.dtype(), b.dtype());
+    if ta == tb {
+        return (a, b);
+    }
+    let is_const = |e: &Expr| e.as_int().is_some() && !e.dtype().is_bool();
+    match (ta.scalar, tb.scalar) {
+        (_, _) if is_const(&b) && !ta.is_bool() && !(is_const(&a) && tb.bytes() > ta.bytes()) => {
+            let b = b.cast(ta);
+            (a, b)
+        }
+        (_, _) if is_const(&a) && !tb.is_bool() => (a.cast(tb), b),
+        (sa, sb) if sa.is_int() && sb.is_int() => {
+            if sa.bytes() >= sb.bytes() {
+                let b = b.cast(ta);
+                (a, b)
+            } else {
+                (a.cast(tb), b)
+            }
+        }
+        _ => (a, b),
+    }
+}
+
+fn hash_node(kind: &ExprKind, dtype: DType) -> u64 {
+    let mut h = DefaultHasher::new();
+    dtype.hash(&mut h);
+    std::mem::discriminant(kind).hash(&mut h);
+    match kind {
+        ExprKind::Int(v) => v.hash(&mut h),
+        ExprKind::Float(v) => v.to_bits().hash(&mut h),
+        ExprKind::Var(v) => v.hash(&mut h),
+        ExprKind::Cast(a) | ExprKind::Not(a) => a.hash(&mut h),
+        ExprKind::Binary(op, a, b) => (op, a, b).hash(&mut h),
+        ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => (a, b, c).hash(&mut h),
+        ExprKind::Load(buffer, indices) => (buffer, indices).hash(&mut h),
+        ExprKind::Ramp {
+            base,
+            stride,
+            lanes,
+        } => (base, stride, lanes).hash(&mut h),
+        ExprKind::Broadcast(a, lanes) => (a, lanes).hash(&mut h),
+        ExprKind::Call(intrin, args) => (intrin, args).hash(&mut h),
+        ExprKind::Let { var, value, body } => (var, value, body).hash(&mut h),
+    }
+    h.finish()
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        if self.same_as(other) {
+            return true;
+        }
+        if self.0.hash != other.0.hash || self.0.dtype != other.0.dtype {
+            return false;
+        }
+        match (self.kind(), other.kind()) {
+            (ExprKind::Int(a), ExprKind::Int(b)) => a == b,
+            (ExprKind::Float(a), ExprKind::Float(b)) => a.to_bits() == b.to_bits(),
+            (ExprKind::Var(a), ExprKind::Var(b)) => a == b,
+            (ExprKind::Cast(a), ExprKind::Cast(b)) | (ExprKind::Not(a), ExprKind::Not(b)) => a == b,
+            (ExprKind::Binary(oa, a0, a1), ExprKind::Binary(ob, b0, b1)) => {
+                oa == ob && a0 == b0 && a1 == b1
+            }
+            (ExprKind::Select(a0, a1, a2), ExprKind::Select(b0, b1, b2))
+            | (ExprKind::IfThenElse(a0, a1, a2), ExprKind::IfThenElse(b0, b1, b2)) => {
+                a0 == b0 && a1 == b1 && a2 == b2
+            }
+            (ExprKind::Load(a, ai), ExprKind::Load(b, bi)) => a == b && ai == bi,
+            (
+                ExprKind::Ramp {
+                    base: a0,
+                    stride: a1,
+                    lanes: al,
+                },
+                ExprKind::Ramp {
+                    base: b0,
+                    stride: b1,
+                    lanes: bl,
+                },
+            ) => al == bl && a0 == b0 && a1 == b1,
+            (ExprKind::Broadcast(a, al), ExprKind::Broadcast(b, bl)) => al == bl && a == b,
+            (ExprKind::Call(a, aa), ExprKind::Call(b, ba)) => a == b && aa == ba,
+            (
+                ExprKind::Let {
+                    var: av,
+                    value: a0,
+                    body: a1,
+                },
+                ExprKind::Let {
+                    var: bv,
+                    value: b0,
+                    body: b1,
+                },
+            ) => av == bv && a0 == b0 && a1 == b1,
+            (_, _) => false,
+        }
+    }
+}
+
+impl Eq for Expr {}
+
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl From<&Var> for Expr {
+    fn from(var: &Var) -> Self {
+        var.expr()
+    }
+}
+
+impl From<Var> for Expr {
+    fn from(var: Var) -> Self {
+        var.expr()
+    }
+}
+
+impl From<&Expr> for Expr {
+    fn from(expr: &Expr) -> Self {
+        expr.clone()
+    }
+}
+
+/// An `int32` constant, which takes the type of the other operand.
+impl From<i32> for Expr {
+    fn from(value: i32) -> Self {
+        Self::i32(value)
+    }
+}
+
+/// An `int64` constant, which takes the type of the other operand.
+impl From<i64> for Expr {
+    fn from(value: i64) -> Self {
+        Self::i64(value)
+    }
+}
+
+macro_rules! operator {
+    ($($trait:ident $method:ident $op:ident),*) => { $(
+        impl<R: Into<Expr>> ops::$trait<R> for Expr {
+            type Output = Expr;
+            fn $method(self, other: R) -> Expr {
+                Expr::binary(BinOp::$op, self, other)
+            }
+        }
+        impl<R: Into<Expr>> ops::$trait<R> for &Expr {
+            type Output = Expr;
+            fn $method(self, other: R) -> Expr {
+                Expr::binary(BinOp::$op, self.clone(), other)
+            }
+        }
+    )* };
+}
+operator!(Add add Add, Sub sub Sub, Mul mul Mul, Div div Div);
+
+/// A compact form for debugging; the printer of `script` writes TVMScript.
+impl std::fmt::Debug for Expr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind() {
+            ExprKind::Int(v) if self.dtype().scalar == ScalarType::Bool => write!(f, "{}", *v != 0),
+            ExprKind::Int(v) => write!(f, "{v}"),
+            ExprKind::Float(v) => write!(f, "{v:?}"),
+            ExprKind::Var(v) => write!(f, "{v:?}"),
+            ExprKind::Binary(op, a, b) => write!(f, "{op:?}({a:?}, {b:?})"),
+            ExprKind::Load(buffer, indices) => write!(f, "{}{indices:?}", buffer.name()),
+            kind => write!(f, "{kind:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equality_is_syntactic_and_by_identity() {
+        let (a, b) = (Var::new("a", DType::I32), Var::new("a", DType::I32));
+        assert_ne!(a.expr(), b.expr());
+        assert_eq!(a.expr() + &b, a.expr() + &b);
+        assert_ne!(a.expr() + &b, b.expr() + &a);
+    }
+
+    #[test]
+    fn constants_take_the_type_of_the_other_operand() {
+        let n = Var::new("n", DType::I64);
+        assert_eq!((n.expr() + 1).dtype(), DType::I64);
+        assert_eq!((Expr::i32(1) + &n).dtype(), DType::I64);
+        assert_eq!(n.expr().lt(4).dtype(), DType::BOOL);
+    }
+
+    #[test]
+    fn an_unchanged_rewrite_keeps_the_node() {
+        let (a, b) = (Var::new("a", DType::I32), Var::new("b", DType::I32));
+        let e = a.expr() * 4 + &b;
+        assert!(e.rewrite_bottom_up(&mut Clone::clone).same_as(&e));
+        assert_eq!(
+            e.substitute(&|v| (*v == a).then(|| b.expr())),
+            b.expr() * 4 + &b
+        );
+        assert_eq!(e.free_vars(), [a, b]);
+    }
+}

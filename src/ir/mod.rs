@@ -1,0 +1,24 @@
+//! Layer 1: the two levels of IR. Graph functions (Relax) call loop programs (TensorIR); both use one [`Expr`].
+//!
+//! Values are shared, places are named: `Expr`, `Var` and `Buffer` are immutable and shared; loops, blocks and graph values
+//! are entities in an arena, named by handles.
+
+pub mod attrs;
+mod buffer;
+mod expr;
+pub mod graph;
+mod module;
+mod prim_func;
+mod struct_info;
+mod tree;
+
+pub use attrs::{AttrValue, Attrs};
+pub use buffer::{Buffer, BufferNode, BufferRegion, Range, Scope};
+pub use expr::{Expr, ExprKind, Var};
+pub use module::{Func, Module, VDevice};
+pub use prim_func::{
+    Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
+    ThreadAxis,
+};
+pub use struct_info::{ShapeInfo, StructInfo, TensorInfo};
+pub use tree::{LoopTree, Place};

@@ -1,0 +1,78 @@
+//! `Module`: functions of both levels by name.
+
+use indexmap::IndexMap;
+
+use super::{Attrs, PrimFunc, graph};
+
+/// A device that a module names (`I.vdevice`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct VDevice {
+    /// Kind of the target, as `llvm` or `vulkan`.
+    pub target: String,
+    /// Index among the devices of this kind.
+    pub index: usize,
+    /// Memory scope.
+    pub scope: String,
+}
+
+/// A function of a module.
+#[derive(Clone, Debug)]
+pub enum Func {
+    /// A loop program.
+    Prim(PrimFunc),
+    /// A graph function.
+    Graph(graph::Function),
+}
+
+/// Functions by name, in the order in which they were written.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The functions.
+    pub funcs: IndexMap<String, Func>,
+    /// Attributes (`I.module_attrs`).
+    pub attrs: Attrs,
+    /// Devices (`I.module_global_infos`).
+    pub vdevices: Vec<VDevice>,
+}
+
+impl Module {
+    /// The loop program with this name.
+    pub fn prim_func(&self, name: &str) -> Option<&PrimFunc> {
+        if let Func::Prim(func) = self.funcs.get(name)? {
+            Some(func)
+        } else {
+            None
+        }
+    }
+
+    /// The graph function with this name.
+    pub fn function(&self, name: &str) -> Option<&graph::Function> {
+        if let Func::Graph(func) = self.funcs.get(name)? {
+            Some(func)
+        } else {
+            None
+        }
+    }
+
+    /// The loop programs with their names.
+    pub fn prim_funcs(&self) -> impl Iterator<Item = (&str, &PrimFunc)> {
+        self.funcs.iter().filter_map(|(name, f)| {
+            if let Func::Prim(f) = f {
+                Some((name.as_str(), f))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// The graph functions with their names.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, &graph::Function)> {
+        self.funcs.iter().filter_map(|(name, f)| {
+            if let Func::Graph(f) = f {
+                Some((name.as_str(), f))
+            } else {
+                None
+            }
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! `HostExpr`: integers that the host computes before a launch from the symbolic dims.
+
+use serde::{Deserialize, Serialize};
+
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::{BinOp, EvalError, Scalar, eval_binary};
+
+/// An `int64` expression over the dims of a [`LoweredFunc`](super::LoweredFunc).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum HostExpr {
+    /// A constant.
+    Const(i64),
+    /// A dim, by its position.
+    Dim(usize),
+    /// An operation on integers; comparisons give 0 or 1.
+    Binary(BinOp, Box<HostExpr>, Box<HostExpr>),
+    /// `if c != 0 { a } else { b }`
+    Select(Box<HostExpr>, Box<HostExpr>, Box<HostExpr>),
+}
+
+impl HostExpr {
+    /// The value, given every dim.
+    ///
+    /// # Errors
+    /// Division by zero.
+    ///
+    /// # Panics
+    /// If a dim is missing.
+    pub fn eval(&self, dims: &[i64]) -> Result<i64, EvalError> {
+        match self {
+            Self::Const(v) => Ok(*v),
+            Self::Dim(i) => Ok(dims[*i]),
+            Self::Binary(op, a, b) => {
+                let (a, b) = (Scalar::Int(a.eval(dims)?), Scalar::Int(b.eval(dims)?));
+                eval_binary(*op, ScalarType::I64, a, b).map(Scalar::as_int)
+            }
+            Self::Select(c, a, b) => {
+                if c.eval(dims)? != 0 {
+                    a.eval(dims)
+                } else {
+                    b.eval(dims)
+                }
+            }
+        }
+    }
+
+    /// `a op b`, folded if both are constants.
+    pub fn binary(op: BinOp, a: Self, b: Self) -> Self {
+        let node = Self::Binary(op, Box::new(a), Box::new(b));
+        if let Self::Binary(_, a, b) = &node
+            && let (Self::Const(_), Self::Const(_)) = (&**a, &**b)
+            && let Ok(value) = node.eval(&[])
+        {
+            return Self::Const(value);
+        }
+        node
+    }
+
+    /// The constant, if it is one.
+    pub fn as_const(&self) -> Option<i64> {
+        if let Self::Const(v) = self {
+            Some(*v)
+        } else {
+            None
+        }
+    }
+}

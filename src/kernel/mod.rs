@@ -1,0 +1,139 @@
+//! Layer 1: kernel IR. What lowering makes of a loop program and both code generators read: flat arrays, loops, thread ids,
+//! barriers, launches. Plain data, stored in artifacts.
+//!
+//! A [`LoweredFunc`] is one `PrimFunc`: temporaries and a sequence of kernels. Indices are in elements of the array. All
+//! integer index arithmetic is in the type of its variables (`i32` or `u32` on the GPU, `i64` or `i32` on the CPU).
+
+mod expr;
+mod host;
+mod target;
+
+pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
+pub use host::HostExpr;
+pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
+
+use serde::{Deserialize, Serialize};
+
+use crate::support::Arena;
+use crate::tensor::ScalarType;
+
+/// How a kernel uses a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Access {
+    /// Only reads.
+    Read,
+    /// Only writes; every element that is read later is written.
+    Write,
+    /// Reads and writes.
+    ReadWrite,
+}
+
+/// Which tensor a kernel's global array is: index into parameters, then temporaries, of the [`LoweredFunc`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum BufferRef {
+    /// A tensor parameter, by its position among the tensor parameters.
+    Param(usize),
+    /// A temporary.
+    Temp(usize),
+}
+
+/// A tensor parameter of a [`LoweredFunc`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ParamInfo {
+    /// Name in the text.
+    pub name: String,
+    /// Element type.
+    pub dtype: ScalarType,
+    /// Extents in terms of the dims. An extent that is just `Dim(i)` defines that dim where it first occurs.
+    pub shape: Vec<HostExpr>,
+    /// Whether any kernel writes it.
+    pub written: bool,
+}
+
+/// A temporary in device memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TempInfo {
+    /// Name in the text.
+    pub name: String,
+    /// Element type.
+    pub dtype: ScalarType,
+    /// Number of elements.
+    pub len: HostExpr,
+}
+
+/// What a loop program became.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoweredFunc {
+    /// Name of the function.
+    pub name: String,
+    /// Names of the symbolic dims and scalar parameters, in order of first use: what `HostExpr::Dim` counts. All are `int64`
+    /// on the host.
+    pub dims: Vec<String>,
+    /// Tensor parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// For each scalar parameter of the function, in order, the dim that it is.
+    pub scalar_params: Vec<usize>,
+    /// Temporaries.
+    pub temps: Vec<TempInfo>,
+    /// Kernels, run in order.
+    pub kernels: Vec<Kernel>,
+    /// Facts that the kernels rely on, as `dim * 4 <= i32::MAX`; checked before a launch with new dims.
+    pub requires: Vec<Requirement>,
+}
+
+/// A condition on the dims that lowering relied on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Requirement {
+    /// Must be at most `limit`.
+    pub value: HostExpr,
+    /// The largest value that is fine.
+    pub limit: i64,
+    /// What it is for, as `index into A fits i32`.
+    pub what: String,
+}
+
+/// Workgroups and threads of a GPU kernel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Launch {
+    /// Workgroups in x, y, z. May exceed what a device takes in one dimension: the runtime then folds (see `codegen_wgsl`).
+    pub grid: [HostExpr; 3],
+    /// Threads of a workgroup in x, y, z.
+    pub block: [u32; 3],
+}
+
+/// One kernel: on the GPU one dispatch, on the CPU one native function.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Name: that of the function, with a suffix if it has several kernels.
+    pub name: String,
+    /// What it computes, for the reader of the emitted text: the names of its blocks.
+    pub comment: String,
+    /// All arrays; the `Space::Global` ones, in order, are its bindings.
+    pub arrays: Arena<ArrayId, Array>,
+    /// All local variables.
+    pub vars: Arena<VarId, VarInfo>,
+    /// The scalars it takes: values computed on the host from the dims, and the variable that holds each.
+    pub scalars: Vec<(VarId, HostExpr)>,
+    /// Workgroups and threads; `None` for a CPU kernel.
+    pub launch: Option<Launch>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// Whether every access is proved in range, so that the back end may leave out its checks.
+    pub in_bounds: bool,
+    /// Estimated floating-point operations, in terms of the dims.
+    pub flops: HostExpr,
+    /// Bytes of global arrays it must at least move, in terms of the dims.
+    pub bytes: HostExpr,
+}
+
+impl Kernel {
+    /// The global arrays in binding order.
+    pub fn bindings(&self) -> impl Iterator<Item = (ArrayId, &Array, BufferRef, Access)> {
+        self.arrays
+            .iter()
+            .filter_map(|(id, array)| match array.space {
+                Space::Global { buffer, access } => Some((id, array, buffer, access)),
+                Space::Shared | Space::Local => None,
+            })
+    }
+}

@@ -1,0 +1,79 @@
+//! `Target`: what schedules and lowering must know of a device. Plain data: the compiler runs without the device.
+
+use serde::{Deserialize, Serialize};
+
+/// Family of GPUs that like the same loop structures.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum GpuClass {
+    /// NVIDIA.
+    Nvidia,
+    /// AMD.
+    Amd,
+    /// Intel.
+    Intel,
+    /// Apple.
+    Apple,
+    /// Phones and small boards.
+    Mobile,
+    /// A software adapter, which runs on the CPU: lavapipe, WARP.
+    Software,
+    /// Any other: only what WebGPU guarantees.
+    Unknown,
+}
+
+/// What is known of a GPU.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GpuTarget {
+    /// Its family.
+    pub class: GpuClass,
+    /// Most threads of a workgroup.
+    pub max_threads: u32,
+    /// Bytes of workgroup memory.
+    pub shared_bytes: u32,
+    /// Most workgroups in one dimension of a dispatch.
+    pub max_grid: u32,
+    /// Most storage buffers of one kernel.
+    pub max_storage_buffers: u32,
+    /// Bytes of immediates (push constants); 0: scalars go in a uniform buffer.
+    pub immediate_bytes: u32,
+    /// Whether `f16` is there.
+    pub f16: bool,
+    /// Whether subgroup operations are there.
+    pub subgroups: bool,
+}
+
+impl Default for GpuTarget {
+    /// What every WebGPU device has.
+    fn default() -> Self {
+        Self {
+            class: GpuClass::Unknown,
+            max_threads: 256,
+            shared_bytes: 16 << 10,
+            max_grid: 65_535,
+            max_storage_buffers: 8,
+            immediate_bytes: 0,
+            f16: false,
+            subgroups: false,
+        }
+    }
+}
+
+/// What is known of a CPU.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CpuTarget {
+    /// Threads that parallel loops may use.
+    pub threads: usize,
+    /// Lanes of `f32` in a vector register that generated code uses.
+    pub f32_lanes: u16,
+    /// Whether fused multiply-add is there.
+    pub fma: bool,
+}
+
+/// A device to compile for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Target {
+    /// A GPU.
+    Gpu(GpuTarget),
+    /// The CPU.
+    Cpu(CpuTarget),
+}

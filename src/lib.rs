@@ -1,0 +1,42 @@
+//! weftile: a GPU-first tensor compiler.
+//!
+//! Program text (TVMScript) or builders become an [`ir::Module`]; schedules bind its loops to threads; the result runs as
+//! WGSL compute shaders on the GPU and as native code on the CPU. `ARCHITECTURE.md` has the picture and the layers.
+
+pub mod support;
+pub mod tensor;
+
+#[cfg(feature = "compiler")]
+pub mod ir;
+pub mod kernel;
+
+#[cfg(feature = "compiler")]
+pub mod arith;
+pub mod artifact;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cpu")]
+pub mod codegen_cpu;
+#[cfg(feature = "compiler")]
+pub mod codegen_vm;
+#[cfg(feature = "compiler")]
+pub mod codegen_wgsl;
+pub mod frontend;
+#[cfg(feature = "compiler")]
+pub mod interp;
+#[cfg(feature = "compiler")]
+pub mod lower;
+#[cfg(feature = "compiler")]
+pub mod passes;
+#[cfg(feature = "compiler")]
+pub mod pipeline;
+pub mod runtime;
+#[cfg(feature = "cpu")]
+pub mod runtime_cpu;
+#[cfg(feature = "gpu")]
+pub mod runtime_gpu;
+#[cfg(feature = "compiler")]
+pub mod sched;
+#[cfg(feature = "compiler")]
+pub mod script;
+pub mod vm;

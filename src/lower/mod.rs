@@ -1,0 +1,1 @@
+//! Layer 5: scheduled loop programs to kernel IR: blocks away, buffers flat, barriers, launches.

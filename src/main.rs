@@ -1,0 +1,3 @@
+//! The `weftile` command.
+
+fn main() {}

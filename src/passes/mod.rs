@@ -1,0 +1,1 @@
+//! Layer 5: passes over modules and graph functions.

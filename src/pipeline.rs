@@ -1,0 +1,1 @@
+//! Layer 10: the one ordered list of stages from text to executable.

@@ -1,0 +1,1 @@
+//! Layer 7: devices, device tensors, the registry of packed functions.

@@ -1,0 +1,1 @@
+//! Layer 7: the CPU: native kernels in memory, parallel loops.

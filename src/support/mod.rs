@@ -1,0 +1,5 @@
+//! Layer 0: arenas, side tables and other plain machinery that every room uses.
+
+pub mod arena;
+
+pub use arena::{Arena, Id, SideTable};

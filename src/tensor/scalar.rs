@@ -1,0 +1,586 @@
+//! Operations on elements: their names, types and meaning.
+//!
+//! The one definition of what an operator computes. The simplifier folds constants with it, the interpreter runs it, host
+//! expressions of launches are evaluated with it, and the back ends are tested against it. Integers wrap in their width;
+//! `f16` and `bf16` are computed in `f32` and rounded once.
+
+use serde::{Deserialize, Serialize};
+
+use super::ScalarType;
+
+/// Binary operators. Comparisons give `bool`; the others the type of their operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum BinOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`: true division of floats, division towards zero of integers (TVM: `Div`, `T.truncdiv`).
+    Div,
+    /// Remainder with the sign of the dividend (TVM: `Mod`, `T.truncmod`).
+    Mod,
+    /// `a // b`: division towards minus infinity.
+    FloorDiv,
+    /// `a % b`: remainder with the sign of the divisor.
+    FloorMod,
+    /// The smaller one; NaN if either is NaN.
+    Min,
+    /// The greater one; NaN if either is NaN.
+    Max,
+    /// `a == b`
+    Eq,
+    /// `a != b`
+    Ne,
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+    /// `a > b`
+    Gt,
+    /// `a >= b`
+    Ge,
+    /// Logical and, of `bool`.
+    And,
+    /// Logical or, of `bool`.
+    Or,
+    /// `a & b`
+    BitAnd,
+    /// `a | b`
+    BitOr,
+    /// `a ^ b`
+    BitXor,
+    /// `a << b`; the shift is taken modulo the width.
+    Shl,
+    /// `a >> b`, arithmetic for signed types; the shift is taken modulo the width.
+    Shr,
+}
+
+impl BinOp {
+    /// Whether it is `==`, `!=`, `<`, `<=`, `>` or `>=`.
+    pub fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
+        )
+    }
+
+    /// Whether it is `and` or `or`.
+    pub fn is_logical(self) -> bool {
+        matches!(self, Self::And | Self::Or)
+    }
+}
+
+/// Intrinsic functions of elements, named as in TVM's `T.<name>`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "each is the function of its name in C's math library"
+)]
+pub enum Intrin {
+    Exp,
+    Exp2,
+    Exp10,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asin,
+    Acos,
+    Atan,
+    Asinh,
+    Acosh,
+    Atanh,
+    Atan2,
+    Erf,
+    Sigmoid,
+    Pow,
+    Floor,
+    Ceil,
+    Trunc,
+    /// Ties to even (TVM: `round`, `nearbyint`).
+    Round,
+    Abs,
+    IsNan,
+    IsInf,
+    IsFinite,
+    /// `a * b + c`; rounded once or twice, as the target likes.
+    Fma,
+    Popcount,
+    Clz,
+    BitNot,
+}
+
+impl Intrin {
+    /// All intrinsics.
+    pub const ALL: [Self; 37] = [
+        Self::Exp,
+        Self::Exp2,
+        Self::Exp10,
+        Self::Log,
+        Self::Log2,
+        Self::Log10,
+        Self::Log1p,
+        Self::Sqrt,
+        Self::Rsqrt,
+        Self::Sin,
+        Self::Cos,
+        Self::Tan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Tanh,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Asinh,
+        Self::Acosh,
+        Self::Atanh,
+        Self::Atan2,
+        Self::Erf,
+        Self::Sigmoid,
+        Self::Pow,
+        Self::Floor,
+        Self::Ceil,
+        Self::Trunc,
+        Self::Round,
+        Self::Abs,
+        Self::IsNan,
+        Self::IsInf,
+        Self::IsFinite,
+        Self::Fma,
+        Self::Popcount,
+        Self::Clz,
+        Self::BitNot,
+    ];
+
+    /// TVM's name, as in `T.exp`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exp => "exp",
+            Self::Exp2 => "exp2",
+            Self::Exp10 => "exp10",
+            Self::Log => "log",
+            Self::Log2 => "log2",
+            Self::Log10 => "log10",
+            Self::Log1p => "log1p",
+            Self::Sqrt => "sqrt",
+            Self::Rsqrt => "rsqrt",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Tanh => "tanh",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Asinh => "asinh",
+            Self::Acosh => "acosh",
+            Self::Atanh => "atanh",
+            Self::Atan2 => "atan2",
+            Self::Erf => "erf",
+            Self::Sigmoid => "sigmoid",
+            Self::Pow => "pow",
+            Self::Floor => "floor",
+            Self::Ceil => "ceil",
+            Self::Trunc => "trunc",
+            Self::Round => "round",
+            Self::Abs => "abs",
+            Self::IsNan => "isnan",
+            Self::IsInf => "isinf",
+            Self::IsFinite => "isfinite",
+            Self::Fma => "fma",
+            Self::Popcount => "popcount",
+            Self::Clz => "clz",
+            Self::BitNot => "bitwise_not",
+        }
+    }
+
+    /// Number of arguments.
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Pow | Self::Atan2 => 2,
+            Self::Fma => 3,
+            _ => 1,
+        }
+    }
+
+    /// Whether the result is `bool` and not the type of the first argument.
+    pub fn is_predicate(self) -> bool {
+        matches!(self, Self::IsNan | Self::IsInf | Self::IsFinite)
+    }
+}
+
+/// A value of one lane: integers and `bool` as `Int`, floats as `Float`. The type stands beside it.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// Integer or `bool` (0 or 1); `u64` by its bits.
+    Int(i64),
+    /// Any float type, held exactly.
+    Float(f64),
+}
+
+impl Scalar {
+    /// The value as an integer; floats are cut towards zero.
+    pub fn as_int(self) -> i64 {
+        match self {
+            Self::Int(v) => v,
+            Self::Float(v) => v as i64,
+        }
+    }
+
+    /// The value as a float of type `f64`; an integer must be of signed type or small.
+    pub fn as_float(self) -> f64 {
+        match self {
+            Self::Int(v) => v as f64,
+            Self::Float(v) => v,
+        }
+    }
+
+    /// Whether it is not zero.
+    pub fn is_true(self) -> bool {
+        match self {
+            Self::Int(v) => v != 0,
+            Self::Float(v) => v != 0.0,
+        }
+    }
+}
+
+/// Brings an integer into the width of `ty` by dropping high bits.
+pub fn wrap_int(value: i64, ty: ScalarType) -> i64 {
+    match ty {
+        ScalarType::Bool => i64::from(value != 0),
+        ScalarType::I8 => i64::from(value as i8),
+        ScalarType::I16 => i64::from(value as i16),
+        ScalarType::I32 => i64::from(value as i32),
+        ScalarType::U8 => i64::from(value as u8),
+        ScalarType::U16 => i64::from(value as u16),
+        ScalarType::U32 => i64::from(value as u32),
+        _ => value,
+    }
+}
+
+/// Rounds a float to the precision of `ty`.
+pub fn round_float(value: f64, ty: ScalarType) -> f64 {
+    match ty {
+        ScalarType::F16 => half::f16::from_f64(value).to_f64(),
+        ScalarType::BF16 => half::bf16::from_f64(value).to_f64(),
+        ScalarType::F32 => f64::from(value as f32),
+        _ => value,
+    }
+}
+
+/// Why an operation has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EvalError {
+    /// Integer division or remainder by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// The operator has no meaning for the type.
+    #[error("`{op}` is not defined for {ty}")]
+    Undefined {
+        /// Name of the operator.
+        op: &'static str,
+        /// Type of the operands.
+        ty: ScalarType,
+    },
+}
+
+/// `a op b`, where both are of type `ty`.
+pub fn eval_binary(op: BinOp, ty: ScalarType, a: Scalar, b: Scalar) -> Result<Scalar, EvalError> {
+    if ty.is_float() {
+        eval_float_binary(op, ty, a.as_float(), b.as_float())
+    } else {
+        eval_int_binary(op, ty, a.as_int(), b.as_int()).map(Scalar::Int)
+    }
+}
+
+fn eval_float_binary(op: BinOp, ty: ScalarType, a: f64, b: f64) -> Result<Scalar, EvalError> {
+    let undefined = |op| Err(EvalError::Undefined { op, ty });
+    // f32 and narrower: one operation in f64, rounded once to f32, is the correctly rounded f32 result for + - * / sqrt.
+    let value = match op {
+        BinOp::Add => a + b,
+        BinOp::Sub => a - b,
+        BinOp::Mul => a * b,
+        BinOp::Div => a / b,
+        BinOp::Mod => a % b,
+        BinOp::FloorDiv => (a / b).floor(),
+        BinOp::FloorMod => a - (a / b).floor() * b,
+        BinOp::Min if a.is_nan() || b.is_nan() => f64::NAN,
+        BinOp::Max if a.is_nan() || b.is_nan() => f64::NAN,
+        BinOp::Min => a.min(b),
+        BinOp::Max => a.max(b),
+        BinOp::Eq => return Ok(Scalar::Int((a == b).into())),
+        BinOp::Ne => return Ok(Scalar::Int((a != b).into())),
+        BinOp::Lt => return Ok(Scalar::Int((a < b).into())),
+        BinOp::Le => return Ok(Scalar::Int((a <= b).into())),
+        BinOp::Gt => return Ok(Scalar::Int((a > b).into())),
+        BinOp::Ge => return Ok(Scalar::Int((a >= b).into())),
+        BinOp::And | BinOp::Or => return undefined("and/or"),
+        BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => return undefined("bitwise operation"),
+        BinOp::Shl | BinOp::Shr => return undefined("shift"),
+    };
+    Ok(Scalar::Float(round_float(value, ty)))
+}
+
+fn eval_int_binary(op: BinOp, ty: ScalarType, a: i64, b: i64) -> Result<i64, EvalError> {
+    let unsigned64 = ty == ScalarType::U64;
+    let nonzero = |v: i64| {
+        if v == 0 {
+            Err(EvalError::DivisionByZero)
+        } else {
+            Ok(v)
+        }
+    };
+    let less = if unsigned64 {
+        (a as u64) < (b as u64)
+    } else {
+        a < b
+    };
+    let shift = (b as u64 % (8 * ty.bytes() as u64)) as u32;
+    let value = match op {
+        BinOp::Add => a.wrapping_add(b),
+        BinOp::Sub => a.wrapping_sub(b),
+        BinOp::Mul => a.wrapping_mul(b),
+        BinOp::Div | BinOp::FloorDiv if unsigned64 => (a as u64 / nonzero(b)? as u64) as i64,
+        BinOp::Mod | BinOp::FloorMod if unsigned64 => (a as u64 % nonzero(b)? as u64) as i64,
+        BinOp::Div => a.wrapping_div(nonzero(b)?),
+        BinOp::Mod => a.wrapping_rem(nonzero(b)?),
+        BinOp::FloorDiv => floor_div(a, nonzero(b)?),
+        BinOp::FloorMod => floor_mod(a, nonzero(b)?),
+        BinOp::Min => {
+            if less {
+                a
+            } else {
+                b
+            }
+        }
+        BinOp::Max => {
+            if less {
+                b
+            } else {
+                a
+            }
+        }
+        BinOp::Eq => (a == b).into(),
+        BinOp::Ne => (a != b).into(),
+        BinOp::Lt => less.into(),
+        BinOp::Le => (less || a == b).into(),
+        BinOp::Gt => (!less && a != b).into(),
+        BinOp::Ge => (!less).into(),
+        BinOp::And => (a != 0 && b != 0).into(),
+        BinOp::Or => (a != 0 || b != 0).into(),
+        BinOp::BitAnd => a & b,
+        BinOp::BitOr => a | b,
+        BinOp::BitXor => a ^ b,
+        BinOp::Shl => a.wrapping_shl(shift),
+        BinOp::Shr if unsigned64 => ((a as u64) >> shift) as i64,
+        BinOp::Shr => a >> shift,
+    };
+    Ok(if op.is_comparison() || op.is_logical() {
+        value
+    } else {
+        wrap_int(value, ty)
+    })
+}
+
+/// Division towards minus infinity. The divisor is not zero.
+pub fn floor_div(a: i64, b: i64) -> i64 {
+    let q = a.wrapping_div(b);
+    if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) {
+        q - 1
+    } else {
+        q
+    }
+}
+
+/// Remainder with the sign of the divisor. The divisor is not zero.
+pub fn floor_mod(a: i64, b: i64) -> i64 {
+    let r = a.wrapping_rem(b);
+    if r != 0 && (r < 0) != (b < 0) {
+        r + b
+    } else {
+        r
+    }
+}
+
+/// The value converted from type `from` to type `to`: floats to integers saturate (as Rust's `as`), integers wrap.
+pub fn eval_cast(value: Scalar, from: ScalarType, to: ScalarType) -> Scalar {
+    match (from.is_float(), to) {
+        (_, ScalarType::Bool) => Scalar::Int(value.is_true().into()),
+        (true, to) if to.is_float() => Scalar::Float(round_float(value.as_float(), to)),
+        (true, ScalarType::U64) => Scalar::Int(value.as_float() as u64 as i64),
+        (true, to) => {
+            let (low, high) = to.int_range().expect("an integer type has a range");
+            Scalar::Int((value.as_float() as i64).clamp(low, high))
+        }
+        (false, to) if to.is_float() => {
+            let int = value.as_int();
+            let exact = if from == ScalarType::U64 {
+                int as u64 as f64
+            } else {
+                int as f64
+            };
+            // i64 -> f32 must round once, not twice.
+            let value = match to {
+                ScalarType::F32 if from == ScalarType::U64 => f64::from(int as u64 as f32),
+                ScalarType::F32 => f64::from(int as f32),
+                _ => round_float(exact, to),
+            };
+            Scalar::Float(value)
+        }
+        (false, to) => Scalar::Int(wrap_int(value.as_int(), to)),
+    }
+}
+
+/// The intrinsic applied to arguments of type `ty`; floats are computed in `f64` and rounded.
+pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Scalar, EvalError> {
+    let x = args[0];
+    let arg = |i: usize| args[i].as_float();
+    let undefined = Err(EvalError::Undefined {
+        op: intrin.name(),
+        ty,
+    });
+    if !ty.is_float() {
+        let v = x.as_int();
+        let width = 8 * ty.bytes() as u32;
+        let mask = if width == 64 {
+            u64::MAX
+        } else {
+            (1 << width) - 1
+        };
+        let bits = v as u64 & mask;
+        let value = match intrin {
+            Intrin::Abs => v.wrapping_abs(),
+            Intrin::Popcount => bits.count_ones().into(),
+            Intrin::Clz => (bits.leading_zeros() - (64 - width)).into(),
+            Intrin::BitNot => !v,
+            Intrin::IsNan | Intrin::IsInf => 0,
+            Intrin::IsFinite => 1,
+            Intrin::Floor | Intrin::Ceil | Intrin::Trunc | Intrin::Round => v,
+            Intrin::Fma => v
+                .wrapping_mul(args[1].as_int())
+                .wrapping_add(args[2].as_int()),
+            Intrin::Pow if args[1].as_int() >= 0 => {
+                v.wrapping_pow(args[1].as_int().min(i64::from(u32::MAX)) as u32)
+            }
+            _ => return undefined,
+        };
+        return Ok(Scalar::Int(if intrin.is_predicate() {
+            value
+        } else {
+            wrap_int(value, ty)
+        }));
+    }
+    let x = x.as_float();
+    let value = match intrin {
+        Intrin::Exp => x.exp(),
+        Intrin::Exp2 => x.exp2(),
+        Intrin::Exp10 => libm::exp10(x),
+        Intrin::Log => x.ln(),
+        Intrin::Log2 => x.log2(),
+        Intrin::Log10 => x.log10(),
+        Intrin::Log1p => x.ln_1p(),
+        Intrin::Sqrt => x.sqrt(),
+        Intrin::Rsqrt => 1.0 / x.sqrt(),
+        Intrin::Sin => x.sin(),
+        Intrin::Cos => x.cos(),
+        Intrin::Tan => x.tan(),
+        Intrin::Sinh => x.sinh(),
+        Intrin::Cosh => x.cosh(),
+        Intrin::Tanh => x.tanh(),
+        Intrin::Asin => x.asin(),
+        Intrin::Acos => x.acos(),
+        Intrin::Atan => x.atan(),
+        Intrin::Asinh => x.asinh(),
+        Intrin::Acosh => x.acosh(),
+        Intrin::Atanh => x.atanh(),
+        Intrin::Atan2 => x.atan2(arg(1)),
+        Intrin::Erf => libm::erf(x),
+        Intrin::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        Intrin::Pow => x.powf(arg(1)),
+        Intrin::Floor => x.floor(),
+        Intrin::Ceil => x.ceil(),
+        Intrin::Trunc => x.trunc(),
+        Intrin::Round => x.round_ties_even(),
+        Intrin::Abs => x.abs(),
+        Intrin::Fma => x.mul_add(arg(1), arg(2)),
+        Intrin::IsNan => return Ok(Scalar::Int(x.is_nan().into())),
+        Intrin::IsInf => return Ok(Scalar::Int(x.is_infinite().into())),
+        Intrin::IsFinite => return Ok(Scalar::Int(x.is_finite().into())),
+        Intrin::Popcount | Intrin::Clz | Intrin::BitNot => return undefined,
+    };
+    Ok(Scalar::Float(round_float(value, ty)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(op: BinOp, ty: ScalarType, a: i64, b: i64) -> Result<i64, EvalError> {
+        eval_binary(op, ty, Scalar::Int(a), Scalar::Int(b)).map(Scalar::as_int)
+    }
+
+    #[test]
+    fn integer_division_rounds_as_named() {
+        assert_eq!(int(BinOp::FloorDiv, ScalarType::I32, -7, 2), Ok(-4));
+        assert_eq!(int(BinOp::FloorMod, ScalarType::I32, -7, 2), Ok(1));
+        assert_eq!(int(BinOp::Div, ScalarType::I32, -7, 2), Ok(-3));
+        assert_eq!(int(BinOp::Mod, ScalarType::I32, -7, 2), Ok(-1));
+        assert_eq!(
+            int(BinOp::FloorMod, ScalarType::I64, 5, 0),
+            Err(EvalError::DivisionByZero)
+        );
+    }
+
+    #[test]
+    fn integers_wrap_in_their_width() {
+        assert_eq!(int(BinOp::Add, ScalarType::I8, 127, 1), Ok(-128));
+        assert_eq!(int(BinOp::Sub, ScalarType::U32, 0, 1), Ok(u32::MAX.into()));
+        assert_eq!(
+            int(BinOp::Lt, ScalarType::U64, -1, 1),
+            Ok(0),
+            "u64 compares by its bits"
+        );
+    }
+
+    #[test]
+    fn min_and_max_keep_nan() {
+        for op in [BinOp::Min, BinOp::Max] {
+            for (a, b) in [(f64::NAN, 1.0), (1.0, f64::NAN)] {
+                let value = eval_binary(op, ScalarType::F32, Scalar::Float(a), Scalar::Float(b));
+                assert!(value.is_ok_and(|v| v.as_float().is_nan()));
+            }
+        }
+    }
+
+    #[test]
+    fn casts_saturate_and_round_once() {
+        let cast = |v, from, to| eval_cast(v, from, to).as_float();
+        assert_eq!(
+            cast(Scalar::Float(300.0), ScalarType::F32, ScalarType::U8),
+            255.0
+        );
+        assert_eq!(
+            cast(Scalar::Float(f64::NAN), ScalarType::F32, ScalarType::I32),
+            0.0
+        );
+        assert_eq!(
+            cast(Scalar::Float(70000.0), ScalarType::F32, ScalarType::F16),
+            f64::INFINITY
+        );
+        assert_eq!(
+            cast(Scalar::Int(-1), ScalarType::I32, ScalarType::U8),
+            255.0
+        );
+    }
+}

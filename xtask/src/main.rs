@@ -1,0 +1,3 @@
+//! Project chores: `cargo xtask` lists them.
+
+fn main() {}

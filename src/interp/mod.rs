@@ -1,1 +1,18 @@
 //! Layer 3: the interpreter of modules and loop programs: slow and obvious, the oracle of all tests.
+//!
+//! Loops of every kind run one iteration after the other, in order. That is a meaning that any legal schedule keeps: where two
+//! loops are bound to one thread axis, the inner one runs in full for each iteration of the outer one, as a cooperative copy
+//! into shared memory does. Reads of elements never written, indices out of range and unequal shapes are errors, not values.
+
+mod error;
+mod eval;
+mod memory;
+mod module;
+mod prim_func;
+
+pub use error::InterpError;
+pub use module::{Packed, Value, run_module};
+pub use prim_func::{run_prim_func, run_prim_func_with};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Why a program cannot be interpreted.
+
+use crate::tensor::scalar::EvalError;
+use crate::tensor::{DType, TensorError};
+
+/// Why a program cannot be interpreted. Every variant names the buffer, block, parameter or value.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InterpError {
+    /// The number of arguments is wrong.
+    #[error("`{func}` takes {expected} arguments, got {got}")]
+    ArgumentCount {
+        /// Name of the function.
+        func: String,
+        /// Parameters it has.
+        expected: usize,
+        /// Arguments given.
+        got: usize,
+    },
+    /// An argument has another element type than its parameter.
+    #[error("parameter `{param}` of `{func}`: expected {expected}, got {got}")]
+    ArgumentDType {
+        /// Name of the function.
+        func: String,
+        /// Name of the parameter.
+        param: String,
+        /// Type of the parameter.
+        expected: DType,
+        /// Type of the argument.
+        got: DType,
+    },
+    /// An argument has another shape than its parameter.
+    #[error("parameter `{param}` of `{func}`, dimension {dim}: expected {expected}, got {got}")]
+    ArgumentShape {
+        /// Name of the function.
+        func: String,
+        /// Name of the parameter.
+        param: String,
+        /// Which dimension.
+        dim: usize,
+        /// What the parameter asks for.
+        expected: String,
+        /// What the argument has.
+        got: usize,
+    },
+    /// An argument has another number of dimensions than its parameter.
+    #[error("parameter `{param}` of `{func}`: expected {expected} dimensions, got {got}")]
+    ArgumentNdim {
+        /// Name of the function.
+        func: String,
+        /// Name of the parameter.
+        param: String,
+        /// Dimensions of the parameter.
+        expected: usize,
+        /// Dimensions of the argument.
+        got: usize,
+    },
+    /// An index outside the extent of its dimension.
+    #[error(
+        "index {index} is out of range for dimension {dim} of `{buffer}`, which has extent {extent}"
+    )]
+    OutOfRange {
+        /// Name of the buffer.
+        buffer: String,
+        /// Which dimension.
+        dim: usize,
+        /// The index.
+        index: i64,
+        /// Extent of the dimension.
+        extent: i64,
+    },
+    /// An element was read before anything was written to it.
+    #[error("`{buffer}`{index:?} is read before it is written")]
+    Uninitialized {
+        /// Name of the buffer.
+        buffer: String,
+        /// The index.
+        index: Vec<i64>,
+    },
+    /// A variable has no value here.
+    #[error("variable `{name}` has no value here")]
+    UnboundVar {
+        /// Its name.
+        name: String,
+    },
+    /// A buffer is used outside the block that allocates it.
+    #[error("buffer `{name}` does not exist here")]
+    UnboundBuffer {
+        /// Its name.
+        name: String,
+    },
+    /// A buffer with explicit strides or offset.
+    #[error("buffer `{name}` has strides or an offset, which the interpreter does not support")]
+    StridedBuffer {
+        /// Its name.
+        name: String,
+    },
+    /// A value of a block iter variable lies outside its domain.
+    #[error("block `{block}`: `{iter}` = {value} lies outside {min} .. {end}")]
+    IterOutOfDomain {
+        /// Name of the block.
+        block: String,
+        /// Name of the iter variable.
+        iter: String,
+        /// Its value.
+        value: i64,
+        /// First value of the domain.
+        min: i64,
+        /// End of the domain.
+        end: i64,
+    },
+    /// `assert` failed.
+    #[error("assertion failed: {message}")]
+    Assertion {
+        /// Its message.
+        message: String,
+    },
+    /// A call of something that is not there.
+    #[error("no function `{name}`: neither in the module nor among the packed functions given")]
+    UnknownFunction {
+        /// Its name.
+        name: String,
+    },
+    /// A graph value of another kind than its use asks for.
+    #[error("`{value}` is not {expected}")]
+    WrongKind {
+        /// Name of the value.
+        value: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// An operator that only legalization gives a meaning to.
+    #[error("operator `R.{name}` must be legalized before it can be interpreted")]
+    UnlegalizedOp {
+        /// Name of the operator.
+        name: String,
+    },
+    /// A packed function failed.
+    #[error("packed function `{name}` failed: {message}")]
+    Packed {
+        /// Its name.
+        name: String,
+        /// What it said.
+        message: String,
+    },
+    /// An operation has no value.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+    /// A tensor cannot be made.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}

@@ -1,0 +1,493 @@
+//! Graph functions at run time.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::eval::Env;
+use super::{InterpError, run_prim_func_with};
+use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
+use crate::ir::{Expr, Module, ShapeInfo, StructInfo};
+use crate::tensor::Tensor;
+use crate::tensor::scalar::Scalar;
+
+/// A value of a graph function at run time.
+#[derive(Clone)]
+pub enum Value {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A tuple.
+    Tuple(Vec<Value>),
+    /// A shape.
+    Shape(Vec<i64>),
+    /// A scalar.
+    Scalar(Scalar),
+    /// Text.
+    Str(String),
+    /// A closure with the values around it.
+    Closure(Rc<Closure>),
+}
+
+/// A function of a graph function, with the values that it captures.
+pub struct Closure {
+    func: Function,
+    around: Vec<Frame>,
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tensor(tensor) => tensor.fmt(f),
+            Self::Tuple(items) => f.debug_list().entries(items).finish(),
+            Self::Shape(dims) => write!(f, "Shape({dims:?})"),
+            Self::Scalar(value) => value.fmt(f),
+            Self::Str(text) => text.fmt(f),
+            Self::Closure(closure) => write!(f, "Closure({})", closure.func.name),
+        }
+    }
+}
+
+/// A packed function in destination-passing style: the tensors are its inputs, then its outputs.
+pub type Packed<'a> = &'a dyn Fn(&mut [Tensor]) -> Result<(), String>;
+
+/// Runs a graph function of the module.
+///
+/// # Errors
+/// If an argument does not fit its parameter, a function called is neither in the module nor in `packed`, or the program does
+/// something that has no meaning.
+pub fn run_module(
+    module: &Module,
+    func: &str,
+    args: &[Value],
+    packed: &HashMap<&str, Packed<'_>>,
+) -> Result<Value, InterpError> {
+    Run { module, packed }.call_global(func, args.to_vec())
+}
+
+/// Values of one call.
+#[derive(Clone, Default)]
+struct Frame {
+    values: HashMap<ValueId, Value>,
+    dims: HashMap<crate::ir::Var, Scalar>,
+}
+
+struct Run<'a> {
+    module: &'a Module,
+    packed: &'a HashMap<&'a str, Packed<'a>>,
+}
+
+impl Run<'_> {
+    fn call_global(&self, name: &str, args: Vec<Value>) -> Result<Value, InterpError> {
+        let func = self.module.function(name).ok_or_else(|| unknown(name))?;
+        self.call(func, args, &[])
+    }
+
+    fn call(
+        &self,
+        func: &Function,
+        args: Vec<Value>,
+        around: &[Frame],
+    ) -> Result<Value, InterpError> {
+        if func.params.len() != args.len() {
+            let (expected, got) = (func.params.len(), args.len());
+            return Err(InterpError::ArgumentCount {
+                func: func.name.clone(),
+                expected,
+                got,
+            });
+        }
+        let mut frame = Frame::default();
+        if let Some(outer) = around.last() {
+            frame.dims = outer.dims.clone();
+        }
+        for (param, value) in func.params.iter().zip(args) {
+            let info = &func.values[*param];
+            self.match_info(&func.name, &info.name, &info.sinfo, &value, &mut frame)?;
+            frame.values.insert(*param, value);
+        }
+        self.body(func, &func.body, &mut frame, around)
+    }
+
+    fn body(
+        &self,
+        func: &Function,
+        body: &Body,
+        frame: &mut Frame,
+        around: &[Frame],
+    ) -> Result<Value, InterpError> {
+        for id in body.blocks.iter().flat_map(|block| &block.bindings) {
+            let value = self.define(func, *id, frame, around)?;
+            frame.values.insert(*id, value);
+        }
+        self.arg(func, &body.result, frame, around)
+    }
+
+    fn define(
+        &self,
+        func: &Function,
+        id: ValueId,
+        frame: &mut Frame,
+        around: &[Frame],
+    ) -> Result<Value, InterpError> {
+        let info = &func.values[id];
+        match &info.def {
+            Def::Param => Err(InterpError::UnboundVar {
+                name: info.name.clone(),
+            }),
+            Def::Arg(arg) => self.arg(func, arg, frame, around),
+            Def::TupleItem(arg, index) => match self.arg(func, arg, frame, around)? {
+                Value::Tuple(items) if *index < items.len() => Ok(items[*index].clone()),
+                _ => Err(InterpError::WrongKind {
+                    value: info.name.clone(),
+                    expected: "an element of a tuple",
+                }),
+            },
+            Def::CallDps {
+                callee,
+                args,
+                tir_vars,
+                inplace,
+                out,
+            } => {
+                let args = self.args(func, args, frame, around)?;
+                let scalars = tir_vars
+                    .iter()
+                    .map(|e| eval(e, frame))
+                    .collect::<Result<Vec<_>, _>>()?;
+                self.call_dps(callee, args, &scalars, inplace.as_deref(), out, frame)
+            }
+            Def::Call {
+                callee,
+                args,
+                attrs: _,
+                sinfo_args: _,
+            } => {
+                let args = self.args(func, args, frame, around)?;
+                self.call_any(callee, args, frame)
+            }
+            Def::MatchCast(arg, sinfo) => {
+                let value = self.arg(func, arg, frame, around)?;
+                self.match_info(&func.name, &info.name, sinfo, &value, frame)?;
+                Ok(value)
+            }
+            Def::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let cond = self.arg(func, cond, frame, around)?;
+                let truth = match &cond {
+                    Value::Tensor(t) if t.len() == 1 => t.bytes().iter().any(|&b| b != 0),
+                    Value::Scalar(v) => v.is_true(),
+                    _ => {
+                        return Err(InterpError::WrongKind {
+                            value: info.name.clone(),
+                            expected: "a scalar condition",
+                        });
+                    }
+                };
+                self.body(func, if truth { then } else { otherwise }, frame, around)
+            }
+            Def::Function(inner) => {
+                let mut around = around.to_vec();
+                around.push(frame.clone());
+                Ok(Value::Closure(Rc::new(Closure {
+                    func: (**inner).clone(),
+                    around,
+                })))
+            }
+        }
+    }
+
+    fn args(
+        &self,
+        func: &Function,
+        args: &[Arg],
+        frame: &Frame,
+        around: &[Frame],
+    ) -> Result<Vec<Value>, InterpError> {
+        args.iter()
+            .map(|a| self.arg(func, a, frame, around))
+            .collect()
+    }
+
+    fn arg(
+        &self,
+        func: &Function,
+        arg: &Arg,
+        frame: &Frame,
+        around: &[Frame],
+    ) -> Result<Value, InterpError> {
+        let missing = |id: &ValueId| InterpError::UnboundVar {
+            name: func.values[*id].name.clone(),
+        };
+        match arg {
+            Arg::Value(id) => frame.values.get(id).cloned().ok_or_else(|| missing(id)),
+            Arg::Captured { depth, value } => around
+                .len()
+                .checked_sub(*depth)
+                .and_then(|at| around[at].values.get(value).cloned())
+                .ok_or_else(|| InterpError::UnboundVar {
+                    name: value.to_string(),
+                }),
+            Arg::Const(tensor) => Ok(Value::Tensor(tensor.clone())),
+            Arg::Tuple(items) => Ok(Value::Tuple(self.args(func, items, frame, around)?)),
+            Arg::Shape(dims) => Ok(Value::Shape(
+                dims.iter()
+                    .map(|d| Ok(eval(d, frame)?.as_int()))
+                    .collect::<Result<_, InterpError>>()?,
+            )),
+            Arg::Prim(e) => Ok(Value::Scalar(eval(e, frame)?)),
+            Arg::Str(text) => Ok(Value::Str(text.clone())),
+            Arg::DType(dtype) => Ok(Value::Str(dtype.to_string())),
+            Arg::Global(name) | Arg::Extern(name) => Ok(Value::Str(name.clone())),
+        }
+    }
+
+    fn call_any(
+        &self,
+        callee: &Callee,
+        args: Vec<Value>,
+        frame: &Frame,
+    ) -> Result<Value, InterpError> {
+        match callee {
+            Callee::Global(name) => self.call_global(name, args),
+            Callee::Value(id) => match frame.values.get(id) {
+                Some(Value::Closure(closure)) => self.call(&closure.func, args, &closure.around),
+                _ => Err(InterpError::WrongKind {
+                    value: id.to_string(),
+                    expected: "a closure",
+                }),
+            },
+            Callee::Op(name) => Err(InterpError::UnlegalizedOp { name: name.clone() }),
+            // Packed functions here are in destination-passing style, so one that returns its result is unknown.
+            Callee::Packed(name) | Callee::PurePacked(name) => Err(unknown(name)),
+        }
+    }
+
+    fn call_dps(
+        &self,
+        callee: &DpsCallee,
+        args: Vec<Value>,
+        scalars: &[Scalar],
+        inplace: Option<&[Option<usize>]>,
+        out: &StructInfo,
+        frame: &Frame,
+    ) -> Result<Value, InterpError> {
+        let (DpsCallee::Prim(name) | DpsCallee::Packed(name)) = callee;
+        let mut tensors = Vec::new();
+        args.iter()
+            .try_for_each(|arg| flatten(name, arg, &mut tensors))?;
+        let inputs = tensors.len();
+        let outs = match out {
+            StructInfo::Tuple(items) => items.iter().collect(),
+            single => vec![single],
+        };
+        let overwritten = |at: usize| inplace.and_then(|list| list.get(at).copied().flatten());
+        for (at, info) in outs.iter().enumerate() {
+            if overwritten(at).is_none() {
+                tensors.push(empty(name, info, frame)?);
+            }
+        }
+        // The function may be handed the same tensor twice or a constant, so every argument becomes a tensor of its own.
+        let mut owned = tensors
+            .iter()
+            .map(|t| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes()))
+            .collect::<Result<Vec<_>, _>>()?;
+        match (
+            callee,
+            self.module.prim_func(name),
+            self.packed.get(name.as_str()),
+        ) {
+            (_, Some(func), _) => run_prim_func_with(func, &mut owned, scalars)?,
+            (DpsCallee::Packed(_), None, Some(packed)) => {
+                packed(&mut owned).map_err(|message| InterpError::Packed {
+                    name: name.clone(),
+                    message,
+                })?;
+            }
+            _ => return Err(unknown(name)),
+        }
+        let mut fresh = inputs;
+        let mut results = (0..outs.len()).map(|at| {
+            let position = overwritten(at).unwrap_or_else(|| {
+                fresh += 1;
+                fresh - 1
+            });
+            Value::Tensor(owned[position].clone())
+        });
+        match out {
+            StructInfo::Tuple(_) => Ok(Value::Tuple(results.collect())),
+            _ => Ok(results.next().expect("a single output has one result")),
+        }
+    }
+
+    /// Checks a value against what is declared of it, and gives new symbolic dimensions their values.
+    fn match_info(
+        &self,
+        func: &str,
+        param: &str,
+        info: &StructInfo,
+        value: &Value,
+        frame: &mut Frame,
+    ) -> Result<(), InterpError> {
+        let wrong = |expected| {
+            Err(InterpError::WrongKind {
+                value: param.to_owned(),
+                expected,
+            })
+        };
+        match (info, value) {
+            (StructInfo::Object, _)
+            | (
+                StructInfo::Callable {
+                    params: _,
+                    ret: _,
+                    pure: _,
+                },
+                Value::Closure(_),
+            ) => Ok(()),
+            (StructInfo::Tensor(info), Value::Tensor(tensor)) => {
+                if let Some(expected) = info.dtype
+                    && expected != tensor.dtype()
+                {
+                    let (func, param, got) = (func.to_owned(), param.to_owned(), tensor.dtype());
+                    return Err(InterpError::ArgumentDType {
+                        func,
+                        param,
+                        expected,
+                        got,
+                    });
+                }
+                match_shape(func, param, &info.shape, tensor.shape(), frame)
+            }
+            (StructInfo::Shape(shape), Value::Shape(dims)) => {
+                let dims: Vec<_> = dims.iter().map(|&d| d as usize).collect();
+                match_shape(func, param, shape, &dims, frame)
+            }
+            (
+                StructInfo::Prim {
+                    dtype: _,
+                    value: known,
+                },
+                Value::Scalar(given),
+            ) => {
+                if let Some(var) = known.as_ref().and_then(Expr::as_var) {
+                    frame.dims.entry(var.clone()).or_insert(*given);
+                }
+                Ok(())
+            }
+            (StructInfo::Tuple(infos), Value::Tuple(values)) if infos.len() == values.len() => {
+                infos
+                    .iter()
+                    .zip(values)
+                    .try_for_each(|(i, v)| self.match_info(func, param, i, v, frame))
+            }
+            (StructInfo::Tensor(_), _) => wrong("a tensor"),
+            (StructInfo::Shape(_), _) => wrong("a shape"),
+            (StructInfo::Prim { dtype: _, value: _ }, _) => wrong("a scalar"),
+            (StructInfo::Tuple(_), _) => wrong("a tuple of this size"),
+            (
+                StructInfo::Callable {
+                    params: _,
+                    ret: _,
+                    pure: _,
+                },
+                _,
+            ) => wrong("a function"),
+        }
+    }
+}
+
+fn match_shape(
+    func: &str,
+    param: &str,
+    shape: &ShapeInfo,
+    got: &[usize],
+    frame: &mut Frame,
+) -> Result<(), InterpError> {
+    if let Some(expected) = shape.ndim()
+        && expected != got.len()
+    {
+        let (func, param) = (func.to_owned(), param.to_owned());
+        return Err(InterpError::ArgumentNdim {
+            func,
+            param,
+            expected,
+            got: got.len(),
+        });
+    }
+    let ShapeInfo::Known(dims) = shape else {
+        return Ok(());
+    };
+    for (extent, &got) in dims.iter().zip(got) {
+        if let Some(var) = extent.as_var() {
+            frame
+                .dims
+                .entry(var.clone())
+                .or_insert(Scalar::Int(got as i64));
+        }
+    }
+    for (dim, (extent, &got)) in dims.iter().zip(got).enumerate() {
+        let expected = eval(extent, frame)?.as_int();
+        if expected != got as i64 {
+            let (func, param) = (func.to_owned(), param.to_owned());
+            return Err(InterpError::ArgumentShape {
+                func,
+                param,
+                dim,
+                expected: expected.to_string(),
+                got,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {
+    let mut env = Env {
+        vars: frame.dims.clone(),
+        ..Env::default()
+    };
+    env.scalar(e)
+}
+
+fn flatten(callee: &str, value: &Value, out: &mut Vec<Tensor>) -> Result<(), InterpError> {
+    match value {
+        Value::Tensor(tensor) => out.push(tensor.clone()),
+        Value::Tuple(items) => items
+            .iter()
+            .try_for_each(|item| flatten(callee, item, out))?,
+        Value::Shape(_) | Value::Scalar(_) | Value::Str(_) | Value::Closure(_) => {
+            return Err(InterpError::WrongKind {
+                value: format!("an argument of `{callee}`"),
+                expected: "a tensor",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// An output that the callee fills.
+fn empty(callee: &str, info: &StructInfo, frame: &Frame) -> Result<Tensor, InterpError> {
+    let known = info.as_tensor().and_then(|t| match (&t.shape, t.dtype) {
+        (ShapeInfo::Known(dims), Some(dtype)) => Some((dims, dtype)),
+        _ => None,
+    });
+    let Some((dims, dtype)) = known else {
+        return Err(InterpError::WrongKind {
+            value: format!("the output of `{callee}`"),
+            expected: "of known shape",
+        });
+    };
+    let shape = dims
+        .iter()
+        .map(|d| Ok(eval(d, frame)?.as_int().max(0) as usize))
+        .collect::<Result<Vec<_>, InterpError>>()?;
+    Ok(Tensor::zeros(dtype, &shape)?)
+}
+
+fn unknown(name: &str) -> InterpError {
+    InterpError::UnknownFunction {
+        name: name.to_owned(),
+    }
+}

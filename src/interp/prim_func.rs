@@ -1,0 +1,276 @@
+//! Loop programs at run time.
+
+use super::InterpError;
+use super::eval::Env;
+use super::memory::Memory;
+use crate::ir::{Block, BlockId, Buffer, Expr, IterKind, Param, Place, PrimFunc, Stmt};
+use crate::tensor::Tensor;
+use crate::tensor::scalar::Scalar;
+
+/// Runs a loop program on tensors, which it changes in place.
+///
+/// # Errors
+/// If an argument does not fit its parameter, or the program does something that has no meaning.
+pub fn run_prim_func(func: &PrimFunc, tensors: &mut [Tensor]) -> Result<(), InterpError> {
+    run_prim_func_with(func, tensors, &[])
+}
+
+/// Runs a loop program that also takes scalars: `scalars` are its scalar parameters in order.
+///
+/// # Errors
+/// As [`run_prim_func`].
+pub fn run_prim_func_with(
+    func: &PrimFunc,
+    tensors: &mut [Tensor],
+    scalars: &[Scalar],
+) -> Result<(), InterpError> {
+    let got = tensors.len() + scalars.len();
+    let buffers = func.buffer_params().count();
+    if got != func.params.len() || buffers != tensors.len() {
+        return Err(InterpError::ArgumentCount {
+            func: func.name.clone(),
+            expected: func.params.len(),
+            got,
+        });
+    }
+    let mut env = Env::default();
+    bind_scalars(func, scalars, &mut env);
+    bind_tensors(func, tensors, &mut env)?;
+    Run {
+        func,
+        env: &mut env,
+    }
+    .block(func.root)?;
+    for (buffer, tensor) in func.buffer_params().zip(tensors) {
+        env.buffers[buffer].write_back(tensor)?;
+    }
+    Ok(())
+}
+
+fn bind_scalars(func: &PrimFunc, scalars: &[Scalar], env: &mut Env) {
+    let mut values = scalars.iter();
+    for param in &func.params {
+        if let Param::Scalar(var) = param
+            && let Some(value) = values.next()
+        {
+            env.vars.insert(var.clone(), *value);
+        }
+    }
+}
+
+/// Gives every symbolic extent its value, then checks every extent.
+fn bind_tensors(func: &PrimFunc, tensors: &[Tensor], env: &mut Env) -> Result<(), InterpError> {
+    for (buffer, tensor) in func.buffer_params().zip(tensors) {
+        check_rank_and_dtype(func, buffer, tensor)?;
+        for (extent, &got) in buffer.shape().iter().zip(tensor.shape()) {
+            if let Some(var) = extent.as_var() {
+                env.vars
+                    .entry(var.clone())
+                    .or_insert(Scalar::Int(got as i64));
+            }
+        }
+        env.buffers
+            .insert(buffer.clone(), Memory::from_tensor(tensor));
+    }
+    for (buffer, tensor) in func.buffer_params().zip(tensors) {
+        for (dim, (extent, &got)) in buffer.shape().iter().zip(tensor.shape()).enumerate() {
+            let expected = env.int(extent)?;
+            if expected != got as i64 {
+                let (func, param) = (func.name.clone(), buffer.name().to_owned());
+                return Err(InterpError::ArgumentShape {
+                    func,
+                    param,
+                    dim,
+                    expected: expected.to_string(),
+                    got,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_rank_and_dtype(
+    func: &PrimFunc,
+    buffer: &Buffer,
+    tensor: &Tensor,
+) -> Result<(), InterpError> {
+    let (name, param) = (func.name.clone(), buffer.name().to_owned());
+    if !buffer.node().strides.is_empty() || buffer.node().elem_offset.is_some() {
+        return Err(InterpError::StridedBuffer { name: param });
+    }
+    if buffer.dtype() != tensor.dtype() {
+        let (expected, got) = (buffer.dtype(), tensor.dtype());
+        return Err(InterpError::ArgumentDType {
+            func: name,
+            param,
+            expected,
+            got,
+        });
+    }
+    let (expected, got) = (buffer.ndim(), tensor.shape().len());
+    if expected != got {
+        return Err(InterpError::ArgumentNdim {
+            func: name,
+            param,
+            expected,
+            got,
+        });
+    }
+    Ok(())
+}
+
+struct Run<'a> {
+    func: &'a PrimFunc,
+    env: &'a mut Env,
+}
+
+impl Run<'_> {
+    fn body(&mut self, stmts: &[Stmt]) -> Result<(), InterpError> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<(), InterpError> {
+        match stmt {
+            Stmt::Loop(id) => {
+                let l = &self.func.loops[*id];
+                let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
+                let body = self.func.tree.body(Place::Loop(*id));
+                for i in min..min.saturating_add(extent) {
+                    let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
+                    self.body(body)?;
+                    restore(self.env, l.var.clone(), before);
+                }
+                Ok(())
+            }
+            Stmt::Block(id) => self.block(*id),
+            Stmt::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                let values = self.env.lanes(value)?;
+                let indices = self.env.indices(indices)?;
+                let at = |lane: usize| values[if values.len() == 1 { 0 } else { lane }];
+                let from = value.dtype().scalar;
+                indices
+                    .into_iter()
+                    .enumerate()
+                    .try_for_each(|(i, index)| self.env.store(buffer, index, at(i), from))
+            }
+            Stmt::Let { var, value, body } => {
+                let value = self.env.scalar(value)?;
+                let before = self.env.vars.insert(var.clone(), value);
+                self.body(body)?;
+                restore(self.env, var.clone(), before);
+                Ok(())
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                if self.env.truth(cond)? {
+                    self.body(then)
+                } else {
+                    self.body(otherwise)
+                }
+            }
+            Stmt::While { cond, body } => {
+                while self.env.truth(cond)? {
+                    self.body(body)?;
+                }
+                Ok(())
+            }
+            Stmt::Assert { cond, message } => {
+                if self.env.truth(cond)? {
+                    Ok(())
+                } else {
+                    Err(InterpError::Assertion {
+                        message: message.clone(),
+                    })
+                }
+            }
+            Stmt::Evaluate(e) => self.env.lanes(e).map(|_| ()),
+        }
+    }
+
+    fn block(&mut self, id: BlockId) -> Result<(), InterpError> {
+        let block = &self.func.blocks[id];
+        // All bindings and the predicate are in terms of the loops outside, so they are evaluated before any is bound.
+        let values = block
+            .bindings
+            .iter()
+            .map(|b| self.env.int(b))
+            .collect::<Result<Vec<_>, _>>()?;
+        if !self.env.truth(&block.predicate)? {
+            return Ok(());
+        }
+        let before: Vec<_> = block
+            .iters
+            .iter()
+            .zip(&values)
+            .map(|(i, v)| self.env.vars.insert(i.var.clone(), Scalar::Int(*v)))
+            .collect();
+        let first = self.check_domains(block, &values)?;
+        for buffer in &block.alloc_buffers {
+            let shape = buffer
+                .shape()
+                .iter()
+                .map(|e: &Expr| self.env.int(e))
+                .collect::<Result<Vec<_>, _>>()?;
+            self.env
+                .buffers
+                .insert(buffer.clone(), Memory::uninitialized(buffer.dtype(), shape));
+        }
+        for view in &block.match_buffers {
+            let origin = view
+                .source
+                .region
+                .iter()
+                .map(|r| self.env.int(&r.min))
+                .collect::<Result<Vec<_>, _>>()?;
+            self.env
+                .views
+                .insert(view.buffer.clone(), (view.source.buffer.clone(), origin));
+        }
+        if let Some(init) = &block.init
+            && first
+        {
+            self.body(init)?;
+        }
+        self.body(self.func.tree.body(Place::Block(id)))?;
+        for (iter, value) in block.iters.iter().zip(before) {
+            restore(self.env, iter.var.clone(), value);
+        }
+        Ok(())
+    }
+
+    /// Whether every reduce iter variable has its first value.
+    fn check_domains(&mut self, block: &Block, values: &[i64]) -> Result<bool, InterpError> {
+        let mut first = true;
+        for (iter, &value) in block.iters.iter().zip(values) {
+            let min = self.env.int(&iter.dom.min)?;
+            let end = min.saturating_add(self.env.int(&iter.dom.extent)?);
+            if value < min || value >= end {
+                let (block, iter) = (block.name.clone(), iter.var.name().to_owned());
+                return Err(InterpError::IterOutOfDomain {
+                    block,
+                    iter,
+                    value,
+                    min,
+                    end,
+                });
+            }
+            first &= iter.kind != IterKind::Reduce || value == min;
+        }
+        Ok(first)
+    }
+}
+
+fn restore(env: &mut Env, var: crate::ir::Var, before: Option<Scalar>) {
+    match before {
+        Some(value) => env.vars.insert(var, value),
+        None => env.vars.remove(&var),
+    };
+}

@@ -234,10 +234,6 @@ impl Expr {
     }
 
     /// Logical negation.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "`!` on a shared tree reads worse than the name"
-    )]
     pub fn not(&self) -> Self {
         Self::new(ExprKind::Not(self.clone()), self.dtype())
     }

@@ -1,0 +1,3 @@
+//! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
+
+mod data;

@@ -1,1 +1,9 @@
-//! Layer 2: simplification, bounds, affine iter-map detection, region algebra.
+//! Layer 2: arithmetic on [`Expr`](crate::ir::Expr): simplification, bounds, proofs, affine iteration maps, regions.
+//!
+//! Index arithmetic (`int32`, `int64`) is taken not to overflow, as in TVM; other types are folded only where wrapping allows.
+
+mod analyzer;
+mod bound;
+
+pub use analyzer::Analyzer;
+pub use bound::IntBound;

@@ -1,1 +1,85 @@
-//! Layer 4: `Schedule`: primitives on loop programs, one file each; the trace; default rules for each target.
+//! Layer 4: schedules. A [`Schedule`] rewrites the loops of one `PrimFunc` by primitives with TVM's names and rules.
+//!
+//! Each primitive has a file of its own and two halves: a `Plan::check` that proves every rule and writes nothing, and an
+//! `apply` that cannot fail. A refused primitive has therefore changed nothing. What was accepted is recorded in the
+//! [`Trace`], which prints and replays.
+//!
+//! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), sections 3
+//! and 4; Chen et al., "TVM" (OSDI 2018), section 4.
+
+pub mod analysis;
+mod error;
+mod query;
+mod rewrite;
+mod split;
+mod trace;
+
+pub use error::{Refusal, Rule, ScheduleError};
+pub use split::Factor;
+pub use trace::{Arg, Step, StepResults, Trace};
+
+use crate::ir::{BlockId, LoopId, Place, PrimFunc};
+
+/// A loop program and the primitives applied to it.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    func: PrimFunc,
+    trace: Trace,
+}
+
+impl Schedule {
+    /// A schedule of this function, with an empty trace.
+    pub fn new(func: PrimFunc) -> Self {
+        Self {
+            func,
+            trace: Trace::default(),
+        }
+    }
+
+    /// The function as it is now.
+    pub fn func(&self) -> &PrimFunc {
+        &self.func
+    }
+
+    /// The function, given away.
+    pub fn into_func(self) -> PrimFunc {
+        self.func
+    }
+
+    /// What was done so far.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Applies a checked plan and records it. The last half of every primitive: `args` are those of TVM's primitive in
+    /// order, with handles as [`Arg::from`] makes them; they are named by earlier results before `apply` can remove them.
+    pub(crate) fn record<R: StepResults>(
+        &mut self,
+        primitive: &'static str,
+        args: Vec<Arg>,
+        apply: impl FnOnce(&mut PrimFunc) -> R,
+    ) -> R {
+        let args = self.trace.name_handles(&self.func, args);
+        let results = apply(&mut self.func);
+        self.trace.push(primitive, args, results.places());
+        results
+    }
+}
+
+/// The loop, or the refusal of a handle that names none.
+pub(crate) fn living_loop(func: &PrimFunc, id: LoopId) -> Result<&crate::ir::Loop, Refusal> {
+    let attached = func.tree.parent(id).is_some();
+    func.loops
+        .get(id)
+        .filter(|_| attached)
+        .ok_or_else(|| Rule::StaleLoop { loop_id: id }.at([]))
+}
+
+/// The block, or the refusal of a handle that names none.
+pub(crate) fn living_block(func: &PrimFunc, id: BlockId) -> Result<&crate::ir::Block, Refusal> {
+    let attached = id == func.root || func.tree.parent(Place::Block(id)).is_some();
+    func.blocks
+        .get(id)
+        .filter(|_| attached)
+        .ok_or_else(|| Rule::StaleBlock { block: id }.at([]))
+}

@@ -1,0 +1,1 @@
+//! Facts about blocks and scopes that the primitives' rules ask for.

@@ -1,0 +1,115 @@
+//! Why a primitive refused.
+//!
+//! A [`Rule`] is what was broken, with the names and numbers; a [`Refusal`] adds the loops and blocks to underline; a
+//! [`ScheduleError`] adds the primitive.
+
+use crate::ir::{BlockId, Expr, LoopId, Place};
+
+/// A primitive refused; the function is as it was.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{primitive}: {rule}")]
+pub struct ScheduleError {
+    /// Name of the primitive.
+    pub primitive: &'static str,
+    /// What was broken.
+    #[source]
+    pub rule: Rule,
+    /// Where: loops and blocks of the function, the most telling first.
+    pub places: Vec<Place>,
+}
+
+/// A broken rule and where. What a check gives back before the primitive's name is added.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What was broken.
+    pub rule: Rule,
+    /// Where.
+    pub places: Vec<Place>,
+}
+
+impl Refusal {
+    /// The error of this primitive.
+    pub fn of(self, primitive: &'static str) -> ScheduleError {
+        ScheduleError {
+            primitive,
+            rule: self.rule,
+            places: self.places,
+        }
+    }
+}
+
+/// A rule of one or several primitives.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The handle is of a loop that an earlier step removed, or of another function.
+    #[error("{loop_id} names no loop of this function; an earlier step removed it")]
+    StaleLoop {
+        /// The handle.
+        loop_id: LoopId,
+    },
+    /// The handle is of a block that an earlier step removed, or of another function.
+    #[error("{block} names no block of this function; an earlier step removed it")]
+    StaleBlock {
+        /// The handle.
+        block: BlockId,
+    },
+    /// No block, or several, have the name.
+    #[error("{found} blocks have the name `{name}`, exactly one is required")]
+    NotSingleBlock {
+        /// The name.
+        name: String,
+        /// How many have it.
+        found: usize,
+    },
+    /// TVM: `HasAnnotationOrThreadBindingError`.
+    #[error("loop `{var}` has annotations or is bound to a thread axis")]
+    HasAnnotationOrThreadBinding {
+        /// Its variable.
+        var: String,
+    },
+    /// TVM: `LoopNotStartWithZeroError`.
+    #[error("loop `{var}` starts with {min:?}, not with 0")]
+    LoopNotStartWithZero {
+        /// Its variable.
+        var: String,
+        /// Its first value.
+        min: Expr,
+    },
+    /// TVM: `NotSingleInferFactorError`.
+    #[error("{count} factors are to be inferred, at most one can be")]
+    NotSingleInferFactor {
+        /// How many.
+        count: usize,
+    },
+    /// TVM: `NonPositiveFactorError`.
+    #[error("factor {factor} at position {index} is not positive")]
+    NonPositiveFactor {
+        /// The factor.
+        factor: i64,
+        /// Its position.
+        index: usize,
+    },
+    /// TVM: `WrongFactorError`.
+    #[error(
+        "the product of the factors, {product:?}, is not known to reach the extent of loop `{var}`, {extent:?}"
+    )]
+    FactorsTooSmall {
+        /// The loop's variable.
+        var: String,
+        /// The product.
+        product: Expr,
+        /// The extent.
+        extent: Expr,
+    },
+}
+
+impl Rule {
+    /// The refusal that underlines these loops and blocks.
+    pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
+        Refusal {
+            rule: self,
+            places: places.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The trace: the accepted primitives as plain data. Steps name loops and blocks by earlier results, so a trace replays on
+//! another function.
+
+use std::collections::HashMap;
+
+use crate::ir::{BlockId, LoopId, Place, PrimFunc};
+
+/// An argument of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    /// Left out, or to be inferred.
+    None,
+    /// A flag.
+    Bool(bool),
+    /// A number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A name; where a block is expected, the block with this name.
+    Str(String),
+    /// Several; where a loop is expected, `[block name, index among the loops around it]`.
+    List(Vec<Arg>),
+    /// A result of an earlier step.
+    Result {
+        /// Position of the step in the trace.
+        step: usize,
+        /// Position among its results.
+        index: usize,
+    },
+    /// A loop or block of the function, before the trace has named it.
+    Handle(Place),
+}
+
+impl From<LoopId> for Arg {
+    fn from(id: LoopId) -> Self {
+        Self::Handle(id.into())
+    }
+}
+
+impl From<BlockId> for Arg {
+    fn from(id: BlockId) -> Self {
+        Self::Handle(id.into())
+    }
+}
+
+impl From<Place> for Arg {
+    fn from(place: Place) -> Self {
+        Self::Handle(place)
+    }
+}
+
+impl From<&str> for Arg {
+    fn from(text: &str) -> Self {
+        Self::Str(text.to_owned())
+    }
+}
+
+impl From<i64> for Arg {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<usize> for Arg {
+    fn from(value: usize) -> Self {
+        Self::Int(value as i64)
+    }
+}
+
+impl From<bool> for Arg {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl<T: Into<Arg>> From<Vec<T>> for Arg {
+    fn from(values: Vec<T>) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Arg> + Copy> From<&[T]> for Arg {
+    fn from(values: &[T]) -> Self {
+        Self::List(values.iter().map(|&v| v.into()).collect())
+    }
+}
+
+/// One accepted primitive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Its name.
+    pub primitive: &'static str,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// Number of loops and blocks it gave back.
+    pub results: usize,
+}
+
+/// What a primitive gives back, as the trace sees it.
+pub trait StepResults {
+    /// The loops and blocks in order.
+    fn places(&self) -> Vec<Place>;
+}
+
+impl StepResults for () {
+    fn places(&self) -> Vec<Place> {
+        vec![]
+    }
+}
+
+impl StepResults for LoopId {
+    fn places(&self) -> Vec<Place> {
+        vec![(*self).into()]
+    }
+}
+
+impl StepResults for BlockId {
+    fn places(&self) -> Vec<Place> {
+        vec![(*self).into()]
+    }
+}
+
+impl StepResults for Vec<LoopId> {
+    fn places(&self) -> Vec<Place> {
+        self.iter().map(|&id| id.into()).collect()
+    }
+}
+
+impl StepResults for Vec<BlockId> {
+    fn places(&self) -> Vec<Place> {
+        self.iter().map(|&id| id.into()).collect()
+    }
+}
+
+/// The accepted primitives in order.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    steps: Vec<Step>,
+    names: HashMap<Place, (usize, usize)>,
+}
+
+impl Trace {
+    /// The steps in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub(crate) fn push(&mut self, primitive: &'static str, args: Vec<Arg>, results: Vec<Place>) {
+        let step = self.steps.len();
+        for (index, place) in results.iter().enumerate() {
+            self.names.insert(*place, (step, index));
+        }
+        self.steps.push(Step {
+            primitive,
+            args,
+            results: results.len(),
+        });
+    }
+
+    /// The arguments with every handle named: by the step that gave it, else by its place around a block.
+    pub(crate) fn name_handles(&self, func: &PrimFunc, args: Vec<Arg>) -> Vec<Arg> {
+        let name = |arg: Arg| match arg {
+            Arg::Handle(place) => self.name_of(func, place),
+            Arg::List(items) => Arg::List(self.name_handles(func, items)),
+            other => other,
+        };
+        args.into_iter().map(name).collect()
+    }
+
+    fn name_of(&self, func: &PrimFunc, place: Place) -> Arg {
+        if let Some(&(step, index)) = self.names.get(&place) {
+            return Arg::Result { step, index };
+        }
+        let block = match place {
+            Place::Block(id) => return func.blocks[id].name.as_str().into(),
+            Place::Loop(_) => func.child_blocks(place).first().copied(),
+        };
+        match block {
+            Some(block) => Arg::List(vec![
+                func.blocks[block].name.as_str().into(),
+                func.loops_above(place).len().into(),
+            ]),
+            None => Arg::Handle(place),
+        }
+    }
+}

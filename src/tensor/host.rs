@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::storage::Storage;
 use super::{DType, ScalarType};
 
 /// Rust types that are elements of tensors.
@@ -15,6 +16,28 @@ macro_rules! element {
 }
 element!(i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
     half::f16 => F16, half::bf16 => BF16, f32 => F32, f64 => F64);
+
+/// What keeps a DLPack tensor from being taken in without a copy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DlpackProblem {
+    /// Its metadata contradict themselves, or its memory cannot be addressed.
+    #[error("{0}")]
+    Invalid(String),
+    /// It is not row-major without gaps.
+    #[error("strides {0:?} are not those of a dense row-major tensor")]
+    Strided(Vec<i64>),
+    /// It has an element type that we do not have.
+    #[error("element type with code {code}, {bits} bits and {lanes} lanes is not supported")]
+    DType {
+        /// Kind of number.
+        code: u8,
+        /// Bits of a lane.
+        bits: u8,
+        /// Lanes.
+        lanes: u16,
+    },
+}
 
 /// What is wrong with data offered as a tensor, or with the view asked of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,19 +74,20 @@ pub enum TensorError {
     /// The tensor is shared, so it cannot be written in place.
     #[error("the tensor is shared and cannot be written in place")]
     Shared,
+    /// The memory offered by another library has no tensor in it that we can hold.
+    #[error("DLPack tensor: {0}")]
+    Dlpack(DlpackProblem),
 }
 
-/// One cache line; storage is made of them, so tensors start at multiples of 64 bytes.
-#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
 /// A dense row-major array. Clones share the elements.
+///
+/// Storage that we allocate starts at a multiple of 64 bytes; storage shared with another library (ndarray, DLPack) is
+/// aligned for its elements only.
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
     shape: Arc<[usize]>,
-    data: Arc<Vec<Line>>,
+    storage: Arc<Storage>,
 }
 
 impl Tensor {
@@ -73,12 +97,21 @@ impl Tensor {
     /// [`TensorError::TooLarge`] if the number of bytes overflows.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
         let bytes = byte_count(dtype, shape)?;
-        let data = Arc::new(vec![Line([0; 64]); bytes.div_ceil(64)]);
         Ok(Self {
             dtype,
             shape: shape.into(),
-            data,
+            storage: Arc::new(Storage::zeroed(bytes)),
         })
+    }
+
+    /// A tensor over this storage, which holds at least its bytes and is aligned for its elements.
+    pub(super) fn from_storage(dtype: DType, shape: &[usize], storage: Storage) -> Self {
+        debug_assert!(byte_count(dtype, shape).is_ok_and(|bytes| bytes <= storage.len()));
+        Self {
+            dtype,
+            shape: shape.into(),
+            storage: Arc::new(storage),
+        }
     }
 
     /// A tensor with a copy of these bytes, in host byte order.
@@ -130,17 +163,75 @@ impl Tensor {
 
     /// The elements as bytes, in host byte order.
     pub fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.data)[..self.len() * self.dtype.bytes()]
+        &self.storage.bytes()[..self.len() * self.dtype.bytes()]
     }
 
     /// The elements as bytes, to be written.
     ///
     /// # Errors
-    /// [`TensorError::Shared`] if another clone is alive.
+    /// [`TensorError::Shared`] if another clone is alive, or another library holds the memory and may read it.
     pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
         let bytes = self.len() * self.dtype.bytes();
-        let data = Arc::get_mut(&mut self.data).ok_or(TensorError::Shared)?;
-        Ok(&mut bytemuck::cast_slice_mut(data)[..bytes])
+        let storage = Arc::get_mut(&mut self.storage).ok_or(TensorError::Shared)?;
+        Ok(&mut storage.bytes_mut().ok_or(TensorError::Shared)?[..bytes])
+    }
+
+    /// Whether the elements can be written: no other clone is alive and the owner of the memory allows it.
+    pub fn is_unique(&mut self) -> bool {
+        Arc::get_mut(&mut self.storage).is_some_and(|storage| storage.bytes_mut().is_some())
+    }
+
+    /// The same elements in another shape, without a copy.
+    ///
+    /// # Errors
+    /// If the shape has another number of elements.
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self, TensorError> {
+        let expected = byte_count(self.dtype, shape)?;
+        let got = self.len() * self.dtype.bytes();
+        if expected != got {
+            return Err(TensorError::ByteCount {
+                shape: shape.to_vec(),
+                dtype: self.dtype,
+                expected,
+                got,
+            });
+        }
+        Ok(Self {
+            dtype: self.dtype,
+            shape: shape.into(),
+            storage: self.storage.clone(),
+        })
+    }
+
+    /// Makes it a tensor of this type and shape with unspecified elements: in its own memory where that is large enough and
+    /// not shared, else in new memory. Allocates nothing if type and shape are those it has and it is not shared.
+    ///
+    /// # Errors
+    /// [`TensorError::TooLarge`] if the number of bytes overflows.
+    pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), TensorError> {
+        let bytes = byte_count(dtype, shape)?;
+        let aligned = (self.storage.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
+        if !aligned || self.storage.len() < bytes || !self.is_unique() {
+            self.storage = Arc::new(Storage::zeroed(bytes));
+        }
+        self.dtype = dtype;
+        if *self.shape != *shape {
+            self.shape = shape.into();
+        }
+        Ok(())
+    }
+
+    /// Address of the first element, to be handed to native code that only reads.
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        self.storage.as_ptr()
+    }
+
+    /// Address of the first element, to be handed to native code that writes.
+    ///
+    /// # Errors
+    /// As [`Tensor::bytes_mut`].
+    pub(crate) fn as_mut_ptr(&mut self) -> Result<*mut u8, TensorError> {
+        self.bytes_mut().map(<[u8]>::as_mut_ptr)
     }
 
     /// The elements.
@@ -161,7 +252,7 @@ impl Tensor {
         Ok(bytemuck::cast_slice_mut(self.bytes_mut()?))
     }
 
-    fn check_dtype(&self, scalar: ScalarType) -> Result<(), TensorError> {
+    pub(super) fn check_dtype(&self, scalar: ScalarType) -> Result<(), TensorError> {
         let expected = DType::of(scalar);
         if self.dtype == expected {
             Ok(())
@@ -175,7 +266,7 @@ impl Tensor {
 }
 
 /// Bytes of a dense tensor, unless they overflow.
-fn byte_count(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
+pub(super) fn byte_count(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
     let too_large = || TensorError::TooLarge {
         shape: shape.to_vec(),
         dtype,

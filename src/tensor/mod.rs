@@ -1,8 +1,11 @@
 //! Layer 0: element types, the operations on elements, and tensors in host memory.
 
+mod dlpack;
 mod dtype;
 mod host;
+mod ndarray;
 pub mod scalar;
+mod storage;
 
 pub use dtype::{DType, ParseDTypeError, ScalarType};
-pub use host::{Element, Tensor, TensorError};
+pub use host::{DlpackProblem, Element, Tensor, TensorError};

@@ -3,5 +3,6 @@
 pub mod arena;
 pub mod dump;
 pub mod timing;
+pub mod tolerance;
 
 pub use arena::{Arena, Id, SideTable};

@@ -1,3 +1,45 @@
 //! Project chores: `cargo xtask` lists them.
 
-fn main() {}
+mod test;
+mod vulkan;
+
+use std::process::ExitCode;
+
+/// A chore: its name, what it takes, what it does, and how.
+struct Verb {
+    name: &'static str,
+    args: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> ExitCode,
+}
+
+const VERBS: &[Verb] = &[Verb {
+    name: "test",
+    args: "",
+    about: "everything CI checks: formats, clippy, docs, tests, doctests, feature combinations",
+    run: test::run,
+}];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(name) = args.first() else {
+        list();
+        return ExitCode::SUCCESS;
+    };
+    match VERBS.iter().find(|verb| verb.name == name) {
+        Some(verb) => (verb.run)(&args[1..]),
+        None => {
+            eprintln!("xtask: no verb `{name}`");
+            list();
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn list() {
+    println!("cargo xtask VERB");
+    for verb in VERBS {
+        let usage = format!("{} {}", verb.name, verb.args);
+        println!("  {:<28} {}", usage.trim_end(), verb.about);
+    }
+}

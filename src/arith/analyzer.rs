@@ -2,15 +2,45 @@
 
 use std::collections::HashMap;
 
-use super::IntBound;
+use super::sum::{Sum, is_index};
+use super::{IntBound, prove, simplify};
 use crate::ir::{Expr, ExprKind, Range, Var};
-use crate::tensor::scalar::{BinOp, Scalar, eval_binary};
+use crate::tensor::scalar::BinOp;
 
 /// Facts about variables; simplifies and proves under them.
+///
+/// ```
+/// use weftile::arith::Analyzer;
+/// use weftile::ir::{Range, Var};
+/// use weftile::tensor::DType;
+///
+/// let (n, i) = (Var::new("n", DType::I32), Var::new("i", DType::I32));
+/// let mut facts = Analyzer::new();
+/// facts.bind_shape_var(&n);
+/// facts.bind(&i, &Range::to(n.expr()));
+/// assert!(facts.can_prove(&(i.expr() + 1).le(&n)));
+/// assert_eq!(facts.simplify(&(i.expr() * 4 + 3).floor_div(4)), i.expr());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Analyzer {
-    bounds: HashMap<Var, IntBound>,
-    facts: Vec<Expr>,
+    vars: HashMap<Var, VarFacts>,
+    /// Bounds of other expressions that occur in facts.
+    atoms: HashMap<Expr, IntBound>,
+    /// Sums known to be at least 0.
+    pub(super) nonneg: Vec<Sum>,
+    /// Conditions known to be true.
+    truths: Vec<Expr>,
+    /// `(x, m)`: `x` is a multiple of `m`.
+    multiples: Vec<(Expr, i128)>,
+}
+
+#[derive(Clone, Debug)]
+struct VarFacts {
+    bound: IntBound,
+    /// Values in terms of other variables.
+    range: Option<Range>,
+    /// How many variables were bound before.
+    order: usize,
 }
 
 impl Analyzer {
@@ -19,37 +49,130 @@ impl Analyzer {
         Self::default()
     }
 
-    /// The variable lies in the range (which is not empty where the question is asked).
+    /// The variable lies in the range, which is taken not to be empty.
     pub fn bind(&mut self, var: &Var, range: &Range) {
         let (min, extent) = (self.bound(&range.min), self.bound(&range.extent));
         let max = min.add(extent).add(IntBound::point(-1)).max;
-        self.bounds.insert(var.clone(), IntBound::new(min.min, max));
+        let facts = VarFacts {
+            bound: IntBound::new(min.min, max),
+            range: Some(range.clone()),
+            order: self.vars.len(),
+        };
+        self.vars.insert(var.clone(), facts);
     }
 
-    /// The variable is at least 0: a symbolic dimension.
+    /// The variable is a symbolic dimension: at least 0.
     pub fn bind_shape_var(&mut self, var: &Var) {
-        self.bounds
-            .insert(var.clone(), IntBound::new(0, IntBound::POS_INF));
+        self.bind_bound(var, IntBound::new(0, IntBound::POS_INF));
+    }
+
+    /// The variable lies between these numbers.
+    pub fn bind_bound(&mut self, var: &Var, bound: IntBound) {
+        let facts = VarFacts {
+            bound,
+            range: None,
+            order: self.vars.len(),
+        };
+        self.vars.insert(var.clone(), facts);
     }
 
     /// The condition holds.
     pub fn assume(&mut self, cond: &Expr) {
-        self.facts.push(self.simplify(cond));
+        let cond = self.simplify(cond);
+        self.learn(&cond);
+    }
+
+    fn learn(&mut self, cond: &Expr) {
+        match cond.kind() {
+            ExprKind::Binary(BinOp::And, a, b) => {
+                self.learn(a);
+                self.learn(b);
+                return;
+            }
+            ExprKind::Binary(op, a, b) if is_index(a.dtype()) => {
+                let d = Sum::of(a).plus(&Sum::of(b), -1);
+                match op {
+                    BinOp::Lt => self.learn_nonneg(d.scaled(-1).plus_constant(-1)),
+                    BinOp::Le => self.learn_nonneg(d.scaled(-1)),
+                    BinOp::Gt => self.learn_nonneg(d.plus_constant(-1)),
+                    BinOp::Ge => self.learn_nonneg(d),
+                    BinOp::Eq => {
+                        if let Some((BinOp::FloorMod, x, m)) = as_binary(a)
+                            && let (Some(m), Some(0)) = (m.as_int(), b.as_int())
+                            && m > 0
+                        {
+                            self.multiples.push((x.clone(), m.into()));
+                        }
+                        self.learn_nonneg(d.clone());
+                        self.learn_nonneg(d.scaled(-1));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        self.truths.push(cond.clone());
+    }
+
+    fn learn_nonneg(&mut self, sum: Sum) {
+        if let [term] = &sum.terms[..]
+            && let Some(atom) = term.atom()
+            && let Ok(limit) = i64::try_from(-sum.constant)
+            && let Ok(coeff) = i64::try_from(term.coeff)
+        {
+            // coeff · atom >= limit
+            let old = self.bound(atom);
+            let new = if coeff > 0 {
+                let least = -crate::tensor::scalar::floor_div(-limit, coeff);
+                old.intersect(IntBound::new(least, IntBound::POS_INF))
+            } else {
+                let most = crate::tensor::scalar::floor_div(limit, coeff);
+                old.intersect(IntBound::new(IntBound::NEG_INF, most))
+            };
+            match atom.as_var() {
+                Some(var) => match self.vars.get_mut(var) {
+                    Some(facts) => facts.bound = new,
+                    None => self.bind_bound(var, new),
+                },
+                None => {
+                    self.atoms.insert(atom.clone(), new);
+                }
+            }
+        }
+        self.nonneg.push(sum);
     }
 
     /// An expression with the same value wherever what is known holds; the same node if it is as simple as can be.
     pub fn simplify(&self, expr: &Expr) -> Expr {
-        expr.rewrite_bottom_up(&mut |e| self.fold(e))
+        simplify::simplify(self, expr)
     }
 
     /// Whether the condition holds wherever what is known does. `false` means "not known".
     pub fn can_prove(&self, cond: &Expr) -> bool {
         let cond = self.simplify(cond);
-        cond.as_bool() == Some(true) || self.facts.contains(&cond)
+        prove::holds(self, &cond)
+    }
+
+    /// Whether both always have the same value.
+    pub fn can_prove_equal(&self, a: &Expr, b: &Expr) -> bool {
+        if a == b {
+            return true;
+        }
+        if !is_index(a.dtype()) || !is_index(b.dtype()) {
+            return self.simplify(a) == self.simplify(b);
+        }
+        let difference = self.simplify(&(a - b));
+        difference.is_zero()
     }
 
     /// An interval that holds every value of an integer expression.
     pub fn bound(&self, expr: &Expr) -> IntBound {
+        let known = self.atoms.get(expr).copied();
+        let own = self.bound_of_kind(expr);
+        known.map_or(own, |known| own.intersect(known))
+    }
+
+    fn bound_of_kind(&self, expr: &Expr) -> IntBound {
         let type_range = || {
             expr.dtype()
                 .scalar
@@ -59,15 +182,19 @@ impl Analyzer {
         };
         match expr.kind() {
             ExprKind::Int(v) => IntBound::point(*v),
-            ExprKind::Var(v) => self.bounds.get(v).copied().unwrap_or_else(type_range),
-            ExprKind::Binary(op, a, b) if !expr.dtype().is_float() => {
+            ExprKind::Var(v) => self.vars.get(v).map_or_else(type_range, |f| f.bound),
+            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, _, _)
+                if is_index(expr.dtype()) =>
+            {
+                self.bound_of_sum(&Sum::of(expr))
+            }
+            ExprKind::Binary(op, a, b) if is_index(expr.dtype()) => {
                 let (a, b) = (self.bound(a), self.bound(b));
                 match op {
-                    BinOp::Add => a.add(b),
-                    BinOp::Sub => a.add(b.neg()),
-                    BinOp::Mul => a.mul(b),
                     BinOp::FloorDiv => a.floor_div(b),
                     BinOp::FloorMod => a.floor_mod(b),
+                    BinOp::Div if a.min >= 0 && b.min > 0 => a.floor_div(b),
+                    BinOp::Mod if a.min >= 0 && b.min > 0 => a.floor_mod(b),
                     BinOp::Min => a.min_of(b),
                     BinOp::Max => a.max_of(b),
                     _ => type_range(),
@@ -76,50 +203,76 @@ impl Analyzer {
             ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => {
                 self.bound(a).union(self.bound(b))
             }
+            ExprKind::Cast(a) if is_index(expr.dtype()) && a.dtype().is_int() => {
+                let inner = self.bound(a);
+                let fits = expr
+                    .dtype()
+                    .scalar
+                    .int_range()
+                    .is_some_and(|(min, max)| min <= inner.min && inner.max <= max);
+                let widens = a.dtype().bytes() <= expr.dtype().bytes();
+                if fits || (widens && !a.dtype().scalar.is_unsigned_int()) {
+                    inner
+                } else {
+                    type_range()
+                }
+            }
+            ExprKind::Binary(op, _, _) if op.is_comparison() || op.is_logical() => {
+                IntBound::new(0, 1)
+            }
             _ => type_range(),
         }
     }
 
-    /// One step: constants and neutral elements, comparisons that the bounds decide.
-    fn fold(&self, e: &Expr) -> Expr {
-        let ExprKind::Binary(op, a, b) = e.kind() else {
-            return e.clone();
+    pub(super) fn bound_of_sum(&self, sum: &Sum) -> IntBound {
+        if sum.overflowed() {
+            return IntBound::EVERYTHING;
+        }
+        let small = |v: i128| {
+            IntBound::point(v.clamp(IntBound::NEG_INF.into(), IntBound::POS_INF.into()) as i64)
         };
-        if e.dtype().is_vector() || a.dtype().is_float() {
-            return e.clone();
+        sum.terms.iter().fold(small(sum.constant), |total, term| {
+            let product = term
+                .atoms
+                .iter()
+                .fold(small(term.coeff), |p, atom| p.mul(self.bound(atom)));
+            total.add(product)
+        })
+    }
+
+    /// Values of a variable in terms of others, and how late it was bound.
+    pub(super) fn range_of(&self, var: &Var) -> Option<(&Range, usize)> {
+        let facts = self.vars.get(var)?;
+        Some((facts.range.as_ref()?, facts.order))
+    }
+
+    /// The only value of a variable, if it is known.
+    pub(super) fn value_of(&self, var: &Var) -> Option<Expr> {
+        let facts = self.vars.get(var)?;
+        match (facts.bound.as_point(), &facts.range) {
+            (Some(value), _) if var.dtype().is_int() => Some(Expr::int(value, var.dtype())),
+            (_, Some(range)) if range.extent.is_one() => Some(range.min.clone()),
+            _ => None,
         }
-        if let (Some(x), Some(y)) = (a.as_int(), b.as_int())
-            && let Ok(v) = eval_binary(*op, a.dtype().scalar, Scalar::Int(x), Scalar::Int(y))
-        {
-            return Expr::int(v.as_int(), e.dtype());
-        }
-        match (op, a.as_int(), b.as_int()) {
-            (BinOp::Add | BinOp::Sub, _, Some(0))
-            | (BinOp::Mul | BinOp::FloorDiv | BinOp::Div, _, Some(1)) => a.clone(),
-            (BinOp::Add, Some(0), _) | (BinOp::Mul, Some(1), _) => b.clone(),
-            (BinOp::Mul, _, Some(0)) | (BinOp::FloorMod | BinOp::Mod, _, Some(1)) => {
-                Expr::int(0, e.dtype())
-            }
-            (BinOp::Mul, Some(0), _) | (BinOp::FloorDiv, Some(0), _) => Expr::int(0, e.dtype()),
-            (BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge, _, _) => {
-                let d = if a == b {
-                    IntBound::point(0)
-                } else {
-                    self.bound(a).add(self.bound(b).neg())
-                };
-                let (yes, no) = match op {
-                    BinOp::Lt => (d.max < 0, d.min >= 0),
-                    BinOp::Le => (d.max <= 0, d.min > 0),
-                    BinOp::Gt => (d.min > 0, d.max <= 0),
-                    _ => (d.min >= 0, d.max < 0),
-                };
-                if yes || no {
-                    Expr::bool(yes)
-                } else {
-                    e.clone()
-                }
-            }
-            _ => e.clone(),
-        }
+    }
+
+    /// Whether the condition was assumed.
+    pub(super) fn is_assumed(&self, cond: &Expr) -> bool {
+        self.truths.contains(cond)
+    }
+
+    /// A number that the expression is known to be a multiple of.
+    pub(super) fn multiple_of(&self, expr: &Expr) -> i128 {
+        let known = self.multiples.iter().filter(|(x, _)| x == expr);
+        known.map(|&(_, m)| m).max().unwrap_or(1)
+    }
+}
+
+/// The operator and operands, if the expression is binary.
+pub(super) fn as_binary(e: &Expr) -> Option<(BinOp, &Expr, &Expr)> {
+    if let ExprKind::Binary(op, a, b) = e.kind() {
+        Some((*op, a, b))
+    } else {
+        None
     }
 }

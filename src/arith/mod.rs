@@ -1,9 +1,14 @@
 //! Layer 2: arithmetic on [`Expr`](crate::ir::Expr): simplification, bounds, proofs, affine iteration maps, regions.
 //!
-//! Index arithmetic (`int32`, `int64`) is taken not to overflow, as in TVM; other types are folded only where wrapping allows.
+//! Index arithmetic (`int32`, `int64`) is taken not to overflow and divisors not to be 0, as in TVM; other types are folded only
+//! where wrapping allows.
 
 mod analyzer;
 mod bound;
+mod order;
+mod prove;
+mod simplify;
+mod sum;
 
 pub use analyzer::Analyzer;
 pub use bound::IntBound;

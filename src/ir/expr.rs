@@ -7,6 +7,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops;
 use std::sync::Arc;
+use std::sync::atomic::{self, AtomicU64};
 
 use super::Buffer;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -19,15 +20,23 @@ pub struct Var(Arc<VarNode>);
 struct VarNode {
     name: String,
     dtype: DType,
+    serial: u64,
 }
 
 impl Var {
     /// A new variable, different from every other one.
     pub fn new(name: impl Into<String>, dtype: DType) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
         Self(Arc::new(VarNode {
             name: name.into(),
             dtype,
+            serial: MADE.fetch_add(1, atomic::Ordering::Relaxed),
         }))
+    }
+
+    /// How many variables were made before this one: an order that, unlike addresses, is the same in every run.
+    pub fn serial(&self) -> u64 {
+        self.0.serial
     }
 
     /// The name it was given; names need not be unique.

@@ -1,0 +1,218 @@
+//! Sums: parts of one split that meet again, and `min` or `max` whose operands cancel against the rest.
+
+use crate::arith::Analyzer;
+use crate::arith::analyzer::as_binary;
+use crate::arith::order;
+use crate::arith::sum::{Expand, Sum, Term};
+use crate::ir::Expr;
+use crate::tensor::scalar::BinOp;
+
+/// Rules of `a + b` and `a - b` outside index arithmetic.
+pub(super) fn neutral(op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let float = a.dtype().is_float();
+    match op {
+        // x - 0 = x; of floats only the positive zero: x - -0.0 changes x = -0.0
+        BinOp::Sub if b.is_zero() && b.as_float().is_none_or(f64::is_sign_positive) => {
+            Some(a.clone())
+        }
+        BinOp::Add if !float && b.is_zero() => Some(a.clone()), // x + 0 = x
+        BinOp::Add if !float && a.is_zero() => Some(b.clone()), // 0 + x = x
+        BinOp::Sub if !float && a == b => Some(Expr::int(0, a.dtype())), // x - x = 0
+        _ => None,
+    }
+}
+
+/// The sum with mergeable terms merged.
+pub(super) fn merge(facts: &Analyzer, mut sum: Sum) -> Sum {
+    // Each merge removes a term, so this ends.
+    while let Some(merged) = merge_quotient(&sum)
+        .or_else(|| merge_splits(&sum))
+        .or_else(|| distribute_min_max(&sum))
+        .or_else(|| known_multiple(facts, &sum))
+    {
+        sum = merged;
+    }
+    sum
+}
+
+/// `k·(x // d)·d + k·(x % d) = k·x`, and `k·x - k·(x // d)·d = k·(x % d)`.
+fn merge_quotient(sum: &Sum) -> Option<Sum> {
+    for term in &sum.terms {
+        for atom in &term.atoms {
+            let Some((op, x, d)) = as_binary(atom) else {
+                continue;
+            };
+            let divisor = Sum::of(d);
+            let others = other_factors(term, atom);
+            if op == BinOp::FloorMod {
+                let quotient = Sum::term(1, x.floor_div(d));
+                let partner = quotient
+                    .times(&divisor, Expand::All)
+                    .times(&others, Expand::All);
+                if contains(sum, &partner) {
+                    let whole = others.clone().times(&Sum::of(x), Expand::All);
+                    let used = Sum::term(1, atom.clone()).times(&others, Expand::All);
+                    return Some(
+                        sum.clone()
+                            .plus(&partner, -1)
+                            .plus(&used, -1)
+                            .plus(&whole, 1),
+                    );
+                }
+            }
+            if op == BinOp::FloorDiv
+                && let Some(c) = divisor.as_constant().filter(|&c| c > 0)
+                && term.atoms.len() == 1
+                && term.coeff % c == 0
+            {
+                let k = -(term.coeff / c);
+                let x = Sum::of(x);
+                let rest = sum.clone().plus(&x, -k);
+                if contains(sum, &x.scaled(k)) && rest.terms.len() < sum.terms.len() {
+                    let used = Sum::term(term.coeff, atom.clone());
+                    let remainder = Sum::term(k, x.to_expr()?.floor_mod(d));
+                    return Some(rest.plus(&used, -1).plus(&remainder, 1));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The factors of the term beside one atom.
+fn other_factors(term: &Term, atom: &Expr) -> Sum {
+    let mut atoms = term.atoms.clone();
+    if let Some(at) = atoms.iter().position(|a| a == atom) {
+        atoms.remove(at);
+    }
+    atoms.iter().fold(
+        Sum::constant(term.coeff, atom.dtype()),
+        |product, factor| product.times(&Sum::term(1, factor.clone()), Expand::All),
+    )
+}
+
+/// Whether all terms of `part` are in the sum with the same coefficients.
+fn contains(sum: &Sum, part: &Sum) -> bool {
+    !part.terms.is_empty() && part.terms.iter().all(|t| sum.terms.contains(t))
+}
+
+/// `(x % upper) // lower`; no `upper` means `x // lower`.
+struct Split<'a> {
+    x: &'a Expr,
+    upper: Option<i128>,
+    lower: i128,
+}
+
+fn as_split(atom: &Expr) -> Option<Split<'_>> {
+    let (op, a, b) = as_binary(atom)?;
+    let b = i128::from(b.as_int().filter(|&b| b > 0)?);
+    let plain = |x| Split {
+        x,
+        upper: None,
+        lower: b,
+    };
+    match op {
+        BinOp::FloorMod => Some(Split {
+            x: a,
+            upper: Some(b),
+            lower: 1,
+        }),
+        BinOp::FloorDiv => Some(match as_binary(a) {
+            Some((BinOp::FloorMod, x, m)) => match m.as_int().filter(|&m| m > 0) {
+                Some(m) => Split {
+                    x,
+                    upper: Some(m.into()),
+                    lower: b,
+                },
+                None => plain(a),
+            },
+            _ => plain(a),
+        }),
+        _ => None,
+    }
+}
+
+/// `((x % u) // m)·(k·m/l) + ((x % m) // l)·k = ((x % u) // l)·k` where `l | m | u`.
+fn merge_splits(sum: &Sum) -> Option<Sum> {
+    for high_term in &sum.terms {
+        let Some(high) = high_term.atom().and_then(as_split) else {
+            continue;
+        };
+        for low_term in &sum.terms {
+            let Some(low) = low_term.atom().and_then(as_split) else {
+                continue;
+            };
+            if low.x != high.x
+                || low.upper != Some(high.lower)
+                || high.lower % low.lower != 0
+                || high.upper.is_some_and(|u| u % high.lower != 0)
+                || high_term.coeff != low_term.coeff * (high.lower / low.lower)
+            {
+                continue;
+            }
+            let dtype = high.x.dtype();
+            let int = |v: i128| i64::try_from(v).ok().map(|v| Expr::int(v, dtype));
+            let mut joined = match high.upper {
+                Some(u) => high.x.floor_mod(int(u)?),
+                None => high.x.clone(),
+            };
+            if low.lower != 1 {
+                joined = joined.floor_div(int(low.lower)?);
+            }
+            let joined = Sum::with_atoms(&joined, Expand::All, &mut Clone::clone);
+            let (_, rest) = sum.partition(|t| t == high_term || t == low_term);
+            return Some(rest.plus(&joined, low_term.coeff));
+        }
+    }
+    None
+}
+
+/// `s + min(p, q) = min(s + p, s + q)`, `s - min(p, q) = max(s - p, s - q)`, where terms cancel.
+fn distribute_min_max(sum: &Sum) -> Option<Sum> {
+    for term in &sum.terms {
+        let Some((op, p, q)) = term.atom().and_then(as_binary) else {
+            continue;
+        };
+        if term.coeff.abs() != 1 || !matches!(op, BinOp::Min | BinOp::Max) {
+            continue;
+        }
+        let (_, rest) = sum.partition(|t| t == term);
+        let (p, q) = (Sum::of(p), Sum::of(q));
+        let (a, b) = (
+            rest.clone().plus(&p, term.coeff),
+            rest.clone().plus(&q, term.coeff),
+        );
+        let size = |s: &Sum| s.terms.len();
+        if size(&a) + size(&b) >= size(&rest) + size(&p) + size(&q) {
+            continue;
+        }
+        let op = match (op, term.coeff > 0) {
+            (op, true) => op,
+            (BinOp::Min, false) => BinOp::Max,
+            (_, false) => BinOp::Min,
+        };
+        let (a, b) = (a.to_expr()?, b.to_expr()?);
+        let (a, b) = if order::compare(&a, &b).is_gt() {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        return Some(Sum::term(1, Expr::binary(op, a, b)));
+    }
+    None
+}
+
+/// `k·(x // c) = (k / c)·x` where `x` is known to be a multiple of `c` and `c | k`.
+fn known_multiple(facts: &Analyzer, sum: &Sum) -> Option<Sum> {
+    let found = sum.terms.iter().find_map(|term| {
+        let (BinOp::FloorDiv, x, c) = as_binary(term.atom()?)? else {
+            return None;
+        };
+        let c = i128::from(c.as_int().filter(|&c| c > 0)?);
+        let exact = facts.multiple_of(x) % c == 0 && term.coeff % c == 0;
+        exact.then(|| (term.clone(), Sum::of(x).scaled(term.coeff / c)))
+    });
+    let (term, whole) = found?;
+    let (_, rest) = sum.partition(|t| *t == term);
+    Some(rest.plus(&whole, 1))
+}

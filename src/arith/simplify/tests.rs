@@ -1,0 +1,269 @@
+//! Chosen identities, and properties over generated expressions.
+
+use std::collections::HashMap;
+
+use arbitrary::{Arbitrary, Unstructured};
+
+use crate::arith::{Analyzer, IntBound};
+use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::DType;
+use crate::tensor::scalar::{BinOp, Scalar, eval_binary};
+
+fn var(name: &str) -> Var {
+    Var::new(name, DType::I32)
+}
+
+struct Names {
+    facts: Analyzer,
+    i: Expr,
+    j: Expr,
+    n: Expr,
+    x: Expr,
+}
+
+/// `0 <= i < 8`, `0 <= j < 4`, `n >= 0`, `x` unknown.
+fn names() -> Names {
+    let (i, j, n, x) = (var("i"), var("j"), var("n"), var("x"));
+    let mut facts = Analyzer::new();
+    facts.bind(&i, &Range::to(Expr::i32(8)));
+    facts.bind(&j, &Range::to(Expr::i32(4)));
+    facts.bind_shape_var(&n);
+    Names {
+        facts,
+        i: i.expr(),
+        j: j.expr(),
+        n: n.expr(),
+        x: x.expr(),
+    }
+}
+
+#[track_caller]
+fn same(facts: &Analyzer, e: Expr, expected: &Expr) {
+    let got = facts.simplify(&e);
+    let want = facts.simplify(expected);
+    assert_eq!(got, want, "from {e:?}");
+    assert!(
+        facts.simplify(&got).same_as(&got),
+        "{got:?} is simplified once more"
+    );
+}
+
+#[test]
+fn sums_merge_like_terms() {
+    let Names { facts, i, j, x, .. } = names();
+    same(&facts, &i + &j - &i, &j);
+    same(&facts, (&i + 1) * 4 - &i * 4, &Expr::i32(4));
+    same(&facts, &x + &i, &(&i + &x));
+    same(&facts, (&i + &j) * &x, &(&x * &j + &i * &x));
+}
+
+#[test]
+fn quotients_and_remainders_of_splits_vanish() {
+    let Names { facts, i, j, x, .. } = names();
+    same(&facts, (&i * 4 + &j).floor_div(4), &i);
+    same(&facts, (&i * 4 + &j).floor_mod(4), &j);
+    same(&facts, x.floor_div(4) * 4 + x.floor_mod(4), &x);
+    same(&facts, x.floor_div(4).floor_div(3), &x.floor_div(12));
+    same(&facts, x.floor_mod(12).floor_mod(4), &x.floor_mod(4));
+    same(
+        &facts,
+        x.floor_div(4).floor_mod(3),
+        &x.floor_mod(12).floor_div(4),
+    );
+    same(
+        &facts,
+        x.floor_mod(12).floor_div(4) * 4 + x.floor_mod(4),
+        &x.floor_mod(12),
+    );
+    same(
+        &facts,
+        (&x * 6 + &j).floor_mod(12),
+        &(x.floor_mod(2) * 6 + &j),
+    );
+    same(&facts, (&x + 9).floor_div(4), &((&x + 1).floor_div(4) + 2));
+}
+
+#[test]
+fn symbolic_extents_divide() {
+    let Names { facts, i, n, x, .. } = names();
+    let mut facts = facts;
+    let k = var("k");
+    facts.bind(&k, &Range::to(n.clone()));
+    let k = k.expr();
+    same(&facts, (&i * &n + &k).floor_div(&n), &i);
+    same(&facts, (&i * &n + &k).floor_mod(&n), &k);
+    same(&facts, x.floor_div(&n) * &n + x.floor_mod(&n), &x);
+    assert!(facts.can_prove(&((&n + 15).floor_div(16) * 16).ge(&n)));
+    assert!(facts.can_prove(&(&n - &k).ge(1)));
+    assert!(!facts.can_prove(&(&n - &k).ge(2)));
+}
+
+#[test]
+fn comparisons_have_one_form() {
+    let Names { facts, i, j, x, .. } = names();
+    same(&facts, (&x * 4).lt(16), &x.lt(4));
+    same(&facts, (&x * 4 + &j).lt(16), &x.lt(4));
+    same(&facts, x.floor_div(4).lt(3), &x.lt(12));
+    same(&facts, i.lt(8), &Expr::bool(true));
+    same(&facts, x.le(22), &x.lt(23));
+    same(&facts, x.lt(3).not(), &x.ge(3));
+    same(&facts, (&x * 2).equals(3), &Expr::bool(false));
+}
+
+#[test]
+fn minima_use_bounds_and_cancel() {
+    let Names { facts, i, j, x, .. } = names();
+    same(&facts, i.min(8), &i);
+    same(&facts, (&x + 1).min(&x), &x);
+    same(&facts, &x - x.min(&i), &(Expr::i32(0)).max(&x - &i));
+    same(&facts, (&x + &i).min(&x + &j), &(&x + i.min(&j)));
+}
+
+#[test]
+fn assumptions_are_used() {
+    let Names { facts, x, n, .. } = names();
+    let mut facts = facts;
+    facts.assume(&x.ge(3).and(x.lt(10)));
+    assert_eq!(facts.bound(&x), IntBound::new(3, 9));
+    facts.assume(&n.floor_mod(16).equals(0));
+    same(&facts, n.floor_div(16) * 16, &n);
+    same(&facts, n.floor_mod(4), &Expr::i32(0));
+}
+
+#[test]
+fn a_condition_holds_inside_its_branch() {
+    let Names { facts, x, .. } = names();
+    let e = Expr::if_then_else(x.lt(4).and(x.ge(0)), x.floor_div(4), x.clone());
+    same(
+        &facts,
+        e,
+        &Expr::if_then_else(x.lt(4).and(x.ge(0)), Expr::i32(0), x.clone()),
+    );
+}
+
+/// A random index expression over four variables.
+fn generate(u: &mut Unstructured<'_>, vars: &[Var], depth: u32) -> arbitrary::Result<Expr> {
+    if depth == 0 || u.ratio(1, 6)? {
+        return Ok(if u.arbitrary()? {
+            u.choose(vars)?.expr()
+        } else {
+            Expr::i32(u.int_in_range(-9..=17)?)
+        });
+    }
+    let ops = [
+        BinOp::Add,
+        BinOp::Add,
+        BinOp::Sub,
+        BinOp::Mul,
+        BinOp::FloorDiv,
+        BinOp::FloorMod,
+        BinOp::Min,
+        BinOp::Max,
+    ];
+    let op = *u.choose(&ops)?;
+    if u.ratio(1, 10)? {
+        let cond = condition(u, vars, depth - 1)?;
+        let (a, b) = (generate(u, vars, depth - 1)?, generate(u, vars, depth - 1)?);
+        return Ok(Expr::select(cond, a, b));
+    }
+    let a = generate(u, vars, depth - 1)?;
+    let b = match op {
+        BinOp::FloorDiv | BinOp::FloorMod if u.ratio(2, 3)? => {
+            Expr::i32(*u.choose(&[1, 2, 3, 4, 6, 8, 12])?)
+        }
+        BinOp::Mul if u.ratio(2, 3)? => Expr::i32(u.int_in_range(-4..=8)?),
+        _ => generate(u, vars, depth - 1)?,
+    };
+    Ok(Expr::binary(op, a, b))
+}
+
+fn condition(u: &mut Unstructured<'_>, vars: &[Var], depth: u32) -> arbitrary::Result<Expr> {
+    let ops = [
+        BinOp::Lt,
+        BinOp::Le,
+        BinOp::Gt,
+        BinOp::Ge,
+        BinOp::Eq,
+        BinOp::Ne,
+    ];
+    let op = *u.choose(&ops)?;
+    let cond = Expr::binary(op, generate(u, vars, depth)?, generate(u, vars, depth)?);
+    Ok(if depth > 0 && u.ratio(1, 4)? {
+        let other = condition(u, vars, depth - 1)?;
+        Expr::binary(*u.choose(&[BinOp::And, BinOp::Or])?, cond, other)
+    } else {
+        cond
+    })
+}
+
+/// The value, or `None` where it divides by zero or leaves the range in which arithmetic is taken not to overflow.
+fn eval(e: &Expr, env: &HashMap<Var, i64>) -> Option<i64> {
+    let value = match e.kind() {
+        ExprKind::Int(v) => *v,
+        ExprKind::Var(v) => env[v],
+        ExprKind::Not(a) => 1 - eval(a, env)?,
+        ExprKind::Select(c, a, b) => {
+            let (a, b) = (eval(a, env), eval(b, env));
+            if eval(c, env)? != 0 { a? } else { b? }
+        }
+        ExprKind::Binary(op, a, b) => {
+            let (a, b) = (eval(a, env)?, eval(b, env)?);
+            eval_binary(
+                *op,
+                crate::tensor::ScalarType::I64,
+                Scalar::Int(a),
+                Scalar::Int(b),
+            )
+            .ok()?
+            .as_int()
+        }
+        other => unreachable!("not generated: {other:?}"),
+    };
+    (value.abs() < 1 << 30).then_some(value)
+}
+
+#[test]
+fn simplification_is_sound_idempotent_and_keeps_unchanged_nodes() {
+    let vars = [var("i"), var("j"), var("x"), var("n")];
+    let mut facts = Analyzer::new();
+    facts.bind(&vars[0], &Range::to(Expr::i32(8)));
+    facts.bind(&vars[1], &Range::to(Expr::i32(4)));
+    facts.bind_shape_var(&vars[3]);
+    arbtest::arbtest(|u| {
+        let e = if bool::arbitrary(u)? {
+            generate(u, &vars, 4)?
+        } else {
+            condition(u, &vars, 3)?
+        };
+        let simple = facts.simplify(&e);
+        let again = facts.simplify(&simple);
+        assert!(
+            again.same_as(&simple),
+            "{e:?}\n -> {simple:?}\n -> {again:?}"
+        );
+        let bound = facts.bound(&e);
+        for _ in 0..8 {
+            let env: HashMap<Var, i64> = [
+                (vars[0].clone(), u.int_in_range(0..=7)?),
+                (vars[1].clone(), u.int_in_range(0..=3)?),
+                (vars[2].clone(), u.int_in_range(-40..=40)?),
+                (vars[3].clone(), u.int_in_range(1..=40)?),
+            ]
+            .into();
+            let Some(value) = eval(&e, &env) else {
+                continue;
+            };
+            assert_eq!(
+                eval(&simple, &env),
+                Some(value),
+                "{e:?}\n -> {simple:?}\n{env:?}"
+            );
+            assert!(
+                e.dtype().is_bool() || (bound.min <= value && value <= bound.max),
+                "{e:?} = {value} is not in {bound:?}\n{env:?}"
+            );
+        }
+        Ok(())
+    })
+    .budget_ms(3000);
+}

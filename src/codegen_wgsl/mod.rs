@@ -1,1 +1,29 @@
 //! Layer 6: kernel IR to WGSL text, and through naga to SPIR-V.
+//!
+//! The text is for readers: named after the loop program, commented with its blocks, register tiles as named variables. Arrays
+//! in registers whose every index is a constant become variables of their own (scalar replacement), because drivers unroll
+//! badly and spill arrays that a loop variable indexes.
+//!
+//! # Conventions of a launch
+//! Bindings: the global arrays of the kernel, in order, are bindings 0, 1, … of group 0. Scalars: [`WgslKernel::scalars`] in
+//! order, four bytes each, as immediates where they fit, else in a uniform buffer behind the arrays. A launch whose grid may
+//! exceed the limit of one dimension is *folded*: the host dispatches [`folded_grid`] and passes the three extents of the true
+//! grid behind the kernel's scalars; the shader finds its place from the linear workgroup number.
+
+mod emit;
+mod error;
+mod expr;
+mod fold;
+mod intrin;
+mod locals;
+mod names;
+mod spirv;
+mod stmt;
+
+#[cfg(test)]
+mod tests;
+
+pub use emit::{ScalarPassing, WgslKernel, WgslScalar, emit};
+pub use error::WgslError;
+pub use fold::{folded_grid, needs_folding};
+pub use spirv::{spirv, validate};

@@ -7,6 +7,7 @@
 mod expr;
 mod host;
 mod target;
+mod typing;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 pub use host::HostExpr;

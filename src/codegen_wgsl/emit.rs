@@ -1,0 +1,417 @@
+//! The module around the body: directives, bindings, scalars, the entry point.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::fold::needs_folding;
+use super::locals::{LocalForm, local_forms};
+use super::names::Namer;
+use super::{WgslError, intrin};
+use crate::kernel::{Access, ArrayId, Expr, GpuTarget, Kernel, Launch, Space, Ty, VarId};
+use crate::support::SideTable;
+use crate::tensor::ScalarType;
+
+/// How the scalars of a kernel reach it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScalarPassing {
+    /// It has none.
+    None,
+    /// As immediates (push constants).
+    Immediates,
+    /// In a uniform buffer at this binding of group 0.
+    Uniform {
+        /// The binding.
+        binding: u32,
+    },
+}
+
+/// What a four-byte scalar argument is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WgslScalar {
+    /// The kernel's scalar with this position in `Kernel::scalars`, as `i32`, `u32` or `f32` after the type of its variable.
+    Kernel(usize),
+    /// Extent of the true grid in this dimension, as `u32`.
+    Grid(usize),
+}
+
+/// A compute shader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WgslKernel {
+    /// The text.
+    pub text: String,
+    /// Name of the entry point.
+    pub entry: String,
+    /// The scalars it takes, in order, four bytes each.
+    pub scalars: Vec<WgslScalar>,
+    /// How it takes them.
+    pub passing: ScalarPassing,
+    /// Whether it must be dispatched with [`super::folded_grid`].
+    pub folded: bool,
+}
+
+/// Writes a kernel as WGSL.
+///
+/// # Errors
+/// If the kernel uses a type or a store that the GPU does not have, or was not lowered for it.
+pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<WgslKernel, WgslError> {
+    let launch = kernel.launch.as_ref().ok_or_else(|| WgslError::NoLaunch {
+        kernel: kernel.name.clone(),
+    })?;
+    let mut emitter = Emitter::new(kernel, needs_folding(launch, target.max_grid))?;
+    let mut scalars: Vec<_> = (0..kernel.scalars.len()).map(WgslScalar::Kernel).collect();
+    if emitter.folded {
+        scalars.extend((0..3).map(WgslScalar::Grid));
+    }
+    let bindings = kernel.bindings().count() as u32;
+    let passing = match scalars.len() as u32 * 4 {
+        0 => ScalarPassing::None,
+        bytes if bytes <= target.immediate_bytes => ScalarPassing::Immediates,
+        _ => ScalarPassing::Uniform { binding: bindings },
+    };
+    let folded = emitter.folded;
+    let entry = emitter.entry.clone();
+    let body = emitter.function(launch)?;
+    let text = emitter.module(passing)? + &body;
+    Ok(WgslKernel {
+        text,
+        entry,
+        scalars,
+        passing,
+        folded,
+    })
+}
+
+/// State of writing one kernel.
+pub(super) struct Emitter<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) forms: SideTable<ArrayId, LocalForm>,
+    pub(super) arrays: SideTable<ArrayId, String>,
+    pub(super) vars: SideTable<VarId, String>,
+    pub(super) namer: Namer,
+    /// Helper functions that the body calls.
+    pub(super) helpers: BTreeSet<intrin::Helper>,
+    folded: bool,
+    entry: String,
+    out: String,
+    indent: usize,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(kernel: &'a Kernel, folded: bool) -> Result<Self, WgslError> {
+        let mut namer = Namer::new();
+        let entry = namer.name(&kernel.name);
+        let mut arrays = SideTable::<ArrayId, String>::new();
+        for (id, array) in kernel.arrays.iter() {
+            *arrays.entry(id) = namer.name(&array.name);
+        }
+        let mut vars = SideTable::<VarId, String>::new();
+        for (id, var) in kernel.vars.iter() {
+            *vars.entry(id) = namer.name(&var.name);
+        }
+        for (var, _) in &kernel.scalars {
+            let field = vars[*var].clone();
+            *vars.entry(*var) = format!("args.{field}");
+        }
+        let forms = local_forms(kernel);
+        let mut emitter = Self {
+            kernel,
+            forms,
+            arrays,
+            vars,
+            namer,
+            helpers: BTreeSet::new(),
+            folded,
+            entry,
+            out: String::new(),
+            indent: 0,
+        };
+        emitter.check_scalars()?;
+        Ok(emitter)
+    }
+
+    fn check_scalars(&mut self) -> Result<(), WgslError> {
+        for (var, _) in &self.kernel.scalars {
+            let info = &self.kernel.vars[*var];
+            let supported = matches!(
+                info.ty.scalar,
+                ScalarType::I32 | ScalarType::U32 | ScalarType::F32
+            );
+            if !supported || info.ty.lanes != 1 {
+                return Err(self.unsupported(&format!("scalar `{}`", info.name), info.ty.scalar));
+            }
+        }
+        Ok(())
+    }
+
+    /// One line of the body.
+    pub(super) fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{:indent$}{text}", "", indent = 4 * self.indent);
+    }
+
+    /// Opens a nested part: `head {`.
+    pub(super) fn open(&mut self, head: &str) {
+        self.line(&format!("{head} {{"));
+        self.indent += 1;
+    }
+
+    /// Closes it, with what follows the brace.
+    pub(super) fn close(&mut self, tail: &str) {
+        self.indent -= 1;
+        self.line(&format!("}}{tail}"));
+    }
+
+    /// Closes it and opens the other side of a branch.
+    pub(super) fn otherwise(&mut self) {
+        self.close(" else {");
+        self.indent += 1;
+    }
+
+    pub(super) fn unsupported(&self, what: &str, dtype: ScalarType) -> WgslError {
+        let hint = match dtype {
+            ScalarType::I64 | ScalarType::U64 => "; use int32",
+            ScalarType::F64 => "; use float32",
+            _ => "",
+        };
+        WgslError::DType {
+            kernel: self.kernel.name.clone(),
+            what: what.to_owned(),
+            dtype,
+            hint,
+        }
+    }
+
+    /// The WGSL type of a value held in a variable. Narrow integers are held in a word.
+    pub(super) fn ty(&self, ty: Ty) -> Result<String, WgslError> {
+        let scalar = match ty.scalar {
+            ScalarType::Bool => "bool",
+            ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => "i32",
+            ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => "u32",
+            ScalarType::F16 => "f16",
+            ScalarType::F32 => "f32",
+            ScalarType::I64 | ScalarType::U64 | ScalarType::BF16 | ScalarType::F64 => {
+                return Err(self.unsupported("a value", ty.scalar));
+            }
+        };
+        match ty.lanes {
+            1 => Ok(scalar.to_owned()),
+            2..=4 => Ok(format!("vec{}<{scalar}>", ty.lanes)),
+            lanes => Err(WgslError::Lanes {
+                kernel: self.kernel.name.clone(),
+                lanes,
+            }),
+        }
+    }
+
+    /// The type of the elements of an array in memory: narrow ones are packed into words.
+    pub(super) fn element(&self, id: ArrayId) -> Result<String, WgslError> {
+        let array = &self.kernel.arrays[id];
+        let scalar = match array.dtype {
+            ScalarType::F32 | ScalarType::I32 | ScalarType::U32 | ScalarType::F16 => array.dtype,
+            ScalarType::Bool | ScalarType::I8 | ScalarType::U8
+                if matches!(array.space, Space::Global { .. }) =>
+            {
+                return Ok("u32".to_owned());
+            }
+            ScalarType::Bool => ScalarType::Bool,
+            ScalarType::I8 | ScalarType::I16 if array.space != Space::Shared => ScalarType::I32,
+            ScalarType::U8 | ScalarType::U16 if array.space != Space::Shared => ScalarType::U32,
+            _ => return Err(self.unsupported(&format!("array `{}`", array.name), array.dtype)),
+        };
+        let wide_global = matches!(scalar, ScalarType::I16 | ScalarType::U16);
+        if wide_global {
+            return Err(self.unsupported(&format!("array `{}`", array.name), array.dtype));
+        }
+        self.ty(Ty {
+            scalar,
+            lanes: self.width(id),
+        })
+    }
+
+    /// Lanes of the elements that an array is declared with.
+    pub(super) fn width(&self, id: ArrayId) -> u16 {
+        let array = &self.kernel.arrays[id];
+        match (&self.forms[id], array.space) {
+            (LocalForm::Variables(width), Space::Local) => *width,
+            (_, Space::Local) => 1,
+            _ if matches!(array.vector, 2 | 4) && !self.is_packed(id) => array.vector,
+            _ => 1,
+        }
+    }
+
+    /// Whether four elements share a word.
+    pub(super) fn is_packed(&self, id: ArrayId) -> bool {
+        let array = &self.kernel.arrays[id];
+        matches!(
+            array.dtype,
+            ScalarType::Bool | ScalarType::I8 | ScalarType::U8
+        ) && matches!(array.space, Space::Global { .. })
+    }
+
+    fn constant_len(&self, id: ArrayId) -> Result<i64, WgslError> {
+        let array = &self.kernel.arrays[id];
+        array.len.as_const().ok_or_else(|| WgslError::DynamicArray {
+            kernel: self.kernel.name.clone(),
+            array: array.name.clone(),
+        })
+    }
+
+    /// The entry point with its body.
+    fn function(&mut self, launch: &Launch) -> Result<String, WgslError> {
+        let kernel = self.kernel;
+        let [x, y, z] = launch.block;
+        self.line(&format!("@compute @workgroup_size({x}, {y}, {z})"));
+        let groups = if self.folded {
+            ", @builtin(num_workgroups) num_groups: vec3<u32>"
+        } else {
+            ""
+        };
+        self.open(&format!(
+            "fn {}(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>{groups})",
+            self.entry
+        ));
+        self.ids();
+        self.locals()?;
+        if self.folded {
+            self.open("if (group < args.grid_x * args.grid_y * args.grid_z)");
+        }
+        self.body(&kernel.body)?;
+        if self.folded {
+            self.close("");
+        }
+        self.close("");
+        Ok(std::mem::take(&mut self.out))
+    }
+
+    /// Names for the places in the launch that the body uses.
+    fn ids(&mut self) {
+        let mut used = BTreeSet::new();
+        for stmt in &self.kernel.body {
+            stmt.walk(&mut |_| (), &mut |e| match e {
+                Expr::BlockIdx(dim) => drop(used.insert((0, *dim))),
+                Expr::ThreadIdx(dim) => drop(used.insert((1, *dim))),
+                _ => (),
+            });
+        }
+        if self.folded {
+            self.line("let group = block_idx.x + block_idx.y * num_groups.x;");
+        }
+        for (kind, dim) in used {
+            let axis = ['x', 'y', 'z'][usize::from(dim.min(2))];
+            let value = match (kind, self.folded, dim) {
+                (1, _, _) => format!("thread_idx.{axis}"),
+                (_, false, _) => format!("block_idx.{axis}"),
+                (_, true, 0) => "group % args.grid_x".to_owned(),
+                (_, true, 1) => "(group / args.grid_x) % args.grid_y".to_owned(),
+                (_, true, _) => "group / (args.grid_x * args.grid_y)".to_owned(),
+            };
+            self.line(&format!(
+                "let {}{axis} = i32({value});",
+                if kind == 1 { 't' } else { 'b' }
+            ));
+        }
+    }
+
+    /// Variables for the arrays in registers.
+    fn locals(&mut self) -> Result<(), WgslError> {
+        let kernel = self.kernel;
+        for (id, array) in kernel
+            .arrays
+            .iter()
+            .filter(|(_, a)| a.space == Space::Local)
+        {
+            let (name, element, len) = (
+                self.arrays[id].clone(),
+                self.element(id)?,
+                self.constant_len(id)?,
+            );
+            match self.forms[id] {
+                LocalForm::Array => self.line(&format!("var {name}: array<{element}, {len}>;")),
+                LocalForm::Variables(width) => {
+                    for group in 0..(len as u64).div_ceil(u64::from(width)) {
+                        self.line(&format!("var {name}_{group}: {element};"));
+                    }
+                }
+            }
+            debug_assert!(array.len.as_const().is_some());
+        }
+        Ok(())
+    }
+
+    /// Everything before the entry point.
+    fn module(&mut self, passing: ScalarPassing) -> Result<String, WgslError> {
+        let kernel = self.kernel;
+        let mut text = String::new();
+        let half = |ty: ScalarType| ty == ScalarType::F16;
+        if kernel.arrays.iter().any(|(_, a)| half(a.dtype))
+            || kernel.vars.iter().any(|(_, v)| half(v.ty.scalar))
+        {
+            text.push_str("enable f16;\n\n");
+        }
+        for comment in kernel.comment.lines() {
+            let _ = writeln!(text, "// {comment}");
+        }
+        for (binding, (id, _, _, access)) in kernel.bindings().enumerate() {
+            let mode = if access == Access::Read {
+                "read"
+            } else {
+                "read_write"
+            };
+            let (name, element) = (&self.arrays[id], self.element(id)?);
+            let _ = writeln!(
+                text,
+                "@group(0) @binding({binding}) var<storage, {mode}> {name}: array<{element}>;"
+            );
+        }
+        for (id, _) in kernel
+            .arrays
+            .iter()
+            .filter(|(_, a)| a.space == Space::Shared)
+        {
+            let (len, width) = (self.constant_len(id)?, i64::from(self.width(id)));
+            let groups = (len + width - 1) / width;
+            let _ = writeln!(
+                text,
+                "var<workgroup> {}: array<{}, {groups}>;",
+                self.arrays[id],
+                self.element(id)?
+            );
+        }
+        if passing != ScalarPassing::None {
+            self.scalars(&mut text, passing)?;
+        }
+        text.push('\n');
+        for helper in &self.helpers {
+            text.push_str(helper.text());
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    fn scalars(&self, text: &mut String, passing: ScalarPassing) -> Result<(), WgslError> {
+        text.push_str("struct Args {\n");
+        for (var, _) in &self.kernel.scalars {
+            let field = self.vars[*var].trim_start_matches("args.");
+            let _ = writeln!(
+                text,
+                "    {field}: {},",
+                self.ty(self.kernel.vars[*var].ty)?
+            );
+        }
+        if self.folded {
+            text.push_str("    grid_x: u32,\n    grid_y: u32,\n    grid_z: u32,\n");
+        }
+        text.push_str("}\n");
+        match passing {
+            ScalarPassing::Uniform { binding } => {
+                let _ = writeln!(
+                    text,
+                    "@group(0) @binding({binding}) var<uniform> args: Args;"
+                );
+            }
+            ScalarPassing::Immediates | ScalarPassing::None => {
+                text.push_str("var<immediate> args: Args;\n")
+            }
+        }
+        Ok(())
+    }
+}

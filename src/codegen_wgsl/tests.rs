@@ -1,0 +1,355 @@
+//! Kernels built by hand: whatever is emitted is valid, and SPIR-V tools agree where they are installed.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::kernel::*;
+use crate::support::Arena;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+fn array(name: &str, dtype: ScalarType, space: Space, len: i64, vector: u16) -> Array {
+    Array {
+        name: name.into(),
+        dtype,
+        len: HostExpr::Const(len),
+        space,
+        vector,
+    }
+}
+
+fn global(at: usize, access: Access) -> Space {
+    Space::Global {
+        buffer: BufferRef::Param(at),
+        access,
+    }
+}
+
+fn kernel(
+    arrays: Vec<Array>,
+    grid: [HostExpr; 3],
+    build: impl FnOnce(&mut Kernel, &[ArrayId]) -> Vec<Stmt>,
+) -> Kernel {
+    let mut arena = Arena::new();
+    let ids: Vec<_> = arrays.into_iter().map(|a| arena.push(a)).collect();
+    let mut kernel = Kernel {
+        name: "test".into(),
+        comment: "test: block B".into(),
+        arrays: arena,
+        vars: Arena::new(),
+        scalars: vec![],
+        launch: Some(Launch {
+            grid,
+            block: [8, 1, 1],
+        }),
+        body: vec![],
+        in_bounds: true,
+        flops: HostExpr::Const(0),
+        bytes: HostExpr::Const(0),
+    };
+    kernel.body = build(&mut kernel, &ids);
+    kernel
+}
+
+fn one() -> [HostExpr; 3] {
+    [HostExpr::Const(1), HostExpr::Const(1), HostExpr::Const(1)]
+}
+
+fn check(kernel: &Kernel, target: &GpuTarget) -> WgslKernel {
+    let wgsl = emit(kernel, target).unwrap_or_else(|e| panic!("{e}"));
+    let words = spirv(&wgsl).unwrap_or_else(|e| panic!("{e}\n{}", wgsl.text));
+    let Ok(mut tool) = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.2", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+    else {
+        return wgsl;
+    };
+    tool.stdin
+        .take()
+        .expect("piped")
+        .write_all(bytemuck::cast_slice(&words))
+        .expect("spirv-val reads");
+    let output = tool.wait_with_output().expect("spirv-val ends");
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        wgsl.text
+    );
+    wgsl
+}
+
+fn int(v: i64) -> Expr {
+    Expr::Int(v, ScalarType::I32)
+}
+
+fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
+    Expr::Load {
+        array,
+        index: Box::new(index),
+        lanes,
+    }
+}
+
+fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
+    Expr::Binary(op, Box::new(a), Box::new(b))
+}
+
+#[test]
+fn every_operator_and_intrinsic_is_valid() {
+    let ops = [
+        BinOp::Add,
+        BinOp::Sub,
+        BinOp::Mul,
+        BinOp::Div,
+        BinOp::Mod,
+        BinOp::FloorDiv,
+        BinOp::FloorMod,
+        BinOp::Min,
+        BinOp::Max,
+        BinOp::Eq,
+        BinOp::Ne,
+        BinOp::Lt,
+        BinOp::Le,
+        BinOp::Gt,
+        BinOp::Ge,
+        BinOp::BitAnd,
+        BinOp::BitOr,
+        BinOp::BitXor,
+        BinOp::Shl,
+        BinOp::Shr,
+    ];
+    for dtype in [
+        ScalarType::F32,
+        ScalarType::I32,
+        ScalarType::U32,
+        ScalarType::F16,
+    ] {
+        for lanes in [1, 4] {
+            let arrays = vec![
+                array("A", dtype, global(0, Access::Read), 64, lanes),
+                array("B", dtype, global(1, Access::Read), 64, lanes),
+                array("C", dtype, global(2, Access::Write), 64, lanes),
+            ];
+            let kernel = kernel(arrays, one(), |kernel, ids| {
+                let at = || binary(BinOp::Mul, Expr::ThreadIdx(0), int(lanes.into()));
+                let (a, b) = (load(ids[0], at(), lanes), load(ids[1], at(), lanes));
+                let mut values = Vec::new();
+                for op in ops
+                    .into_iter()
+                    .filter(|op| !dtype.is_float() || !is_bitwise(*op))
+                {
+                    let value = binary(op, a.clone(), b.clone());
+                    let nested = binary(op, value.clone(), b.clone());
+                    values.push(if op.is_comparison() {
+                        Expr::Select(Box::new(value), Box::new(a.clone()), Box::new(b.clone()))
+                    } else {
+                        nested
+                    });
+                }
+                for intrin in Intrin::ALL {
+                    let args = [a.clone(), b.clone(), a.clone()][..intrin.arity()].to_vec();
+                    let call = Expr::Call(intrin, args);
+                    let float_only =
+                        !matches!(intrin, Intrin::Popcount | Intrin::Clz | Intrin::BitNot);
+                    if dtype.is_float() == float_only {
+                        values.push(if intrin.is_predicate() {
+                            Expr::Select(Box::new(call), Box::new(a.clone()), Box::new(b.clone()))
+                        } else {
+                            call
+                        });
+                    }
+                }
+                let _ = kernel;
+                values
+                    .into_iter()
+                    .map(|value| Stmt::Store {
+                        array: ids[2],
+                        index: at(),
+                        value,
+                    })
+                    .collect()
+            });
+            check(
+                &kernel,
+                &GpuTarget {
+                    f16: true,
+                    ..GpuTarget::default()
+                },
+            );
+        }
+    }
+}
+
+fn is_bitwise(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor | BinOp::Shl | BinOp::Shr
+    )
+}
+
+#[test]
+fn constants_and_casts_are_valid() {
+    let floats = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -0.0,
+        1e-40,
+        f64::from(f32::MAX),
+        16_777_216.0,
+        1.5,
+    ];
+    let arrays = vec![array("C", ScalarType::F32, global(0, Access::Write), 64, 1)];
+    let kernel = kernel(arrays, one(), |_, ids| {
+        let float = |v| Expr::Float(v, ScalarType::F32);
+        let cast = |to, e| Expr::Cast(Ty::scalar(to), Box::new(e));
+        let mut values: Vec<_> = floats.into_iter().map(float).collect();
+        for ty in [
+            ScalarType::I8,
+            ScalarType::U8,
+            ScalarType::I16,
+            ScalarType::I32,
+            ScalarType::U32,
+            ScalarType::Bool,
+        ] {
+            values.push(cast(
+                ScalarType::F32,
+                cast(ty, cast(ScalarType::F32, Expr::ThreadIdx(0))),
+            ));
+        }
+        values.push(cast(ScalarType::F32, int(i32::MIN.into())));
+        values
+            .into_iter()
+            .map(|value| Stmt::Store {
+                array: ids[0],
+                index: int(0),
+                value,
+            })
+            .collect()
+    });
+    let text = check(&kernel, &GpuTarget::default()).text;
+    assert!(
+        text.contains("f32_from_bits(0x7fc00000u)") && text.contains("(-2147483647i - 1i)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn register_tiles_become_named_vectors() {
+    let arrays = vec![
+        array("A", ScalarType::F32, global(0, Access::Read), 64, 4),
+        array("acc", ScalarType::F32, Space::Local, 8, 1),
+        array("tile", ScalarType::F32, Space::Shared, 16, 4),
+        array("C", ScalarType::F32, global(1, Access::Write), 64, 4),
+    ];
+    let mut build = |kernel: &mut Kernel, ids: &[ArrayId]| {
+        let n = kernel.vars.push(VarInfo {
+            name: "n".into(),
+            ty: Ty::scalar(ScalarType::I32),
+        });
+        kernel.scalars.push((n, HostExpr::Dim(0)));
+        let k = kernel.vars.push(VarInfo {
+            name: "k".into(),
+            ty: Ty::scalar(ScalarType::I32),
+        });
+        let at = |e| binary(BinOp::Mul, e, int(4));
+        let update = Stmt::Store {
+            array: ids[1],
+            index: int(4),
+            value: binary(
+                BinOp::Add,
+                load(ids[1], int(4), 4),
+                load(ids[0], at(Expr::Var(k)), 4),
+            ),
+        };
+        let last = Expr::Splat(
+            Box::new(load(
+                ids[2],
+                binary(BinOp::Add, Expr::ThreadIdx(0), int(1)),
+                1,
+            )),
+            4,
+        );
+        vec![
+            Stmt::Store {
+                array: ids[2],
+                index: at(Expr::ThreadIdx(0)),
+                value: load(ids[0], int(0), 4),
+            },
+            Stmt::Barrier,
+            Stmt::For {
+                var: k,
+                min: int(0),
+                extent: Expr::Var(n),
+                kind: ForKind::Serial,
+                body: vec![update],
+            },
+            Stmt::Store {
+                array: ids[3],
+                index: at(Expr::BlockIdx(0)),
+                value: binary(BinOp::Mul, load(ids[1], int(4), 4), last),
+            },
+        ]
+    };
+    let kernel = kernel(
+        arrays,
+        [HostExpr::Dim(0), HostExpr::Const(1), HostExpr::Const(1)],
+        &mut build,
+    );
+    let uniform = check(&kernel, &GpuTarget::default());
+    assert!(
+        uniform.folded && uniform.passing == ScalarPassing::Uniform { binding: 2 },
+        "{uniform:?}"
+    );
+    assert_eq!(uniform.scalars.len(), 4);
+    for part in [
+        "var acc_1: vec4<f32>;",
+        "acc_1 = acc_1 + A[k];",
+        "tile[tx] = A[0];",
+        "C[bx] =",
+    ] {
+        assert!(
+            uniform.text.contains(part),
+            "no `{part}` in\n{}",
+            uniform.text
+        );
+    }
+    let immediate = check(
+        &kernel,
+        &GpuTarget {
+            immediate_bytes: 128,
+            ..GpuTarget::default()
+        },
+    );
+    assert_eq!(immediate.passing, ScalarPassing::Immediates);
+}
+
+#[test]
+fn what_the_gpu_lacks_is_refused() {
+    let store = |dtype| {
+        let arrays = vec![array("C", dtype, global(0, Access::Write), 64, 1)];
+        let kernel = kernel(arrays, one(), |_, ids| {
+            vec![Stmt::Store {
+                array: ids[0],
+                index: int(0),
+                value: Expr::Int(1, dtype),
+            }]
+        });
+        emit(&kernel, &GpuTarget::default()).map(|w| w.text)
+    };
+    assert!(matches!(
+        store(ScalarType::I8),
+        Err(WgslError::NarrowStore { .. })
+    ));
+    let error = store(ScalarType::I64).expect_err("no int64");
+    assert!(
+        error
+            .to_string()
+            .ends_with("has type int64, which the GPU does not support; use int32"),
+        "{error}"
+    );
+}

@@ -3,6 +3,18 @@
 //! Values live in one append-only arena per function, in topological order. A nested function (closure) is a value whose
 //! definition holds a [`Function`] of its own; it sees the values of the functions around it as captured arguments.
 
+mod builder;
+pub mod dims;
+mod infer;
+pub(crate) mod ops;
+mod text;
+mod verify;
+mod walk;
+
+pub use builder::GraphBuilder;
+pub use infer::{Globals, InferError, Scope, common, infer, infer_return, prim_func_signature};
+pub use verify::{GraphError, GraphErrorKind, verify, verify_function};
+
 use super::{Attrs, Expr, StructInfo};
 use crate::id_type;
 use crate::support::Arena;

@@ -1,0 +1,201 @@
+//! Facts about operators that the text and the inference need: which positional arguments are attributes, what is known of
+//! the result, and which operators have side effects.
+//!
+//! The table holds the common operators. A call of an operator that is not in it keeps its arguments as they were written,
+//! and of its result nothing is known (`R.Object`) unless it is annotated or gives `sinfo_args`.
+
+/// How what is known of the result follows from the arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rule {
+    /// Nothing is known.
+    Object,
+    /// Nothing is returned.
+    Unit,
+    /// The same as the first operand.
+    Same,
+    /// Broadcast of all operands, in the element type of the last.
+    Broadcast,
+    /// Broadcast of all operands, as `bool`.
+    Compare,
+    /// Matrix product with broadcast batch dimensions.
+    Matmul,
+    /// Dimensions permuted by `axes`, or reversed.
+    PermuteDims,
+    /// The shape that the second operand says.
+    Reshape,
+    /// `axis` taken out, or kept as 1 with `keepdims`.
+    Reduce,
+    /// As `Reduce`, with positions as the result.
+    ArgReduce,
+    /// The element type that `dtype` says.
+    AsType,
+    /// The shape of the first operand, the element type of `dtype`.
+    Fill,
+    /// Joined along `axis`.
+    Concat,
+    /// Cut along `axis`.
+    Split,
+    /// New dimensions of 1 at `axis`.
+    ExpandDims,
+    /// A two-dimensional convolution.
+    Conv2d,
+    /// A two-dimensional pooling.
+    Pool2d,
+    /// The same as the first operand, then running mean and variance.
+    BatchNorm,
+    /// The first operand on another device.
+    ToVDevice,
+    /// A tensor of the shape in operand `.0` and of the element type in operand `.1`.
+    Alloc(usize, usize),
+}
+
+/// One operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpDef {
+    /// Number of operands; positional arguments after them are attributes.
+    pub(crate) operands: usize,
+    /// Names of those attributes, in order.
+    pub(crate) attrs: &'static [&'static str],
+    /// The result.
+    pub(crate) rule: Rule,
+    /// Whether it has no side effect.
+    pub(crate) pure: bool,
+}
+
+/// Name of an operator, its operands, its positional attributes, its result.
+type Row = (&'static str, usize, &'static [&'static str], Rule);
+
+const PURE: &[Row] = &[
+    ("add", 2, &[], Rule::Broadcast),
+    ("subtract", 2, &[], Rule::Broadcast),
+    ("multiply", 2, &[], Rule::Broadcast),
+    ("divide", 2, &[], Rule::Broadcast),
+    ("floor_divide", 2, &[], Rule::Broadcast),
+    ("mod", 2, &[], Rule::Broadcast),
+    ("floor_mod", 2, &[], Rule::Broadcast),
+    ("power", 2, &[], Rule::Broadcast),
+    ("maximum", 2, &[], Rule::Broadcast),
+    ("minimum", 2, &[], Rule::Broadcast),
+    ("where", 3, &[], Rule::Broadcast),
+    ("equal", 2, &[], Rule::Compare),
+    ("not_equal", 2, &[], Rule::Compare),
+    ("less", 2, &[], Rule::Compare),
+    ("less_equal", 2, &[], Rule::Compare),
+    ("greater", 2, &[], Rule::Compare),
+    ("greater_equal", 2, &[], Rule::Compare),
+    ("abs", 1, &[], Rule::Same),
+    ("ceil", 1, &[], Rule::Same),
+    ("clip", 1, &["min", "max"], Rule::Same),
+    ("cos", 1, &[], Rule::Same),
+    ("erf", 1, &[], Rule::Same),
+    ("exp", 1, &[], Rule::Same),
+    ("floor", 1, &[], Rule::Same),
+    ("log", 1, &[], Rule::Same),
+    ("negative", 1, &[], Rule::Same),
+    ("round", 1, &[], Rule::Same),
+    ("rsqrt", 1, &[], Rule::Same),
+    ("sigmoid", 1, &[], Rule::Same),
+    ("sin", 1, &[], Rule::Same),
+    ("sqrt", 1, &[], Rule::Same),
+    ("square", 1, &[], Rule::Same),
+    ("tanh", 1, &[], Rule::Same),
+    ("nn.relu", 1, &[], Rule::Same),
+    ("nn.gelu", 1, &[], Rule::Same),
+    ("nn.silu", 1, &[], Rule::Same),
+    ("nn.softmax", 1, &["axis"], Rule::Same),
+    ("nn.log_softmax", 1, &["axis"], Rule::Same),
+    ("builtin.stop_lift_params", 1, &[], Rule::Same),
+    ("matmul", 2, &["out_dtype"], Rule::Matmul),
+    ("permute_dims", 1, &["axes"], Rule::PermuteDims),
+    ("reshape", 2, &[], Rule::Reshape),
+    ("broadcast_to", 2, &[], Rule::Reshape),
+    ("sum", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("mean", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("prod", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("max", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("min", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("variance", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("std", 1, &["axis", "keepdims"], Rule::Reduce),
+    ("argmax", 1, &["axis", "keepdims"], Rule::ArgReduce),
+    ("argmin", 1, &["axis", "keepdims"], Rule::ArgReduce),
+    ("astype", 1, &["dtype"], Rule::AsType),
+    ("zeros", 1, &["dtype"], Rule::Fill),
+    ("ones", 1, &["dtype"], Rule::Fill),
+    ("full", 2, &["dtype"], Rule::Fill),
+    ("concat", 1, &["axis"], Rule::Concat),
+    ("split", 1, &["indices_or_sections", "axis"], Rule::Split),
+    ("expand_dims", 1, &["axis"], Rule::ExpandDims),
+    (
+        "nn.conv2d",
+        2,
+        &[
+            "strides",
+            "padding",
+            "dilation",
+            "groups",
+            "data_layout",
+            "kernel_layout",
+            "out_layout",
+            "out_dtype",
+        ],
+        Rule::Conv2d,
+    ),
+    (
+        "nn.max_pool2d",
+        1,
+        &["pool_size", "strides", "padding", "dilation"],
+        Rule::Pool2d,
+    ),
+    (
+        "nn.avg_pool2d",
+        1,
+        &["pool_size", "strides", "padding", "dilation"],
+        Rule::Pool2d,
+    ),
+    ("nn.batch_norm", 5, &["axis"], Rule::BatchNorm),
+    (
+        "hint_on_device",
+        1,
+        &["dst_vdevice", "memory_scope"],
+        Rule::Same,
+    ),
+    ("to_vdevice", 1, &["dst_vdevice"], Rule::ToVDevice),
+    ("builtin.alloc_tensor", 4, &[], Rule::Alloc(0, 1)),
+    ("memory.alloc_storage", 4, &[], Rule::Object),
+    ("memory.alloc_tensor", 5, &[], Rule::Alloc(2, 3)),
+    ("make_closure", 2, &[], Rule::Object),
+    ("invoke_pure_closure", 2, &[], Rule::Object),
+];
+
+/// Operators with side effects.
+const IMPURE: &[Row] = &[
+    ("print", usize::MAX, &[], Rule::Unit),
+    ("assert_op", usize::MAX, &[], Rule::Unit),
+    ("memory.kill_storage", 1, &[], Rule::Unit),
+    ("memory.kill_tensor", 1, &[], Rule::Unit),
+    ("invoke_closure", 2, &[], Rule::Object),
+];
+
+/// The operator with this name, if the table has it.
+pub(crate) fn op_def(name: &str) -> Option<OpDef> {
+    let find = |rows: &'static [Row], pure| {
+        let row = rows.iter().find(|(op, ..)| *op == name)?;
+        let &(_, operands, attrs, rule) = row;
+        Some(OpDef {
+            operands,
+            attrs,
+            rule,
+            pure,
+        })
+    };
+    find(PURE, true).or_else(|| find(IMPURE, false))
+}
+
+/// Whether a call of this operator has no side effect. Operators that the table lacks are taken to have none, as most.
+pub(crate) fn is_pure(name: &str) -> bool {
+    let system = ["vm.", "ccl.", "memory."];
+    op_def(name).map_or(
+        !system.iter().any(|prefix| name.starts_with(prefix)),
+        |op| op.pure,
+    )
+}

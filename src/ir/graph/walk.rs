@@ -1,0 +1,469 @@
+//! Walking graph functions: what a definition uses, the bindings in order, and rewriting of the expressions inside.
+
+use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
+use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::support::Arena;
+
+impl StructInfo {
+    /// The expressions inside, in order.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::Object
+            | Self::Prim {
+                dtype: _,
+                value: None,
+            } => vec![],
+            Self::Prim {
+                dtype: _,
+                value: Some(value),
+            } => vec![value],
+            Self::Shape(shape)
+            | Self::Tensor(TensorInfo {
+                shape,
+                dtype: _,
+                vdevice: _,
+            }) => shape.dims().unwrap_or_default().iter().collect(),
+            Self::Tuple(items) => items.iter().flat_map(Self::exprs).collect(),
+            Self::Callable {
+                params,
+                ret,
+                pure: _,
+            } => {
+                let params = params.iter().flatten().flat_map(Self::exprs);
+                params.chain(ret.exprs()).collect()
+            }
+        }
+    }
+
+    /// The same information with `f` applied to every expression.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::Object => Self::Object,
+            Self::Prim { dtype, value } => Self::Prim {
+                dtype: *dtype,
+                value: value.as_ref().map(f),
+            },
+            Self::Shape(shape) => Self::Shape(shape.map_exprs(f)),
+            Self::Tensor(TensorInfo {
+                shape,
+                dtype,
+                vdevice,
+            }) => Self::Tensor(TensorInfo {
+                shape: shape.map_exprs(f),
+                dtype: *dtype,
+                vdevice: vdevice.clone(),
+            }),
+            Self::Tuple(items) => Self::Tuple(items.iter().map(|i| i.map_exprs(f)).collect()),
+            Self::Callable { params, ret, pure } => Self::Callable {
+                params: params
+                    .as_ref()
+                    .map(|params| params.iter().map(|p| p.map_exprs(f)).collect()),
+                ret: Box::new(ret.map_exprs(f)),
+                pure: *pure,
+            },
+        }
+    }
+
+    /// The same information with symbolic variables replaced.
+    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Expr>) -> Self {
+        self.map_exprs(&mut |e| e.substitute(map))
+    }
+
+    /// The symbolic variables inside, in order of first use.
+    pub fn free_vars(&self) -> Vec<Var> {
+        let mut out = Vec::new();
+        for var in self.exprs().into_iter().flat_map(Expr::free_vars) {
+            if !out.contains(&var) {
+                out.push(var);
+            }
+        }
+        out
+    }
+
+    /// The symbolic variables that a value of this kind gives their values: those that are a whole extent, or a whole
+    /// scalar. What a callable says of its parameters defines nothing.
+    pub fn defined_vars(&self) -> Vec<Var> {
+        match self {
+            Self::Tuple(items) => items.iter().flat_map(Self::defined_vars).collect(),
+            Self::Callable {
+                params: _,
+                ret: _,
+                pure: _,
+            } => vec![],
+            Self::Object | Self::Prim { dtype: _, value: _ } | Self::Shape(_) | Self::Tensor(_) => {
+                self.exprs()
+                    .into_iter()
+                    .filter_map(Expr::as_var)
+                    .cloned()
+                    .collect()
+            }
+        }
+    }
+}
+
+impl ShapeInfo {
+    /// The extents, if known.
+    pub fn dims(&self) -> Option<&[Expr]> {
+        if let Self::Known(dims) = self {
+            Some(dims)
+        } else {
+            None
+        }
+    }
+
+    fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::Known(dims) => Self::Known(dims.iter().map(f).collect()),
+            Self::Ndim(n) => Self::Ndim(*n),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl Arg {
+    /// Calls `f` on the argument and, for a tuple, on everything inside, outermost first.
+    pub fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Self)) {
+        f(self);
+        if let Self::Tuple(items) = self {
+            items.iter().for_each(|item| item.walk(f));
+        }
+    }
+
+    /// The argument with `f` applied to every part that is not a tuple.
+    pub fn map_leaves(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
+        match self {
+            Self::Tuple(items) => Self::Tuple(items.iter().map(|i| i.map_leaves(f)).collect()),
+            Self::Value(_)
+            | Self::Captured { depth: _, value: _ }
+            | Self::Const(_)
+            | Self::Shape(_)
+            | Self::Prim(_)
+            | Self::Str(_)
+            | Self::DType(_)
+            | Self::Global(_)
+            | Self::Extern(_) => f(self),
+        }
+    }
+
+    /// The argument with `f` applied to every expression.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        self.map_leaves(&mut |leaf| match leaf {
+            Self::Shape(dims) => Self::Shape(dims.iter().map(&mut *f).collect()),
+            Self::Prim(e) => Self::Prim(f(e)),
+            Self::Tuple(_)
+            | Self::Value(_)
+            | Self::Captured { depth: _, value: _ }
+            | Self::Const(_)
+            | Self::Str(_)
+            | Self::DType(_)
+            | Self::Global(_)
+            | Self::Extern(_) => leaf.clone(),
+        })
+    }
+
+    /// The expressions inside.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut out = Vec::new();
+        self.walk(&mut |leaf| match leaf {
+            Self::Shape(dims) => out.extend(dims),
+            Self::Prim(e) => out.push(e),
+            _ => {}
+        });
+        out
+    }
+}
+
+impl Def {
+    /// The arguments of the definition itself, not of bindings inside its branches or its function.
+    pub fn args(&self) -> Vec<&Arg> {
+        match self {
+            Self::Param | Self::Function(_) => vec![],
+            Self::Arg(arg) | Self::TupleItem(arg, _) | Self::MatchCast(arg, _) => vec![arg],
+            Self::CallDps {
+                callee: _,
+                args,
+                tir_vars: _,
+                inplace: _,
+                out: _,
+            }
+            | Self::Call {
+                callee: _,
+                args,
+                attrs: _,
+                sinfo_args: _,
+            } => args.iter().collect(),
+            Self::If {
+                cond,
+                then: _,
+                otherwise: _,
+            } => vec![cond],
+        }
+    }
+
+    /// The branches.
+    pub fn bodies(&self) -> Vec<&Body> {
+        if let Self::If {
+            cond: _,
+            then,
+            otherwise,
+        } = self
+        {
+            vec![then, otherwise]
+        } else {
+            vec![]
+        }
+    }
+
+    /// The expressions of the definition itself, not of bindings inside its branches or its function.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut out: Vec<_> = self.args().into_iter().flat_map(Arg::exprs).collect();
+        match self {
+            Self::CallDps {
+                callee: _,
+                args: _,
+                tir_vars,
+                inplace: _,
+                out: info,
+            } => {
+                out.extend(tir_vars);
+                out.extend(info.exprs());
+            }
+            Self::Call {
+                callee: _,
+                args: _,
+                attrs,
+                sinfo_args,
+            } => {
+                out.extend(attrs.values().flat_map(AttrValue::exprs));
+                out.extend(sinfo_args.iter().flat_map(StructInfo::exprs));
+            }
+            Self::MatchCast(_, info) => out.extend(info.exprs()),
+            Self::Param
+            | Self::Arg(_)
+            | Self::TupleItem(_, _)
+            | Self::If {
+                cond: _,
+                then: _,
+                otherwise: _,
+            }
+            | Self::Function(_) => {}
+        }
+        out
+    }
+
+    /// The definition with `leaf` applied to every part of its arguments that is not a tuple, and `expr` to every expression,
+    /// also inside branches (only their results) and inside a nested function (only its expressions).
+    pub fn map(
+        &self,
+        leaf: &mut dyn FnMut(&Arg) -> Arg,
+        expr: &mut dyn FnMut(&Expr) -> Expr,
+    ) -> Self {
+        let mut arg =
+            |a: &Arg, expr: &mut dyn FnMut(&Expr) -> Expr| a.map_leaves(leaf).map_exprs(expr);
+        match self {
+            Self::Param => Self::Param,
+            Self::Arg(a) => Self::Arg(arg(a, expr)),
+            Self::TupleItem(a, index) => Self::TupleItem(arg(a, expr), *index),
+            Self::MatchCast(a, info) => Self::MatchCast(arg(a, expr), info.map_exprs(expr)),
+            Self::CallDps {
+                callee,
+                args,
+                tir_vars,
+                inplace,
+                out,
+            } => Self::CallDps {
+                callee: callee.clone(),
+                args: args.iter().map(|a| arg(a, expr)).collect(),
+                tir_vars: tir_vars.iter().map(&mut *expr).collect(),
+                inplace: inplace.clone(),
+                out: out.map_exprs(expr),
+            },
+            Self::Call {
+                callee,
+                args,
+                attrs,
+                sinfo_args,
+            } => Self::Call {
+                callee: callee.clone(),
+                args: args.iter().map(|a| arg(a, expr)).collect(),
+                attrs: attrs
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.map_exprs(expr)))
+                    .collect(),
+                sinfo_args: sinfo_args.iter().map(|i| i.map_exprs(expr)).collect(),
+            },
+            Self::If {
+                cond,
+                then,
+                otherwise,
+            } => Self::If {
+                cond: arg(cond, expr),
+                then: Body {
+                    blocks: then.blocks.clone(),
+                    result: arg(&then.result, expr),
+                },
+                otherwise: Body {
+                    blocks: otherwise.blocks.clone(),
+                    result: arg(&otherwise.result, expr),
+                },
+            },
+            Self::Function(inner) => Self::Function(Box::new(inner.map_exprs(expr))),
+        }
+    }
+}
+
+impl AttrValue {
+    /// The expressions inside.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Str(_)
+            | Self::DType(_) => vec![],
+            Self::Expr(e) => vec![e],
+            Self::List(items) => items.iter().flat_map(Self::exprs).collect(),
+            Self::Dict(items) => items.values().flat_map(Self::exprs).collect(),
+        }
+    }
+
+    /// The value with `f` applied to every expression.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Str(_)
+            | Self::DType(_) => self.clone(),
+            Self::Expr(e) => Self::Expr(f(e)),
+            Self::List(items) => Self::List(items.iter().map(|i| i.map_exprs(f)).collect()),
+            Self::Dict(items) => Self::Dict(
+                items
+                    .iter()
+                    .map(|(k, v)| (k.clone(), v.map_exprs(f)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl Body {
+    /// All blocks in order, those inside branches directly after the block of the branch.
+    fn collect_blocks<'a>(
+        &'a self,
+        values: &'a Arena<ValueId, Value>,
+        out: &mut Vec<&'a BindingBlock>,
+    ) {
+        for block in &self.blocks {
+            out.push(block);
+            for id in &block.bindings {
+                for body in values.get(*id).map_or(vec![], |v| v.def.bodies()) {
+                    body.collect_blocks(values, out);
+                }
+            }
+        }
+    }
+}
+
+impl Function {
+    /// All blocks, also those inside branches; not those of nested functions.
+    pub fn blocks(&self) -> Vec<&BindingBlock> {
+        let mut out = Vec::new();
+        self.body.collect_blocks(&self.values, &mut out);
+        out
+    }
+
+    /// Calls `f` on every bound value in program order: a branch's bindings come before the `If` that holds them. Parameters
+    /// and the values of nested functions are not visited.
+    pub fn for_each_binding<'a>(&'a self, f: &mut dyn FnMut(ValueId, &'a Value)) {
+        fn body<'a>(func: &'a Function, at: &'a Body, f: &mut dyn FnMut(ValueId, &'a Value)) {
+            for id in at.blocks.iter().flat_map(|block| &block.bindings) {
+                let Some(value) = func.values.get(*id) else {
+                    continue;
+                };
+                value
+                    .def
+                    .bodies()
+                    .into_iter()
+                    .for_each(|b| body(func, b, f));
+                f(*id, value);
+            }
+        }
+        body(self, &self.body, f);
+    }
+
+    /// What is known of the function as a value.
+    pub fn signature(&self) -> StructInfo {
+        StructInfo::Callable {
+            params: Some(
+                self.params
+                    .iter()
+                    .map(|p| self.values[*p].sinfo.clone())
+                    .collect(),
+            ),
+            ret: Box::new(self.ret.clone()),
+            pure: self.pure,
+        }
+    }
+
+    /// The function with `f` applied to every expression, in nested functions too.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        let mut values = self.values.clone();
+        let ids: Vec<_> = values.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            let value = &mut values[id];
+            value.sinfo = value.sinfo.map_exprs(f);
+            value.def = value.def.map(&mut Arg::clone, f);
+        }
+        Self {
+            name: self.name.clone(),
+            params: self.params.clone(),
+            values,
+            body: Body {
+                blocks: self.body.blocks.clone(),
+                result: self.body.result.map_exprs(f),
+            },
+            ret: self.ret.map_exprs(f),
+            attrs: self.attrs.clone(),
+            pure: self.pure,
+            private: self.private,
+        }
+    }
+
+    /// The function with symbolic variables replaced.
+    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Expr>) -> Self {
+        self.map_exprs(&mut |e| e.substitute(map))
+    }
+
+    /// The symbolic variables that occur anywhere, also in nested functions, in order of first use: parameters, then
+    /// bindings, then the result.
+    pub fn symbolic_vars(&self) -> Vec<Var> {
+        let mut out = Vec::new();
+        let mut add = |vars: Vec<Var>| {
+            for var in vars {
+                if !out.contains(&var) {
+                    out.push(var);
+                }
+            }
+        };
+        for param in &self.params {
+            add(self.values[*param].sinfo.free_vars());
+        }
+        self.for_each_binding(&mut |_, value| {
+            for e in value.def.exprs() {
+                add(e.free_vars());
+            }
+            if let Def::Function(inner) = &value.def {
+                add(inner.symbolic_vars());
+            }
+            add(value.sinfo.free_vars());
+        });
+        for e in self.body.result.exprs() {
+            add(e.free_vars());
+        }
+        add(self.ret.free_vars());
+        out
+    }
+}

@@ -11,6 +11,7 @@ pub mod analysis;
 mod error;
 mod query;
 mod rewrite;
+pub mod rules;
 mod split;
 mod trace;
 

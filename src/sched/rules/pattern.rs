@@ -1,0 +1,141 @@
+//! What a block computes, as the default rules ask: elementwise, matmul, another reduction, or anything else.
+//!
+//! References: TVM's dlight (`get_index_map`, iter traits of `C[S, I, J] += A[S, I, K] * B[S, J, K]`).
+
+use crate::ir::{Block, BlockId, Buffer, Expr, ExprKind, IterKind, Place, PrimFunc, Stmt, Var};
+use crate::tensor::scalar::BinOp;
+
+/// What a block computes.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// Spatial iter variables only, one store: elementwise, broadcast, transpose, gather.
+    Injective,
+    /// `C[..] += A[..] * B[..]` (operands perhaps converted).
+    Matmul(Matmul),
+    /// Spatial and reduce iter variables, one store, an init.
+    Reduction,
+    /// Several stores, control flow, opaque iter variables.
+    Other,
+}
+
+/// The roles of the iter variables of a matmul, as positions in `Block::iters`.
+#[derive(Clone, Debug)]
+pub struct Matmul {
+    /// The operand that `m` belongs to.
+    pub a: Operand,
+    /// The operand that `n` belongs to.
+    pub b: Operand,
+    /// The result.
+    pub c: Buffer,
+    /// In `A`, `B` and `C`.
+    pub batch: Vec<usize>,
+    /// In `A` and `C`.
+    pub m: Vec<usize>,
+    /// In `B` and `C`.
+    pub n: Vec<usize>,
+    /// In `A` and `B`: the reduction.
+    pub k: Vec<usize>,
+}
+
+/// One side of the product.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// Its position in `Block::reads`.
+    pub read_index: usize,
+    /// The iter variable along which neighbours are adjacent in memory: the last index, if that is a lone variable.
+    pub contiguous: Option<usize>,
+}
+
+/// Classifies a block.
+pub fn classify(func: &PrimFunc, id: BlockId) -> Pattern {
+    let block = &func.blocks[id];
+    let [
+        Stmt::Store {
+            buffer,
+            indices,
+            value,
+        },
+    ] = func.tree.body(Place::Block(id))
+    else {
+        return Pattern::Other;
+    };
+    let kinds = |kind| block.iters.iter().filter(|i| i.kind == kind).count();
+    let (spatial, reduce) = (kinds(IterKind::Spatial), kinds(IterKind::Reduce));
+    if spatial + reduce != block.iters.len() || !block.match_buffers.is_empty() {
+        return Pattern::Other;
+    }
+    match (reduce, &block.init) {
+        (0, None) => Pattern::Injective,
+        (1.., Some(_)) => {
+            matmul(block, buffer, indices, value).map_or(Pattern::Reduction, Pattern::Matmul)
+        }
+        _ => Pattern::Other,
+    }
+}
+
+fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<Matmul> {
+    let (left, right) = value.as_binary(BinOp::Add)?;
+    let is_sum = |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == c && i == indices);
+    let product = match (is_sum(left), is_sum(right)) {
+        (true, false) => right,
+        (false, true) => left,
+        _ => return None,
+    };
+    let (x, y) = product.as_binary(BinOp::Mul)?;
+    let (a, b) = (operand(block, x)?, operand(block, y)?);
+    let uses = |indices: &[Expr], var: &Var| indices.iter().any(|e| e.uses(var));
+    let mut roles = [vec![], vec![], vec![], vec![]];
+    for (at, iter) in block.iters.iter().enumerate() {
+        let place = (
+            uses(a.1, &iter.var),
+            uses(b.1, &iter.var),
+            uses(indices, &iter.var),
+        );
+        let role = match (place, iter.kind) {
+            ((true, true, true), IterKind::Spatial) => 0,
+            ((true, false, true), IterKind::Spatial) => 1,
+            ((false, true, true), IterKind::Spatial) => 2,
+            ((true, true, false), IterKind::Reduce) => 3,
+            // An extent of 1 may stand anywhere.
+            (_, IterKind::Spatial) if iter.dom.extent.is_one() => 1,
+            (_, IterKind::Reduce) if iter.dom.extent.is_one() => 3,
+            _ => return None,
+        };
+        roles[role].push(at);
+    }
+    let [batch, m, n, k] = roles;
+    Some(Matmul {
+        a: a.0,
+        b: b.0,
+        c: c.clone(),
+        batch,
+        m,
+        n,
+        k,
+    })
+}
+
+/// The operand and its indices.
+fn operand<'a>(block: &Block, e: &'a Expr) -> Option<(Operand, &'a [Expr])> {
+    let e = if let ExprKind::Cast(inner) = e.kind() {
+        inner
+    } else {
+        e
+    };
+    let ExprKind::Load(buffer, indices) = e.kind() else {
+        return None;
+    };
+    let read_index = block.reads.iter().position(|r| r.buffer == *buffer)?;
+    let last = indices.last().and_then(Expr::as_var);
+    let contiguous = last.and_then(|var| block.iters.iter().position(|i| i.var == *var));
+    Some((
+        Operand {
+            buffer: buffer.clone(),
+            read_index,
+            contiguous,
+        },
+        indices,
+    ))
+}

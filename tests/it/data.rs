@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 /// The folder of external test data: `WEFTILE_DATA`, else `../shared/data` beside the checkout. Says so when it is absent.
-#[expect(dead_code, reason = "tests that need data come with their rooms")]
 pub(crate) fn data_dir(test: &str) -> Option<PathBuf> {
     let dir = std::env::var_os("WEFTILE_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),

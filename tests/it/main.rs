@@ -1,3 +1,4 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
 mod data;
+mod frontend;

@@ -1,1 +1,15 @@
-//! Layer 2: `Executable`: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
+//! Layer 2: [`Executable`]: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
+
+mod bytecode;
+mod error;
+mod executable;
+mod file;
+mod text;
+mod verify;
+
+pub use bytecode::{
+    Builtin, Callee, Constant, ErrorContext, Function, Instr, Operand, Place, ShapeFunc,
+    match_code, shape_code,
+};
+pub use error::{ArtifactError, BytecodeError};
+pub use executable::{Executable, KernelFunc, ScalarPassing, Wgsl};

@@ -76,6 +76,7 @@ pub struct VarInfo {
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub enum Expr {
     /// Integer or `bool` constant.
     Int(i64, ScalarType),
@@ -128,6 +129,7 @@ pub enum ForKind {
 
 /// A statement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub enum Stmt {
     /// `var = value`, never assigned again.
     Let(VarId, Expr),
@@ -172,3 +174,5 @@ pub enum Stmt {
     /// All threads of the workgroup wait, and see each other's stores to shared memory.
     Barrier,
 }
+
+crate::bounded_nesting!(Expr, Stmt);

@@ -7,6 +7,7 @@ use crate::tensor::scalar::{BinOp, EvalError, Scalar, eval_binary};
 
 /// An `int64` expression over the dims of a [`LoweredFunc`](super::LoweredFunc).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub enum HostExpr {
     /// A constant.
     Const(i64),
@@ -17,6 +18,8 @@ pub enum HostExpr {
     /// `if c != 0 { a } else { b }`
     Select(Box<HostExpr>, Box<HostExpr>, Box<HostExpr>),
 }
+
+crate::bounded_nesting!(HostExpr);
 
 impl HostExpr {
     /// The value, given every dim.

@@ -1,1 +1,11 @@
-//! Layer 7: devices, device tensors, the registry of packed functions.
+//! Layer 7: devices, values, and the registry of packed functions.
+
+mod device;
+mod registry;
+mod value;
+
+pub use device::Device;
+pub use registry::{
+    Override, PackedError, PackedFunc, Registry, RegistryError, global_func, register_func,
+};
+pub use value::{Value, ValueError};

@@ -1,6 +1,7 @@
 //! Layer 0: arenas, side tables and other plain machinery that every room uses.
 
 pub mod arena;
+pub mod depth;
 pub mod dump;
 pub mod timing;
 pub mod tolerance;

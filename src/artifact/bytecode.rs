@@ -1,0 +1,286 @@
+//! Bytecode: four instructions over registers. Everything but control flow is a call: of a function of the module, a kernel,
+//! a shape function, a packed function, or a builtin. Names, operands and printed form are those of TVM's Relax VM.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::HostExpr;
+use crate::tensor::{DType, Tensor};
+
+/// An argument of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Operand {
+    /// A register of the running function.
+    Reg(u32),
+    /// An integer.
+    Imm(i64),
+    /// A constant of the pool.
+    Const(u32),
+    /// A callee of the table.
+    Func(u32),
+    /// The machine itself (`%vm`).
+    Vm,
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Instr {
+    /// Calls and keeps the result, if there is a register for it.
+    Call {
+        /// Register of the result; `None` for `%void`.
+        dst: Option<u32>,
+        /// Index into the table of callees.
+        callee: u32,
+        /// Arguments.
+        args: Vec<Operand>,
+    },
+    /// Ends the function with the value of a register.
+    Ret {
+        /// The register.
+        result: u32,
+    },
+    /// Goes on at this distance from here.
+    Goto {
+        /// In instructions.
+        offset: i32,
+    },
+    /// Goes on with the next instruction if the register is true, else at this distance from here.
+    If {
+        /// Register of a condition, from `vm.builtin.read_if_cond`.
+        cond: u32,
+        /// In instructions.
+        false_offset: i32,
+    },
+}
+
+/// A function in bytecode.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Function {
+    /// Its name in the module.
+    pub name: String,
+    /// Names of the parameters, which arrive in the first registers.
+    pub params: Vec<String>,
+    /// Number of registers.
+    pub num_regs: u32,
+    /// Number of `int64` slots of the shape heap.
+    pub num_slots: u32,
+    /// First instruction.
+    pub start: u32,
+    /// One past the last instruction.
+    pub end: u32,
+}
+
+/// What a call can call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Callee {
+    /// A function of this executable, by its index.
+    Function(u32),
+    /// A lowered loop program of this executable, by its index. Arguments: tensors, then integers for its scalar parameters.
+    Kernel(u32),
+    /// A shape function of this executable, by its index. Argument: the shape heap.
+    ShapeFunc(u32),
+    /// A packed function, by the name it is registered under.
+    Packed(String),
+    /// A builtin.
+    Builtin(Builtin),
+}
+
+/// Builtins of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Builtin {
+    /// `(%vm, slots)`: the shape heap.
+    AllocShapeHeap,
+    /// `(value, ndim or -1, dtype, context)`: the value is a tensor of this kind.
+    CheckTensorInfo,
+    /// `(value, ndim or -1, context)`: the value is a shape of this kind.
+    CheckShapeInfo,
+    /// `(value, dtype, context)`: the value is a scalar.
+    CheckPrimValueInfo,
+    /// `(value, len, context)`: the value is a tuple.
+    CheckTupleInfo,
+    /// `(value, heap, ndim, (code, operand)*, context)`, codes as in [`match_code`]: dimensions agree with the shape heap, or
+    /// fill it.
+    MatchShape,
+    /// `(value, heap, code, operand, context)`: the same for an integer.
+    MatchPrimValue,
+    /// `(heap, ndim, (code, operand)*)`, codes as in [`shape_code`]: a shape.
+    MakeShape,
+    /// `(heap, code, operand)`: an integer.
+    MakePrimValue,
+    /// `(%vm, shape of the size in bytes, place)`: memory for one tensor at a time, kept from call to call.
+    AllocStorage,
+    /// `(storage, shape, dtype)`: a tensor in the storage, in place of the one before.
+    AllocTensor,
+    /// `(values*)`: a tuple.
+    MakeTuple,
+    /// `(tuple, index)`: an element.
+    TupleGetItem,
+    /// `(value)`: the value again.
+    Copy,
+    /// `(tensor)`: its truth, for `If`.
+    ReadIfCond,
+    /// `(value)`: tensors in it copied from the device to the host.
+    ToHost,
+    /// `(value)`: tensors in it copied from the host to the device.
+    ToDevice,
+    /// `(value)`: the shape of a tensor.
+    ShapeOf,
+    /// `(tensor, shape)`: the same elements in another shape.
+    Reshape,
+}
+
+impl Builtin {
+    /// All of them.
+    pub const ALL: [Self; 19] = [
+        Self::AllocShapeHeap,
+        Self::CheckTensorInfo,
+        Self::CheckShapeInfo,
+        Self::CheckPrimValueInfo,
+        Self::CheckTupleInfo,
+        Self::MatchShape,
+        Self::MatchPrimValue,
+        Self::MakeShape,
+        Self::MakePrimValue,
+        Self::AllocStorage,
+        Self::AllocTensor,
+        Self::MakeTuple,
+        Self::TupleGetItem,
+        Self::Copy,
+        Self::ReadIfCond,
+        Self::ToHost,
+        Self::ToDevice,
+        Self::ShapeOf,
+        Self::Reshape,
+    ];
+
+    /// Its name, as TVM has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllocShapeHeap => "vm.builtin.alloc_shape_heap",
+            Self::CheckTensorInfo => "vm.builtin.check_tensor_info",
+            Self::CheckShapeInfo => "vm.builtin.check_shape_info",
+            Self::CheckPrimValueInfo => "vm.builtin.check_prim_value_info",
+            Self::CheckTupleInfo => "vm.builtin.check_tuple_info",
+            Self::MatchShape => "vm.builtin.match_shape",
+            Self::MatchPrimValue => "vm.builtin.match_prim_value",
+            Self::MakeShape => "vm.builtin.make_shape",
+            Self::MakePrimValue => "vm.builtin.make_prim_value",
+            Self::AllocStorage => "vm.builtin.alloc_storage",
+            Self::AllocTensor => "vm.builtin.alloc_tensor",
+            Self::MakeTuple => "vm.builtin.make_tuple",
+            Self::TupleGetItem => "vm.builtin.tuple_getitem",
+            Self::Copy => "vm.builtin.copy",
+            Self::ReadIfCond => "vm.builtin.read_if_cond",
+            Self::ToHost => "vm.builtin.to_host",
+            Self::ToDevice => "vm.builtin.to_device",
+            Self::ShapeOf => "vm.builtin.shape_of",
+            Self::Reshape => "vm.builtin.reshape",
+        }
+    }
+}
+
+/// What [`Builtin::MatchShape`] does with a dimension (TVM: `MatchShapeCode`).
+pub mod match_code {
+    /// It equals the immediate.
+    pub const ASSERT_EQUAL_TO_IMM: i64 = 0;
+    /// It goes to a slot of the heap.
+    pub const STORE_TO_HEAP: i64 = 1;
+    /// Nothing.
+    pub const NO_OP: i64 = 2;
+    /// It equals a slot of the heap.
+    pub const ASSERT_EQUAL_TO_LOAD: i64 = 3;
+}
+
+/// Where [`Builtin::MakeShape`] gets a dimension (TVM: `MakeShapeCode`).
+pub mod shape_code {
+    /// The immediate.
+    pub const USE_IMM: i64 = 0;
+    /// A slot of the heap.
+    pub const LOAD_SHAPE: i64 = 1;
+}
+
+/// Where memory lies: the operand of [`Builtin::AllocStorage`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// On the device that the executable runs on.
+    Device,
+    /// In host memory.
+    Host,
+}
+
+impl Place {
+    /// The operand.
+    pub fn imm(self) -> i64 {
+        match self {
+            Self::Device => 0,
+            Self::Host => 1,
+        }
+    }
+
+    /// The place of an operand.
+    pub fn from_imm(value: i64) -> Option<Self> {
+        match value {
+            0 => Some(Self::Device),
+            1 => Some(Self::Host),
+            _ => None,
+        }
+    }
+}
+
+/// Integers computed on the host from the shape heap, written back to it (TVM: the PrimFuncs `shape_func` of VMShapeLower).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ShapeFunc {
+    /// Its name in the listing.
+    pub name: String,
+    /// Slots and what goes there, in order. `HostExpr::Dim` counts slots.
+    pub outputs: Vec<(u32, HostExpr)>,
+}
+
+/// Where a value that is checked comes from, for the reader of the error.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ErrorContext {
+    /// Name of the function.
+    pub func: String,
+    /// Position in it, as `param[0]` or `match_cast`.
+    pub location: String,
+    /// Name of the parameter or value.
+    pub value: String,
+    /// What it must be, as `R.Tensor((n, 4), dtype="float32")`.
+    pub annotation: String,
+    /// The dimensions as they are written.
+    pub dims: Vec<String>,
+}
+
+impl std::fmt::Display for ErrorContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            func,
+            location,
+            value,
+            annotation,
+            dims: _,
+        } = self;
+        write!(
+            f,
+            "ErrorContext(fn={func}, loc={location}, param={value}, annotation={annotation})"
+        )
+    }
+}
+
+/// A constant of the pool.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Constant {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A shape.
+    Shape(Vec<i64>),
+    /// An element type.
+    DType(DType),
+    /// Text.
+    Str(String),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// Where a checked value comes from.
+    Context(ErrorContext),
+}

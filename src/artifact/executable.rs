@@ -1,0 +1,101 @@
+//! [`Executable`]: what the compiler makes and the machine runs.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::{Callee, Constant, Function, Instr, ShapeFunc};
+use crate::kernel::{LoweredFunc, Target};
+
+/// How the scalars of a kernel reach a shader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ScalarPassing {
+    /// There are none.
+    None,
+    /// As immediates (push constants).
+    Immediates,
+    /// In a uniform buffer with this binding in group 0.
+    Uniform {
+        /// The binding.
+        binding: u32,
+    },
+}
+
+/// A compute shader.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Wgsl {
+    /// The text.
+    pub text: String,
+    /// Name of the entry point.
+    pub entry: String,
+    /// How it gets its scalars.
+    pub scalars: ScalarPassing,
+}
+
+/// A lowered loop program with the code of its kernels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelFunc {
+    /// Kernel IR: what the CPU compiles when the artifact is loaded, and what both devices launch from.
+    pub func: LoweredFunc,
+    /// For the GPU: a shader for each kernel. Empty for the CPU.
+    pub wgsl: Vec<Wgsl>,
+}
+
+/// A compiled module.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    /// What it was compiled for.
+    pub target: Target,
+    /// Functions in bytecode.
+    pub functions: Vec<Function>,
+    /// What calls can call.
+    pub callees: Vec<Callee>,
+    /// The constant pool.
+    pub constants: Vec<Constant>,
+    /// Instructions of all functions.
+    pub code: Vec<Instr>,
+    /// Shape functions.
+    pub shape_funcs: Vec<ShapeFunc>,
+    /// Lowered loop programs.
+    pub kernels: Vec<KernelFunc>,
+    /// The module as TVMScript.
+    pub script: String,
+    /// By loop program: how it was scheduled, as a printed trace.
+    pub traces: IndexMap<String, String>,
+    /// Anything else that is worth knowing, as the version of the compiler.
+    pub metadata: IndexMap<String, String>,
+}
+
+impl Executable {
+    /// An executable without functions.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            functions: vec![],
+            callees: vec![],
+            constants: vec![],
+            code: vec![],
+            shape_funcs: vec![],
+            kernels: vec![],
+            script: String::new(),
+            traces: IndexMap::new(),
+            metadata: IndexMap::new(),
+        }
+    }
+
+    /// The function with this name.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|f| f.name == name)
+    }
+
+    /// The name of a callee.
+    pub fn callee_name<'a>(&'a self, callee: &'a Callee) -> &'a str {
+        let found = match callee {
+            Callee::Function(i) => self.functions.get(*i as usize).map(|f| f.name.as_str()),
+            Callee::Kernel(i) => self.kernels.get(*i as usize).map(|k| k.func.name.as_str()),
+            Callee::ShapeFunc(i) => self.shape_funcs.get(*i as usize).map(|f| f.name.as_str()),
+            Callee::Packed(name) => Some(name.as_str()),
+            Callee::Builtin(builtin) => Some(builtin.name()),
+        };
+        found.unwrap_or("?")
+    }
+}

@@ -1,0 +1,410 @@
+//! `model.weft`: an executable as a zip archive with stored entries, which people can unpack and read.
+//!
+//! | entry | holds |
+//! |---|---|
+//! | `format.json` | version of the format, target, metadata |
+//! | `bytecode` | functions, callees, instructions, shape functions, constants that are no tensors |
+//! | `kernels` | kernel IR |
+//! | `constants.safetensors` | constant tensors, named by their place in the pool |
+//! | `module.py` | the module as TVMScript |
+//! | `wgsl/NAME.wgsl` | shaders |
+//! | `traces/NAME.txt` | schedules |
+//!
+//! The archive has a checksum of every entry. A file is untrusted: sizes are bounded by that of the file, nesting by
+//! [`MAX_DEPTH`](crate::support::depth::MAX_DEPTH), every index and every shader is checked, and no kernel is believed to be
+//! in bounds: those get their checks back.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::{
+    ArtifactError, Callee, Constant, ErrorContext, Executable, Function, Instr, KernelFunc,
+    ScalarPassing, ShapeFunc, Wgsl,
+};
+use crate::kernel::{LoweredFunc, Target};
+use crate::tensor::{DType, ScalarType, Tensor};
+
+/// Version of the format. Changes whenever an older program could not read a newer file.
+const VERSION: u32 = 1;
+
+/// Alignment of entries in the file, in bytes.
+const ALIGN: u16 = 64;
+
+#[derive(Serialize, Deserialize)]
+struct Format {
+    version: u32,
+    target: Target,
+    metadata: IndexMap<String, String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bytecode {
+    functions: Vec<Function>,
+    callees: Vec<Callee>,
+    code: Vec<Instr>,
+    shape_funcs: Vec<ShapeFunc>,
+    constants: Vec<StoredConstant>,
+}
+
+/// A constant without the elements of tensors.
+#[derive(Serialize, Deserialize)]
+enum StoredConstant {
+    Tensor(DType, Vec<usize>),
+    Shape(Vec<i64>),
+    DType(DType),
+    Str(String),
+    Int(i64),
+    Float(f64),
+    Context(ErrorContext),
+}
+
+/// A lowered function and, for each shader, all but its text.
+#[derive(Serialize, Deserialize)]
+struct StoredKernel {
+    func: LoweredFunc,
+    shaders: Vec<(String, ScalarPassing)>,
+}
+
+impl Executable {
+    /// Writes the artifact, first beside its place and then into it: a failure leaves what was there.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ArtifactError> {
+        let path = path.as_ref();
+        let bytes = self.to_bytes()?;
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(format!(".{}.partial", std::process::id()));
+        let partial = PathBuf::from(partial);
+        let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+        written.map_err(|source| {
+            // The write failed already; a partial file that cannot be removed either changes nothing about that.
+            let _ = fs::remove_file(&partial);
+            ArtifactError::Io {
+                path: path.to_owned(),
+                source,
+            }
+        })
+    }
+
+    /// Reads an artifact.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no valid artifact.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ArtifactError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|source| ArtifactError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// The artifact as bytes.
+    ///
+    /// # Errors
+    /// If it cannot be put into an archive.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ArtifactError> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let format = Format {
+            version: VERSION,
+            target: self.target.clone(),
+            metadata: self.metadata.clone(),
+        };
+        let format = serde_json::to_vec_pretty(&format).map_err(|e| malformed("format.json", e))?;
+        write_entry(&mut zip, "format.json", &format)?;
+        write_entry(&mut zip, "bytecode", &encode("bytecode", &self.stored())?)?;
+        let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
+        write_entry(&mut zip, "kernels", &encode("kernels", &kernels)?)?;
+        write_entry(&mut zip, "constants.safetensors", &self.stored_tensors()?)?;
+        write_entry(&mut zip, "module.py", self.script.as_bytes())?;
+        for kernel in &self.kernels {
+            for (index, shader) in kernel.wgsl.iter().enumerate() {
+                let name = shader_entry(&kernel.func, index);
+                write_entry(&mut zip, &name, shader.text.as_bytes())?;
+            }
+        }
+        for (name, trace) in &self.traces {
+            write_entry(&mut zip, &format!("traces/{name}.txt"), trace.as_bytes())?;
+        }
+        Ok(zip.finish()?.into_inner())
+    }
+
+    fn stored(&self) -> Bytecode {
+        let constant = |c: &Constant| match c {
+            Constant::Tensor(t) => StoredConstant::Tensor(t.dtype(), t.shape().to_vec()),
+            Constant::Shape(dims) => StoredConstant::Shape(dims.clone()),
+            Constant::DType(dtype) => StoredConstant::DType(*dtype),
+            Constant::Str(text) => StoredConstant::Str(text.clone()),
+            Constant::Int(value) => StoredConstant::Int(*value),
+            Constant::Float(value) => StoredConstant::Float(*value),
+            Constant::Context(context) => StoredConstant::Context(context.clone()),
+        };
+        Bytecode {
+            functions: self.functions.clone(),
+            callees: self.callees.clone(),
+            code: self.code.clone(),
+            shape_funcs: self.shape_funcs.clone(),
+            constants: self.constants.iter().map(constant).collect(),
+        }
+    }
+
+    fn stored_tensors(&self) -> Result<Vec<u8>, ArtifactError> {
+        let name = "constants.safetensors";
+        let mut views = Vec::new();
+        for (index, constant) in self.constants.iter().enumerate() {
+            if let Constant::Tensor(tensor) = constant {
+                let (dtype, shape) = stored_layout(tensor.dtype(), tensor.shape());
+                let view = TensorView::new(dtype, shape, tensor.bytes());
+                views.push((index.to_string(), view.map_err(|e| malformed(name, e))?));
+            }
+        }
+        safetensors::serialize(views, None).map_err(|e| malformed(name, e))
+    }
+
+    /// Reads an artifact from bytes.
+    ///
+    /// # Errors
+    /// If they are no valid artifact.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArtifactError> {
+        let mut entries = Entries {
+            zip: ZipArchive::new(Cursor::new(bytes))?,
+            file_bytes: bytes.len() as u64,
+        };
+        let format = entries.bytes("format.json")?;
+        let version: serde_json::Value =
+            serde_json::from_slice(&format).map_err(|e| malformed("format.json", e))?;
+        let got = version["version"].as_u64().unwrap_or(0) as u32;
+        if got != VERSION {
+            let expected = VERSION;
+            return Err(ArtifactError::Version { expected, got });
+        }
+        let format: Format =
+            serde_json::from_slice(&format).map_err(|e| malformed("format.json", e))?;
+        let stored: Bytecode = decode("bytecode", &entries.bytes("bytecode")?)?;
+        let kernels: Vec<StoredKernel> = decode("kernels", &entries.bytes("kernels")?)?;
+        let kernels = kernels
+            .into_iter()
+            .map(|kernel| load_kernel(kernel, &mut entries))
+            .collect::<Result<_, _>>()?;
+        let tensors = entries.bytes("constants.safetensors")?;
+        let executable = Self {
+            target: format.target,
+            functions: stored.functions,
+            callees: stored.callees,
+            constants: load_constants(stored.constants, &tensors)?,
+            code: stored.code,
+            shape_funcs: stored.shape_funcs,
+            kernels,
+            script: entries.text("module.py")?,
+            traces: entries.texts("traces/", ".txt")?,
+            metadata: format.metadata,
+        };
+        executable.verify()?;
+        Ok(executable)
+    }
+}
+
+struct Entries<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    file_bytes: u64,
+}
+
+impl Entries<'_> {
+    fn bytes(&mut self, name: &str) -> Result<Vec<u8>, ArtifactError> {
+        let entry = match self.zip.by_name(name) {
+            Err(zip::result::ZipError::FileNotFound) => {
+                return Err(ArtifactError::Missing(name.to_owned()));
+            }
+            entry => entry?,
+        };
+        // Entries are stored, so none is larger than the file.
+        let (bytes, file_bytes) = (entry.size(), self.file_bytes);
+        if bytes > file_bytes || entry.compression() != CompressionMethod::Stored {
+            let name = name.to_owned();
+            return Err(ArtifactError::Size {
+                name,
+                bytes,
+                file_bytes,
+            });
+        }
+        let mut data = Vec::with_capacity(bytes as usize);
+        entry
+            .take(bytes + 1)
+            .read_to_end(&mut data)
+            .map_err(|e| malformed(name, e))?;
+        Ok(data)
+    }
+
+    fn text(&mut self, name: &str) -> Result<String, ArtifactError> {
+        String::from_utf8(self.bytes(name)?).map_err(|e| malformed(name, e))
+    }
+
+    /// The texts under a folder, by the rest of their names.
+    fn texts(
+        &mut self,
+        folder: &str,
+        ending: &str,
+    ) -> Result<IndexMap<String, String>, ArtifactError> {
+        let names = self.zip.file_names().map(|name| Ok(name?.into_owned()));
+        let names: Vec<String> = names.collect::<Result<_, ArtifactError>>()?;
+        let mut texts = IndexMap::new();
+        for name in names {
+            let inner = name
+                .strip_prefix(folder)
+                .and_then(|rest| rest.strip_suffix(ending));
+            if let Some(inner) = inner {
+                texts.insert(inner.to_owned(), self.text(&name)?);
+            }
+        }
+        Ok(texts)
+    }
+}
+
+fn malformed(name: &str, problem: impl ToString) -> ArtifactError {
+    ArtifactError::Malformed {
+        name: name.to_owned(),
+        problem: problem.to_string(),
+    }
+}
+
+fn write_entry(
+    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), ArtifactError> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .with_alignment(ALIGN);
+    zip.start_file(name, options)?;
+    zip.write_all(bytes).map_err(|e| malformed(name, e))
+}
+
+fn encode<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, ArtifactError> {
+    postcard::to_stdvec(value).map_err(|e| malformed(name, e))
+}
+
+fn decode<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, ArtifactError> {
+    postcard::from_bytes(bytes).map_err(|e| malformed(name, e))
+}
+
+fn shader_entry(func: &LoweredFunc, index: usize) -> String {
+    let kernel = func.kernels.get(index).map_or(&func.name, |k| &k.name);
+    format!("wgsl/{kernel}.wgsl")
+}
+
+fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
+    let shader = |s: &Wgsl| (s.entry.clone(), s.scalars);
+    StoredKernel {
+        func: kernel.func.clone(),
+        shaders: kernel.wgsl.iter().map(shader).collect(),
+    }
+}
+
+fn load_kernel(stored: StoredKernel, entries: &mut Entries) -> Result<KernelFunc, ArtifactError> {
+    let StoredKernel { mut func, shaders } = stored;
+    for kernel in &mut func.kernels {
+        kernel.in_bounds = false;
+    }
+    let mut wgsl = Vec::new();
+    for (index, (entry, scalars)) in shaders.into_iter().enumerate() {
+        let text = entries.text(&shader_entry(&func, index))?;
+        check_shader(&func.name, &text)?;
+        wgsl.push(Wgsl {
+            text,
+            entry,
+            scalars,
+        });
+    }
+    Ok(KernelFunc { func, wgsl })
+}
+
+#[cfg(any(feature = "gpu", feature = "compiler"))]
+fn check_shader(kernel: &str, text: &str) -> Result<(), ArtifactError> {
+    let fail = |problem: String| ArtifactError::Shader {
+        kernel: kernel.to_owned(),
+        problem,
+    };
+    let module = naga::front::wgsl::parse_str(text).map_err(|e| fail(e.emit_to_string(text)))?;
+    let mut validator = naga::valid::Validator::new(
+        naga::valid::ValidationFlags::all(),
+        naga::valid::Capabilities::all(),
+    );
+    validator
+        .validate(&module)
+        .map(|_| ())
+        .map_err(|e| fail(e.emit_to_string(text)))
+}
+
+/// Without a GPU no shader is ever run.
+#[cfg(not(any(feature = "gpu", feature = "compiler")))]
+fn check_shader(_kernel: &str, _text: &str) -> Result<(), ArtifactError> {
+    Ok(())
+}
+
+fn load_constants(
+    stored: Vec<StoredConstant>,
+    tensors: &[u8],
+) -> Result<Vec<Constant>, ArtifactError> {
+    let name = "constants.safetensors";
+    let file = SafeTensors::deserialize(tensors).map_err(|e| malformed(name, e))?;
+    let views: HashMap<String, TensorView> = file.tensors().into_iter().collect();
+    let load = |(index, constant): (usize, StoredConstant)| {
+        Ok(match constant {
+            StoredConstant::Tensor(dtype, shape) => {
+                let view = views.get(&index.to_string());
+                let view = view.ok_or_else(|| malformed(name, format!("no tensor `{index}`")))?;
+                let (stored_dtype, stored_shape) = stored_layout(dtype, &shape);
+                if view.dtype() != stored_dtype || view.shape() != stored_shape {
+                    return Err(malformed(
+                        name,
+                        format!("tensor `{index}` has another type"),
+                    ));
+                }
+                let tensor = Tensor::from_bytes(dtype, &shape, view.data());
+                Constant::Tensor(tensor.map_err(|e| malformed(name, e))?)
+            }
+            StoredConstant::Shape(dims) => Constant::Shape(dims),
+            StoredConstant::DType(dtype) => Constant::DType(dtype),
+            StoredConstant::Str(text) => Constant::Str(text),
+            StoredConstant::Int(value) => Constant::Int(value),
+            StoredConstant::Float(value) => Constant::Float(value),
+            StoredConstant::Context(context) => Constant::Context(context),
+        })
+    };
+    stored.into_iter().enumerate().map(load).collect()
+}
+
+/// Type and shape in safetensors, which has no vectors: their lanes become a dimension.
+fn stored_layout(dtype: DType, shape: &[usize]) -> (Dtype, Vec<usize>) {
+    let scalar = match dtype.scalar {
+        ScalarType::Bool => Dtype::BOOL,
+        ScalarType::I8 => Dtype::I8,
+        ScalarType::I16 => Dtype::I16,
+        ScalarType::I32 => Dtype::I32,
+        ScalarType::I64 => Dtype::I64,
+        ScalarType::U8 => Dtype::U8,
+        ScalarType::U16 => Dtype::U16,
+        ScalarType::U32 => Dtype::U32,
+        ScalarType::U64 => Dtype::U64,
+        ScalarType::F16 => Dtype::F16,
+        ScalarType::BF16 => Dtype::BF16,
+        ScalarType::F32 => Dtype::F32,
+        ScalarType::F64 => Dtype::F64,
+    };
+    let mut shape = shape.to_vec();
+    if dtype.is_vector() {
+        shape.push(dtype.lanes.into());
+    }
+    (scalar, shape)
+}

@@ -1,0 +1,125 @@
+//! `verify`: every index of the bytecode names something. What calls pass is checked when the machine decodes them.
+
+use super::{BytecodeError, Callee, Executable, Function, Instr, Operand};
+
+/// Most registers, and most slots of the shape heap, of one function.
+const MAX_FRAME: u32 = 1 << 20;
+
+impl Executable {
+    /// Checks registers, constants, callees and jumps.
+    ///
+    /// # Errors
+    /// The first thing that is out of range.
+    pub fn verify(&self) -> Result<(), BytecodeError> {
+        self.verify_callees()?;
+        self.functions
+            .iter()
+            .try_for_each(|function| self.verify_function(function))
+    }
+
+    fn verify_callees(&self) -> Result<(), BytecodeError> {
+        for (index, callee) in self.callees.iter().enumerate() {
+            let (i, len) = match callee {
+                Callee::Function(i) => (*i, self.functions.len()),
+                Callee::Kernel(i) => (*i, self.kernels.len()),
+                Callee::ShapeFunc(i) => (*i, self.shape_funcs.len()),
+                Callee::Packed(_) | Callee::Builtin(_) => continue,
+            };
+            if i as usize >= len {
+                return Err(BytecodeError {
+                    pc: 0,
+                    problem: format!("callee {index} names entry {i} of {len}"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_function(&self, function: &Function) -> Result<(), BytecodeError> {
+        let (start, end) = (function.start as usize, function.end as usize);
+        let fail = |pc: usize, problem: String| Err(BytecodeError { pc, problem });
+        if start >= end || end > self.code.len() {
+            return fail(
+                start,
+                format!(
+                    "`{}` ends at {end} of {} instructions",
+                    function.name,
+                    self.code.len()
+                ),
+            );
+        }
+        if function.num_regs > MAX_FRAME
+            || function.num_slots > MAX_FRAME
+            || function.params.len() > function.num_regs as usize
+        {
+            return fail(
+                start,
+                format!(
+                    "`{}` has {} registers for {} parameters, {} slots",
+                    function.name,
+                    function.num_regs,
+                    function.params.len(),
+                    function.num_slots
+                ),
+            );
+        }
+        for pc in start..end {
+            self.verify_instr(function, pc)
+                .or_else(|problem| fail(pc, problem))?;
+        }
+        Ok(())
+    }
+
+    fn verify_instr(&self, function: &Function, pc: usize) -> Result<(), String> {
+        let reg = |reg: u32| {
+            if reg < function.num_regs {
+                Ok(())
+            } else {
+                Err(format!("register %{reg} of {}", function.num_regs))
+            }
+        };
+        let target = |offset: i32| {
+            let to = pc as i64 + i64::from(offset);
+            let range = i64::from(function.start)..i64::from(function.end);
+            if range.contains(&to) {
+                Ok(())
+            } else {
+                Err(format!("jump to {to}, outside of `{}`", function.name))
+            }
+        };
+        let last = pc + 1 == function.end as usize;
+        match &self.code[pc] {
+            Instr::Call { dst, callee, args } => {
+                dst.map_or(Ok(()), reg)?;
+                index("callee", *callee, self.callees.len())?;
+                for arg in args {
+                    match *arg {
+                        Operand::Reg(r) => reg(r)?,
+                        Operand::Const(c) => index("constant", c, self.constants.len())?,
+                        Operand::Func(f) => index("callee", f, self.callees.len())?,
+                        Operand::Imm(_) | Operand::Vm => {}
+                    }
+                }
+                if last {
+                    return Err(format!("`{}` runs past its end", function.name));
+                }
+            }
+            Instr::Ret { result } => reg(*result)?,
+            Instr::Goto { offset } => target(*offset)?,
+            Instr::If { cond, false_offset } => {
+                reg(*cond)?;
+                target(*false_offset)?;
+                target(1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn index(what: &str, index: u32, len: usize) -> Result<(), String> {
+    if (index as usize) < len {
+        Ok(())
+    } else {
+        Err(format!("{what} {index} of {len}"))
+    }
+}

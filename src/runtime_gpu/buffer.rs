@@ -1,0 +1,442 @@
+//! Buffers from a pool, and tensors in them.
+//!
+//! How elements lie in a buffer: 32-bit types and `f16` as on the host; 8-bit and other 16-bit types packed into 32-bit words,
+//! so also as on the host; 64-bit integers narrowed to 32 bits, after a check that they fit. `f64` cannot be held.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use super::device::lock;
+use super::{Gpu, GpuError};
+use crate::tensor::{DType, ScalarType, Tensor};
+
+/// Bytes of unused buffers that the pool keeps at most.
+const POOL_LIMIT: u64 = 512 << 20;
+
+/// What a buffer is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Usage {
+    /// Bound to kernels.
+    Storage,
+    /// Scalars of a kernel.
+    Uniform,
+    /// Read by the host.
+    Readback,
+    /// Timestamps before they are read back.
+    Queries,
+}
+
+impl Usage {
+    fn flags(self) -> wgpu::BufferUsages {
+        match self {
+            Self::Storage => {
+                wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST
+            }
+            Self::Uniform => wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            Self::Readback => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            Self::Queries => wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+        }
+    }
+}
+
+/// Unused buffers by what they are for and their size.
+#[derive(Default)]
+pub(super) struct Pool {
+    free: Mutex<(BTreeMap<(Usage, u64), Vec<(u64, wgpu::Buffer)>>, u64)>,
+}
+
+impl Pool {
+    fn take(&self, usage: Usage, size: u64) -> Option<(u64, wgpu::Buffer)> {
+        let mut guard = lock(&self.free);
+        let (free, bytes) = &mut *guard;
+        let found = free.get_mut(&(usage, size))?.pop()?;
+        *bytes -= size;
+        Some(found)
+    }
+
+    fn give(&self, usage: Usage, id: u64, buffer: wgpu::Buffer) {
+        let size = buffer.size();
+        let mut guard = lock(&self.free);
+        let (free, bytes) = &mut *guard;
+        if *bytes + size > POOL_LIMIT {
+            buffer.destroy();
+            return;
+        }
+        *bytes += size;
+        free.entry((usage, size)).or_default().push((id, buffer));
+    }
+
+    fn clear(&self) {
+        let mut guard = lock(&self.free);
+        for (_, buffer) in guard.0.values().flatten() {
+            buffer.destroy();
+        }
+        *guard = Default::default();
+    }
+}
+
+/// A buffer, which goes back to the pool of its device when it is dropped.
+pub struct DeviceBuffer {
+    id: u64,
+    usage: Usage,
+    /// `None` only while it is dropped.
+    buffer: Option<wgpu::Buffer>,
+    pool: Arc<Pool>,
+}
+
+impl DeviceBuffer {
+    /// Which buffer it is; never used again for another one.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.raw().size()
+    }
+
+    pub(super) fn raw(&self) -> &wgpu::Buffer {
+        self.buffer
+            .as_ref()
+            .expect("the buffer is taken out only when it is dropped")
+    }
+}
+
+impl Drop for DeviceBuffer {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.buffer.take() {
+            self.pool.give(self.usage, self.id, buffer);
+        }
+    }
+}
+
+impl std::fmt::Debug for DeviceBuffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DeviceBuffer({}, {} bytes)", self.id, self.size())
+    }
+}
+
+/// Sizes that buffers come in, so that those of like tensors are alike: eight steps from one power of two to the next.
+fn size_class(bytes: u64) -> u64 {
+    let step = (bytes.next_power_of_two() / 16).max(256);
+    bytes.max(1).next_multiple_of(step)
+}
+
+impl Gpu {
+    /// A buffer of at least this size, from the pool if it has one.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`], or [`GpuError::OutOfMemory`] even after the pool was emptied.
+    pub fn alloc(&self, bytes: u64) -> Result<Arc<DeviceBuffer>, GpuError> {
+        self.alloc_for(Usage::Storage, bytes)
+    }
+
+    pub(super) fn alloc_for(
+        &self,
+        usage: Usage,
+        bytes: u64,
+    ) -> Result<Arc<DeviceBuffer>, GpuError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let limits = &self.shared.limits;
+        let limit = limits
+            .max_buffer_size
+            .min(limits.max_storage_buffer_binding_size);
+        if bytes > limit {
+            return Err(GpuError::TooLarge { bytes, limit });
+        }
+        let size = size_class(bytes).min(limit & !3).max(bytes);
+        let (id, buffer) = match self.shared.pool.take(usage, size) {
+            Some(found) => found,
+            None => {
+                let created = match self.create_buffer(usage, size) {
+                    Err(GpuError::OutOfMemory { .. }) => {
+                        self.shared.pool.clear();
+                        self.create_buffer(usage, size)
+                    }
+                    created => created,
+                };
+                (NEXT.fetch_add(1, Ordering::Relaxed), created?)
+            }
+        };
+        Ok(Arc::new(DeviceBuffer {
+            id,
+            usage,
+            buffer: Some(buffer),
+            pool: self.shared.pool.clone(),
+        }))
+    }
+
+    fn create_buffer(&self, usage: Usage, size: u64) -> Result<wgpu::Buffer, GpuError> {
+        let counters = &self.shared.counters;
+        counters.buffers.fetch_add(1, Ordering::Relaxed);
+        self.scoped("creating a buffer", || {
+            self.shared.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage: usage.flags(),
+                mapped_at_creation: false,
+            })
+        })
+    }
+
+    /// A tensor with unspecified elements.
+    ///
+    /// # Errors
+    /// If the device cannot hold it.
+    pub fn empty(&self, dtype: DType, shape: &[usize]) -> Result<DeviceTensor, GpuError> {
+        let bytes = device_bytes(dtype, shape)?;
+        Ok(DeviceTensor {
+            gpu: self.clone(),
+            buffer: self.alloc(bytes)?,
+            dtype,
+            shape: shape.into(),
+        })
+    }
+
+    /// A copy of a tensor on the device.
+    ///
+    /// # Errors
+    /// If the device cannot hold it.
+    pub fn upload(&self, tensor: &Tensor) -> Result<DeviceTensor, GpuError> {
+        let copy = self.empty(tensor.dtype(), tensor.shape())?;
+        copy.write(tensor)?;
+        Ok(copy)
+    }
+
+    pub(super) fn write_buffer(&self, buffer: &DeviceBuffer, bytes: &[u8]) -> Result<(), GpuError> {
+        let counters = &self.shared.counters;
+        counters
+            .bytes_up
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let queue = &self.shared.queue;
+        let whole = bytes.len() & !3;
+        self.scoped("copying to the device", || {
+            if whole > 0 {
+                queue.write_buffer(buffer.raw(), 0, &bytes[..whole]);
+            }
+            if whole < bytes.len() {
+                // Copies are of whole words; the buffer has room for the last one.
+                let mut word = [0; 4];
+                word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+                queue.write_buffer(buffer.raw(), whole as u64, &word);
+            }
+        })
+    }
+
+    /// The first bytes of a buffer, once all submitted work is done.
+    pub(super) fn read_buffer(
+        &self,
+        buffer: &wgpu::Buffer,
+        bytes: u64,
+    ) -> Result<Vec<u8>, GpuError> {
+        if bytes == 0 {
+            return Ok(vec![]);
+        }
+        let padded = bytes.next_multiple_of(4);
+        let staging = self.alloc_for(Usage::Readback, padded)?;
+        let counters = &self.shared.counters;
+        counters.bytes_down.fetch_add(bytes, Ordering::Relaxed);
+        counters.submits.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = mpsc::channel();
+        self.scoped("copying from the device", || {
+            let mut encoder = self
+                .shared
+                .device
+                .create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(buffer, 0, staging.raw(), 0, padded);
+            self.shared.queue.submit([encoder.finish()]);
+            staging
+                .raw()
+                .slice(..padded)
+                .map_async(wgpu::MapMode::Read, move |result| {
+                    // The receiver is gone only if the wait below failed, and nobody asks then.
+                    let _ = sender.send(result);
+                });
+        })?;
+        self.wait()?;
+        let failed = |problem: String| GpuError::Rejected {
+            during: "copying from the device".to_owned(),
+            problem,
+        };
+        let mapped = receiver.recv().map_err(|e| failed(e.to_string()))?;
+        mapped.map_err(|e| failed(e.to_string()))?;
+        let view = staging.raw().slice(..padded).get_mapped_range();
+        let data = view.map_err(|e| failed(e.to_string()))?[..bytes as usize].to_vec();
+        staging.raw().unmap();
+        Ok(data)
+    }
+}
+
+/// Type of the elements in a buffer.
+fn device_scalar(dtype: DType) -> Result<ScalarType, GpuError> {
+    match dtype.scalar {
+        ScalarType::I64 => Ok(ScalarType::I32),
+        ScalarType::U64 => Ok(ScalarType::U32),
+        ScalarType::F64 => Err(GpuError::DType(dtype)),
+        same => Ok(same),
+    }
+}
+
+/// Bytes of a tensor on the device.
+fn device_bytes(dtype: DType, shape: &[usize]) -> Result<u64, GpuError> {
+    let scalar = device_scalar(dtype)?;
+    let too_large = || crate::tensor::TensorError::TooLarge {
+        shape: shape.to_vec(),
+        dtype,
+    };
+    let element = (scalar.bytes() * usize::from(dtype.lanes)) as u64;
+    let bytes = shape
+        .iter()
+        .try_fold(element, |bytes, &dim| bytes.checked_mul(dim as u64))
+        .filter(|&bytes| bytes < u64::MAX / 4);
+    bytes.ok_or_else(|| too_large().into())
+}
+
+/// A dense row-major tensor in the memory of a GPU. Clones share the elements.
+#[derive(Clone)]
+pub struct DeviceTensor {
+    gpu: Gpu,
+    buffer: Arc<DeviceBuffer>,
+    dtype: DType,
+    shape: Arc<[usize]>,
+}
+
+impl std::fmt::Debug for DeviceTensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "DeviceTensor({:?}, {}, {:?})",
+            self.shape, self.dtype, self.buffer
+        )
+    }
+}
+
+impl DeviceTensor {
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extent of each dimension.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The device that holds it.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The buffer that holds it, from its start.
+    pub fn buffer(&self) -> &Arc<DeviceBuffer> {
+        &self.buffer
+    }
+
+    /// Bytes that it takes on the device.
+    pub fn device_bytes(&self) -> u64 {
+        device_bytes(self.dtype, &self.shape).expect("it was computed when the tensor was made")
+    }
+
+    /// Bytes of it that a kernel binds: at least one vector of four words, and whole ones.
+    pub fn binding_bytes(&self) -> u64 {
+        self.device_bytes().max(1).next_multiple_of(16)
+    }
+
+    /// The same elements in another shape, without a copy.
+    ///
+    /// # Errors
+    /// If the shape has another number of elements.
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self, GpuError> {
+        let (expected, got) = (device_bytes(self.dtype, shape)?, self.device_bytes());
+        if expected != got {
+            return Err(crate::tensor::TensorError::ByteCount {
+                shape: shape.to_vec(),
+                dtype: self.dtype,
+                expected: expected as usize,
+                got: got as usize,
+            }
+            .into());
+        }
+        Ok(Self {
+            shape: shape.into(),
+            ..self.clone()
+        })
+    }
+
+    /// Makes it a tensor of this type and shape with unspecified elements: in its own buffer where that is large enough and
+    /// not shared, else in another. Creates nothing if type and shape are those it has and it is not shared.
+    ///
+    /// # Errors
+    /// If the device cannot hold it.
+    pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), GpuError> {
+        let bytes = device_bytes(dtype, shape)?.max(1).next_multiple_of(16);
+        if self.buffer.size() < bytes || Arc::get_mut(&mut self.buffer).is_none() {
+            self.buffer = self.gpu.alloc(bytes)?;
+        }
+        self.dtype = dtype;
+        if *self.shape != *shape {
+            self.shape = shape.into();
+        }
+        Ok(())
+    }
+
+    /// Overwrites the elements with those of a tensor of the same type and shape.
+    pub(crate) fn write(&self, tensor: &Tensor) -> Result<(), GpuError> {
+        debug_assert!(self.dtype == tensor.dtype() && *self.shape == *tensor.shape());
+        match self.dtype.scalar {
+            ScalarType::I64 => {
+                let words = narrow::<i64, i32>(bytemuck::cast_slice(tensor.bytes()))?;
+                self.gpu
+                    .write_buffer(&self.buffer, bytemuck::cast_slice(&words))
+            }
+            ScalarType::U64 => {
+                let words = narrow::<u64, u32>(bytemuck::cast_slice(tensor.bytes()))?;
+                self.gpu
+                    .write_buffer(&self.buffer, bytemuck::cast_slice(&words))
+            }
+            _ => self.gpu.write_buffer(&self.buffer, tensor.bytes()),
+        }
+    }
+
+    /// A copy in host memory, once all submitted work is done.
+    ///
+    /// # Errors
+    /// If the device is lost or does not finish in time.
+    pub fn to_host(&self) -> Result<Tensor, GpuError> {
+        let bytes = self
+            .gpu
+            .read_buffer(self.buffer.raw(), self.device_bytes())?;
+        let tensor = match self.dtype.scalar {
+            ScalarType::I64 => {
+                let wide = widen::<i32, i64>(&bytes);
+                Tensor::from_bytes(self.dtype, &self.shape, bytemuck::cast_slice(&wide))
+            }
+            ScalarType::U64 => {
+                let wide = widen::<u32, u64>(&bytes);
+                Tensor::from_bytes(self.dtype, &self.shape, bytemuck::cast_slice(&wide))
+            }
+            _ => Tensor::from_bytes(self.dtype, &self.shape, &bytes),
+        };
+        Ok(tensor?)
+    }
+}
+
+fn narrow<W: Copy + Into<i128>, N: TryFrom<W>>(wide: &[W]) -> Result<Vec<N>, GpuError> {
+    let narrow = |(index, &value): (usize, &W)| {
+        N::try_from(value).map_err(|_| GpuError::Narrowing {
+            index,
+            value: value.into(),
+        })
+    };
+    wide.iter().enumerate().map(narrow).collect()
+}
+
+fn widen<N: bytemuck::Pod, W: From<N>>(bytes: &[u8]) -> Vec<W> {
+    bytemuck::pod_collect_to_vec::<u8, N>(bytes)
+        .into_iter()
+        .map(W::from)
+        .collect()
+}

@@ -1,0 +1,279 @@
+//! `Gpu`: one opened device, with what belongs to it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::buffer::Pool;
+use super::pipeline::Pipeline;
+use super::{Adapter, AdapterInfo, GpuError};
+use crate::kernel::GpuTarget;
+
+/// How long to wait for the device before it is given up, unless told otherwise.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Whether kernels keep the driver's bounds checks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Checks {
+    /// Kernels that are proved to be in bounds run without checks.
+    #[default]
+    Proved,
+    /// All kernels are checked.
+    All,
+}
+
+/// How many objects were created on a device so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Counters {
+    /// Buffers, staging ones included.
+    pub buffers: u64,
+    /// Compute pipelines.
+    pub pipelines: u64,
+    /// Bind groups.
+    pub bind_groups: u64,
+    /// Submissions to the queue.
+    pub submits: u64,
+    /// Dispatches recorded.
+    pub dispatches: u64,
+    /// Bytes copied to the device.
+    pub bytes_up: u64,
+    /// Bytes copied from the device.
+    pub bytes_down: u64,
+}
+
+#[derive(Default)]
+pub(super) struct AtomicCounters {
+    pub(super) buffers: AtomicU64,
+    pub(super) pipelines: AtomicU64,
+    pub(super) bind_groups: AtomicU64,
+    pub(super) submits: AtomicU64,
+    pub(super) dispatches: AtomicU64,
+    pub(super) bytes_up: AtomicU64,
+    pub(super) bytes_down: AtomicU64,
+}
+
+pub(super) struct Shared {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) info: AdapterInfo,
+    pub(super) target: GpuTarget,
+    pub(super) limits: wgpu::Limits,
+    pub(super) features: wgpu::Features,
+    pub(super) checks: Checks,
+    pub(super) counters: AtomicCounters,
+    pub(super) pool: Arc<Pool>,
+    /// By text, entry point and whether it is trusted.
+    pub(super) pipelines: Mutex<HashMap<(String, String, bool), Arc<Pipeline>>>,
+    /// Why the device was lost, once it is.
+    lost: Arc<Mutex<Option<String>>>,
+    /// The first error that no scope caught.
+    uncaptured: Arc<Mutex<Option<String>>>,
+    /// Waits longer than this are errors.
+    timeout: Duration,
+}
+
+/// An opened GPU. Clones are the same device.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gpu({})", self.shared.info)
+    }
+}
+
+/// The value of a mutex whose holders leave it whole even when they panic.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gpu {
+    /// Opens an adapter with those features and limits that we use, as far as it has them.
+    pub(super) fn open(adapter: &Adapter, checks: Checks) -> Result<Self, GpuError> {
+        let info = adapter.info().clone();
+        let (has, can) = (adapter.adapter.features(), adapter.adapter.limits());
+        let wanted = [
+            wgpu::Features::SHADER_F16,
+            wgpu::Features::SUBGROUP,
+            wgpu::Features::IMMEDIATES,
+            wgpu::Features::TIMESTAMP_QUERY,
+        ];
+        let features = wanted
+            .into_iter()
+            .filter(|feature| has.contains(*feature))
+            .fold(wgpu::Features::empty(), wgpu::Features::union);
+        let limits = wanted_limits(&can, features);
+        let desc = wgpu::DeviceDescriptor {
+            label: Some("weftile"),
+            required_features: features,
+            required_limits: limits.clone(),
+            ..Default::default()
+        };
+        let (device, queue) =
+            pollster::block_on(adapter.adapter.request_device(&desc)).map_err(|e| {
+                GpuError::NoDevice {
+                    adapter: info.name.clone(),
+                    reason: e.to_string(),
+                }
+            })?;
+        let lost = Arc::new(Mutex::new(None));
+        let lost_to = lost.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            lock(&lost_to).get_or_insert(format!("{message} ({reason:?})"));
+        });
+        let uncaptured = Arc::new(Mutex::new(None));
+        let uncaptured_to = uncaptured.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            lock(&uncaptured_to).get_or_insert(error.to_string());
+        }));
+        let shared = Shared {
+            target: target_of(&info, features, &limits),
+            device,
+            queue,
+            info,
+            limits,
+            features,
+            checks,
+            counters: AtomicCounters::default(),
+            pool: Arc::default(),
+            pipelines: Mutex::default(),
+            lost,
+            uncaptured,
+            timeout: TIMEOUT,
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// What is known of the adapter.
+    pub fn info(&self) -> &AdapterInfo {
+        &self.shared.info
+    }
+
+    /// What the compiler must know of the device.
+    pub fn target(&self) -> &GpuTarget {
+        &self.shared.target
+    }
+
+    /// What was created so far.
+    pub fn counters(&self) -> Counters {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counters = &self.shared.counters;
+        Counters {
+            buffers: of(&counters.buffers),
+            pipelines: of(&counters.pipelines),
+            bind_groups: of(&counters.bind_groups),
+            submits: of(&counters.submits),
+            dispatches: of(&counters.dispatches),
+            bytes_up: of(&counters.bytes_up),
+            bytes_down: of(&counters.bytes_down),
+        }
+    }
+
+    /// Whether both are the same device.
+    pub fn same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Waits until all submitted work is done.
+    ///
+    /// # Errors
+    /// [`GpuError::Timeout`], or [`GpuError::Lost`].
+    pub fn wait(&self) -> Result<(), GpuError> {
+        let timeout = self.shared.timeout;
+        let done = self.shared.device.poll(wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(timeout),
+        });
+        match done {
+            Ok(_) => self.check(),
+            Err(wgpu::PollError::Timeout) => Err(GpuError::Timeout(timeout)),
+            Err(error) => Err(GpuError::Lost {
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// Whether the device is still there and nothing went wrong unseen.
+    ///
+    /// # Errors
+    /// What happened.
+    pub fn check(&self) -> Result<(), GpuError> {
+        if let Some(reason) = lock(&self.shared.lost).clone() {
+            return Err(GpuError::Lost { reason });
+        }
+        match lock(&self.shared.uncaptured).take() {
+            Some(problem) => Err(GpuError::Rejected {
+                during: "earlier work".to_owned(),
+                problem,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs `f` and turns what the driver reports into an error.
+    pub(super) fn scoped<T>(&self, during: &str, f: impl FnOnce() -> T) -> Result<T, GpuError> {
+        let device = &self.shared.device;
+        let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let value = f();
+        let errors = [
+            pollster::block_on(validation.pop()),
+            pollster::block_on(internal.pop()),
+            pollster::block_on(memory.pop()),
+        ];
+        let Some(error) = errors.into_iter().flatten().next() else {
+            return Ok(value);
+        };
+        if let Some(reason) = lock(&self.shared.lost).clone() {
+            return Err(GpuError::Lost { reason });
+        }
+        let during = during.to_owned();
+        Err(match error {
+            wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory { during },
+            error => GpuError::Rejected {
+                during,
+                problem: error.to_string(),
+            },
+        })
+    }
+}
+
+/// The limits that kernels may use, out of what the adapter has.
+fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
+    let mut limits = wgpu::Limits::defaults();
+    limits.max_buffer_size = can.max_buffer_size;
+    limits.max_storage_buffer_binding_size = can.max_storage_buffer_binding_size;
+    limits.max_storage_buffers_per_shader_stage = can.max_storage_buffers_per_shader_stage.min(16);
+    limits.max_compute_workgroup_storage_size = can.max_compute_workgroup_storage_size;
+    limits.max_compute_invocations_per_workgroup = can.max_compute_invocations_per_workgroup;
+    limits.max_compute_workgroup_size_x = can.max_compute_workgroup_size_x;
+    limits.max_compute_workgroup_size_y = can.max_compute_workgroup_size_y;
+    limits.max_compute_workgroup_size_z = can.max_compute_workgroup_size_z;
+    limits.max_compute_workgroups_per_dimension = can.max_compute_workgroups_per_dimension;
+    limits.max_immediate_size = if features.contains(wgpu::Features::IMMEDIATES) {
+        can.max_immediate_size.min(128)
+    } else {
+        0
+    };
+    // What we do not use is taken as it comes, where an adapter has less than the usual.
+    limits.or_worse_values_from(can)
+}
+
+fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> GpuTarget {
+    GpuTarget {
+        class: info.class,
+        max_threads: limits.max_compute_invocations_per_workgroup,
+        shared_bytes: limits.max_compute_workgroup_storage_size,
+        max_grid: limits.max_compute_workgroups_per_dimension,
+        max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
+        immediate_bytes: limits.max_immediate_size,
+        f16: features.contains(wgpu::Features::SHADER_F16),
+        subgroups: features.contains(wgpu::Features::SUBGROUP),
+    }
+}

@@ -1,0 +1,93 @@
+//! What can go wrong on a GPU.
+
+use std::time::Duration;
+
+use crate::tensor::{DType, TensorError};
+
+/// Why the GPU did not do what it was asked to.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// No adapter at all.
+    #[error("no GPU adapter was found")]
+    NoAdapter,
+    /// Only software adapters, and those were not allowed.
+    #[error("the only adapter is `{0}`, which runs on the CPU; allow software adapters to use it")]
+    OnlySoftware(String),
+    /// No adapter has the name.
+    #[error("no adapter is named `{name}`; there are: {}", .found.join(", "))]
+    NoSuchAdapter {
+        /// The name asked for.
+        name: String,
+        /// The names that there are.
+        found: Vec<String>,
+    },
+    /// The adapter gave no device.
+    #[error("`{adapter}` gave no device: {reason}")]
+    NoDevice {
+        /// The adapter.
+        adapter: String,
+        /// What it said.
+        reason: String,
+    },
+    /// A buffer larger than the device has.
+    #[error("a buffer of {bytes} bytes is more than the {limit} that the device allows")]
+    TooLarge {
+        /// Bytes asked for.
+        bytes: u64,
+        /// Most bytes of one buffer.
+        limit: u64,
+    },
+    /// The device has no memory left.
+    #[error("out of device memory while {during}")]
+    OutOfMemory {
+        /// What was being done.
+        during: String,
+    },
+    /// The device was lost: reset, unplugged or crashed. Everything on it is gone; tensors on the host are not.
+    #[error("the device was lost: {reason}")]
+    Lost {
+        /// What the driver said.
+        reason: String,
+    },
+    /// The driver refused what we asked for.
+    #[error("{during}: {problem}")]
+    Rejected {
+        /// What was being done.
+        during: String,
+        /// What the driver or its validation said.
+        problem: String,
+    },
+    /// The device did not finish in time.
+    #[error("the device did not finish within {0:?}")]
+    Timeout(Duration),
+    /// The device has no such element type.
+    #[error("the device cannot hold {0}")]
+    DType(DType),
+    /// An element does not fit the narrower type that the device holds.
+    #[error("element {index} is {value}, which does not fit the 32 bits that the device holds")]
+    Narrowing {
+        /// Position of the element.
+        index: usize,
+        /// Its value.
+        value: i128,
+    },
+    /// More workgroups than a dispatch can have.
+    #[error(
+        "kernel `{kernel}` needs {grid:?} workgroups, a dispatch takes {limit} in each dimension"
+    )]
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// Workgroups asked for.
+        grid: [u64; 3],
+        /// Most in one dimension.
+        limit: u32,
+    },
+    /// The tensor belongs to another device.
+    #[error("the tensor lives on another device")]
+    OtherDevice,
+    /// The tensor does not exist.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}

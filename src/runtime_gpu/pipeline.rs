@@ -1,0 +1,203 @@
+//! Pipelines, made once for each shader, and bind groups, made once for each set of buffers.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use super::device::lock;
+use super::{Checks, DeviceBuffer, Gpu, GpuError};
+use crate::kernel::Access;
+
+/// Bind groups that a pipeline keeps; past that they are made anew.
+const BIND_GROUPS: usize = 256;
+
+/// A shader and how it is bound.
+#[derive(Clone, Debug)]
+pub struct PipelineDesc<'a> {
+    /// The WGSL text.
+    pub text: &'a str,
+    /// Name of the entry point.
+    pub entry: &'a str,
+    /// How each storage buffer is used; they are bindings 0, 1 … of group 0.
+    pub access: &'a [Access],
+    /// Binding of the uniform buffer with the scalars, if there is one.
+    pub uniform: Option<u32>,
+    /// Bytes of immediates.
+    pub immediate_bytes: u32,
+    /// Whether every access is proved to be in bounds.
+    pub in_bounds: bool,
+}
+
+/// A compiled kernel.
+pub struct Pipeline {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) name: String,
+    layout: wgpu::BindGroupLayout,
+    uniform: Option<u32>,
+    bind_groups: Mutex<HashMap<Vec<(u64, u64)>, Arc<BindGroup>>>,
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pipeline({})", self.name)
+    }
+}
+
+/// Buffers bound to a kernel.
+#[derive(Debug)]
+pub struct BindGroup {
+    pub(super) group: wgpu::BindGroup,
+}
+
+impl Gpu {
+    /// The pipeline of this shader; made if it is the first time that its text is seen.
+    ///
+    /// # Errors
+    /// If the driver refuses the shader.
+    pub fn pipeline(&self, desc: &PipelineDesc) -> Result<Arc<Pipeline>, GpuError> {
+        let trusted = desc.in_bounds && self.shared.checks == Checks::Proved;
+        let key = (desc.text.to_owned(), desc.entry.to_owned(), trusted);
+        if let Some(found) = lock(&self.shared.pipelines).get(&key) {
+            return Ok(found.clone());
+        }
+        let made = Arc::new(self.make_pipeline(desc, trusted)?);
+        lock(&self.shared.pipelines).insert(key, made.clone());
+        Ok(made)
+    }
+
+    fn make_pipeline(&self, desc: &PipelineDesc, trusted: bool) -> Result<Pipeline, GpuError> {
+        let device = &self.shared.device;
+        let counters = &self.shared.counters;
+        counters.pipelines.fetch_add(1, Ordering::Relaxed);
+        self.scoped(&format!("compiling kernel `{}`", desc.entry), || {
+            let module = shader_module(device, desc, trusted);
+            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(desc.entry),
+                entries: &layout_entries(desc),
+            });
+            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(desc.entry),
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: desc.immediate_bytes,
+            });
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(desc.entry),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some(desc.entry),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            });
+            Pipeline {
+                pipeline,
+                name: desc.entry.to_owned(),
+                layout,
+                uniform: desc.uniform,
+                bind_groups: Mutex::default(),
+            }
+        })
+    }
+
+    /// The bind group of these buffers (with the bytes of each that are bound), and of the uniform buffer if the kernel has
+    /// one; made if it is the first time that they are bound together.
+    ///
+    /// # Errors
+    /// If the driver refuses them.
+    pub fn bind(
+        &self,
+        pipeline: &Pipeline,
+        buffers: &[(&DeviceBuffer, u64)],
+        uniform: Option<&DeviceBuffer>,
+    ) -> Result<Arc<BindGroup>, GpuError> {
+        let uniform = uniform.map(|buffer| (buffer, buffer.size()));
+        let all = buffers.iter().copied().chain(uniform);
+        let key: Vec<(u64, u64)> = all.map(|(buffer, bytes)| (buffer.id(), bytes)).collect();
+        let mut groups = lock(&pipeline.bind_groups);
+        if let Some(found) = groups.get(&key) {
+            return Ok(found.clone());
+        }
+        let entry = |binding: u32, buffer: &'_ DeviceBuffer, bytes: u64| {
+            let size = wgpu::BufferSize::new(bytes);
+            (binding, buffer.raw().clone(), size)
+        };
+        let mut bound: Vec<_> = buffers
+            .iter()
+            .enumerate()
+            .map(|(i, (buffer, bytes))| entry(i as u32, buffer, *bytes))
+            .collect();
+        if let (Some(binding), Some((buffer, bytes))) = (pipeline.uniform, uniform) {
+            bound.push(entry(binding, buffer, bytes));
+        }
+        let entries: Vec<_> = bound
+            .iter()
+            .map(|(binding, buffer, size)| wgpu::BindGroupEntry {
+                binding: *binding,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: 0,
+                    size: *size,
+                }),
+            })
+            .collect();
+        let counters = &self.shared.counters;
+        counters.bind_groups.fetch_add(1, Ordering::Relaxed);
+        let group = self.scoped(&format!("binding kernel `{}`", pipeline.name), || {
+            let desc = wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.layout,
+                entries: &entries,
+            };
+            self.shared.device.create_bind_group(&desc)
+        })?;
+        let made = Arc::new(BindGroup { group });
+        if groups.len() >= BIND_GROUPS {
+            groups.clear();
+        }
+        groups.insert(key, made.clone());
+        Ok(made)
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "checks that the compiler has proved needless are left out of shaders"
+)]
+fn shader_module(device: &wgpu::Device, desc: &PipelineDesc, trusted: bool) -> wgpu::ShaderModule {
+    let shader = wgpu::ShaderModuleDescriptor {
+        label: Some(desc.entry),
+        source: wgpu::ShaderSource::Wgsl(desc.text.into()),
+    };
+    if trusted {
+        // SAFETY: every access of the kernel is proved to be in bounds, its loops are bounded by their extents, and it has no
+        // ray queries and no division that could trap.
+        unsafe {
+            device.create_shader_module_trusted(shader, wgpu::ShaderRuntimeChecks::unchecked())
+        }
+    } else {
+        device.create_shader_module(shader)
+    }
+}
+
+fn layout_entries(desc: &PipelineDesc) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let storage = desc.access.iter().enumerate().map(|(i, access)| {
+        let read_only = *access == Access::Read;
+        entry(i as u32, wgpu::BufferBindingType::Storage { read_only })
+    });
+    let uniform = desc
+        .uniform
+        .map(|binding| entry(binding, wgpu::BufferBindingType::Uniform));
+    storage.chain(uniform).collect()
+}

@@ -1,0 +1,171 @@
+//! Buffers, pipelines and submission on any adapter that is there, software ones included.
+
+use super::*;
+use crate::kernel::Access;
+use crate::tensor::{DType, Tensor};
+
+/// The first adapter; without one the test passes unless `WEFTILE_REQUIRE_GPU` is set.
+fn gpu() -> Option<Gpu> {
+    let found = adapters()
+        .first()
+        .map(|a| a.open(Checks::Proved).expect("the adapter opens"));
+    if found.is_none() {
+        assert!(
+            std::env::var_os("WEFTILE_REQUIRE_GPU").is_none(),
+            "no adapter, but one is required"
+        );
+    }
+    found
+}
+
+const DOUBLE: &str = "
+@group(0) @binding(0) var<storage, read> a: array<f32>;
+@group(0) @binding(1) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(64)
+fn double(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x < arrayLength(&a) { b[id.x] = a[id.x] * 2.0; }
+}";
+
+fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError> {
+    let pipeline = gpu.pipeline(&PipelineDesc {
+        text: DOUBLE,
+        entry: "double",
+        access: &[Access::Read, Access::Write],
+        uniform: None,
+        immediate_bytes: 0,
+        in_bounds: false,
+    })?;
+    let buffers = [
+        (&**a.buffer(), a.binding_bytes()),
+        (&**b.buffer(), b.binding_bytes()),
+    ];
+    let bind_group = gpu.bind(&pipeline, &buffers, None)?;
+    let mut commands = Commands::new(gpu);
+    commands.dispatch(&Dispatch {
+        pipeline: &pipeline,
+        bind_group: &bind_group,
+        immediates: &[],
+        grid: [1, 1, 1],
+        flops: 1.0,
+        bytes: 1.0,
+    })?;
+    commands.finish().map(|_| ())
+}
+
+#[test]
+fn a_second_run_creates_nothing() {
+    let Some(gpu) = gpu() else { return };
+    let input = Tensor::from_slice(&[5], &[1.0f32, 2.0, 3.0, f32::NAN, -0.0]).expect("five");
+    let run = || {
+        let a = gpu.upload(&input).expect("small");
+        let b = gpu.empty(DType::F32, &[5]).expect("small");
+        double(&gpu, &a, &b).expect("runs");
+        b.to_host().expect("comes back")
+    };
+    let first = run();
+    let before = gpu.counters();
+    let second = run();
+    let after = gpu.counters();
+    assert_eq!(first.bytes(), second.bytes());
+    assert_eq!(
+        second.as_slice::<f32>().map(|s| s[..3].to_vec()),
+        Ok(vec![2.0, 4.0, 6.0])
+    );
+    assert_eq!(
+        (before.buffers, before.pipelines, before.bind_groups),
+        (after.buffers, after.pipelines, after.bind_groups)
+    );
+    assert_eq!(after.dispatches - before.dispatches, 1);
+}
+
+#[test]
+fn tensors_of_every_type_come_back_as_they_went() {
+    let Some(gpu) = gpu() else { return };
+    let bytes: Vec<u8> = (0..24).collect();
+    for dtype in [DType::U8, DType::BOOL, DType::F16, DType::I32, DType::F32] {
+        let shape = [24 / dtype.bytes() - 1];
+        let tensor = Tensor::from_bytes(dtype, &shape, &bytes[..shape[0] * dtype.bytes()]);
+        let tensor = tensor.expect("sized to fit");
+        let device = gpu.upload(&tensor).expect("small");
+        assert_eq!(device.to_host().expect("comes back"), tensor);
+    }
+    let ids = Tensor::from_slice(&[3], &[-1i64, 0, 2_000_000_000]).expect("three");
+    let device = gpu.upload(&ids).expect("fits 32 bits");
+    assert_eq!(device.to_host().expect("comes back"), ids);
+    let empty = Tensor::zeros(DType::F32, &[0, 3]).expect("empty");
+    let device = gpu.upload(&empty).expect("nothing to copy");
+    assert_eq!(device.to_host().expect("comes back"), empty);
+}
+
+#[test]
+fn what_the_device_cannot_hold_is_an_error() {
+    let Some(gpu) = gpu() else { return };
+    let large = Tensor::from_slice(&[2], &[0i64, 1 << 40]).expect("two");
+    assert!(matches!(
+        gpu.upload(&large),
+        Err(GpuError::Narrowing { index: 1, .. })
+    ));
+    assert!(matches!(
+        gpu.empty(DType::F64, &[1]),
+        Err(GpuError::DType(DType::F64))
+    ));
+    assert!(matches!(
+        gpu.empty(DType::F32, &[1 << 40]),
+        Err(GpuError::TooLarge { .. })
+    ));
+}
+
+#[test]
+fn a_shader_that_the_driver_refuses_is_an_error() {
+    let Some(gpu) = gpu() else { return };
+    let wrong = PipelineDesc {
+        text: "fn nothing() -> {",
+        entry: "nothing",
+        access: &[],
+        uniform: None,
+        immediate_bytes: 0,
+        in_bounds: false,
+    };
+    assert!(matches!(
+        gpu.pipeline(&wrong),
+        Err(GpuError::Rejected { .. })
+    ));
+}
+
+#[test]
+fn profiled_dispatches_have_times() {
+    let Some(gpu) = gpu() else { return };
+    let tensor = Tensor::zeros(DType::F32, &[64]).expect("small");
+    let a = gpu.upload(&tensor).expect("small");
+    let b = gpu.empty(DType::F32, &[64]).expect("small");
+    double(&gpu, &a, &b).expect("runs");
+    let pipeline = gpu
+        .pipeline(&PipelineDesc {
+            text: DOUBLE,
+            entry: "double",
+            access: &[Access::Read, Access::Write],
+            uniform: None,
+            immediate_bytes: 0,
+            in_bounds: false,
+        })
+        .expect("made before");
+    let buffers = [
+        (&**a.buffer(), a.binding_bytes()),
+        (&**b.buffer(), b.binding_bytes()),
+    ];
+    let bind_group = gpu.bind(&pipeline, &buffers, None).expect("made before");
+    let mut commands = Commands::profiled(&gpu);
+    commands
+        .dispatch(&Dispatch {
+            pipeline: &pipeline,
+            bind_group: &bind_group,
+            immediates: &[],
+            grid: [1, 1, 1],
+            flops: 1.0,
+            bytes: 1.0,
+        })
+        .expect("runs");
+    let times = commands.finish().expect("done");
+    assert_eq!(times.len(), 1);
+    assert!(times[0].seconds > 0.0 && times[0].name == "double");
+}

@@ -25,13 +25,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("lower", &["ir", "arith", "kernel"]),
     ("codegen_wgsl", &["kernel"]),
     ("codegen_cpu", &["kernel"]),
-    ("codegen_vm", &["ir", "artifact"]),
-    ("runtime", &["artifact"]),
-    ("runtime_gpu", &["runtime", "artifact", "kernel"]),
-    (
-        "runtime_cpu",
-        &["runtime", "artifact", "kernel", "codegen_cpu"],
-    ),
+    ("codegen_vm", &["ir", "artifact", "script"]),
+    ("runtime_gpu", &["kernel"]),
+    ("runtime", &["runtime_gpu"]),
+    ("runtime_cpu", &["kernel", "codegen_cpu"]),
     ("vm", &["artifact", "runtime", "runtime_gpu", "runtime_cpu"]),
     ("frontend", &["ir", "ops"]),
     (

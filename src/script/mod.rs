@@ -1,1 +1,12 @@
-//! Layer 2: TVMScript, the one text form: parse and print, both dialects.
+//! TVMScript, the one text form of programs: parse and print, both dialects (`T`: loops, `R`: graphs).
+//!
+//! The syntax is Python's. Scripts of all eras of TVM are read; one canonical form is printed (`T.block` spelling), and
+//! `parse(print(m))` is `alpha_eq` to `m`.
+
+mod error;
+mod parse;
+mod print;
+
+pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
+pub use parse::parse;
+pub use print::{PrintOptions, Printed, print, print_expr, print_prim_func, print_with};

@@ -2,6 +2,8 @@
 
 pub mod arena;
 pub mod depth;
+#[cfg(feature = "compiler")]
+pub mod diag;
 pub mod dump;
 pub mod timing;
 pub mod tolerance;

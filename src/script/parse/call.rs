@@ -1,0 +1,361 @@
+//! Functions of `T` that are arithmetic: constants and casts (`T.float32(1)`), operators by name, intrinsics.
+
+use ruff_python_ast as ast;
+
+use super::context::{Context, Parse, dotted, float_literal, int_literal};
+use super::scope::{Binding, most_similar};
+use crate::ir::{Expr, ExprKind, Var};
+use crate::script::ScriptErrorKind;
+use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
+use crate::tensor::{DType, ScalarType};
+
+/// Binary operators by name: those that `T` prints where Python's would be folded, and those that Python lacks.
+const BINARY: [(&str, BinOp); 32] = [
+    ("Add", BinOp::Add),
+    ("Sub", BinOp::Sub),
+    ("Mul", BinOp::Mul),
+    ("Div", BinOp::Div),
+    ("Mod", BinOp::Mod),
+    ("FloorDiv", BinOp::FloorDiv),
+    ("FloorMod", BinOp::FloorMod),
+    ("Min", BinOp::Min),
+    ("Max", BinOp::Max),
+    ("min", BinOp::Min),
+    ("max", BinOp::Max),
+    ("EQ", BinOp::Eq),
+    ("NE", BinOp::Ne),
+    ("LT", BinOp::Lt),
+    ("LE", BinOp::Le),
+    ("GT", BinOp::Gt),
+    ("GE", BinOp::Ge),
+    ("And", BinOp::And),
+    ("Or", BinOp::Or),
+    ("truncdiv", BinOp::Div),
+    ("truncmod", BinOp::Mod),
+    ("floordiv", BinOp::FloorDiv),
+    ("floormod", BinOp::FloorMod),
+    ("indexdiv", BinOp::FloorDiv),
+    ("indexmod", BinOp::FloorMod),
+    ("bitwise_and", BinOp::BitAnd),
+    ("bitwise_or", BinOp::BitOr),
+    ("bitwise_xor", BinOp::BitXor),
+    ("shift_left", BinOp::Shl),
+    ("shift_right", BinOp::Shr),
+    ("logical_and", BinOp::And),
+    ("logical_or", BinOp::Or),
+];
+
+/// Other functions of this file, for suggestions.
+const OTHERS: [&str; 14] = [
+    "Cast",
+    "cast",
+    "Select",
+    "if_then_else",
+    "Ramp",
+    "Broadcast",
+    "Let",
+    "Not",
+    "likely",
+    "min_value",
+    "max_value",
+    "infinity",
+    "ceildiv",
+    "logical_not",
+];
+
+impl Context<'_> {
+    /// Reads a call as arithmetic.
+    pub(super) fn call(&mut self, node: &ast::ExprCall) -> Parse<Expr> {
+        let Some(path) = dotted(&node.func) else {
+            return Err(self.expected(&*node.func, "the name of a function"));
+        };
+        let Some(name) = path
+            .strip_prefix("T.")
+            .or_else(|| path.strip_prefix("tir."))
+        else {
+            let similar = None;
+            return Err(self.error(
+                &*node.func,
+                ScriptErrorKind::UnknownFunction {
+                    name: path,
+                    similar,
+                },
+            ));
+        };
+        if let Ok(dtype) = name.parse::<DType>() {
+            return self.constant(node, &path, dtype);
+        }
+        if let Some((_, op)) = BINARY.iter().find(|(n, _)| *n == name) {
+            return self.named_binary(node, &path, *op);
+        }
+        let intrin = match name {
+            "power" => Some(Intrin::Pow),
+            "fabs" => Some(Intrin::Abs),
+            "nearbyint" => Some(Intrin::Round),
+            _ => Intrin::ALL.into_iter().find(|i| i.name() == name),
+        };
+        match intrin {
+            Some(intrin) => self.intrinsic(node, &path, intrin),
+            None => self.special(node, &path, name),
+        }
+    }
+
+    /// `T.float32(1)`, `T.float32("inf")`, `T.int64(i)`: a constant or a conversion.
+    fn constant(&mut self, node: &ast::ExprCall, path: &str, dtype: DType) -> Parse<Expr> {
+        let [value] = self.bind_all(node, path, ["value"])?;
+        let scalar = DType::of(dtype.scalar);
+        let constant = if let ast::Expr::StringLiteral(s) = value {
+            match (s.value.to_str(), dtype.is_float()) {
+                ("inf", true) => Expr::float(f64::INFINITY, scalar),
+                ("-inf", true) => Expr::float(f64::NEG_INFINITY, scalar),
+                ("nan", true) => Expr::float(f64::NAN, scalar),
+                _ => {
+                    return Err(self.expected(
+                        value,
+                        "a number, or \"inf\", \"-inf\" or \"nan\" of a float type",
+                    ));
+                }
+            }
+        } else if dtype.is_float()
+            && let Some(number) = float_literal(value)
+        {
+            Expr::float(number, scalar)
+        } else if dtype.is_float()
+            && let Some(number) = int_literal(value)
+        {
+            Expr::float(number as f64, scalar)
+        } else if let Some(number) = wide_int_literal(value) {
+            self.int_constant(value, number, scalar)?
+        } else if let ast::Expr::BooleanLiteral(b) = value {
+            Expr::constant(b.value.into(), scalar)
+        } else {
+            let value = self.expr(value)?;
+            let lanes = value.dtype().lanes.max(dtype.lanes);
+            value.cast(scalar.with_lanes(lanes))
+        };
+        Ok(if dtype.is_vector() && !constant.dtype().is_vector() {
+            Expr::broadcast(constant, dtype.lanes)
+        } else {
+            constant
+        })
+    }
+
+    fn int_constant(&mut self, node: &ast::Expr, number: i128, dtype: DType) -> Parse<Expr> {
+        let fits = match dtype.scalar {
+            ScalarType::U64 => u64::try_from(number).is_ok(),
+            ScalarType::Bool => number == 0 || number == 1,
+            other => i64::try_from(number).is_ok_and(|v| wrap_int(v, other) == v),
+        };
+        if fits {
+            // `u64` is held by its bits.
+            return Ok(Expr::int(number as i64, dtype));
+        }
+        let number = number.to_string();
+        let expected = format!("it must fit {dtype}");
+        Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }))
+    }
+
+    fn named_binary(&mut self, node: &ast::ExprCall, path: &str, op: BinOp) -> Parse<Expr> {
+        let [a_node, b_node] = self.bind_all(node, path, ["a", "b"])?;
+        let (a, b) = if op.is_logical() {
+            (self.condition(a_node)?, self.condition(b_node)?)
+        } else {
+            let (a, b) = (self.expr(a_node)?, self.expr(b_node)?);
+            self.operands(node, "this function", (a_node, a), (b_node, b))?
+        };
+        Ok(Expr::binary(op, a, b))
+    }
+
+    fn intrinsic(&mut self, node: &ast::ExprCall, path: &str, intrin: Intrin) -> Parse<Expr> {
+        let nodes = self.positional(node, path)?;
+        if nodes.len() != intrin.arity() {
+            let kind = ScriptErrorKind::Arity {
+                function: path.to_owned(),
+                expected: intrin.arity().to_string(),
+                got: nodes.len(),
+            };
+            return Err(self.error(node, kind));
+        }
+        let mut args = Vec::new();
+        for arg in nodes {
+            args.push(self.expr(arg)?);
+        }
+        if let [a, b] = &args[..] {
+            let sides = ((&nodes[0], a.clone()), (&nodes[1], b.clone()));
+            let (a, b) = self.operands(node, "this function", sides.0, sides.1)?;
+            args = vec![a, b];
+        }
+        Ok(Expr::call(intrin, args))
+    }
+
+    /// Functions with a syntax of their own.
+    fn special(&mut self, node: &ast::ExprCall, path: &str, name: &str) -> Parse<Expr> {
+        match name {
+            "Cast" => {
+                let [dtype, value] = self.bind_all(node, path, ["dtype", "value"])?;
+                self.conversion(dtype, value)
+            }
+            "cast" => {
+                let [value, dtype] = self.bind_all(node, path, ["value", "dtype"])?;
+                self.conversion(dtype, value)
+            }
+            "Select" => self.choice(node, path, Expr::select),
+            "if_then_else" => self.choice(node, path, Expr::if_then_else),
+            "Not" | "logical_not" => {
+                let [value] = self.bind_all(node, path, ["a"])?;
+                Ok(self.condition(value)?.not())
+            }
+            "likely" => {
+                let [value] = self.bind_all(node, path, ["cond"])?;
+                self.condition(value)
+            }
+            "Ramp" => {
+                let [base, stride, lanes] =
+                    self.bind_all(node, path, ["base", "stride", "lanes"])?;
+                let (base_value, stride_value) = (self.expr(base)?, self.expr(stride)?);
+                let sides = ((base, base_value), (stride, stride_value));
+                let (base, stride) = self.operands(node, "this function", sides.0, sides.1)?;
+                Ok(Expr::ramp(base, stride, self.lanes(lanes)?))
+            }
+            "Broadcast" => {
+                let [value, lanes] = self.bind_all(node, path, ["value", "lanes"])?;
+                let value = self.expr(value)?;
+                Ok(Expr::broadcast(value, self.lanes(lanes)?))
+            }
+            "ceildiv" => {
+                let [a, b] = self.bind_all(node, path, ["a", "b"])?;
+                let (a_value, b_value) = (self.expr(a)?, self.expr(b)?);
+                let (a, b) = self.operands(node, "this function", (a, a_value), (b, b_value))?;
+                Ok((a + &b - 1).floor_div(b))
+            }
+            "min_value" | "max_value" | "infinity" => {
+                let [dtype] = self.bind_all(node, path, ["dtype"])?;
+                let dtype = self.dtype(dtype)?;
+                Ok(limit(name, dtype))
+            }
+            "Let" => self.let_expr(node, path),
+            _ => {
+                let known = BINARY.iter().map(|(n, _)| *n);
+                let known = known
+                    .chain(Intrin::ALL.iter().map(|i| i.name()))
+                    .chain(OTHERS);
+                let similar = most_similar(name, known).map(|n| format!("T.{n}"));
+                let name = path.to_owned();
+                Err(self.error(
+                    &*node.func,
+                    ScriptErrorKind::UnknownFunction { name, similar },
+                ))
+            }
+        }
+    }
+
+    /// A conversion that is kept as it is written, also of a constant.
+    fn conversion(&mut self, dtype: &ast::Expr, value: &ast::Expr) -> Parse<Expr> {
+        let dtype = self.dtype(dtype)?;
+        let value = self.expr(value)?;
+        if value.dtype() == dtype {
+            return Ok(value);
+        }
+        Ok(Expr::new(ExprKind::Cast(value), dtype))
+    }
+
+    fn choice(
+        &mut self,
+        node: &ast::ExprCall,
+        path: &str,
+        make: fn(Expr, Expr, Expr) -> Expr,
+    ) -> Parse<Expr> {
+        let [cond, a_node, b_node] =
+            self.bind_all(node, path, ["condition", "true_value", "false_value"])?;
+        let cond = self.condition(cond)?;
+        let (a, b) = (self.expr(a_node)?, self.expr(b_node)?);
+        let (a, b) = self.operands(node, "this function", (a_node, a), (b_node, b))?;
+        Ok(make(cond, a, b))
+    }
+
+    fn lanes(&mut self, node: &ast::Expr) -> Parse<u16> {
+        let lanes = self.integer(node)?;
+        match u16::try_from(lanes) {
+            Ok(lanes) if lanes > 0 => Ok(lanes),
+            _ => {
+                let expected = "a vector has 1 to 65535 lanes".to_owned();
+                let number = lanes.to_string();
+                Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }))
+            }
+        }
+    }
+
+    /// `T.Let(body, where={x: value})`
+    fn let_expr(&mut self, node: &ast::ExprCall, path: &str) -> Parse<Expr> {
+        let [body, bindings] = self.bind_all(node, path, ["body", "where"])?;
+        let ast::Expr::Dict(dict) = bindings else {
+            return Err(self.expected(bindings, "a dictionary of names and values"));
+        };
+        self.scopes.push();
+        let result = self.let_bindings(dict, body);
+        self.scopes.pop();
+        result
+    }
+
+    fn let_bindings(&mut self, dict: &ast::ExprDict, body: &ast::Expr) -> Parse<Expr> {
+        let mut bound = Vec::new();
+        for item in &dict.items {
+            let Some(ast::Expr::Name(name)) = &item.key else {
+                return Err(self.expected(&item.value, "a name before the value"));
+            };
+            let value = self.expr(&item.value)?;
+            let var = Var::new(name.id.as_str(), value.dtype());
+            self.scopes
+                .define(name.id.as_str(), Binding::Var(var.clone()));
+            bound.push((var, value));
+        }
+        let body = self.expr(body)?;
+        let nest = |body: Expr, (var, value)| {
+            let dtype = body.dtype();
+            Expr::new(ExprKind::Let { var, value, body }, dtype)
+        };
+        Ok(bound.into_iter().rev().fold(body, nest))
+    }
+}
+
+/// The smallest, largest or infinite value of a type.
+fn limit(name: &str, dtype: DType) -> Expr {
+    use ScalarType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let largest = match dtype.scalar {
+        F16 => 65504.0,
+        BF16 => f64::from(half::bf16::MAX),
+        F32 => f64::from(f32::MAX),
+        _ => f64::MAX,
+    };
+    let (min, max) = match dtype.scalar {
+        Bool => (0, 1),
+        I8 => (i8::MIN.into(), i8::MAX.into()),
+        I16 => (i16::MIN.into(), i16::MAX.into()),
+        I32 => (i32::MIN.into(), i32::MAX.into()),
+        I64 => (i64::MIN, i64::MAX),
+        U8 => (0, u8::MAX.into()),
+        U16 => (0, u16::MAX.into()),
+        U32 => (0, u32::MAX.into()),
+        // All bits set: `u64` is held by its bits.
+        U64 => (0, -1),
+        F16 | BF16 | F32 | F64 => (0, 0),
+    };
+    match (name, dtype.is_float()) {
+        ("infinity", true) => Expr::float(f64::INFINITY, dtype),
+        ("min_value", true) => Expr::float(-largest, dtype),
+        (_, true) => Expr::float(largest, dtype),
+        ("min_value", false) => Expr::int(min, dtype),
+        (_, false) => Expr::int(max, dtype),
+    }
+}
+
+/// The value of an integer literal of up to 64 bits with its sign.
+fn wide_int_literal(node: &ast::Expr) -> Option<i128> {
+    match node {
+        ast::Expr::NumberLiteral(n) => n.value.as_int()?.as_u64().map(i128::from),
+        ast::Expr::UnaryOp(op) if op.op == ast::UnaryOp::USub => {
+            Some(-wide_int_literal(&op.operand)?)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,165 @@
+//! The outermost level: imports, `TypeVar` declarations, the module class, and dispatch of functions by their decorator.
+
+use ruff_python_ast as ast;
+use ruff_text_size::Ranged;
+
+use super::context::{Context, Parse, dotted};
+use super::{relax, tir};
+use crate::ir::{Func, Module};
+use crate::script::ScriptErrorKind;
+
+/// Reads all statements of a text.
+pub(super) fn parse_module(cx: &mut Context<'_>, body: &[ast::Stmt]) -> Module {
+    let mut module = Module::default();
+    let classes = body.iter().filter(|s| matches!(s, ast::Stmt::ClassDef(_)));
+    if let Some(second) = classes.skip(1).next() {
+        let instead = "write one module in a script";
+        let _ = cx.unsupported(second, "a second module", instead);
+        return module;
+    }
+    read_function_names(cx, body);
+    for stmt in body {
+        // The error is in the context; the other statements are still read.
+        let _: Parse<()> = top_level(cx, stmt, &mut module);
+    }
+    if module.funcs.is_empty() && cx.functions.is_empty() && !body.iter().any(is_class) {
+        let at = body.first().map_or(Default::default(), Ranged::range);
+        let _ = cx.error(&at, ScriptErrorKind::NoFunction);
+    }
+    module
+}
+
+fn is_class(stmt: &ast::Stmt) -> bool {
+    matches!(stmt, ast::Stmt::ClassDef(_))
+}
+
+fn read_function_names(cx: &mut Context<'_>, body: &[ast::Stmt]) {
+    for stmt in body {
+        match stmt {
+            ast::Stmt::FunctionDef(func) => {
+                cx.functions.insert(func.name.to_string());
+            }
+            ast::Stmt::ClassDef(class) => read_function_names(cx, &class.body),
+            _ => {}
+        }
+    }
+}
+
+fn top_level(cx: &mut Context<'_>, stmt: &ast::Stmt, module: &mut Module) -> Parse<()> {
+    match stmt {
+        ast::Stmt::Import(_) | ast::Stmt::ImportFrom(_) | ast::Stmt::Pass(_) => Ok(()),
+        ast::Stmt::FunctionDef(func) => function(cx, func, module),
+        ast::Stmt::ClassDef(class) => module_class(cx, class, module),
+        ast::Stmt::Assign(assign) => match (assign.targets.as_slice(), &*assign.value) {
+            ([ast::Expr::Name(name)], ast::Expr::Call(call))
+                if dotted(&call.func)
+                    .is_some_and(|f| f == "TypeVar" || f.ends_with(".TypeVar")) =>
+            {
+                cx.type_vars.push(name.id.to_string());
+                Ok(())
+            }
+            ([ast::Expr::Name(name)], value) if name.id == "metadata" => relax::metadata(cx, value),
+            _ => Err(cx.unsupported(stmt, "an assignment outside of functions", "")),
+        },
+        ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
+        _ => Err(cx.unsupported(stmt, "this statement outside of functions", "")),
+    }
+}
+
+fn module_class(cx: &mut Context<'_>, class: &ast::StmtClassDef, module: &mut Module) -> Parse<()> {
+    let is_module = |d: &ast::Decorator| {
+        matches!(
+            dotted(&d.expression).as_deref(),
+            Some("I.ir_module" | "tvm.script.ir_module" | "ir_module" | "ir.ir_module")
+        )
+    };
+    if let Some(other) = class.decorator_list.iter().find(|d| !is_module(d)) {
+        let name = cx.source(&other.expression).trim_matches('`').to_owned();
+        return Err(cx.error(
+            &other.expression,
+            ScriptErrorKind::UnknownDecorator { name },
+        ));
+    }
+    if class.decorator_list.is_empty() {
+        let instead = "mark a module with `@I.ir_module`";
+        return Err(cx.unsupported(&class.name, "a class without a decorator", instead));
+    }
+    for stmt in &class.body {
+        // The error is in the context; the other members are still read.
+        let _: Parse<()> = member(cx, stmt, module);
+    }
+    Ok(())
+}
+
+fn member(cx: &mut Context<'_>, stmt: &ast::Stmt, module: &mut Module) -> Parse<()> {
+    match stmt {
+        ast::Stmt::FunctionDef(func) => function(cx, func, module),
+        ast::Stmt::Pass(_) => Ok(()),
+        ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
+        ast::Stmt::Expr(e) => match &*e.value {
+            ast::Expr::Call(call) => module_call(cx, call, module),
+            other => Err(cx.expected(other, "a function or `I.module_attrs(...)`")),
+        },
+        _ => Err(cx.unsupported(stmt, "this statement in a module", "")),
+    }
+}
+
+fn module_call(cx: &mut Context<'_>, call: &ast::ExprCall, module: &mut Module) -> Parse<()> {
+    match dotted(&call.func).as_deref() {
+        Some("I.module_attrs") => {
+            let [attrs] = cx.bind_all(call, "I.module_attrs", ["attrs"])?;
+            module.attrs.extend(cx.attrs(attrs)?);
+            Ok(())
+        }
+        Some("I.module_global_infos") => relax::global_infos(cx, call, module),
+        _ => Err(cx.expected(&*call.func, "`I.module_attrs` or `I.module_global_infos`")),
+    }
+}
+
+/// A decorator of a function: which dialect, and its call if it has arguments.
+fn dialect<'n>(
+    cx: &mut Context<'_>,
+    func: &'n ast::StmtFunctionDef,
+) -> Parse<(String, Option<&'n ast::ExprCall>)> {
+    let [decorator] = &func.decorator_list[..] else {
+        let instead =
+            "mark a loop program with `@T.prim_func` and a graph function with `@R.function`";
+        return Err(match func.decorator_list.get(1) {
+            Some(second) => cx.unsupported(second, "a second decorator", ""),
+            None => cx.unsupported(&func.name, "a function without a decorator", instead),
+        });
+    };
+    let (path, call) = match &decorator.expression {
+        ast::Expr::Call(call) => (dotted(&call.func), Some(call)),
+        other => (dotted(other), None),
+    };
+    let last = path.as_deref().and_then(|p| p.rsplit('.').next());
+    match last {
+        Some(name @ ("prim_func" | "function")) => Ok((name.to_owned(), call)),
+        _ => {
+            let name = cx
+                .source(&decorator.expression)
+                .trim_matches('`')
+                .to_owned();
+            Err(cx.error(
+                &decorator.expression,
+                ScriptErrorKind::UnknownDecorator { name },
+            ))
+        }
+    }
+}
+
+fn function(cx: &mut Context<'_>, func: &ast::StmtFunctionDef, module: &mut Module) -> Parse<()> {
+    let name = func.name.to_string();
+    let (kind, decorator) = dialect(cx, func)?;
+    if module.funcs.contains_key(&name) {
+        return Err(cx.error(&func.name, ScriptErrorKind::Duplicate { name }));
+    }
+    let parsed = if kind == "prim_func" {
+        Func::Prim(tir::prim_func(cx, func, decorator)?)
+    } else {
+        Func::Graph(relax::function(cx, func, decorator)?)
+    };
+    module.funcs.insert(name, parsed);
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Bounds the nesting of a text before the Python parser, which recurses, sees it.
+//!
+//! The depth of the syntax tree is bounded by open brackets, indentation, and operators in a row: `a + a + a …` is a tree as
+//! deep as it is long. One pass over the bytes counts them, knowing only strings, comments and brackets.
+
+use crate::script::ScriptErrorKind;
+use crate::script::error::ScriptError;
+
+/// Brackets inside each other plus operators in a row that are read.
+const LIMIT: usize = 256;
+/// Indentation levels that are read.
+const INDENT_LIMIT: usize = 100;
+/// Bytes of a script that are read: room for a large model without its weights.
+const SIZE_LIMIT: usize = 256 << 20;
+
+/// Fails if the text is too large or nests too deep to be parsed safely.
+pub(super) fn check(text: &str) -> Result<(), ScriptError> {
+    if text.len() > SIZE_LIMIT {
+        let kind = ScriptErrorKind::TooLarge {
+            bytes: text.len(),
+            limit: SIZE_LIMIT,
+        };
+        return Err(ScriptError {
+            span: (0..0).into(),
+            kind,
+        });
+    }
+    Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        chains: vec![0],
+        depth: 0,
+        indents: vec![],
+    }
+    .run()
+}
+
+/// One pass over the text.
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// For the text outside all brackets and each open bracket: operators since the last comma, with what opened there.
+    chains: Vec<usize>,
+    /// Sum of `chains` and number of open brackets.
+    depth: usize,
+    /// Columns of the enclosing indented blocks.
+    indents: Vec<usize>,
+}
+
+impl Scan<'_> {
+    fn run(mut self) -> Result<(), ScriptError> {
+        self.indentation()?;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'#' => self.skip_comment(),
+                b'"' | b'\'' => self.skip_string(byte),
+                b'\n' => {
+                    self.at += 1;
+                    if self.chains.len() == 1 {
+                        self.reset_chain();
+                        self.indentation()?;
+                    }
+                }
+                b'\\' => self.at += 2,
+                b'(' | b'[' | b'{' => {
+                    self.add(1)?;
+                    self.chains.push(0);
+                    self.at += 1;
+                }
+                b')' | b']' | b'}' => {
+                    self.reset_chain();
+                    if self.chains.len() > 1 {
+                        self.chains.pop();
+                    }
+                    self.at += 1;
+                }
+                b',' | b';' => {
+                    self.reset_chain();
+                    self.at += 1;
+                }
+                b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => self.word()?,
+                b if b.is_ascii_digit() => {
+                    self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_')
+                }
+                b if b.is_ascii_punctuation() => {
+                    self.add(1)?;
+                    self.at += 1;
+                }
+                _ => self.at += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn too_deep(&self, limit: usize) -> ScriptError {
+        ScriptError {
+            span: (self.at..self.at + 1).into(),
+            kind: ScriptErrorKind::TooDeep { limit },
+        }
+    }
+
+    /// Counts an operator or bracket on the current chain.
+    fn add(&mut self, count: usize) -> Result<(), ScriptError> {
+        *self.chains.last_mut().expect("the outermost chain stays") += count;
+        self.depth += count;
+        if self.depth > LIMIT {
+            return Err(self.too_deep(LIMIT));
+        }
+        Ok(())
+    }
+
+    fn reset_chain(&mut self) {
+        let chain = self.chains.last_mut().expect("the outermost chain stays");
+        self.depth -= std::mem::take(chain);
+    }
+
+    fn skip_while(&mut self, keep: impl Fn(u8) -> bool) {
+        while self.bytes.get(self.at).is_some_and(|&b| keep(b)) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        self.skip_while(|b| b != b'\n');
+    }
+
+    /// Skips a string from its opening quote on, to its end or, for one quote, to the end of the line.
+    fn skip_string(&mut self, quote: u8) {
+        let triple = self.bytes[self.at..].starts_with(&[quote; 3]);
+        self.at += if triple { 3 } else { 1 };
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'\\' => self.at += 2,
+                b'\n' if !triple => return,
+                b if b == quote && !triple => {
+                    self.at += 1;
+                    return;
+                }
+                b if b == quote && self.bytes[self.at..].starts_with(&[quote; 3]) => {
+                    self.at += 3;
+                    return;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Reads a name or keyword. Keyword operators count; the prefix of an f-string is refused, for what is inside is code.
+    fn word(&mut self) -> Result<(), ScriptError> {
+        let start = self.at;
+        self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
+        let word = &self.bytes[start..self.at];
+        let quoted = matches!(self.bytes.get(self.at), Some(b'"' | b'\''));
+        if quoted && word.len() <= 2 && word.iter().any(|b| b"fFtT".contains(b)) {
+            return Err(ScriptError {
+                span: (start..self.at + 1).into(),
+                kind: ScriptErrorKind::Unsupported {
+                    what: "an f-string",
+                    instead: "",
+                },
+            });
+        }
+        const OPERATORS: [&[u8]; 10] = [
+            b"not", b"and", b"or", b"if", b"else", b"lambda", b"await", b"in", b"is", b"yield",
+        ];
+        if OPERATORS.contains(&word) {
+            self.add(1)?;
+        }
+        Ok(())
+    }
+
+    /// At the start of a line: keeps the stack of indentation columns.
+    fn indentation(&mut self) -> Result<(), ScriptError> {
+        let start = self.at;
+        self.skip_while(|b| matches!(b, b' ' | b'\t' | b'\x0c'));
+        if matches!(self.bytes.get(self.at), None | Some(b'\n' | b'\r' | b'#')) {
+            return Ok(());
+        }
+        let column = self.at - start;
+        while self.indents.last().is_some_and(|&outer| outer >= column) {
+            self.indents.pop();
+        }
+        if column > 0 {
+            self.indents.push(column);
+        }
+        if self.indents.len() > INDENT_LIMIT {
+            return Err(self.too_deep(INDENT_LIMIT));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_text_passes() {
+        let line = format!("x = [{}]\n", "a + (b * c[1]), ".repeat(10_000));
+        assert!(check(&line.repeat(3)).is_ok());
+        assert!(check("s = '((((' # ((((\nt = \"\"\"((((\n((\"\"\"\n").is_ok());
+        assert!(check(&"x = 1 + 2\n".repeat(1000)).is_ok());
+    }
+
+    #[test]
+    fn deep_text_is_refused() {
+        let indented: String = (0..500)
+            .map(|n| format!("{}if x:\n", " ".repeat(n)))
+            .collect();
+        for text in [
+            "(".repeat(1000),
+            "-".repeat(1000),
+            "not ".repeat(1000),
+            "a + ".repeat(1000),
+            "f()".repeat(1000),
+            "a.".repeat(1000),
+            "lambda: ".repeat(1000),
+            indented,
+        ] {
+            assert!(matches!(
+                check(&text),
+                Err(ScriptError {
+                    kind: ScriptErrorKind::TooDeep { .. },
+                    ..
+                })
+            ));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Prints TVMScript: one canonical form, TVM's with `T.block`.
+
+mod expr;
+mod namer;
+mod relax;
+mod tir;
+mod value;
+mod writer;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::ir::{Expr, Func, Module, Place, PrimFunc};
+use namer::Namer;
+use writer::Writer;
+
+/// What is printed beyond the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrintOptions {
+    /// The constants that the program refers to, whole. Without them the text cannot be parsed back if there are any.
+    pub show_meta: bool,
+}
+
+/// A printed loop program.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// Bytes of each loop and block, from the start of its header to the end of its body. Loops that one `T.grid` holds share
+    /// its header; the root block is the whole body.
+    pub spans: HashMap<Place, Range<usize>>,
+}
+
+/// The module as text, constants omitted.
+pub fn print(module: &Module) -> String {
+    print_with(module, &PrintOptions::default())
+}
+
+/// The module as text.
+pub fn print_with(module: &Module, options: &PrintOptions) -> String {
+    let mut body = Writer::default();
+    body.line("@I.ir_module");
+    body.line("class Module:");
+    body.indent();
+    let mut constants = relax::Constants::default();
+    relax::module_header(&mut body, module);
+    for (at, func) in module.funcs.values().enumerate() {
+        if at > 0 {
+            body.blank();
+        }
+        match func {
+            Func::Prim(func) => {
+                tir::print(&mut body, func);
+            }
+            Func::Graph(func) => relax::print(&mut body, func, module, &mut constants),
+        }
+    }
+    if module.funcs.is_empty() {
+        body.line("pass");
+    }
+    let mut text = header(module);
+    text.push_str(&relax::metadata(&constants, options));
+    text.push_str(&body.finish());
+    text.push_str(relax::trailer(&constants, options));
+    text
+}
+
+/// The imports that make the text valid Python.
+fn header(module: &Module) -> String {
+    let mut text = "# from tvm.script import ir as I\n".to_owned();
+    if module.prim_funcs().next().is_some() {
+        text.push_str("# from tvm.script import tir as T\n");
+    }
+    if module.functions().next().is_some() {
+        text.push_str("# from tvm.script import relax as R\n");
+    }
+    text.push('\n');
+    text
+}
+
+/// A loop program on its own, with the place of each loop and block.
+pub fn print_prim_func(func: &PrimFunc) -> Printed {
+    let mut out = Writer::default();
+    out.line("# from tvm.script import tir as T");
+    out.blank();
+    let spans = tir::print(&mut out, func);
+    Printed {
+        text: out.finish(),
+        spans,
+    }
+}
+
+/// An expression; its variables and buffers print by their names.
+pub fn print_expr(e: &Expr) -> String {
+    expr::expr(&mut Namer::default(), e)
+}

@@ -1,0 +1,61 @@
+//! Prints attribute values and strings.
+
+use super::expr;
+use super::namer::Namer;
+use crate::ir::{AttrValue, Attrs};
+use crate::tensor::ScalarType;
+
+/// An attribute value as a Python literal.
+pub(super) fn value(namer: &mut Namer, v: &AttrValue) -> String {
+    match v {
+        AttrValue::None => "None".to_owned(),
+        AttrValue::Bool(true) => "True".to_owned(),
+        AttrValue::Bool(false) => "False".to_owned(),
+        AttrValue::Int(v) => v.to_string(),
+        AttrValue::Float(v) => attr_float(*v),
+        AttrValue::Str(text) => string(text),
+        AttrValue::DType(dtype) => string(&dtype.to_string()),
+        AttrValue::Expr(e) => expr::expr(namer, e),
+        AttrValue::List(values) => {
+            let values: Vec<String> = values.iter().map(|v| value(namer, v)).collect();
+            format!("[{}]", values.join(", "))
+        }
+        AttrValue::Dict(attrs) => dict(namer, attrs),
+    }
+}
+
+/// Attributes as a dictionary.
+pub(super) fn dict(namer: &mut Namer, attrs: &Attrs) -> String {
+    let items: Vec<String> = attrs
+        .iter()
+        .map(|(key, v)| format!("{}: {}", string(key), value(namer, v)))
+        .collect();
+    format!("{{{}}}", items.join(", "))
+}
+
+/// A float that stays one: a whole number keeps its fraction.
+fn attr_float(v: f64) -> String {
+    if v.is_finite() {
+        format!("{v:?}")
+    } else {
+        expr::float(v, ScalarType::F64.into())
+    }
+}
+
+/// A Python string literal.
+pub(super) fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -5,6 +5,7 @@
 
 mod analyzer;
 mod bound;
+pub mod iter_map;
 mod order;
 mod prove;
 mod simplify;

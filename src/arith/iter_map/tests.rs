@@ -1,0 +1,95 @@
+use super::*;
+use crate::tensor::DType;
+
+fn iters(names: &[(&str, i32)]) -> Vec<(Var, Range)> {
+    let one =
+        |&(name, extent): &(&str, i32)| (Var::new(name, DType::I32), Range::to(Expr::i32(extent)));
+    names.iter().map(one).collect()
+}
+
+fn detect(
+    indices: &[Expr],
+    inputs: &[(Var, Range)],
+    predicate: &Expr,
+    level: IterMapLevel,
+) -> Result<IterMap, IterMapError> {
+    detect_iter_map(
+        &Analyzer::new(),
+        indices,
+        inputs,
+        predicate,
+        level,
+        UnitIters::Preserve,
+    )
+}
+
+#[test]
+fn a_split_and_its_parts_are_bijective() {
+    let inputs = iters(&[("i", 12)]);
+    let i = inputs[0].0.expr();
+    let all = [i.floor_div(4), i.floor_mod(4)];
+    let yes = Expr::bool(true);
+    assert!(detect(&all, &inputs, &yes, IterMapLevel::Bijective).is_ok());
+    assert!(detect(&all[..1], &inputs, &yes, IterMapLevel::Bijective).is_err());
+    assert!(detect(&all[..1], &inputs, &yes, IterMapLevel::Surjective).is_ok());
+    let overlap = [i.floor_div(4), i.floor_mod(6)];
+    assert!(detect(&overlap, &inputs, &yes, IterMapLevel::Surjective).is_err());
+}
+
+#[test]
+fn a_fusion_covers_its_parts() {
+    let inputs = iters(&[("i", 3), ("j", 4)]);
+    let (i, j) = (inputs[0].0.expr(), inputs[1].0.expr());
+    let yes = Expr::bool(true);
+    let fused = [&i * 4 + &j];
+    let map = detect(&fused, &inputs, &yes, IterMapLevel::Bijective).expect("a fusion");
+    assert_eq!(map.indices[0].args[0].extent.as_int(), Some(12));
+    assert!(detect(&[&i * 5 + &j], &inputs, &yes, IterMapLevel::Bijective).is_err());
+    assert!(detect(&[i.clone(), i + 1], &inputs, &yes, IterMapLevel::Surjective).is_err());
+}
+
+#[test]
+fn a_predicate_shortens_a_fusion() {
+    let inputs = iters(&[("i_0", 3), ("i_1", 50)]);
+    let value = inputs[0].0.expr() * 50 + &inputs[1].0;
+    let map = detect(
+        &[value.clone()],
+        &inputs,
+        &value.lt(128),
+        IterMapLevel::Bijective,
+    );
+    let map = map.expect("split of 128 with a predicate");
+    assert_eq!(map.indices[0].args[0].extent.as_int(), Some(128));
+}
+
+#[test]
+fn parts_of_a_fusion_that_meet_again_are_the_fusion() {
+    let inputs = iters(&[("i", 3), ("j", 8)]);
+    let fused = inputs[0].0.expr() * 8 + &inputs[1].0;
+    let again = fused.floor_div(4) * 4 + fused.floor_mod(4);
+    let simple = iter_map_simplify(
+        &Analyzer::new(),
+        &[again],
+        &inputs,
+        &Expr::bool(true),
+        IterMapLevel::Surjective,
+        UnitIters::Preserve,
+    );
+    assert_eq!(simple, [fused]);
+}
+
+#[test]
+fn symbolic_extents_split_and_fuse() {
+    let n = Var::new("n", DType::I32);
+    let i = Var::new("i", DType::I32);
+    let extent = n.expr() * 16;
+    let inputs = [(i.clone(), Range::to(extent))];
+    let indices = [i.expr().floor_div(16), i.expr().floor_mod(16)];
+    let map = detect(
+        &indices,
+        &inputs,
+        &Expr::bool(true),
+        IterMapLevel::Bijective,
+    );
+    assert!(map.is_ok(), "{map:?}");
+}

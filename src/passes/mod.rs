@@ -1,1 +1,7 @@
 //! Layer 5: passes over modules and graph functions.
+
+mod bind_params;
+mod error;
+
+pub use bind_params::bind_params;
+pub use error::PassError;

@@ -5,6 +5,8 @@
 
 use indexmap::IndexMap;
 
+pub(crate) use super::text::dim_text;
+
 use crate::ir::{Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::tensor::scalar::BinOp;
 

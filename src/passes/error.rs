@@ -1,0 +1,110 @@
+//! Why a pass cannot be applied.
+
+use crate::tensor::DType;
+
+/// Why a pass cannot be applied. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassError {
+    /// The module has no graph function with this name.
+    #[error(
+        "the module has no graph function `{name}`; it has: {}",
+        list(functions)
+    )]
+    UnknownFunction {
+        /// Name asked for.
+        name: String,
+        /// Graph functions of the module.
+        functions: Vec<String>,
+    },
+    /// The function has no parameter with this name.
+    #[error(
+        "`{func}` has no parameter `{name}`; its parameters are: {}",
+        list(params)
+    )]
+    UnknownParam {
+        /// The function.
+        func: String,
+        /// Name asked for.
+        name: String,
+        /// Parameters of the function.
+        params: Vec<String>,
+    },
+    /// Several parameters have this name.
+    #[error(
+        "`{func}` has several parameters `{name}`; its parameters are: {}",
+        list(params)
+    )]
+    DuplicateParam {
+        /// The function.
+        func: String,
+        /// Name asked for.
+        name: String,
+        /// Parameters of the function.
+        params: Vec<String>,
+    },
+    /// A parameter that is no tensor cannot be bound to one.
+    #[error("parameter `{param}` of `{func}` is {sinfo}, not a tensor")]
+    NotATensor {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// What is declared of it.
+        sinfo: crate::ir::StructInfo,
+    },
+    /// Another element type than the parameter declares.
+    #[error("parameter `{param}` of `{func}`: expected elements of {expected}, given {given}")]
+    DTypeMismatch {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// Declared.
+        expected: DType,
+        /// Of the tensor.
+        given: DType,
+    },
+    /// Another number of dimensions than the parameter declares.
+    #[error("parameter `{param}` of `{func}`: expected {expected} dimensions, given {given}")]
+    NdimMismatch {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// Declared.
+        expected: usize,
+        /// Of the tensor.
+        given: usize,
+    },
+    /// Another extent than the parameter declares.
+    #[error("parameter `{param}` of `{func}`: dimension {dim} expected {expected}, given {given}")]
+    DimMismatch {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// Which dimension, from 0.
+        dim: usize,
+        /// Declared; with the value that the other tensors give the variable.
+        expected: String,
+        /// Of the tensor.
+        given: i64,
+    },
+    /// Other functions of the module pass the parameters.
+    #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
+    CalledInModule {
+        /// The function.
+        func: String,
+        /// Who calls it.
+        caller: String,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

@@ -6,8 +6,9 @@
 
 use super::path::bind_loops;
 use super::scope::BlockScope;
-use crate::arith::{self, Analyzer};
-use crate::ir::{BlockId, Expr, IterKind, Place, PrimFunc, Range, Stmt, Var};
+use crate::arith::Analyzer;
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::ir::{BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var};
 use crate::sched::{Refusal, Rule};
 
 /// The number of the condition of complete blocks (1 to 3, as in TVM's messages) that the block breaks in this scope, if any.
@@ -114,13 +115,13 @@ pub fn has_affine_bindings(func: &PrimFunc, block: BlockId) -> bool {
             (l.var.clone(), Range { min, extent })
         })
         .collect();
-    let bindings: Vec<Expr> = node.bindings.clone();
-    arith::iter_map::detect(
-        &bindings,
+    detect_iter_map(
+        &analyzer,
+        &node.bindings,
         &domains,
         &node.predicate,
-        arith::iter_map::Level::Surjective,
-        &analyzer,
+        IterMapLevel::Surjective,
+        UnitIters::Simplify,
     )
     .is_ok()
 }

@@ -6,7 +6,8 @@
 
 use super::path::relaxed_domains;
 use super::scope::{BlockScope, DependencyKind};
-use crate::arith::{self, Analyzer, IntSet, eval_set};
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
 use crate::sched::{Refusal, Rule};
 use crate::tensor::scalar::BinOp;
@@ -188,9 +189,15 @@ fn write_bound(
         .into_iter()
         .filter(|cond| moves(cond) && !keeps_domain(cond))
         .fold(Expr::bool(true), |all, cond| all.and(cond));
-    let bindings: Vec<Expr> = node.bindings.clone();
-    let level = arith::iter_map::Level::Surjective;
-    arith::iter_map::detect(&bindings, &ranges, &rest, level, &inside).ok()?;
+    detect_iter_map(
+        &inside,
+        &node.bindings,
+        &ranges,
+        &rest,
+        IterMapLevel::Surjective,
+        UnitIters::Simplify,
+    )
+    .ok()?;
     let iters = iter_sets(func, block, region.buffer.scope(), place, analyzer);
     let mut used: Vec<&Var> = Vec::new();
     region

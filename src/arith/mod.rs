@@ -5,7 +5,6 @@
 
 mod analyzer;
 mod bound;
-mod int_set;
 pub mod iter_map;
 mod order;
 mod prove;
@@ -14,4 +13,3 @@ mod sum;
 
 pub use analyzer::Analyzer;
 pub use bound::IntBound;
-pub use int_set::{IntSet, eval_set};

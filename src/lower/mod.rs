@@ -1,1 +1,508 @@
-//! Layer 5: scheduled loop programs to kernel IR: blocks away, buffers flat, barriers, launches.
+//! Layer 5: a scheduled `PrimFunc` becomes kernel IR.
+//!
+//! The way of a function: homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
+//! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it
+//! (`speculate`); arrays of threads and workgroups shrink to what is touched (`storage`); the rest is emitted with flat
+//! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), and barriers put in
+//! (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests share one.
+//!
+//! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
+//! [`Requirement`] says so and is checked at launch. Kernels assume that every dim is at least 1: a launch
+//! with an empty grid is skipped by the runtime.
+
+mod barrier;
+mod cost;
+mod emit;
+mod error;
+mod host;
+mod nest;
+mod partition;
+mod poly;
+mod prove;
+mod speculate;
+mod storage;
+mod thread_reduce;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+pub use error::LowerError;
+
+use crate::arith::Analyzer;
+use crate::ir::{Buffer, Expr, LoopKind, Param, Place, PrimFunc, Range, Stmt, ThreadAxis};
+use crate::kernel::{
+    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo, Requirement,
+    Target, TempInfo,
+};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+use emit::Emit;
+use host::Dims;
+use nest::{Nest, Unblock};
+use prove::Prover;
+use storage::{Home, Homes};
+
+/// Makes kernels of a scheduled function.
+///
+/// # Errors
+/// What no kernel can say, or the target does not have: see [`LowerError`].
+pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
+    let gpu = match target {
+        Target::Gpu(gpu) => Some(gpu),
+        Target::Cpu(_) => None,
+    };
+    let dims = Dims::of(func);
+    check_scalar_params(func)?;
+    let (homes, nests) = nests(func, gpu.is_some(), &dims)?;
+    let mut lowered = LoweredFunc {
+        name: func.name.clone(),
+        dims: dims.vars().map(|v| v.name().to_owned()).collect(),
+        params: params(func, &dims)?,
+        scalar_params: scalar_params(func, &dims),
+        temps: temps(func, &dims, &homes)?,
+        kernels: vec![],
+        requires: vec![],
+    };
+    let refs = buffer_refs(func, &homes);
+    let groups = group(nests, gpu.is_some());
+    let single = groups.len() == 1;
+    for (i, group) in groups.into_iter().enumerate() {
+        let name = if single {
+            func.name.clone()
+        } else {
+            format!("{}_{i}", func.name)
+        };
+        let kernel = kernel(func, gpu, &dims, &homes, &refs, group, name)?;
+        for (_, array, buffer, access) in kernel.bindings() {
+            if let (BufferRef::Param(p), Access::Write | Access::ReadWrite) = (buffer, access) {
+                lowered.params[p].written = true;
+            }
+            if gpu.is_some() {
+                require_fit(func, &array.name, &array.len, &mut lowered.requires)?;
+            }
+        }
+        lowered.kernels.push(kernel);
+    }
+    Ok(lowered)
+}
+
+/// A nest with what is known of its variables, and the statement it came from.
+struct Ready {
+    nest: Nest,
+    arrays: Vec<(Buffer, Home)>,
+    blocks: Vec<String>,
+}
+
+fn known_dims(dims: &Dims) -> Analyzer {
+    let mut analyzer = Analyzer::new();
+    for var in dims.vars() {
+        let most = Expr::int(i64::from(i32::MAX) - 1, var.dtype());
+        let range = Range {
+            min: Expr::int(1, var.dtype()),
+            extent: most,
+        };
+        if var.dtype().is_int() {
+            analyzer.bind(var, &range);
+        }
+    }
+    analyzer
+}
+
+/// The root-level statements without blocks. Buffers that cannot shrink go back to device memory, and the nests are made anew.
+fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>), LowerError> {
+    let mut kept: HashSet<Buffer> = HashSet::new();
+    'attempt: loop {
+        let homes = Homes::plan(func, gpu, &kept);
+        let mut out = Vec::new();
+        for stmt in func.tree.body(func.root) {
+            let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
+            let (mut nest, analyzer) = unblock.run(stmt)?;
+            match storage::compact(func, &mut nest, &homes, &analyzer)? {
+                Ok(arrays) => out.push(Ready {
+                    nest,
+                    arrays,
+                    blocks: block_names(func, stmt),
+                }),
+                Err(buffer) if gpu && homes.of(&buffer) == Home::Shared => {
+                    return Err(LowerError::Exchange {
+                        func: func.name.clone(),
+                        buffer: buffer.name().to_owned(),
+                    });
+                }
+                Err(buffer) => {
+                    kept.insert(buffer);
+                    continue 'attempt;
+                }
+            }
+            if gpu && let Some(ready) = out.last() {
+                check_bound(func, stmt, ready)?;
+            }
+        }
+        return Ok((homes, out));
+    }
+}
+
+fn places(stmt: &Stmt) -> Vec<Place> {
+    match stmt {
+        Stmt::Loop(id) => vec![Place::Loop(*id)],
+        Stmt::Block(id) => vec![Place::Block(*id)],
+        other => other
+            .nested()
+            .into_iter()
+            .flatten()
+            .flat_map(places)
+            .collect(),
+    }
+}
+
+fn block_names(func: &PrimFunc, stmt: &Stmt) -> Vec<String> {
+    places(stmt)
+        .into_iter()
+        .flat_map(|p| func.blocks_under(p))
+        .map(|b| func.blocks[b].name.clone())
+        .collect()
+}
+
+fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerError> {
+    let mut has_loop = false;
+    for place in places(stmt) {
+        func.tree.walk(place, &mut |p| {
+            if let Place::Loop(id) = p {
+                has_loop |= !func.loops[id].extent.is_one();
+            }
+        });
+    }
+    if ready.nest.axes.is_empty() && has_loop {
+        return Err(LowerError::NotBound {
+            func: func.name.clone(),
+            block: ready.blocks.first().cloned().unwrap_or_default(),
+        });
+    }
+    Ok(())
+}
+
+/// The nests of each kernel.
+fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
+    let parallel = |r: &Ready| {
+        let mut found = false;
+        nest::walk_nodes(&r.nest.body, &mut |n| {
+            found |= matches!(
+                n,
+                nest::Node::For {
+                    kind: LoopKind::Parallel,
+                    ..
+                }
+            );
+        });
+        found
+    };
+    let mut groups: Vec<Vec<Ready>> = Vec::new();
+    let mut last_serial = false;
+    for ready in nests {
+        if ready.nest.body.is_empty() {
+            continue;
+        }
+        let serial = !gpu && !parallel(&ready);
+        match groups.last_mut() {
+            Some(group) if serial && last_serial => group.push(ready),
+            _ => groups.push(vec![ready]),
+        }
+        last_serial = serial;
+    }
+    groups
+}
+
+fn kernel(
+    func: &PrimFunc,
+    gpu: Option<&GpuTarget>,
+    dims: &Dims,
+    homes: &Homes,
+    refs: &HashMap<Buffer, BufferRef>,
+    group: Vec<Ready>,
+    name: String,
+) -> Result<Kernel, LowerError> {
+    let mut used: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
+    for ready in &group {
+        for (buffer, (read, write)) in storage::device_buffers(&ready.nest, homes) {
+            let entry = used.entry(buffer).or_default();
+            entry.0 |= read;
+            entry.1 |= write;
+        }
+    }
+    used.sort_by_key(|buffer, _| refs.get(buffer).map(ref_order));
+    let mut emit = Emit::new(
+        &func.name,
+        dims,
+        gpu.is_some(),
+        Prover::new(known_dims(dims)),
+    );
+    let mut bytes = HostExpr::Const(0);
+    for (buffer, (read, write)) in &used {
+        let access = match (read, write) {
+            (true, true) => Access::ReadWrite,
+            (true, false) => Access::Read,
+            (false, _) => Access::Write,
+        };
+        let buffer_ref = refs
+            .get(buffer)
+            .copied()
+            .ok_or_else(|| LowerError::Unsupported {
+                func: func.name.clone(),
+                what: format!("buffer `{}`, which nothing declares", buffer.name()),
+            })?;
+        emit.global(buffer, buffer_ref, access)?;
+        let times = if *read && *write { 2 } else { 1 };
+        let moved = HostExpr::binary(
+            BinOp::Mul,
+            element_count(&func.name, dims, buffer)?,
+            HostExpr::Const(times * buffer.dtype().bytes() as i64),
+        );
+        bytes = HostExpr::binary(BinOp::Add, bytes, moved);
+    }
+    let mut flops = HostExpr::Const(0);
+    let mut body = Vec::new();
+    let mut comment = Vec::new();
+    for ready in &group {
+        for (buffer, _) in &ready.arrays {
+            emit.private(buffer)?;
+        }
+        body.extend(emit.nest(&ready.nest)?);
+        flops = HostExpr::binary(BinOp::Add, flops, cost::flops(&ready.nest, dims));
+        comment.extend(ready.blocks.iter().cloned());
+    }
+    emit.set_widths();
+    let launch = match gpu {
+        Some(gpu) => Some(launch(func, dims, &group[0].nest, gpu)?),
+        None => None,
+    };
+    if let Some(gpu) = gpu {
+        check_limits(func, gpu, &emit, used.len())?;
+        body = barrier::insert_barriers(&func.name, &emit.arrays, body)?;
+    }
+    comment.dedup();
+    Ok(Kernel {
+        name,
+        comment: comment.join(", "),
+        arrays: emit.arrays,
+        vars: emit.vars,
+        scalars: emit.scalars,
+        launch,
+        body,
+        in_bounds: emit.in_bounds,
+        flops,
+        bytes,
+    })
+}
+
+fn ref_order(buffer: &BufferRef) -> (u8, usize) {
+    match buffer {
+        BufferRef::Param(i) => (0, *i),
+        BufferRef::Temp(i) => (1, *i),
+    }
+}
+
+fn launch(
+    func: &PrimFunc,
+    dims: &Dims,
+    nest: &Nest,
+    gpu: &GpuTarget,
+) -> Result<Launch, LowerError> {
+    let mut launch = Launch {
+        grid: [const { HostExpr::Const(1) }; 3],
+        block: [1; 3],
+    };
+    for (axis, known) in &nest.axes {
+        let not_host = || LowerError::NotHost {
+            func: func.name.clone(),
+            what: format!("extent of {}", axis.name()),
+            value: format!("{:?}", known.extent),
+        };
+        let d = match axis {
+            ThreadAxis::BlockIdxX | ThreadAxis::ThreadIdxX => 0,
+            ThreadAxis::BlockIdxY | ThreadAxis::ThreadIdxY => 1,
+            _ => 2,
+        };
+        if axis.is_block() {
+            launch.grid[d] = dims.host(&known.extent).ok_or_else(not_host)?;
+        } else {
+            let threads = known.extent.as_int().and_then(|n| u32::try_from(n).ok());
+            launch.block[d] = threads.ok_or_else(not_host)?;
+        }
+    }
+    let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
+    if threads > gpu.max_threads.into() {
+        return Err(LowerError::DeviceLimit {
+            func: func.name.clone(),
+            what: "threads in a workgroup",
+            needs: threads,
+            limit: gpu.max_threads.into(),
+        });
+    }
+    Ok(launch)
+}
+
+fn check_limits(
+    func: &PrimFunc,
+    gpu: &GpuTarget,
+    emit: &Emit<'_>,
+    buffers: usize,
+) -> Result<(), LowerError> {
+    let shared: u64 = emit
+        .arrays
+        .iter()
+        .filter(|(_, a)| matches!(a.space, crate::kernel::Space::Shared))
+        .map(|(_, a)| a.len.as_const().unwrap_or(0) as u64 * a.dtype.bytes().max(4) as u64)
+        .sum();
+    let limits = [
+        ("bytes of shared memory", shared, gpu.shared_bytes),
+        ("storage buffers", buffers as u64, gpu.max_storage_buffers),
+    ];
+    for (what, needs, limit) in limits {
+        if needs > limit.into() {
+            return Err(LowerError::DeviceLimit {
+                func: func.name.clone(),
+                what,
+                needs,
+                limit: limit.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Number of elements of a buffer for the host.
+fn element_count(func: &str, dims: &Dims, buffer: &Buffer) -> Result<HostExpr, LowerError> {
+    let mut count = HostExpr::Const(1);
+    for extent in buffer.shape() {
+        let extent = host_extent(func, dims, buffer, extent)?;
+        count = match (count.as_const(), extent.as_const()) {
+            (Some(1), _) => extent,
+            (_, Some(1)) => count,
+            _ => HostExpr::binary(BinOp::Mul, count, extent),
+        };
+    }
+    Ok(count)
+}
+
+fn host_extent(
+    func: &str,
+    dims: &Dims,
+    buffer: &Buffer,
+    extent: &Expr,
+) -> Result<HostExpr, LowerError> {
+    dims.host(extent).ok_or_else(|| LowerError::NotHost {
+        func: func.to_owned(),
+        what: format!("extent of buffer `{}`", buffer.name()),
+        value: format!("{extent:?}"),
+    })
+}
+
+fn require_fit(
+    func: &PrimFunc,
+    array: &str,
+    len: &HostExpr,
+    requires: &mut Vec<Requirement>,
+) -> Result<(), LowerError> {
+    let limit = i64::from(i32::MAX);
+    if let Some(len) = len.as_const() {
+        if len > limit {
+            return Err(LowerError::TooLarge {
+                func: func.name.clone(),
+                buffer: array.to_owned(),
+                len,
+                index: ScalarType::I32,
+            });
+        }
+        return Ok(());
+    }
+    if !requires.iter().any(|r| r.value == *len) {
+        requires.push(Requirement {
+            value: len.clone(),
+            limit,
+            what: format!("index into {array} fits i32"),
+        });
+    }
+    Ok(())
+}
+
+fn check_scalar_params(func: &PrimFunc) -> Result<(), LowerError> {
+    for param in &func.params {
+        if let Param::Scalar(var) = param
+            && !var.dtype().is_int()
+        {
+            return Err(LowerError::DType {
+                func: func.name.clone(),
+                what: format!("scalar parameter {}", var.name()),
+                dtype: var.dtype(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn params(func: &PrimFunc, dims: &Dims) -> Result<Vec<ParamInfo>, LowerError> {
+    func.params
+        .iter()
+        .filter_map(|p| match p {
+            Param::Buffer { handle, buffer } => Some((handle, buffer)),
+            Param::Scalar(_) => None,
+        })
+        .map(|(handle, buffer)| {
+            let shape: Result<Vec<_>, _> = buffer
+                .shape()
+                .iter()
+                .map(|e| host_extent(&func.name, dims, buffer, e))
+                .collect();
+            Ok(ParamInfo {
+                name: handle.name().to_owned(),
+                dtype: buffer.dtype().scalar,
+                shape: shape?,
+                written: false,
+            })
+        })
+        .collect()
+}
+
+fn scalar_params(func: &PrimFunc, dims: &Dims) -> Vec<usize> {
+    func.params
+        .iter()
+        .filter_map(|p| match p {
+            Param::Buffer {
+                handle: _,
+                buffer: _,
+            } => None,
+            Param::Scalar(var) => dims.index(var),
+        })
+        .collect()
+}
+
+fn temps(func: &PrimFunc, dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, LowerError> {
+    homes
+        .temps
+        .iter()
+        .map(|buffer| {
+            Ok(TempInfo {
+                name: buffer.name().to_owned(),
+                dtype: buffer.dtype().scalar,
+                len: element_count(&func.name, dims, buffer)?,
+            })
+        })
+        .collect()
+}
+
+fn buffer_refs(func: &PrimFunc, homes: &Homes) -> HashMap<Buffer, BufferRef> {
+    let params = func
+        .buffer_params()
+        .enumerate()
+        .map(|(i, b)| (b.clone(), BufferRef::Param(i)));
+    let temps = homes
+        .temps
+        .iter()
+        .enumerate()
+        .map(|(i, b)| (b.clone(), BufferRef::Temp(i)));
+    params.chain(temps).collect()
+}

@@ -16,7 +16,6 @@
 mod check;
 mod constraint;
 mod fuse;
-mod invert;
 mod pad;
 mod rewrite;
 

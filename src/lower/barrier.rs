@@ -1,0 +1,266 @@
+//! Barriers: between a store to shared memory and an access of another thread to the same array, all threads of the
+//! workgroup wait. A barrier may only stand where all of them come by (GPU: anything else is undefined and may hang), so it
+//! is put before the branch or loop that differs between threads.
+//!
+//! Reference: TVM's `ThreadSync`; the state is, per array, whether it was read and written since the last barrier.
+
+use std::collections::HashMap;
+
+use super::LowerError;
+use crate::kernel::{Array, ArrayId, Expr, Space, Stmt, VarId};
+use crate::support::Arena;
+
+/// Puts barriers into the body of a GPU kernel.
+pub(super) fn insert_barriers(
+    func: &str,
+    arrays: &Arena<ArrayId, Array>,
+    body: Vec<Stmt>,
+) -> Result<Vec<Stmt>, LowerError> {
+    let mut sync = Sync {
+        func,
+        arrays,
+        varying: HashMap::new(),
+    };
+    if !arrays.iter().any(|(_, a)| matches!(a.space, Space::Shared)) {
+        return Ok(body);
+    }
+    let mut state = State::default();
+    sync.stmts(body, &mut state)
+}
+
+/// What happened to each shared array since the last barrier.
+#[derive(Clone, Default, PartialEq)]
+struct State {
+    used: HashMap<ArrayId, Use>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Use {
+    read: bool,
+    written: bool,
+}
+
+impl State {
+    fn add(&mut self, other: &Self) {
+        for (id, u) in &other.used {
+            let mine = self.used.entry(*id).or_default();
+            mine.read |= u.read;
+            mine.written |= u.written;
+        }
+    }
+
+    /// The array that makes a barrier necessary before something with the uses `next`.
+    fn conflict(&self, next: &Self) -> Option<ArrayId> {
+        let mut found: Vec<ArrayId> = next
+            .used
+            .iter()
+            .filter(|(id, n)| {
+                self.used
+                    .get(id)
+                    .is_some_and(|u| u.written || n.written && u.read)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        found.sort();
+        found.first().copied()
+    }
+}
+
+struct Sync<'a> {
+    func: &'a str,
+    arrays: &'a Arena<ArrayId, Array>,
+    /// Whether a variable may differ between threads of a workgroup.
+    varying: HashMap<VarId, bool>,
+}
+
+impl Sync<'_> {
+    fn stmts(&mut self, body: Vec<Stmt>, state: &mut State) -> Result<Vec<Stmt>, LowerError> {
+        let mut out = Vec::new();
+        for stmt in body {
+            self.stmt(stmt, state, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn stmt(
+        &mut self,
+        stmt: Stmt,
+        state: &mut State,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        match stmt {
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } if !self.varies(&min) && !self.varies(&extent) => {
+                self.before(&self.uses_of(&[&min, &extent]), state, out);
+                self.varying.insert(var, false);
+                // What the end of one iteration leaves open meets the start of the next.
+                let mut end = state.clone();
+                self.stmts(body.clone(), &mut end)?;
+                state.add(&end);
+                let body = self.stmts(body, state)?;
+                out.push(Stmt::For {
+                    var,
+                    min,
+                    extent,
+                    kind,
+                    body,
+                });
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } if !self.varies(&cond) => {
+                self.before(&self.uses_of(&[&cond]), state, out);
+                let mut other = state.clone();
+                let then = self.stmts(then, state)?;
+                let otherwise = self.stmts(otherwise, &mut other)?;
+                state.add(&other);
+                out.push(Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                });
+            }
+            Stmt::Barrier => {
+                state.used.clear();
+                out.push(Stmt::Barrier);
+            }
+            Stmt::Let(var, value) => {
+                let varies = self.varies(&value);
+                self.varying.insert(var, varies);
+                self.before(&self.uses_of(&[&value]), state, out);
+                out.push(Stmt::Let(var, value));
+            }
+            leaf @ (Stmt::Store { .. }
+            | Stmt::For { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }) => {
+                let uses = self.leaf_uses(&leaf)?;
+                self.before(&uses, state, out);
+                out.push(leaf);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a barrier if what comes needs one, and notes it.
+    fn before(&self, uses: &State, state: &mut State, out: &mut Vec<Stmt>) {
+        if state.conflict(uses).is_some() {
+            out.push(Stmt::Barrier);
+            state.used.clear();
+        }
+        state.add(uses);
+    }
+
+    /// All uses of a statement that must stay in one piece; refused if a barrier would be needed inside.
+    fn leaf_uses(&self, stmt: &Stmt) -> Result<State, LowerError> {
+        let mut total = State::default();
+        for part in stmt_parts(stmt) {
+            let uses = match part {
+                Part::Exprs(exprs) => self.uses_of(&exprs),
+                Part::Store(array, exprs) => {
+                    let mut uses = self.uses_of(&exprs);
+                    if self.is_shared(array) {
+                        uses.used.entry(array).or_default().written = true;
+                    }
+                    uses
+                }
+                Part::Inner(stmts) => {
+                    let mut inner = State::default();
+                    for s in stmts {
+                        let uses = self.leaf_uses(s)?;
+                        if let Some(array) = inner.conflict(&uses) {
+                            return Err(LowerError::DivergentBarrier {
+                                func: self.func.to_owned(),
+                                array: self.arrays[array].name.clone(),
+                            });
+                        }
+                        inner.add(&uses);
+                    }
+                    inner
+                }
+            };
+            total.add(&uses);
+        }
+        Ok(total)
+    }
+
+    fn is_shared(&self, array: ArrayId) -> bool {
+        matches!(self.arrays[array].space, Space::Shared)
+    }
+
+    fn uses_of(&self, exprs: &[&Expr]) -> State {
+        let mut state = State::default();
+        for e in exprs {
+            e.walk(&mut |e| {
+                if let Expr::Load { array, .. } = e
+                    && self.is_shared(*array)
+                {
+                    state.used.entry(*array).or_default().read = true;
+                }
+            });
+        }
+        state
+    }
+
+    /// Whether the value may differ between threads of a workgroup.
+    fn varies(&self, e: &Expr) -> bool {
+        let mut varies = false;
+        e.walk(&mut |e| {
+            varies |= match e {
+                Expr::ThreadIdx(_) => true,
+                Expr::Var(id) => self.varying.get(id).copied().unwrap_or(false),
+                Expr::Load { array, .. } => !matches!(
+                    self.arrays[*array].space,
+                    Space::Global {
+                        access: crate::kernel::Access::Read,
+                        ..
+                    }
+                ),
+                _ => false,
+            };
+        });
+        varies
+    }
+}
+
+enum Part<'a> {
+    Exprs(Vec<&'a Expr>),
+    Store(ArrayId, Vec<&'a Expr>),
+    Inner(&'a [Stmt]),
+}
+
+fn stmt_parts(stmt: &Stmt) -> Vec<Part<'_>> {
+    match stmt {
+        Stmt::Let(_, value) => vec![Part::Exprs(vec![value])],
+        Stmt::Store {
+            array,
+            index,
+            value,
+        } => vec![Part::Store(*array, vec![index, value])],
+        Stmt::For {
+            var: _,
+            min,
+            extent,
+            kind: _,
+            body,
+        } => vec![Part::Exprs(vec![min, extent]), Part::Inner(body)],
+        Stmt::If {
+            cond,
+            then,
+            otherwise,
+        } => vec![
+            Part::Exprs(vec![cond]),
+            Part::Inner(then),
+            Part::Inner(otherwise),
+        ],
+        Stmt::While { cond, body } => vec![Part::Exprs(vec![cond]), Part::Inner(body)],
+        Stmt::Barrier => vec![],
+    }
+}

@@ -1,0 +1,352 @@
+//! Scalar expressions: `index` in the index type, `value` in the type that the program gave.
+
+use super::Emit;
+use crate::ir::{Buffer, Expr, ExprKind};
+use crate::kernel::{self, Ty};
+use crate::lower::LowerError;
+use crate::lower::poly::Poly;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+impl Emit<'_> {
+    /// The type that values of a scalar type have in the kernel.
+    fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
+        let ty = e.dtype().scalar;
+        if self.gpu && matches!(ty, ScalarType::I64) && is_index(e) {
+            return Ok(self.index);
+        }
+        if self.gpu
+            && matches!(
+                ty,
+                ScalarType::I64 | ScalarType::U64 | ScalarType::F64 | ScalarType::BF16
+            )
+        {
+            return Err(self.error_dtype(&format!("{e:?}"), e.dtype()));
+        }
+        Ok(ty)
+    }
+
+    /// The sum as an index.
+    pub(super) fn index_poly(&mut self, p: &Poly) -> Result<kernel::Expr, LowerError> {
+        let dims = self.dims;
+        let is_dim = |e: &Expr| e.as_var().is_some_and(|v| dims.index(v).is_some());
+        let e = p.to_expr(crate::tensor::DType::I64, &is_dim);
+        self.index(&e)
+    }
+
+    /// An integer expression in the index type.
+    pub(super) fn index(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
+        if let Some(v) = e.as_int() {
+            return Ok(kernel::Expr::Int(v, self.index));
+        }
+        if let Some(scalar) = self.host_scalar(e) {
+            return Ok(scalar);
+        }
+        Ok(match e.kind() {
+            ExprKind::Var(v) if self.var_of.contains_key(v) => {
+                let value = self.var_of[v].clone();
+                self.as_index(value, e.dtype().scalar, is_index(e))
+            }
+            ExprKind::Binary(op, a, b) if is_index(e) && !op.is_comparison() => {
+                let (a, b) = (a.clone(), b.clone());
+                self.index_binary(*op, &a, &b)?
+            }
+            ExprKind::Cast(a) if a.dtype().is_int() && !e.dtype().is_float() => {
+                let a = a.clone();
+                self.index(&a)?
+            }
+            ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) if is_index(e) => {
+                let (c, a, b) = (c.clone(), a.clone(), b.clone());
+                kernel::Expr::Select(
+                    Box::new(self.value(&c)?),
+                    Box::new(self.index(&a)?),
+                    Box::new(self.index(&b)?),
+                )
+            }
+            _ => {
+                let value = self.value(e)?;
+                let from = e.dtype().scalar;
+                if from == self.index {
+                    value
+                } else {
+                    kernel::Expr::Cast(Ty::scalar(self.index), Box::new(value))
+                }
+            }
+        })
+    }
+
+    /// A variable's value as an index: loop variables already have the index type, `let` variables their own.
+    fn as_index(&self, value: kernel::Expr, ty: ScalarType, is_loop: bool) -> kernel::Expr {
+        let own = match &value {
+            kernel::Expr::Var(id) => self.vars[*id].ty.scalar,
+            kernel::Expr::BlockIdx(_) | kernel::Expr::ThreadIdx(_) => {
+                return if self.gpu || ty == self.index && is_loop {
+                    value
+                } else {
+                    kernel::Expr::Cast(Ty::scalar(self.index), Box::new(value))
+                };
+            }
+            _ => ty,
+        };
+        if own == self.index {
+            value
+        } else {
+            kernel::Expr::Cast(Ty::scalar(self.index), Box::new(value))
+        }
+    }
+
+    /// A scalar that the host computes: a dim, or a division and the like of dims alone.
+    fn host_scalar(&mut self, e: &Expr) -> Option<kernel::Expr> {
+        let worth = match e.kind() {
+            ExprKind::Var(v) => self.dims.index(v).is_some(),
+            ExprKind::Binary(op, _, _) => matches!(
+                op,
+                BinOp::FloorDiv
+                    | BinOp::FloorMod
+                    | BinOp::Div
+                    | BinOp::Mod
+                    | BinOp::Min
+                    | BinOp::Max
+            ),
+            _ => false,
+        };
+        if !worth || !e.dtype().is_int() {
+            return None;
+        }
+        let host = self.dims.host(e)?;
+        if let Some(v) = host.as_const() {
+            return Some(kernel::Expr::Int(v, self.index));
+        }
+        if let Some((id, _)) = self.scalars.iter().find(|(_, known)| *known == host) {
+            return Some(kernel::Expr::Var(*id));
+        }
+        let name = e.as_var().map_or("size", |v| v.name()).to_owned();
+        let id = self.new_var(&name, Ty::scalar(self.index));
+        self.scalars.push((id, host));
+        Some(kernel::Expr::Var(id))
+    }
+
+    fn index_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Result<kernel::Expr, LowerError> {
+        let ty = self.index;
+        let (x, y) = (Box::new(self.index(a)?), Box::new(self.index(b)?));
+        let power = b.as_int().filter(|b| b.count_ones() == 1 && *b > 0);
+        let nonnegative =
+            |e: &Expr| self.prover.analyzer.bound(e).min >= 0 || self.prover.nonnegative(e);
+        let op = match op {
+            BinOp::FloorDiv if power.is_some() => {
+                let shift = power.map_or(0, i64::trailing_zeros);
+                let shift = kernel::Expr::Int(shift.into(), ty);
+                return Ok(kernel::Expr::Binary(BinOp::Shr, x, Box::new(shift)));
+            }
+            BinOp::FloorMod if power.is_some() => {
+                let mask = kernel::Expr::Int(power.map_or(0, |p| p - 1), ty);
+                return Ok(kernel::Expr::Binary(BinOp::BitAnd, x, Box::new(mask)));
+            }
+            BinOp::FloorDiv | BinOp::FloorMod | BinOp::Div | BinOp::Mod
+                if nonnegative(a) && nonnegative(b) =>
+            {
+                let op = if matches!(op, BinOp::FloorDiv | BinOp::Div) {
+                    BinOp::Div
+                } else {
+                    BinOp::Mod
+                };
+                if !self.gpu {
+                    return Ok(kernel::Expr::Binary(op, x, y));
+                }
+                // Unsigned division is several times faster on GPUs.
+                let unsigned = |e| Box::new(kernel::Expr::Cast(Ty::scalar(ScalarType::U32), e));
+                let value = kernel::Expr::Binary(op, unsigned(x), unsigned(y));
+                return Ok(kernel::Expr::Cast(Ty::scalar(ty), Box::new(value)));
+            }
+            op => op,
+        };
+        Ok(kernel::Expr::Binary(op, x, y))
+    }
+
+    /// An expression of scalar type in that type.
+    pub(super) fn value(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
+        if e.dtype().is_vector() {
+            return self.vector_value(e);
+        }
+        let ty = self.value_type(e)?;
+        if let ExprKind::Var(v) = e.kind()
+            && let Some(kernel::Expr::Var(id)) = self.var_of.get(v)
+            && self.vars[*id].ty.scalar == ty
+        {
+            return Ok(kernel::Expr::Var(*id));
+        }
+        if e.as_int().is_none() && is_index(e) && e.dtype().is_int() {
+            let value = self.index(e)?;
+            return Ok(if ty == self.index {
+                value
+            } else {
+                kernel::Expr::Cast(Ty::scalar(ty), Box::new(value))
+            });
+        }
+        Ok(match e.kind() {
+            ExprKind::Int(v) => kernel::Expr::Int(*v, ty),
+            ExprKind::Float(v) => kernel::Expr::Float(*v, ty),
+            ExprKind::Var(v) => match self.var_of.get(v) {
+                Some(value) => value.clone(),
+                None => {
+                    return Err(LowerError::NotHost {
+                        func: self.func.to_owned(),
+                        what: "variable".into(),
+                        value: v.name().to_owned(),
+                    });
+                }
+            },
+            ExprKind::Cast(a) => {
+                let a = if is_index(a) && a.dtype().is_int() {
+                    self.index(a)?
+                } else {
+                    self.value(a)?
+                };
+                kernel::Expr::Cast(Ty::scalar(ty), Box::new(a))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let both_index = a.dtype().is_int() && is_index(a) && is_index(b);
+                let (a, b) = if op.is_comparison() && both_index {
+                    (self.index(a)?, self.index(b)?)
+                } else {
+                    (self.value(a)?, self.value(b)?)
+                };
+                kernel::Expr::Binary(*op, Box::new(a), Box::new(b))
+            }
+            ExprKind::Not(a) => kernel::Expr::Not(Box::new(self.value(a)?)),
+            ExprKind::Select(c, a, b) => kernel::Expr::Select(
+                Box::new(self.value(c)?),
+                Box::new(self.value(a)?),
+                Box::new(self.value(b)?),
+            ),
+            ExprKind::IfThenElse(c, a, b) => {
+                let (a, b) = (self.safe(a), self.safe(b));
+                kernel::Expr::Select(
+                    Box::new(self.value(c)?),
+                    Box::new(self.value(&a)?),
+                    Box::new(self.value(&b)?),
+                )
+            }
+            ExprKind::Load(buffer, indices) => self.load(buffer, indices)?,
+            ExprKind::Call(intrin, args) => {
+                let args: Result<Vec<_>, _> = args.iter().map(|a| self.value(a)).collect();
+                kernel::Expr::Call(*intrin, args?)
+            }
+            ExprKind::Let { var, value, body } => {
+                let body = body.substitute(&|v| (v == var).then(|| value.clone()));
+                self.value(&body)?
+            }
+            ExprKind::Ramp {
+                base: _,
+                stride: _,
+                lanes: _,
+            }
+            | ExprKind::Broadcast(_, _) => return self.vector_value(e),
+        })
+    }
+
+    /// A value for a `let` with its type: loop-like integers stay in the index type.
+    pub(super) fn let_value(&mut self, e: &Expr) -> Result<(Ty, kernel::Expr), LowerError> {
+        if e.dtype().is_int() && !e.dtype().is_vector() && is_index(e) {
+            let value = self.index(e)?;
+            return Ok((Ty::scalar(self.index), value));
+        }
+        let ty = Ty {
+            scalar: self.value_type(e)?,
+            lanes: e.dtype().lanes,
+        };
+        Ok((ty, self.value(e)?))
+    }
+
+    pub(super) fn load(
+        &mut self,
+        buffer: &Buffer,
+        indices: &[Expr],
+    ) -> Result<kernel::Expr, LowerError> {
+        self.check_range(buffer, indices);
+        let flat = self.flat(buffer, indices);
+        Ok(kernel::Expr::Load {
+            array: self.array_id(buffer),
+            index: Box::new(self.index_poly(&flat)?),
+            lanes: 1,
+        })
+    }
+
+    /// One side of `T.if_then_else`, fit to be evaluated always: loads are clamped, divisors kept from 0.
+    pub(super) fn safe(&self, e: &Expr) -> Expr {
+        e.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Load(buffer, indices) if !self.in_range(buffer, indices) => {
+                let clamp = |(i, n): (&Expr, &Expr)| {
+                    let i = if self.prover.below(i, n) {
+                        i.clone()
+                    } else {
+                        i.min(n - 1)
+                    };
+                    if self.prover.nonnegative(&i) {
+                        i
+                    } else {
+                        i.max(0)
+                    }
+                };
+                let clamped = indices.iter().zip(buffer.shape()).map(clamp).collect();
+                Expr::load(buffer, clamped)
+            }
+            ExprKind::Binary(op, a, b)
+                if matches!(
+                    op,
+                    BinOp::Div | BinOp::Mod | BinOp::FloorDiv | BinOp::FloorMod
+                ) && !e.dtype().is_float()
+                    && b.as_int().is_none() =>
+            {
+                let one = Expr::constant(1, b.dtype());
+                let zero = Expr::constant(0, b.dtype());
+                let b = Expr::select(b.equals(zero), one, b.clone());
+                Expr::binary(*op, a.clone(), b)
+            }
+            _ => e.clone(),
+        })
+    }
+}
+
+/// Whether an integer expression is made of loop variables, dims and constants alone, so that it may be computed in the
+/// index type.
+pub(super) fn is_index(e: &Expr) -> bool {
+    if !matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) || e.dtype().is_vector() {
+        return false;
+    }
+    match e.kind() {
+        ExprKind::Int(_) | ExprKind::Var(_) => true,
+        ExprKind::Cast(a) => is_index(a),
+        ExprKind::Binary(op, a, b) => {
+            matches!(
+                op,
+                BinOp::Add
+                    | BinOp::Sub
+                    | BinOp::Mul
+                    | BinOp::FloorDiv
+                    | BinOp::FloorMod
+                    | BinOp::Div
+                    | BinOp::Mod
+                    | BinOp::Min
+                    | BinOp::Max
+            ) && is_index(a)
+                && is_index(b)
+        }
+        ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => is_index(a) && is_index(b),
+        ExprKind::Float(_)
+        | ExprKind::Not(_)
+        | ExprKind::Load(_, _)
+        | ExprKind::Ramp {
+            base: _,
+            stride: _,
+            lanes: _,
+        }
+        | ExprKind::Broadcast(_, _)
+        | ExprKind::Call(_, _)
+        | ExprKind::Let {
+            var: _,
+            value: _,
+            body: _,
+        } => false,
+    }
+}

@@ -1,0 +1,413 @@
+//! `Node` to kernel IR: flat indices of one integer type, unrolled loops written out, vectorized loops as vectors.
+
+mod expr;
+mod vector;
+
+use std::collections::HashMap;
+
+use super::host::Dims;
+use super::nest::{Nest, Node, substitute_nodes};
+use super::poly::Poly;
+use super::prove::Prover;
+use super::{LowerError, partition};
+use crate::ir::{Buffer, Expr, LoopKind, Scope, ThreadAxis, Var};
+use crate::kernel::{
+    self, Access, Array, ArrayId, BufferRef, ForKind, HostExpr, Space, Stmt, Ty, VarId, VarInfo,
+};
+use crate::support::Arena;
+use crate::tensor::ScalarType;
+
+/// What one kernel is made of so far.
+pub(super) struct Emit<'a> {
+    func: &'a str,
+    dims: &'a Dims,
+    gpu: bool,
+    /// Type of all index arithmetic.
+    index: ScalarType,
+    pub(super) arrays: Arena<ArrayId, Array>,
+    array_of: HashMap<Buffer, ArrayId>,
+    shapes: HashMap<ArrayId, Buffer>,
+    pub(super) vars: Arena<VarId, VarInfo>,
+    var_of: HashMap<Var, kernel::Expr>,
+    pub(super) scalars: Vec<(VarId, HostExpr)>,
+    prover: Prover,
+    /// Whether every access so far is proved in range.
+    pub(super) in_bounds: bool,
+    /// Lanes of each vector access of an array, 0 if one was not aligned.
+    widths: HashMap<ArrayId, Vec<u16>>,
+}
+
+impl<'a> Emit<'a> {
+    pub(super) fn new(func: &'a str, dims: &'a Dims, gpu: bool, prover: Prover) -> Self {
+        Self {
+            func,
+            dims,
+            gpu,
+            index: if gpu {
+                ScalarType::I32
+            } else {
+                ScalarType::I64
+            },
+            arrays: Arena::new(),
+            array_of: HashMap::new(),
+            shapes: HashMap::new(),
+            vars: Arena::new(),
+            var_of: HashMap::new(),
+            scalars: vec![],
+            prover,
+            in_bounds: true,
+            widths: HashMap::new(),
+        }
+    }
+
+    fn error_dtype(&self, what: &str, dtype: crate::tensor::DType) -> LowerError {
+        LowerError::DType {
+            func: self.func.to_owned(),
+            what: what.to_owned(),
+            dtype,
+        }
+    }
+
+    /// Declares a tensor that the kernel uses.
+    pub(super) fn global(
+        &mut self,
+        buffer: &Buffer,
+        buffer_ref: BufferRef,
+        access: Access,
+    ) -> Result<(), LowerError> {
+        let len = super::element_count(self.func, self.dims, buffer)?;
+        let space = Space::Global {
+            buffer: buffer_ref,
+            access,
+        };
+        self.array(buffer, len, space)
+    }
+
+    /// Declares an array of the workgroup or thread, whose shape is constant.
+    pub(super) fn private(&mut self, buffer: &Buffer) -> Result<(), LowerError> {
+        let len = buffer.shape().iter().filter_map(Expr::as_int).product();
+        let space = if *buffer.scope() == Scope::Shared {
+            Space::Shared
+        } else {
+            Space::Local
+        };
+        self.array(buffer, HostExpr::Const(len), space)
+    }
+
+    fn array(&mut self, buffer: &Buffer, len: HostExpr, space: Space) -> Result<(), LowerError> {
+        if buffer.dtype().is_vector() {
+            return Err(self.error_dtype(buffer.name(), buffer.dtype()));
+        }
+        let id = self.arrays.push(Array {
+            name: buffer.name().to_owned(),
+            dtype: buffer.dtype().scalar,
+            len,
+            space,
+            vector: 1,
+        });
+        self.array_of.insert(buffer.clone(), id);
+        self.shapes.insert(id, buffer.clone());
+        Ok(())
+    }
+
+    fn array_id(&self, buffer: &Buffer) -> ArrayId {
+        self.array_of[buffer]
+    }
+
+    /// Emits the body of a nest.
+    pub(super) fn nest(&mut self, nest: &Nest) -> Result<Vec<Stmt>, LowerError> {
+        for (axis, known) in &nest.axes {
+            let zero = Expr::int(0, known.var.dtype());
+            self.prover.bind(&known.var, &zero, &known.extent);
+            let expr = match axis {
+                ThreadAxis::BlockIdxX => kernel::Expr::BlockIdx(0),
+                ThreadAxis::BlockIdxY => kernel::Expr::BlockIdx(1),
+                ThreadAxis::BlockIdxZ => kernel::Expr::BlockIdx(2),
+                ThreadAxis::ThreadIdxX => kernel::Expr::ThreadIdx(0),
+                ThreadAxis::ThreadIdxY => kernel::Expr::ThreadIdx(1),
+                ThreadAxis::ThreadIdxZ => kernel::Expr::ThreadIdx(2),
+                ThreadAxis::VThread
+                | ThreadAxis::VThreadX
+                | ThreadAxis::VThreadY
+                | ThreadAxis::VThreadZ => kernel::Expr::Int(0, self.index),
+            };
+            self.var_of.insert(known.var.clone(), expr);
+        }
+        let mut out = Vec::new();
+        self.nodes(&nest.body, &mut out)?;
+        Ok(out)
+    }
+
+    fn nodes(&mut self, nodes: &[Node], out: &mut Vec<Stmt>) -> Result<(), LowerError> {
+        nodes.iter().try_for_each(|node| self.node(node, out))
+    }
+
+    fn new_var(&mut self, name: &str, ty: Ty) -> VarId {
+        self.vars.push(VarInfo {
+            name: name.to_owned(),
+            ty,
+        })
+    }
+
+    fn node(&mut self, node: &Node, out: &mut Vec<Stmt>) -> Result<(), LowerError> {
+        match node {
+            Node::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } => self.for_(var, min, extent, *kind, body, out),
+            Node::Store {
+                buffer,
+                indices,
+                value,
+                axes: _,
+            } => {
+                let stmt = self.store(buffer, indices, value)?;
+                out.push(stmt);
+                Ok(())
+            }
+            Node::Let { var, value, body } => {
+                let (ty, value) = self.let_value(value)?;
+                let id = self.new_var(var.name(), ty);
+                out.push(Stmt::Let(id, value));
+                self.var_of.insert(var.clone(), kernel::Expr::Var(id));
+                self.nodes(body, out)
+            }
+            Node::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let test = self.value(cond)?;
+                self.prover.enter();
+                self.prover.analyzer.assume(cond);
+                let mut yes = Vec::new();
+                self.nodes(then, &mut yes)?;
+                self.prover.leave();
+                let mut no = Vec::new();
+                self.nodes(otherwise, &mut no)?;
+                push_branch(out, test, yes, no);
+                Ok(())
+            }
+            Node::While { cond, body } => {
+                let cond = self.value(cond)?;
+                let mut inner = Vec::new();
+                self.nodes(body, &mut inner)?;
+                out.push(Stmt::While { cond, body: inner });
+                Ok(())
+            }
+        }
+    }
+
+    fn for_(
+        &mut self,
+        var: &Var,
+        min: &Expr,
+        extent: &Expr,
+        kind: LoopKind,
+        body: &[Node],
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let constant = || {
+            extent.as_int().ok_or_else(|| LowerError::NotConstant {
+                func: self.func.to_owned(),
+                what: format!("unrolled or vectorized loop `{}`", var.name()),
+                extent: format!("{extent:?}"),
+            })
+        };
+        match kind {
+            LoopKind::Unrolled => {
+                for i in 0..constant()? {
+                    let value = self.prover.analyzer.simplify(&(min + i));
+                    self.written_out(body, var, &value, out)?;
+                }
+                Ok(())
+            }
+            LoopKind::Vectorized => {
+                let extent = constant()?;
+                self.vectorized(var, min, extent, body, out)
+            }
+            LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_) => {
+                if let Some(parts) =
+                    partition::partition(&self.prover, self.dims, var, min, extent, kind, body)
+                {
+                    return self.nodes(&parts, out);
+                }
+                self.serial(var, min, extent, kind, body, out)
+            }
+        }
+    }
+
+    /// One iteration of a loop that is written out; constant conditions vanish.
+    fn written_out(
+        &mut self,
+        body: &[Node],
+        var: &Var,
+        value: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let mut nodes = substitute_nodes(body, var, value);
+        self.fold_conditions(&mut nodes);
+        self.nodes(&nodes, out)
+    }
+
+    fn fold_conditions(&self, nodes: &mut Vec<Node>) {
+        let old = std::mem::take(nodes);
+        for mut node in old {
+            for inner in node.nested_mut() {
+                self.fold_conditions(inner);
+            }
+            match node {
+                Node::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    let cond = self.prover.analyzer.simplify(&cond);
+                    match cond.as_bool() {
+                        Some(true) => nodes.extend(then),
+                        Some(false) => nodes.extend(otherwise),
+                        None => nodes.push(Node::If {
+                            cond,
+                            then,
+                            otherwise,
+                        }),
+                    }
+                }
+                other => nodes.push(other),
+            }
+        }
+    }
+
+    fn serial(
+        &mut self,
+        var: &Var,
+        min: &Expr,
+        extent: &Expr,
+        kind: LoopKind,
+        body: &[Node],
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let (first, count) = (self.index(min)?, self.index(extent)?);
+        let id = self.new_var(var.name(), Ty::scalar(self.index));
+        self.var_of.insert(var.clone(), kernel::Expr::Var(id));
+        self.prover.enter();
+        self.prover.bind(var, min, extent);
+        let mut inner = Vec::new();
+        self.nodes(body, &mut inner)?;
+        self.prover.leave();
+        if inner.is_empty() {
+            return Ok(());
+        }
+        out.push(Stmt::For {
+            var: id,
+            min: first,
+            extent: count,
+            kind: if kind == LoopKind::Parallel && !self.gpu {
+                ForKind::Parallel
+            } else {
+                ForKind::Serial
+            },
+            body: inner,
+        });
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        buffer: &Buffer,
+        indices: &[Expr],
+        value: &Expr,
+    ) -> Result<Stmt, LowerError> {
+        let value = self.value(value)?;
+        let array = self.array_id(buffer);
+        self.check_range(buffer, indices);
+        let flat = self.flat(buffer, indices);
+        let lanes = indices.last().map_or(1, |i| i.dtype().lanes);
+        if lanes > 1 {
+            return Err(LowerError::Unsupported {
+                func: self.func.to_owned(),
+                what: format!("vector index in a store to `{}`", buffer.name()),
+            });
+        }
+        Ok(Stmt::Store {
+            array,
+            index: self.index_poly(&flat)?,
+            value,
+        })
+    }
+
+    /// Index of an element, counted over the whole buffer.
+    fn flat(&self, buffer: &Buffer, indices: &[Expr]) -> Poly {
+        let node = buffer.node();
+        let mut flat = Poly::default();
+        if node.strides.is_empty() {
+            for (index, extent) in indices.iter().zip(buffer.shape()) {
+                flat = flat.times(&Poly::of(extent)).plus(&Poly::of(index), 1);
+            }
+        } else {
+            for (index, stride) in indices.iter().zip(&node.strides) {
+                flat = flat.plus(&Poly::of(index).times(&Poly::of(stride)), 1);
+            }
+        }
+        if let Some(offset) = &node.elem_offset {
+            flat = flat.plus(&Poly::of(offset), 1);
+        }
+        flat.join_div_mod()
+    }
+
+    /// Notes whether an access is proved in range.
+    fn check_range(&mut self, buffer: &Buffer, indices: &[Expr]) {
+        self.in_bounds = self.in_bounds && self.in_range(buffer, indices);
+    }
+
+    fn in_range(&self, buffer: &Buffer, indices: &[Expr]) -> bool {
+        indices
+            .iter()
+            .zip(buffer.shape())
+            .all(|(i, n)| self.prover.below(i, n) && self.prover.nonnegative(i))
+    }
+
+    /// Chooses the element width of each array; to be called when everything is emitted.
+    pub(super) fn set_widths(&mut self) {
+        for (id, widths) in &self.widths {
+            let widest = widths.iter().copied().max().unwrap_or(1);
+            let fits = (widest == 2 || widest == 4)
+                && widths.iter().all(|&w| w == 1 || w == widest)
+                && self.shapes[id]
+                    .shape()
+                    .iter()
+                    .fold(Poly::of(&Expr::i64(1)), |p, e| p.times(&Poly::of(e)))
+                    .is_multiple_of(widest.into());
+            if fits {
+                self.arrays[*id].vector = widest;
+            }
+        }
+    }
+}
+
+fn push_branch(out: &mut Vec<Stmt>, cond: kernel::Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
+    // Neighbouring branches on one condition, as unrolling makes them, become one.
+    if let Some(Stmt::If {
+        cond: last,
+        then: before,
+        otherwise: none,
+    }) = out.last_mut()
+        && *last == cond
+        && none.is_empty()
+        && otherwise.is_empty()
+    {
+        before.extend(then);
+        return;
+    }
+    if then.is_empty() && otherwise.is_empty() {
+        return;
+    }
+    out.push(Stmt::If {
+        cond,
+        then,
+        otherwise,
+    });
+}

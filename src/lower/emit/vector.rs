@@ -1,0 +1,333 @@
+//! Vectorized loops: contiguous accesses become vector loads and stores, conditions that all lanes share stay branches.
+//! What does not vectorize is written out lane by lane, which means the same.
+
+use super::{Emit, push_branch};
+use crate::ir::{Buffer, Expr, ExprKind, Var};
+use crate::kernel::{self, ArrayId, Stmt, Ty};
+use crate::lower::LowerError;
+use crate::lower::nest::{Node, conjuncts, substitute_nodes};
+use crate::lower::poly::Poly;
+use crate::tensor::scalar::BinOp;
+
+/// The variable of a vectorized loop, from 0, and its number of lanes.
+struct Lanes<'v> {
+    var: &'v Var,
+    count: u16,
+}
+
+impl Lanes<'_> {
+    /// The expression in one lane.
+    fn at(&self, e: &Expr, lane: u16) -> Expr {
+        let value = Expr::int(lane.into(), self.var.dtype());
+        e.substitute(&|v| (v == self.var).then(|| value.clone()))
+    }
+
+    fn vary(&self, e: &Expr) -> bool {
+        e.uses(self.var)
+    }
+
+    /// `base`, if the expression is `base + lane` with a base that is a multiple of the number of lanes.
+    fn aligned_base(&self, e: &Expr) -> Option<Expr> {
+        let (stride, base) = Poly::of(e).join_div_mod().split(self.var)?;
+        (stride.as_const() == Some(1) && base.is_multiple_of(self.count.into()))
+            .then(|| base.to_expr(e.dtype(), &|_| false))
+    }
+}
+
+impl Emit<'_> {
+    /// A vectorized loop of constant extent.
+    pub(super) fn vectorized(
+        &mut self,
+        var: &Var,
+        min: &Expr,
+        extent: i64,
+        body: &[Node],
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let widths: &[i64] = if self.gpu { &[4, 2] } else { &[16, 8, 4, 2] };
+        let width = widths
+            .iter()
+            .copied()
+            .find(|w| extent % w == 0)
+            .unwrap_or(1);
+        for chunk in 0..extent / width {
+            let start = self
+                .prover
+                .analyzer
+                .simplify(&(min + Expr::int(chunk * width, min.dtype())));
+            if width == 1 {
+                self.written_out(body, var, &start, out)?;
+                continue;
+            }
+            let lane = var.renamed(var.name());
+            let nodes = substitute_nodes(body, var, &(start + &lane));
+            let lanes = Lanes {
+                var: &lane,
+                count: width as u16,
+            };
+            if let Some(stmts) = self.try_vector(&nodes, &lanes)? {
+                for stmt in stmts {
+                    match stmt {
+                        Stmt::If {
+                            cond,
+                            then,
+                            otherwise,
+                        } => push_branch(out, cond, then, otherwise),
+                        other => out.push(other),
+                    }
+                }
+                continue;
+            }
+            for i in 0..width {
+                let value = Expr::int(i, lane.dtype());
+                self.written_out(&nodes, &lane, &value, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The statements as vectors, or nothing if some would have to run lane by lane.
+    fn try_vector(
+        &mut self,
+        nodes: &[Node],
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        self.prover.enter();
+        let zero = Expr::int(0, lanes.var.dtype());
+        let count = Expr::int(lanes.count.into(), lanes.var.dtype());
+        self.prover.bind(lanes.var, &zero, &count);
+        let before = (self.in_bounds, self.widths.clone());
+        let result = self.vector_nodes(nodes, lanes);
+        self.prover.leave();
+        if !matches!(result, Ok(Some(_))) {
+            (self.in_bounds, self.widths) = before;
+        }
+        result
+    }
+
+    fn vector_nodes(
+        &mut self,
+        nodes: &[Node],
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        let mut out = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Store {
+                    buffer,
+                    indices,
+                    value,
+                    axes: _,
+                } => {
+                    let indices: Vec<Expr> =
+                        indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
+                    let Some((stride, base)) = self.flat(buffer, &indices).split(lanes.var) else {
+                        return Ok(None);
+                    };
+                    if stride.as_const() != Some(1) {
+                        return Ok(None);
+                    }
+                    let value = self.vector(value, lanes)?;
+                    self.check_range(buffer, &indices);
+                    let array = self.array_id(buffer);
+                    self.note_width(array, &base, lanes.count);
+                    out.push(Stmt::Store {
+                        array,
+                        index: self.index_poly(&base)?,
+                        value,
+                    });
+                }
+                Node::If {
+                    cond,
+                    then,
+                    otherwise,
+                } if otherwise.is_empty() => {
+                    let Some(shared) = self.shared_condition(cond, lanes) else {
+                        return Ok(None);
+                    };
+                    let test = self.value(&shared)?;
+                    self.prover.enter();
+                    self.prover.analyzer.assume(cond);
+                    let inner = self.vector_nodes(then, lanes)?;
+                    self.prover.leave();
+                    let Some(inner) = inner else {
+                        return Ok(None);
+                    };
+                    push_branch(&mut out, test, inner, vec![]);
+                }
+                Node::Let { .. } | Node::If { .. } | Node::For { .. } | Node::While { .. } => {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// The condition without the lane, if it is the same in all lanes.
+    fn shared_condition(&self, cond: &Expr, lanes: &Lanes<'_>) -> Option<Expr> {
+        let mut all = Expr::bool(true);
+        for c in conjuncts(cond) {
+            if !lanes.vary(&c) {
+                all = all.and(c);
+                continue;
+            }
+            let (a, b) = c.as_binary(BinOp::Lt)?;
+            let base = lanes.aligned_base(a)?;
+            if lanes.vary(b) || !Poly::of(b).is_multiple_of(lanes.count.into()) {
+                return None;
+            }
+            all = all.and(base.lt(b));
+        }
+        Some(all)
+    }
+
+    /// The index with `min(base + lane, n - 1)` written as `min(base, n - lanes) + lane` where base and `n` are multiples
+    /// of the number of lanes.
+    fn aligned_min(&self, index: &Expr, lanes: &Lanes<'_>) -> Expr {
+        index.rewrite_bottom_up(&mut |e| {
+            let Some((a, b)) = e.as_binary(BinOp::Min) else {
+                return e.clone();
+            };
+            let extent = Poly::of(&(b + 1));
+            match lanes.aligned_base(a) {
+                Some(base) if !lanes.vary(b) && extent.is_multiple_of(lanes.count.into()) => {
+                    let last = extent.to_expr(b.dtype(), &|_| false) - i64::from(lanes.count);
+                    let last = self.prover.analyzer.simplify(&last);
+                    base.min(last) + lanes.var
+                }
+                _ => e.clone(),
+            }
+        })
+    }
+
+    fn note_width(&mut self, array: ArrayId, base: &Poly, lanes: u16) {
+        let aligned = base.is_multiple_of(lanes.into());
+        let width = if aligned { lanes } else { 0 };
+        self.widths.entry(array).or_default().push(width);
+    }
+
+    /// The expression in all lanes, as a vector.
+    fn vector(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<kernel::Expr, LowerError> {
+        let count = lanes.count;
+        if !lanes.vary(e) {
+            return Ok(kernel::Expr::Splat(Box::new(self.value(e)?), count));
+        }
+        if e.dtype().is_int() || e.dtype().is_vector() {
+            // Integer arithmetic on the lane number: the loads in it still are vectors where the whole value is a load.
+            if let ExprKind::Load(buffer, indices) = e.kind() {
+                return self.vector_load(buffer, indices, lanes);
+            }
+        }
+        if super::expr::is_index(e) {
+            return self.lane_by_lane(e, lanes);
+        }
+        let boxed = |e: Result<kernel::Expr, LowerError>| e.map(Box::new);
+        Ok(match e.kind() {
+            ExprKind::Load(buffer, indices) => self.vector_load(buffer, indices, lanes)?,
+            ExprKind::Cast(a) if !super::expr::is_index(a) => {
+                let ty = Ty {
+                    scalar: e.dtype().scalar,
+                    lanes: count,
+                };
+                kernel::Expr::Cast(ty, boxed(self.vector(a, lanes))?)
+            }
+            ExprKind::Binary(op, a, b)
+                if !(super::expr::is_index(a) && super::expr::is_index(b)) =>
+            {
+                let (a, b) = (self.vector(a, lanes)?, self.vector(b, lanes)?);
+                kernel::Expr::Binary(*op, Box::new(a), Box::new(b))
+            }
+            ExprKind::Not(a) => kernel::Expr::Not(boxed(self.vector(a, lanes))?),
+            ExprKind::Select(c, a, b) => kernel::Expr::Select(
+                boxed(self.vector(c, lanes))?,
+                boxed(self.vector(a, lanes))?,
+                boxed(self.vector(b, lanes))?,
+            ),
+            ExprKind::IfThenElse(c, a, b) => {
+                let (a, b) = (self.safe(a), self.safe(b));
+                kernel::Expr::Select(
+                    boxed(self.vector(c, lanes))?,
+                    boxed(self.vector(&a, lanes))?,
+                    boxed(self.vector(&b, lanes))?,
+                )
+            }
+            ExprKind::Call(intrin, args) => {
+                let args: Result<Vec<_>, _> = args.iter().map(|a| self.vector(a, lanes)).collect();
+                kernel::Expr::Call(*intrin, args?)
+            }
+            ExprKind::Let { var, value, body } => {
+                let body = body.substitute(&|v| (v == var).then(|| value.clone()));
+                self.vector(&body, lanes)?
+            }
+            _ => self.lane_by_lane(e, lanes)?,
+        })
+    }
+
+    fn lane_by_lane(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<kernel::Expr, LowerError> {
+        let values: Result<Vec<_>, _> = (0..lanes.count)
+            .map(|lane| {
+                let e = self.prover.analyzer.simplify(&lanes.at(e, lane));
+                self.value(&e)
+            })
+            .collect();
+        Ok(kernel::Expr::Pack(values?))
+    }
+
+    fn vector_load(
+        &mut self,
+        buffer: &Buffer,
+        indices: &[Expr],
+        lanes: &Lanes<'_>,
+    ) -> Result<kernel::Expr, LowerError> {
+        let indices: Vec<Expr> = indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
+        let split = self.flat(buffer, &indices).split(lanes.var);
+        match split {
+            Some((stride, base)) if stride.as_const() == Some(1) => {
+                self.check_range(buffer, &indices);
+                let array = self.array_id(buffer);
+                self.note_width(array, &base, lanes.count);
+                Ok(kernel::Expr::Load {
+                    array,
+                    index: Box::new(self.index_poly(&base)?),
+                    lanes: lanes.count,
+                })
+            }
+            _ => self.lane_by_lane(&Expr::load(buffer, indices), lanes),
+        }
+    }
+
+    /// A vector that the program itself wrote with `T.Ramp` and `T.Broadcast`, lane by lane.
+    pub(super) fn vector_value(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
+        if let ExprKind::Broadcast(a, lanes) = e.kind() {
+            return Ok(kernel::Expr::Splat(Box::new(self.value(a)?), *lanes));
+        }
+        let values: Result<Vec<_>, _> = (0..e.dtype().lanes)
+            .map(|lane| self.value(&lane_of(e, lane)))
+            .collect();
+        Ok(kernel::Expr::Pack(values?))
+    }
+}
+
+/// One lane of a vector expression.
+fn lane_of(e: &Expr, lane: u16) -> Expr {
+    if !e.dtype().is_vector() {
+        return e.clone();
+    }
+    let scalar = e.dtype().with_lanes(1);
+    match e.kind() {
+        ExprKind::Ramp {
+            base,
+            stride,
+            lanes: _,
+        } => base + stride * i64::from(lane),
+        ExprKind::Broadcast(a, _) => a.clone(),
+        ExprKind::Load(buffer, indices) => {
+            let indices = indices.iter().map(|i| lane_of(i, lane)).collect();
+            Expr::load(buffer, indices)
+        }
+        _ => {
+            let below = e.map_children(&mut |child| lane_of(child, lane));
+            Expr::new(below.kind().clone(), scalar)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Why a loop program has no kernel IR.
+
+use crate::tensor::{DType, ScalarType};
+
+/// Why lowering refused a function.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A loop nest of a GPU function that no loop binds to the launch.
+    #[error(
+        "`{func}`: the loops of block `{block}` are not bound to threads; did you forget a schedule?"
+    )]
+    NotBound {
+        /// The function.
+        func: String,
+        /// A block in the nest.
+        block: String,
+    },
+    /// A loop that runs on the host around a kernel, or a second launch inside a launch.
+    #[error("`{func}`: loop `{var}` surrounds loops bound to blockIdx; only unit loops may")]
+    LoopAroundLaunch {
+        /// The function.
+        func: String,
+        /// The variable of the loop.
+        var: String,
+    },
+    /// Two loops of one kernel bind the same axis with different extents.
+    #[error("`{func}`: {axis} is bound with extents {first} and {second} in one kernel")]
+    AxisExtent {
+        /// The function.
+        func: String,
+        /// The launch axis.
+        axis: &'static str,
+        /// Extent of the first loop.
+        first: String,
+        /// Extent of the other one.
+        second: String,
+    },
+    /// An extent that must be a constant (of a thread axis, a vectorized or unrolled loop, a local array).
+    #[error("`{func}`: {what} needs a constant extent, got {extent}")]
+    NotConstant {
+        /// The function.
+        func: String,
+        /// Which extent.
+        what: String,
+        /// What it is.
+        extent: String,
+    },
+    /// An extent of a launch, tensor or temporary that is no expression of the symbolic dims.
+    #[error("`{func}`: {what} must follow from the symbolic dims, got {value}")]
+    NotHost {
+        /// The function.
+        func: String,
+        /// Which value.
+        what: String,
+        /// What it is.
+        value: String,
+    },
+    /// More threads or shared memory than the device has.
+    #[error("`{func}`: needs {needs} {what}, the device has {limit}")]
+    DeviceLimit {
+        /// The function.
+        func: String,
+        /// Of what.
+        what: &'static str,
+        /// How much is needed.
+        needs: u64,
+        /// How much there is.
+        limit: u64,
+    },
+    /// An element type that the target lacks.
+    #[error("`{func}`: `{what}` has type {dtype}, which the target does not have")]
+    DType {
+        /// The function.
+        func: String,
+        /// The buffer or variable.
+        what: String,
+        /// Its type.
+        dtype: DType,
+    },
+    /// A buffer whose number of elements does not fit the index type.
+    #[error(
+        "`{func}`: buffer `{buffer}` has {len} elements, more than an index of type {index} can name"
+    )]
+    TooLarge {
+        /// The function.
+        func: String,
+        /// The buffer.
+        buffer: String,
+        /// Its number of elements.
+        len: i64,
+        /// The index type.
+        index: ScalarType,
+    },
+    /// A barrier would be needed where not all threads of the workgroup come by.
+    #[error(
+        "`{func}`: threads exchange `{array}` under a condition or loop that differs between threads"
+    )]
+    DivergentBarrier {
+        /// The function.
+        func: String,
+        /// The shared array.
+        array: String,
+    },
+    /// A temporary in device memory that threads of one kernel exchange.
+    #[error(
+        "`{func}`: threads of one kernel exchange `{buffer}`, which fits neither registers nor shared memory"
+    )]
+    Exchange {
+        /// The function.
+        func: String,
+        /// The buffer.
+        buffer: String,
+    },
+    /// A reduction over threads of a form that has no lowering.
+    #[error("`{func}`: block `{block}` reduces over threads, but {reason}")]
+    ThreadReduction {
+        /// The function.
+        func: String,
+        /// The block.
+        block: String,
+        /// What is not as it must be.
+        reason: &'static str,
+    },
+    /// Something that kernels cannot say.
+    #[error("`{func}`: {what} has no lowering")]
+    Unsupported {
+        /// The function.
+        func: String,
+        /// What it is.
+        what: String,
+    },
+}

@@ -1,0 +1,77 @@
+//! Symbolic dims of a function, and expressions over them as the host computes them.
+
+use indexmap::IndexMap;
+
+use crate::ir::{Expr, ExprKind, Param, PrimFunc, Var};
+use crate::kernel::HostExpr;
+use crate::tensor::scalar::BinOp;
+
+/// The symbolic dims and scalar parameters, in order of first use.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dims {
+    dims: IndexMap<Var, ()>,
+}
+
+impl Dims {
+    /// The dims of the parameters.
+    pub(super) fn of(func: &PrimFunc) -> Self {
+        let mut dims = Self::default();
+        for param in &func.params {
+            match param {
+                Param::Buffer { handle: _, buffer } => {
+                    for v in buffer.shape().iter().flat_map(Expr::free_vars) {
+                        dims.dims.insert(v, ());
+                    }
+                }
+                Param::Scalar(var) => {
+                    dims.dims.insert(var.clone(), ());
+                }
+            }
+        }
+        dims
+    }
+
+    /// Position of a dim.
+    pub(super) fn index(&self, var: &Var) -> Option<usize> {
+        self.dims.get_index_of(var)
+    }
+
+    /// All dims in order.
+    pub(super) fn vars(&self) -> impl Iterator<Item = &Var> {
+        self.dims.keys()
+    }
+
+    /// The expression for the host, if it has only integers and dims.
+    pub(super) fn host(&self, e: &Expr) -> Option<HostExpr> {
+        Some(match e.kind() {
+            ExprKind::Int(v) => HostExpr::Const(*v),
+            ExprKind::Var(v) => HostExpr::Dim(self.index(v)?),
+            ExprKind::Cast(a) if e.dtype().is_int() && a.dtype().is_int() => self.host(a)?,
+            ExprKind::Binary(op, a, b) if !a.dtype().is_float() => {
+                HostExpr::binary(*op, self.host(a)?, self.host(b)?)
+            }
+            ExprKind::Not(a) => HostExpr::binary(BinOp::Eq, self.host(a)?, HostExpr::Const(0)),
+            ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => HostExpr::Select(
+                Box::new(self.host(c)?),
+                Box::new(self.host(a)?),
+                Box::new(self.host(b)?),
+            ),
+            ExprKind::Float(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Binary(_, _, _)
+            | ExprKind::Load(_, _)
+            | ExprKind::Ramp {
+                base: _,
+                stride: _,
+                lanes: _,
+            }
+            | ExprKind::Broadcast(_, _)
+            | ExprKind::Call(_, _)
+            | ExprKind::Let {
+                var: _,
+                value: _,
+                body: _,
+            } => return None,
+        })
+    }
+}

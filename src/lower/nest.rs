@@ -1,0 +1,593 @@
+//! `Node`: a loop program without blocks. Block iters are replaced by their bindings, predicates are branches, loops bound
+//! to the launch are gone: their variables became the one variable of each axis.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+
+use super::storage::{Home, Homes};
+use super::{LowerError, speculate, thread_reduce};
+use crate::arith::Analyzer;
+use crate::ir::{
+    BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc,
+    Range, Stmt, ThreadAxis, Var,
+};
+use crate::tensor::scalar::BinOp;
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    For {
+        var: Var,
+        min: Expr,
+        extent: Expr,
+        kind: LoopKind,
+        body: Vec<Node>,
+    },
+    Store {
+        buffer: Buffer,
+        indices: Vec<Expr>,
+        value: Expr,
+        /// The launch axes that a loop around the store is bound to.
+        axes: AxisSet,
+    },
+    Let {
+        var: Var,
+        value: Expr,
+        body: Vec<Node>,
+    },
+    If {
+        cond: Expr,
+        then: Vec<Node>,
+        otherwise: Vec<Node>,
+    },
+    While {
+        cond: Expr,
+        body: Vec<Node>,
+    },
+}
+
+impl Node {
+    /// The statement lists directly inside.
+    pub(super) fn nested(&self) -> Vec<&Vec<Self>> {
+        match self {
+            Self::Store {
+                buffer: _,
+                indices: _,
+                value: _,
+                axes: _,
+            } => vec![],
+            Self::For {
+                var: _,
+                min: _,
+                extent: _,
+                kind: _,
+                body,
+            }
+            | Self::Let {
+                var: _,
+                value: _,
+                body,
+            }
+            | Self::While { cond: _, body } => vec![body],
+            Self::If {
+                cond: _,
+                then,
+                otherwise,
+            } => vec![then, otherwise],
+        }
+    }
+
+    /// The statement lists directly inside, to be changed.
+    pub(super) fn nested_mut(&mut self) -> Vec<&mut Vec<Self>> {
+        match self {
+            Self::Store {
+                buffer: _,
+                indices: _,
+                value: _,
+                axes: _,
+            } => vec![],
+            Self::For {
+                var: _,
+                min: _,
+                extent: _,
+                kind: _,
+                body,
+            }
+            | Self::Let {
+                var: _,
+                value: _,
+                body,
+            }
+            | Self::While { cond: _, body } => vec![body],
+            Self::If {
+                cond: _,
+                then,
+                otherwise,
+            } => vec![then, otherwise],
+        }
+    }
+
+    /// Its own expressions, to be changed.
+    pub(super) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::Store {
+                buffer: _,
+                indices,
+                value,
+                axes: _,
+            } => indices.iter_mut().chain([value]).collect(),
+            Self::For {
+                var: _,
+                min,
+                extent,
+                kind: _,
+                body: _,
+            } => vec![min, extent],
+            Self::Let {
+                var: _,
+                value: e,
+                body: _,
+            }
+            | Self::While { cond: e, body: _ }
+            | Self::If {
+                cond: e,
+                then: _,
+                otherwise: _,
+            } => vec![e],
+        }
+    }
+
+    /// Its own expressions.
+    pub(super) fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::Store {
+                buffer: _,
+                indices,
+                value,
+                axes: _,
+            } => indices.iter().chain([value]).collect(),
+            Self::For {
+                var: _,
+                min,
+                extent,
+                kind: _,
+                body: _,
+            } => vec![min, extent],
+            Self::Let {
+                var: _,
+                value: e,
+                body: _,
+            }
+            | Self::While { cond: e, body: _ }
+            | Self::If {
+                cond: e,
+                then: _,
+                otherwise: _,
+            } => vec![e],
+        }
+    }
+}
+
+/// Calls `f` on every statement of the list, parents first.
+pub(super) fn walk_nodes(nodes: &[Node], f: &mut dyn FnMut(&Node)) {
+    for node in nodes {
+        f(node);
+        node.nested().into_iter().for_each(|n| walk_nodes(n, f));
+    }
+}
+
+/// Applies `f` to every expression of the list.
+pub(super) fn map_exprs(nodes: &mut [Node], f: &mut dyn FnMut(&Expr) -> Expr) {
+    for node in nodes {
+        for e in node.exprs_mut() {
+            *e = f(e);
+        }
+        for inner in node.nested_mut() {
+            map_exprs(inner, f);
+        }
+    }
+}
+
+/// The list with a variable replaced.
+pub(super) fn substitute_nodes(nodes: &[Node], var: &Var, value: &Expr) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    map_exprs(&mut nodes, &mut |e| {
+        e.substitute(&|v| (v == var).then(|| value.clone()))
+    });
+    nodes
+}
+
+/// A set of launch axes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct AxisSet(u16);
+
+impl AxisSet {
+    pub(super) fn with(self, axis: ThreadAxis) -> Self {
+        Self(self.0 | 1 << axis as u16)
+    }
+
+    pub(super) fn has(self, axis: ThreadAxis) -> bool {
+        self.0 & (1 << axis as u16) != 0
+    }
+
+    /// Every axis.
+    pub(super) const ALL: Self = Self(u16::MAX);
+}
+
+/// An axis of the launch: the variable that stands for it, and its extent.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub(super) var: Var,
+    pub(super) extent: Expr,
+}
+
+/// The loops of one root-level statement, without blocks.
+pub(super) struct Nest {
+    pub(super) body: Vec<Node>,
+    pub(super) axes: IndexMap<ThreadAxis, Axis>,
+    /// Shared and local arrays that lowering itself adds.
+    pub(super) added: Vec<(Buffer, Home)>,
+}
+
+/// Takes the blocks out of root-level statements.
+pub(super) struct Unblock<'a> {
+    pub(super) func: &'a PrimFunc,
+    pub(super) homes: &'a Homes,
+    /// Whether loops bound to threads are the launch; else they run one after the other.
+    pub(super) launch: bool,
+    /// Values of block iters and loops bound to the launch.
+    pub(super) map: HashMap<Var, Expr>,
+    views: HashMap<Buffer, BufferRegion>,
+    pub(super) analyzer: Analyzer,
+    pub(super) nest: Nest,
+    pub(super) bound: AxisSet,
+    /// A loop with more than one iteration around here that is not bound.
+    host_loop: Option<String>,
+}
+
+impl<'a> Unblock<'a> {
+    pub(super) fn new(
+        func: &'a PrimFunc,
+        homes: &'a Homes,
+        launch: bool,
+        analyzer: Analyzer,
+    ) -> Self {
+        Self {
+            func,
+            homes,
+            launch,
+            map: HashMap::new(),
+            views: HashMap::new(),
+            analyzer,
+            nest: Nest {
+                body: vec![],
+                axes: IndexMap::new(),
+                added: vec![],
+            },
+            bound: AxisSet::default(),
+            host_loop: None,
+        }
+    }
+
+    /// The statement with all that is below it.
+    pub(super) fn run(mut self, stmt: &Stmt) -> Result<(Nest, Analyzer), LowerError> {
+        let mut body = self.stmts(std::slice::from_ref(stmt))?;
+        self.guard_shared_stores(&mut body);
+        self.nest.body = body;
+        Ok((self.nest, self.analyzer))
+    }
+
+    /// The expression with block iters, launch variables and views replaced.
+    pub(super) fn expr(&self, e: &Expr) -> Expr {
+        let e = e.substitute(&|v| self.map.get(v).cloned());
+        let e = e.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Load(buffer, indices) if self.views.contains_key(buffer) => {
+                let (source, indices) = self.through_view(buffer, indices.clone());
+                Expr::load(&source, indices)
+            }
+            _ => e.clone(),
+        });
+        self.analyzer.simplify(&e)
+    }
+
+    fn through_view(&self, buffer: &Buffer, indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
+        let Some(view) = self.views.get(buffer) else {
+            return (buffer.clone(), indices);
+        };
+        let lead = view.region.len() - indices.len();
+        let outer = view.region[..lead].iter().map(|r| r.min.clone());
+        let inner = view.region[lead..]
+            .iter()
+            .zip(indices)
+            .map(|(r, i)| &r.min + i);
+        (view.buffer.clone(), outer.chain(inner).collect())
+    }
+
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, LowerError> {
+        let mut out = Vec::new();
+        for stmt in stmts {
+            match stmt {
+                Stmt::Loop(id) => out.extend(self.loop_(*id)?),
+                Stmt::Block(id) => out.extend(self.block(*id)?),
+                Stmt::Store {
+                    buffer,
+                    indices,
+                    value,
+                } => {
+                    let indices = indices.iter().map(|i| self.expr(i)).collect();
+                    let (buffer, indices) = self.through_view(buffer, indices);
+                    out.push(Node::Store {
+                        buffer,
+                        indices,
+                        value: self.expr(value),
+                        axes: self.bound,
+                    });
+                }
+                Stmt::Let { var, value, body } => out.push(Node::Let {
+                    var: var.clone(),
+                    value: self.expr(value),
+                    body: self.stmts(body)?,
+                }),
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => out.push(Node::If {
+                    cond: self.expr(cond),
+                    then: self.stmts(then)?,
+                    otherwise: self.stmts(otherwise)?,
+                }),
+                Stmt::While { cond, body } => out.push(Node::While {
+                    cond: self.expr(cond),
+                    body: self.stmts(body)?,
+                }),
+                // Both say something about the program but compute nothing.
+                Stmt::Assert {
+                    cond: _,
+                    message: _,
+                }
+                | Stmt::Evaluate(_) => {}
+            }
+        }
+        Ok(out)
+    }
+
+    fn loop_(&mut self, id: LoopId) -> Result<Vec<Node>, LowerError> {
+        if self.launch
+            && let Some(block) = thread_reduce::reduction_below(self.func, id)
+        {
+            return thread_reduce::lower(self, id, block);
+        }
+        self.with_loop(id, |this, body| this.stmts(body))
+    }
+
+    /// Enters a loop: binds its variable, and wraps what `inside` makes of its body.
+    pub(super) fn with_loop(
+        &mut self,
+        id: LoopId,
+        inside: impl FnOnce(&mut Self, &[Stmt]) -> Result<Vec<Node>, LowerError>,
+    ) -> Result<Vec<Node>, LowerError> {
+        let func = self.func;
+        let l = &func.loops[id];
+        let (min, extent) = (self.expr(&l.min), self.expr(&l.extent));
+        let body = func.tree.body(id);
+        if let LoopKind::ThreadBinding(axis) = l.kind
+            && self.launch
+            && (axis.is_block() || axis.is_thread())
+        {
+            if axis.is_block()
+                && let Some(var) = &self.host_loop
+            {
+                return Err(LowerError::LoopAroundLaunch {
+                    func: func.name.clone(),
+                    var: var.clone(),
+                });
+            }
+            let value = self.axis(axis, &l.var, &extent)? + min;
+            self.map.insert(l.var.clone(), value);
+            let before = self.bound;
+            self.bound = before.with(axis);
+            let nodes = inside(self, body);
+            self.bound = before;
+            return nodes;
+        }
+        if extent.is_one() {
+            self.map.insert(l.var.clone(), min);
+            return inside(self, body);
+        }
+        let range = Range {
+            min: min.clone(),
+            extent: extent.clone(),
+        };
+        self.analyzer.bind(&l.var, &range);
+        let before = self.host_loop.clone();
+        self.host_loop
+            .get_or_insert_with(|| l.var.name().to_owned());
+        let nodes = inside(self, body);
+        self.host_loop = before;
+        let kind = match l.kind {
+            // Virtual threads interleave; one after the other is one of their orders.
+            LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
+                LoopKind::Unrolled
+            }
+            LoopKind::ThreadBinding(_) => LoopKind::Serial,
+            kind => kind,
+        };
+        Ok(vec![Node::For {
+            var: l.var.clone(),
+            min,
+            extent,
+            kind,
+            body: nodes?,
+        }])
+    }
+
+    /// The variable of an axis, in the type of the loop that is bound to it.
+    fn axis(&mut self, axis: ThreadAxis, var: &Var, extent: &Expr) -> Result<Expr, LowerError> {
+        if let Some(known) = self.nest.axes.get(&axis) {
+            let same = known.extent == *extent
+                || known.extent.as_int().is_some() && known.extent.as_int() == extent.as_int();
+            if !same {
+                return Err(LowerError::AxisExtent {
+                    func: self.func.name.clone(),
+                    axis: axis.name(),
+                    first: format!("{:?}", known.extent),
+                    second: format!("{extent:?}"),
+                });
+            }
+            return Ok(known.var.expr().cast(var.dtype()));
+        }
+        let name = axis.name().replace('.', "_");
+        let axis_var = Var::new(name, var.dtype());
+        self.analyzer.bind(&axis_var, &Range::to(extent.clone()));
+        let expr = axis_var.expr();
+        self.nest.axes.insert(
+            axis,
+            Axis {
+                var: axis_var,
+                extent: extent.clone(),
+            },
+        );
+        Ok(expr)
+    }
+
+    fn block(&mut self, id: BlockId) -> Result<Vec<Node>, LowerError> {
+        let func = self.func;
+        let block = &func.blocks[id];
+        self.enter_block(id)?;
+        let predicate = self.expr(&block.predicate);
+        let mut nodes = Vec::new();
+        if let Some(init) = &block.init {
+            let first = self.first_reduce_iteration(id);
+            let init = self.stmts(init)?;
+            nodes.extend(branch(first, init));
+        }
+        nodes.extend(self.stmts(func.tree.body(id))?);
+        let reduce_vars: Vec<Var> = block
+            .iters
+            .iter()
+            .zip(&block.bindings)
+            .filter(|(iter, _)| iter.kind != IterKind::Spatial)
+            .flat_map(|(_, binding)| self.expr(binding).free_vars())
+            .collect();
+        let needed = speculate::run_past_the_end(self, id, &mut nodes, &predicate, &reduce_vars);
+        Ok(branch(needed, nodes))
+    }
+
+    /// Gives the iter variables of a block their values and its views their sources.
+    pub(super) fn enter_block(&mut self, id: BlockId) -> Result<(), LowerError> {
+        let block = &self.func.blocks[id];
+        for (iter, binding) in block.iters.iter().zip(&block.bindings) {
+            let value = self.expr(binding).cast(iter.var.dtype());
+            self.map.insert(iter.var.clone(), value);
+        }
+        for view in &block.match_buffers {
+            if !view.buffer.node().strides.is_empty() || view.buffer.node().elem_offset.is_some() {
+                return Err(LowerError::Unsupported {
+                    func: self.func.name.clone(),
+                    what: format!("strided view `{}`", view.buffer.name()),
+                });
+            }
+            let region = view
+                .source
+                .region
+                .iter()
+                .map(|r| Range {
+                    min: self.expr(&r.min),
+                    extent: self.expr(&r.extent),
+                })
+                .collect();
+            let source = BufferRegion {
+                buffer: view.source.buffer.clone(),
+                region,
+            };
+            self.views.insert(view.buffer.clone(), source);
+        }
+        Ok(())
+    }
+
+    /// Whether all reduce iters of a block have their first value.
+    fn first_reduce_iteration(&self, id: BlockId) -> Expr {
+        let block = &self.func.blocks[id];
+        let mut cond = Expr::bool(true);
+        for (iter, binding) in block.iters.iter().zip(&block.bindings) {
+            if iter.kind == IterKind::Reduce {
+                let (value, first) = (self.expr(binding), self.expr(&iter.dom.min));
+                cond = cond.and(self.analyzer.simplify(&value.equals(first)));
+            }
+        }
+        cond
+    }
+
+    /// Stores to memory that several threads see, and that stand under no loop over some axis of the launch, are made by
+    /// the first thread of that axis alone.
+    fn guard_shared_stores(&self, nodes: &mut Vec<Node>) {
+        for node in nodes {
+            node.nested_mut()
+                .into_iter()
+                .for_each(|inner| self.guard_shared_stores(inner));
+            let Node::Store { buffer, axes, .. } = &*node else {
+                continue;
+            };
+            if self.homes.of(buffer) == Home::Local {
+                continue;
+            }
+            let free = self.nest.axes.iter().filter(|(axis, known)| {
+                axis.is_thread() && !axes.has(**axis) && !known.extent.is_one()
+            });
+            let cond = free.fold(Expr::bool(true), |cond, (_, known)| {
+                cond.and(known.var.expr().equals(Expr::int(0, known.var.dtype())))
+            });
+            if cond.as_bool() != Some(true) {
+                let store = node.clone();
+                *node = Node::If {
+                    cond,
+                    then: vec![store],
+                    otherwise: vec![],
+                };
+            }
+        }
+    }
+}
+
+/// The statements under a condition, unless it is known.
+pub(super) fn branch(cond: Expr, then: Vec<Node>) -> Vec<Node> {
+    match cond.as_bool() {
+        Some(true) => then,
+        Some(false) => vec![],
+        None => vec![Node::If {
+            cond,
+            then,
+            otherwise: vec![],
+        }],
+    }
+}
+
+/// The parts of a conjunction.
+pub(super) fn conjuncts(cond: &Expr) -> Vec<Expr> {
+    match cond.as_binary(BinOp::And) {
+        Some((a, b)) => [conjuncts(a), conjuncts(b)].concat(),
+        None => vec![cond.clone()],
+    }
+}
+
+/// Every buffer that is stored to in a place or below it.
+pub(super) fn stored_below(func: &PrimFunc, place: Place) -> Vec<Buffer> {
+    fn in_stmts(stmts: &[Stmt], out: &mut Vec<Buffer>) {
+        for stmt in stmts {
+            if let Stmt::Store { buffer, .. } = stmt {
+                out.push(buffer.clone());
+            }
+            stmt.nested().into_iter().for_each(|s| in_stmts(s, out));
+        }
+    }
+    let mut out = Vec::new();
+    func.tree.walk(place, &mut |at| {
+        in_stmts(func.tree.body(at), &mut out);
+        if let Place::Block(id) = at {
+            in_stmts(func.blocks[id].init.as_deref().unwrap_or(&[]), &mut out);
+        }
+    });
+    out
+}

@@ -1,0 +1,260 @@
+//! `Poly`: an index as a sum of products, so that equal terms cancel and strides can be read off.
+//!
+//! Atoms are whatever is not a sum, a difference or a product: variables, divisions, minima, loads.
+
+use crate::ir::{Expr, ExprKind, Var};
+use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
+
+/// `coef * atom * atom …`; no atoms: a constant.
+#[derive(Clone, Debug)]
+struct Term {
+    atoms: Vec<Expr>,
+    coef: i64,
+}
+
+/// A sum of products with integer coefficients, in order of first occurrence.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Poly {
+    terms: Vec<Term>,
+}
+
+impl Poly {
+    /// The sum of products that an integer expression is.
+    pub(super) fn of(e: &Expr) -> Self {
+        match e.kind() {
+            ExprKind::Int(v) => Self::term(vec![], *v),
+            ExprKind::Binary(BinOp::Add, a, b) => Self::of(a).plus(&Self::of(b), 1),
+            ExprKind::Binary(BinOp::Sub, a, b) => Self::of(a).plus(&Self::of(b), -1),
+            ExprKind::Binary(BinOp::Mul, a, b) => Self::of(a).times(&Self::of(b)),
+            ExprKind::Cast(a)
+                if e.dtype().is_int()
+                    && a.dtype().is_int()
+                    && a.dtype().bytes() <= e.dtype().bytes() =>
+            {
+                Self::of(a)
+            }
+            _ => Self::term(vec![e.clone()], 1),
+        }
+    }
+
+    fn term(atoms: Vec<Expr>, coef: i64) -> Self {
+        let terms = if coef == 0 {
+            vec![]
+        } else {
+            vec![Term { atoms, coef }]
+        };
+        Self { terms }
+    }
+
+    fn add_term(&mut self, atoms: &[Expr], coef: i64) {
+        if let Some(at) = self.terms.iter().position(|t| same_atoms(&t.atoms, atoms)) {
+            self.terms[at].coef += coef;
+            if self.terms[at].coef == 0 {
+                self.terms.remove(at);
+            }
+        } else if coef != 0 {
+            let atoms = atoms.to_vec();
+            self.terms.push(Term { atoms, coef });
+        }
+    }
+
+    /// `self + factor * other`
+    pub(super) fn plus(mut self, other: &Self, factor: i64) -> Self {
+        for t in &other.terms {
+            self.add_term(&t.atoms, factor * t.coef);
+        }
+        self
+    }
+
+    /// `self * other`
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        for a in &self.terms {
+            for b in &other.terms {
+                let atoms = [a.atoms.clone(), b.atoms.clone()].concat();
+                out.add_term(&atoms, a.coef * b.coef);
+            }
+        }
+        out
+    }
+
+    /// The value, if it is a constant.
+    pub(super) fn as_const(&self) -> Option<i64> {
+        match self.terms.as_slice() {
+            [] => Some(0),
+            [t] if t.atoms.is_empty() => Some(t.coef),
+            _ => None,
+        }
+    }
+
+    /// `(stride, base)` with `self = stride * var + base`, if it is linear in the variable.
+    pub(super) fn split(&self, var: &Var) -> Option<(Self, Self)> {
+        let (mut stride, mut base) = (Self::default(), Self::default());
+        for t in &self.terms {
+            match t.atoms.iter().position(|a| a.as_var() == Some(var)) {
+                Some(at) => {
+                    let mut rest = t.atoms.clone();
+                    rest.remove(at);
+                    if rest.iter().any(|a| a.uses(var)) {
+                        return None;
+                    }
+                    stride.add_term(&rest, t.coef);
+                }
+                None if t.atoms.iter().any(|a| a.uses(var)) => return None,
+                None => base.add_term(&t.atoms, t.coef),
+            }
+        }
+        Some((stride, base))
+    }
+
+    /// Joins `x // c * c + x % c` to `x`, wherever it occurs, for constant and symbolic `c`.
+    pub(super) fn join_div_mod(mut self) -> Self {
+        while let Some((div, rem, x)) = self.div_mod_pair() {
+            let (t_rem, coef) = (self.terms[rem].atoms.clone(), self.terms[rem].coef);
+            let div_term = self.terms[div].clone();
+            let rest: Vec<Expr> = {
+                let at = t_rem
+                    .iter()
+                    .position(|a| a.as_binary(BinOp::FloorMod).is_some_and(|(y, _)| *y == x))
+                    .unwrap_or(0);
+                let mut rest = t_rem;
+                rest.remove(at);
+                rest
+            };
+            let rem_term = self.terms[rem].clone();
+            self.add_term(&div_term.atoms, -div_term.coef);
+            self.add_term(&rem_term.atoms, -rem_term.coef);
+            self = self.plus(&Self::of(&x).times(&Self::term(rest, coef)), 1);
+        }
+        self
+    }
+
+    /// Positions of the terms `k * rest * c * (x // c)` and `k * rest * (x % c)`, and `x`.
+    fn div_mod_pair(&self) -> Option<(usize, usize, Expr)> {
+        for (rem, t) in self.terms.iter().enumerate() {
+            for (at, atom) in t.atoms.iter().enumerate() {
+                let Some((x, c)) = atom.as_binary(BinOp::FloorMod) else {
+                    continue;
+                };
+                let mut rest = t.atoms.clone();
+                rest.remove(at);
+                rest.push(Expr::binary(BinOp::FloorDiv, x, c));
+                let wanted = Self::of(c).times(&Self::term(rest, t.coef));
+                let [wanted] = wanted.terms.as_slice() else {
+                    continue;
+                };
+                let found = self
+                    .terms
+                    .iter()
+                    .position(|d| d.coef == wanted.coef && same_atoms(&d.atoms, &wanted.atoms));
+                if let Some(div) = found {
+                    return Some((div, rem, x.clone()));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the value is a multiple of `n` for all values of the atoms.
+    pub(super) fn is_multiple_of(&self, n: i64) -> bool {
+        self.terms
+            .iter()
+            .all(|t| t.coef % n == 0 || t.atoms.iter().any(|a| atom_is_multiple_of(a, n)))
+    }
+
+    /// The sum as an expression: terms that share symbolic factors (as tells `is_factor`) stand together, so that
+    /// `i * n + 3 * n + j` reads `(i + 3) * n + j`; the constant comes last.
+    pub(super) fn to_expr(&self, dtype: DType, is_factor: &dyn Fn(&Expr) -> bool) -> Expr {
+        let mut groups: Vec<(Vec<Expr>, Self)> = Vec::new();
+        for t in &self.terms {
+            let (factors, rest): (Vec<Expr>, Vec<Expr>) =
+                t.atoms.iter().cloned().partition(|a| is_factor(a));
+            match groups.iter_mut().find(|(f, _)| same_atoms(f, &factors)) {
+                Some((_, group)) => group.add_term(&rest, t.coef),
+                None => groups.push((factors, Self::term(rest, t.coef))),
+            }
+        }
+        groups.sort_by_key(|(factors, _)| factors.is_empty());
+        let mut sum: Option<Expr> = None;
+        for (factors, group) in groups {
+            let mut value = group.plain_sum(dtype);
+            for f in factors {
+                let f = f.cast(dtype);
+                value = if value.is_one() { f } else { value * f };
+            }
+            sum = Some(match sum {
+                None => value,
+                Some(sum) => sum + value,
+            });
+        }
+        sum.unwrap_or_else(|| Expr::int(0, dtype))
+    }
+
+    fn plain_sum(&self, dtype: DType) -> Expr {
+        let mut terms: Vec<&Term> = self.terms.iter().collect();
+        terms.sort_by_key(|t| (t.atoms.is_empty(), t.coef < 0));
+        let mut sum: Option<Expr> = None;
+        for t in terms {
+            let mut product: Option<Expr> = None;
+            for a in &t.atoms {
+                let a = a.cast(dtype);
+                product = Some(product.map_or(a.clone(), |p| p * a));
+            }
+            let magnitude = |coef: i64| match &product {
+                None => Expr::int(coef, dtype),
+                Some(p) if coef == 1 => p.clone(),
+                Some(p) => p * Expr::int(coef, dtype),
+            };
+            sum = Some(match sum {
+                None => magnitude(t.coef),
+                Some(s) if t.coef < 0 => s - magnitude(-t.coef),
+                Some(s) => s + magnitude(t.coef),
+            });
+        }
+        sum.unwrap_or_else(|| Expr::int(0, dtype))
+    }
+}
+
+fn same_atoms(a: &[Expr], b: &[Expr]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut rest: Vec<&Expr> = b.iter().collect();
+    a.iter().all(|x| match rest.iter().position(|y| *y == x) {
+        Some(at) => {
+            rest.remove(at);
+            true
+        }
+        None => false,
+    })
+}
+
+fn atom_is_multiple_of(atom: &Expr, n: i64) -> bool {
+    match atom.kind() {
+        ExprKind::Binary(BinOp::Min | BinOp::Max, a, b) => {
+            Poly::of(a).is_multiple_of(n) && Poly::of(b).is_multiple_of(n)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_are_read_off_and_fused_loops_joined() {
+        let [i, n, f] = ["i", "n", "f"].map(|name| Var::new(name, DType::I64));
+        let e = (i.expr() * 8 + 3) * &n;
+        let (stride, base) = Poly::of(&e).split(&i).expect("linear");
+        let expr = |p: &Poly| p.to_expr(DType::I64, &|a| a.as_var() == Some(&n));
+        assert_eq!(expr(&stride), Expr::i64(8) * &n);
+        assert_eq!(expr(&base), Expr::i64(3) * &n);
+        let fused = f.expr().floor_div(&n) * &n + f.expr().floor_mod(&n);
+        assert_eq!(expr(&Poly::of(&fused).join_div_mod()), f.expr());
+        let fused = f.expr().floor_div(16) * 48 + f.expr().floor_mod(16) * 3;
+        assert_eq!(expr(&Poly::of(&fused).join_div_mod()), f.expr() * 3);
+        assert!(Poly::of(&(i.expr() * &n).floor_div(2)).split(&i).is_none());
+    }
+}

@@ -1,0 +1,67 @@
+//! Proofs about indices: whether an access stays inside its buffer under the loops and conditions around it.
+
+use crate::arith::Analyzer;
+use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::scalar::BinOp;
+
+/// What is known at one place of a loop program, with the way back out of the loops and conditions around it.
+#[derive(Clone)]
+pub(super) struct Prover {
+    pub(super) analyzer: Analyzer,
+    outer: Vec<Analyzer>,
+}
+
+impl Prover {
+    pub(super) fn new(analyzer: Analyzer) -> Self {
+        Self {
+            analyzer,
+            outer: vec![],
+        }
+    }
+
+    /// The variable runs over `min .. min + extent`.
+    pub(super) fn bind(&mut self, var: &Var, min: &Expr, extent: &Expr) {
+        let range = Range {
+            min: min.clone(),
+            extent: extent.clone(),
+        };
+        self.analyzer.bind(var, &range);
+    }
+
+    /// Goes into a loop or condition; [`Prover::leave`] forgets what was learnt inside.
+    pub(super) fn enter(&mut self) {
+        self.outer.push(self.analyzer.clone());
+    }
+
+    /// Comes out again.
+    pub(super) fn leave(&mut self) {
+        if let Some(outer) = self.outer.pop() {
+            self.analyzer = outer;
+        }
+    }
+
+    /// `index < extent`
+    pub(super) fn below(&self, index: &Expr, extent: &Expr) -> bool {
+        if self.analyzer.can_prove(&index.lt(extent)) {
+            return true;
+        }
+        match index.kind() {
+            ExprKind::Binary(BinOp::Min, a, b) => self.below(a, extent) || self.below(b, extent),
+            ExprKind::Binary(BinOp::Max, a, b) => self.below(a, extent) && self.below(b, extent),
+            // x // c < n where x < c * n
+            ExprKind::Binary(BinOp::FloorDiv, x, c) if self.analyzer.bound(c).min > 0 => {
+                self.below(x, &(c * extent))
+            }
+            // x % c < c <= n
+            ExprKind::Binary(BinOp::FloorMod, _, c) if self.analyzer.bound(c).min > 0 => {
+                self.analyzer.can_prove(&c.le(extent))
+            }
+            _ => false,
+        }
+    }
+
+    /// `e >= 0`
+    pub(super) fn nonnegative(&self, e: &Expr) -> bool {
+        self.analyzer.bound(e).min >= 0 || self.analyzer.can_prove(&e.ge(0))
+    }
+}

@@ -1,0 +1,504 @@
+//! Where allocated buffers live, and how little of them must exist: a buffer used inside one thread, workgroup or iteration
+//! shrinks to the region that is touched there (TVM: `PlanAndUpdateBufferAllocationLocation`, `CompactBufferAllocation`).
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use super::LowerError;
+use super::nest::{Nest, Node, map_exprs, walk_nodes};
+use super::poly::Poly;
+use crate::arith::Analyzer;
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis, Var};
+use crate::tensor::scalar::BinOp;
+
+/// Where a buffer lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Home {
+    /// Device memory: a parameter or a temporary.
+    Device,
+    /// Memory of the workgroup.
+    Shared,
+    /// Memory of the thread.
+    Local,
+}
+
+/// Most elements of an array of one thread.
+const MAX_LOCAL: i64 = 16 << 10;
+
+/// Homes of all buffers of a function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Homes {
+    homes: HashMap<Buffer, Home>,
+    /// Those whose home was not given by their scope: they must prove that nothing else is read than was written.
+    inferred: HashSet<Buffer>,
+    /// All allocated buffers that stay in device memory.
+    pub(super) temps: Vec<Buffer>,
+}
+
+impl Homes {
+    pub(super) fn of(&self, buffer: &Buffer) -> Home {
+        self.homes.get(buffer).copied().unwrap_or(Home::Device)
+    }
+
+    pub(super) fn set(&mut self, buffer: &Buffer, home: Home) {
+        self.homes.insert(buffer.clone(), home);
+    }
+
+    /// Finds homes. `kept` are buffers that a former attempt could not shrink.
+    pub(super) fn plan(func: &PrimFunc, gpu: bool, kept: &HashSet<Buffer>) -> Self {
+        let mut homes = Self::default();
+        for (buffer, users) in users_of_allocated(func) {
+            if users.is_empty() {
+                continue;
+            }
+            let home = match buffer.scope() {
+                Scope::Local => Home::Local,
+                Scope::Shared if gpu => Home::Shared,
+                Scope::Shared => Home::Local,
+                _ if kept.contains(&buffer) => Home::Device,
+                Scope::Global | Scope::Other(_) => {
+                    let home = inferred_home(func, &users, gpu);
+                    if home != Home::Device {
+                        homes.inferred.insert(buffer.clone());
+                    }
+                    home
+                }
+            };
+            if home == Home::Device {
+                homes.temps.push(buffer.clone());
+            }
+            homes.set(&buffer, home);
+        }
+        homes
+    }
+}
+
+/// Every allocated buffer with the places whose own statements use it.
+fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
+    let mut users: IndexMap<Buffer, Vec<Place>> = IndexMap::new();
+    let mut views: HashMap<Buffer, Buffer> = HashMap::new();
+    let root = Place::Block(func.root);
+    func.tree.walk(root, &mut |at| {
+        if let Place::Block(id) = at {
+            for buffer in &func.blocks[id].alloc_buffers {
+                users.insert(buffer.clone(), vec![]);
+            }
+            for view in &func.blocks[id].match_buffers {
+                views.insert(view.buffer.clone(), view.source.buffer.clone());
+            }
+        }
+    });
+    func.tree.walk(root, &mut |at| {
+        let mut used = Vec::new();
+        buffers_in(func.tree.body(at), &mut used);
+        if let Place::Block(id) = at {
+            buffers_in(func.blocks[id].init.as_deref().unwrap_or(&[]), &mut used);
+        }
+        for mut buffer in used {
+            while let Some(source) = views.get(&buffer) {
+                buffer = source.clone();
+            }
+            if let Some(places) = users.get_mut(&buffer)
+                && !places.contains(&at)
+            {
+                places.push(at);
+            }
+        }
+    });
+    users
+}
+
+fn buffers_in(stmts: &[Stmt], out: &mut Vec<Buffer>) {
+    for stmt in stmts {
+        if let Stmt::Store { buffer, .. } = stmt {
+            out.push(buffer.clone());
+        }
+        for e in stmt.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, _) = e.kind() {
+                    out.push(buffer.clone());
+                }
+                true
+            });
+        }
+        stmt.nested().into_iter().for_each(|s| buffers_in(s, out));
+    }
+}
+
+/// The loops and blocks from the root to a place, both included.
+fn path(func: &PrimFunc, place: Place) -> Vec<Place> {
+    let mut path = vec![place];
+    while let Some(parent) = func.tree.parent(path[path.len() - 1]) {
+        path.push(parent);
+    }
+    path.reverse();
+    path
+}
+
+fn axis_of(func: &PrimFunc, place: &Place) -> Option<ThreadAxis> {
+    match place {
+        Place::Loop(id) => match func.loops[*id].kind {
+            LoopKind::ThreadBinding(axis) => Some(axis),
+            LoopKind::Serial | LoopKind::Parallel | LoopKind::Vectorized | LoopKind::Unrolled => {
+                None
+            }
+        },
+        Place::Block(_) => None,
+    }
+}
+
+fn inferred_home(func: &PrimFunc, users: &[Place], gpu: bool) -> Home {
+    let paths: Vec<Vec<Place>> = users.iter().map(|&p| path(func, p)).collect();
+    let common = (0..paths[0].len())
+        .take_while(|&i| paths.iter().all(|p| p.get(i) == Some(&paths[0][i])))
+        .count();
+    let above = &paths[0][..common];
+    let in_loop = above.iter().any(|p| matches!(p, Place::Loop(_)));
+    if !in_loop {
+        return Home::Device;
+    }
+    if !gpu {
+        return Home::Local;
+    }
+    let threads_below = paths.iter().any(|p| {
+        p[common..]
+            .iter()
+            .any(|p| axis_of(func, p).is_some_and(ThreadAxis::is_thread))
+    });
+    let bound_above =
+        |test: fn(ThreadAxis) -> bool| above.iter().any(|p| axis_of(func, p).is_some_and(test));
+    if threads_below {
+        Home::Shared
+    } else if bound_above(ThreadAxis::is_thread) {
+        Home::Local
+    } else if bound_above(ThreadAxis::is_block) {
+        Home::Shared
+    } else {
+        Home::Device
+    }
+}
+
+/// One load or store: the loops around it, and what it touches.
+struct Access {
+    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    indices: Vec<Expr>,
+    write: bool,
+}
+
+/// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones with their homes.
+/// `Err` of the inner kind names a buffer that must stay in device memory.
+pub(super) fn compact(
+    func: &PrimFunc,
+    nest: &mut Nest,
+    homes: &Homes,
+    analyzer: &Analyzer,
+) -> Result<Result<Vec<(Buffer, Home)>, Buffer>, LowerError> {
+    let mut accesses: IndexMap<Buffer, Vec<Access>> = IndexMap::new();
+    collect(&nest.body, homes, &mut vec![], &mut accesses);
+    let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
+    let mut arrays = nest.added.clone();
+    let mut moved = Moved::new();
+    for (buffer, accesses) in &accesses {
+        if added.contains(buffer) {
+            continue;
+        }
+        let home = homes.of(buffer);
+        let inferred = homes.inferred.contains(buffer);
+        let Some(boxes) = touched(nest, home, accesses, inferred, analyzer) else {
+            if inferred {
+                return Ok(Err(buffer.clone()));
+            }
+            return Err(LowerError::NotConstant {
+                func: func.name.clone(),
+                what: format!("{} array `{}`", buffer.scope().name(), buffer.name()),
+                extent: format!("{:?}", buffer.shape()),
+            });
+        };
+        let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
+        if inferred && size > MAX_LOCAL {
+            return Ok(Err(buffer.clone()));
+        }
+        let shape = boxes.iter().map(|(_, extent)| Expr::i64(*extent)).collect();
+        let scope = if home == Home::Shared {
+            Scope::Shared
+        } else {
+            Scope::Local
+        };
+        let new = Buffer::with_scope(buffer.name(), shape, buffer.dtype(), scope);
+        arrays.push((new.clone(), home));
+        let bases = boxes.into_iter().map(|(base, _)| base).collect();
+        moved.insert(buffer.clone(), (new, bases));
+    }
+    move_accesses(&mut nest.body, &moved);
+    Ok(Ok(arrays))
+}
+
+fn collect(
+    nodes: &[Node],
+    homes: &Homes,
+    loops: &mut Vec<(Var, Expr, Expr, LoopKind)>,
+    out: &mut IndexMap<Buffer, Vec<Access>>,
+) {
+    let mut access = |buffer: &Buffer, indices: &[Expr], write, loops: &[_]| {
+        if homes.of(buffer) != Home::Device {
+            out.entry(buffer.clone()).or_default().push(Access {
+                loops: loops.to_vec(),
+                indices: indices.to_vec(),
+                write,
+            });
+        }
+    };
+    for node in nodes {
+        for e in node.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, indices) = e.kind() {
+                    access(buffer, indices, false, loops);
+                }
+                true
+            });
+        }
+        if let Node::Store {
+            buffer, indices, ..
+        } = node
+        {
+            access(buffer, indices, true, loops);
+        }
+    }
+    for node in nodes {
+        let inner_loop = match node {
+            Node::For {
+                var,
+                min,
+                extent,
+                kind,
+                body: _,
+            } => Some((var.clone(), min.clone(), extent.clone(), *kind)),
+            Node::Store { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => None,
+        };
+        let deeper = inner_loop.is_some();
+        loops.extend(inner_loop);
+        node.nested()
+            .into_iter()
+            .for_each(|inner| collect(inner, homes, loops, out));
+        if deeper {
+            loops.pop();
+        }
+    }
+}
+
+type Span = (Expr, Expr);
+
+/// For each dimension the first index and the number of indices that a buffer needs.
+fn touched(
+    nest: &Nest,
+    home: Home,
+    accesses: &[Access],
+    inferred: bool,
+    analyzer: &Analyzer,
+) -> Option<Vec<(Expr, i64)>> {
+    let first = &accesses[0].loops;
+    let fixed = (0..first.len())
+        .take_while(|&i| {
+            first[i].3 != LoopKind::Vectorized
+                && accesses
+                    .iter()
+                    .all(|a| a.loops.get(i).is_some_and(|l| l.0 == first[i].0))
+        })
+        .count();
+    let ndim = accesses[0].indices.len();
+    let mut all: Vec<Option<Span>> = vec![None; ndim];
+    let mut written: Vec<Option<Span>> = vec![None; ndim];
+    for access in accesses {
+        let mut env: HashMap<Var, Span> = HashMap::new();
+        if home == Home::Shared {
+            for (axis, known) in &nest.axes {
+                if axis.is_thread() {
+                    let zero = Expr::int(0, known.var.dtype());
+                    env.insert(known.var.clone(), (zero, &known.extent - 1));
+                }
+            }
+        }
+        for (var, min, extent, _) in &access.loops[fixed..] {
+            let (low, _) = relax(min, &env, analyzer)?;
+            let (_, high) = relax(&(min + extent - 1), &env, analyzer)?;
+            env.insert(var.clone(), (low, high));
+        }
+        for (d, index) in access.indices.iter().enumerate() {
+            let span = relax(&joined(index), &env, analyzer)?;
+            if access.write {
+                written[d] = Some(hull(written[d].take(), &span)?);
+            }
+            all[d] = Some(hull(all[d].take(), &span)?);
+        }
+    }
+    let mut boxes = Vec::new();
+    for (d, span) in all.into_iter().enumerate() {
+        let (low, high) = span?;
+        if inferred {
+            let (wl, wh) = written[d].as_ref()?;
+            let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
+            let own = first[..fixed].iter().all(|l| !low.uses(&l.0)) || accesses[0].write;
+            if !covered || !own {
+                return None;
+            }
+        }
+        boxes.push((low.clone(), difference(&high, &low)? + 1));
+    }
+    Some(boxes)
+}
+
+fn joined(e: &Expr) -> Expr {
+    Poly::of(e).join_div_mod().to_expr(e.dtype(), &|_| false)
+}
+
+/// `a - b`, if it is a constant.
+fn difference(a: &Expr, b: &Expr) -> Option<i64> {
+    Poly::of(a).plus(&Poly::of(b), -1).join_div_mod().as_const()
+}
+
+fn hull(a: Option<Span>, b: &Span) -> Option<Span> {
+    let Some(a) = a else {
+        return Some(b.clone());
+    };
+    let low = if difference(&a.0, &b.0)? <= 0 {
+        a.0
+    } else {
+        b.0.clone()
+    };
+    let high = if difference(&a.1, &b.1)? >= 0 {
+        a.1
+    } else {
+        b.1.clone()
+    };
+    Some((low, high))
+}
+
+/// Least and greatest value of an expression while some variables run over their ranges.
+fn relax(e: &Expr, env: &HashMap<Var, Span>, analyzer: &Analyzer) -> Option<Span> {
+    if !e.free_vars().iter().any(|v| env.contains_key(v)) {
+        return Some((e.clone(), e.clone()));
+    }
+    let simple = |(low, high): Span| (analyzer.simplify(&low), analyzer.simplify(&high));
+    let span = match e.kind() {
+        ExprKind::Var(v) => env.get(v).cloned()?,
+        ExprKind::Cast(a) if e.dtype().is_int() => {
+            let (low, high) = relax(a, env, analyzer)?;
+            (low.cast(e.dtype()), high.cast(e.dtype()))
+        }
+        ExprKind::Binary(op, a, b) => {
+            let (al, ah) = relax(a, env, analyzer)?;
+            let (bl, bh) = relax(b, env, analyzer)?;
+            match op {
+                BinOp::Add => (al + bl, ah + bh),
+                BinOp::Sub => (al - bh, ah - bl),
+                BinOp::Mul => {
+                    let (factor, low, high) = match (a.as_int(), b.as_int()) {
+                        (_, Some(c)) => (c, al, ah),
+                        (Some(c), _) => (c, bl, bh),
+                        _ => return None,
+                    };
+                    if factor >= 0 {
+                        (low * factor, high * factor)
+                    } else {
+                        (high * factor, low * factor)
+                    }
+                }
+                BinOp::FloorDiv if b.as_int().is_some_and(|c| c > 0) => {
+                    (al.floor_div(bl), ah.floor_div(bh))
+                }
+                BinOp::FloorMod if b.as_int().is_some_and(|c| c > 0) => {
+                    let period = b.as_int()?;
+                    let bound = analyzer.bound(&al).min;
+                    let top = analyzer.bound(&ah).max;
+                    if bound >= 0 && top < period {
+                        (al, ah)
+                    } else {
+                        (Expr::int(0, e.dtype()), Expr::int(period - 1, e.dtype()))
+                    }
+                }
+                BinOp::Min => (al.min(bl), ah.min(bh)),
+                BinOp::Max => (al.max(bl), ah.max(bh)),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(simple(span))
+}
+
+/// The small array that stands for each buffer, and the index of the buffer that its first element is.
+type Moved = HashMap<Buffer, (Buffer, Vec<Expr>)>;
+
+fn move_accesses(nodes: &mut [Node], moved: &Moved) {
+    let shift = |indices: &[Expr], bases: &[Expr]| -> Vec<Expr> {
+        indices
+            .iter()
+            .zip(bases)
+            .map(|(i, b)| {
+                let dtype = i.dtype();
+                Poly::of(i)
+                    .plus(&Poly::of(b), -1)
+                    .join_div_mod()
+                    .to_expr(dtype, &|_| false)
+            })
+            .collect()
+    };
+    map_exprs(nodes, &mut |e| {
+        e.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Load(buffer, indices) if moved.contains_key(buffer) => {
+                let (new, bases) = &moved[buffer];
+                Expr::load(new, shift(indices, bases))
+            }
+            _ => e.clone(),
+        })
+    });
+    move_stores(nodes, moved, &shift);
+}
+
+type Shift<'a> = &'a dyn Fn(&[Expr], &[Expr]) -> Vec<Expr>;
+
+fn move_stores(nodes: &mut [Node], moved: &Moved, shift: Shift<'_>) {
+    for node in nodes {
+        if let Node::Store {
+            buffer, indices, ..
+        } = node
+            && let Some((new, bases)) = moved.get(buffer)
+        {
+            *indices = shift(indices, bases);
+            *buffer = new.clone();
+        }
+        for inner in node.nested_mut() {
+            move_stores(inner, moved, shift);
+        }
+    }
+}
+
+/// Buffers in device memory that the nest uses, in order of first use, and whether it reads and writes them.
+pub(super) fn device_buffers(nest: &Nest, homes: &Homes) -> IndexMap<Buffer, (bool, bool)> {
+    let local: HashSet<&Buffer> = nest.added.iter().map(|(b, _)| b).collect();
+    let mut out: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
+    let wanted = |b: &Buffer| {
+        homes.of(b) == Home::Device
+            && !local.contains(b)
+            && !matches!(b.scope(), Scope::Shared | Scope::Local)
+    };
+    walk_nodes(&nest.body, &mut |node| {
+        for e in node.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, _) = e.kind()
+                    && wanted(buffer)
+                {
+                    out.entry(buffer.clone()).or_default().0 = true;
+                }
+                true
+            });
+        }
+        if let Node::Store { buffer, .. } = node
+            && wanted(buffer)
+        {
+            out.entry(buffer.clone()).or_default().1 = true;
+        }
+    });
+    out
+}

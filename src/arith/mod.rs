@@ -5,6 +5,7 @@
 
 mod analyzer;
 mod bound;
+mod int_set;
 pub mod iter_map;
 mod order;
 mod prove;
@@ -13,3 +14,4 @@ mod sum;
 
 pub use analyzer::Analyzer;
 pub use bound::IntBound;
+pub use int_set::{IntSet, eval_set};

@@ -1,1 +1,35 @@
-//! Layer 6: kernel IR to native code through Cranelift.
+//! Layer 6: kernel IR to native code, by Cranelift.
+//!
+//! [`compile`] makes a [`NativeModule`] of kernels: machine code in memory of its own, freed with the module. Vectors of any
+//! number of lanes are split into registers of 128 bits. Numbers are those of `tensor::scalar`, with two liberties: functions
+//! of the math library are those of the host, and sums that accumulate in place are fused with their product where the machine
+//! has FMA (see `emit::contract`).
+
+mod binary;
+mod cast;
+mod emit;
+mod error;
+mod expr;
+mod helpers;
+mod host;
+mod index;
+mod intrin;
+mod isa;
+mod locals;
+mod memory;
+#[expect(
+    unsafe_code,
+    reason = "gives entries of generated code their type, frees its memory"
+)]
+mod module;
+mod tree;
+mod value;
+
+pub use emit::KernelArgs;
+pub use error::CodegenError;
+pub use isa::{Verify, host_target};
+pub use module::{CompileOptions, NativeFn, NativeKernel, NativeModule, clif_text, compile};
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "calls generated code")]
+mod tests;

@@ -102,6 +102,61 @@ pub enum Rule {
         /// The extent.
         extent: Expr,
     },
+    /// TVM: `IncompleteBlockError`.
+    #[error("block `{block}` is not a complete block: it violates condition #{condition}")]
+    IncompleteBlock {
+        /// Its name.
+        block: String,
+        /// 1: only spatial iter variables; 2: only writer of what it writes; 3: reads nothing that it writes.
+        condition: u8,
+    },
+    /// TVM: `NotReductionBlockError`.
+    #[error("block `{block}` is not a reduction block: it violates condition #{condition}")]
+    NotReductionBlock {
+        /// Its name.
+        block: String,
+        /// 1: an init; 2: affine bindings; 3: only spatial and reduce iter variables; 4: only writer of what it writes; 5: no
+        /// reduce iter variable in the indices of what it writes.
+        condition: u8,
+    },
+    /// TVM: `NotCompleteOrReductionBlockError`.
+    #[error(
+        "block `{block}` is neither a complete block (it violates condition #{complete}) nor a reduction block (it violates condition #{reduction})"
+    )]
+    NotCompleteOrReductionBlock {
+        /// Its name.
+        block: String,
+        /// Broken condition of complete blocks.
+        complete: u8,
+        /// Broken condition of reduction blocks.
+        reduction: u8,
+    },
+    /// TVM: `NotCompactDataFlowError`.
+    #[error(
+        "the blocks below do not have compact dataflow: `{block}` is neither complete nor a reduction there"
+    )]
+    NotCompactDataflow {
+        /// The first such block.
+        block: String,
+    },
+    /// TVM: `OutputBlockError`.
+    #[error("block `{block}` is an output block of its scope")]
+    OutputBlock {
+        /// Its name.
+        block: String,
+    },
+    /// TVM: `NotStagePipelineError`.
+    #[error(
+        "scope `{scope}` is not a stage pipeline: `{consumer}` may read elements of `{buffer}` that its producers do not write before"
+    )]
+    NotStagePipeline {
+        /// The block that is the scope.
+        scope: String,
+        /// The block that reads.
+        consumer: String,
+        /// What it reads.
+        buffer: String,
+    },
 }
 
 impl Rule {

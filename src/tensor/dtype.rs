@@ -91,6 +91,17 @@ impl ScalarType {
         self.is_signed_int() || self.is_unsigned_int()
     }
 
+    /// Greatest finite value of a float type; 0 for other types.
+    pub fn max_finite(self) -> f64 {
+        match self {
+            Self::F16 => half::f16::MAX.to_f64(),
+            Self::BF16 => half::bf16::MAX.to_f64(),
+            Self::F32 => f32::MAX.into(),
+            Self::F64 => f64::MAX,
+            _ => 0.0,
+        }
+    }
+
     /// Least and greatest value of an integer type (or of `bool`), as far as `i64` can say them.
     pub fn int_range(self) -> Option<(i64, i64)> {
         Some(match self {

@@ -460,6 +460,7 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
         };
         let bits = v as u64 & mask;
         let value = match intrin {
+            Intrin::Abs if ty == ScalarType::U64 => v,
             Intrin::Abs => v.wrapping_abs(),
             Intrin::Popcount => bits.count_ones().into(),
             Intrin::Clz => (bits.leading_zeros() - (64 - width)).into(),

@@ -16,6 +16,7 @@
 mod check;
 mod constraint;
 mod fuse;
+mod invert;
 mod pad;
 mod rewrite;
 

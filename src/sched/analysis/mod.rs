@@ -1,1 +1,28 @@
-//! Facts about blocks and scopes that the primitives' rules ask for.
+//! Facts about blocks and scopes that the primitives' rules ask for, with TVM's definitions.
+//!
+//! - [`BlockScope`]: which child blocks of a scope depend on which, and why.
+//! - [`complete_block_violation`], [`reduction_block_violation`]: the two kinds of blocks that primitives may move.
+//! - [`check_stage_pipeline`]: whether every block of a scope reads only what blocks before it wrote.
+//! - [`check_compact_dataflow`]: whether the blocks under a loop only depend on each other in ways that iterations may be
+//!   reordered.
+//! - [`Reducer`]: which commutative operation a reduction block computes.
+//!
+//! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), section 3.
+
+mod access;
+mod block_kind;
+mod path;
+mod reducer;
+mod scope;
+mod stage_pipeline;
+
+pub use access::{Access, access_regions};
+pub use block_kind::{
+    check_compact_dataflow, check_complete_block, check_complete_or_reduction_block,
+    check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
+    is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
+};
+pub use path::{bind_loops, block_vars_as_bindings, loops_between, relaxed_domains};
+pub use reducer::{Reducer, match_reducer};
+pub use scope::{BlockScope, Dependency, DependencyKind};
+pub use stage_pipeline::check_stage_pipeline;

@@ -1,0 +1,96 @@
+//! Solving an iteration map for its inputs.
+
+use super::{IterMap, IterSplit, MarkId, MarkSource};
+use crate::arith::Analyzer;
+use crate::ir::{Expr, Var};
+
+impl IterMap {
+    /// The inputs for which the indices take the given values, in terms of these. The map must be
+    /// [`Bijective`](super::IterMapLevel::Bijective); inputs that were simplified away are not among the results.
+    pub fn invert(&self, facts: &Analyzer, values: &[Expr]) -> Vec<(Var, Expr)> {
+        // The value of a mark is the sum of its splits' values, each times its lower factor.
+        let mut marks: Vec<(MarkId, Expr)> = Vec::new();
+        for (sum, value) in self.indices.iter().zip(values) {
+            if let Some(split) = sum.args.first() {
+                let value = (value - &sum.base).floor_div(&split.scale);
+                add(&mut marks, split, value);
+            }
+        }
+        let mut inputs = Vec::new();
+        let mut at = 0;
+        while at < marks.len() {
+            let (mark, value) = marks[at].clone();
+            let value = facts.simplify(&value);
+            match &self.mark(mark).source {
+                MarkSource::Input(input) => {
+                    if let [var] = &input.free_vars()[..] {
+                        let first = var.expr() - input;
+                        inputs.push((var.clone(), facts.simplify(&(value + first))));
+                    }
+                }
+                MarkSource::Sum(sum) => {
+                    let value = value - &sum.base;
+                    for (i, split) in sum.args.iter().enumerate() {
+                        let mut part = value.floor_div(&split.scale);
+                        if i > 0 {
+                            part = part.floor_mod(&split.extent);
+                        }
+                        add(&mut marks, split, part);
+                    }
+                }
+            }
+            at += 1;
+        }
+        inputs
+    }
+}
+
+fn add(marks: &mut Vec<(MarkId, Expr)>, split: &IterSplit, value: Expr) {
+    let value = value * &split.lower_factor;
+    match marks.iter_mut().find(|(mark, _)| *mark == split.mark) {
+        Some((_, total)) => *total = &*total + value,
+        None => marks.push((split.mark, value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::arith::Analyzer;
+    use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+    use crate::ir::{Expr, Range, Var};
+    use crate::tensor::DType;
+
+    #[test]
+    fn inversion_gives_back_the_inputs() {
+        let (i, j) = (Var::new("i", DType::I32), Var::new("j", DType::I32));
+        let from = Range {
+            min: Expr::i32(2),
+            extent: Expr::i32(4),
+        };
+        let inputs = [(i.clone(), from), (j.clone(), Range::to(Expr::i32(6)))];
+        let mut facts = Analyzer::new();
+        inputs.iter().for_each(|(v, r)| facts.bind(v, r));
+        let index = |i: Expr, j: Expr| i * 6 + j + 3;
+        let map = detect_iter_map(
+            &facts,
+            &[index(i.expr(), j.expr())],
+            &inputs,
+            &Expr::bool(true),
+            IterMapLevel::Bijective,
+            UnitIters::Preserve,
+        )
+        .expect("a fusion is bijective");
+        for (a, b) in [(2, 0), (2, 5), (3, 0), (5, 5)] {
+            let value = facts.simplify(&index(Expr::i32(a), Expr::i32(b)));
+            let solved = map.invert(&Analyzer::new(), &[value]);
+            let of = |var: &Var| {
+                solved
+                    .iter()
+                    .find(|(v, _)| v == var)
+                    .map(|(_, e)| e.as_int())
+            };
+            assert_eq!(of(&i), Some(Some(a.into())));
+            assert_eq!(of(&j), Some(Some(b.into())));
+        }
+    }
+}

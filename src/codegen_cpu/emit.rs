@@ -1,0 +1,424 @@
+//! From a kernel to a Cranelift function: the frame of the function and its statements.
+//!
+//! The function is `extern "C" fn(args: *const KernelArgs, begin: i64, end: i64)`. If the body of the kernel is one parallel
+//! loop (after `let`s), the function runs the iterations `begin .. end` of it; else it runs the whole body and ignores them.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, Value, types,
+};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+
+use super::CodegenError;
+use super::helpers::HelperRefs;
+use super::host::parallel_loop;
+use super::locals::Locals;
+use super::memory::Place;
+use super::value::{Val, lane_type};
+use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
+use crate::support::SideTable;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// What a native kernel is given. The layout is part of the generated code.
+#[derive(Debug)]
+#[repr(C)]
+pub struct KernelArgs {
+    /// First element of each global array, in binding order.
+    pub buffers: *const *mut u8,
+    /// Number of elements of each global array, in binding order; read only by kernels with bounds checks.
+    pub lens: *const i64,
+    /// Values of the scalars that the kernel takes, in order.
+    pub scalars: *const i64,
+}
+
+/// State while the function of one kernel is made.
+pub(super) struct Emitter<'a, 'f> {
+    pub(super) b: FunctionBuilder<'f>,
+    pub(super) kernel: &'a Kernel,
+    pub(super) isa: &'a dyn TargetIsa,
+    pub(super) helpers: HelperRefs,
+    pub(super) locals: Locals,
+    /// Where each array is; absent for arrays that live in registers.
+    pub(super) places: SideTable<ArrayId, Option<Place>>,
+    /// Value of each variable in scope.
+    vars: SideTable<VarId, Option<Val>>,
+    /// How many loops are around the definition of each variable.
+    pub(super) depths: SideTable<VarId, usize>,
+    /// Definition of each integer `let`, for index arithmetic to look through.
+    pub(super) lets: SideTable<VarId, Option<Expr>>,
+    /// How many loops are around the current statement.
+    pub(super) depth: usize,
+}
+
+/// The signature of all native kernels.
+pub(super) fn signature(isa: &dyn TargetIsa) -> Signature {
+    let mut signature = Signature::new(isa.default_call_conv());
+    let params = [isa.pointer_type(), types::I64, types::I64];
+    signature.params.extend(params.map(AbiParam::new));
+    signature
+}
+
+/// Writes the function of a kernel into `func`.
+pub(super) fn emit(
+    kernel: &Kernel,
+    isa: &dyn TargetIsa,
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+) -> Result<(), CodegenError> {
+    if kernel.launch.is_some() {
+        return Err(CodegenError::NotForCpu {
+            kernel: kernel.name.clone(),
+            what: "a launch of workgroups",
+        });
+    }
+    func.signature = signature(isa);
+    let mut emitter = Emitter {
+        b: FunctionBuilder::new(func, context),
+        kernel,
+        isa,
+        helpers: HelperRefs::default(),
+        locals: Locals::default(),
+        places: SideTable::with_default(None),
+        vars: SideTable::with_default(None),
+        depths: SideTable::with_default(0),
+        lets: SideTable::with_default(None),
+        depth: 0,
+    };
+    emitter.function()?;
+    emitter.b.ins().return_(&[]);
+    emitter.b.seal_all_blocks();
+    let config = isa.frontend_config();
+    emitter.b.finalize(config);
+    Ok(())
+}
+
+impl Emitter<'_, '_> {
+    fn function(&mut self) -> Result<(), CodegenError> {
+        let kernel = self.kernel;
+        let entry = self.b.create_block();
+        self.b.append_block_params_for_function_params(entry);
+        self.b.switch_to_block(entry);
+        let &[args, begin, end] = self.b.block_params(entry) else {
+            unreachable!("the signature has three parameters");
+        };
+        self.bind_scalars(args)?;
+        self.place_arrays(args)?;
+        match parallel_loop(kernel) {
+            Some((
+                Stmt::For {
+                    var,
+                    min,
+                    extent: _,
+                    kind: _,
+                    body,
+                },
+                _,
+            )) => {
+                let lets = &kernel.body[..kernel.body.len() - 1];
+                self.stmts(lets)?;
+                let min = self.integer(min)?;
+                let first = self.widen(&min);
+                let (first, last) = (
+                    self.b.ins().iadd(first, begin),
+                    self.b.ins().iadd(first, end),
+                );
+                self.counted_loop(*var, first, last, Trips::Unknown, body)
+            }
+            _ => self.stmts(&kernel.body),
+        }
+    }
+
+    fn bind_scalars(&mut self, args: Value) -> Result<(), CodegenError> {
+        if self.kernel.scalars.is_empty() {
+            return Ok(());
+        }
+        let flags = MemFlagsData::trusted();
+        let pointer = self.isa.pointer_type();
+        let offset = std::mem::offset_of!(KernelArgs, scalars) as i32;
+        let scalars = self.b.ins().load(pointer, flags, args, offset);
+        for (i, (var, _)) in self.kernel.scalars.iter().enumerate() {
+            let wide = self.b.ins().load(types::I64, flags, scalars, 8 * i as i32);
+            let ty = self.var_type(*var)?;
+            let wide = Val::scalar(ScalarType::I64, wide);
+            let value = self.cast(&wide, ty)?;
+            self.bind(*var, value);
+        }
+        Ok(())
+    }
+
+    /// Declared type of a variable.
+    fn var_type(&self, var: VarId) -> Result<Ty, CodegenError> {
+        match self.kernel.vars.get(var) {
+            Some(info) => Ok(info.ty),
+            None => Err(self.unbound(var)),
+        }
+    }
+
+    fn unbound(&self, var: VarId) -> CodegenError {
+        CodegenError::Unbound {
+            kernel: self.kernel.name.clone(),
+            var,
+        }
+    }
+
+    pub(super) fn bind(&mut self, var: VarId, value: Val) {
+        *self.vars.entry(var) = Some(value);
+        *self.depths.entry(var) = self.depth;
+    }
+
+    pub(super) fn var(&self, var: VarId) -> Result<Val, CodegenError> {
+        // The table is only as long as the kernel's variables: an id from elsewhere reads as absent.
+        self.vars[var].clone().ok_or_else(|| self.unbound(var))
+    }
+
+    pub(super) fn mismatch(&self, what: &'static str, expected: Ty, got: Ty) -> CodegenError {
+        CodegenError::Type {
+            kernel: self.kernel.name.clone(),
+            what,
+            expected,
+            got,
+        }
+    }
+
+    pub(super) fn count(&self, what: &'static str, expected: usize, got: usize) -> CodegenError {
+        CodegenError::Count {
+            kernel: self.kernel.name.clone(),
+            what,
+            expected,
+            got,
+        }
+    }
+
+    pub(super) fn expect_type(
+        &self,
+        what: &'static str,
+        expected: Ty,
+        got: Ty,
+    ) -> Result<(), CodegenError> {
+        if expected == got {
+            Ok(())
+        } else {
+            Err(self.mismatch(what, expected, got))
+        }
+    }
+
+    /// A scalar integer.
+    pub(super) fn integer(&mut self, e: &Expr) -> Result<Val, CodegenError> {
+        let value = self.expr(e)?;
+        if value.is_vector() || value.ty.scalar.is_float() || value.ty.scalar == ScalarType::Bool {
+            return Err(self.mismatch("an index or extent", Ty::scalar(ScalarType::I64), value.ty));
+        }
+        Ok(value)
+    }
+
+    /// A scalar integer as 64 bits.
+    pub(super) fn widen(&mut self, value: &Val) -> Value {
+        let bits = value.parts[0];
+        if value.lane == types::I64 {
+            bits
+        } else if value.ty.scalar.is_signed_int() {
+            self.b.ins().sextend(types::I64, bits)
+        } else {
+            self.b.ins().uextend(types::I64, bits)
+        }
+    }
+
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), CodegenError> {
+        stmts.iter().try_for_each(|s| self.stmt(s))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<(), CodegenError> {
+        match stmt {
+            Stmt::Let(var, value) => {
+                let ty = self.var_type(*var)?;
+                let val = self.expr(value)?;
+                self.expect_type("a let", ty, val.ty)?;
+                self.bind(*var, val);
+                if ty.lanes == 1 && ty.scalar.is_int() && !loads(value) {
+                    *self.lets.entry(*var) = Some(value.clone());
+                }
+                Ok(())
+            }
+            Stmt::Store {
+                array,
+                index,
+                value,
+            } => {
+                let fused = contract(*array, index, value, self.isa.has_native_fma());
+                let value = self.expr(fused.as_ref().unwrap_or(value))?;
+                self.store(*array, index, &value)
+            }
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind: ForKind::Serial | ForKind::Parallel,
+                body,
+            } => self.serial_loop(*var, min, extent, body),
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => self.branch(cond, then, otherwise),
+            Stmt::While { cond, body } => self.while_loop(cond, body),
+            Stmt::Barrier => Err(CodegenError::NotForCpu {
+                kernel: self.kernel.name.clone(),
+                what: "a barrier",
+            }),
+        }
+    }
+
+    fn serial_loop(
+        &mut self,
+        var: VarId,
+        min: &Expr,
+        extent: &Expr,
+        body: &[Stmt],
+    ) -> Result<(), CodegenError> {
+        let trips = match extent {
+            Expr::Int(n, _) if *n <= 0 => return Ok(()),
+            Expr::Int(_, _) => Trips::Some,
+            _ => Trips::Unknown,
+        };
+        let min = self.integer(min)?;
+        let first = self.widen(&min);
+        let extent = self.integer(extent)?;
+        let extent = self.widen(&extent);
+        let last = self.b.ins().iadd(first, extent);
+        self.counted_loop(var, first, last, trips, body)
+    }
+
+    /// `for var in first .. last`, tested at the bottom, with a test before it unless there is a first trip for sure.
+    fn counted_loop(
+        &mut self,
+        var: VarId,
+        first: Value,
+        last: Value,
+        trips: Trips,
+        body: &[Stmt],
+    ) -> Result<(), CodegenError> {
+        let ty = self.var_type(var)?;
+        if ty.lanes != 1 || !ty.scalar.is_int() {
+            return Err(self.mismatch("a loop variable", Ty::scalar(ScalarType::I64), ty));
+        }
+        let (inside, exit) = (self.b.create_block(), self.b.create_block());
+        let counter = self.b.append_block_param(inside, types::I64);
+        let start = [BlockArg::Value(first)];
+        match trips {
+            Trips::Some => self.b.ins().jump(inside, &start),
+            Trips::Unknown => {
+                let any = self.b.ins().icmp(IntCC::SignedLessThan, first, last);
+                self.b.ins().brif(any, inside, &start, exit, &[])
+            }
+        };
+        self.b.switch_to_block(inside);
+        self.depth += 1;
+        let value = if lane_type(ty.scalar) == types::I64 {
+            counter
+        } else {
+            self.b.ins().ireduce(lane_type(ty.scalar), counter)
+        };
+        self.bind(var, Val::scalar(ty.scalar, value));
+        self.stmts(body)?;
+        self.depth -= 1;
+        let next = self.b.ins().iadd_imm_s(counter, 1);
+        let more = self.b.ins().icmp(IntCC::SignedLessThan, next, last);
+        let again = [BlockArg::Value(next)];
+        self.b.ins().brif(more, inside, &again, exit, &[]);
+        self.b.seal_block(inside);
+        self.b.switch_to_block(exit);
+        self.b.seal_block(exit);
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        cond: &Expr,
+        then: &[Stmt],
+        otherwise: &[Stmt],
+    ) -> Result<(), CodegenError> {
+        let cond = self.condition(cond)?;
+        let blocks = [(); 3].map(|()| self.b.create_block());
+        let [yes, no, exit] = blocks;
+        self.b.ins().brif(cond, yes, &[], no, &[]);
+        self.b.seal_block(yes);
+        self.b.seal_block(no);
+        for (block, body) in [(yes, then), (no, otherwise)] {
+            self.b.switch_to_block(block);
+            self.stmts(body)?;
+            self.b.ins().jump(exit, &[]);
+        }
+        self.b.switch_to_block(exit);
+        self.b.seal_block(exit);
+        Ok(())
+    }
+
+    fn while_loop(&mut self, cond: &Expr, body: &[Stmt]) -> Result<(), CodegenError> {
+        let blocks = [(); 3].map(|()| self.b.create_block());
+        let [header, inside, exit] = blocks;
+        self.b.ins().jump(header, &[]);
+        self.b.switch_to_block(header);
+        self.depth += 1;
+        let cond = self.condition(cond)?;
+        self.b.ins().brif(cond, inside, &[], exit, &[]);
+        self.b.switch_to_block(inside);
+        self.b.seal_block(inside);
+        self.stmts(body)?;
+        self.b.ins().jump(header, &[]);
+        self.depth -= 1;
+        self.b.seal_block(header);
+        self.b.switch_to_block(exit);
+        self.b.seal_block(exit);
+        Ok(())
+    }
+
+    fn condition(&mut self, cond: &Expr) -> Result<Value, CodegenError> {
+        let value = self.expr(cond)?;
+        self.expect_type("a condition", Ty::scalar(ScalarType::Bool), value.ty)?;
+        Ok(value.parts[0])
+    }
+}
+
+/// What is known of the number of iterations.
+#[derive(Clone, Copy)]
+enum Trips {
+    /// At least one.
+    Some,
+    /// There may be none.
+    Unknown,
+}
+
+/// Whether the expression reads an array.
+pub(super) fn loads(e: &Expr) -> bool {
+    let mut found = matches!(
+        e,
+        Expr::Load {
+            array: _,
+            index: _,
+            lanes: _
+        }
+    );
+    super::tree::for_each_child(e, &mut |child| found |= loads(child));
+    found
+}
+
+/// `a[i] = a[i] + x * y` as `a[i] = fma(x, y, a[i])`, where the machine has it.
+///
+/// Only sums that accumulate in place are fused: their rounding depends on the order of the terms anyway, which the tolerance
+/// of a reduction covers. All other products and sums are rounded as they are written.
+fn contract(array: ArrayId, at: &Expr, value: &Expr, has_fma: bool) -> Option<Expr> {
+    let Expr::Binary(BinOp::Add, a, b) = value else {
+        return None;
+    };
+    let is_self = |e: &Expr| matches!(e, Expr::Load { array: from, index, lanes: _ } if *from == array && **index == *at);
+    let (acc, product) = if is_self(a) { (a, b) } else { (b, a) };
+    match &**product {
+        Expr::Binary(BinOp::Mul, x, y) if has_fma && is_self(acc) => {
+            let args = vec![(**x).clone(), (**y).clone(), (**acc).clone()];
+            Some(Expr::Call(Intrin::Fma, args))
+        }
+        _ => None,
+    }
+}

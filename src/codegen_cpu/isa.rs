@@ -1,0 +1,60 @@
+//! The machine we compile for: the one we run on.
+
+use std::sync::OnceLock;
+
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+
+use super::CodegenError;
+use crate::kernel::CpuTarget;
+
+/// Whether Cranelift checks the functions that it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Verify {
+    /// Always in tests and debug builds.
+    Yes,
+    /// Saves time.
+    #[default]
+    No,
+}
+
+/// Cranelift's description of this machine.
+pub(super) fn host_isa(verify: Verify) -> Result<OwnedTargetIsa, CodegenError> {
+    let mut flags = settings::builder();
+    let verify = if verify == Verify::Yes {
+        "true"
+    } else {
+        "false"
+    };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("unwind_info", "false"),
+        ("preserve_frame_pointers", "true"),
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ] {
+        flags
+            .set(name, value)
+            .expect("these settings exist in this version of cranelift");
+    }
+    cranelift_native::builder()
+        .map_err(|reason| CodegenError::Host { reason })?
+        .finish(settings::Flags::new(flags))
+        .map_err(|_| CodegenError::Host {
+            reason: "cranelift refuses its features",
+        })
+}
+
+/// What schedules should know of this machine, with `threads` threads.
+pub fn host_target(threads: usize) -> CpuTarget {
+    static FMA: OnceLock<bool> = OnceLock::new();
+    let fma = *FMA.get_or_init(|| host_isa(Verify::No).is_ok_and(|isa| isa.has_native_fma()));
+    CpuTarget {
+        threads,
+        f32_lanes: 4,
+        fma,
+    }
+}

@@ -1,0 +1,468 @@
+//! Arrays in memory: addresses, loads and stores.
+//!
+//! Each array is an alias region of its own: the launch checks that no array that is written overlaps another one. Kernels that
+//! are `in_bounds` are trusted. In all others an access outside its array reads zeros and writes nothing.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type,
+    Value, types,
+};
+
+use super::CodegenError;
+use super::emit::{Emitter, KernelArgs};
+use super::index::{Atom, Term};
+use super::value::{Val, is_half, lane_type, lanes_of, register};
+use crate::kernel::{Array, ArrayId, Expr, Space, Ty};
+use crate::tensor::ScalarType;
+
+/// Stack that the local arrays of a kernel may take, in bytes.
+const MOST_STACK: i64 = 256 << 10;
+
+/// Where an array is in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    base: Value,
+    /// Number of elements, if accesses are checked against it.
+    len: Option<Value>,
+    region: AliasRegion,
+}
+
+impl Emitter<'_, '_> {
+    /// Loads the base of each global array and makes room for the local ones.
+    pub(super) fn place_arrays(&mut self, args: Value) -> Result<(), CodegenError> {
+        self.declare_locals();
+        let pointer = self.isa.pointer_type();
+        let flags = MemFlagsData::trusted();
+        let buffers = std::mem::offset_of!(KernelArgs, buffers) as i32;
+        let buffers = self.b.ins().load(pointer, flags, args, buffers);
+        let lens = std::mem::offset_of!(KernelArgs, lens) as i32;
+        let lens = self.b.ins().load(pointer, flags, args, lens);
+        let mut binding = 0;
+        let mut stack = 0;
+        let kernel = self.kernel;
+        for (id, array) in kernel.arrays.iter() {
+            let region = self.b.func.dfg.alias_regions.insert(AliasRegionData {
+                user_id: crate::support::Id::index(id) as u32,
+                description: array.name.clone().into(),
+            });
+            let (base, len) = match array.space {
+                Space::Global {
+                    buffer: _,
+                    access: _,
+                } => {
+                    let offset = 8 * binding;
+                    binding += 1;
+                    let base = self.b.ins().load(pointer, flags, buffers, offset);
+                    let len = (!kernel.in_bounds)
+                        .then(|| self.b.ins().load(types::I64, flags, lens, offset));
+                    (base, len)
+                }
+                Space::Shared => {
+                    return Err(CodegenError::NotForCpu {
+                        kernel: kernel.name.clone(),
+                        what: "workgroup memory",
+                    });
+                }
+                Space::Local if self.in_registers(id) => continue,
+                Space::Local => self.place_local(array, &mut stack)?,
+            };
+            *self.places.entry(id) = Some(Place { base, len, region });
+        }
+        Ok(())
+    }
+
+    fn place_local(
+        &mut self,
+        array: &Array,
+        stack: &mut i64,
+    ) -> Result<(Value, Option<Value>), CodegenError> {
+        let too_large = || CodegenError::LocalSize {
+            kernel: self.kernel.name.clone(),
+            array: array.name.clone(),
+        };
+        let len = array
+            .len
+            .as_const()
+            .filter(|&len| len >= 0)
+            .ok_or_else(too_large)?;
+        let bytes = len
+            .checked_mul(array.dtype.bytes() as i64)
+            .filter(|&bytes| bytes <= MOST_STACK - *stack)
+            .ok_or_else(too_large)?;
+        *stack += bytes;
+        let base = self.stack_memory(bytes as u32);
+        let len = (!self.kernel.in_bounds).then(|| self.b.ins().iconst(types::I64, len));
+        Ok((base, len))
+    }
+
+    /// Address of new memory on the stack. It costs nothing if it is not used.
+    fn stack_memory(&mut self, bytes: u32) -> Value {
+        const ALIGN_SHIFT: u8 = 4;
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, ALIGN_SHIFT);
+        let slot = self.b.create_sized_stack_slot(data);
+        let pointer = self.isa.pointer_type();
+        self.b.ins().stack_addr(pointer, slot, 0)
+    }
+
+    fn array(&self, id: ArrayId) -> Result<(&Array, Place), CodegenError> {
+        match (self.kernel.arrays.get(id), &self.places[id]) {
+            (Some(array), Some(place)) => Ok((array, place.clone())),
+            _ => Err(CodegenError::UnknownArray {
+                kernel: self.kernel.name.clone(),
+                array: id,
+            }),
+        }
+    }
+
+    pub(super) fn load(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        lanes: u16,
+    ) -> Result<Val, CodegenError> {
+        self.check_lanes(lanes)?;
+        if let Some(value) = self.load_local(id, index, lanes) {
+            return Ok(value);
+        }
+        let (array, place) = self.array(id)?;
+        let scalar = array.dtype;
+        let (address, offset) = self.address(&place, scalar, index, lanes, Fallback::Zeros)?;
+        let from = Pointer {
+            address,
+            offset,
+            flags: flags(&place),
+        };
+        if lanes == 1 {
+            let value = self.load_scalar(scalar, from);
+            return Ok(Val::scalar(scalar, value));
+        }
+        if scalar == ScalarType::Bool {
+            let bytes = self.load_registers(types::I8, from, lanes.into());
+            let zero = self.int_const(types::I8X16, 0);
+            let parts = bytes.into_iter();
+            let parts = parts
+                .map(|part| self.b.ins().icmp(IntCC::NotEqual, part, zero))
+                .collect();
+            return Ok(Val {
+                ty: Ty { scalar, lanes },
+                lane: types::I8,
+                parts,
+            });
+        }
+        if is_half(scalar) && lanes.is_multiple_of(4) {
+            let parts = (0..i32::from(lanes / 4))
+                .map(|i| {
+                    let at = from.at(8 * i);
+                    let bits = self.b.ins().uload16x4(at.flags, at.address, at.offset);
+                    self.half_value(scalar, bits)
+                })
+                .collect();
+            return Ok(Val {
+                ty: Ty { scalar, lanes },
+                lane: types::F32,
+                parts,
+            });
+        }
+        if is_half(scalar) {
+            let step = scalar.bytes() as i32;
+            let values: Vec<Value> = (0..i32::from(lanes))
+                .map(|i| self.load_scalar(scalar, from.at(step * i)))
+                .collect();
+            return Ok(self.pack_lanes(scalar, &values));
+        }
+        let lane = lane_type(scalar);
+        let parts = self.load_registers(lane, from, lanes.into());
+        Ok(Val {
+            ty: Ty { scalar, lanes },
+            lane,
+            parts,
+        })
+    }
+
+    fn load_scalar(&mut self, scalar: ScalarType, from: Pointer) -> Value {
+        let Pointer {
+            address,
+            offset,
+            flags,
+        } = from;
+        if is_half(scalar) {
+            let bits = self.b.ins().uload16(types::I32, flags, address, offset);
+            return self.half_value(scalar, bits);
+        }
+        let value = self.b.ins().load(lane_type(scalar), flags, address, offset);
+        if scalar == ScalarType::Bool {
+            let zero = self.int_const(types::I8, 0);
+            return self.b.ins().icmp(IntCC::NotEqual, value, zero);
+        }
+        value
+    }
+
+    /// The registers of a vector whose lanes are in memory as they are in registers.
+    fn load_registers(&mut self, lane: Type, from: Pointer, lanes: usize) -> Vec<Value> {
+        let size = lane.bytes() as usize;
+        let ty = register(lane);
+        let whole = lanes / lanes_of(lane);
+        let mut parts: Vec<Value> = (0..whole)
+            .map(|i| {
+                let at = from.at(16 * i as i32);
+                self.b.ins().load(ty, at.flags, at.address, at.offset)
+            })
+            .collect();
+        let rest = lanes % lanes_of(lane);
+        if rest == 0 {
+            return parts;
+        }
+        let start = 16 * whole as i32;
+        let at = from.at(start);
+        let part = match rest * size {
+            bytes @ (4 | 8) => {
+                let piece = if bytes == 4 { types::I32 } else { types::I64 };
+                let bits = self.b.ins().load(piece, at.flags, at.address, at.offset);
+                let bits = self.b.ins().scalar_to_vector(register(piece), bits);
+                self.cast_bits(ty, bits)
+            }
+            _ => {
+                let first = self.b.ins().load(lane, at.flags, at.address, at.offset);
+                let first = self.b.ins().splat(ty, first);
+                (1..rest).fold(first, |part, i| {
+                    let at = from.at(start + (i * size) as i32);
+                    let value = self.b.ins().load(lane, at.flags, at.address, at.offset);
+                    self.b.ins().insertlane(part, value, i as u8)
+                })
+            }
+        };
+        parts.push(part);
+        parts
+    }
+
+    pub(super) fn store(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        value: &Val,
+    ) -> Result<(), CodegenError> {
+        if self.store_local(id, index, value)? {
+            return Ok(());
+        }
+        let (array, place) = self.array(id)?;
+        let scalar = array.dtype;
+        let lanes = value.ty.lanes;
+        self.expect_type("a store", Ty { scalar, lanes }, value.ty)?;
+        let (address, offset) = self.address(&place, scalar, index, lanes, Fallback::Nowhere)?;
+        let to = Pointer {
+            address,
+            offset,
+            flags: flags(&place),
+        };
+        if lanes == 1 {
+            self.store_scalar(scalar, value.parts[0], to);
+        } else if scalar == ScalarType::Bool {
+            let mask = self.mask_as(value, types::I8);
+            let one = self.int_const(types::I8X16, 1);
+            let parts: Vec<Value> = mask
+                .parts
+                .iter()
+                .map(|&part| self.b.ins().band(part, one))
+                .collect();
+            self.store_registers(types::I8, &parts, to, lanes.into());
+        } else if is_half(scalar) && lanes.is_multiple_of(4) {
+            for (i, &part) in value.parts.iter().enumerate() {
+                let bits = self.half_bits(scalar, part);
+                let narrow = self.b.ins().unarrow(bits, bits);
+                self.store_registers(types::I16, &[narrow], to.at(8 * i as i32), 4);
+            }
+        } else if is_half(scalar) {
+            for i in 0..usize::from(lanes) {
+                let lane = self.lane(value, i);
+                self.store_scalar(scalar, lane, to.at(2 * i as i32));
+            }
+        } else {
+            self.store_registers(value.lane, &value.parts, to, lanes.into());
+        }
+        Ok(())
+    }
+
+    fn store_scalar(&mut self, scalar: ScalarType, value: Value, to: Pointer) {
+        let Pointer {
+            address,
+            offset,
+            flags,
+        } = to;
+        if is_half(scalar) {
+            let bits = self.half_bits(scalar, value);
+            self.b.ins().istore16(flags, bits, address, offset);
+        } else {
+            self.b.ins().store(flags, value, address, offset);
+        }
+    }
+
+    fn store_registers(&mut self, lane: Type, parts: &[Value], to: Pointer, lanes: usize) {
+        let size = lane.bytes() as usize;
+        let per_part = lanes_of(lane);
+        for (i, &part) in parts.iter().enumerate() {
+            let at = to.at(16 * i as i32);
+            let used = (lanes - i * per_part).min(per_part);
+            match used * size {
+                16 => {
+                    self.b.ins().store(at.flags, part, at.address, at.offset);
+                }
+                bytes @ (4 | 8) => {
+                    let piece = if bytes == 4 { types::I32 } else { types::I64 };
+                    let bits = self.cast_bits(register(piece), part);
+                    let bits = self.b.ins().extractlane(bits, 0);
+                    self.b.ins().store(at.flags, bits, at.address, at.offset);
+                }
+                _ => {
+                    for j in 0..used {
+                        let value = self.b.ins().extractlane(part, j as u8);
+                        let at = at.at((j * size) as i32);
+                        self.b.ins().store(at.flags, value, at.address, at.offset);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Address of an element, and a constant offset to add to it.
+    fn address(
+        &mut self,
+        place: &Place,
+        scalar: ScalarType,
+        index: &Expr,
+        lanes: u16,
+        fallback: Fallback,
+    ) -> Result<(Value, i32), CodegenError> {
+        let bytes = scalar.bytes() as i64;
+        if let Some(len) = place.len {
+            let index = self.integer(index)?;
+            let index = self.widen(&index);
+            return Ok((
+                self.checked_address(place.base, len, index, bytes, lanes, fallback),
+                0,
+            ));
+        }
+        let mut poly = self.poly(index);
+        let offset = poly.constant.wrapping_mul(bytes);
+        poly.terms.sort_by_key(|term| term.depth);
+        let mut address = place.base;
+        let (offset, rest) = match i32::try_from(offset) {
+            // Room for the registers and lanes that follow.
+            Ok(small) if small.unsigned_abs() < 1 << 30 => (small, 0),
+            _ => (0, offset),
+        };
+        if rest != 0 {
+            let rest = self.b.ins().iconst(types::I64, rest);
+            address = self.b.ins().iadd(address, rest);
+        }
+        let groups: Vec<&[Term]> = poly.terms.chunk_by(|a, b| a.depth == b.depth).collect();
+        for group in groups {
+            let mut sum = None;
+            for term in group {
+                let value = self.term(term, bytes)?;
+                sum = Some(match sum {
+                    None => value,
+                    Some(sum) => self.b.ins().iadd(sum, value),
+                });
+            }
+            let sum = sum.expect("groups are not empty");
+            address = self.b.ins().iadd(address, sum);
+        }
+        Ok((address, offset))
+    }
+
+    /// `coefficient * bytes * factors` as 64 bits, the constant first so that it is hoisted with the outer factors.
+    fn term(&mut self, term: &Term, bytes: i64) -> Result<Value, CodegenError> {
+        let scale = term.coefficient.wrapping_mul(bytes);
+        let mut factors = Vec::new();
+        for atom in &term.factors {
+            let value = match atom {
+                Atom::Var(var) => self.var(*var)?,
+                Atom::Other(e) => self.integer(e)?,
+            };
+            if value.is_vector() || !value.ty.scalar.is_int() {
+                return Err(self.mismatch("an index", Ty::scalar(ScalarType::I64), value.ty));
+            }
+            let depth = match atom {
+                Atom::Var(var) => self.depths[*var],
+                Atom::Other(_) => term.depth,
+            };
+            factors.push((depth, self.widen(&value)));
+        }
+        factors.sort_by_key(|(depth, _)| *depth);
+        let mut factors = factors.into_iter().map(|(_, value)| value);
+        let first = factors.next().expect("a term has factors");
+        let scaled = match scale {
+            1 => first,
+            scale if scale.count_ones() == 1 && scale > 0 => self
+                .b
+                .ins()
+                .ishl_imm_u(first, i64::from(scale.trailing_zeros())),
+            scale => self.b.ins().imul_imm_s(first, scale),
+        };
+        Ok(factors.fold(scaled, |product, factor| self.b.ins().imul(product, factor)))
+    }
+
+    /// The address if all lanes are inside the array; else that of memory which does no harm.
+    fn checked_address(
+        &mut self,
+        base: Value,
+        len: Value,
+        index: Value,
+        bytes: i64,
+        lanes: u16,
+        fallback: Fallback,
+    ) -> Value {
+        let spare = self.stack_memory(u32::from(lanes) * bytes as u32);
+        if fallback == Fallback::Zeros {
+            let zero = self.b.ins().iconst(types::I8, 0);
+            for byte in 0..i32::from(lanes) * bytes as i32 {
+                self.b
+                    .ins()
+                    .store(MemFlagsData::trusted(), zero, spare, byte);
+            }
+        }
+        let beyond = self.b.ins().iadd_imm_s(len, 1 - i64::from(lanes));
+        let fits = self.b.ins().icmp(IntCC::SignedLessThan, index, beyond);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let positive = self
+            .b
+            .ins()
+            .icmp(IntCC::SignedGreaterThanOrEqual, index, zero);
+        let inside = self.b.ins().band(fits, positive);
+        let offset = self.b.ins().imul_imm_s(index, bytes);
+        let address = self.b.ins().iadd(base, offset);
+        self.b.ins().select(inside, address, spare)
+    }
+}
+
+/// What an access outside its array does instead.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fallback {
+    /// A load gives zeros.
+    Zeros,
+    /// A store goes to memory that nobody reads.
+    Nowhere,
+}
+
+#[derive(Clone, Copy)]
+struct Pointer {
+    address: Value,
+    offset: i32,
+    flags: MemFlagsData,
+}
+
+impl Pointer {
+    fn at(self, offset: i32) -> Self {
+        Self {
+            offset: self.offset + offset,
+            ..self
+        }
+    }
+}
+
+/// A checked access may go to memory apart from its array, so it is in no region.
+fn flags(place: &Place) -> MemFlagsData {
+    let region = place.len.is_none().then_some(place.region);
+    MemFlagsData::new().with_notrap().with_alias_region(region)
+}

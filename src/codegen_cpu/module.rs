@@ -1,0 +1,165 @@
+//! Native modules: the code of some kernels in memory.
+
+use std::sync::{Mutex, PoisonError};
+
+use cranelift_codegen::ir::{Function, UserFuncName};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+
+use super::emit::{self, KernelArgs};
+use super::host::parallel_loop;
+use super::isa::host_isa;
+use super::{CodegenError, Verify, helpers};
+use crate::kernel::{HostExpr, Kernel};
+
+/// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`NativeKernel::parallel`]).
+pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
+
+/// How to compile.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct CompileOptions {
+    /// Whether Cranelift checks what it is given.
+    pub verify: Verify,
+}
+
+/// The entry of one kernel.
+#[derive(Clone, Debug)]
+pub struct NativeKernel {
+    /// Name of the kernel.
+    pub name: String,
+    /// Its code, valid as long as the module.
+    pub entry: NativeFn,
+    /// Number of iterations that may run on different threads, in terms of the dims; `None` if the kernel is one piece.
+    pub parallel: Option<HostExpr>,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+}
+
+/// Machine code of kernels. Its memory is freed when it is dropped, so no entry may run then.
+pub struct NativeModule {
+    kernels: Vec<NativeKernel>,
+    /// Only for its memory, when the module is dropped.
+    code: Mutex<Option<JITModule>>,
+}
+
+impl NativeModule {
+    /// The kernels, in the order in which they were given.
+    pub fn kernels(&self) -> &[NativeKernel] {
+        &self.kernels
+    }
+}
+
+impl std::fmt::Debug for NativeModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeModule")
+            .field("kernels", &self.kernels)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for NativeModule {
+    fn drop(&mut self) {
+        let code = self.code.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = code.take() {
+            // SAFETY: calling an entry requires the module to be alive, by the contract of `NativeFn`'s users.
+            unsafe { code.free_memory() };
+        }
+    }
+}
+
+/// Compiles kernels to machine code.
+///
+/// # Errors
+/// If a kernel is not for the CPU or not well formed, or there is no memory.
+pub fn compile(kernels: &[&Kernel], options: CompileOptions) -> Result<NativeModule, CodegenError> {
+    let isa = host_isa(options.verify)?;
+    let symbols = helpers::symbols(&*isa);
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    builder.symbols(symbols.iter().map(|s| (s.name.clone(), s.address)));
+    let mut module = JITModule::new(builder);
+    let compiled = define(&mut module, &symbols, kernels);
+    let module = Mutex::new(Some(module));
+    // From here on the memory is freed whatever happens.
+    let mut native = NativeModule {
+        kernels: vec![],
+        code: module,
+    };
+    let defined = compiled?;
+    let code = native
+        .code
+        .get_mut()
+        .unwrap_or_else(PoisonError::into_inner);
+    let code = code.as_mut().expect("the module was just put there");
+    code.finalize_definitions()
+        .map_err(|e| CodegenError::Memory(Box::new(e)))?;
+    let kernels = kernels
+        .iter()
+        .zip(defined)
+        .map(|(kernel, (id, code_bytes))| {
+            let entry = code.get_finalized_function(id);
+            NativeKernel {
+                name: kernel.name.clone(),
+                // SAFETY: the function was compiled with `emit::signature`, which is that of `NativeFn`.
+                entry: unsafe { std::mem::transmute::<*const u8, NativeFn>(entry) },
+                parallel: parallel_loop(kernel).map(|(_, extent)| extent),
+                code_bytes,
+            }
+        });
+    native.kernels = kernels.collect();
+    Ok(native)
+}
+
+/// Declares the helpers and compiles each kernel; gives function and size of its code.
+fn define(
+    module: &mut JITModule,
+    symbols: &[helpers::Symbol],
+    kernels: &[&Kernel],
+) -> Result<Vec<(cranelift_module::FuncId, usize)>, CodegenError> {
+    for (i, symbol) in symbols.iter().enumerate() {
+        let id = module
+            .declare_function(&symbol.name, Linkage::Import, &symbol.signature)
+            .map_err(|e| CodegenError::Memory(Box::new(e)))?;
+        assert_eq!(id.as_u32() as usize, i, "helpers are numbered by position");
+    }
+    let mut context = FunctionBuilderContext::new();
+    let mut out = Vec::new();
+    for (i, kernel) in kernels.iter().enumerate() {
+        let failed = |source| CodegenError::Compile {
+            kernel: kernel.name.clone(),
+            source: Box::new(source),
+        };
+        let signature = emit::signature(module.isa());
+        // Kernels of different functions may share a name.
+        let id = module
+            .declare_function(&format!("{i}.{}", kernel.name), Linkage::Local, &signature)
+            .map_err(failed)?;
+        let mut ctx = module.make_context();
+        ctx.func.name = UserFuncName::user(0, id.as_u32());
+        emit::emit(kernel, module.isa(), &mut ctx.func, &mut context)?;
+        module.define_function(id, &mut ctx).map_err(failed)?;
+        let code_bytes = ctx
+            .compiled_code()
+            .map_or(0, |code| code.code_buffer().len());
+        out.push((id, code_bytes));
+    }
+    Ok(out)
+}
+
+/// The Cranelift function of a kernel as text, before Cranelift optimises it.
+///
+/// # Errors
+/// As [`compile`].
+pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
+    let isa = host_isa(Verify::No)?;
+    let isa: &dyn TargetIsa = &*isa;
+    let mut func = Function::new();
+    emit::emit(kernel, isa, &mut func, &mut FunctionBuilderContext::new())?;
+    Ok(format!(
+        "; {}: {}\n{}",
+        kernel.name,
+        kernel.comment,
+        func.display()
+    ))
+}

@@ -1,0 +1,93 @@
+//! The generated code does what an evaluator of kernel IR does.
+
+mod build;
+mod eval;
+mod programs;
+mod scalars;
+
+use super::{CompileOptions, KernelArgs, Verify, compile};
+use crate::kernel::Kernel;
+use crate::support::tolerance::{Tolerance, compare, elements};
+use crate::tensor::scalar::{EvalError, Scalar};
+use crate::tensor::{ScalarType, Tensor};
+
+/// Runs the kernel as native code on tensors, one for each global array, changed in place.
+pub(super) fn run_native(kernel: &Kernel, dims: &[i64], tensors: &mut [Tensor]) {
+    let module = compile(
+        &[kernel],
+        CompileOptions {
+            verify: Verify::Yes,
+        },
+    )
+    .expect("compiles");
+    let native = &module.kernels()[0];
+    let lens: Vec<i64> = tensors.iter().map(|t| t.len() as i64).collect();
+    let buffers: Vec<*mut u8> = tensors
+        .iter_mut()
+        .map(|t| t.bytes_mut().expect("not shared").as_mut_ptr())
+        .collect();
+    let scalars: Vec<i64> = kernel
+        .scalars
+        .iter()
+        .map(|(_, e)| e.eval(dims).expect("dims"))
+        .collect();
+    let args = KernelArgs {
+        buffers: buffers.as_ptr(),
+        lens: lens.as_ptr(),
+        scalars: scalars.as_ptr(),
+    };
+    let extent = native
+        .parallel
+        .as_ref()
+        .map_or(1, |e| e.eval(dims).expect("dims"));
+    // SAFETY: the arguments are those that the kernel declares, and the module is alive.
+    unsafe { (native.entry)(&raw const args, 0, extent) };
+}
+
+/// Runs the kernel both ways and compares every array.
+pub(super) fn check(
+    kernel: &Kernel,
+    dims: &[i64],
+    tensors: &[Tensor],
+    terms: usize,
+) -> Result<(), EvalError> {
+    let mut want: Vec<Vec<Scalar>> = tensors.iter().map(elements).collect();
+    eval::run(kernel, dims, &mut want)?;
+    let mut got: Vec<Tensor> = tensors
+        .iter()
+        .map(|t| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes()).expect("same size"))
+        .collect();
+    run_native(kernel, dims, &mut got);
+    for (want, got) in want.iter().zip(&got) {
+        let dtype = got.dtype().scalar;
+        let want = tensor(dtype, want);
+        let flat = Tensor::from_bytes(got.dtype(), &[got.len()], got.bytes()).expect("same size");
+        if let Err(difference) = compare(&want, &flat, Tolerance::of(dtype, terms)) {
+            panic!("{}: {difference}\n{:#?}", kernel.name, kernel.body);
+        }
+    }
+    Ok(())
+}
+
+/// A tensor of one dimension with these elements.
+pub(super) fn tensor(dtype: ScalarType, values: &[Scalar]) -> Tensor {
+    let mut bytes = Vec::new();
+    for &value in values {
+        match dtype {
+            ScalarType::Bool | ScalarType::I8 | ScalarType::U8 => bytes.push(value.as_int() as u8),
+            ScalarType::I16 | ScalarType::U16 => {
+                bytes.extend((value.as_int() as u16).to_ne_bytes())
+            }
+            ScalarType::I32 | ScalarType::U32 => {
+                bytes.extend((value.as_int() as u32).to_ne_bytes())
+            }
+            ScalarType::I64 | ScalarType::U64 => bytes.extend(value.as_int().to_ne_bytes()),
+            ScalarType::F16 => bytes.extend(half::f16::from_f64(value.as_float()).to_ne_bytes()),
+            ScalarType::BF16 => bytes.extend(half::bf16::from_f64(value.as_float()).to_ne_bytes()),
+            ScalarType::F32 => bytes.extend((value.as_float() as f32).to_ne_bytes()),
+            ScalarType::F64 => bytes.extend(value.as_float().to_ne_bytes()),
+        }
+    }
+    Tensor::from_bytes(dtype.into(), &[values.len()], &bytes)
+        .expect("as many bytes as elements take")
+}

@@ -1,0 +1,120 @@
+//! Kernels by hand.
+
+use crate::kernel::{
+    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId,
+    VarInfo,
+};
+use crate::support::Arena;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+pub(super) const I64: ScalarType = ScalarType::I64;
+
+pub(super) fn kernel(name: &str) -> Kernel {
+    Kernel {
+        name: name.into(),
+        comment: String::new(),
+        arrays: Arena::new(),
+        vars: Arena::new(),
+        scalars: vec![],
+        launch: None,
+        body: vec![],
+        in_bounds: true,
+        flops: HostExpr::Const(0),
+        bytes: HostExpr::Const(0),
+    }
+}
+
+pub(super) trait Build {
+    fn global(&mut self, dtype: ScalarType, access: Access) -> ArrayId;
+    fn local(&mut self, dtype: ScalarType, len: i64) -> ArrayId;
+    fn var(&mut self, name: &str, scalar: ScalarType) -> VarId;
+    /// The next dim as a scalar.
+    fn dim(&mut self, name: &str) -> VarId;
+}
+
+impl Build for Kernel {
+    fn global(&mut self, dtype: ScalarType, access: Access) -> ArrayId {
+        let index = self.bindings().count();
+        self.arrays.push(Array {
+            name: format!("b{index}"),
+            dtype,
+            len: HostExpr::Const(0),
+            space: Space::Global {
+                buffer: BufferRef::Param(index),
+                access,
+            },
+            vector: 1,
+        })
+    }
+
+    fn local(&mut self, dtype: ScalarType, len: i64) -> ArrayId {
+        self.arrays.push(Array {
+            name: "local".into(),
+            dtype,
+            len: HostExpr::Const(len),
+            space: Space::Local,
+            vector: 1,
+        })
+    }
+
+    fn var(&mut self, name: &str, scalar: ScalarType) -> VarId {
+        self.vars.push(VarInfo {
+            name: name.into(),
+            ty: Ty::scalar(scalar),
+        })
+    }
+
+    fn dim(&mut self, name: &str) -> VarId {
+        let var = self.var(name, I64);
+        let value = HostExpr::Dim(self.scalars.len());
+        self.scalars.push((var, value));
+        var
+    }
+}
+
+pub(super) fn int(value: i64) -> Expr {
+    Expr::Int(value, I64)
+}
+
+pub(super) fn v(var: VarId) -> Expr {
+    Expr::Var(var)
+}
+
+pub(super) fn bin(op: BinOp, a: Expr, b: Expr) -> Expr {
+    Expr::Binary(op, Box::new(a), Box::new(b))
+}
+
+pub(super) fn add(a: Expr, b: Expr) -> Expr {
+    bin(BinOp::Add, a, b)
+}
+
+pub(super) fn mul(a: Expr, b: Expr) -> Expr {
+    bin(BinOp::Mul, a, b)
+}
+
+pub(super) fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
+    Expr::Load {
+        array,
+        index: Box::new(index),
+        lanes,
+    }
+}
+
+pub(super) fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
+    Stmt::Store {
+        array,
+        index,
+        value,
+    }
+}
+
+pub(super) fn for_(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::For {
+        var,
+        min: int(0),
+        extent,
+        kind: ForKind::Serial,
+        body,
+    }
+}

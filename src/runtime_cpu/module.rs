@@ -1,0 +1,372 @@
+//! `CpuModule`: lowered functions as native code, and their launches.
+
+use crate::codegen_cpu::{
+    CodegenError, CompileOptions, KernelArgs, NativeFn, NativeModule, compile,
+};
+use crate::kernel::{Access, BufferRef, HostExpr, Kernel, LoweredFunc};
+use crate::tensor::scalar::EvalError;
+
+use super::Team;
+
+/// Work from which threads help: below, the region itself would cost as much (in floating-point operations, in bytes moved).
+const PARALLEL_FLOPS: i64 = 1 << 20;
+const PARALLEL_BYTES: i64 = 1 << 20;
+
+/// Arrays and scalars of a launch that are kept on the stack; kernels with more allocate.
+const INLINE: usize = 16;
+
+/// Why a launch was refused. Nothing has run then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// There is no such buffer.
+    #[error("kernel `{kernel}` uses {buffer:?}, which was not given")]
+    Missing {
+        /// Name of the kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: BufferRef,
+    },
+    /// A buffer is smaller than the kernel says.
+    #[error("kernel `{kernel}` needs {needed} bytes in {buffer:?}, got {got}")]
+    TooSmall {
+        /// Name of the kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: BufferRef,
+        /// Bytes it needs.
+        needed: i64,
+        /// Bytes that are there.
+        got: usize,
+    },
+    /// A buffer that the kernel writes overlaps another one; it was compiled for separate ones.
+    #[error("kernel `{kernel}` writes {written:?}, which overlaps {other:?}")]
+    Overlap {
+        /// Name of the kernel.
+        kernel: String,
+        /// The one that is written.
+        written: BufferRef,
+        /// The other one.
+        other: BufferRef,
+    },
+    /// The number of dims is not that of the function.
+    #[error("expected {expected} dims, got {got}")]
+    Dims {
+        /// How many the function has.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// A size has no value for these dims.
+    #[error("a size of kernel `{kernel}` has no value")]
+    Eval {
+        /// Name of the kernel.
+        kernel: String,
+        /// Why.
+        #[source]
+        source: EvalError,
+    },
+}
+
+/// Memory of a tensor or a temporary.
+#[derive(Clone, Copy, Debug)]
+pub struct RawBuffer {
+    /// First byte.
+    pub pointer: *mut u8,
+    /// How many bytes.
+    pub bytes: usize,
+}
+
+impl RawBuffer {
+    /// Memory that the launch may write.
+    pub fn of(bytes: &mut [u8]) -> Self {
+        Self {
+            pointer: bytes.as_mut_ptr(),
+            bytes: bytes.len(),
+        }
+    }
+
+    /// Memory that the launch only reads.
+    pub fn read_only(bytes: &[u8]) -> Self {
+        Self {
+            pointer: bytes.as_ptr().cast_mut(),
+            bytes: bytes.len(),
+        }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let (a, b) = (self.pointer.addr(), other.pointer.addr());
+        a < b + other.bytes && b < a + self.bytes
+    }
+}
+
+/// A global array of a kernel.
+#[derive(Debug)]
+struct Binding {
+    buffer: BufferRef,
+    written: bool,
+    len: HostExpr,
+    element_bytes: i64,
+}
+
+/// All that a launch must know, so that it looks nothing up.
+#[derive(Debug)]
+struct CpuKernel {
+    name: String,
+    entry: NativeFn,
+    parallel: Option<HostExpr>,
+    bindings: Vec<Binding>,
+    scalars: Vec<HostExpr>,
+    flops: HostExpr,
+    bytes: HostExpr,
+}
+
+/// The kernels of one lowered function.
+#[derive(Debug)]
+struct CpuFunc {
+    dims: usize,
+    kernels: Vec<CpuKernel>,
+}
+
+/// Native code of lowered functions.
+#[derive(Debug)]
+pub struct CpuModule {
+    funcs: Vec<CpuFunc>,
+    /// Owns the code that the kernels' entries point into.
+    _code: NativeModule,
+}
+
+impl CpuModule {
+    /// Compiles the functions.
+    ///
+    /// # Errors
+    /// If a kernel has no native code.
+    pub fn new(funcs: &[&LoweredFunc], options: CompileOptions) -> Result<Self, CodegenError> {
+        let kernels: Vec<&Kernel> = funcs.iter().flat_map(|f| &f.kernels).collect();
+        let code = compile(&kernels, options)?;
+        let mut native = code.kernels().iter();
+        let funcs = funcs
+            .iter()
+            .map(|func| CpuFunc {
+                dims: func.dims.len(),
+                kernels: func
+                    .kernels
+                    .iter()
+                    .zip(&mut native)
+                    .map(|(kernel, native)| CpuKernel {
+                        name: kernel.name.clone(),
+                        entry: native.entry,
+                        parallel: native.parallel.clone(),
+                        bindings: bindings(kernel),
+                        scalars: kernel.scalars.iter().map(|(_, e)| e.clone()).collect(),
+                        flops: kernel.flops.clone(),
+                        bytes: kernel.bytes.clone(),
+                    })
+                    .collect(),
+            })
+            .collect();
+        Ok(Self { funcs, _code: code })
+    }
+
+    /// Names of the kernels of a function.
+    pub fn kernel_names(&self, func: usize) -> impl Iterator<Item = &str> {
+        self.funcs[func].kernels.iter().map(|k| k.name.as_str())
+    }
+
+    /// Runs all kernels of function number `func` in order.
+    ///
+    /// # Safety
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Errors
+    /// If a kernel cannot be launched; those before it have run.
+    pub unsafe fn run(
+        &self,
+        func: usize,
+        params: &[RawBuffer],
+        temps: &[RawBuffer],
+        dims: &[i64],
+        team: &Team,
+    ) -> Result<(), LaunchError> {
+        for kernel in 0..self.funcs[func].kernels.len() {
+            // SAFETY: the caller promises the same.
+            unsafe { self.launch(func, kernel, params, temps, dims, team)? };
+        }
+        Ok(())
+    }
+
+    /// Runs kernel number `kernel` of function number `func`, and returns when it is done.
+    ///
+    /// # Safety
+    /// Every buffer is valid for its bytes, aligned to its elements, and nobody else writes it (or, if the kernel writes it,
+    /// reads it) meanwhile. A kernel that claims to be `in_bounds` is so for these dims.
+    ///
+    /// # Errors
+    /// If buffers are missing, too small, or overlap.
+    pub unsafe fn launch(
+        &self,
+        func: usize,
+        kernel: usize,
+        params: &[RawBuffer],
+        temps: &[RawBuffer],
+        dims: &[i64],
+        team: &Team,
+    ) -> Result<(), LaunchError> {
+        let func = &self.funcs[func];
+        if dims.len() != func.dims {
+            return Err(LaunchError::Dims {
+                expected: func.dims,
+                got: dims.len(),
+            });
+        }
+        let kernel = &func.kernels[kernel];
+        let mut buffers = Inline::<RawBuffer>::new(kernel.bindings.len(), NO_BUFFER);
+        let mut lens = Inline::new(kernel.bindings.len(), 0);
+        kernel.bind(params, temps, dims, buffers.slice(), lens.slice())?;
+        let mut pointers = Inline::new(kernel.bindings.len(), std::ptr::null_mut());
+        for (pointer, buffer) in pointers.slice().iter_mut().zip(buffers.slice()) {
+            *pointer = buffer.pointer;
+        }
+        let mut scalars = Inline::new(kernel.scalars.len(), 0);
+        for (scalar, value) in scalars.slice().iter_mut().zip(&kernel.scalars) {
+            *scalar = kernel.eval(value, dims)?;
+        }
+        let args = Shared(KernelArgs {
+            buffers: pointers.slice().as_ptr(),
+            lens: lens.slice().as_ptr(),
+            scalars: scalars.slice().as_ptr(),
+        });
+        let call = |begin, end| {
+            // SAFETY: the arguments are those that the kernel declares, checked above as far as they can be; the rest is
+            // promised by the caller. The code is alive as long as `self`.
+            unsafe { (kernel.entry)(args.get(), begin, end) }
+        };
+        match &kernel.parallel {
+            None => call(0, 1),
+            Some(extent) => {
+                let extent = kernel.eval(extent, dims)?;
+                let enough = kernel.eval(&kernel.flops, dims)? >= PARALLEL_FLOPS
+                    || kernel.eval(&kernel.bytes, dims)? >= PARALLEL_BYTES;
+                if enough {
+                    team.run(extent, &call);
+                } else if extent > 0 {
+                    call(0, extent);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bindings(kernel: &Kernel) -> Vec<Binding> {
+    kernel
+        .bindings()
+        .map(|(_, array, buffer, access)| Binding {
+            buffer,
+            written: access != Access::Read,
+            len: array.len.clone(),
+            element_bytes: array.dtype.bytes() as i64,
+        })
+        .collect()
+}
+
+impl CpuKernel {
+    fn eval(&self, e: &HostExpr, dims: &[i64]) -> Result<i64, LaunchError> {
+        e.eval(dims).map_err(|source| LaunchError::Eval {
+            kernel: self.name.clone(),
+            source,
+        })
+    }
+
+    /// Finds the buffers and checks their sizes and that they are apart.
+    fn bind(
+        &self,
+        params: &[RawBuffer],
+        temps: &[RawBuffer],
+        dims: &[i64],
+        buffers: &mut [RawBuffer],
+        lens: &mut [i64],
+    ) -> Result<(), LaunchError> {
+        for (i, binding) in self.bindings.iter().enumerate() {
+            let found = match binding.buffer {
+                BufferRef::Param(at) => params.get(at),
+                BufferRef::Temp(at) => temps.get(at),
+            };
+            let Some(&buffer) = found else {
+                return Err(LaunchError::Missing {
+                    kernel: self.name.clone(),
+                    buffer: binding.buffer,
+                });
+            };
+            lens[i] = self.eval(&binding.len, dims)?;
+            let needed = lens[i].saturating_mul(binding.element_bytes);
+            if i64::try_from(buffer.bytes).is_ok_and(|bytes| bytes < needed) {
+                return Err(LaunchError::TooSmall {
+                    kernel: self.name.clone(),
+                    buffer: binding.buffer,
+                    needed,
+                    got: buffer.bytes,
+                });
+            }
+            buffers[i] = buffer;
+        }
+        for (i, binding) in self.bindings.iter().enumerate().filter(|(_, b)| b.written) {
+            for (j, other) in self.bindings.iter().enumerate() {
+                if i != j && buffers[i].overlaps(&buffers[j]) {
+                    return Err(LaunchError::Overlap {
+                        kernel: self.name.clone(),
+                        written: binding.buffer,
+                        other: other.buffer,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+const NO_BUFFER: RawBuffer = RawBuffer {
+    pointer: std::ptr::null_mut(),
+    bytes: 0,
+};
+
+/// A few values on the stack, or many on the heap.
+struct Inline<T> {
+    few: [T; INLINE],
+    many: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy> Inline<T> {
+    fn new(len: usize, value: T) -> Self {
+        Self {
+            few: [value; INLINE],
+            many: if len > INLINE {
+                vec![value; len]
+            } else {
+                vec![]
+            },
+            len,
+        }
+    }
+
+    fn slice(&mut self) -> &mut [T] {
+        if self.len > INLINE {
+            &mut self.many
+        } else {
+            &mut self.few[..self.len]
+        }
+    }
+}
+
+/// Arguments that all threads of a launch read.
+struct Shared(KernelArgs);
+
+// SAFETY: the threads only read the arguments; that they may work on the memory behind them together is the caller's promise.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn get(&self) -> *const KernelArgs {
+        &raw const self.0
+    }
+}

@@ -1,0 +1,326 @@
+//! `Team`: threads that stand ready to run the blocks of a parallel region together with the caller.
+//!
+//! rayon's pool provides the threads, but a region does not go through its queues: the first region enlists the workers, which
+//! then wait for the next one, first spinning, then yielding, and go back to the pool after [`LINGER`] without work. A region is
+//! then one store and one wait for each worker. The caller runs block 0, then takes back every block whose worker has not
+//! begun (asleep, or its core is busy with something else), so a region never waits for a thread to be woken.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long a worker waits for the next region before it goes back to the pool.
+const LINGER: Duration = Duration::from_micros(100);
+
+/// Spins before each look at the clock, and before yielding to other threads.
+const SPINS: u32 = 1000;
+
+/// What a worker is doing. The caller writes a job and then moves the state; the worker moves it back when it is done.
+mod state {
+    /// Nobody is there: the pool must be asked for a thread.
+    pub(super) const AWAY: u8 = 0;
+    /// A thread waits for work.
+    pub(super) const READY: u8 = 1;
+    /// There is work, and a thread that waits for it.
+    pub(super) const OFFERED: u8 = 2;
+    /// There is work, and the pool was asked for a thread.
+    pub(super) const CALLED: u8 = 3;
+    /// The pool was asked for a thread, but the work is gone.
+    pub(super) const CALLED_OFF: u8 = 4;
+    /// A thread runs the work.
+    pub(super) const RUNNING: u8 = 5;
+}
+
+type Job<'a> = dyn Fn(usize) + Sync + 'a;
+
+/// One worker and the job it is offered.
+struct Worker {
+    state: AtomicU8,
+    /// Written by the caller before it offers, read by the worker after it accepted.
+    job: UnsafeCell<Option<&'static Job<'static>>>,
+    /// Which block of the region it is to run.
+    block: usize,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: `job` is written only while the state is AWAY, READY or CALLED_OFF, by the one caller that holds the region lock, and
+// read only by the thread that moved the state to RUNNING; the state's release and acquire order the two.
+unsafe impl Sync for Worker {}
+
+/// Threads for parallel regions. Regions of different callers exclude each other: who finds the team busy works alone.
+pub struct Team {
+    threads: usize,
+    workers: Vec<Arc<Worker>>,
+    busy: AtomicBool,
+    pool: OnceLock<Option<rayon::ThreadPool>>,
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team")
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Team {
+    /// A team of this many threads, the caller's among them. No thread is started before the first region that has work for it.
+    pub fn new(threads: usize) -> Self {
+        let threads = threads.max(1);
+        let workers = (1..threads).map(|block| {
+            Arc::new(Worker {
+                state: AtomicU8::new(state::AWAY),
+                job: UnsafeCell::new(None),
+                block,
+                panic: Mutex::new(None),
+            })
+        });
+        Self {
+            threads,
+            workers: workers.collect(),
+            busy: AtomicBool::new(false),
+            pool: OnceLock::new(),
+        }
+    }
+
+    /// The team of this process: one thread for each core.
+    pub fn global() -> &'static Self {
+        static GLOBAL: OnceLock<Team> = OnceLock::new();
+        GLOBAL
+            .get_or_init(|| Self::new(std::thread::available_parallelism().map_or(1, usize::from)))
+    }
+
+    /// Number of threads, the caller's among them.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Runs `f(begin, end)` on contiguous parts of `0 .. extent`, one for each thread, and returns when all are done.
+    ///
+    /// # Panics
+    /// If `f` panics.
+    pub fn run(&self, extent: i64, f: &(dyn Fn(i64, i64) + Sync)) {
+        let blocks = i64::try_from(self.threads).map_or(extent, |threads| threads.min(extent));
+        let alone = blocks <= 1
+            || self
+                .busy
+                .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+                .is_err();
+        if alone {
+            if extent > 0 {
+                f(0, extent);
+            }
+            return;
+        }
+        // The same partition for the same extent: a row stays with its core.
+        let bound = |block: usize| (extent as i128 * block as i128 / i128::from(blocks)) as i64;
+        let job = |block: usize| f(bound(block), bound(block + 1));
+        let release = Release(&self.busy);
+        self.region(blocks as usize, &job);
+        drop(release);
+    }
+
+    fn region(&self, blocks: usize, job: &Job<'_>) {
+        let workers = &self.workers[..blocks - 1];
+        // SAFETY: only the lifetime changes. `finish` below returns after the last worker has left the job, also if the
+        // caller's own block panics (`catch_unwind`), so the job outlives every use.
+        let shared: &'static Job<'static> = unsafe { std::mem::transmute(job) };
+        for worker in workers {
+            self.offer(worker, shared);
+        }
+        let mut panic = catch_unwind(AssertUnwindSafe(|| job(0))).err();
+        for worker in workers {
+            let own = finish(worker, || job(worker.block));
+            panic = panic.or(own);
+        }
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
+    fn offer(&self, worker: &Arc<Worker>, job: &'static Job<'static>) {
+        let mut now = worker.state.load(Ordering::Acquire);
+        loop {
+            let (next, call) = match now {
+                state::AWAY => (state::CALLED, true),
+                state::READY => (state::OFFERED, false),
+                state::CALLED_OFF => (state::CALLED, false),
+                other => unreachable!("a worker is free between regions, not in state {other}"),
+            };
+            // SAFETY: the caller holds the region lock and the state is none in which a worker reads the job.
+            unsafe { *worker.job.get() = Some(job) };
+            match worker
+                .state
+                .compare_exchange(now, next, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => {
+                    if call {
+                        self.call(worker);
+                    }
+                    return;
+                }
+                // A waiting worker went away, or a called one arrived.
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// Asks the pool for a thread. Without a pool the caller takes the block back.
+    fn call(&self, worker: &Arc<Worker>) {
+        let pool = self.pool.get_or_init(|| {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(self.threads - 1)
+                .thread_name(|i| format!("weftile-{}", i + 1))
+                .build()
+                .ok()
+        });
+        if let Some(pool) = pool {
+            let worker = Arc::clone(worker);
+            pool.spawn(move || worker.serve());
+        }
+    }
+}
+
+/// Marks the team free again, also if a block panics.
+struct Release<'a>(&'a AtomicBool);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// Takes the block back and runs it, or waits until the worker has run it; gives its panic.
+fn finish(worker: &Worker, run: impl Fn()) -> Option<Box<dyn Any + Send>> {
+    let mut spins = 0;
+    loop {
+        let now = worker.state.load(Ordering::Acquire);
+        let back = match now {
+            state::OFFERED => state::READY,
+            state::CALLED => state::CALLED_OFF,
+            state::RUNNING => {
+                wait(&mut spins);
+                continue;
+            }
+            _ => return worker.panic.lock().map_or(None, |mut panic| panic.take()),
+        };
+        if worker
+            .state
+            .compare_exchange(now, back, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
+            return catch_unwind(AssertUnwindSafe(&run)).err();
+        }
+    }
+}
+
+fn wait(spins: &mut u32) {
+    *spins += 1;
+    if *spins > SPINS {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+impl Worker {
+    /// The life of a thread that was called: work and wait until nothing comes for a while.
+    fn serve(&self) {
+        // The caller may take the work back, and offer new work, at any moment before one of the two succeeds.
+        while !self.accept(state::CALLED) && self.swap(state::CALLED_OFF, state::READY).is_err() {}
+        let mut idle = Instant::now();
+        let mut spins = 0;
+        loop {
+            if self.accept(state::OFFERED) {
+                (idle, spins) = (Instant::now(), 0);
+                continue;
+            }
+            wait(&mut spins);
+            if spins.is_multiple_of(SPINS)
+                && idle.elapsed() > LINGER
+                && self.swap(state::READY, state::AWAY).is_ok()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Runs the job if there is one in this state; says whether there was.
+    fn accept(&self, offer: u8) -> bool {
+        if self.state.load(Ordering::Relaxed) != offer || self.swap(offer, state::RUNNING).is_err()
+        {
+            return false;
+        }
+        // SAFETY: this thread moved the state to RUNNING, so the caller neither writes the job nor leaves it now.
+        let job = unsafe { *self.job.get() };
+        if let Some(job) = job
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(self.block)))
+            && let Ok(mut slot) = self.panic.lock()
+        {
+            *slot = Some(panic);
+        }
+        self.state.store(state::READY, Ordering::Release);
+        true
+    }
+
+    fn swap(&self, from: u8, to: u8) -> Result<u8, u8> {
+        self.state
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    fn sum(team: &Team, extent: i64) -> u64 {
+        let total = AtomicU64::new(0);
+        team.run(extent, &|begin, end| {
+            let part: i64 = (begin..end).sum();
+            total.fetch_add(part as u64, Ordering::Relaxed);
+        });
+        total.into_inner()
+    }
+
+    #[test]
+    fn every_iteration_runs_once() {
+        for threads in [1, 2, 3, 5] {
+            let team = Team::new(threads);
+            for round in 0..2000i64 {
+                let extent = round % 7;
+                assert_eq!(
+                    sum(&team, extent),
+                    (extent * (extent - 1) / 2).max(0) as u64
+                );
+                if round % 400 == 0 {
+                    std::thread::sleep(3 * LINGER);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn callers_at_the_same_time_work_alone() {
+        let team = Team::new(3);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..500).for_each(|_| assert_eq!(sum(&team, 100), 4950)));
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_team_lives_on() {
+        let team = Team::new(2);
+        for bad in [0, 9] {
+            let run = || team.run(10, &|begin, end| assert!(!(begin..end).contains(&bad)));
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+            assert_eq!(sum(&team, 10), 45);
+        }
+    }
+}

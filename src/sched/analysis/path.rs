@@ -1,0 +1,97 @@
+//! The loops between a block and a place above it: their domains, and block iter variables in terms of them.
+
+use crate::arith::{Analyzer, IntSet};
+use crate::ir::{BlockId, Expr, LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
+
+/// The loops above `item` up to and without `above`, innermost first; they may pass blocks.
+pub fn loops_between(func: &PrimFunc, item: Place, above: Place) -> Vec<LoopId> {
+    let mut loops = Vec::new();
+    let mut at = func.tree.parent(item);
+    while let Some(place) = at
+        && place != above
+    {
+        if let Place::Loop(id) = place {
+            loops.push(id);
+        }
+        at = func.tree.parent(place);
+    }
+    loops
+}
+
+/// Tells the analyzer the domains of all loops above and including `item`, and those of the blocks between, outermost first.
+pub fn bind_loops(func: &PrimFunc, item: Place, analyzer: &mut Analyzer) {
+    let mut path = vec![];
+    let mut at = Some(item);
+    while let Some(place) = at {
+        path.push(place);
+        at = func.tree.parent(place);
+    }
+    for place in path.into_iter().rev() {
+        match place {
+            Place::Loop(id) => {
+                let l = &func.loops[id];
+                let (min, extent) = (l.min.clone(), l.extent.clone());
+                analyzer.bind(&l.var, &Range { min, extent });
+            }
+            Place::Block(id) if place != item => {
+                for iter in &func.blocks[id].iters {
+                    analyzer.bind(&iter.var, &iter.dom);
+                }
+            }
+            Place::Block(_) => {}
+        }
+    }
+}
+
+/// The loops that run while one instance of `above` does, as domains of their variables: those between `item` and `above`, and,
+/// for memory that several threads share, the thread-bound loops further up whose threads see the same memory.
+pub fn relaxed_domains(
+    func: &PrimFunc,
+    item: Place,
+    above: Place,
+    memory: &Scope,
+) -> Vec<(Var, IntSet)> {
+    let mut loops = loops_between(func, item, above);
+    if *memory != Scope::Global {
+        let mut at = Some(above);
+        while let Some(place) = at {
+            if let Place::Loop(id) = place
+                && let LoopKind::ThreadBinding(axis) = func.loops[id].kind
+                && shared_by_threads_of(memory, axis)
+            {
+                loops.push(id);
+            }
+            at = func.tree.parent(place);
+        }
+    }
+    loops
+        .into_iter()
+        .map(|id| {
+            let l = &func.loops[id];
+            let (min, extent) = (l.min.clone(), l.extent.clone());
+            (l.var.clone(), IntSet::from_range(&Range { min, extent }))
+        })
+        .collect()
+}
+
+/// Whether the threads along the axis see the same memory of this scope.
+fn shared_by_threads_of(memory: &Scope, axis: crate::ir::ThreadAxis) -> bool {
+    match memory {
+        Scope::Global => true,
+        Scope::Shared => !axis.is_block(),
+        Scope::Local => false,
+        Scope::Other(name) => name.starts_with("shared") && !axis.is_block(),
+    }
+}
+
+/// The bindings of a block as a substitution of its iter variables.
+pub fn block_vars_as_bindings(
+    func: &PrimFunc,
+    block: BlockId,
+) -> impl Fn(&Var) -> Option<Expr> + '_ {
+    let node = &func.blocks[block];
+    move |var| {
+        let at = node.iters.iter().position(|iter| iter.var == *var)?;
+        Some(node.bindings[at].clone())
+    }
+}

@@ -1,0 +1,133 @@
+//! `BlockScope`: the dependencies between the child blocks of a scope, by the buffers that they declare to read and write.
+
+use indexmap::IndexMap;
+
+use crate::ir::{BlockId, Buffer, Place, PrimFunc};
+
+/// Why a later block must run after an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DependencyKind {
+    /// It reads what the earlier one wrote (TVM: RAW).
+    ReadAfterWrite,
+    /// It writes what the earlier one wrote (TVM: WAW).
+    WriteAfterWrite,
+    /// It writes what the earlier one read (TVM: WAR).
+    WriteAfterRead,
+}
+
+/// One edge: `dst` must run after `src`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Dependency {
+    /// The earlier block.
+    pub src: BlockId,
+    /// The later block.
+    pub dst: BlockId,
+    /// Why.
+    pub kind: DependencyKind,
+}
+
+/// The child blocks of a block or loop and how they depend on each other.
+#[derive(Clone, Debug)]
+pub struct BlockScope {
+    blocks: Vec<BlockId>,
+    dependencies: Vec<Dependency>,
+    readers: IndexMap<Buffer, Vec<BlockId>>,
+    writers: IndexMap<Buffer, Vec<BlockId>>,
+}
+
+impl BlockScope {
+    /// The scope of a block, or of the subtree below a loop.
+    pub fn of(func: &PrimFunc, scope: Place) -> Self {
+        let mut out = Self {
+            blocks: func.child_blocks(scope),
+            dependencies: vec![],
+            readers: IndexMap::new(),
+            writers: IndexMap::new(),
+        };
+        for dst in out.blocks.clone() {
+            let block = &func.blocks[dst];
+            for read in &block.reads {
+                out.depend(&read.buffer, dst, DependencyKind::ReadAfterWrite);
+            }
+            for write in &block.writes {
+                out.depend(&write.buffer, dst, DependencyKind::WriteAfterWrite);
+                out.depend(&write.buffer, dst, DependencyKind::WriteAfterRead);
+            }
+            for (regions, table) in [
+                (&block.reads, &mut out.readers),
+                (&block.writes, &mut out.writers),
+            ] {
+                for region in regions {
+                    let blocks: &mut Vec<_> = table.entry(region.buffer.clone()).or_default();
+                    if blocks.last() != Some(&dst) {
+                        blocks.push(dst);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Adds the edges to `dst` that its access of the buffer causes.
+    fn depend(&mut self, buffer: &Buffer, dst: BlockId, kind: DependencyKind) {
+        let before = match kind {
+            DependencyKind::ReadAfterWrite | DependencyKind::WriteAfterWrite => &self.writers,
+            DependencyKind::WriteAfterRead => &self.readers,
+        };
+        for &src in before.get(buffer).into_iter().flatten() {
+            let edge = Dependency { src, dst, kind };
+            if src != dst && !self.dependencies.contains(&edge) {
+                self.dependencies.push(edge);
+            }
+        }
+    }
+
+    /// The child blocks in program order.
+    pub fn blocks(&self) -> &[BlockId] {
+        &self.blocks
+    }
+
+    /// All edges.
+    pub fn dependencies(&self) -> &[Dependency] {
+        &self.dependencies
+    }
+
+    /// The child blocks that write the buffer, in program order.
+    pub fn writers(&self, buffer: &Buffer) -> &[BlockId] {
+        self.writers.get(buffer).map_or(&[], Vec::as_slice)
+    }
+
+    /// The child blocks that read the buffer, in program order.
+    pub fn readers(&self, buffer: &Buffer) -> &[BlockId] {
+        self.readers.get(buffer).map_or(&[], Vec::as_slice)
+    }
+
+    /// The blocks that read what this one wrote, in program order.
+    pub fn readers_after(&self, block: BlockId) -> Vec<BlockId> {
+        let edges = self.dependencies.iter();
+        let mut out: Vec<BlockId> = edges
+            .filter(|d| d.src == block && d.kind == DependencyKind::ReadAfterWrite)
+            .map(|d| d.dst)
+            .collect();
+        out.dedup();
+        out
+    }
+
+    /// The blocks that read or overwrite what this one wrote, in program order.
+    pub fn consumers(&self, block: BlockId) -> Vec<BlockId> {
+        let found = |b: &&BlockId| self.flows(block, **b);
+        self.blocks.iter().filter(found).copied().collect()
+    }
+
+    /// The blocks that wrote what this one reads or overwrites, in program order.
+    pub fn producers(&self, block: BlockId) -> Vec<BlockId> {
+        let found = |b: &&BlockId| self.flows(**b, block);
+        self.blocks.iter().filter(found).copied().collect()
+    }
+
+    fn flows(&self, src: BlockId, dst: BlockId) -> bool {
+        self.dependencies
+            .iter()
+            .any(|d| d.src == src && d.dst == dst && d.kind != DependencyKind::WriteAfterRead)
+    }
+}

@@ -1,0 +1,262 @@
+//! Stage pipelines: scopes in which every block reads only what blocks before it wrote (*region cover*).
+//!
+//! For each consumer and each of its producers, the regions are compared where their paths meet: what all producers there wrote
+//! while the common place runs once must hold what the consumer reads in that time. Producers count with what they certainly
+//! write, consumers with all that they might read.
+
+use super::path::relaxed_domains;
+use super::scope::{BlockScope, DependencyKind};
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::arith::{Analyzer, IntSet, eval_set};
+use crate::ir::{BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
+use crate::sched::{Refusal, Rule};
+use crate::tensor::scalar::BinOp;
+
+/// Refuses a scope that is not a stage pipeline, naming the first consumer that is not covered.
+///
+/// # Errors
+/// TVM: `NotStagePipelineError`.
+pub fn check_stage_pipeline(func: &PrimFunc, scope: BlockId) -> Result<(), Refusal> {
+    let graph = BlockScope::of(func, scope.into());
+    for &consumer in graph.blocks() {
+        let producers: Vec<BlockId> = graph
+            .dependencies()
+            .iter()
+            .filter(|d| d.dst == consumer && d.kind == DependencyKind::ReadAfterWrite)
+            .map(|d| d.src)
+            .collect();
+        if let Some(buffer) = uncovered(func, consumer, &producers) {
+            return Err(Rule::NotStagePipeline {
+                scope: func.blocks[scope].name.clone(),
+                consumer: func.blocks[consumer].name.clone(),
+                buffer: buffer.name().to_owned(),
+            }
+            .at([scope.into(), consumer.into()]));
+        }
+    }
+    Ok(())
+}
+
+/// The first buffer of which the consumer may read something that its producers have not certainly written.
+fn uncovered(func: &PrimFunc, consumer: BlockId, producers: &[BlockId]) -> Option<Buffer> {
+    let mut at = func.tree.parent(consumer);
+    let mut left: Vec<BlockId> = producers.to_vec();
+    while let Some(place) = at
+        && !left.is_empty()
+    {
+        let (here, above): (Vec<_>, Vec<_>) =
+            left.iter().partition(|&&p| func.tree.is_ancestor(place, p));
+        left = above;
+        for read in &func.blocks[consumer].reads {
+            let written = here.iter().flat_map(|&p| {
+                let writes = func.blocks[p].writes.iter();
+                writes
+                    .filter(|w| w.buffer == read.buffer)
+                    .map(move |w| (p, w))
+            });
+            let written: Vec<(BlockId, &BufferRegion)> = written.collect();
+            if !written.is_empty() && !covered_at(func, place, consumer, read, &written) {
+                return Some(read.buffer.clone());
+            }
+        }
+        at = func.tree.parent(place);
+    }
+    None
+}
+
+/// Whether the writes, while `place` runs once, hold everything that the consumer reads meanwhile.
+fn covered_at(
+    func: &PrimFunc,
+    place: Place,
+    consumer: BlockId,
+    read: &BufferRegion,
+    written: &[(BlockId, &BufferRegion)],
+) -> bool {
+    let mut analyzer = Analyzer::new();
+    super::bind_loops(func, place, &mut analyzer);
+    let needed = read_bound(func, consumer, read, place, &analyzer);
+    let mut produced: Option<Vec<IntSet>> = None;
+    for (producer, write) in written {
+        let Some(sets) = write_bound(func, *producer, write, place, &analyzer) else {
+            return false;
+        };
+        produced = Some(match produced {
+            None => sets,
+            Some(before) => before
+                .iter()
+                .zip(&sets)
+                .map(|(a, b)| a.union(b, &analyzer))
+                .collect(),
+        });
+    }
+    let shape = read.buffer.shape();
+    produced
+        .into_iter()
+        .flatten()
+        .zip(&needed)
+        .zip(shape)
+        .all(|((produced, needed), extent)| {
+            let inside = IntSet::from_range(&Range::to(extent.clone()));
+            let clip = |set: &IntSet| set.intersect(&inside, &analyzer).simplified(&analyzer);
+            clip(&produced).covers(&clip(needed), &analyzer)
+        })
+}
+
+/// A region of a block as intervals that hold all that it may touch while `place` runs once.
+fn read_bound(
+    func: &PrimFunc,
+    block: BlockId,
+    region: &BufferRegion,
+    place: Place,
+    analyzer: &Analyzer,
+) -> Vec<IntSet> {
+    let iters = iter_sets(func, block, region.buffer.scope(), place, analyzer);
+    let domain = |v: &Var| {
+        let found = iters.iter().find(|(var, _)| var == v);
+        found.map(|(_, set)| set.clone())
+    };
+    region
+        .region
+        .iter()
+        .map(|range| {
+            let set = eval_set(&range.min, &domain, analyzer);
+            let length = eval_set(&range.extent, &domain, analyzer).max;
+            IntSet {
+                max: set.max.zip(length).map(|(max, length)| max + length - 1),
+                min: set.min,
+            }
+        })
+        .collect()
+}
+
+/// The values of the iter variables of a block while `place` runs once.
+fn iter_sets(
+    func: &PrimFunc,
+    block: BlockId,
+    memory: &crate::ir::Scope,
+    place: Place,
+    analyzer: &Analyzer,
+) -> Vec<(Var, IntSet)> {
+    let loops = relaxed_domains(func, block.into(), place, memory);
+    let domain = |v: &Var| {
+        let found = loops.iter().find(|(var, _)| var == v);
+        found.map(|(_, set)| set.clone())
+    };
+    let node = &func.blocks[block];
+    node.iters
+        .iter()
+        .zip(&node.bindings)
+        .map(|(iter, binding)| {
+            let set = eval_set(binding, &domain, analyzer);
+            let set = set.intersect(&IntSet::from_range(&iter.dom), analyzer);
+            (iter.var.clone(), set.simplified(analyzer))
+        })
+        .collect()
+}
+
+/// A region of a block as intervals all of which it certainly writes while `place` runs once; `None` if that is not known.
+fn write_bound(
+    func: &PrimFunc,
+    block: BlockId,
+    region: &BufferRegion,
+    place: Place,
+    analyzer: &Analyzer,
+) -> Option<Vec<IntSet>> {
+    let node = &func.blocks[block];
+    let loops = relaxed_domains(func, block.into(), place, region.buffer.scope());
+    let moves = |e: &Expr| {
+        e.free_vars()
+            .iter()
+            .any(|v| loops.iter().any(|(l, _)| l == v))
+    };
+    let mut inside = analyzer.clone();
+    let mut ranges = Vec::new();
+    for (var, set) in &loops {
+        let range = set.to_range(analyzer)?;
+        inside.bind(var, &range);
+        ranges.push((var.clone(), range));
+    }
+    // Conditions that only keep an iter variable in its domain are known to the reader of the region as well.
+    let keeps_domain = |cond: &Expr| {
+        node.iters.iter().zip(&node.bindings).any(|(iter, value)| {
+            let end = &iter.dom.min + &iter.dom.extent;
+            inside.simplify(cond) == inside.simplify(&value.lt(&end))
+                || inside.simplify(cond) == inside.simplify(&value.ge(&iter.dom.min))
+                || implied_by_domain(cond, value, &end, &inside)
+        })
+    };
+    let rest = conjuncts(&node.predicate)
+        .into_iter()
+        .filter(|cond| moves(cond) && !keeps_domain(cond))
+        .fold(Expr::bool(true), |all, cond| all.and(cond));
+    detect_iter_map(
+        &inside,
+        &node.bindings,
+        &ranges,
+        &rest,
+        IterMapLevel::Surjective,
+        UnitIters::Simplify,
+    )
+    .ok()?;
+    let iters = iter_sets(func, block, region.buffer.scope(), place, analyzer);
+    let mut used: Vec<&Var> = Vec::new();
+    region
+        .region
+        .iter()
+        .map(|range| {
+            let vars: Vec<Var> = range.min.free_vars();
+            let moving: Vec<&(Var, IntSet)> =
+                iters.iter().filter(|(v, _)| vars.contains(v)).collect();
+            let (set, step) = match moving[..] {
+                [] => (
+                    IntSet::point(range.min.clone()),
+                    Expr::int(1, range.min.dtype()),
+                ),
+                [(var, set)] => {
+                    if used.contains(&var) && set.as_point(analyzer).is_none() {
+                        return None;
+                    }
+                    used.push(var);
+                    let step = step_of(&range.min, var, analyzer)?;
+                    let domain = |v: &Var| (v == var).then(|| set.clone());
+                    (eval_set(&range.min, &domain, analyzer), step)
+                }
+                _ => return None,
+            };
+            let (min, max) = set.bounds()?;
+            let dense =
+                set.as_point(analyzer).is_some() || analyzer.can_prove(&range.extent.ge(&step));
+            dense.then(|| IntSet::interval(min.clone(), max + &range.extent - 1))
+        })
+        .collect()
+}
+
+/// Whether a condition is `value < end'` with `end'` not below the end of the iter variable's domain.
+fn implied_by_domain(cond: &Expr, value: &Expr, end: &Expr, analyzer: &Analyzer) -> bool {
+    let Some((left, right)) = cond.as_binary(BinOp::Lt) else {
+        return false;
+    };
+    analyzer.simplify(&(left - right)) == analyzer.simplify(&(value - end))
+        || (analyzer.simplify(left) == analyzer.simplify(value)
+            && analyzer.can_prove(&right.ge(end)))
+}
+
+/// How much an index moves when the variable grows by 1, if that is a constant of at least 1.
+fn step_of(index: &Expr, var: &Var, analyzer: &Analyzer) -> Option<Expr> {
+    let next = index.substitute(&|v| (v == var).then(|| v.expr() + 1));
+    let step = analyzer.simplify(&(next - index));
+    step.as_int().filter(|&s| s >= 1).map(|_| step)
+}
+
+/// The conditions that a conjunction joins.
+pub(crate) fn conjuncts(predicate: &Expr) -> Vec<Expr> {
+    match predicate.as_binary(BinOp::And) {
+        Some((a, b)) => {
+            let mut out = conjuncts(a);
+            out.extend(conjuncts(b));
+            out
+        }
+        None if predicate.as_bool() == Some(true) => vec![],
+        None => vec![predicate.clone()],
+    }
+}

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{Cursor, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
 use safetensors::SafeTensors;
@@ -32,6 +32,7 @@ use super::{
     ScalarPassing, ShapeFunc, Wgsl,
 };
 use crate::kernel::{LoweredFunc, Target};
+use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
@@ -83,17 +84,9 @@ impl Executable {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ArtifactError> {
         let path = path.as_ref();
         let bytes = self.to_bytes()?;
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(format!(".{}.partial", std::process::id()));
-        let partial = PathBuf::from(partial);
-        let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-        written.map_err(|source| {
-            // The write failed already; a partial file that cannot be removed either changes nothing about that.
-            let _ = fs::remove_file(&partial);
-            ArtifactError::Io {
-                path: path.to_owned(),
-                source,
-            }
+        write_whole(path, &bytes).map_err(|source| ArtifactError::Io {
+            path: path.to_owned(),
+            source,
         })
     }
 

@@ -1,7 +1,6 @@
 //! numpy's `.npy` files, read and written through the crate `npyz`.
 
-use std::fs;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use npyz::{
@@ -9,6 +8,7 @@ use npyz::{
 };
 
 use super::SaveError;
+use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
 /// The longest header that is read. numpy's own are 118 bytes for plain arrays.
@@ -183,21 +183,6 @@ pub fn save_npy(path: &Path, tensor: &Tensor) -> Result<(), SaveError> {
     write_whole(path, &bytes).map_err(refused)
 }
 
-/// Writes beside the file and renames, so that a failure leaves what was there.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = fs::File::create(&part)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // The first error counts; the part may not even exist.
-        let _ = fs::remove_file(&part);
-    }
-    written
-}
-
 /// The bytes of the file, or nothing if npy has no name for the element type.
 fn to_npy(tensor: &Tensor) -> io::Result<Option<Vec<u8>>> {
     let Some(descr) = descr(tensor.dtype()) else {
@@ -237,6 +222,8 @@ fn descr(dtype: DType) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -5,6 +5,7 @@ pub mod depth;
 #[cfg(feature = "compiler")]
 pub mod diag;
 pub mod dump;
+pub mod files;
 pub mod timing;
 pub mod tolerance;
 

@@ -1,3 +1,5 @@
+//! What iteration maps are detected, and how they are simplified.
+
 use super::*;
 use crate::tensor::DType;
 

@@ -1,0 +1,3 @@
+//! `weftile demo`.
+
+mod silhouettes;

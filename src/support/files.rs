@@ -1,0 +1,39 @@
+//! Files that appear whole or not at all.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// Writes beside the file and then into its place, so that a failure leaves what was there.
+///
+/// # Errors
+/// If the file system refuses.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The write failed already; a partial file that cannot be removed either changes nothing about that.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_partial_is_left() {
+        let folder = tempfile::tempdir().expect("scratch folder");
+        let path = folder.path().join("x");
+        write_whole(&path, b"one").expect("writable");
+        write_whole(&path, b"two").expect("writable");
+        assert_eq!(fs::read(&path).expect("there"), b"two");
+        // A folder in the place of the file cannot be replaced.
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).expect("writable");
+        assert!(write_whole(&taken, b"three").is_err());
+        assert_eq!(fs::read_dir(&folder).expect("there").count(), 2);
+    }
+}

@@ -1,3 +1,5 @@
 //! The `weftile` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    weftile::cli::main()
+}

@@ -1,3 +1,4 @@
 //! `weftile demo`.
 
+mod dataset;
 mod silhouettes;

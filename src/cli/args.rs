@@ -1,0 +1,299 @@
+//! The arguments of the command line, with their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compiles tensor programs for the GPU you own, and for the CPU.
+#[derive(Parser, Debug)]
+#[command(name = "weftile", version, about, after_help = ENVIRONMENT, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What to do; the demo if nothing is said.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const ENVIRONMENT: &str = "\
+Examples:
+  weftile                                     the demo: classifies drawings of garments
+  weftile run model.py --input x=x.npy        runs `main` on the best device
+  weftile show model.py --stage wgsl          prints the compute shaders
+  weftile bench model.py --shape x=256x784    times calls
+
+Environment:
+  WEFTILE_DUMP=graph,prim,trace,kernel,wgsl,clif,bytecode
+                         writes these stages as numbered files into WEFTILE_DUMP_DIR
+  WEFTILE_DUMP_DIR=DIR   where to (weftile-dump)
+  WEFTILE_TIME=1         prints the time of each stage of the compiler
+  WEFTILE_VERIFY=1       verifies after each stage
+  WEFTILE_LOG=LEVEL      messages of the library: error, warn, info, debug, trace
+  WGPU_BACKEND=NAME      only GPUs of this API: vulkan, metal, dx12
+  NO_COLOR=1             no colours
+
+Exit codes: 0 done, 1 something given is wrong, 2 wrong usage, 70 a bug in weftile.";
+
+/// The verbs.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Classifies garments: drawings, or the FashionMNIST test set.
+    Demo(DemoArgs),
+    /// Lists the devices that programs can run on.
+    Devices(DevicesArgs),
+    /// Runs a function of a TVMScript module on tensors from files.
+    Run(RunArgs),
+    /// Prints what a module becomes on the way to code.
+    Show(ShowArgs),
+    /// Times calls of a function.
+    Bench(BenchArgs),
+    /// Runs a function on two devices and compares the results.
+    Diff(DiffArgs),
+}
+
+/// Where to run.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DeviceArgs {
+    /// auto (a real GPU, else the CPU), cpu, gpu, or part of the name of a GPU.
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub(crate) device: String,
+    /// Let `--device gpu` take an adapter that runs on the CPU (lavapipe, WARP).
+    #[arg(long)]
+    pub(crate) allow_software: bool,
+}
+
+/// The program.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ModuleArgs {
+    /// A TVMScript file.
+    pub(crate) file: PathBuf,
+    /// The function to call.
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub(crate) func: String,
+    /// Binds parameters of the function to these weights, by name (.safetensors, or pickled numpy arrays).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) params: Option<PathBuf>,
+}
+
+/// What the function is given.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct InputArgs {
+    /// A tensor for a parameter, from an .npy file.
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = parse_input)]
+    pub(crate) inputs: Vec<(String, PathBuf)>,
+    /// The shape of a parameter that gets made-up numbers, as 1x784.
+    #[arg(long = "shape", value_name = "NAME=DIMS", value_parser = parse_shape)]
+    pub(crate) shapes: Vec<(String, Vec<usize>)>,
+}
+
+/// `weftile demo`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  weftile demo
+  weftile demo --device cpu
+  weftile demo --data fashion-mnist --download
+  weftile demo --data fashion-mnist --params fasionmnist_mlp_params.pkl --json")]
+pub(crate) struct DemoArgs {
+    /// Classifies the 10,000 test images in this folder instead of drawings.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Uses these weights (w0, b0, w1, b1) instead of the ones in this program.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) params: Option<PathBuf>,
+    /// Fetches the test images into the folder first, if they are not there.
+    #[arg(long, requires = "data")]
+    pub(crate) download: bool,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weftile devices`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DevicesArgs {
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weftile run`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  weftile run mlp.py --input x=x.npy --params weights.safetensors
+  weftile run mlp.py --func main --input x=x.npy --input w=w.npy --output results --device gpu")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// Writes each result as an .npy file into this folder, which is made if need be.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `weftile show` shows.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// The module as TVMScript in canonical form.
+    Script,
+    /// The graph function: Graphviz, and with --output also a picture (SVG).
+    Graph,
+    /// The loop programs after scheduling.
+    Scheduled,
+    /// What the schedule did: rule and primitives.
+    Trace,
+    /// Kernel IR: flat buffers, loops, launches.
+    Kernel,
+    /// The compute shaders.
+    Wgsl,
+    /// The compute shaders as SPIR-V, disassembled.
+    Spirv,
+    /// The native code before register allocation (Cranelift IR).
+    Clif,
+    /// The program of the virtual machine.
+    Bytecode,
+}
+
+/// What kind of device to compile for.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TargetKind {
+    /// Compute shaders.
+    Gpu,
+    /// Native code.
+    Cpu,
+}
+
+/// `weftile show`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  weftile show mlp.py --stage script
+  weftile show mlp.py --stage wgsl
+  weftile show mlp.py --stage clif
+  weftile show mlp.py --stage graph --output pictures")]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    /// What to show.
+    #[arg(long, value_enum, default_value = "script")]
+    pub(crate) stage: Stage,
+    /// What to compile for, without opening a device; the CPU for clif, else the GPU.
+    #[arg(long, value_enum)]
+    pub(crate) target: Option<TargetKind>,
+    /// Compiles for this very device instead.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "target")]
+    pub(crate) device: Option<String>,
+    /// Prints constants whole.
+    #[arg(long)]
+    pub(crate) show_meta: bool,
+    /// Writes files into this folder instead of printing.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `weftile bench`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  weftile bench mlp.py --shape x=1x784 --params weights.safetensors
+  weftile bench mlp.py --shape x=256x784 --device gpu --profile
+  weftile bench mlp.py --shape x=256x784 --json")]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// How long to measure, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) time: f64,
+    /// Also times each kernel.
+    #[arg(long)]
+    pub(crate) profile: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weftile diff`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Devices are cpu, gpu, interp (the interpreter that all tests compare with), or part of the name of a GPU.
+
+Examples:
+  weftile diff mlp.py --shape x=7x784 --device cpu --device gpu
+  weftile diff mlp.py --input x=x.npy --device interp --device cpu")]
+pub(crate) struct DiffArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    /// A device; twice, the first one is the reference.
+    #[arg(long = "device", value_name = "DEVICE", required = true)]
+    pub(crate) devices: Vec<String>,
+    /// Let `--device gpu` take an adapter that runs on the CPU (lavapipe, WARP).
+    #[arg(long)]
+    pub(crate) allow_software: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `NAME=FILE`.
+fn parse_input(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), file.into()))
+        }
+        _ => Err("expected NAME=FILE.npy".to_owned()),
+    }
+}
+
+/// `NAME=2x3`; `NAME=` is a scalar.
+fn parse_shape(text: &str) -> Result<(String, Vec<usize>), String> {
+    let expected = || "expected NAME=DIMS, as x=1x784".to_owned();
+    let (name, dims) = text.split_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    if dims.is_empty() {
+        return Ok((name.to_owned(), Vec::new()));
+    }
+    let dims: Result<Vec<usize>, _> = dims.split(['x', ',']).map(str::parse).collect();
+    Ok((name.to_owned(), dims.map_err(|_| expected())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shapes_and_inputs_parse() {
+        assert_eq!(parse_shape("x=1x784"), Ok(("x".to_owned(), vec![1, 784])));
+        assert_eq!(parse_shape("x=1,784"), Ok(("x".to_owned(), vec![1, 784])));
+        assert_eq!(parse_shape("s="), Ok(("s".to_owned(), vec![])));
+        for wrong in ["x", "=1", "x=1x", "x=-1", "x=a"] {
+            assert!(parse_shape(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(
+            parse_input("x=a=b.npy"),
+            Ok(("x".to_owned(), "a=b.npy".into()))
+        );
+        assert!(parse_input("x.npy").is_err());
+    }
+}

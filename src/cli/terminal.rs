@@ -1,0 +1,99 @@
+//! Standard output: text, tables and JSON, fitted to the terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{ContentArrangement, Table};
+use serde::Serialize;
+
+/// Columns where the width of the output is not known.
+const DEFAULT_WIDTH: usize = 80;
+
+/// Where a verb writes.
+pub(crate) struct Terminal {
+    out: Box<dyn Write>,
+    width: usize,
+    styled: bool,
+}
+
+impl Terminal {
+    /// Standard output, with colours if it is a terminal that has them.
+    pub(crate) fn stdout() -> Self {
+        let terminal = io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
+            || std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+        let width = console::Term::stdout()
+            .size_checked()
+            .map_or(DEFAULT_WIDTH, |(_, columns)| usize::from(columns));
+        Self {
+            out: Box::new(io::stdout().lock()),
+            width: width.max(20),
+            styled: terminal && !plain,
+        }
+    }
+
+    /// Columns of the terminal.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A line of text.
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
+        writeln!(self.out, "{}", text.as_ref())
+    }
+
+    /// Text as it is; a final line break is added if it lacks one.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        if text.ends_with('\n') || text.is_empty() {
+            Ok(())
+        } else {
+            self.out.write_all(b"\n")
+        }
+    }
+
+    /// A value for machines.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.out, value)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// A table without borders; long cells wrap at the width of the terminal.
+    pub(crate) fn table(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+        let mut table = Table::new();
+        table
+            .load_style(comfy_table::presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
+            .set_header(header);
+        for row in rows {
+            table.add_row(row);
+        }
+        let text = table.trim_fmt();
+        let text: Vec<&str> = text.lines().map(str::trim_end).collect();
+        self.text(&text.join("\n"))
+    }
+
+    /// Text in bold, where there are styles.
+    pub(crate) fn bold(&self, text: &str) -> String {
+        self.painted(Style::new().bold(), text)
+    }
+
+    /// Text in green, where there are styles.
+    pub(crate) fn good(&self, text: &str) -> String {
+        self.painted(AnsiColor::Green.on_default(), text)
+    }
+
+    /// Text in red, where there are styles.
+    pub(crate) fn bad(&self, text: &str) -> String {
+        self.painted(AnsiColor::Red.on_default(), text)
+    }
+
+    fn painted(&self, style: Style, text: &str) -> String {
+        if self.styled {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}

@@ -102,6 +102,79 @@ pub enum Rule {
         /// The extent.
         extent: Expr,
     },
+    /// `fuse` of nothing.
+    #[error("no loop is given")]
+    NoLoops,
+    /// TVM: `OuterNotInnerParent`.
+    #[error("loop `{outer}` is not the parent of loop `{inner}`")]
+    OuterNotInnerParent {
+        /// Variable of the loop given first.
+        outer: String,
+        /// Variable of the next one.
+        inner: String,
+    },
+    /// TVM: `NotOnlyChildError`.
+    #[error("loop `{inner}` is not the only statement of loop `{outer}`")]
+    NotOnlyChild {
+        /// Variable of the loop given first.
+        outer: String,
+        /// Variable of the next one.
+        inner: String,
+    },
+    /// TVM: `DependentLoopError`.
+    #[error("the range of loop `{var}` depends on loop `{on}`")]
+    DependentLoop {
+        /// Variable of the loop.
+        var: String,
+        /// Variable of the other one.
+        on: String,
+    },
+    /// TVM: `LoopMultiAppearanceError`.
+    #[error("loop `{var}` is given more than once")]
+    LoopMultiAppearance {
+        /// Its variable.
+        var: String,
+    },
+    /// TVM: `LoopsNotAChainError`.
+    #[error("the loops are not in a chain: it breaks at loop `{var}`")]
+    LoopsNotAChain {
+        /// Where it breaks.
+        var: String,
+    },
+    /// TVM: `BlockPropertyError`.
+    #[error("iter variable `{iter}` of block `{block}` is neither spatial nor reduce")]
+    NotSpatialOrReduce {
+        /// The block.
+        block: String,
+        /// The iter variable.
+        iter: String,
+    },
+    /// TVM: `NotAffineBindingError`.
+    #[error("the bindings of block `{block}` are not affine in the loops around it")]
+    NotAffineBinding {
+        /// The block.
+        block: String,
+    },
+    /// TVM: `WrongBlockIterTypeError`.
+    #[error(
+        "loop `{var}` cannot be made {kind}: it is part of `{iter}` of block `{block}`, which is not a data parallel iter variable"
+    )]
+    WrongBlockIterKind {
+        /// The loop.
+        var: String,
+        /// `parallel`, `vectorized`, or the thread axis.
+        kind: String,
+        /// The iter variable.
+        iter: String,
+        /// The block.
+        block: String,
+    },
+    /// A name that is no thread axis.
+    #[error("there is no thread axis `{name}`")]
+    UnknownThreadAxis {
+        /// The name.
+        name: String,
+    },
     /// TVM: `IncompleteBlockError`.
     #[error("block `{block}` is not a complete block: it violates condition #{condition}")]
     IncompleteBlock {

@@ -7,13 +7,22 @@
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), sections 3
 //! and 4; Chen et al., "TVM" (OSDI 2018), section 4.
 
+mod affine;
 pub mod analysis;
+mod annotate;
+mod bind;
 mod error;
+mod fuse;
+mod loop_kind;
+mod parallel;
 mod query;
+mod reorder;
 mod rewrite;
 pub mod rules;
 mod split;
 mod trace;
+mod unroll;
+mod vectorize;
 
 pub use error::{Refusal, Rule, ScheduleError};
 pub use split::Factor;

@@ -10,9 +10,11 @@
 //! Requires: a plain loop from 0, positive factors whose product reaches the extent, at most one factor to be inferred.
 //! Meaning is kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent.
 
+use super::affine::simplify_bindings;
 use super::rewrite::{add_predicate_below, substitute_below};
 use super::{Arg, Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::arith::Analyzer;
+use crate::arith::iter_map::UnitIters;
 use crate::ir::{Attrs, Expr, Loop, LoopId, LoopKind, Place, PrimFunc, Range, Stmt, Var};
 
 /// Extent of one loop that `split` makes.
@@ -49,8 +51,26 @@ impl Schedule {
         target: LoopId,
         factors: &[Factor],
     ) -> Result<Vec<LoopId>, ScheduleError> {
-        let plan = SplitPlan::check(&self.func, target, factors).map_err(|r| r.of("split"))?;
-        let args = vec![target.into(), factors.into()];
+        self.split_with(target, factors, UnitIters::Preserve)
+    }
+
+    /// As [`split`](Self::split); `units` says whether loops of extent 1 vanish from the block bindings.
+    ///
+    /// # Errors
+    /// As [`split`](Self::split).
+    pub fn split_with(
+        &mut self,
+        target: LoopId,
+        factors: &[Factor],
+        units: UnitIters,
+    ) -> Result<Vec<LoopId>, ScheduleError> {
+        let plan =
+            SplitPlan::check(&self.func, target, factors, units).map_err(|r| r.of("split"))?;
+        let args = vec![
+            target.into(),
+            factors.into(),
+            (units == UnitIters::Preserve).into(),
+        ];
         Ok(self.record("split", args, |func| plan.apply(func)))
     }
 }
@@ -63,20 +83,20 @@ struct SplitPlan {
     value: Expr,
     /// Holds where the value is below the old extent; `true` if always.
     predicate: Expr,
+    units: UnitIters,
 }
 
 impl SplitPlan {
-    fn check(func: &PrimFunc, target: LoopId, factors: &[Factor]) -> Result<Self, Refusal> {
+    fn check(
+        func: &PrimFunc,
+        target: LoopId,
+        factors: &[Factor],
+        units: UnitIters,
+    ) -> Result<Self, Refusal> {
         let old = living_loop(func, target)?;
+        check_plain(func, target)?;
         let here = [Place::Loop(target)];
         let var = old.var.name().to_owned();
-        if !old.annotations.is_empty() || matches!(old.kind, LoopKind::ThreadBinding(_)) {
-            return Err(Rule::HasAnnotationOrThreadBinding { var }.at(here));
-        }
-        if !old.min.is_zero() {
-            let min = old.min.clone();
-            return Err(Rule::LoopNotStartWithZero { var, min }.at(here));
-        }
         let analyzer = Analyzer::new();
         let dtype = old.var.dtype();
         let count = factors.iter().filter(|&&f| f == Factor::Infer).count();
@@ -118,7 +138,7 @@ impl SplitPlan {
                 var: Var::new(format!("{var}_{i}"), dtype),
                 min: Expr::int(0, dtype),
                 extent,
-                kind: old.kind,
+                kind: LoopKind::Serial,
                 annotations: Attrs::new(),
             })
             .collect();
@@ -147,6 +167,7 @@ impl SplitPlan {
             loops,
             value,
             predicate,
+            units,
         })
     }
 
@@ -165,8 +186,26 @@ impl SplitPlan {
         }
         func.tree.replace(self.target, body);
         func.loops.remove(self.target);
+        if let Some(&outer) = ids.first() {
+            simplify_bindings(func, outer.into(), self.units);
+        }
         ids
     }
+}
+
+/// Refuses a loop with annotations, a thread binding, or a first value other than 0.
+pub(super) fn check_plain(func: &PrimFunc, id: LoopId) -> Result<(), Refusal> {
+    let l = living_loop(func, id)?;
+    let here = [Place::Loop(id)];
+    let var = l.var.name().to_owned();
+    if !l.annotations.is_empty() || matches!(l.kind, LoopKind::ThreadBinding(_)) {
+        return Err(Rule::HasAnnotationOrThreadBinding { var }.at(here));
+    }
+    if !Analyzer::new().simplify(&l.min).is_zero() {
+        let min = l.min.clone();
+        return Err(Rule::LoopNotStartWithZero { var, min }.at(here));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{BlockId, LoopId, Place, PrimFunc};
+use crate::ir::{AttrValue, BlockId, LoopId, Place, PrimFunc};
 
 /// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub enum Arg {
     Str(String),
     /// Several; where a loop is expected, `[block name, index among the loops around it]`.
     List(Vec<Arg>),
+    /// Several with names.
+    Dict(Vec<(String, Arg)>),
     /// A result of an earlier step.
     Result {
         /// Position of the step in the trace.
@@ -46,6 +48,27 @@ impl From<BlockId> for Arg {
 impl From<Place> for Arg {
     fn from(place: Place) -> Self {
         Self::Handle(place)
+    }
+}
+
+impl From<&AttrValue> for Arg {
+    fn from(value: &AttrValue) -> Self {
+        match value {
+            AttrValue::None => Self::None,
+            AttrValue::Bool(v) => Self::Bool(*v),
+            AttrValue::Int(v) => Self::Int(*v),
+            AttrValue::Float(v) => Self::Float(*v),
+            AttrValue::Str(text) => Self::Str(text.clone()),
+            AttrValue::DType(dtype) => Self::Str(dtype.to_string()),
+            AttrValue::Expr(e) => e.as_int().map_or(Self::None, Self::Int),
+            AttrValue::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            AttrValue::Dict(items) => Self::Dict(
+                items
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.into()))
+                    .collect(),
+            ),
+        }
     }
 }
 

@@ -1,0 +1,100 @@
+//! Block bindings as affine maps of the loops: simplified after loops were cut or joined, and checked before loops are moved.
+
+use super::{Refusal, Rule};
+use crate::arith::Analyzer;
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map, iter_map_simplify};
+use crate::ir::{BlockId, Expr, LoopId, Param, Place, PrimFunc, Range, Var};
+
+/// An analyzer that knows the symbolic dimensions of the function's parameters to be at least 0.
+pub(crate) fn shape_facts(func: &PrimFunc) -> Analyzer {
+    let mut facts = Analyzer::new();
+    for param in &func.params {
+        if let Param::Buffer { handle: _, buffer } = param {
+            for var in buffer.shape().iter().flat_map(Expr::free_vars) {
+                facts.bind_shape_var(&var);
+            }
+        }
+    }
+    facts
+}
+
+/// Variables and ranges of these loops.
+pub(crate) fn loop_ranges(func: &PrimFunc, loops: &[LoopId]) -> Vec<(Var, Range)> {
+    let range = |&id: &LoopId| {
+        let l = &func.loops[id];
+        let (min, extent) = (l.min.clone(), l.extent.clone());
+        (l.var.clone(), Range { min, extent })
+    };
+    loops.iter().map(range).collect()
+}
+
+/// Whether the bindings of the block are affine in these loops: independent of each other, each over a whole interval.
+pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) -> bool {
+    let node = &func.blocks[block];
+    if loops.is_empty() {
+        return true;
+    }
+    let map = detect_iter_map(
+        &shape_facts(func),
+        &node.bindings,
+        &loop_ranges(func, loops),
+        &node.predicate,
+        IterMapLevel::Surjective,
+        UnitIters::Preserve,
+    );
+    let whole = |sum: &crate::arith::iter_map::IterSum| {
+        sum.args.first().is_none_or(|split| split.scale.is_one())
+    };
+    map.is_ok_and(|map| map.indices.iter().all(whole))
+}
+
+/// Refuses a block whose bindings are affine neither in all loops around it nor in those below `top` and `top` itself.
+pub(crate) fn check_affine_from(
+    func: &PrimFunc,
+    block: BlockId,
+    top: LoopId,
+) -> Result<(), Refusal> {
+    let loops = func.loops_above(block.into());
+    let start = loops.iter().position(|&l| l == top).unwrap_or(0);
+    if is_affine_in(func, block, &loops) || is_affine_in(func, block, &loops[start..]) {
+        return Ok(());
+    }
+    let name = func.blocks[block].name.clone();
+    Err(Rule::NotAffineBinding { block: name }.at([block.into()]))
+}
+
+/// Writes the bindings of the blocks directly below a place with the fewest divisions and remainders. Blocks without iter
+/// variables are looked through.
+pub(crate) fn simplify_bindings(func: &mut PrimFunc, place: Place, units: UnitIters) {
+    let mut loops = func.loops_above(place);
+    if let Place::Loop(id) = place {
+        loops.push(id);
+    }
+    simplify_below(func, place, &mut loops, units);
+}
+
+fn simplify_below(func: &mut PrimFunc, place: Place, loops: &mut Vec<LoopId>, units: UnitIters) {
+    for child in func.tree.children(place) {
+        match child {
+            Place::Loop(id) => {
+                loops.push(id);
+                simplify_below(func, child, loops, units);
+                loops.pop();
+            }
+            Place::Block(id) if func.blocks[id].iters.is_empty() => {
+                simplify_below(func, child, loops, units);
+            }
+            Place::Block(id) => {
+                let block = &func.blocks[id];
+                func.blocks[id].bindings = iter_map_simplify(
+                    &Analyzer::new(),
+                    &block.bindings,
+                    &loop_ranges(func, loops),
+                    &block.predicate,
+                    IterMapLevel::Surjective,
+                    units,
+                );
+            }
+        }
+    }
+}

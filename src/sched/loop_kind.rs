@@ -1,0 +1,64 @@
+//! The rules that `parallel`, `vectorize` and `bind` share: iterations that run at the same time must be independent.
+//!
+//! Requires: the blocks below the loop are complete or reductions within it and affinely bound, and the loop is part of
+//! spatial iter variables only. A loop bound to `threadIdx` may be part of reduce iter variables too: threads of a workgroup
+//! combine their results.
+
+use super::affine::is_affine_in;
+use super::analysis::check_compact_dataflow;
+use super::{Refusal, Rule, living_loop};
+use crate::ir::{IterKind, LoopId, LoopKind, Place, PrimFunc};
+
+/// A loop and the kind that it may be given.
+pub(super) struct LoopKindPlan {
+    target: LoopId,
+    kind: LoopKind,
+}
+
+impl LoopKindPlan {
+    pub(super) fn check(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<Self, Refusal> {
+        let var = living_loop(func, target)?.var.clone();
+        check_compact_dataflow(func, target.into())?;
+        let reduces = matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_thread());
+        for block in func.blocks_under(target.into()) {
+            let node = &func.blocks[block];
+            if !is_affine_in(func, block, &func.loops_above(block.into())) {
+                let rule = Rule::NotAffineBinding {
+                    block: node.name.clone(),
+                };
+                return Err(rule.at([Place::Block(block)]));
+            }
+            for (iter, binding) in node.iters.iter().zip(&node.bindings) {
+                let allowed = match iter.kind {
+                    IterKind::Spatial => true,
+                    IterKind::Reduce => reduces,
+                    IterKind::Scan | IterKind::Opaque => false,
+                };
+                if !allowed && binding.uses(&var) {
+                    let rule = Rule::WrongBlockIterKind {
+                        var: var.name().to_owned(),
+                        kind: kind_name(kind).to_owned(),
+                        iter: iter.var.name().to_owned(),
+                        block: node.name.clone(),
+                    };
+                    return Err(rule.at([Place::Loop(target), Place::Block(block)]));
+                }
+            }
+        }
+        Ok(Self { target, kind })
+    }
+
+    pub(super) fn apply(self, func: &mut PrimFunc) {
+        func.loops[self.target].kind = self.kind;
+    }
+}
+
+fn kind_name(kind: LoopKind) -> &'static str {
+    match kind {
+        LoopKind::Serial => "serial",
+        LoopKind::Parallel => "parallel",
+        LoopKind::Vectorized => "vectorized",
+        LoopKind::Unrolled => "unrolled",
+        LoopKind::ThreadBinding(axis) => axis.name(),
+    }
+}

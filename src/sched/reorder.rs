@@ -1,0 +1,140 @@
+//! `reorder`: loops of one nest change places.
+//!
+//! ```text
+//! for i, j, k in T.grid(4, 8, 2):      reorder(k, i)      for k, j, i in T.grid(2, 8, 4):
+//! ```
+//!
+//! Requires: each loop once; all in one chain without branches from the outermost to the innermost of them; only spatial and
+//! reduce iter variables, affinely bound, in the blocks below; no loop whose range uses one that comes to lie inside it.
+//! Meaning is kept: spatial instances are independent, and reductions are taken to commute.
+
+use super::affine::check_affine_from;
+use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
+use crate::ir::{Expr, IterKind, LoopId, Place, PrimFunc, Stmt};
+
+impl Schedule {
+    /// Puts the loops, which need not be adjacent, into this order, outermost first; loops between them stay where they are.
+    ///
+    /// # Errors
+    /// If a rule of the module's documentation is broken.
+    pub fn reorder(&mut self, loops: &[LoopId]) -> Result<(), ScheduleError> {
+        let plan = ReorderPlan::check(&self.func, loops).map_err(|r| r.of("reorder"))?;
+        self.record("reorder", vec![loops.into()], |func| plan.apply(func));
+        Ok(())
+    }
+}
+
+struct ReorderPlan {
+    /// The chain as it is, outermost first.
+    old: Vec<LoopId>,
+    /// The chain as it will be.
+    new: Vec<LoopId>,
+}
+
+impl ReorderPlan {
+    fn check(func: &PrimFunc, loops: &[LoopId]) -> Result<Self, Refusal> {
+        for (i, &id) in loops.iter().enumerate() {
+            let var = living_loop(func, id)?.var.name().to_owned();
+            if loops[..i].contains(&id) {
+                return Err(Rule::LoopMultiAppearance { var }.at([Place::Loop(id)]));
+            }
+        }
+        let old = chain(func, loops)?;
+        if let Some(&top) = old.first().filter(|_| loops.len() > 1) {
+            check_blocks(func, top)?;
+        }
+        let mut ordered = loops.iter().copied();
+        let new: Vec<LoopId> = old
+            .iter()
+            .map(|id| {
+                if loops.contains(id) {
+                    ordered.next().unwrap_or(*id)
+                } else {
+                    *id
+                }
+            })
+            .collect();
+        for (i, &id) in new.iter().enumerate() {
+            let l = &func.loops[id];
+            let uses = |e: &Expr, inner: &LoopId| e.uses(&func.loops[*inner].var);
+            let inner = new[i + 1..]
+                .iter()
+                .find(|inner| uses(&l.min, inner) || uses(&l.extent, inner));
+            if let Some(&inner) = inner {
+                let (var, on) = (
+                    l.var.name().to_owned(),
+                    func.loops[inner].var.name().to_owned(),
+                );
+                return Err(Rule::DependentLoop { var, on }.at([Place::Loop(id)]));
+            }
+        }
+        Ok(Self { old, new })
+    }
+
+    fn apply(self, func: &mut PrimFunc) {
+        let (Some(&top), Some(&bottom)) = (self.old.first(), self.old.last()) else {
+            return;
+        };
+        let Some(parent) = func.tree.parent(top) else {
+            return;
+        };
+        let mut body = func.tree.take_body(bottom);
+        // A place holder keeps the position of the chain in its parent while the links are redone.
+        let holder = func.loops.push(func.loops[top].clone());
+        func.tree.replace(top, vec![Stmt::Loop(holder)]);
+        for &id in &self.old {
+            func.tree.take_body(id);
+        }
+        for &id in self.new.iter().rev() {
+            func.tree.set_body(id, body);
+            body = vec![Stmt::Loop(id)];
+        }
+        func.tree.replace(holder, body);
+        func.loops.remove(holder);
+        debug_assert_eq!(func.tree.parent(self.new[0]), Some(parent));
+    }
+}
+
+/// The loops from the outermost to the innermost of these, which must be a chain without branches.
+fn chain(func: &PrimFunc, loops: &[LoopId]) -> Result<Vec<LoopId>, Refusal> {
+    let not_a_chain = |at: LoopId| {
+        let var = func.loops[at].var.name().to_owned();
+        Err(Rule::LoopsNotAChain { var }.at([Place::Loop(at)]))
+    };
+    let depth = |id: &LoopId| func.loops_above((*id).into()).len();
+    let Some(&bottom) = loops.iter().max_by_key(|id| depth(id)) else {
+        return Ok(vec![]);
+    };
+    let mut path = func.loops_above(bottom.into());
+    path.push(bottom);
+    if let Some(&outside) = loops.iter().find(|id| !path.contains(id)) {
+        return not_a_chain(outside);
+    }
+    let top = path.iter().position(|id| loops.contains(id)).unwrap_or(0);
+    let path = path.split_off(top);
+    for pair in path.windows(2) {
+        if !matches!(func.tree.body(pair[0]), [Stmt::Loop(only)] if *only == pair[1]) {
+            return not_a_chain(pair[0]);
+        }
+    }
+    Ok(path)
+}
+
+fn check_blocks(func: &PrimFunc, top: LoopId) -> Result<(), Refusal> {
+    for block in func.child_blocks(top.into()) {
+        let node = &func.blocks[block];
+        let odd =
+            |iter: &&crate::ir::IterVar| !matches!(iter.kind, IterKind::Spatial | IterKind::Reduce);
+        if let Some(iter) = node.iters.iter().find(odd) {
+            let rule = Rule::NotSpatialOrReduce {
+                block: node.name.clone(),
+                iter: iter.var.name().to_owned(),
+            };
+            return Err(rule.at([Place::Block(block)]));
+        }
+        if !node.iters.is_empty() {
+            check_affine_from(func, block, top)?;
+        }
+    }
+    Ok(())
+}

@@ -15,18 +15,23 @@ mod error;
 mod fuse;
 mod loop_kind;
 mod parallel;
+mod primitives;
 mod query;
 mod reorder;
 mod rewrite;
 pub mod rules;
 mod split;
+mod step;
 mod trace;
+mod trace_text;
 mod unroll;
 mod vectorize;
 
 pub use error::{Refusal, Rule, ScheduleError};
+pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use split::Factor;
-pub use trace::{Arg, Step, StepResults, Trace};
+pub use step::{StepError, Steps, parse_step};
+pub use trace::{Arg, ResultKind, Step, StepResults, Trace};
 
 use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 

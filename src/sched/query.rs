@@ -1,8 +1,9 @@
-//! `get_block`, `get_loops`, `get_child_blocks`: handles of what is there. They change nothing, but are recorded, so that
-//! later steps can name their results.
+//! `get_block`, `get_loops`, `get_child_blocks`, `get_producers`, `get_consumers`: handles of what is there. They change
+//! nothing, but are recorded, so that later steps can name their results.
 
-use super::{Rule, Schedule, ScheduleError, living_block};
-use crate::ir::{BlockId, LoopId, Place};
+use super::analysis::BlockScope;
+use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 
 impl Schedule {
     /// The only block with this name.
@@ -10,16 +11,7 @@ impl Schedule {
     /// # Errors
     /// If none or several have it.
     pub fn get_block(&mut self, name: &str) -> Result<BlockId, ScheduleError> {
-        let mut found = self.func.blocks_under(self.func.root.into());
-        found.retain(|&id| self.func.blocks[id].name == name);
-        let [block] = found[..] else {
-            let rule = Rule::NotSingleBlock {
-                name: name.to_owned(),
-                found: found.len(),
-            };
-            let places = found.into_iter().map(Place::from);
-            return Err(rule.at(places).of("get_block"));
-        };
+        let block = block_named(&self.func, name).map_err(|r| r.of("get_block"))?;
         Ok(self.record("get_block", vec![name.into()], |_| block))
     }
 
@@ -32,4 +24,63 @@ impl Schedule {
         let loops = self.func.loops_above(block.into());
         Ok(self.record("get_loops", vec![block.into()], |_| loops))
     }
+
+    /// The blocks below a loop or block with no other block in between, in program order.
+    ///
+    /// # Errors
+    /// If the handle is stale.
+    pub fn get_child_blocks(
+        &mut self,
+        of: impl Into<Place>,
+    ) -> Result<Vec<BlockId>, ScheduleError> {
+        let of = of.into();
+        let alive = match of {
+            Place::Loop(id) => living_loop(&self.func, id).map(|_| ()),
+            Place::Block(id) => living_block(&self.func, id).map(|_| ()),
+        };
+        alive.map_err(|r| r.of("get_child_blocks"))?;
+        let blocks = self.func.child_blocks(of);
+        Ok(self.record("get_child_blocks", vec![of.into()], |_| blocks))
+    }
+
+    /// The blocks of the same scope that write what this one reads or overwrites, in program order.
+    ///
+    /// # Errors
+    /// If the handle is stale.
+    pub fn get_producers(&mut self, block: BlockId) -> Result<Vec<BlockId>, ScheduleError> {
+        let scope = scope_of(&self.func, block).map_err(|r| r.of("get_producers"))?;
+        let blocks = scope.map_or_else(Vec::new, |scope| scope.producers(block));
+        Ok(self.record("get_producers", vec![block.into()], |_| blocks))
+    }
+
+    /// The blocks of the same scope that read or overwrite what this one writes, in program order.
+    ///
+    /// # Errors
+    /// If the handle is stale.
+    pub fn get_consumers(&mut self, block: BlockId) -> Result<Vec<BlockId>, ScheduleError> {
+        let scope = scope_of(&self.func, block).map_err(|r| r.of("get_consumers"))?;
+        let blocks = scope.map_or_else(Vec::new, |scope| scope.consumers(block));
+        Ok(self.record("get_consumers", vec![block.into()], |_| blocks))
+    }
+}
+
+/// The only block with this name.
+pub(super) fn block_named(func: &PrimFunc, name: &str) -> Result<BlockId, Refusal> {
+    let mut found = func.blocks_under(func.root.into());
+    found.retain(|&id| func.blocks[id].name == name);
+    if let [block] = found[..] {
+        return Ok(block);
+    }
+    let rule = Rule::NotSingleBlock {
+        name: name.to_owned(),
+        found: found.len(),
+    };
+    Err(rule.at(found.into_iter().map(Place::from)))
+}
+
+/// The scope around a block; none around the root.
+fn scope_of(func: &PrimFunc, block: BlockId) -> Result<Option<BlockScope>, Refusal> {
+    living_block(func, block)?;
+    let scope = func.scope_block(block.into());
+    Ok(scope.map(|scope| BlockScope::of(func, scope.into())))
 }

@@ -115,8 +115,26 @@ pub struct Step {
     pub primitive: &'static str,
     /// Its arguments.
     pub args: Vec<Arg>,
-    /// Number of loops and blocks it gave back.
-    pub results: usize,
+    /// What it gave back.
+    pub results: Vec<ResultKind>,
+}
+
+/// What a result of a step is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResultKind {
+    /// A block; prints as `b1`.
+    Block,
+    /// A loop; prints as `l2`.
+    Loop,
+}
+
+impl ResultKind {
+    fn of(place: &Place) -> Self {
+        match place {
+            Place::Loop(_) => Self::Loop,
+            Place::Block(_) => Self::Block,
+        }
+    }
 }
 
 /// What a primitive gives back, as the trace sees it.
@@ -176,7 +194,7 @@ impl Trace {
         self.steps.push(Step {
             primitive,
             args,
-            results: results.len(),
+            results: results.iter().map(ResultKind::of).collect(),
         });
     }
 

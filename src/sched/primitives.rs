@@ -1,0 +1,96 @@
+//! The table of primitives: what a step of a trace or of a text file calls.
+
+use super::step::{Args, StepError};
+use super::{Schedule, StepResults};
+use crate::ir::Place;
+
+/// A primitive as a step sees it.
+pub struct Primitive {
+    /// TVM's name.
+    pub name: &'static str,
+    /// Names of its arguments, in order.
+    pub params: &'static [&'static str],
+    /// Applies it.
+    pub(super) run: fn(&mut Schedule, &Args<'_>) -> Result<Vec<Place>, StepError>,
+}
+
+/// All primitives that steps can name.
+pub const PRIMITIVES: &[Primitive] = &[
+    Primitive {
+        name: "get_block",
+        params: &["name"],
+        run: |s, a| places(s.get_block(a.text(0)?)),
+    },
+    Primitive {
+        name: "get_loops",
+        params: &["block"],
+        run: |s, a| places(s.get_loops(a.block(s, 0)?)),
+    },
+    Primitive {
+        name: "get_child_blocks",
+        params: &["block_or_loop"],
+        run: |s, a| places(s.get_child_blocks(a.place(s, 0)?)),
+    },
+    Primitive {
+        name: "get_producers",
+        params: &["block"],
+        run: |s, a| places(s.get_producers(a.block(s, 0)?)),
+    },
+    Primitive {
+        name: "get_consumers",
+        params: &["block"],
+        run: |s, a| places(s.get_consumers(a.block(s, 0)?)),
+    },
+    Primitive {
+        name: "split",
+        params: &["loop", "factors", "preserve_unit_iters"],
+        run: |s, a| places(s.split_with(a.loop_(s, 0)?, &a.factors(1)?, a.units(2)?)),
+    },
+    Primitive {
+        name: "fuse",
+        params: &["loops", "preserve_unit_iters"],
+        run: |s, a| places(s.fuse_with(&a.loops(s, 0)?, a.units(1)?)),
+    },
+    Primitive {
+        name: "reorder",
+        params: &["loops"],
+        run: |s, a| places(s.reorder(&a.loops(s, 0)?)),
+    },
+    Primitive {
+        name: "parallel",
+        params: &["loop"],
+        run: |s, a| places(s.parallel(a.loop_(s, 0)?)),
+    },
+    Primitive {
+        name: "vectorize",
+        params: &["loop"],
+        run: |s, a| places(s.vectorize(a.loop_(s, 0)?)),
+    },
+    Primitive {
+        name: "unroll",
+        params: &["loop"],
+        run: |s, a| places(s.unroll(a.loop_(s, 0)?)),
+    },
+    Primitive {
+        name: "bind",
+        params: &["loop", "thread_axis"],
+        run: |s, a| places(s.bind(a.loop_(s, 0)?, a.axis(1)?)),
+    },
+    Primitive {
+        name: "annotate",
+        params: &["block_or_loop", "ann_key", "ann_val"],
+        run: |s, a| places(s.annotate(a.place(s, 0)?, a.text(1)?, a.value(2)?)),
+    },
+];
+
+/// The primitive with this name.
+pub fn primitive(name: &str) -> Option<&'static Primitive> {
+    PRIMITIVES.iter().find(|p| p.name == name)
+}
+
+/// The loops and blocks of a result.
+fn places<R: StepResults>(
+    result: Result<R, super::ScheduleError>,
+) -> Result<Vec<Place>, StepError> {
+    Ok(result?.places())
+}

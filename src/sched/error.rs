@@ -169,12 +169,6 @@ pub enum Rule {
         /// The block.
         block: String,
     },
-    /// A name that is no thread axis.
-    #[error("there is no thread axis `{name}`")]
-    UnknownThreadAxis {
-        /// The name.
-        name: String,
-    },
     /// TVM: `IncompleteBlockError`.
     #[error("block `{block}` is not a complete block: it violates condition #{condition}")]
     IncompleteBlock {

@@ -1,5 +1,6 @@
 //! What can be wrong with a script, and how it is said.
 
+use crate::ir::graph::GraphErrorKind;
 use crate::support::diag::{Diagnostic, Span};
 use crate::tensor::DType;
 
@@ -209,6 +210,15 @@ pub enum ScriptErrorKind {
         number: String,
         /// What is allowed.
         expected: String,
+    },
+    /// A graph function that is not well formed.
+    #[error(transparent)]
+    Graph(GraphErrorKind),
+    /// Constants that cannot be read.
+    #[error("bad metadata: {message}")]
+    Metadata {
+        /// What is wrong.
+        message: String,
     },
     /// A name of a thread axis that does not exist.
     #[error("unknown thread axis `{name}`")]

@@ -3,6 +3,7 @@
 //! The syntax is Python's. Scripts of all eras of TVM are read; one canonical form is printed (`T.block` spelling), and
 //! `parse(print(m))` is `alpha_eq` to `m`.
 
+mod constant;
 mod error;
 mod parse;
 mod print;

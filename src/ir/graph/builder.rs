@@ -73,6 +73,18 @@ impl GraphBuilder {
         inner
     }
 
+    /// Says what the nested function under construction will be, so that it can call itself: the next value of the function
+    /// around it.
+    pub fn announce(&mut self, name: impl Into<String>, sinfo: StructInfo) {
+        if let Some(outer) = self.around.last_mut() {
+            outer.push(Value {
+                name: name.into(),
+                sinfo,
+                def: Def::Param,
+            });
+        }
+    }
+
     /// Adds a parameter.
     pub fn param(&mut self, name: impl Into<String>, sinfo: StructInfo) -> ValueId {
         let id = self.func.values.push(Value {

@@ -62,6 +62,18 @@ pub(crate) struct OpDef {
     pub(crate) pure: bool,
 }
 
+impl OpDef {
+    /// The operand that is a shape, if one is.
+    pub(crate) fn shape_operand(&self) -> Option<usize> {
+        match self.rule {
+            Rule::Reshape => Some(1),
+            Rule::Fill => Some(0),
+            Rule::Alloc(shape, _) => Some(shape),
+            _ => None,
+        }
+    }
+}
+
 /// Name of an operator, its operands, its positional attributes, its result.
 type Row = (&'static str, usize, &'static [&'static str], Rule);
 

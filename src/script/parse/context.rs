@@ -35,6 +35,10 @@ pub(super) struct Context<'a> {
     pub(super) type_vars: Vec<String>,
     /// Types of the scalars that the body of the current function declares (`n = T.int64()`), known before its parameters.
     pub(super) declared: HashMap<String, DType>,
+    /// Name of the module's class.
+    pub(super) module_name: Option<String>,
+    /// What the graph functions share.
+    pub(super) graph: super::relax::Graph,
     errors: Vec<ScriptError>,
 }
 
@@ -47,6 +51,8 @@ impl<'a> Context<'a> {
             functions: HashSet::new(),
             type_vars: vec![],
             declared: HashMap::new(),
+            module_name: None,
+            graph: super::relax::Graph::default(),
             errors: vec![],
         }
     }
@@ -58,6 +64,16 @@ impl<'a> Context<'a> {
         } else {
             Err(self.errors)
         }
+    }
+
+    /// Number of errors so far, for [`Self::forget_errors`].
+    pub(super) fn error_count(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Takes back the errors after the first `count`: those of a part that is read again.
+    pub(super) fn forget_errors(&mut self, count: usize) {
+        self.errors.truncate(count);
     }
 
     /// Adds an error.

@@ -8,24 +8,60 @@ use super::{relax, tir};
 use crate::ir::{Func, Module};
 use crate::script::ScriptErrorKind;
 
+/// What the text holds.
+#[derive(Default)]
+struct Found<'n> {
+    module: Module,
+    /// Names of the functions in the order of the text.
+    order: Vec<String>,
+    /// Graph functions, which are read last: they call the others.
+    graph: Vec<(&'n ast::StmtFunctionDef, Option<&'n ast::ExprCall>)>,
+}
+
 /// Reads all statements of a text.
 pub(super) fn parse_module(cx: &mut Context<'_>, body: &[ast::Stmt]) -> Module {
-    let mut module = Module::default();
+    let mut found = Found::default();
     let classes = body.iter().filter(|s| matches!(s, ast::Stmt::ClassDef(_)));
     if let Some(second) = classes.skip(1).next() {
         let instead = "write one module in a script";
         let _ = cx.unsupported(second, "a second module", instead);
-        return module;
+        return found.module;
     }
     read_function_names(cx, body);
     for stmt in body {
         // The error is in the context; the other statements are still read.
-        let _: Parse<()> = top_level(cx, stmt, &mut module);
+        let _: Parse<()> = top_level(cx, stmt, &mut found);
     }
+    let module = graph_functions(cx, found);
     if module.funcs.is_empty() && cx.functions.is_empty() && !body.iter().any(is_class) {
         let at = body.first().map_or(Default::default(), Ranged::range);
         let _ = cx.error(&at, ScriptErrorKind::NoFunction);
     }
+    if cx.error_count() == 0 {
+        relax::verify(cx, &module);
+    }
+    module
+}
+
+/// Reads the graph functions, which may call each other and all loop programs.
+fn graph_functions(cx: &mut Context<'_>, found: Found<'_>) -> Module {
+    let Found {
+        mut module,
+        order,
+        graph,
+    } = found;
+    let functions: Vec<_> = graph.iter().map(|(func, _)| *func).collect();
+    relax::declare(cx, &functions, &module);
+    for (func, decorator) in graph {
+        // The error is in the context; the other functions are still read.
+        if let Ok(parsed) = relax::function(cx, func, decorator) {
+            module
+                .funcs
+                .insert(func.name.to_string(), Func::Graph(parsed));
+        }
+    }
+    let place = |name: &String| order.iter().position(|n| n == name);
+    module.funcs.sort_by_key(|name, _| place(name));
     module
 }
 
@@ -45,11 +81,11 @@ fn read_function_names(cx: &mut Context<'_>, body: &[ast::Stmt]) {
     }
 }
 
-fn top_level(cx: &mut Context<'_>, stmt: &ast::Stmt, module: &mut Module) -> Parse<()> {
+fn top_level<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n>) -> Parse<()> {
     match stmt {
         ast::Stmt::Import(_) | ast::Stmt::ImportFrom(_) | ast::Stmt::Pass(_) => Ok(()),
-        ast::Stmt::FunctionDef(func) => function(cx, func, module),
-        ast::Stmt::ClassDef(class) => module_class(cx, class, module),
+        ast::Stmt::FunctionDef(func) => function(cx, func, found),
+        ast::Stmt::ClassDef(class) => module_class(cx, class, found),
         ast::Stmt::Assign(assign) => match (assign.targets.as_slice(), &*assign.value) {
             ([ast::Expr::Name(name)], ast::Expr::Call(call))
                 if dotted(&call.func)
@@ -66,7 +102,11 @@ fn top_level(cx: &mut Context<'_>, stmt: &ast::Stmt, module: &mut Module) -> Par
     }
 }
 
-fn module_class(cx: &mut Context<'_>, class: &ast::StmtClassDef, module: &mut Module) -> Parse<()> {
+fn module_class<'n>(
+    cx: &mut Context<'_>,
+    class: &'n ast::StmtClassDef,
+    found: &mut Found<'n>,
+) -> Parse<()> {
     let is_module = |d: &ast::Decorator| {
         matches!(
             dotted(&d.expression).as_deref(),
@@ -84,20 +124,21 @@ fn module_class(cx: &mut Context<'_>, class: &ast::StmtClassDef, module: &mut Mo
         let instead = "mark a module with `@I.ir_module`";
         return Err(cx.unsupported(&class.name, "a class without a decorator", instead));
     }
+    cx.module_name = Some(class.name.to_string());
     for stmt in &class.body {
         // The error is in the context; the other members are still read.
-        let _: Parse<()> = member(cx, stmt, module);
+        let _: Parse<()> = member(cx, stmt, found);
     }
     Ok(())
 }
 
-fn member(cx: &mut Context<'_>, stmt: &ast::Stmt, module: &mut Module) -> Parse<()> {
+fn member<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n>) -> Parse<()> {
     match stmt {
-        ast::Stmt::FunctionDef(func) => function(cx, func, module),
+        ast::Stmt::FunctionDef(func) => function(cx, func, found),
         ast::Stmt::Pass(_) => Ok(()),
         ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
         ast::Stmt::Expr(e) => match &*e.value {
-            ast::Expr::Call(call) => module_call(cx, call, module),
+            ast::Expr::Call(call) => module_call(cx, call, &mut found.module),
             other => Err(cx.expected(other, "a function or `I.module_attrs(...)`")),
         },
         _ => Err(cx.unsupported(stmt, "this statement in a module", "")),
@@ -149,17 +190,22 @@ fn dialect<'n>(
     }
 }
 
-fn function(cx: &mut Context<'_>, func: &ast::StmtFunctionDef, module: &mut Module) -> Parse<()> {
+fn function<'n>(
+    cx: &mut Context<'_>,
+    func: &'n ast::StmtFunctionDef,
+    found: &mut Found<'n>,
+) -> Parse<()> {
     let name = func.name.to_string();
     let (kind, decorator) = dialect(cx, func)?;
-    if module.funcs.contains_key(&name) {
+    if found.order.contains(&name) {
         return Err(cx.error(&func.name, ScriptErrorKind::Duplicate { name }));
     }
-    let parsed = if kind == "prim_func" {
-        Func::Prim(tir::prim_func(cx, func, decorator)?)
+    found.order.push(name.clone());
+    if kind == "prim_func" {
+        let parsed = Func::Prim(tir::prim_func(cx, func, decorator)?);
+        found.module.funcs.insert(name, parsed);
     } else {
-        Func::Graph(relax::function(cx, func, decorator)?)
-    };
-    module.funcs.insert(name, parsed);
+        found.graph.push((func, decorator));
+    }
     Ok(())
 }

@@ -1,29 +1,649 @@
-//! The graph dialect (`R`).
+//! The graph dialect (`R`): functions and their statements.
+//!
+//! Nested expressions become bindings of their own (A-normal form). What is known of each value is inferred; an annotation
+//! takes its place and must not contradict it. Each function is checked by the graph verifier once all are read.
 
+mod call;
+mod constant;
+mod global;
+mod sinfo;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
 use ruff_python_ast as ast;
+use ruff_text_size::{Ranged, TextRange};
 
-use super::context::{Context, Parse};
-use crate::ir::{Module, graph};
+use super::context::{Context, Parse, dotted};
+use super::scope::Binding;
+use crate::ir::graph::{
+    self, Arg, Body, Def, Globals, GraphBuilder, GraphError, GraphErrorKind, ValueId, dims,
+};
+use crate::ir::{Func, Module, StructInfo};
+use crate::script::ScriptErrorKind;
+use crate::tensor::Tensor;
 
-/// Reads a graph function.
+pub(super) use constant::metadata;
+pub(super) use global::global_infos;
+
+/// What the graph functions of one text share.
+#[derive(Default)]
+pub(super) struct Graph {
+    /// The constants of `metadata = ...`, by key.
+    metadata: HashMap<String, Vec<Tensor>>,
+    /// What is known of the functions of the module.
+    globals: Globals,
+    /// Where each function and value was defined.
+    places: HashMap<(String, Option<ValueId>), TextRange>,
+    /// Functions that ask not to be checked.
+    unchecked: Vec<String>,
+}
+
+/// Reads ahead what the functions declare, so that each may call those below it. Errors are left to [`function`].
+pub(super) fn declare(cx: &mut Context<'_>, functions: &[&ast::StmtFunctionDef], module: &Module) {
+    let mut known = IndexMap::new();
+    for (name, func) in &module.funcs {
+        if let Func::Prim(func) = func {
+            known.insert(name.clone(), graph::prim_func_signature(func));
+        }
+    }
+    for func in functions {
+        let errors = cx.error_count();
+        cx.enter_function(&func.body);
+        let signature = signature(cx, func);
+        cx.scopes.pop();
+        cx.forget_errors(errors);
+        let unknown = StructInfo::Callable {
+            params: None,
+            ret: Box::new(StructInfo::Object),
+            pure: true,
+        };
+        known.insert(func.name.to_string(), signature.unwrap_or(unknown));
+    }
+    // A function that could not be read is known all the same: its uses are no errors.
+    for name in &cx.functions {
+        known.entry(name.clone()).or_insert(StructInfo::Object);
+    }
+    cx.graph.globals = Globals::new(known);
+}
+
+fn signature(cx: &mut Context<'_>, func: &ast::StmtFunctionDef) -> Parse<StructInfo> {
+    let flags = Flags::read(cx, decorator_call(func))?;
+    let params = params(cx, func)?;
+    let ret = match &func.returns {
+        Some(node) => cx.struct_info(node)?,
+        None => StructInfo::Object,
+    };
+    Ok(StructInfo::Callable {
+        params: Some(params.into_iter().map(|(_, sinfo)| sinfo).collect()),
+        ret: Box::new(ret),
+        pure: flags.pure,
+    })
+}
+
+fn decorator_call(func: &ast::StmtFunctionDef) -> Option<&ast::ExprCall> {
+    func.decorator_list.first()?.expression.as_call_expr()
+}
+
+/// Reads a graph function of the module.
 pub(super) fn function(
     cx: &mut Context<'_>,
     func: &ast::StmtFunctionDef,
-    _decorator: Option<&ast::ExprCall>,
+    decorator: Option<&ast::ExprCall>,
 ) -> Parse<graph::Function> {
-    Err(cx.unsupported(&func.name, "a graph function", ""))
+    let builder = GraphBuilder::in_module(func.name.as_str(), cx.graph.globals.clone());
+    Reader {
+        cx,
+        builder,
+        level: 0,
+        path: func.name.to_string(),
+    }
+    .function(func, decorator)
 }
 
-/// Reads `metadata = ...`, the constants that the functions refer to.
-pub(super) fn metadata(cx: &mut Context<'_>, value: &ast::Expr) -> Parse<()> {
-    Err(cx.unsupported(value, "metadata", ""))
+/// Checks all graph functions, once the module is complete.
+pub(super) fn verify(cx: &mut Context<'_>, module: &Module) {
+    let globals = Globals::of(module);
+    for (name, func) in module.functions() {
+        if cx.graph.unchecked.iter().any(|n| n == name) {
+            continue;
+        }
+        for error in graph::verify_function(func, &globals) {
+            report(cx, error);
+        }
+    }
 }
 
-/// Reads `I.module_global_infos({...})`, the devices of the module.
-pub(super) fn global_infos(
+fn report(cx: &mut Context<'_>, error: GraphError) {
+    let value = error.value.map(|(id, _)| id);
+    let place = |key: &(String, Option<ValueId>)| cx.graph.places.get(key).copied();
+    let at = place(&(error.func.clone(), value)).or_else(|| place(&(error.func, None)));
+    let kind = ScriptErrorKind::Graph(error.kind);
+    let _ = cx.error(&at.unwrap_or_default(), kind);
+}
+
+/// Arguments of the decorator.
+struct Flags {
+    pure: bool,
+    private: bool,
+    check: bool,
+}
+
+impl Flags {
+    fn read(cx: &mut Context<'_>, decorator: Option<&ast::ExprCall>) -> Parse<Self> {
+        let mut flags = Self {
+            pure: true,
+            private: false,
+            check: true,
+        };
+        let Some(call) = decorator else {
+            return Ok(flags);
+        };
+        let names = ["pure", "private", "check_well_formed"];
+        let [pure, private, check] = cx.bind(call, "R.function", names, 0)?;
+        let slots = [&mut flags.pure, &mut flags.private, &mut flags.check];
+        for (slot, node) in slots.into_iter().zip([pure, private, check]) {
+            if let Some(node) = node {
+                *slot = cx.boolean(node)?;
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// Names and types of the parameters.
+fn params<'n>(
     cx: &mut Context<'_>,
-    call: &ast::ExprCall,
-    _module: &mut Module,
-) -> Parse<()> {
-    Err(cx.unsupported(call, "`I.module_global_infos`", ""))
+    func: &'n ast::StmtFunctionDef,
+) -> Parse<Vec<(&'n ast::Parameter, StructInfo)>> {
+    let all = &func.parameters;
+    if let Some(extra) = all.vararg.as_deref().or(all.kwarg.as_deref()) {
+        return Err(cx.unsupported(extra, "`*` or `**` in parameters", ""));
+    }
+    let mut out: Vec<(&ast::Parameter, StructInfo)> = Vec::new();
+    for param in all.iter_non_variadic_params() {
+        if let Some(default) = &param.default {
+            return Err(cx.unsupported(&**default, "a default value", ""));
+        }
+        let param = &param.parameter;
+        let name = param.name.to_string();
+        if out.iter().any(|(p, _)| p.name == param.name) {
+            return Err(cx.error(&param.name, ScriptErrorKind::Duplicate { name }));
+        }
+        let sinfo = match &param.annotation {
+            Some(node) => cx.struct_info(node)?,
+            None => StructInfo::Object,
+        };
+        out.push((param, sinfo));
+    }
+    Ok(out)
+}
+
+/// Reads one graph function.
+struct Reader<'c, 'a> {
+    cx: &'c mut Context<'a>,
+    builder: GraphBuilder,
+    /// Number of functions around this one.
+    level: usize,
+    /// Names of the functions around and of this one, with dots between.
+    path: String,
+}
+
+impl Reader<'_, '_> {
+    fn function(
+        mut self,
+        func: &ast::StmtFunctionDef,
+        decorator: Option<&ast::ExprCall>,
+    ) -> Parse<graph::Function> {
+        let flags = Flags::read(self.cx, decorator)?;
+        if !flags.check {
+            self.cx.graph.unchecked.push(func.name.to_string());
+        }
+        self.builder.set_pure(flags.pure);
+        self.builder.set_private(flags.private);
+        self.place(None, &func.name);
+        if self.level == 0 {
+            self.cx.enter_function(&func.body);
+        } else {
+            // The symbolic dimensions of the functions around stay what they are.
+            self.cx.scopes.push();
+        }
+        let result = self.scoped_function(func);
+        self.cx.scopes.pop();
+        let (result, declared) = result?;
+        Ok(match declared {
+            Some(ret) => self.builder.finish_as(result, ret),
+            None => self.builder.finish(result),
+        })
+    }
+
+    fn scoped_function(&mut self, func: &ast::StmtFunctionDef) -> Parse<(Arg, Option<StructInfo>)> {
+        for (param, sinfo) in params(self.cx, func)? {
+            let id = self.builder.param(param.name.as_str(), sinfo);
+            self.place(Some(id), param);
+            self.define(param.name.as_str(), id);
+        }
+        let declared = match &func.returns {
+            Some(node) => Some(self.cx.struct_info(node)?),
+            None => None,
+        };
+        let Some((ast::Stmt::Return(last), body)) = func.body.split_last() else {
+            let expected = "a function that ends in `return`";
+            return Err(match func.body.last() {
+                Some(stmt) if is_ellipsis(stmt) => self.ellipsis(stmt),
+                _ => self.cx.expected(&func.name, expected),
+            });
+        };
+        let mut failed = None;
+        for stmt in body {
+            // The other statements are still read; names that this one would have defined are known as failed.
+            failed = self.stmt(stmt).err().or(failed);
+        }
+        let result = match &last.value {
+            Some(value) => self.arg(value, "gv")?,
+            None => return Err(self.cx.expected(last, "a value to return")),
+        };
+        match failed {
+            Some(reported) => Err(reported),
+            None => Ok((result, declared)),
+        }
+    }
+
+    /// Remembers where a value, or the function, is in the text.
+    fn place(&mut self, value: Option<ValueId>, node: &impl Ranged) {
+        let key = (self.path.clone(), value);
+        self.cx.graph.places.insert(key, node.range());
+    }
+
+    /// Defines the name of a value.
+    fn define(&mut self, name: &str, id: ValueId) {
+        let level = self.level;
+        self.cx.scopes.define(name, Binding::Value { level, id });
+    }
+
+    fn ellipsis(&mut self, node: &impl Ranged) -> super::context::Reported {
+        let instead =
+            "this is a text with a gap, not a program: write out what it leaves to the reader";
+        self.cx.unsupported(node, "`...`", instead)
+    }
+
+    /// Binds a value and gives it its name; an annotation must not contradict what is inferred.
+    fn bind(
+        &mut self,
+        name: &str,
+        def: Def,
+        annotation: Option<&ast::Expr>,
+        node: &impl Ranged,
+    ) -> Parse<ValueId> {
+        let inferred = self.builder.infer(&def);
+        let inferred = inferred.map_err(|error| self.graph_error(node, error.into()))?;
+        let sinfo = match annotation {
+            None => inferred,
+            Some(annotation) => {
+                let declared = self.cx.struct_info(annotation)?;
+                if dims::is_base_of(&declared, &inferred) == dims::Proof::No {
+                    let kind = GraphErrorKind::Declared {
+                        declared,
+                        computed: inferred,
+                    };
+                    return Err(self.graph_error(annotation, kind));
+                }
+                declared
+            }
+        };
+        let id = self.builder.bind_as(name, def, sinfo);
+        self.place(Some(id), node);
+        Ok(id)
+    }
+
+    fn graph_error(
+        &mut self,
+        node: &impl Ranged,
+        kind: GraphErrorKind,
+    ) -> super::context::Reported {
+        self.cx.error(node, ScriptErrorKind::Graph(kind))
+    }
+
+    fn stmt(&mut self, stmt: &ast::Stmt) -> Parse<()> {
+        match stmt {
+            ast::Stmt::Pass(_) => Ok(()),
+            ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
+            ast::Stmt::Expr(e) if e.value.is_ellipsis_literal_expr() => Err(self.ellipsis(stmt)),
+            ast::Stmt::Expr(e) => self.lone_call(&e.value),
+            ast::Stmt::Assign(assign) => self.assign(assign),
+            ast::Stmt::AnnAssign(assign) => match (&*assign.target, &assign.value) {
+                (ast::Expr::Name(name), Some(value)) => {
+                    self.bind_name(name, value, Some(&assign.annotation))
+                }
+                (target, None) => Err(self.cx.expected(target, "a value after `=`")),
+                (target, _) => Err(self.cx.expected(target, "a name")),
+            },
+            ast::Stmt::With(with) => self.dataflow(with),
+            ast::Stmt::If(node) => {
+                let (name, id) = self.branch(node)?;
+                self.define(&name, id);
+                Ok(())
+            }
+            ast::Stmt::FunctionDef(func) => self.nested_function(func),
+            ast::Stmt::Return(_) => {
+                let instead = "`return` is the last statement of a function";
+                Err(self.cx.unsupported(stmt, "`return`", instead))
+            }
+            _ => Err(self
+                .cx
+                .unsupported(stmt, "this statement in a graph function", "")),
+        }
+    }
+
+    fn assign(&mut self, assign: &ast::StmtAssign) -> Parse<()> {
+        if self.cx.declare(assign)? {
+            return Ok(());
+        }
+        let [target] = assign.targets.as_slice() else {
+            return Err(self.cx.unsupported(assign, "more than one `=`", ""));
+        };
+        let result = match target {
+            ast::Expr::Name(name) if self.is_module_name(&assign.value) => {
+                self.cx.scopes.define(name.id.as_str(), Binding::Module);
+                Ok(())
+            }
+            ast::Expr::Name(name) => self.bind_name(name, &assign.value, None),
+            ast::Expr::Tuple(targets) => self.unpack(&targets.elts, &assign.value),
+            _ => Err(self.cx.expected(target, "a name")),
+        };
+        if result.is_err() {
+            self.cx.define_failed(target);
+        }
+        result
+    }
+
+    /// Whether this names the module: the class, or an alias of it.
+    fn is_module_name(&self, node: &ast::Expr) -> bool {
+        let ast::Expr::Name(name) = node else {
+            return false;
+        };
+        match self.cx.scopes.get(&name.id) {
+            Some(Binding::Module) => true,
+            Some(_) => false,
+            None => {
+                !self.cx.functions.contains(name.id.as_str())
+                    && self.cx.module_name.as_deref() == Some(name.id.as_str())
+            }
+        }
+    }
+
+    fn bind_name(
+        &mut self,
+        name: &ast::ExprName,
+        value: &ast::Expr,
+        annotation: Option<&ast::Expr>,
+    ) -> Parse<()> {
+        let bound = self
+            .def(value)
+            .and_then(|def| self.bind(&name.id, def, annotation, value));
+        match bound {
+            Ok(id) => {
+                self.define(&name.id, id);
+                Ok(())
+            }
+            Err(reported) => {
+                self.cx.scopes.define(name.id.as_str(), Binding::Failed);
+                Err(reported)
+            }
+        }
+    }
+
+    /// `a, b = value`: a binding for the tuple and one for each item.
+    fn unpack(&mut self, targets: &[ast::Expr], value: &ast::Expr) -> Parse<()> {
+        let tuple = self.arg(value, "lv")?;
+        if let StructInfo::Tuple(items) = self.builder.scope().arg(&tuple)
+            && items.len() != targets.len()
+        {
+            let (targets, values) = (targets.len(), items.len());
+            let kind = ScriptErrorKind::Unpack { targets, values };
+            return Err(self.cx.error(value, kind));
+        }
+        for (index, target) in targets.iter().enumerate() {
+            let ast::Expr::Name(name) = target else {
+                return Err(self.cx.expected(target, "a name"));
+            };
+            let item = match &tuple {
+                Arg::Tuple(items) => Def::Arg(items[index].clone()),
+                whole => Def::TupleItem(whole.clone(), index),
+            };
+            let id = self.bind(&name.id, item, None, target)?;
+            self.define(&name.id, id);
+        }
+        Ok(())
+    }
+
+    /// A call as a statement: `R.func_attr(...)`, or one whose result is not used.
+    fn lone_call(&mut self, node: &ast::Expr) -> Parse<()> {
+        let ast::Expr::Call(call) = node else {
+            return Err(self.cx.expected(node, "a call"));
+        };
+        match dotted(&call.func).as_deref() {
+            Some("R.func_attr") => {
+                let [attrs] = self.cx.bind_all(call, "R.func_attr", ["attrs"])?;
+                let attrs = self.cx.attrs(attrs)?;
+                self.builder.attrs().extend(attrs);
+                Ok(())
+            }
+            Some("R.output") => {
+                let instead = "`R.output(...)` is the last statement of `with R.dataflow():`";
+                Err(self.cx.unsupported(node, "`R.output`", instead))
+            }
+            _ => {
+                let def = self.def(node)?;
+                self.bind("_", def, None, node).map(|_| ())
+            }
+        }
+    }
+
+    /// `with R.dataflow():`
+    fn dataflow(&mut self, with: &ast::StmtWith) -> Parse<()> {
+        let is_dataflow = |item: &ast::WithItem| {
+            let call = item.context_expr.as_call_expr();
+            let path = call.and_then(|call| dotted(&call.func));
+            matches!(path.as_deref(), Some("R.dataflow" | "relax.dataflow"))
+        };
+        if with.items.len() != 1 || !with.items.iter().all(is_dataflow) {
+            return Err(self.cx.expected(&with.items[0], "`R.dataflow()`"));
+        }
+        if self.builder.in_dataflow() {
+            return Err(self.cx.unsupported(with, "a dataflow block in another", ""));
+        }
+        self.builder.begin_dataflow();
+        let mut outputs = Ok(vec![]);
+        let mut failed = None;
+        for (at, stmt) in with.body.iter().enumerate() {
+            let last = at + 1 == with.body.len();
+            if last && let Some(call) = output_call(stmt) {
+                outputs = self.outputs(call);
+            } else if let ast::Stmt::If(_) = stmt {
+                let instead = "end the dataflow block before it";
+                failed = Some(
+                    self.cx
+                        .unsupported(stmt, "`if` in a dataflow block", instead),
+                );
+            } else {
+                failed = self.stmt(stmt).err().or(failed);
+            }
+        }
+        self.builder
+            .end_dataflow(outputs.clone().unwrap_or_default());
+        match (failed, outputs) {
+            (Some(reported), _) | (None, Err(reported)) => Err(reported),
+            (None, Ok(_)) => Ok(()),
+        }
+    }
+
+    fn outputs(&mut self, call: &ast::ExprCall) -> Parse<Vec<ValueId>> {
+        let mut outputs = Vec::new();
+        for node in self.cx.positional(call, "R.output")? {
+            match self.leaf(node)? {
+                Arg::Value(id) => outputs.push(id),
+                _ => return Err(self.cx.expected(node, "a value of this dataflow block")),
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// `if cond:` with both branches ending in an assignment to the same name; gives the name and the value of the whole.
+    fn branch(&mut self, node: &ast::StmtIf) -> Parse<(String, ValueId)> {
+        self.branches(node, &node.test, &node.body, &node.elif_else_clauses)
+    }
+
+    fn branches(
+        &mut self,
+        node: &impl Ranged,
+        test: &ast::Expr,
+        body: &[ast::Stmt],
+        rest: &[ast::ElifElseClause],
+    ) -> Parse<(String, ValueId)> {
+        let cond = self.arg(test, "cond")?;
+        let Some((clause, rest)) = rest.split_first() else {
+            return Err(self.cx.expected(node, "a branch for `else:`"));
+        };
+        let (name, then) = self.side(body, "then")?;
+        let (other, otherwise) = match &clause.test {
+            None => self.side(&clause.body, "else")?,
+            Some(test) => self.nested(|reader| {
+                let (name, id) = reader.branches(clause, test, &clause.body, rest)?;
+                Ok((name, Arg::Value(id)))
+            })?,
+        };
+        if name != other {
+            let instead = "both branches end in an assignment to the same name";
+            let what = "branches that end in different names";
+            return Err(self.cx.unsupported(clause, what, instead));
+        }
+        let def = Def::If {
+            cond,
+            then,
+            otherwise,
+        };
+        let id = self.bind(&name, def, None, node)?;
+        Ok((name, id))
+    }
+
+    /// Reads what ends in a name and an argument, as a body of its own.
+    fn nested(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Parse<(String, Arg)>,
+    ) -> Parse<(String, Body)> {
+        self.builder.begin_branch();
+        self.cx.scopes.push();
+        let result = read(self);
+        self.cx.scopes.pop();
+        let (name, arg, reported) = match result {
+            Ok((name, arg)) => (name, arg, None),
+            Err(reported) => (String::new(), Arg::Tuple(vec![]), Some(reported)),
+        };
+        let body = self.builder.end_branch(arg);
+        match reported {
+            None => Ok((name, body)),
+            Some(reported) => Err(reported),
+        }
+    }
+
+    /// One branch. The value of its last assignment is its result, under a name of its own.
+    fn side(&mut self, stmts: &[ast::Stmt], suffix: &str) -> Parse<(String, Body)> {
+        let (last, before) = stmts
+            .split_last()
+            .expect("the parser gives at least one statement");
+        self.nested(|reader| {
+            for stmt in before {
+                reader.stmt(stmt)?;
+            }
+            let (target, value, annotation) = match last {
+                ast::Stmt::Assign(assign) => match assign.targets.as_slice() {
+                    [target] => (target, &assign.value, None),
+                    _ => return Err(reader.cx.expected(assign, "an assignment to one name")),
+                },
+                ast::Stmt::AnnAssign(assign) => match &assign.value {
+                    Some(value) => (&*assign.target, value, Some(&*assign.annotation)),
+                    None => return Err(reader.cx.expected(assign, "a value after `=`")),
+                },
+                ast::Stmt::If(node) => {
+                    let (name, id) = reader.branch(node)?;
+                    return Ok((name, Arg::Value(id)));
+                }
+                other => {
+                    return Err(reader
+                        .cx
+                        .expected(other, "an assignment as the end of a branch"));
+                }
+            };
+            let ast::Expr::Name(name) = target else {
+                return Err(reader.cx.expected(target, "a name"));
+            };
+            let result = match reader.def(value)? {
+                Def::Arg(arg) => arg,
+                def => {
+                    let own = format!("{}_{suffix}", name.id);
+                    Arg::Value(reader.bind(&own, def, annotation, &**value)?)
+                }
+            };
+            Ok((name.id.to_string(), result))
+        })
+    }
+
+    /// `@R.function` inside a function: a closure, which may call itself.
+    fn nested_function(&mut self, func: &ast::StmtFunctionDef) -> Parse<()> {
+        let is_function = |d: &ast::Decorator| {
+            let call = d.expression.as_call_expr();
+            let path = dotted(call.map_or(&d.expression, |call| &*call.func));
+            matches!(path.as_deref(), Some("R.function" | "relax.function"))
+        };
+        if func.decorator_list.len() != 1 || !func.decorator_list.iter().all(is_function) {
+            let instead = "mark it with `@R.function`";
+            return Err(self
+                .cx
+                .unsupported(&func.name, "a function in a graph function", instead));
+        }
+        let errors = self.cx.error_count();
+        self.cx.scopes.push();
+        let signature = signature(self.cx, func);
+        self.cx.scopes.pop();
+        self.cx.forget_errors(errors);
+        let id = self.builder.next_id();
+        self.define(&func.name, id);
+        let mut builder = self.builder.nested(func.name.as_str());
+        if let Ok(signature) = signature {
+            builder.announce(func.name.as_str(), signature);
+        }
+        let inner = Reader {
+            builder,
+            level: self.level + 1,
+            path: format!("{}.{}", self.path, func.name),
+            cx: self.cx,
+        }
+        .function(func, decorator_call(func));
+        match inner {
+            Ok(inner) => {
+                let def = Def::Function(Box::new(inner));
+                self.bind(&func.name, def, None, &func.name).map(|_| ())
+            }
+            Err(reported) => {
+                self.cx.scopes.define(func.name.as_str(), Binding::Failed);
+                Err(reported)
+            }
+        }
+    }
+}
+
+fn is_ellipsis(stmt: &ast::Stmt) -> bool {
+    stmt.as_expr_stmt()
+        .is_some_and(|e| e.value.is_ellipsis_literal_expr())
+}
+
+/// `R.output(...)`
+fn output_call(stmt: &ast::Stmt) -> Option<&ast::ExprCall> {
+    let call = stmt.as_expr_stmt()?.value.as_call_expr()?;
+    let path = dotted(&call.func)?;
+    matches!(path.as_str(), "R.output" | "relax.output").then_some(call)
 }

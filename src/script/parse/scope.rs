@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::graph::Arg;
+use crate::ir::graph::ValueId;
 use crate::ir::{Buffer, Var};
 
 /// What a name stands for.
@@ -13,7 +13,12 @@ pub(super) enum Binding {
     /// A buffer of the loop dialect.
     Buffer(Buffer),
     /// A value of the graph dialect.
-    Value(Arg),
+    Value {
+        /// Number of functions around the one that defines it.
+        level: usize,
+        /// The value there.
+        id: ValueId,
+    },
     /// The module itself (`cls = Module`).
     Module,
     /// A definition that was wrong and has been reported: uses are not reported again.
@@ -26,7 +31,7 @@ impl Binding {
         match self {
             Self::Var(_) => "a scalar variable",
             Self::Buffer(_) => "a buffer",
-            Self::Value(_) => "a graph value",
+            Self::Value { level: _, id: _ } => "a graph value",
             Self::Module => "the module",
             Self::Failed => "not defined",
         }

@@ -1,0 +1,479 @@
+//! Calls: the special forms (`R.call_tir` and its kin, `R.match_cast`, constants), functions, and operators.
+
+use ruff_python_ast as ast;
+
+use super::super::context::{Context, Parse, dotted, int_literal};
+use super::super::scope::Binding;
+use super::Reader;
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee, ops};
+use crate::ir::{AttrValue, Attrs, StructInfo};
+use crate::script::ScriptErrorKind;
+
+impl Reader<'_, '_> {
+    /// A call.
+    pub(super) fn call(&mut self, call: &ast::ExprCall) -> Parse<Def> {
+        if let Some(name) = self.global(&call.func) {
+            let args = self.positional_args(call, &name)?;
+            return Ok(function_call(Callee::Global(name), args));
+        }
+        let Some(path) = dotted(&call.func) else {
+            return Err(self.cx.expected(&*call.func, "the name of a function"));
+        };
+        if let ast::Expr::Name(name) = &*call.func
+            && self.cx.scopes.get(&name.id).is_some()
+        {
+            return self.call_closure(call, name);
+        }
+        if path.starts_with("T.") {
+            return Ok(Def::Arg(Arg::Prim(
+                self.cx.expr(&ast::Expr::Call(call.clone()))?,
+            )));
+        }
+        let Some(op) = path
+            .strip_prefix("R.")
+            .or_else(|| path.strip_prefix("relax."))
+        else {
+            return Err(match call.func.as_attribute_expr() {
+                Some(attr) if self.is_module_name(&attr.value) => {
+                    let name = attr.attr.to_string();
+                    let names = self.cx.functions.iter().map(String::as_str);
+                    let mut names: Vec<_> = names.collect();
+                    names.sort_unstable();
+                    let similar = super::super::scope::most_similar(&name, names.into_iter());
+                    let kind = ScriptErrorKind::Undefined { name, similar };
+                    self.cx.error(&attr.attr, kind)
+                }
+                _ => {
+                    let name = path.split('.').next().unwrap_or(&path).to_owned();
+                    match self.cx.lookup(&*call.func, &name) {
+                        Ok(_) => self.cx.expected(&*call.func, "a function"),
+                        Err(reported) => reported,
+                    }
+                }
+            });
+        };
+        match op {
+            "call_tir" => self.call_tir(call),
+            "call_tir_inplace" => self.call_tir_inplace(call),
+            "call_dps_packed" => self.call_dps_packed(call),
+            "call_packed" => self.call_packed(call, "R.call_packed", Callee::Packed),
+            "call_pure_packed" => self.call_packed(call, "R.call_pure_packed", Callee::PurePacked),
+            "match_cast" => {
+                let [value, sinfo] =
+                    self.cx
+                        .bind_all(call, "R.match_cast", ["value", "struct_info"])?;
+                let value = self.arg(value, "lv")?;
+                Ok(Def::MatchCast(value, self.cx.struct_info(sinfo)?))
+            }
+            "const" => {
+                let [value, dtype] = self.cx.bind(call, "R.const", ["value", "dtype"], 1)?;
+                let value = value.expect("it is required");
+                let dtype = dtype.map(|node| self.cx.dtype(node)).transpose()?;
+                Ok(Def::Arg(Arg::Const(self.cx.tensor_constant(value, dtype)?)))
+            }
+            "shape" => {
+                let [dims] = self.cx.bind_all(call, "R.shape", ["values"])?;
+                Ok(Def::Arg(Arg::Shape(self.extents(dims)?)))
+            }
+            "prim_value" => {
+                let [value] = self.cx.bind_all(call, "R.prim_value", ["value"])?;
+                Ok(Def::Arg(Arg::Prim(self.scalar(value)?)))
+            }
+            "str" => {
+                let [text] = self.cx.bind_all(call, "R.str", ["value"])?;
+                Ok(Def::Arg(Arg::Str(self.cx.string(text)?)))
+            }
+            "dtype" => {
+                let [dtype] = self.cx.bind_all(call, "R.dtype", ["value"])?;
+                Ok(Def::Arg(Arg::DType(self.cx.dtype(dtype)?)))
+            }
+            "tuple" => {
+                let items = self.cx.positional(call, "R.tuple")?.iter();
+                let items = items.map(|item| self.arg(item, "lv"));
+                Ok(Def::Arg(Arg::Tuple(items.collect::<Parse<_>>()?)))
+            }
+            "ExternFunc" => {
+                let [name] = self.cx.bind_all(call, "R.ExternFunc", ["name"])?;
+                Ok(Def::Arg(Arg::Extern(self.cx.string(name)?)))
+            }
+            op => self.operator_call(call, op),
+        }
+    }
+
+    /// Positional arguments of a function that takes no keywords.
+    fn positional_args(&mut self, call: &ast::ExprCall, function: &str) -> Parse<Vec<Arg>> {
+        let nodes = self.cx.positional(call, function)?;
+        nodes.iter().map(|node| self.operand(node, false)).collect()
+    }
+
+    fn call_closure(&mut self, call: &ast::ExprCall, name: &ast::ExprName) -> Parse<Def> {
+        let args = self.positional_args(call, &name.id)?;
+        match self.cx.lookup(name, &name.id)? {
+            Binding::Value { level, id } if level == self.level => {
+                Ok(function_call(Callee::Value(id), args))
+            }
+            Binding::Value { level, id } => {
+                let depth = self.level - level;
+                let captured = Def::Arg(Arg::Captured { depth, value: id });
+                let local = self.bind(&name.id, captured, None, name)?;
+                Ok(function_call(Callee::Value(local), args))
+            }
+            other => {
+                let kind = ScriptErrorKind::WrongKind {
+                    name: name.id.to_string(),
+                    is: other.kind(),
+                    expected: "a function",
+                };
+                Err(self.cx.error(name, kind))
+            }
+        }
+    }
+
+    fn call_tir(&mut self, call: &ast::ExprCall) -> Parse<Def> {
+        let (call_args, out) = self.with_output(call, "R.call_tir", &["tir_vars"])?;
+        let callee = self.dps_callee(call_args.callee, DpsCallee::Prim)?;
+        let tir_vars = match call_args.extra {
+            Some(node) => self.extents(node)?,
+            None => vec![],
+        };
+        Ok(Def::CallDps {
+            callee,
+            args: self.inputs(call_args.inputs)?,
+            tir_vars,
+            inplace: None,
+            out,
+        })
+    }
+
+    fn call_dps_packed(&mut self, call: &ast::ExprCall) -> Parse<Def> {
+        let (call_args, out) = self.with_output(call, "R.call_dps_packed", &[])?;
+        let callee = self.dps_callee(call_args.callee, DpsCallee::Packed)?;
+        Ok(Def::CallDps {
+            callee,
+            args: self.inputs(call_args.inputs)?,
+            tir_vars: vec![],
+            inplace: None,
+            out,
+        })
+    }
+
+    fn call_tir_inplace(&mut self, call: &ast::ExprCall) -> Parse<Def> {
+        let (call_args, out) =
+            self.with_output(call, "R.call_tir_inplace", &["tir_vars", "inplace_indices"])?;
+        let callee = self.dps_callee(call_args.callee, DpsCallee::Prim)?;
+        let Some(indices) = call_args.inplace else {
+            let kind = ScriptErrorKind::MissingArgument {
+                function: "R.call_tir_inplace".to_owned(),
+                argument: "inplace_indices".to_owned(),
+            };
+            return Err(self.cx.error(call, kind));
+        };
+        let indices = Context::elements(indices).iter().map(|node| {
+            let index = self.cx.integer(node)?;
+            match usize::try_from(index) {
+                Ok(index) => Ok(Some(index)),
+                Err(_) if index == -1 => Ok(None),
+                Err(_) => Err(self.cx.expected(node, "the index of an input, or -1")),
+            }
+        });
+        let inplace = Some(indices.collect::<Parse<_>>()?);
+        let tir_vars = match call_args.extra {
+            Some(node) => self.extents(node)?,
+            None => vec![],
+        };
+        Ok(Def::CallDps {
+            callee,
+            args: self.inputs(call_args.inputs)?,
+            tir_vars,
+            inplace,
+            out,
+        })
+    }
+
+    /// The arguments of a call that declares its output, in any of the spellings: `R.Tensor(...)` as a positional argument,
+    /// `out_sinfo=`, `out_ty=`, or a shape with `dtype=`.
+    fn with_output<'n>(
+        &mut self,
+        call: &'n ast::ExprCall,
+        function: &'static str,
+        extra: &[&str],
+    ) -> Parse<(DpsArgs<'n>, StructInfo)> {
+        let with_inplace = extra.contains(&"inplace_indices");
+        let mut positional = call.arguments.args.iter();
+        let mut take = || positional.next();
+        let (mut callee, mut inputs) = (take(), take());
+        let mut inplace = if with_inplace { take() } else { None };
+        let (mut out, mut vars) = (take(), take());
+        if let Some(extra) = take() {
+            return Err(self.cx.unsupported(extra, "one more argument", ""));
+        }
+        let mut dtype = None;
+        for keyword in &call.arguments.keywords {
+            let name = keyword.arg.as_ref().map_or("**", |arg| arg.as_str());
+            let slot = match name {
+                "gvar" | "func" => &mut callee,
+                "args" => &mut inputs,
+                "out_sinfo" | "out_ty" | "shape" | "output_shape" => &mut out,
+                "dtype" => &mut dtype,
+                "tir_vars" if extra.contains(&"tir_vars") => &mut vars,
+                "inplace_indices" if with_inplace => &mut inplace,
+                _ => {
+                    let (function, argument) = (function.to_owned(), name.to_owned());
+                    let kind = ScriptErrorKind::UnknownArgument { function, argument };
+                    return Err(self.cx.error(keyword, kind));
+                }
+            };
+            if slot.is_some() {
+                let (function, argument) = (function.to_owned(), name.to_owned());
+                let kind = ScriptErrorKind::RepeatedArgument { function, argument };
+                return Err(self.cx.error(keyword, kind));
+            }
+            *slot = Some(&keyword.value);
+        }
+        let required = [("func", callee), ("args", inputs), ("out_sinfo", out)];
+        if let Some((argument, _)) = required.iter().find(|(_, node)| node.is_none()) {
+            let (function, argument) = (function.to_owned(), (*argument).to_owned());
+            let kind = ScriptErrorKind::MissingArgument { function, argument };
+            return Err(self.cx.error(call, kind));
+        }
+        let (Some(callee), Some(inputs), Some(out)) = (callee, inputs, out) else {
+            unreachable!("checked above")
+        };
+        let out = self.output(out, dtype)?;
+        let args = DpsArgs {
+            callee,
+            inputs,
+            extra: vars.filter(|node| !node.is_none_literal_expr()),
+            inplace,
+        };
+        Ok((args, out))
+    }
+
+    /// A declared output.
+    fn output(&mut self, node: &ast::Expr, dtype: Option<&ast::Expr>) -> Parse<StructInfo> {
+        if Context::is_struct_info(node) {
+            return self.cx.struct_info(node);
+        }
+        if let ast::Expr::List(_) | ast::Expr::Tuple(_) = node {
+            let items = Context::elements(node);
+            if !items.is_empty() && items.iter().all(Context::is_struct_info) {
+                let items = items.iter().map(|item| self.cx.struct_info(item));
+                return Ok(StructInfo::Tuple(items.collect::<Parse<_>>()?));
+            }
+        }
+        let Some(dtype) = dtype else {
+            return Err(self
+                .cx
+                .expected(node, "`R.Tensor(...)`, or a shape with `dtype=`"));
+        };
+        let dims = self.extents(node)?;
+        Ok(StructInfo::tensor(dims, self.cx.dtype(dtype)?))
+    }
+
+    /// What a call in destination-passing style calls: a function of the module, or by a text what the environment calls so.
+    fn dps_callee(
+        &mut self,
+        node: &ast::Expr,
+        of_module: fn(String) -> DpsCallee,
+    ) -> Parse<DpsCallee> {
+        if let Some(name) = self.global(node) {
+            return Ok(of_module(name));
+        }
+        match node {
+            ast::Expr::StringLiteral(s) => {
+                let name = s.value.to_str().to_owned();
+                Ok(if self.cx.functions.contains(&name) {
+                    of_module(name)
+                } else {
+                    DpsCallee::Packed(name)
+                })
+            }
+            ast::Expr::Name(name) => match self.cx.lookup(name, &name.id) {
+                Ok(_) => Err(self
+                    .cx
+                    .expected(node, "a function of the module, or a text")),
+                Err(reported) => Err(reported),
+            },
+            _ => Err(self
+                .cx
+                .expected(node, "a function of the module, or a text")),
+        }
+    }
+
+    /// Inputs of a call: a tuple of them, or one that is no tuple.
+    fn inputs(&mut self, node: &ast::Expr) -> Parse<Vec<Arg>> {
+        let whole = match node {
+            ast::Expr::Tuple(tuple) => return self.input_list(&tuple.elts),
+            ast::Expr::List(list) => return self.input_list(&list.elts),
+            other => self.arg(other, "lv")?,
+        };
+        let StructInfo::Tuple(items) = self.builder.scope().arg(&whole) else {
+            return Ok(vec![whole]);
+        };
+        if let Arg::Tuple(items) = whole {
+            return Ok(items);
+        }
+        let items = (0..items.len()).map(|index| {
+            let item = Def::TupleItem(whole.clone(), index);
+            Ok(Arg::Value(self.bind("lv", item, None, node)?))
+        });
+        items.collect()
+    }
+
+    fn input_list(&mut self, nodes: &[ast::Expr]) -> Parse<Vec<Arg>> {
+        nodes.iter().map(|node| self.operand(node, false)).collect()
+    }
+
+    fn call_packed(
+        &mut self,
+        call: &ast::ExprCall,
+        function: &str,
+        callee: fn(String) -> Callee,
+    ) -> Parse<Def> {
+        let Some((name, rest)) = call.arguments.args.split_first() else {
+            let kind = ScriptErrorKind::MissingArgument {
+                function: function.to_owned(),
+                argument: "func".to_owned(),
+            };
+            return Err(self.cx.error(call, kind));
+        };
+        let name = match name {
+            ast::Expr::StringLiteral(s) => s.value.to_str().to_owned(),
+            _ => match self.leaf(name)? {
+                Arg::Extern(name) => name,
+                _ => return Err(self.cx.expected(name, "the name of a packed function")),
+            },
+        };
+        let args = self.input_list(rest)?;
+        let (attrs, sinfo_args) = self.keywords(call)?;
+        Ok(Def::Call {
+            callee: callee(name),
+            args,
+            attrs,
+            sinfo_args,
+        })
+    }
+
+    /// Keyword arguments: attributes, and the types in `sinfo_args`. One that is `None` is left out.
+    fn keywords(&mut self, call: &ast::ExprCall) -> Parse<(Attrs, Vec<StructInfo>)> {
+        let (mut attrs, mut sinfo_args) = (Attrs::new(), vec![]);
+        for keyword in &call.arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                return Err(self.cx.unsupported(keyword, "`**` in arguments", ""));
+            };
+            if matches!(name.as_str(), "sinfo_args" | "ty_args") {
+                for node in Context::elements(&keyword.value) {
+                    sinfo_args.push(self.cx.struct_info(node)?);
+                }
+            } else {
+                let value = self.attr(&keyword.value)?;
+                if value != AttrValue::None {
+                    attrs.insert(name.to_string(), value);
+                }
+            }
+        }
+        Ok((attrs, sinfo_args))
+    }
+
+    /// An attribute of an operator; `R.dtype`, `R.str` and `R.device` are plain values here.
+    fn attr(&mut self, node: &ast::Expr) -> Parse<AttrValue> {
+        let ast::Expr::Call(call) = node else {
+            return self.cx.attr_value(node);
+        };
+        match dotted(&call.func).as_deref() {
+            Some("R.dtype") => {
+                let [dtype] = self.cx.bind_all(call, "R.dtype", ["value"])?;
+                Ok(AttrValue::DType(self.cx.dtype(dtype)?))
+            }
+            Some("R.str") => {
+                let [text] = self.cx.bind_all(call, "R.str", ["value"])?;
+                Ok(AttrValue::Str(self.cx.string(text)?))
+            }
+            Some("R.device") => {
+                let names = ["device_type", "index"];
+                let nodes = self.cx.bind(call, "R.device", names, 1)?;
+                let mut device = Attrs::new();
+                for (name, node) in names.into_iter().zip(nodes) {
+                    let value = node.map_or(Ok(0), |node| self.cx.integer(node))?;
+                    device.insert(name.to_owned(), AttrValue::Int(value));
+                }
+                Ok(AttrValue::Dict(device))
+            }
+            _ => self.cx.attr_value(node),
+        }
+    }
+
+    /// An operand: a tuple of scalars is a shape, but for an operator that takes a shape there, also the empty one.
+    fn operand(&mut self, node: &ast::Expr, takes_shape: bool) -> Parse<Arg> {
+        let items = match node {
+            ast::Expr::Tuple(tuple) => &tuple.elts,
+            ast::Expr::List(list) => &list.elts,
+            _ => return self.arg(node, "lv"),
+        };
+        let scalars = items
+            .iter()
+            .all(|item| int_literal(item).is_some() || self.is_scalar(item));
+        if scalars && (takes_shape || !items.is_empty()) {
+            Ok(Arg::Shape(self.extents(node)?))
+        } else {
+            self.arg(node, "lv")
+        }
+    }
+
+    fn operator_call(&mut self, call: &ast::ExprCall, op: &str) -> Parse<Def> {
+        let def = ops::op_def(op);
+        let operands = def.map_or(usize::MAX, |def| def.operands);
+        let shape_at = def.and_then(|def| def.shape_operand());
+        let (mut keywords, sinfo_args) = self.keywords(call)?;
+        let mut args = Vec::new();
+        let mut attrs = Attrs::new();
+        for (at, node) in call.arguments.args.iter().enumerate() {
+            if at < operands {
+                args.push(self.operand(node, shape_at == Some(at))?);
+                continue;
+            }
+            let names = def.map_or(&[][..], |def| def.attrs);
+            let Some(name) = names.get(at - operands) else {
+                let kind = ScriptErrorKind::Arity {
+                    function: format!("R.{op}"),
+                    expected: (operands + names.len()).to_string(),
+                    got: call.arguments.args.len(),
+                };
+                return Err(self.cx.error(node, kind));
+            };
+            if keywords.contains_key(*name) {
+                let (function, argument) = (format!("R.{op}"), (*name).to_owned());
+                let kind = ScriptErrorKind::RepeatedArgument { function, argument };
+                return Err(self.cx.error(node, kind));
+            }
+            let value = self.attr(node)?;
+            if value != AttrValue::None {
+                attrs.insert((*name).to_owned(), value);
+            }
+        }
+        attrs.append(&mut keywords);
+        Ok(Def::Call {
+            callee: Callee::Op(op.to_owned()),
+            args,
+            attrs,
+            sinfo_args,
+        })
+    }
+}
+
+/// Arguments of a call in destination-passing style.
+struct DpsArgs<'n> {
+    callee: &'n ast::Expr,
+    inputs: &'n ast::Expr,
+    extra: Option<&'n ast::Expr>,
+    inplace: Option<&'n ast::Expr>,
+}
+
+fn function_call(callee: Callee, args: Vec<Arg>) -> Def {
+    Def::Call {
+        callee,
+        args,
+        attrs: Attrs::new(),
+        sinfo_args: vec![],
+    }
+}

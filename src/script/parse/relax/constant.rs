@@ -1,0 +1,110 @@
+//! Constants: `R.const(...)`, and the data of `metadata = tvm.ir.load_json("...")`.
+
+use ruff_python_ast as ast;
+use serde_json::Value;
+
+use super::super::context::{Context, Parse, dotted, float_literal, int_literal};
+use crate::script::ScriptErrorKind;
+use crate::script::constant::{element_bytes, from_json};
+use crate::tensor::scalar::Scalar;
+use crate::tensor::{DType, Tensor};
+
+/// Reads `metadata = tvm.ir.load_json("""...""")`, the constants that the functions refer to.
+pub(in crate::script::parse) fn metadata(cx: &mut Context<'_>, value: &ast::Expr) -> Parse<()> {
+    let ast::Expr::Call(call) = value else {
+        return Err(cx.expected(value, "`tvm.ir.load_json(\"...\")`"));
+    };
+    let path = dotted(&call.func).unwrap_or_default();
+    if path.rsplit('.').next() != Some("load_json") {
+        return Err(cx.expected(&*call.func, "`tvm.ir.load_json`"));
+    }
+    let [text] = cx.bind_all(call, "load_json", ["json_str"])?;
+    let json = cx.string(text)?;
+    let bad = |message: String| ScriptErrorKind::Metadata { message };
+    let Ok(Value::Object(lists)) = serde_json::from_str(&json) else {
+        return Err(cx.error(text, bad("not a JSON object".to_owned())));
+    };
+    for (key, list) in lists {
+        let Value::Array(list) = list else {
+            return Err(cx.error(text, bad(format!("\"{key}\" is not a list"))));
+        };
+        let tensors = list.iter().map(from_json).collect::<Result<_, _>>();
+        match tensors {
+            Ok(tensors) => cx.graph.metadata.insert(key, tensors),
+            Err(error) => {
+                return Err(cx.error(text, bad(format!("\"{key}\": {error}"))));
+            }
+        };
+    }
+    Ok(())
+}
+
+impl Context<'_> {
+    /// A constant: a number, or nested lists of numbers. Without a type, integers are `int32`, others `float32`.
+    pub(super) fn tensor_constant(
+        &mut self,
+        node: &ast::Expr,
+        dtype: Option<DType>,
+    ) -> Parse<Tensor> {
+        let mut numbers = Vec::new();
+        let mut shape = Vec::new();
+        self.numbers(node, 0, &mut shape, &mut numbers)?;
+        let dtype = dtype.unwrap_or_else(|| match numbers.first() {
+            Some(Scalar::Float(_)) | None => DType::F32,
+            Some(Scalar::Int(_)) if is_bool(node) => DType::BOOL,
+            Some(Scalar::Int(_)) => DType::I32,
+        });
+        let mut bytes = Vec::new();
+        for number in numbers {
+            let Some(element) = element_bytes(number, dtype.scalar) else {
+                let number = format!("{number:?}");
+                let expected = format!("elements are {dtype}");
+                return Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }));
+            };
+            bytes.extend(element);
+        }
+        match Tensor::from_bytes(dtype, &shape, &bytes) {
+            Ok(tensor) => Ok(tensor),
+            Err(_) => Err(self.expected(node, "lists of the same length")),
+        }
+    }
+
+    fn numbers(
+        &mut self,
+        node: &ast::Expr,
+        depth: usize,
+        shape: &mut Vec<usize>,
+        out: &mut Vec<Scalar>,
+    ) -> Parse<()> {
+        if let ast::Expr::List(_) | ast::Expr::Tuple(_) = node {
+            let items = Self::elements(node);
+            match shape.get(depth) {
+                None => shape.push(items.len()),
+                Some(len) if *len == items.len() => {}
+                Some(_) => return Err(self.expected(node, "lists of the same length")),
+            }
+            return items
+                .iter()
+                .try_for_each(|item| self.numbers(item, depth + 1, shape, out));
+        }
+        if depth != shape.len() {
+            return Err(self.expected(node, "lists of the same depth"));
+        }
+        let number = match node {
+            ast::Expr::BooleanLiteral(b) => Scalar::Int(b.value.into()),
+            _ if let Some(value) = int_literal(node) => Scalar::Int(value),
+            _ if let Some(value) = float_literal(node) => Scalar::Float(value),
+            _ => return Err(self.expected(node, "a number, `True` or `False`")),
+        };
+        out.push(number);
+        Ok(())
+    }
+}
+
+fn is_bool(node: &ast::Expr) -> bool {
+    match node {
+        ast::Expr::BooleanLiteral(_) => true,
+        ast::Expr::List(list) => list.elts.first().is_some_and(is_bool),
+        _ => false,
+    }
+}

@@ -3,6 +3,7 @@
 //! Values are shared, places are named: `Expr`, `Var` and `Buffer` are immutable and shared; loops, blocks and graph values
 //! are entities in an arena, named by handles.
 
+pub mod alpha_eq;
 pub mod attrs;
 mod buffer;
 mod expr;

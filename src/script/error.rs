@@ -175,6 +175,20 @@ pub enum ScriptErrorKind {
         /// Values on the right.
         values: usize,
     },
+    /// `T.axis.remap` with a string of another length than its list.
+    #[error("{kinds} axis kinds for {loops} loops")]
+    AxisCount {
+        /// Letters in the string.
+        kinds: usize,
+        /// Loop variables in the list.
+        loops: usize,
+    },
+    /// A parameter of type `T.handle` that no `T.match_buffer` names.
+    #[error("parameter `{name}` has no buffer")]
+    UnmatchedHandle {
+        /// Name of the parameter.
+        name: String,
+    },
     /// A buffer accessed with a wrong number of indices.
     #[error("buffer `{buffer}` has {ndim} dimensions, {got} indices given")]
     IndexCount {
@@ -259,6 +273,9 @@ impl ScriptErrorKind {
             ),
             Self::UnknownDType { .. } => {
                 Some("dtypes are written as `float32`, `int8`, `bool` or `float16x4`".to_owned())
+            }
+            Self::UnmatchedHandle { name } => {
+                Some(format!("write `A = T.match_buffer({name}, (n, m), \"float32\")` in the body"))
             }
             Self::UnknownThread { .. } => Some(
                 "thread axes are `blockIdx.x`, `threadIdx.y`, `vthread.z` and the like".to_owned(),

@@ -2,3 +2,4 @@
 
 mod data;
 mod frontend;
+mod script;

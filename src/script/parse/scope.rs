@@ -12,6 +12,8 @@ pub(super) enum Binding {
     Var(Var),
     /// A buffer of the loop dialect.
     Buffer(Buffer),
+    /// A parameter of the loop dialect that gets its buffer by `T.match_buffer`: its index.
+    Handle(usize),
     /// A value of the graph dialect.
     Value {
         /// Number of functions around the one that defines it.
@@ -31,6 +33,7 @@ impl Binding {
         match self {
             Self::Var(_) => "a scalar variable",
             Self::Buffer(_) => "a buffer",
+            Self::Handle(_) => "a handle",
             Self::Value { level: _, id: _ } => "a graph value",
             Self::Module => "the module",
             Self::Failed => "not defined",

@@ -1,0 +1,190 @@
+//! `for` statements: `range`, `T.serial` and its kin, `T.grid`.
+
+use ruff_python_ast as ast;
+
+use super::FuncParser;
+use super::buffer::between;
+use crate::ir::{Attrs, Loop, LoopKind, Range, Stmt, ThreadAxis, Var};
+use crate::script::ScriptErrorKind;
+use crate::script::parse::context::{Context, Parse, dotted};
+use crate::script::parse::scope::Binding;
+use crate::tensor::DType;
+
+/// A loop without its variable and body.
+struct Header {
+    range: Range,
+    kind: LoopKind,
+    annotations: Attrs,
+}
+
+impl FuncParser<'_, '_> {
+    /// A `for` statement.
+    pub(super) fn for_loop(&mut self, node: &ast::StmtFor) -> Parse<Vec<Stmt>> {
+        if let Some(first) = node.orelse.first() {
+            return Err(self.cx.unsupported(first, "`else` of a loop", ""));
+        }
+        let headers = self.headers(&node.iter);
+        self.cx.scopes.push();
+        let result = match headers {
+            Ok(headers) => self.nest(node, headers),
+            Err(reported) => {
+                self.cx.define_failed(&node.target);
+                self.nested_body(&node.body);
+                Err(reported)
+            }
+        };
+        self.cx.scopes.pop();
+        result
+    }
+
+    fn nest(&mut self, node: &ast::StmtFor, headers: Vec<Header>) -> Parse<Vec<Stmt>> {
+        let names = Context::elements(&node.target);
+        if names.len() != headers.len() {
+            let kind = ScriptErrorKind::Unpack {
+                targets: names.len(),
+                values: headers.len(),
+            };
+            let reported = self.cx.error(&*node.target, kind);
+            self.cx.define_failed(&node.target);
+            self.nested_body(&node.body);
+            return Err(reported);
+        }
+        let mut loops = Vec::new();
+        for (name, header) in names.iter().zip(headers) {
+            let ast::Expr::Name(name) = name else {
+                return Err(self.cx.expected(name, "the name of a loop variable"));
+            };
+            if name.id != "_" && self.cx.scopes.defines_here(&name.id) {
+                let kind = ScriptErrorKind::Duplicate {
+                    name: name.id.to_string(),
+                };
+                return Err(self.cx.error(name, kind));
+            }
+            let var = Var::new(name.id.as_str(), header.range.extent.dtype());
+            self.loop_ranges.insert(var.clone(), header.range.clone());
+            self.cx
+                .scopes
+                .define(name.id.as_str(), Binding::Var(var.clone()));
+            loops.push(self.func.loops.push(Loop {
+                var,
+                min: header.range.min,
+                extent: header.range.extent,
+                kind: header.kind,
+                annotations: header.annotations,
+            }));
+        }
+        let mut body = self.nested_body(&node.body);
+        for id in loops.into_iter().rev() {
+            self.func.tree.set_body(id, body);
+            body = vec![Stmt::Loop(id)];
+        }
+        Ok(body)
+    }
+
+    fn headers(&mut self, iter: &ast::Expr) -> Parse<Vec<Header>> {
+        let expected = "`range(n)`, `T.grid(n, m)`, or one of `T.serial`, `T.parallel`, `T.vectorized`, `T.unroll`, `T.thread_binding`";
+        let ast::Expr::Call(call) = iter else {
+            return Err(self.cx.expected(iter, expected));
+        };
+        let path = dotted(&call.func).unwrap_or_default();
+        let kind = match path.as_str() {
+            "range" | "T.serial" => LoopKind::Serial,
+            "T.parallel" => LoopKind::Parallel,
+            "T.vectorized" => LoopKind::Vectorized,
+            "T.unroll" => LoopKind::Unrolled,
+            "T.grid" => {
+                let extents = self.cx.positional(call, "T.grid")?;
+                let zero = crate::ir::Expr::i32(0);
+                let headers = extents.iter().map(|extent| {
+                    Ok(Header {
+                        range: between(zero.clone(), &self.extent(extent)?),
+                        kind: LoopKind::Serial,
+                        annotations: Attrs::new(),
+                    })
+                });
+                return headers.collect();
+            }
+            "T.thread_binding" => return Ok(vec![self.thread_binding(call)?]),
+            _ => return Err(self.cx.expected(iter, expected)),
+        };
+        let names = ["start", "stop", "annotations", "step"];
+        let [start, stop, annotations, step] = self.cx.bind(call, &path, names, 1)?;
+        if let Some(step) = step {
+            return Err(self.cx.unsupported(
+                step,
+                "a loop step",
+                "write `for i in range(n // step)` and use `i * step`",
+            ));
+        }
+        let range = self.loop_range(start, stop)?;
+        let annotations = self.annotations(annotations)?;
+        Ok(vec![Header {
+            range,
+            kind,
+            annotations,
+        }])
+    }
+
+    fn thread_binding(&mut self, call: &ast::ExprCall) -> Parse<Header> {
+        let names = ["start", "stop", "thread", "annotations"];
+        let [start, stop, thread, annotations] =
+            self.cx.bind(call, "T.thread_binding", names, 1)?;
+        let (stop, thread) = match (stop, thread) {
+            (Some(name), None) if name.is_string_literal_expr() => (None, Some(name)),
+            both => both,
+        };
+        let Some(thread) = thread else {
+            let kind = ScriptErrorKind::MissingArgument {
+                function: "T.thread_binding".to_owned(),
+                argument: "thread".to_owned(),
+            };
+            return Err(self.cx.error(call, kind));
+        };
+        let name = self.cx.string(thread)?;
+        let Some(axis) = ThreadAxis::parse(&name) else {
+            return Err(self
+                .cx
+                .error(thread, ScriptErrorKind::UnknownThread { name }));
+        };
+        Ok(Header {
+            range: self.loop_range(start, stop)?,
+            kind: LoopKind::ThreadBinding(axis),
+            annotations: self.annotations(annotations)?,
+        })
+    }
+
+    fn annotations(&mut self, node: Option<&ast::Expr>) -> Parse<Attrs> {
+        match node.filter(|n| !n.is_none_literal_expr()) {
+            Some(node) => self.cx.attrs(node),
+            None => Ok(Attrs::new()),
+        }
+    }
+
+    /// `range(stop)` or `range(start, stop)`.
+    fn loop_range(&mut self, start: Option<&ast::Expr>, stop: Option<&ast::Expr>) -> Parse<Range> {
+        let first = self.extent(start.expect("it is a required argument"))?;
+        Ok(match stop.filter(|s| !s.is_none_literal_expr()) {
+            None => between(crate::ir::Expr::i32(0), &first),
+            Some(stop) => {
+                let stop = self.extent(stop)?;
+                between(first, &stop)
+            }
+        })
+    }
+
+    fn extent(&mut self, node: &ast::Expr) -> Parse<crate::ir::Expr> {
+        let value = self.cx.expr(node)?;
+        let dtype: DType = value.dtype();
+        if dtype.is_int() && !dtype.is_vector() {
+            return Ok(value);
+        }
+        let expected = "an integer scalar".to_owned();
+        Err(self.cx.error(
+            node,
+            ScriptErrorKind::Type {
+                expected,
+                found: dtype,
+            },
+        ))
+    }
+}

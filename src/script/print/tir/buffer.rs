@@ -1,0 +1,82 @@
+//! Prints the definitions of buffers.
+
+use super::Printer;
+use crate::ir::{Buffer, BufferRegion, MatchBuffer, Scope};
+use crate::script::print::{expr, value};
+use crate::tensor::DType;
+
+impl Printer<'_> {
+    /// `A = T.match_buffer(a, ...)` of a parameter, after the dimensions that it defines.
+    pub(super) fn match_param(&mut self, buffer: &Buffer, handle: &str) {
+        let node = buffer.node();
+        self.declare(
+            node.shape
+                .iter()
+                .chain(&node.strides)
+                .chain(&node.elem_offset),
+        );
+        let properties = self.properties(buffer);
+        let name = self.namer.define_buffer(buffer);
+        self.out
+            .line(format!("{name} = T.match_buffer({handle}, {properties})"));
+    }
+
+    /// `A = T.match_buffer(B[...], ...)` in a block.
+    pub(super) fn match_region(&mut self, view: &MatchBuffer) {
+        let node = view.buffer.node();
+        self.declare(
+            node.shape
+                .iter()
+                .chain(&node.strides)
+                .chain(&node.elem_offset),
+        );
+        let source = self.region(&view.source);
+        let properties = self.properties(&view.buffer);
+        let name = self.namer.define_buffer(&view.buffer);
+        self.out
+            .line(format!("{name} = T.match_buffer({source}, {properties})"));
+    }
+
+    /// `A = T.alloc_buffer(...)`
+    pub(super) fn alloc_buffer(&mut self, buffer: &Buffer) {
+        let properties = self.properties(buffer);
+        let name = self.namer.define_buffer(buffer);
+        self.out
+            .line(format!("{name} = T.alloc_buffer({properties})"));
+    }
+
+    /// Shape, and what is not as usual of the rest.
+    fn properties(&mut self, buffer: &Buffer) -> String {
+        let node = buffer.node();
+        let mut text = expr::shape(&mut self.namer, &node.shape);
+        if node.dtype != DType::F32 {
+            text.push_str(&format!(", \"{}\"", node.dtype));
+        }
+        if !node.strides.is_empty() {
+            let strides = expr::shape(&mut self.namer, &node.strides);
+            text.push_str(&format!(", strides={strides}"));
+        }
+        if let Some(offset) = &node.elem_offset {
+            let offset = self.expr(offset);
+            text.push_str(&format!(", elem_offset={offset}"));
+        }
+        if node.scope != Scope::Global {
+            text.push_str(&format!(", scope={}", value::string(node.scope.name())));
+        }
+        text
+    }
+
+    /// `A[i, j:j + 4]`
+    pub(super) fn region(&mut self, region: &BufferRegion) -> String {
+        let name = self.namer.buffer(&region.buffer);
+        if region.region.is_empty() {
+            return format!("{name}[()]");
+        }
+        let ranges: Vec<String> = region
+            .region
+            .iter()
+            .map(|r| expr::range(&mut self.namer, r))
+            .collect();
+        format!("{name}[{}]", ranges.join(", "))
+    }
+}

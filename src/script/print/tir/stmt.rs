@@ -1,0 +1,176 @@
+//! Prints loops and plain statements.
+
+use super::Printer;
+use crate::ir::{Loop, LoopId, LoopKind, Stmt};
+use crate::script::print::{expr, value};
+
+impl Printer<'_> {
+    /// A sequence of statements.
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
+        for (at, stmt) in stmts.iter().enumerate() {
+            match stmt {
+                Stmt::Let { var, value, body } => {
+                    let value = self.expr(value);
+                    let name = self.namer.define_var(var);
+                    if at + 1 == stmts.len() {
+                        self.out
+                            .line(format!("{name}: T.{} = {value}", var.dtype()));
+                        self.stmts(body);
+                    } else {
+                        self.out.line(format!("with T.LetStmt({value}) as {name}:"));
+                        self.nested(body);
+                    }
+                }
+                Stmt::Loop(id) => self.loop_nest(*id),
+                Stmt::Block(id) => self.block(*id),
+                Stmt::Store {
+                    buffer,
+                    indices,
+                    value,
+                } => {
+                    let value = self.expr(value);
+                    let indices = expr::indices(&mut self.namer, indices);
+                    let name = self.namer.buffer(buffer);
+                    self.out.line(format!("{name}[{indices}] = {value}"));
+                }
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    let cond = self.expr(cond);
+                    self.out.line(format!("if {cond}:"));
+                    self.nested(then);
+                    self.otherwise(otherwise);
+                }
+                Stmt::While { cond, body } => {
+                    let cond = self.expr(cond);
+                    self.out.line(format!("while {cond}:"));
+                    self.nested(body);
+                }
+                Stmt::Assert { cond, message } => {
+                    let cond = self.expr(cond);
+                    self.out
+                        .line(format!("assert {cond}, {}", value::string(message)));
+                }
+                Stmt::Evaluate(e) => {
+                    let e = self.expr(e);
+                    self.out.line(format!("T.evaluate({e})"));
+                }
+            }
+        }
+    }
+
+    /// The other side of an `if`: nothing, `elif` for a lone `if`, or `else`.
+    fn otherwise(&mut self, stmts: &[Stmt]) {
+        match stmts {
+            [] => {}
+            [
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                },
+            ] => {
+                let cond = self.expr(cond);
+                self.out.line(format!("elif {cond}:"));
+                self.nested(then);
+                self.otherwise(otherwise);
+            }
+            _ => {
+                self.out.line("else:");
+                self.nested(stmts);
+            }
+        }
+    }
+
+    /// Statements one level deeper, with names of their own.
+    pub(super) fn nested(&mut self, stmts: &[Stmt]) {
+        self.out.indent();
+        self.namer.push();
+        self.stmts(stmts);
+        if stmts.is_empty() {
+            self.out.line("pass");
+        }
+        self.namer.pop();
+        self.out.dedent();
+    }
+
+    /// A loop, with the loops directly inside of it that `T.grid` can hold.
+    fn loop_nest(&mut self, id: LoopId) {
+        let nest = self.grid(id);
+        let start = self.out.next_line_start();
+        self.namer.push();
+        let loops: Vec<&Loop> = nest.iter().map(|id| &self.func.loops[*id]).collect();
+        // The extents come first: they must not see the names that the loops define.
+        let iter = match &loops[..] {
+            [one] => self.iter(one),
+            many => format!(
+                "T.grid({})",
+                expr::list(&mut self.namer, many.iter().map(|l| &l.extent))
+            ),
+        };
+        let names: Vec<String> = loops
+            .iter()
+            .map(|l| self.namer.define_var(&l.var))
+            .collect();
+        self.out
+            .line(format!("for {} in {iter}:", names.join(", ")));
+        let innermost = nest.last().expect("the nest holds at least the loop");
+        self.nested(self.func.tree.body(*innermost));
+        self.namer.pop();
+        let span = start..self.out.last_line_end();
+        for id in nest {
+            self.spans.insert(id.into(), span.clone());
+        }
+    }
+
+    /// The loop and those directly inside, as far as all are serial, start at 0, and do not depend on each other.
+    fn grid(&self, id: LoopId) -> Vec<LoopId> {
+        let mut nest = vec![id];
+        let plain =
+            |l: &Loop| l.kind == LoopKind::Serial && l.min.is_zero() && l.annotations.is_empty();
+        if !plain(&self.func.loops[id]) {
+            return nest;
+        }
+        let mut at = id;
+        while let [Stmt::Loop(inner)] = self.func.tree.body(at) {
+            let l = &self.func.loops[*inner];
+            let depends = nest
+                .iter()
+                .any(|outer| l.extent.uses(&self.func.loops[*outer].var));
+            if !plain(l) || depends {
+                break;
+            }
+            nest.push(*inner);
+            at = *inner;
+        }
+        nest
+    }
+
+    /// What a single loop runs over.
+    fn iter(&mut self, l: &Loop) -> String {
+        let function = match l.kind {
+            LoopKind::Serial if l.annotations.is_empty() => "range",
+            LoopKind::Serial => "T.serial",
+            LoopKind::Parallel => "T.parallel",
+            LoopKind::Vectorized => "T.vectorized",
+            LoopKind::Unrolled => "T.unroll",
+            LoopKind::ThreadBinding(_) => "T.thread_binding",
+        };
+        let mut args = if l.min.is_zero() {
+            self.expr(&l.extent)
+        } else {
+            let end = expr::end_of(&l.min, &l.extent);
+            format!("{}, {}", self.expr(&l.min), self.expr(&end))
+        };
+        if let LoopKind::ThreadBinding(axis) = l.kind {
+            args.push_str(&format!(", thread=\"{}\"", axis.name()));
+        }
+        if !l.annotations.is_empty() {
+            let attrs = value::dict(&mut self.namer, &l.annotations);
+            args.push_str(&format!(", annotations={attrs}"));
+        }
+        format!("{function}({args})")
+    }
+}

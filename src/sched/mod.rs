@@ -7,6 +7,7 @@
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), sections 3
 //! and 4; Chen et al., "TVM" (OSDI 2018), section 4.
 
+mod add_unit_loop;
 mod affine;
 pub mod analysis;
 mod annotate;

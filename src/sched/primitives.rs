@@ -77,6 +77,11 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.bind(a.loop_(s, 0)?, a.axis(1)?)),
     },
     Primitive {
+        name: "add_unit_loop",
+        params: &["block_or_loop"],
+        run: |s, a| places(s.add_unit_loop(a.place(s, 0)?)),
+    },
+    Primitive {
         name: "annotate",
         params: &["block_or_loop", "ann_key", "ann_val"],
         run: |s, a| places(s.annotate(a.place(s, 0)?, a.text(1)?, a.value(2)?)),

@@ -224,6 +224,151 @@ pub enum Rule {
         /// What it reads.
         buffer: String,
     },
+    /// TVM: `RootBlockError`.
+    #[error("the root block cannot be moved or cached")]
+    RootBlock,
+    /// TVM: `OnlyLeafError`.
+    #[error("block `{block}` is all that its scope holds, so it cannot be taken out")]
+    OnlyLeaf {
+        /// Its name.
+        block: String,
+    },
+    /// TVM: `InvalidStorageScopeError`.
+    #[error("there is no storage scope \"{scope}\"")]
+    InvalidStorageScope {
+        /// What was asked for.
+        scope: String,
+    },
+    /// TVM: `BufferIndexOutOfRangeError`.
+    #[error("buffer index {index} is out of range: block `{block}` has {count} such regions")]
+    BufferIndexOutOfRange {
+        /// The block's name.
+        block: String,
+        /// What was asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// TVM: `NotSingleWriteBlock`.
+    #[error("{count} blocks write buffer `{buffer}`, at most one may")]
+    NotSingleWriter {
+        /// The buffer's name.
+        buffer: String,
+        /// How many write it.
+        count: usize,
+    },
+    /// TVM: `HasInitBlock`.
+    #[error("block `{block}` has an init")]
+    HasInit {
+        /// Its name.
+        block: String,
+    },
+    /// TVM: `NotSingleReadWriteBuffer`.
+    #[error("block `{block}` writes {count} regions, exactly one is required")]
+    NotSingleWrite {
+        /// Its name.
+        block: String,
+        /// How many it writes.
+        count: usize,
+    },
+    /// TVM: `NotSingleReadWriteBuffer`.
+    #[error("block `{block}` reads {count} buffers that its scope writes, exactly one is required")]
+    NotSingleRead {
+        /// Its name.
+        block: String,
+        /// How many it reads.
+        count: usize,
+    },
+    /// TVM: `NonSingleProducerError`.
+    #[error(
+        "block `{block}` has not exactly one producer that is a complete block without other consumers"
+    )]
+    NonSingleProducer {
+        /// The consumer's name.
+        block: String,
+    },
+    /// TVM: `BodyAnalysisError`.
+    #[error("the body of block `{block}` is not a store of the form that can be inlined")]
+    BodyNotInlinable {
+        /// Its name.
+        block: String,
+    },
+    /// TVM: `OpaqueAccessError`.
+    #[error("a block views buffer `{buffer}` under another name")]
+    OpaqueAccess {
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// TVM: `ProducerHasNonTrivialPredicateError`.
+    #[error(
+        "the predicate {predicate:?} of producer `{block}` does not follow from the domains of its consumer"
+    )]
+    ProducerHasPredicate {
+        /// The producer's name.
+        block: String,
+        /// Its predicate.
+        predicate: Expr,
+    },
+    /// TVM: `NotInSameScopeError`.
+    #[error(
+        "block `{block}` and loop `{var}` are not in the same scope, or the loop is above the block"
+    )]
+    NotInSameScope {
+        /// The block's name.
+        block: String,
+        /// The loop's variable.
+        var: String,
+    },
+    /// TVM: `NotAllRequiredBlocksAreVisitedError`.
+    #[error("{count} {role}(s) of block `{block}` are not below loop `{var}`")]
+    NotAllRequiredBlocksBelow {
+        /// The block's name.
+        block: String,
+        /// The loop's variable.
+        var: String,
+        /// `producer` or `consumer`.
+        role: &'static str,
+        /// How many are elsewhere.
+        count: usize,
+    },
+    /// TVM: `InsertionPointNotFoundError`.
+    #[error("block `{block}` can stand at positions {first} to {last} of the loop, not at {asked}")]
+    InsertionPointNotFound {
+        /// The block's name.
+        block: String,
+        /// First position after its producers.
+        first: usize,
+        /// Last position before its consumers.
+        last: usize,
+        /// Where it was to be put.
+        asked: usize,
+    },
+    /// TVM: an internal check, "BufferRegion pattern match failed".
+    #[error(
+        "the indices at which block `{block}` uses `{buffer}` cannot be solved for its iter variables"
+    )]
+    RegionNotSolvable {
+        /// The block's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// TVM: `LoopPositionError`.
+    #[error("loop `{var}` is not above block `{block}`")]
+    LoopNotAboveBlock {
+        /// The loop's variable.
+        var: String,
+        /// The block's name.
+        block: String,
+    },
+    /// TVM: `LoopHeightError`.
+    #[error("a loop above `{var}` belongs to a reduce iter variable of block `{block}`")]
+    LoopBelowReduceLoop {
+        /// The loop's variable.
+        var: String,
+        /// The block's name.
+        block: String,
+    },
 }
 
 impl Rule {

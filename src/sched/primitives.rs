@@ -86,6 +86,59 @@ pub const PRIMITIVES: &[Primitive] = &[
         params: &["block_or_loop", "ann_key", "ann_val"],
         run: |s, a| places(s.annotate(a.place(s, 0)?, a.text(1)?, a.value(2)?)),
     },
+    Primitive {
+        name: "cache_read",
+        params: &[
+            "block",
+            "read_buffer_index",
+            "storage_scope",
+            "consumer_blocks",
+        ],
+        run: |s, a| places(s.cache_read(a.block(s, 0)?, a.index(1)?, a.text(2)?, &a.blocks(s, 3)?)),
+    },
+    Primitive {
+        name: "cache_write",
+        params: &[
+            "block",
+            "write_buffer_index",
+            "storage_scope",
+            "consumer_blocks",
+        ],
+        run: |s, a| {
+            places(s.cache_write(a.block(s, 0)?, a.index(1)?, a.text(2)?, &a.blocks(s, 3)?))
+        },
+    },
+    Primitive {
+        name: "compute_at",
+        params: &["block", "loop", "preserve_unit_loops", "index"],
+        run: |s, a| {
+            let units = a.flag_or(2, false)?.into();
+            places(s.compute_at(a.block(s, 0)?, a.loop_(s, 1)?, units, a.insert_at(3)?))
+        },
+    },
+    Primitive {
+        name: "reverse_compute_at",
+        params: &["block", "loop", "preserve_unit_loops", "index"],
+        run: |s, a| {
+            let units = a.flag_or(2, false)?.into();
+            places(s.reverse_compute_at(a.block(s, 0)?, a.loop_(s, 1)?, units, a.insert_at(3)?))
+        },
+    },
+    Primitive {
+        name: "compute_inline",
+        params: &["block"],
+        run: |s, a| places(s.compute_inline(a.block(s, 0)?)),
+    },
+    Primitive {
+        name: "reverse_compute_inline",
+        params: &["block"],
+        run: |s, a| places(s.reverse_compute_inline(a.block(s, 0)?)),
+    },
+    Primitive {
+        name: "decompose_reduction",
+        params: &["block", "loop"],
+        run: |s, a| places(s.decompose_reduction(a.block(s, 0)?, a.loop_(s, 1)?)),
+    },
 ];
 
 /// The primitive with this name.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::primitives::primitive;
 use super::query::block_named;
-use super::{Arg, Factor, Schedule, ScheduleError};
+use super::{Arg, Factor, InsertAt, Schedule, ScheduleError};
 use crate::arith::iter_map::UnitIters;
 use crate::ir::{AttrValue, BlockId, LoopId, Place, ThreadAxis};
 
@@ -168,6 +168,21 @@ impl Args<'_> {
             Arg::None => Ok(default),
             Arg::Bool(value) => Ok(*value),
             _ => self.wrong(index, "true or false"),
+        }
+    }
+
+    /// A position in a list.
+    pub(super) fn index(&self, index: usize) -> Result<usize, StepError> {
+        let position = usize::try_from(self.int(index)?);
+        position.or_else(|_| self.wrong(index, "a position"))
+    }
+
+    /// Where a moved block goes, as late as it may if left out.
+    pub(super) fn insert_at(&self, index: usize) -> Result<InsertAt, StepError> {
+        match self.int_or(index, -1)? {
+            -1 => Ok(InsertAt::Latest),
+            -2 => Ok(InsertAt::Earliest),
+            _ => Ok(InsertAt::Index(self.index(index)?)),
         }
     }
 

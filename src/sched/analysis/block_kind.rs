@@ -4,11 +4,9 @@
 //! that it writes. A *reduction block* has an init, quasi-affine bindings, spatial and reduce iter variables only, is dominant,
 //! and does not use reduce iter variables to index what it writes.
 
-use super::path::bind_loops;
 use super::scope::BlockScope;
-use crate::arith::Analyzer;
-use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var};
+use crate::sched::affine::is_affine_in;
 use crate::sched::{Refusal, Rule};
 
 /// The number of the condition of complete blocks (1 to 3, as in TVM's messages) that the block breaks in this scope, if any.
@@ -100,30 +98,8 @@ fn reduce_iters_index_no_output(func: &PrimFunc, block: BlockId) -> bool {
 /// Whether the bindings of the block are quasi-affine in the loops around it: as iterators they are independent of each other
 /// and each runs over a whole interval.
 pub fn has_affine_bindings(func: &PrimFunc, block: BlockId) -> bool {
-    let node = &func.blocks[block];
-    if node.iters.is_empty() {
-        return true;
-    }
-    let loops = func.loops_above(block.into());
-    let mut analyzer = Analyzer::new();
-    bind_loops(func, block.into(), &mut analyzer);
-    let domains: Vec<(Var, Range)> = loops
-        .iter()
-        .map(|&id| {
-            let l = &func.loops[id];
-            let (min, extent) = (l.min.clone(), l.extent.clone());
-            (l.var.clone(), Range { min, extent })
-        })
-        .collect();
-    detect_iter_map(
-        &analyzer,
-        &node.bindings,
-        &domains,
-        &node.predicate,
-        IterMapLevel::Surjective,
-        UnitIters::Simplify,
-    )
-    .is_ok()
+    func.blocks[block].iters.is_empty()
+        || is_affine_in(func, block, &func.loops_above(block.into()))
 }
 
 /// Refuses a block that is not complete.

@@ -2,6 +2,7 @@
 
 use crate::arith::{Analyzer, IntSet};
 use crate::ir::{BlockId, Expr, LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
+use crate::sched::affine::shape_facts;
 
 /// The loops above `item` up to and without `above`, innermost first; they may pass blocks.
 pub fn loops_between(func: &PrimFunc, item: Place, above: Place) -> Vec<LoopId> {
@@ -18,8 +19,10 @@ pub fn loops_between(func: &PrimFunc, item: Place, above: Place) -> Vec<LoopId> 
     loops
 }
 
-/// Tells the analyzer the domains of all loops above and including `item`, and those of the blocks between, outermost first.
-pub fn bind_loops(func: &PrimFunc, item: Place, analyzer: &mut Analyzer) {
+/// What is known where `item` runs: symbolic dimensions are at least 0, and the loops above and including `item`, and the iter
+/// variables of the blocks between, are in their domains.
+pub fn facts_at(func: &PrimFunc, item: Place) -> Analyzer {
+    let mut analyzer = shape_facts(func);
     let mut path = vec![];
     let mut at = Some(item);
     while let Some(place) = at {
@@ -41,6 +44,7 @@ pub fn bind_loops(func: &PrimFunc, item: Place, analyzer: &mut Analyzer) {
             Place::Block(_) => {}
         }
     }
+    analyzer
 }
 
 /// The loops that run while one instance of `above` does, as domains of their variables: those between `item` and `above`, and,

@@ -4,7 +4,7 @@
 //! while the common place runs once must hold what the consumer reads in that time. Producers count with what they certainly
 //! write, consumers with all that they might read.
 
-use super::path::relaxed_domains;
+use super::path::{facts_at, relaxed_domains};
 use super::scope::{BlockScope, DependencyKind};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
@@ -72,9 +72,8 @@ fn covered_at(
     read: &BufferRegion,
     written: &[(BlockId, &BufferRegion)],
 ) -> bool {
-    let mut analyzer = Analyzer::new();
-    super::bind_loops(func, place, &mut analyzer);
-    let needed = read_bound(func, consumer, read, place, &analyzer);
+    let analyzer = facts_at(func, place);
+    let needed = region_bound(func, consumer, read, place, &analyzer);
     let mut produced: Option<Vec<IntSet>> = None;
     for (producer, write) in written {
         let Some(sets) = write_bound(func, *producer, write, place, &analyzer) else {
@@ -103,7 +102,7 @@ fn covered_at(
 }
 
 /// A region of a block as intervals that hold all that it may touch while `place` runs once.
-fn read_bound(
+pub fn region_bound(
     func: &PrimFunc,
     block: BlockId,
     region: &BufferRegion,

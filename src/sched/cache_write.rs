@@ -1,0 +1,142 @@
+//! `cache_write`: the writer of a buffer writes a copy of it in another storage scope, from which it is copied afterwards.
+//!
+//! ```text
+//! for i in range(128):                    for i in range(128):
+//!     with T.block("B"):                      with T.block("B"):
+//!         vi = T.axis.spatial(128, i)             vi = T.axis.spatial(128, i)
+//!         B[vi] = A[vi] * T.float32(2)            B_local[vi] = A[vi] * T.float32(2)
+//!                                         for ax0 in range(128):
+//!                                             with T.block("B_local"):
+//!                                                 v0 = T.axis.spatial(128, ax0)
+//!                                                 B[v0] = B_local[v0]
+//! ```
+//!
+//! Requires: the block is the only one of its scope that writes the buffer, and the scope is a stage pipeline. The copy comes
+//! after the block and before the first reader. Meaning is kept: the copy moves all that the block wrote before anything reads
+//! it.
+
+use super::analysis::{BlockScope, check_stage_pipeline};
+use super::body::{insert_at, rewrite_own};
+use super::cache::{
+    Copy, Direction, Location, cache_of, cache_size, location_after, only_writer, storage_scope,
+    touched,
+};
+use super::cache_read::{redirect_indices, redirect_load};
+use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
+use crate::ir::{BlockId, Expr, PrimFunc, Stmt};
+
+impl Schedule {
+    /// Lets the block write the buffer of its write region `index` to a copy in storage scope `scope`, and the `consumers`
+    /// read that copy. Gives the block that copies.
+    ///
+    /// # Errors
+    /// If a rule of the module's documentation is broken, there is no such region, or no such storage scope.
+    pub fn cache_write(
+        &mut self,
+        block: BlockId,
+        index: usize,
+        scope: &str,
+        consumers: &[BlockId],
+    ) -> Result<BlockId, ScheduleError> {
+        let plan = Plan::check(&self.func, block, index, scope, consumers)
+            .map_err(|refusal| refusal.of("cache_write"))?;
+        let args = vec![block.into(), index.into(), scope.into(), consumers.into()];
+        Ok(self.record("cache_write", args, |func| plan.apply(func)))
+    }
+}
+
+struct Plan {
+    scope: BlockId,
+    /// Blocks that use the copy afterwards: the writer, the consumers asked for, and what is below them.
+    users: Vec<BlockId>,
+    copy: Copy,
+}
+
+impl Plan {
+    fn check(
+        func: &PrimFunc,
+        block: BlockId,
+        index: usize,
+        scope_name: &str,
+        consumers: &[BlockId],
+    ) -> Result<Self, Refusal> {
+        let memory = storage_scope(scope_name)?;
+        let node = living_block(func, block)?;
+        let Some(written) = node.writes.get(index) else {
+            let rule = Rule::BufferIndexOutOfRange {
+                block: node.name.clone(),
+                index,
+                count: node.writes.len(),
+            };
+            return Err(rule.at([block.into()]));
+        };
+        let buffer = written.buffer.clone();
+        let Some(scope) = func.scope_block(block.into()) else {
+            return Err(Rule::RootBlock.at([block.into()]));
+        };
+        check_stage_pipeline(func, scope)?;
+        let mut users = func.blocks_under(block.into());
+        for &consumer in consumers {
+            living_block(func, consumer)?;
+            users.extend(func.blocks_under(consumer.into()));
+        }
+        let graph = BlockScope::of(func, scope.into());
+        only_writer(&graph, &buffer)?;
+        let mut related = graph.readers_after(block);
+        related.retain(|reader| !consumers.contains(reader));
+        let location = location_after(func, block, &related, scope);
+        let (region, ends) = touched(func, block, written, location.place);
+        let size = cache_size(func, &graph, &buffer, location.place);
+        let copy = Copy {
+            cache: cache_of(&buffer, memory, &region, size),
+            region,
+            ends,
+            size,
+            location,
+        };
+        Ok(Self { scope, users, copy })
+    }
+
+    fn apply(self, func: &mut PrimFunc) -> BlockId {
+        let copy = &self.copy;
+        for &user in &self.users {
+            let mut load = |e: &Expr| e.rewrite_bottom_up(&mut |e| redirect_load(copy, e));
+            rewrite_own(func, user, &mut load, &mut |stmt| {
+                redirect_store(copy, stmt)
+            });
+            let node = &mut func.blocks[user];
+            for region in node.reads.iter_mut().chain(&mut node.writes) {
+                redirect_indices(copy, region);
+                *region = copy.cache_region(region);
+            }
+            for view in &mut node.match_buffers {
+                view.source = copy.cache_region(&view.source);
+            }
+        }
+        let (block, stmt) = copy.build(func, Direction::OutOfCache);
+        let Location { place, position } = copy.location;
+        insert_at(func, place, position, stmt);
+        func.blocks[self.scope].alloc_buffers.push(self.copy.cache);
+        block
+    }
+}
+
+/// A store to the buffer as one to the cache.
+fn redirect_store(copy: &Copy, stmt: Stmt) -> Stmt {
+    match stmt {
+        Stmt::Store {
+            buffer,
+            indices,
+            value,
+        } if buffer == copy.region.buffer => Stmt::Store {
+            buffer: copy.cache.clone(),
+            indices: indices
+                .iter()
+                .enumerate()
+                .map(|(dim, index)| copy.cache_index(dim, index))
+                .collect(),
+            value,
+        },
+        other => other,
+    }
+}

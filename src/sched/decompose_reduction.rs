@@ -1,0 +1,181 @@
+//! `decompose_reduction`: the init of a reduction becomes a block of its own, before a loop.
+//!
+//! ```text
+//! for i, k in T.grid(16, 60):                 for i_init in range(16):
+//!     with T.block("B"):                          with T.block("B_init"):
+//!         vi, vk = T.axis.remap("SR", [i, k])         vi = T.axis.spatial(16, i_init)
+//!         with T.init():                              B[vi] = T.float32(0)
+//!             B[vi] = T.float32(0)            for i, k in T.grid(16, 60):
+//!         B[vi] = B[vi] + A[vi, vk]               with T.block("B_update"):
+//!                                                     vi, vk = T.axis.remap("SR", [i, k])
+//!                                                     B[vi] = B[vi] + A[vi, vk]
+//! ```
+//!
+//! Requires: a reduction block, and a loop above it that is not below a loop which a reduce iter variable is bound to. Meaning is
+//! kept: every element that an iteration of the loop updates is initialised before the loop begins, and no update comes earlier.
+
+use super::analysis::{access_regions, check_reduction_block};
+use super::rewrite::substitute_below;
+use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use crate::ir::{
+    Attrs, Block, BlockId, Expr, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
+};
+use crate::tensor::scalar::BinOp;
+
+impl Schedule {
+    /// Splits a reduction block into one that initialises, put before the loop and given back, and one that updates, which
+    /// keeps the handle.
+    ///
+    /// # Errors
+    /// If a rule of the module's documentation is broken.
+    pub fn decompose_reduction(
+        &mut self,
+        block: BlockId,
+        before: LoopId,
+    ) -> Result<BlockId, ScheduleError> {
+        let plan = Plan::check(&self.func, block, before)
+            .map_err(|refusal| refusal.of("decompose_reduction"))?;
+        let args = vec![block.into(), before.into()];
+        Ok(self.record("decompose_reduction", args, |func| plan.apply(func)))
+    }
+}
+
+struct Plan {
+    block: BlockId,
+    before: LoopId,
+    /// Loops from `before` inwards that the init needs, outermost first.
+    kept: Vec<LoopId>,
+    /// Condition of the init.
+    predicate: Expr,
+}
+
+impl Plan {
+    fn check(func: &PrimFunc, block: BlockId, before: LoopId) -> Result<Self, Refusal> {
+        let node = living_block(func, block)?;
+        living_loop(func, before)?;
+        let loops = func.loops_above(block.into());
+        let here = [before.into(), block.into()];
+        let Some(at) = loops.iter().position(|&id| id == before) else {
+            let rule = Rule::LoopNotAboveBlock {
+                var: func.loops[before].var.name().to_owned(),
+                block: node.name.clone(),
+            };
+            return Err(rule.at(here));
+        };
+        let scope = func
+            .scope_block(block.into())
+            .expect("a block under a loop has a scope");
+        check_reduction_block(func, block, scope.into())?;
+        for (iter, binding) in node.iters.iter().zip(&node.bindings) {
+            let higher = loops[..at].iter().map(|&id| &func.loops[id].var);
+            if iter.kind == IterKind::Reduce && higher.clone().any(|v| binding.uses(v)) {
+                let rule = Rule::LoopBelowReduceLoop {
+                    var: func.loops[before].var.name().to_owned(),
+                    block: node.name.clone(),
+                };
+                return Err(rule.at(here));
+            }
+        }
+        let spatial: Vec<&Expr> = node
+            .iters
+            .iter()
+            .zip(&node.bindings)
+            .filter(|(iter, _)| iter.kind == IterKind::Spatial)
+            .map(|(_, binding)| binding)
+            .collect();
+        let needed = |id: &LoopId| spatial.iter().any(|e| e.uses(&func.loops[*id].var));
+        let (kept, dropped): (Vec<LoopId>, Vec<LoopId>) =
+            loops[at..].iter().partition(|id| needed(id));
+        let of_dropped = |e: &Expr| dropped.iter().any(|&id| e.uses(&func.loops[id].var));
+        Ok(Self {
+            block,
+            before,
+            kept,
+            predicate: without(&node.predicate, &of_dropped),
+        })
+    }
+
+    fn apply(self, func: &mut PrimFunc) -> BlockId {
+        let init = self.make_init(func);
+        let mut stmt = Stmt::Block(init);
+        let mut renamed: Vec<(Var, Var)> = Vec::new();
+        for &id in self.kept.iter().rev() {
+            let old: Loop = func.loops[id].clone();
+            let var = old.var.renamed(format!("{}_init", old.var.name()));
+            renamed.push((old.var.clone(), var.clone()));
+            let new = func.loops.push(Loop { var, ..old });
+            func.tree.set_body(new, vec![stmt]);
+            stmt = Stmt::Loop(new);
+        }
+        let top = match stmt {
+            Stmt::Loop(id) => Place::Loop(id),
+            _ => Place::Block(init),
+        };
+        substitute_below(func, top, &|v| {
+            let found = renamed.iter().find(|(old, _)| old == v);
+            found.map(|(_, new)| new.expr())
+        });
+        let update = &mut func.blocks[self.block];
+        update.name.push_str("_update");
+        update.init = None;
+        let read = |buffer| update.reads.iter().any(|r| r.buffer == buffer);
+        let mut reads = update.writes.clone();
+        reads.retain(|w| !read(w.buffer.clone()));
+        reads.append(&mut update.reads);
+        update.reads = reads;
+        let both = vec![top.stmt(), Stmt::Loop(self.before)];
+        func.tree.replace(self.before, both);
+        init
+    }
+
+    /// The init as a block of the spatial iter variables, detached.
+    fn make_init(&self, func: &mut PrimFunc) -> BlockId {
+        let old = &func.blocks[self.block];
+        let mut iters = Vec::new();
+        let mut bindings = Vec::new();
+        let mut fresh: Vec<(Var, Var)> = Vec::new();
+        for (iter, binding) in old.iters.iter().zip(&old.bindings) {
+            if iter.kind == IterKind::Spatial {
+                let var = iter.var.renamed(iter.var.name());
+                fresh.push((iter.var.clone(), var.clone()));
+                let (dom, kind) = (iter.dom.clone(), iter.kind);
+                iters.push(IterVar { var, dom, kind });
+                bindings.push(binding.clone());
+            }
+        }
+        let map = |v: &Var| {
+            let found = fresh.iter().find(|(old, _)| old == v);
+            found.map(|(_, new)| new.expr())
+        };
+        let init = old.init.as_ref().expect("a reduction block has an init");
+        let body: Vec<Stmt> = init
+            .iter()
+            .map(|stmt| stmt.map_exprs(&mut |e| e.substitute(&map)))
+            .collect();
+        let block = Block {
+            name: format!("{}_init", old.name),
+            iters,
+            bindings,
+            predicate: self.predicate.clone(),
+            reads: vec![],
+            writes: old.writes.iter().map(|w| w.substitute(&map)).collect(),
+            init: None,
+            alloc_buffers: vec![],
+            match_buffers: vec![],
+            annotations: Attrs::clone(&old.annotations),
+        };
+        let id = func.blocks.push(block);
+        func.tree.set_body(id, body);
+        func.blocks[id].reads = access_regions(func, id).reads;
+        id
+    }
+}
+
+/// The conjunction without the conditions for which `drop` holds.
+fn without(predicate: &Expr, drop: &dyn Fn(&Expr) -> bool) -> Expr {
+    match predicate.as_binary(BinOp::And) {
+        Some((a, b)) => without(a, drop).and(without(b, drop)),
+        None if drop(predicate) => Expr::bool(true),
+        None => predicate.clone(),
+    }
+}

@@ -1,0 +1,306 @@
+//! Which values the iter variables of a moved block must take, so that what it provides covers what is required.
+//!
+//! Where the provided indices are a bijective affine map of the iter variables, the map is inverted; else each dimension is
+//! solved on its own, as long as it has one of the forms `v * c`, `v`, `v // c` and `v % c`.
+
+use super::{Moved, relaxed_region};
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::arith::{Analyzer, IntSet};
+use crate::ir::{
+    BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, PrimFunc, Range, Scope, Var,
+};
+use crate::sched::analysis::BlockScope;
+use crate::sched::{Refusal, Rule};
+use crate::tensor::scalar::BinOp;
+
+/// Values of one iter variable: all of `values` that are in `bound`.
+#[derive(Clone, Debug)]
+pub(super) struct IterDomain {
+    pub(super) values: IntSet,
+    /// To be kept by a predicate; `None` if `values` are known to be inside.
+    pub(super) bound: Option<IntSet>,
+}
+
+/// What is known of one iter variable so far; `None` where nothing is.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    values: Option<IntSet>,
+    bound: Option<IntSet>,
+}
+
+impl Known {
+    fn union(&mut self, values: Option<IntSet>, bound: Option<IntSet>, facts: &Analyzer) {
+        let join = |a: &Option<IntSet>, b: Option<IntSet>| match (a, b) {
+            (None, b) => b,
+            (a, None) => a.clone(),
+            (Some(a), Some(b)) => Some(a.union(&b, facts)),
+        };
+        self.values = join(&self.values, values);
+        self.bound = join(&self.bound, bound);
+    }
+
+    /// Leaves out the bound where the values are inside anyway, or takes it as the values where it is tighter.
+    fn settle(self, dom: &Range, facts: &Analyzer) -> IterDomain {
+        let dom = IntSet::from_range(dom);
+        let bound = match self.bound {
+            None => dom,
+            Some(bound) => bound.intersect(&dom, facts),
+        };
+        let bound = bound.simplified(facts);
+        let Some(values) = self.values else {
+            return IterDomain {
+                values: bound,
+                bound: None,
+            };
+        };
+        let values = values.simplified(facts);
+        let both = values.intersect(&bound, facts).simplified(facts);
+        let same = |a: &IntSet, b: &IntSet| a.covers(b, facts) && b.covers(a, facts);
+        let is_constant = |e: &Option<Expr>| e.as_ref().is_some_and(|e| e.as_int().is_some());
+        if same(&values, &both) {
+            IterDomain {
+                values,
+                bound: None,
+            }
+        } else if same(&bound, &both) || (is_constant(&both.min) && is_constant(&both.max)) {
+            IterDomain {
+                values: both,
+                bound: None,
+            }
+        } else {
+            IterDomain {
+                values,
+                bound: Some(bound),
+            }
+        }
+    }
+}
+
+/// The domains of the block's iter variables, in order.
+pub(super) fn iter_domains(
+    func: &PrimFunc,
+    graph: &BlockScope,
+    block: BlockId,
+    target: LoopId,
+    moved: Moved,
+    facts: &Analyzer,
+) -> Result<Vec<IterDomain>, Refusal> {
+    let node = &func.blocks[block];
+    let (provided, others) = match moved {
+        Moved::Producer => (&node.writes, graph.consumers(block)),
+        Moved::Consumer => (&node.reads, graph.producers(block)),
+    };
+    let mut known = vec![Known::default(); node.iters.len()];
+    for region in provided {
+        let Some(required) = required(func, &others, &region.buffer, target, moved, facts) else {
+            continue;
+        };
+        if !solve_affine(&node.iters, region, &required, facts, &mut known) {
+            solve_dimensions(&node.iters, region, &required, facts, &mut known).ok_or_else(
+                || {
+                    let rule = Rule::RegionNotSolvable {
+                        block: node.name.clone(),
+                        buffer: region.buffer.name().to_owned(),
+                    };
+                    rule.at([block.into(), target.into()])
+                },
+            )?;
+        }
+    }
+    let settled = known.into_iter().zip(&node.iters);
+    Ok(settled
+        .map(|(known, iter)| known.settle(&iter.dom, facts))
+        .collect())
+}
+
+/// What the other blocks require of the buffer while the target loop runs once.
+fn required(
+    func: &PrimFunc,
+    others: &[BlockId],
+    buffer: &Buffer,
+    target: LoopId,
+    moved: Moved,
+    facts: &Analyzer,
+) -> Option<Vec<IntSet>> {
+    let memory = match moved {
+        Moved::Producer => buffer.scope().clone(),
+        Moved::Consumer => Scope::Global,
+    };
+    let mut total: Option<Vec<IntSet>> = None;
+    for &other in others {
+        let node = &func.blocks[other];
+        let regions = match moved {
+            Moved::Producer => &node.reads,
+            Moved::Consumer => &node.writes,
+        };
+        for region in regions.iter().filter(|r| r.buffer == *buffer) {
+            let sets = relaxed_region(func, other, region, target, &memory, facts);
+            total = Some(match total {
+                None => sets,
+                Some(before) => before
+                    .iter()
+                    .zip(&sets)
+                    .map(|(a, b)| a.union(b, facts))
+                    .collect(),
+            });
+        }
+    }
+    total
+}
+
+/// Solves by inverting the provided indices; whether that was possible.
+fn solve_affine(
+    iters: &[IterVar],
+    provided: &BufferRegion,
+    required: &[IntSet],
+    facts: &Analyzer,
+    known: &mut [Known],
+) -> bool {
+    if !provided.region.iter().all(|r| r.extent.is_one()) {
+        return false;
+    }
+    let indices: Vec<Expr> = provided.region.iter().map(|r| r.min.clone()).collect();
+    let inputs: Vec<(Var, Range)> = iters
+        .iter()
+        .map(|iter| (iter.var.clone(), iter.dom.clone()))
+        .collect();
+    let truth = Expr::bool(true);
+    let level = IterMapLevel::Bijective;
+    let Ok(map) = detect_iter_map(facts, &indices, &inputs, &truth, level, UnitIters::Preserve)
+    else {
+        return false;
+    };
+    let shape = provided.buffer.shape();
+    let ends: Option<Vec<(&Expr, &Expr)>> = required.iter().map(IntSet::bounds).collect();
+    let Some(ends) = ends else {
+        return false;
+    };
+    let lows: Vec<Expr> = ends.iter().map(|(min, _)| (*min).clone()).collect();
+    let highs: Vec<Expr> = ends.iter().map(|(_, max)| (*max).clone()).collect();
+    let zeros: Vec<Expr> = shape.iter().map(|e| Expr::int(0, e.dtype())).collect();
+    let lasts: Vec<Expr> = shape.iter().map(|e| facts.simplify(&(e - 1))).collect();
+    let [lows, highs, zeros, lasts] =
+        [lows, highs, zeros, lasts].map(|values| map.invert(facts, &values));
+    for (at, iter) in iters.iter().enumerate() {
+        let of = |solved: &[(Var, Expr)]| {
+            let found = solved.iter().find(|(v, _)| *v == iter.var);
+            found.map(|(_, e)| e.clone())
+        };
+        let (Some(low), Some(high)) = (of(&lows), of(&highs)) else {
+            continue;
+        };
+        // Only a variable that alone makes up an index runs from the inverse of the first to that of the last value; of
+        // variables that share an index all values may be needed, unless a single one is.
+        let alone = indices
+            .iter()
+            .any(|index| is_shift_of(index, &iter.var, facts));
+        if !alone && low != high {
+            known[at].union(Some(IntSet::from_range(&iter.dom)), None, facts);
+            continue;
+        }
+        let bound = of(&zeros).zip(of(&lasts)).filter(|_| alone);
+        let bound = bound.map(|(min, max)| IntSet::interval(min, max));
+        known[at].union(Some(IntSet::interval(low, high)), bound, facts);
+    }
+    true
+}
+
+/// Whether the index is the variable plus something that does not move with it.
+fn is_shift_of(index: &Expr, var: &Var, facts: &Analyzer) -> bool {
+    index.uses(var) && !facts.simplify(&(index - var)).uses(var)
+}
+
+/// Solves each dimension on its own; `None` if one has another form.
+fn solve_dimensions(
+    iters: &[IterVar],
+    provided: &BufferRegion,
+    required: &[IntSet],
+    facts: &Analyzer,
+    known: &mut [Known],
+) -> Option<()> {
+    let shape = provided.buffer.shape();
+    for ((range, required), extent) in provided.region.iter().zip(required).zip(shape) {
+        let provided = IntSet::from_range(range).simplified(facts);
+        let (first, last) = provided.bounds()?;
+        if first == last && first.as_int().is_some() {
+            let same = required.as_point(facts) == Some(first);
+            same.then_some(())?;
+            continue;
+        }
+        let whole = IntSet::interval(Expr::int(0, extent.dtype()), extent - 1);
+        let solved = solve(first, first == last, required, &whole, facts)?;
+        match iters.iter().position(|iter| iter.var == solved.var) {
+            Some(at) => known[at].union(solved.values, solved.bound, facts),
+            // An outer variable: nothing to choose, so what is there must be what is asked for.
+            None => (required.as_point(facts) == Some(first)).then_some(())?,
+        }
+    }
+    Some(())
+}
+
+struct Solved {
+    var: Var,
+    values: Option<IntSet>,
+    bound: Option<IntSet>,
+}
+
+/// The values of the variable of `index` for which it takes the required values, and for which it stays in the buffer.
+fn solve(
+    index: &Expr,
+    is_point: bool,
+    required: &IntSet,
+    whole: &IntSet,
+    facts: &Analyzer,
+) -> Option<Solved> {
+    let both_ends = |set: &IntSet, f: &dyn Fn(&Expr) -> Expr| IntSet {
+        min: set.min.as_ref().map(f),
+        max: set.max.as_ref().map(f),
+    };
+    if let Some((a, b)) = index.as_binary(BinOp::Mul) {
+        let (var, factor) = match (a.as_var(), b.as_var()) {
+            (Some(var), _) => (var, b),
+            (None, Some(var)) => (var, a),
+            (None, None) => return None,
+        };
+        let divide = |e: &Expr| facts.simplify(&e.floor_div(factor));
+        return Some(Solved {
+            var: var.clone(),
+            values: Some(both_ends(required, &divide)),
+            bound: Some(both_ends(whole, &divide)),
+        });
+    }
+    if !is_point {
+        return None;
+    }
+    if let Some(var) = index.as_var() {
+        return Some(Solved {
+            var: var.clone(),
+            values: Some(required.clone()),
+            bound: Some(whole.clone()),
+        });
+    }
+    if let Some((inner, factor)) = index.as_binary(BinOp::FloorDiv)
+        && facts.can_prove(&factor.ge(1))
+    {
+        // a <= x // f <= b  if and only if  a * f <= x <= b * f + f - 1
+        let multiply = |set: &IntSet| IntSet {
+            min: set.min.as_ref().map(|min| min * factor),
+            max: set
+                .max
+                .as_ref()
+                .map(|max| facts.simplify(&(max * factor + factor - 1))),
+        };
+        return solve(inner, true, &multiply(required), &multiply(whole), facts);
+    }
+    if let Some((inner, _)) = index.as_binary(BinOp::FloorMod)
+        && let Some(var) = inner.as_var()
+    {
+        // Any value of the variable may have a required remainder.
+        return Some(Solved {
+            var: var.clone(),
+            values: None,
+            bound: None,
+        });
+    }
+    None
+}

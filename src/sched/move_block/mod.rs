@@ -1,0 +1,287 @@
+//! What `compute_at` and `reverse_compute_at` share: a block moves under a loop, with new loops around it that run over what
+//! the blocks below that loop need of it.
+//!
+//! A block *provides* regions of buffers: `compute_at` moves a producer, which provides what it writes to the consumers below the
+//! loop; `reverse_compute_at` moves a consumer, which provides what it reads to the producers. The blocks below *require*
+//! regions; the new loops make the provided regions cover them, see [`domain`].
+
+mod domain;
+
+use super::analysis::{
+    BlockScope, block_vars_as_bindings, check_complete_or_reduction_block, check_not_output_block,
+    check_stage_pipeline, facts_at, relaxed_domains,
+};
+use super::body::{insert_at, removal_of, remove_place};
+use super::{Arg, Refusal, Rule, living_block, living_loop};
+use crate::arith::{Analyzer, IntSet, eval_set};
+use crate::ir::{
+    Attrs, BlockId, BufferRegion, Expr, Loop, LoopId, LoopKind, Place, PrimFunc, Range, Scope,
+    Stmt, Var,
+};
+
+/// What becomes of new loops that run once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnitLoops {
+    /// They are left out.
+    #[default]
+    Drop,
+    /// They are made like others.
+    Preserve,
+}
+
+impl From<bool> for UnitLoops {
+    fn from(preserve: bool) -> Self {
+        if preserve { Self::Preserve } else { Self::Drop }
+    }
+}
+
+impl From<UnitLoops> for Arg {
+    fn from(units: UnitLoops) -> Self {
+        Self::Bool(units == UnitLoops::Preserve)
+    }
+}
+
+/// Where among the statements of the loop the block is put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum InsertAt {
+    /// As late as its consumers allow (TVM: -1).
+    #[default]
+    Latest,
+    /// As early as its producers allow (TVM: -2).
+    Earliest,
+    /// Before the statement with this index.
+    Index(usize),
+}
+
+impl From<InsertAt> for Arg {
+    fn from(at: InsertAt) -> Self {
+        match at {
+            InsertAt::Latest => Self::Int(-1),
+            InsertAt::Earliest => Self::Int(-2),
+            InsertAt::Index(index) => index.into(),
+        }
+    }
+}
+
+/// Which block moves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// A producer, to its consumers.
+    Producer,
+    /// A consumer, to its producers.
+    Consumer,
+}
+
+/// A checked move.
+pub(super) struct Plan {
+    block: BlockId,
+    target: LoopId,
+    position: usize,
+    /// What goes away where the block was.
+    removed: Place,
+    /// The new loops, outermost first.
+    loops: Vec<Loop>,
+    bindings: Vec<Expr>,
+    predicate: Expr,
+}
+
+impl Plan {
+    pub(super) fn check(
+        func: &PrimFunc,
+        block: BlockId,
+        target: LoopId,
+        units: UnitLoops,
+        at: InsertAt,
+        moved: Moved,
+    ) -> Result<Self, Refusal> {
+        living_block(func, block)?;
+        living_loop(func, target)?;
+        let Some(scope) = func.scope_block(block.into()) else {
+            return Err(Rule::RootBlock.at([block.into()]));
+        };
+        check_stage_pipeline(func, scope)?;
+        check_complete_or_reduction_block(func, block, scope.into())?;
+        if func.scope_block(target.into()) != Some(scope) || func.tree.is_ancestor(target, block) {
+            let rule = Rule::NotInSameScope {
+                block: func.blocks[block].name.clone(),
+                var: func.loops[target].var.name().to_owned(),
+            };
+            return Err(rule.at([block.into(), target.into()]));
+        }
+        if moved == Moved::Producer {
+            check_not_output_block(func, block, scope)?;
+        }
+        let removed = removal_of(func, block)?;
+        let graph = BlockScope::of(func, scope.into());
+        let position = position(func, &graph, block, target, at, moved)?;
+        let mut facts = facts_at(func, target.into());
+        let domains = domain::iter_domains(func, &graph, block, target, moved, &facts)?;
+        let nest = new_nest(func, block, &domains, units, &mut facts);
+        let (loops, bindings, predicate) = nest;
+        Ok(Self {
+            block,
+            target,
+            position,
+            removed,
+            loops,
+            bindings,
+            predicate,
+        })
+    }
+
+    pub(super) fn apply(self, func: &mut PrimFunc) {
+        remove_place(func, self.removed, Some(self.block));
+        let node = &mut func.blocks[self.block];
+        node.bindings = self.bindings;
+        node.predicate = self.predicate;
+        let mut stmt = Stmt::Block(self.block);
+        for l in self.loops.into_iter().rev() {
+            let id = func.loops.push(l);
+            func.tree.set_body(id, vec![stmt]);
+            stmt = Stmt::Loop(id);
+        }
+        insert_at(func, self.target.into(), self.position, stmt);
+    }
+}
+
+/// The index among the statements of the loop before which the block goes: after all its producers there and before all its
+/// consumers.
+fn position(
+    func: &PrimFunc,
+    graph: &BlockScope,
+    block: BlockId,
+    target: LoopId,
+    at: InsertAt,
+    moved: Moved,
+) -> Result<usize, Refusal> {
+    let place = Place::Loop(target);
+    let index = |b: &BlockId| super::body::position_of(func, place, (*b).into());
+    let (producers, consumers) = (graph.producers(block), graph.consumers(block));
+    let required = match moved {
+        Moved::Producer => &consumers,
+        Moved::Consumer => &producers,
+    };
+    let below = |b: &BlockId| func.tree.is_ancestor(target, *b);
+    let missing: Vec<BlockId> = required.iter().copied().filter(|b| !below(b)).collect();
+    if !missing.is_empty() {
+        let rule = Rule::NotAllRequiredBlocksBelow {
+            block: func.blocks[block].name.clone(),
+            var: func.loops[target].var.name().to_owned(),
+            role: match moved {
+                Moved::Producer => "consumer",
+                Moved::Consumer => "producer",
+            },
+            count: missing.len(),
+        };
+        return Err(rule.at(missing.into_iter().map(Place::Block)));
+    }
+    let inside = |blocks: Vec<BlockId>| -> Vec<usize> {
+        blocks
+            .iter()
+            .filter(|b| below(b))
+            .filter_map(index)
+            .collect()
+    };
+    let first = inside(producers)
+        .into_iter()
+        .max()
+        .map_or(0, |last| last + 1);
+    let count = func.tree.body(target).len();
+    let last = inside(consumers).into_iter().min().unwrap_or(count);
+    let chosen = match at {
+        InsertAt::Latest => last,
+        InsertAt::Earliest => first,
+        InsertAt::Index(index) => index,
+    };
+    if first > last || chosen < first || chosen > last {
+        let rule = Rule::InsertionPointNotFound {
+            block: func.blocks[block].name.clone(),
+            first,
+            last,
+            asked: chosen,
+        };
+        return Err(rule.at([target.into(), block.into()]));
+    }
+    Ok(chosen)
+}
+
+/// The values of a region of a block, for all iterations of the loops below the target loop (and of threads that share the
+/// memory, if `memory` says so).
+fn relaxed_region(
+    func: &PrimFunc,
+    block: BlockId,
+    region: &BufferRegion,
+    target: LoopId,
+    memory: &Scope,
+    facts: &Analyzer,
+) -> Vec<IntSet> {
+    let loops = relaxed_domains(func, block.into(), target.into(), memory);
+    let domain = |v: &Var| {
+        let found = loops.iter().find(|(var, _)| var == v);
+        found.map(|(_, set)| set.clone())
+    };
+    let bind = block_vars_as_bindings(func, block);
+    let ends = |range: &Range| {
+        let min = range.min.substitute(&bind);
+        if range.extent.is_one() {
+            return eval_set(&min, &domain, facts);
+        }
+        let last = &min + range.extent.substitute(&bind) - 1;
+        IntSet {
+            min: eval_set(&min, &domain, facts).min,
+            max: eval_set(&last, &domain, facts).max,
+        }
+    };
+    region.region.iter().map(ends).collect()
+}
+
+/// The loops over the domains, the bindings of the iter variables, and the conditions that keep them in their bounds.
+fn new_nest(
+    func: &PrimFunc,
+    block: BlockId,
+    domains: &[domain::IterDomain],
+    units: UnitLoops,
+    facts: &mut Analyzer,
+) -> (Vec<Loop>, Vec<Expr>, Expr) {
+    let mut loops = Vec::new();
+    let mut bindings = Vec::new();
+    let mut predicate = Expr::bool(true);
+    for (iter, domain) in func.blocks[block].iters.iter().zip(domains) {
+        let range = domain
+            .values
+            .to_range(facts)
+            .unwrap_or_else(|| iter.dom.clone());
+        let value = if units == UnitLoops::Preserve || !range.extent.is_one() {
+            let dtype = iter.var.dtype();
+            let var = Var::new(format!("ax{}", loops.len()), dtype);
+            let extent = range.extent.cast(dtype);
+            facts.bind(&var, &Range::to(extent.clone()));
+            let value = match range.min.is_zero() {
+                true => var.expr(),
+                false => &range.min + &var,
+            };
+            loops.push(Loop {
+                var,
+                min: Expr::int(0, dtype),
+                extent,
+                kind: LoopKind::Serial,
+                annotations: Attrs::new(),
+            });
+            value
+        } else {
+            range.min
+        };
+        if let Some(bound) = &domain.bound {
+            let low = bound.min.as_ref().map(|min| value.ge(min));
+            let high = bound.max.as_ref().map(|max| value.lt(max + 1));
+            for condition in low.into_iter().chain(high) {
+                if !facts.can_prove(&condition) {
+                    predicate = predicate.and(condition);
+                }
+            }
+        }
+        bindings.push(value);
+    }
+    let bindings = bindings.iter().map(|b| facts.simplify(b)).collect();
+    (loops, bindings, facts.simplify(&predicate))
+}

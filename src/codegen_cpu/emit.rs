@@ -13,6 +13,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use super::CodegenError;
 use super::helpers::HelperRefs;
 use super::host::parallel_loop;
+use super::index::Scope;
 use super::locals::Locals;
 use super::memory::Place;
 use super::value::{Val, lane_type};
@@ -44,12 +45,7 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) places: SideTable<ArrayId, Option<Place>>,
     /// Value of each variable in scope.
     vars: SideTable<VarId, Option<Val>>,
-    /// How many loops are around the definition of each variable.
-    pub(super) depths: SideTable<VarId, usize>,
-    /// Definition of each integer `let`, for index arithmetic to look through.
-    pub(super) lets: SideTable<VarId, Option<Expr>>,
-    /// How many loops are around the current statement.
-    pub(super) depth: usize,
+    pub(super) scope: Scope,
 }
 
 /// The signature of all native kernels.
@@ -82,9 +78,7 @@ pub(super) fn emit(
         locals: Locals::default(),
         places: SideTable::with_default(None),
         vars: SideTable::with_default(None),
-        depths: SideTable::with_default(0),
-        lets: SideTable::with_default(None),
-        depth: 0,
+        scope: Scope::default(),
     };
     emitter.function()?;
     emitter.b.ins().return_(&[]);
@@ -165,7 +159,7 @@ impl Emitter<'_, '_> {
 
     pub(super) fn bind(&mut self, var: VarId, value: Val) {
         *self.vars.entry(var) = Some(value);
-        *self.depths.entry(var) = self.depth;
+        self.scope.define(var);
     }
 
     pub(super) fn var(&self, var: VarId) -> Result<Val, CodegenError> {
@@ -236,8 +230,8 @@ impl Emitter<'_, '_> {
                 let val = self.expr(value)?;
                 self.expect_type("a let", ty, val.ty)?;
                 self.bind(*var, val);
-                if ty.lanes == 1 && ty.scalar.is_int() && !loads(value) {
-                    *self.lets.entry(*var) = Some(value.clone());
+                if ty.lanes == 1 && ty.scalar.is_int() {
+                    self.scope.define_as(*var, value);
                 }
                 Ok(())
             }
@@ -314,7 +308,7 @@ impl Emitter<'_, '_> {
             }
         };
         self.b.switch_to_block(inside);
-        self.depth += 1;
+        self.scope.depth += 1;
         let value = if lane_type(ty.scalar) == types::I64 {
             counter
         } else {
@@ -322,7 +316,7 @@ impl Emitter<'_, '_> {
         };
         self.bind(var, Val::scalar(ty.scalar, value));
         self.stmts(body)?;
-        self.depth -= 1;
+        self.scope.depth -= 1;
         let next = self.b.ins().iadd_imm_s(counter, 1);
         let more = self.b.ins().icmp(IntCC::SignedLessThan, next, last);
         let again = [BlockArg::Value(next)];
@@ -360,14 +354,14 @@ impl Emitter<'_, '_> {
         let [header, inside, exit] = blocks;
         self.b.ins().jump(header, &[]);
         self.b.switch_to_block(header);
-        self.depth += 1;
+        self.scope.depth += 1;
         let cond = self.condition(cond)?;
         self.b.ins().brif(cond, inside, &[], exit, &[]);
         self.b.switch_to_block(inside);
         self.b.seal_block(inside);
         self.stmts(body)?;
         self.b.ins().jump(header, &[]);
-        self.depth -= 1;
+        self.scope.depth -= 1;
         self.b.seal_block(header);
         self.b.switch_to_block(exit);
         self.b.seal_block(exit);
@@ -388,20 +382,6 @@ enum Trips {
     Some,
     /// There may be none.
     Unknown,
-}
-
-/// Whether the expression reads an array.
-pub(super) fn loads(e: &Expr) -> bool {
-    let mut found = matches!(
-        e,
-        Expr::Load {
-            array: _,
-            index: _,
-            lanes: _
-        }
-    );
-    super::tree::for_each_child(e, &mut |child| found |= loads(child));
-    found
 }
 
 /// `a[i] = a[i] + x * y` as `a[i] = fma(x, y, a[i])`, where the machine has it.

@@ -5,11 +5,11 @@
 //! a constant goes into the offset of the instruction. Valid only where index arithmetic does not overflow, which lowering has
 //! proved for kernels that are `in_bounds`.
 
-use crate::kernel::{Expr, VarId};
+use crate::kernel::{Expr, Kernel, VarId};
+use crate::support::SideTable;
 use crate::tensor::scalar::BinOp;
 
-use super::emit::{Emitter, loads};
-use super::tree;
+use super::tree::{self, loads};
 
 /// A factor of a monomial.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,7 +49,7 @@ impl Poly {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    fn add(mut self, other: &Self, sign: i64) -> Self {
+    pub(super) fn add(mut self, other: &Self, sign: i64) -> Self {
         self.constant = self
             .constant
             .wrapping_add(other.constant.wrapping_mul(sign));
@@ -102,24 +102,57 @@ impl Term {
     }
 }
 
-impl Emitter<'_, '_> {
+/// What index arithmetic must know of the variables in scope.
+#[derive(Clone)]
+pub(super) struct Scope {
+    /// How many loops are around the definition of each variable.
+    pub(super) depths: SideTable<VarId, usize>,
+    /// Definition of each integer `let`, to look through.
+    pub(super) lets: SideTable<VarId, Option<Expr>>,
+    /// How many loops are around the current statement.
+    pub(super) depth: usize,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            depths: SideTable::with_default(0),
+            lets: SideTable::with_default(None),
+            depth: 0,
+        }
+    }
+}
+
+impl Scope {
+    /// Notes a variable that is defined here.
+    pub(super) fn define(&mut self, var: VarId) {
+        *self.depths.entry(var) = self.depth;
+    }
+
+    /// Notes the definition of an integer scalar.
+    pub(super) fn define_as(&mut self, var: VarId, value: &Expr) {
+        if !loads(value) {
+            *self.lets.entry(var) = Some(value.clone());
+        }
+    }
+
     /// The polynomial of an index.
-    pub(super) fn poly(&self, e: &Expr) -> Poly {
+    pub(super) fn poly(&self, kernel: &Kernel, e: &Expr) -> Poly {
         match e {
             Expr::Int(value, _) => Poly::constant(*value),
             Expr::Var(var) => match &self.lets[*var] {
-                Some(definition) => self.poly(definition),
+                Some(definition) => self.poly(kernel, definition),
                 None => self.atom(Atom::Var(*var), self.depths[*var]),
             },
-            Expr::Cast(ty, a) if ty.lanes == 1 && ty.scalar.is_int() && self.is_int(a) => {
-                self.poly(a)
+            Expr::Cast(ty, a) if ty.lanes == 1 && ty.scalar.is_int() && is_int(kernel, a) => {
+                self.poly(kernel, a)
             }
             Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
                 let sign = if *op == BinOp::Add { 1 } else { -1 };
-                self.poly(a).add(&self.poly(b), sign)
+                self.poly(kernel, a).add(&self.poly(kernel, b), sign)
             }
             Expr::Binary(BinOp::Mul, a, b) => {
-                let (a, b) = (self.poly(a), self.poly(b));
+                let (a, b) = (self.poly(kernel, a), self.poly(kernel, b));
                 if (a.terms.len() + 1) * (b.terms.len() + 1) > MOST_TERMS {
                     return self.other(e);
                 }
@@ -150,20 +183,19 @@ impl Emitter<'_, '_> {
         });
         self.atom(Atom::Other(e.clone()), depth)
     }
+}
 
-    /// Whether the expression is surely of an integer type of at most the width of an index.
-    fn is_int(&self, e: &Expr) -> bool {
-        match e {
-            Expr::Int(_, ty) => ty.is_int(),
-            Expr::Var(var) => self
-                .kernel
-                .vars
-                .get(*var)
-                .is_some_and(|info| info.ty.lanes == 1 && info.ty.scalar.is_int()),
-            Expr::Cast(ty, _) => ty.lanes == 1 && ty.scalar.is_int(),
-            Expr::Binary(op, a, _) => !op.is_comparison() && !op.is_logical() && self.is_int(a),
-            Expr::Select(_, a, _) => self.is_int(a),
-            _ => false,
-        }
+/// Whether the expression is surely an integer scalar.
+fn is_int(kernel: &Kernel, e: &Expr) -> bool {
+    match e {
+        Expr::Int(_, ty) => ty.is_int(),
+        Expr::Var(var) => kernel
+            .vars
+            .get(*var)
+            .is_some_and(|info| info.ty.lanes == 1 && info.ty.scalar.is_int()),
+        Expr::Cast(ty, _) => ty.lanes == 1 && ty.scalar.is_int(),
+        Expr::Binary(op, a, _) => !op.is_comparison() && !op.is_logical() && is_int(kernel, a),
+        Expr::Select(_, a, _) => is_int(kernel, a),
+        _ => false,
     }
 }

@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
     fn local_accesses(&self, kernel: &Kernel) -> Accesses {
         let accesses = std::cell::RefCell::new(Accesses::new());
         let note = |array: ArrayId, index: &Expr, lanes: usize| {
-            let at = self.poly(index).as_constant();
+            let at = self.scope.poly(self.kernel, index).as_constant();
             let at = at.and_then(|at| usize::try_from(at).ok());
             let access = at.map(|at| (at, lanes));
             accesses.borrow_mut().entry(array).or_default().push(access);
@@ -113,7 +113,7 @@ impl Emitter<'_, '_> {
 
     /// A load from an array in registers; `None` if the array is in memory.
     pub(super) fn load_local(&mut self, array: ArrayId, index: &Expr, lanes: u16) -> Option<Val> {
-        let at = self.poly(index).as_constant()? as usize;
+        let at = self.scope.poly(self.kernel, index).as_constant()? as usize;
         let local = self.locals.0.get(&array)?;
         let (dtype, chunk) = (local.dtype, local.chunk);
         let lane = lane_type(dtype);
@@ -144,7 +144,7 @@ impl Emitter<'_, '_> {
         index: &Expr,
         value: &Val,
     ) -> Result<bool, CodegenError> {
-        let Some(at) = self.poly(index).as_constant() else {
+        let Some(at) = self.scope.poly(self.kernel, index).as_constant() else {
             return Ok(false);
         };
         let Some(local) = self.locals.0.get(&array) else {

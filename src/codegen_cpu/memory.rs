@@ -342,7 +342,7 @@ impl Emitter<'_, '_> {
                 0,
             ));
         }
-        let mut poly = self.poly(index);
+        let mut poly = self.scope.poly(self.kernel, index);
         let offset = poly.constant.wrapping_mul(bytes);
         poly.terms.sort_by_key(|term| term.depth);
         let mut address = place.base;
@@ -384,7 +384,7 @@ impl Emitter<'_, '_> {
                 return Err(self.mismatch("an index", Ty::scalar(ScalarType::I64), value.ty));
             }
             let depth = match atom {
-                Atom::Var(var) => self.depths[*var],
+                Atom::Var(var) => self.scope.depths[*var],
                 Atom::Other(_) => term.depth,
             };
             factors.push((depth, self.widen(&value)));

@@ -22,6 +22,7 @@ mod memory;
     reason = "gives entries of generated code their type, frees its memory"
 )]
 mod module;
+mod opt;
 mod tree;
 mod value;
 

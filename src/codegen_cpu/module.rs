@@ -11,7 +11,7 @@ use cranelift_module::{Linkage, Module, default_libcall_names};
 use super::emit::{self, KernelArgs};
 use super::host::parallel_loop;
 use super::isa::host_isa;
-use super::{CodegenError, Verify, helpers};
+use super::{CodegenError, Verify, helpers, opt};
 use crate::kernel::{HostExpr, Kernel};
 
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`NativeKernel::parallel`]).
@@ -126,6 +126,7 @@ fn define(
     let mut context = FunctionBuilderContext::new();
     let mut out = Vec::new();
     for (i, kernel) in kernels.iter().enumerate() {
+        let kernel = &opt::optimize(kernel);
         let failed = |source| CodegenError::Compile {
             kernel: kernel.name.clone(),
             source: Box::new(source),
@@ -155,7 +156,12 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     let isa = host_isa(Verify::No)?;
     let isa: &dyn TargetIsa = &*isa;
     let mut func = Function::new();
-    emit::emit(kernel, isa, &mut func, &mut FunctionBuilderContext::new())?;
+    emit::emit(
+        &opt::optimize(kernel),
+        isa,
+        &mut func,
+        &mut FunctionBuilderContext::new(),
+    )?;
     Ok(format!(
         "; {}: {}\n{}",
         kernel.name,

@@ -2,6 +2,7 @@
 
 mod build;
 mod eval;
+mod loops;
 mod programs;
 mod scalars;
 

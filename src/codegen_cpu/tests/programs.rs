@@ -8,7 +8,7 @@ use crate::tensor::{ScalarType, Tensor};
 
 const F32: ScalarType = ScalarType::F32;
 
-fn floats(n: usize, seed: u64) -> Tensor {
+pub(super) fn floats(n: usize, seed: u64) -> Tensor {
     let mut state = seed;
     let values: Vec<Scalar> = (0..n)
         .map(|_| {

@@ -1,0 +1,196 @@
+//! Rewrites of a kernel before code is made of it: what the GPU does not need, and Cranelift does not do.
+//!
+//! From the innermost loop outwards, each serial loop is
+//! 1. split where a condition on its variable changes, and its invariant conditions are tested once before it ([`partition`]),
+//!    so that the tails of sizes that do not divide stay out of the inner loop;
+//! 2. freed of the memory that it accumulates in: elements at invariant positions become local variables ([`promote`]);
+//! 3. run on vectors with several accumulators, if it is a reduction of scalars ([`reduce`]).
+
+mod partition;
+mod promote;
+mod reduce;
+
+use super::index::Scope;
+use crate::kernel::{
+    Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId, VarInfo,
+};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+/// The kernel with its loops rewritten.
+pub(super) fn optimize(kernel: &Kernel) -> Kernel {
+    let mut opt = Optimizer {
+        kernel: kernel.clone(),
+        scope: Scope::default(),
+        copied: 0,
+    };
+    let body = std::mem::take(&mut opt.kernel.body);
+    for (var, _) in &kernel.scalars {
+        opt.scope.define(*var);
+    }
+    opt.kernel.body = opt.stmts(body);
+    opt.kernel
+}
+
+struct Optimizer {
+    /// Grows new variables and local arrays; its body is elsewhere meanwhile.
+    kernel: Kernel,
+    scope: Scope,
+    /// Statements added by copying loops.
+    copied: usize,
+}
+
+/// The parts of a `Stmt::For`.
+#[derive(Clone, Debug)]
+struct Loop {
+    var: VarId,
+    min: Expr,
+    extent: Expr,
+    kind: ForKind,
+    body: Vec<Stmt>,
+}
+
+impl From<Loop> for Stmt {
+    fn from(l: Loop) -> Self {
+        Self::For {
+            var: l.var,
+            min: l.min,
+            extent: l.extent,
+            kind: l.kind,
+            body: l.body,
+        }
+    }
+}
+
+impl Optimizer {
+    fn stmts(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
+        stmts.into_iter().flat_map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        match stmt {
+            Stmt::Let(var, value) => {
+                self.scope.define(var);
+                if self
+                    .kernel
+                    .vars
+                    .get(var)
+                    .is_some_and(|v| v.ty.lanes == 1 && v.ty.scalar.is_int())
+                {
+                    self.scope.define_as(var, &value);
+                }
+                vec![Stmt::Let(var, value)]
+            }
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } => self.loop_(Loop {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            }),
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => vec![Stmt::If {
+                cond,
+                then: self.stmts(then),
+                otherwise: self.stmts(otherwise),
+            }],
+            Stmt::While { cond, body } => {
+                self.scope.depth += 1;
+                let body = self.stmts(body);
+                self.scope.depth -= 1;
+                vec![Stmt::While { cond, body }]
+            }
+            store @ Stmt::Store {
+                array: _,
+                index: _,
+                value: _,
+            } => vec![store],
+            Stmt::Barrier => vec![Stmt::Barrier],
+        }
+    }
+
+    /// Rewrites a loop, conditions first, so that the loops inside its parts are those of the parts.
+    fn loop_(&mut self, l: Loop) -> Vec<Stmt> {
+        let outermost = self.scope.depth == 0 && l.kind == ForKind::Parallel;
+        if !outermost && let Some(parts) = self.partition(&l) {
+            return self.stmts(parts);
+        }
+        self.scope.depth += 1;
+        self.scope.define(l.var);
+        let body = self.stmts(l.body);
+        self.scope.depth -= 1;
+        let l = Loop { body, ..l };
+        if outermost {
+            return vec![l.into()];
+        }
+        match self.promote(&l) {
+            Some((before, inner, after)) => {
+                let inner = self.vectorize_reduction(inner);
+                before.into_iter().chain(inner).chain(after).collect()
+            }
+            None => self.vectorize_reduction(l),
+        }
+    }
+
+    /// A new local array.
+    fn local(&mut self, name: &str, dtype: ScalarType, len: usize) -> ArrayId {
+        self.kernel.arrays.push(Array {
+            name: name.to_owned(),
+            dtype,
+            len: HostExpr::Const(len as i64),
+            space: Space::Local,
+            vector: 1,
+        })
+    }
+
+    /// A new variable like `var`.
+    fn var_like(&mut self, var: VarId, suffix: &str) -> VarId {
+        let info = &self.kernel.vars[var];
+        let info = VarInfo {
+            name: format!("{}{suffix}", info.name),
+            ty: info.ty,
+        };
+        self.kernel.vars.push(info)
+    }
+
+    /// Declared type of a variable.
+    fn scalar_of(&self, var: VarId) -> Option<ScalarType> {
+        let Ty { scalar, lanes } = self.kernel.vars.get(var)?.ty;
+        (lanes == 1 && scalar.is_int()).then_some(scalar)
+    }
+}
+
+fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
+    if let (Expr::Int(x, ty), Expr::Int(y, _)) = (&a, &b) {
+        use crate::tensor::scalar::{Scalar, eval_binary};
+        if !op.is_comparison()
+            && let Ok(value) = eval_binary(op, *ty, Scalar::Int(*x), Scalar::Int(*y))
+        {
+            return Expr::Int(value.as_int(), *ty);
+        }
+    }
+    match (&op, &a, &b) {
+        (BinOp::Add | BinOp::Sub, _, Expr::Int(0, _)) => a,
+        (BinOp::Add, Expr::Int(0, _), _) => b,
+        (BinOp::Mul | BinOp::Div, _, Expr::Int(1, _)) => a,
+        (BinOp::Mul, Expr::Int(1, _), _) => b,
+        _ => Expr::Binary(op, Box::new(a), Box::new(b)),
+    }
+}
+
+fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
+    Expr::Load {
+        array,
+        index: Box::new(index),
+        lanes,
+    }
+}

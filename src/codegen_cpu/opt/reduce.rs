@@ -1,0 +1,321 @@
+//! Reductions of scalars, run on vectors with several accumulators.
+//!
+//! `for k { t = t op f(k) }` with neighbouring elements for neighbouring `k` becomes a loop over groups of `k` on vectors that
+//! fill eight registers, one over single registers for what is left, and one over scalars for the rest; then the accumulators are
+//! combined in pairs. `op` must be associative and commutative but for rounding: `+`, `*`, `min`, `max`.
+
+use super::{Loop, Optimizer, binary, load};
+use crate::codegen_cpu::tree;
+use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+/// Accumulator registers that keep a core's arithmetic busy.
+const REGISTERS: usize = 8;
+
+/// `t = t op term`
+struct Accumulation {
+    array: ArrayId,
+    index: Expr,
+    dtype: ScalarType,
+    op: BinOp,
+    term: Expr,
+}
+
+impl Optimizer {
+    /// The loop on vectors, if it is a reduction of scalars into local cells; else the loop itself.
+    pub(super) fn vectorize_reduction(&mut self, l: Loop) -> Vec<Stmt> {
+        self.try_vectorize(&l).unwrap_or_else(|| vec![l.into()])
+    }
+
+    fn try_vectorize(&mut self, l: &Loop) -> Option<Vec<Stmt>> {
+        let ty = self.scalar_of(l.var)?;
+        let sums = self.accumulations(l)?;
+        let bytes = sums.iter().map(|s| s.dtype.bytes().max(2)).max()?;
+        let lanes = if bytes == 2 { 4 } else { 16 / bytes };
+        let registers = (REGISTERS / sums.len()).max(1);
+        let wide = u16::try_from(lanes * registers).ok()?;
+        let lanes = u16::try_from(lanes).ok()?;
+        if matches!(&l.extent, Expr::Int(n, _) if *n < i64::from(lanes)) {
+            return None;
+        }
+        let accumulators: Vec<ArrayId> = sums
+            .iter()
+            .map(|s| self.local("partial", s.dtype, wide.into()))
+            .collect();
+        let mut out: Vec<Stmt> = sums
+            .iter()
+            .zip(&accumulators)
+            .map(|(sum, &array)| Stmt::Store {
+                array,
+                index: Expr::Int(0, ScalarType::I64),
+                value: Expr::Splat(Box::new(identity(sum.op, sum.dtype)), wide),
+            })
+            .collect();
+        let mut done = Expr::Int(0, ty);
+        for width in [wide, lanes] {
+            if registers == 1 && width == wide && wide != lanes {
+                continue;
+            }
+            let step = self.step(l, &sums, &accumulators, width, &done)?;
+            done = step.1;
+            out.extend(step.0);
+            if wide == lanes {
+                break;
+            }
+        }
+        for (sum, &array) in sums.iter().zip(&accumulators) {
+            out.push(Stmt::Store {
+                array: sum.array,
+                index: sum.index.clone(),
+                value: binary(
+                    sum.op,
+                    load(sum.array, sum.index.clone(), 1),
+                    combine(sum.op, array, registers, lanes),
+                ),
+            });
+        }
+        let tail = self.var_like(l.var, "_tail");
+        let mut body = l.body.clone();
+        tree::map_exprs(&mut body, &mut |e| {
+            tree::substitute(e, l.var, &Expr::Var(tail))
+        });
+        out.push(
+            Loop {
+                var: tail,
+                min: binary(BinOp::Add, l.min.clone(), done.clone()),
+                extent: binary(BinOp::Sub, l.extent.clone(), done),
+                kind: ForKind::Serial,
+                body,
+            }
+            .into(),
+        );
+        Some(out)
+    }
+
+    /// A loop over groups of `width` iterations from `done` on, and how many iterations are done after it.
+    fn step(
+        &mut self,
+        l: &Loop,
+        sums: &[Accumulation],
+        accumulators: &[ArrayId],
+        width: u16,
+        done: &Expr,
+    ) -> Option<(Vec<Stmt>, Expr)> {
+        let ty = self.scalar_of(l.var)?;
+        let group = self.var_like(l.var, "_group");
+        let size = Expr::Int(width.into(), ty);
+        let base = binary(BinOp::Mul, Expr::Var(group), size.clone());
+        let first = binary(
+            BinOp::Add,
+            binary(BinOp::Add, l.min.clone(), done.clone()),
+            base,
+        );
+        let body = sums
+            .iter()
+            .zip(accumulators)
+            .map(|(sum, &array)| {
+                let index = Expr::Int(0, ScalarType::I64);
+                let term = self.vector(&sum.term, l.var, &first, width)?;
+                let value = Expr::Binary(
+                    sum.op,
+                    Box::new(load(array, index.clone(), width)),
+                    Box::new(term),
+                );
+                Some(Stmt::Store {
+                    array,
+                    index,
+                    value,
+                })
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let left = binary(BinOp::Sub, l.extent.clone(), done.clone());
+        let groups = binary(BinOp::Div, left, size.clone());
+        let (count, mut out) = match groups {
+            Expr::Int(_, _) => (groups, vec![]),
+            groups => {
+                let count = self.var_like(l.var, "_groups");
+                (Expr::Var(count), vec![Stmt::Let(count, groups)])
+            }
+        };
+        let done = binary(
+            BinOp::Add,
+            done.clone(),
+            binary(BinOp::Mul, count.clone(), size),
+        );
+        out.push(
+            Loop {
+                var: group,
+                min: Expr::Int(0, ty),
+                extent: count,
+                kind: ForKind::Serial,
+                body,
+            }
+            .into(),
+        );
+        Some((out, done))
+    }
+
+    /// The accumulations that the loop consists of, into different local cells that nothing else in it reads.
+    fn accumulations(&self, l: &Loop) -> Option<Vec<Accumulation>> {
+        let mut sums = Vec::new();
+        for s in &l.body {
+            let Stmt::Store {
+                array,
+                index,
+                value: Expr::Binary(op @ (BinOp::Add | BinOp::Mul | BinOp::Min | BinOp::Max), a, b),
+            } = s
+            else {
+                return None;
+            };
+            let info = self.kernel.arrays.get(*array)?;
+            let own = load(*array, index.clone(), 1);
+            let term = if **a == own {
+                b
+            } else if **b == own {
+                a
+            } else {
+                return None;
+            };
+            if info.space != Space::Local
+                || info.dtype == ScalarType::Bool
+                || tree::loads(index)
+                || tree::uses(index, l.var)
+            {
+                return None;
+            }
+            sums.push(Accumulation {
+                array: *array,
+                index: index.clone(),
+                dtype: info.dtype,
+                op: *op,
+                term: (**term).clone(),
+            });
+        }
+        let apart = |e: &Expr| {
+            let mut apart = true;
+            tree::walk(e, &mut |e| {
+                if let Expr::Load {
+                    array,
+                    index: _,
+                    lanes: _,
+                } = e
+                {
+                    apart &= sums.iter().all(|s| s.array != *array);
+                }
+            });
+            apart
+        };
+        let distinct = |i: usize| {
+            sums[..i]
+                .iter()
+                .all(|s| s.array != sums[i].array || s.index != sums[i].index)
+        };
+        let fine = !sums.is_empty()
+            && sums.iter().all(|s| apart(&s.term))
+            && (0..sums.len()).all(distinct);
+        fine.then_some(sums)
+    }
+
+    /// The values of `e` for `var` from `first` on, as a vector; `None` if they are no vector operation.
+    fn vector(&self, e: &Expr, var: VarId, first: &Expr, lanes: u16) -> Option<Expr> {
+        if !tree::uses(e, var) {
+            return Some(Expr::Splat(Box::new(e.clone()), lanes));
+        }
+        let inner = |e: &Expr| Some(Box::new(self.vector(e, var, first, lanes)?));
+        match e {
+            Expr::Var(_) => {
+                let one = Expr::Int(1, self.scalar_of(var)?);
+                Some(Expr::Ramp(Box::new(first.clone()), Box::new(one), lanes))
+            }
+            Expr::Load {
+                array,
+                index,
+                lanes: 1,
+            } => {
+                let next = binary(
+                    BinOp::Add,
+                    Expr::Var(var),
+                    Expr::Int(1, self.scalar_of(var)?),
+                );
+                let apart = binary(
+                    BinOp::Sub,
+                    tree::substitute(index, var, &next),
+                    (**index).clone(),
+                );
+                let neighbours = self.scope.poly(&self.kernel, &apart).as_constant() == Some(1);
+                neighbours.then(|| load(*array, tree::substitute(index, var, first), lanes))
+            }
+            Expr::Cast(ty, a) if ty.lanes == 1 => Some(Expr::Cast(
+                Ty {
+                    scalar: ty.scalar,
+                    lanes,
+                },
+                inner(a)?,
+            )),
+            Expr::Binary(op, a, b) => Some(Expr::Binary(*op, inner(a)?, inner(b)?)),
+            Expr::Not(a) => Some(Expr::Not(inner(a)?)),
+            Expr::Select(c, a, b) => Some(Expr::Select(inner(c)?, inner(a)?, inner(b)?)),
+            Expr::Call(intrin, args) => {
+                let args = args.iter().map(|a| self.vector(a, var, first, lanes));
+                Some(Expr::Call(*intrin, args.collect::<Option<_>>()?))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The value that changes nothing.
+fn identity(op: BinOp, dtype: ScalarType) -> Expr {
+    let (float, int) = match (op, dtype.int_range()) {
+        (BinOp::Mul, _) => (1.0, 1),
+        (BinOp::Min, range) => (
+            f64::INFINITY,
+            if dtype == ScalarType::U64 {
+                -1
+            } else {
+                range.map_or(0, |r| r.1)
+            },
+        ),
+        (BinOp::Max, range) => (f64::NEG_INFINITY, range.map_or(0, |r| r.0)),
+        _ => (0.0, 0),
+    };
+    if dtype.is_float() {
+        Expr::Float(float, dtype)
+    } else {
+        Expr::Int(int, dtype)
+    }
+}
+
+/// All lanes of the accumulators combined: registers in pairs, then the lanes of the last one in pairs.
+fn combine(op: BinOp, array: ArrayId, registers: usize, lanes: u16) -> Expr {
+    let mut parts: Vec<Expr> = (0..registers)
+        .map(|i| {
+            load(
+                array,
+                Expr::Int(i as i64 * i64::from(lanes), ScalarType::I64),
+                lanes,
+            )
+        })
+        .collect();
+    parts = in_pairs(op, parts);
+    let whole = parts.remove(0);
+    let lanes = (0..lanes)
+        .map(|i| Expr::Lane(Box::new(whole.clone()), i))
+        .collect();
+    in_pairs(op, lanes).remove(0)
+}
+
+fn in_pairs(op: BinOp, mut parts: Vec<Expr>) -> Vec<Expr> {
+    while parts.len() > 1 {
+        parts = parts
+            .chunks(2)
+            .map(|pair| match pair {
+                [a, b] => Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone())),
+                [a] => a.clone(),
+                _ => unreachable!("chunks of two"),
+            })
+            .collect();
+    }
+    parts
+}

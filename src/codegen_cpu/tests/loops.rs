@@ -1,0 +1,173 @@
+//! The rewrites of loops keep their meaning, and do what they are for.
+
+use super::build::*;
+use super::check;
+use super::programs::floats;
+use crate::codegen_cpu::opt::optimize;
+use crate::kernel::{Access, Expr, Kernel, Stmt};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+const F32: ScalarType = ScalarType::F32;
+
+fn guarded(cond: Expr, then: Vec<Stmt>) -> Stmt {
+    Stmt::If {
+        cond,
+        then,
+        otherwise: vec![],
+    }
+}
+
+fn lt(a: Expr, b: Expr) -> Expr {
+    bin(BinOp::Lt, a, b)
+}
+
+/// `y[j] (op)= sum over k of term(x[k], w[j, k])`, with `j` in tiles of 4 and `k` in tiles of 16, tails by conditions.
+fn gemv(op: BinOp, term: impl Fn(Expr, Expr) -> Expr) -> Kernel {
+    let mut k = kernel("gemv");
+    let (x, w) = (k.global(F32, Access::Read), k.global(F32, Access::Read));
+    let y = k.global(F32, Access::ReadWrite);
+    let (n, depth) = (k.dim("n"), k.dim("k"));
+    let (j, k0, k1) = (k.var("j", I64), k.var("k0", I64), k.var("k1", I64));
+    let at = || add(mul(v(k0), int(16)), v(k1));
+    let update = |c: i64| {
+        let col = add(mul(v(j), int(4)), int(c));
+        let value = term(
+            load(x, at(), 1),
+            load(w, add(mul(col.clone(), v(depth)), at()), 1),
+        );
+        let sum = bin(op, load(y, col.clone(), 1), value);
+        let inside = bin(BinOp::And, lt(col.clone(), v(n)), lt(at(), v(depth)));
+        guarded(inside, vec![store(y, col, sum)])
+    };
+    let tiles = |extent, size: i64| bin(BinOp::Div, add(v(extent), int(size - 1)), int(size));
+    let inner = for_(k1, int(16), (0..4).map(update).collect());
+    k.body = vec![for_(
+        j,
+        tiles(n, 4),
+        vec![for_(k0, tiles(depth, 16), vec![inner])],
+    )];
+    k
+}
+
+#[test]
+fn guarded_reductions_of_awkward_sizes() {
+    let product = |a: Expr, b: Expr| mul(a, b);
+    let sizes = [(0, 5), (5, 0), (1, 1), (2, 3), (4, 16), (7, 67), (13, 131)];
+    for op in [BinOp::Add, BinOp::Max, BinOp::Min] {
+        let k = gemv(op, product);
+        for (n, depth) in sizes {
+            let tensors = [floats(depth, 1), floats(n * depth, 2), floats(n, 3)];
+            check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
+        }
+    }
+}
+
+#[test]
+fn the_inner_loop_has_no_condition_and_no_memory_to_add_to() {
+    let k = optimize(&gemv(BinOp::Add, mul));
+    let mut loops = 0;
+    let mut clean = 0;
+    innermost(&k.body, &mut |body| {
+        loops += 1;
+        let is_clean = body.iter().all(|s| {
+            matches!(s, Stmt::Store { array, .. } if k.arrays[*array].space == crate::kernel::Space::Local)
+        });
+        clean += usize::from(is_clean);
+    });
+    assert!(loops > 0);
+    assert_eq!(loops, clean, "{:#?}", k.body);
+}
+
+fn innermost(stmts: &[Stmt], f: &mut dyn FnMut(&[Stmt])) -> bool {
+    let mut any = false;
+    for s in stmts {
+        match s {
+            Stmt::For { body, .. } => {
+                any = true;
+                if !innermost(body, f) {
+                    f(body);
+                }
+            }
+            Stmt::If {
+                then, otherwise, ..
+            } => {
+                any |= innermost(then, f);
+                any |= innermost(otherwise, f);
+            }
+            _ => {}
+        }
+    }
+    any
+}
+
+#[test]
+fn reductions_over_other_terms() {
+    for (n, depth) in [(1, 1), (3, 40), (5, 100)] {
+        let tensors = [floats(depth, 1), floats(n * depth, 2), floats(n, 3)];
+        let k = gemv(BinOp::Add, |a, b| {
+            let scaled = Expr::Call(Intrin::Exp, vec![bin(BinOp::Sub, a.clone(), b.clone())]);
+            Expr::Select(
+                Box::new(lt(a, b)),
+                Box::new(scaled),
+                Box::new(Expr::Float(0.5, F32)),
+            )
+        });
+        check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
+    }
+}
+
+#[test]
+fn a_reduction_of_integers_and_one_against_the_grain() {
+    for ty in [ScalarType::I8, ScalarType::I32, ScalarType::U16, I64] {
+        for stride in [1, 3] {
+            let mut k = kernel("sum");
+            let (a, s) = (k.global(ty, Access::Read), k.global(ty, Access::ReadWrite));
+            let n = k.dim("n");
+            let i = k.var("i", I64);
+            let sum = add(load(s, int(0), 1), load(a, mul(v(i), int(stride)), 1));
+            k.body = vec![for_(i, v(n), vec![store(s, int(0), sum)])];
+            for n in [0i64, 1, 31, 64, 101] {
+                let values: Vec<_> = (0..n * stride)
+                    .map(|x| {
+                        crate::tensor::scalar::Scalar::Int(crate::tensor::scalar::wrap_int(
+                            x * 7 - 50,
+                            ty,
+                        ))
+                    })
+                    .collect();
+                let one = super::tensor(ty, &[crate::tensor::scalar::Scalar::Int(3)]);
+                check(&k, &[n], &[super::tensor(ty, &values), one], 1).expect("defined");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recurrence_is_not_a_reduction() {
+    let mut k = kernel("scan");
+    let (a, s) = (
+        k.global(F32, Access::Read),
+        k.global(F32, Access::ReadWrite),
+    );
+    let n = k.dim("n");
+    let i = k.var("i", I64);
+    // s[i + 1] = s[i] * 0.5 + a[i], and a loop whose sum is also its factor.
+    let half = mul(load(s, v(i), 1), Expr::Float(0.5, F32));
+    let own = mul(load(s, int(0), 1), Expr::Float(1.01, F32));
+    k.body = vec![
+        for_(
+            i,
+            v(n),
+            vec![store(s, add(v(i), int(1)), add(half, load(a, v(i), 1)))],
+        ),
+        for_(
+            i,
+            v(n),
+            vec![store(s, int(0), add(load(s, int(0), 1), own))],
+        ),
+    ];
+    for n in [0usize, 1, 37] {
+        check(&k, &[n as i64], &[floats(n, 1), floats(n + 1, 2)], n).expect("defined");
+    }
+}

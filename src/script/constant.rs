@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tensor::scalar::{Scalar, round_float, wrap_int};
+use crate::tensor::scalar::{Scalar, decode as decode_element, encode as encode_element, wrap_int};
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
 /// What is wrong with a constant.
@@ -82,26 +82,22 @@ pub(super) fn from_json(value: &Value) -> Result<Tensor, ConstantError> {
 
 /// The bytes of one element in host order; `None` if the number is not one of the type.
 pub(super) fn element_bytes(number: Scalar, scalar: ScalarType) -> Option<Vec<u8>> {
-    if scalar.is_float() {
-        let value = round_float(number.as_float(), scalar);
-        return Some(match scalar {
-            ScalarType::F16 => half::f16::from_f64(value).to_ne_bytes().to_vec(),
-            ScalarType::BF16 => half::bf16::from_f64(value).to_ne_bytes().to_vec(),
-            ScalarType::F32 => (value as f32).to_ne_bytes().to_vec(),
-            _ => value.to_ne_bytes().to_vec(),
-        });
-    }
-    let Scalar::Int(value) = number else {
-        return None;
+    let fits = match number {
+        Scalar::Float(_) => scalar.is_float(),
+        Scalar::Int(value) => match scalar {
+            ScalarType::Bool => (0..=1).contains(&value),
+            _ => scalar.is_float() || wrap_int(value, scalar) == value,
+        },
     };
-    let fits = match scalar {
-        ScalarType::Bool => (0..=1).contains(&value),
-        _ => wrap_int(value, scalar) == value,
-    };
-    let wide = value.to_le_bytes();
-    let mut bytes = wide[..scalar.bytes()].to_vec();
-    swap_to_little_endian(&mut bytes, DType::of(scalar));
+    let mut bytes = vec![0; scalar.bytes()];
+    encode_element(number, scalar, &mut bytes);
     fits.then_some(bytes)
+}
+
+/// The number in a tensor without dimensions.
+pub(super) fn scalar_of(tensor: &Tensor) -> Option<Scalar> {
+    let scalar = tensor.shape().is_empty() && !tensor.dtype().is_vector();
+    scalar.then(|| decode_element(tensor.bytes(), tensor.dtype().scalar))
 }
 
 /// Elements between host order and little-endian order; nothing on most hosts.

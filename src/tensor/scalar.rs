@@ -523,6 +523,43 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
     Ok(Scalar::Float(round_float(value, ty)))
 }
 
+/// The element that these bytes hold, in host byte order.
+pub fn decode(bytes: &[u8], ty: ScalarType) -> Scalar {
+    match ty {
+        ScalarType::Bool => Scalar::Int((bytes[0] != 0).into()),
+        ScalarType::I8 => Scalar::Int((bytes[0] as i8).into()),
+        ScalarType::U8 => Scalar::Int(bytes[0].into()),
+        ScalarType::I16 => Scalar::Int(bytemuck::pod_read_unaligned::<i16>(bytes).into()),
+        ScalarType::U16 => Scalar::Int(bytemuck::pod_read_unaligned::<u16>(bytes).into()),
+        ScalarType::I32 => Scalar::Int(bytemuck::pod_read_unaligned::<i32>(bytes).into()),
+        ScalarType::U32 => Scalar::Int(bytemuck::pod_read_unaligned::<u32>(bytes).into()),
+        ScalarType::I64 | ScalarType::U64 => {
+            Scalar::Int(bytemuck::pod_read_unaligned::<i64>(bytes))
+        }
+        ScalarType::F16 => Scalar::Float(bytemuck::pod_read_unaligned::<half::f16>(bytes).to_f64()),
+        ScalarType::BF16 => {
+            Scalar::Float(bytemuck::pod_read_unaligned::<half::bf16>(bytes).to_f64())
+        }
+        ScalarType::F32 => Scalar::Float(bytemuck::pod_read_unaligned::<f32>(bytes).into()),
+        ScalarType::F64 => Scalar::Float(bytemuck::pod_read_unaligned::<f64>(bytes)),
+    }
+}
+
+/// The bytes of an element, in host byte order.
+pub fn encode(value: Scalar, ty: ScalarType, out: &mut [u8]) {
+    let (int, float) = (value.as_int(), value.as_float());
+    match ty {
+        ScalarType::Bool | ScalarType::I8 | ScalarType::U8 => out[0] = int as u8,
+        ScalarType::I16 | ScalarType::U16 => out.copy_from_slice(&(int as u16).to_ne_bytes()),
+        ScalarType::I32 | ScalarType::U32 => out.copy_from_slice(&(int as u32).to_ne_bytes()),
+        ScalarType::I64 | ScalarType::U64 => out.copy_from_slice(&int.to_ne_bytes()),
+        ScalarType::F16 => out.copy_from_slice(&half::f16::from_f64(float).to_ne_bytes()),
+        ScalarType::BF16 => out.copy_from_slice(&half::bf16::from_f64(float).to_ne_bytes()),
+        ScalarType::F32 => out.copy_from_slice(&(float as f32).to_ne_bytes()),
+        ScalarType::F64 => out.copy_from_slice(&float.to_ne_bytes()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

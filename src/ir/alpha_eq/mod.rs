@@ -5,6 +5,7 @@
 //! for the text does not say their type. The first difference is told, with where it is.
 
 mod expr;
+mod graph;
 mod prim_func;
 
 use std::collections::HashMap;
@@ -43,7 +44,7 @@ pub fn module(a: &Module, b: &Module) -> AlphaEq {
     for (name, func) in &a.funcs {
         match (func, &b.funcs[name]) {
             (Func::Prim(a), Func::Prim(b)) => prim_func(a, b)?,
-            (Func::Graph(_), Func::Graph(_)) => {}
+            (Func::Graph(a), Func::Graph(b)) => function(a, b)?,
             (Func::Prim(_), Func::Graph(_)) | (Func::Graph(_), Func::Prim(_)) => {
                 return alpha.fail(
                     &format!("function {name}"),
@@ -62,6 +63,14 @@ pub fn module(a: &Module, b: &Module) -> AlphaEq {
 /// The first difference.
 pub fn prim_func(a: &PrimFunc, b: &PrimFunc) -> AlphaEq {
     prim_func::compare(a, b)
+}
+
+/// Whether two graph functions are equal up to renaming, their own names aside.
+///
+/// # Errors
+/// The first difference.
+pub fn function(a: &super::graph::Function, b: &super::graph::Function) -> AlphaEq {
+    graph::compare(a, b)
 }
 
 /// Whether two expressions are equal up to renaming of their variables and buffers.

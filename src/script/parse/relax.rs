@@ -526,7 +526,9 @@ impl Reader<'_, '_> {
             then,
             otherwise,
         };
-        let id = self.bind(&name, def, None, node)?;
+        // What is declared of the last assignment holds for the whole.
+        let annotation = body.last().and_then(annotation_of);
+        let id = self.bind(&name, def, annotation, node)?;
         Ok((name, id))
     }
 
@@ -634,6 +636,10 @@ impl Reader<'_, '_> {
             }
         }
     }
+}
+
+fn annotation_of(stmt: &ast::Stmt) -> Option<&ast::Expr> {
+    stmt.as_ann_assign_stmt().map(|assign| &*assign.annotation)
 }
 
 fn is_ellipsis(stmt: &ast::Stmt) -> bool {

@@ -44,7 +44,7 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
     body.indent();
     let mut constants = relax::Constants::default();
     relax::module_header(&mut body, module);
-    for (at, func) in module.funcs.values().enumerate() {
+    for (at, func) in in_print_order(module).into_iter().enumerate() {
         if at > 0 {
             body.blank();
         }
@@ -52,7 +52,7 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
             Func::Prim(func) => {
                 tir::print(&mut body, func);
             }
-            Func::Graph(func) => relax::print(&mut body, func, module, &mut constants),
+            Func::Graph(func) => relax::print(&mut body, func, &mut constants),
         }
     }
     if module.funcs.is_empty() {
@@ -65,10 +65,21 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
     text
 }
 
+/// Loop programs first, then graph functions, each by name, as TVM does.
+fn in_print_order(module: &Module) -> Vec<&Func> {
+    let mut funcs: Vec<_> = module.funcs.iter().collect();
+    funcs.sort_by_key(|(name, func)| (matches!(func, Func::Graph(_)), *name));
+    funcs.into_iter().map(|(_, func)| func).collect()
+}
+
 /// The imports that make the text valid Python.
 fn header(module: &Module) -> String {
     let mut text = "# from tvm.script import ir as I\n".to_owned();
-    if module.prim_funcs().next().is_some() {
+    // Graph functions declare their symbolic dimensions by `T.int64()`.
+    let symbolic = module
+        .functions()
+        .any(|(_, f)| !f.symbolic_vars().is_empty());
+    if symbolic || module.prim_funcs().next().is_some() {
         text.push_str("# from tvm.script import tir as T\n");
     }
     if module.functions().next().is_some() {

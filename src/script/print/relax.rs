@@ -1,33 +1,333 @@
-//! Prints the graph dialect (`R`).
+//! Prints the graph dialect (`R`), as TVM does: types beside the bindings that do not say theirs, symbolic dimensions as texts in
+//! the signature, tensors as entries of `metadata`.
+
+mod sinfo;
+mod value;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value as Json;
 
 use super::PrintOptions;
+use super::namer::Namer;
+use super::value::{dict, string};
 use super::writer::Writer;
-use crate::ir::{Module, graph};
+use crate::ir::graph::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
+use crate::ir::{Module, StructInfo, Var};
+use crate::script::constant::to_json;
 use crate::tensor::Tensor;
+
+/// The key of tensors in `metadata`.
+const KEY: &str = "relax.expr.Constant";
 
 /// The tensors that the printed functions refer to, in order.
 #[derive(Debug, Default)]
 pub(super) struct Constants(Vec<Tensor>);
 
+impl Constants {
+    /// The entry of a tensor; one that is used twice has one entry.
+    fn entry(&mut self, tensor: &Tensor) -> String {
+        let same = |t: &Tensor| {
+            t.bytes().as_ptr() == tensor.bytes().as_ptr()
+                && t.shape() == tensor.shape()
+                && t.dtype() == tensor.dtype()
+        };
+        let index = self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(tensor.clone());
+            self.0.len() - 1
+        });
+        format!("metadata[\"{KEY}\"][{index}]")
+    }
+}
+
 /// Attributes and devices of the module.
-pub(super) fn module_header(_out: &mut Writer, _module: &Module) {}
+pub(super) fn module_header(out: &mut Writer, module: &Module) {
+    if !module.attrs.is_empty() {
+        let attrs = dict(&mut Namer::default(), &module.attrs);
+        out.line(format!("I.module_attrs({attrs})"));
+    }
+    if !module.vdevices.is_empty() {
+        let devices: Vec<_> = module
+            .vdevices
+            .iter()
+            .map(|d| {
+                let (target, scope) = (string(&d.target), string(&d.scope));
+                format!("I.vdevice({target}, {}, {scope})", d.index)
+            })
+            .collect();
+        let devices = devices.join(", ");
+        out.line(format!(
+            "I.module_global_infos({{\"vdevice\": [{devices}]}})"
+        ));
+    }
+}
 
 /// A graph function.
-pub(super) fn print(
-    out: &mut Writer,
-    func: &graph::Function,
-    _module: &Module,
-    _constants: &mut Constants,
-) {
-    out.line(format!("# {}", func.name));
+pub(super) fn print(out: &mut Writer, func: &Function, constants: &mut Constants) {
+    let mut namer = Namer::default();
+    namer.push();
+    Printer {
+        out,
+        namer,
+        constants,
+        frames: vec![],
+    }
+    .function(func, &func.name);
 }
 
 /// The constants as a statement above the module, if they are to be shown.
-pub(super) fn metadata(constants: &Constants, _options: &PrintOptions) -> String {
-    constants.0.iter().map(|_| String::new()).collect()
+pub(super) fn metadata(constants: &Constants, options: &PrintOptions) -> String {
+    if constants.0.is_empty() || !options.show_meta {
+        return String::new();
+    }
+    let list: Vec<Json> = constants.0.iter().map(to_json).collect();
+    let json = serde_json::json!({ KEY: list });
+    format!("metadata = tvm.ir.load_json(\"\"\"{json:#}\"\"\")\n\n")
 }
 
 /// What is said below the module if the constants are not shown.
-pub(super) fn trailer(_constants: &Constants, _options: &PrintOptions) -> &'static str {
-    ""
+pub(super) fn trailer(constants: &Constants, options: &PrintOptions) -> &'static str {
+    if constants.0.is_empty() || options.show_meta {
+        ""
+    } else {
+        "\n# Metadata omitted. Use show_meta=True in script() method to show it.\n"
+    }
+}
+
+/// A function being printed.
+struct Frame<'f> {
+    func: &'f Function,
+    names: HashMap<ValueId, String>,
+    used: HashSet<ValueId>,
+}
+
+struct Printer<'p, 'f> {
+    out: &'p mut Writer,
+    namer: Namer,
+    constants: &'p mut Constants,
+    /// The functions around the one being printed, and it.
+    frames: Vec<Frame<'f>>,
+}
+
+impl<'f> Printer<'_, 'f> {
+    fn frame(&mut self) -> &mut Frame<'f> {
+        self.frames.last_mut().expect("a function is being printed")
+    }
+
+    fn value(&self, id: ValueId) -> Option<&'f Value> {
+        self.frames.last()?.func.values.get(id)
+    }
+
+    fn function(&mut self, func: &'f Function, name: &str) {
+        let mut used = HashSet::new();
+        collect_uses(func, 0, &mut used);
+        self.namer.push();
+        let vars = self.define_vars(func);
+        self.frames.push(Frame {
+            func,
+            names: HashMap::new(),
+            used,
+        });
+        let mut flags = Vec::new();
+        if !func.pure {
+            flags.push("pure=False");
+        }
+        if func.private {
+            flags.push("private=True");
+        }
+        self.out.line(if flags.is_empty() {
+            "@R.function".to_owned()
+        } else {
+            format!("@R.function({})", flags.join(", "))
+        });
+        let mut params = Vec::new();
+        for id in &func.params {
+            let param = self.define(*id);
+            let sinfo = self.quoted(&func.values[*id].sinfo);
+            params.push(format!("{param}: {sinfo}"));
+        }
+        let ret = self.quoted(&func.ret);
+        let params = params.join(", ");
+        self.out.line(format!("def {name}({params}) -> {ret}:"));
+        self.out.indent();
+        for (name, dtype) in vars {
+            self.out.line(format!("{name} = T.{dtype}()"));
+        }
+        if !func.attrs.is_empty() {
+            let attrs = dict(&mut self.namer, &func.attrs);
+            self.out.line(format!("R.func_attr({attrs})"));
+        }
+        if self.frames.len() == 1 && names_globals(func) {
+            self.out.line("cls = Module");
+        }
+        self.blocks(&func.body);
+        let result = self.arg(&func.body.result);
+        self.out.line(format!("return {result}"));
+        self.out.dedent();
+        self.frames.pop();
+        self.namer.pop();
+    }
+
+    /// Names the symbolic variables that no function around knows, in the order of their names; gives names and types.
+    fn define_vars(&mut self, func: &Function) -> Vec<(String, String)> {
+        let mut vars: Vec<Var> = func.symbolic_vars();
+        vars.retain(|var| !self.namer.knows_var(var));
+        vars.sort_by(|a, b| a.name().cmp(b.name()));
+        vars.iter()
+            .map(|var| (self.namer.define_var(var), var.dtype().to_string()))
+            .collect()
+    }
+
+    /// Gives a value its name.
+    fn define(&mut self, id: ValueId) -> String {
+        let wanted = self.value(id).map_or("v", |v| v.name.as_str());
+        let name = self.namer.fresh(wanted);
+        self.frame().names.insert(id, name.clone());
+        name
+    }
+
+    fn name(&self, depth: usize, id: ValueId) -> String {
+        let frame = self.frames.len().checked_sub(depth + 1);
+        let name = frame.and_then(|at| self.frames[at].names.get(&id));
+        name.cloned()
+            .unwrap_or_else(|| format!("undefined_{}", id.to_string().trim_matches('%')))
+    }
+
+    fn blocks(&mut self, body: &'f Body) {
+        for block in &body.blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &'f BindingBlock) {
+        let Some(outputs) = &block.dataflow else {
+            block.bindings.iter().for_each(|id| self.binding(*id));
+            return;
+        };
+        self.out.line("with R.dataflow():");
+        self.out.indent();
+        block.bindings.iter().for_each(|id| self.binding(*id));
+        let outputs: Vec<_> = outputs.iter().map(|id| self.name(0, *id)).collect();
+        self.out.line(format!("R.output({})", outputs.join(", ")));
+        self.out.dedent();
+    }
+
+    fn binding(&mut self, id: ValueId) {
+        let Some(value) = self.value(id) else {
+            return;
+        };
+        match &value.def {
+            Def::If {
+                cond,
+                then,
+                otherwise,
+            } => self.branch(id, cond, then, otherwise),
+            Def::Function(inner) => {
+                let name = self.define(id);
+                self.function(inner, &name);
+            }
+            def => {
+                let text = self.def(def);
+                let unused = value.name == "_" && !self.frame().used.contains(&id);
+                if unused && matches!(def, Def::Call { .. }) {
+                    self.out.line(text);
+                    return;
+                }
+                let name = self.define(id);
+                let says_type = matches!(def, Def::CallDps { out, .. } if *out == value.sinfo);
+                if says_type {
+                    self.out.line(format!("{name} = {text}"));
+                } else {
+                    let sinfo = self.plain(&value.sinfo);
+                    self.out.line(format!("{name}: {sinfo} = {text}"));
+                }
+            }
+        }
+    }
+
+    fn branch(&mut self, id: ValueId, cond: &Arg, then: &'f Body, otherwise: &'f Body) {
+        let cond = self.arg(cond);
+        let name = self.define(id);
+        for (head, body) in [
+            (format!("if {cond}:"), then),
+            ("else:".to_owned(), otherwise),
+        ] {
+            self.out.line(head);
+            self.out.indent();
+            self.blocks(body);
+            let result = self.arg(&body.result);
+            let sinfo = self
+                .value(id)
+                .map_or(StructInfo::Object, |v| v.sinfo.clone());
+            let sinfo = self.plain(&sinfo);
+            self.out.line(format!("{name}: {sinfo} = {result}"));
+            self.out.dedent();
+        }
+    }
+}
+
+/// Whether the function names functions of the module otherwise than by a text.
+fn names_globals(func: &Function) -> bool {
+    func.values.iter().any(|(_, value)| {
+        let called = match &value.def {
+            Def::Call { callee, .. } => matches!(callee, Callee::Global(_)),
+            Def::CallDps { callee, .. } => matches!(callee, DpsCallee::Prim(_)),
+            Def::Function(inner) => names_globals(inner),
+            _ => false,
+        };
+        let results = value.def.bodies().into_iter().map(|body| &body.result);
+        called
+            || value
+                .def
+                .args()
+                .into_iter()
+                .chain(results)
+                .any(names_global)
+    }) || names_global(&func.body.result)
+}
+
+fn names_global(arg: &Arg) -> bool {
+    let mut found = false;
+    arg.walk(&mut |leaf| found |= matches!(leaf, Arg::Global(_)));
+    found
+}
+
+/// The values of the function `depth` functions out that `func` uses.
+fn collect_uses(func: &Function, depth: usize, out: &mut HashSet<ValueId>) {
+    let mut leaf = |leaf: &Arg| match leaf {
+        Arg::Value(id) if depth == 0 => {
+            out.insert(*id);
+        }
+        Arg::Captured { depth: d, value } if *d == depth => {
+            out.insert(*value);
+        }
+        _ => {}
+    };
+    func.body.result.walk(&mut leaf);
+    for (_, value) in func.values.iter() {
+        let results = value.def.bodies().into_iter().map(|body| &body.result);
+        for arg in value.def.args().into_iter().chain(results) {
+            arg.walk(&mut leaf);
+        }
+    }
+    for (_, value) in func.values.iter() {
+        match &value.def {
+            Def::Call {
+                callee: Callee::Value(id),
+                ..
+            } if depth == 0 => {
+                out.insert(*id);
+            }
+            Def::Function(inner) => collect_uses(inner, depth + 1, out),
+            _ => {}
+        }
+    }
+    if depth == 0 {
+        out.extend(
+            func.blocks()
+                .iter()
+                .filter_map(|b| b.dataflow.as_ref())
+                .flatten(),
+        );
+    }
 }

@@ -1,0 +1,184 @@
+//! Prints definitions and arguments.
+
+use super::Printer;
+use super::sinfo::tuple;
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee};
+use crate::ir::{AttrValue, Attrs, Expr, ExprKind, StructInfo};
+use crate::script::constant::scalar_of;
+use crate::script::print::{expr, value};
+use crate::tensor::scalar::Scalar;
+use crate::tensor::{DType, Tensor};
+
+impl Printer<'_, '_> {
+    /// An argument.
+    pub(super) fn arg(&mut self, arg: &Arg) -> String {
+        match arg {
+            Arg::Value(id) => self.name(0, *id),
+            Arg::Captured { depth, value } => self.name(*depth, *value),
+            Arg::Const(tensor) => match scalar(tensor) {
+                Some(text) => format!("R.const({text}, \"{}\")", tensor.dtype()),
+                None => self.constants.entry(tensor),
+            },
+            Arg::Tuple(items) if items.is_empty() => "R.tuple()".to_owned(),
+            Arg::Tuple(items) => tuple(&self.args(items)),
+            Arg::Shape(dims) => {
+                let dims: Vec<_> = dims.iter().map(|d| self.dim(d)).collect();
+                format!("R.shape([{}])", dims.join(", "))
+            }
+            Arg::Prim(e) => format!("R.prim_value({})", self.prim(e)),
+            Arg::Str(text) => format!("R.str({})", value::string(text)),
+            Arg::DType(dtype) => format!("R.dtype(\"{dtype}\")"),
+            Arg::Global(name) => format!("cls.{name}"),
+            Arg::Extern(name) => format!("R.ExternFunc({})", value::string(name)),
+        }
+    }
+
+    /// A scalar: integers without a type are `int64` here, so others say theirs.
+    fn prim(&mut self, e: &Expr) -> String {
+        match e.kind() {
+            ExprKind::Int(v) if e.dtype() == DType::I32 => format!("T.int32({v})"),
+            _ if e.dtype() == DType::I64 => self.dim(e),
+            _ => expr::expr(&mut self.namer, e),
+        }
+    }
+
+    fn args(&mut self, args: &[Arg]) -> Vec<String> {
+        args.iter().map(|arg| self.arg(arg)).collect()
+    }
+
+    /// What computes a value; branches and functions are printed as statements.
+    pub(super) fn def(&mut self, def: &Def) -> String {
+        match def {
+            Def::Arg(arg) => self.arg(arg),
+            Def::TupleItem(arg, index) => format!("{}[{index}]", self.arg(arg)),
+            Def::MatchCast(arg, sinfo) => {
+                let (arg, sinfo) = (self.arg(arg), self.plain(sinfo));
+                format!("R.match_cast({arg}, {sinfo})")
+            }
+            Def::CallDps {
+                callee,
+                args,
+                tir_vars,
+                inplace,
+                out,
+            } => self.call_dps(callee, args, tir_vars, inplace.as_deref(), out),
+            Def::Call {
+                callee,
+                args,
+                attrs,
+                sinfo_args,
+            } => self.call(callee, args, attrs, sinfo_args),
+            Def::Param
+            | Def::If {
+                cond: _,
+                then: _,
+                otherwise: _,
+            }
+            | Def::Function(_) => String::new(),
+        }
+    }
+
+    fn call_dps(
+        &mut self,
+        callee: &DpsCallee,
+        args: &[Arg],
+        tir_vars: &[Expr],
+        inplace: Option<&[Option<usize>]>,
+        out: &StructInfo,
+    ) -> String {
+        let (function, callee) = match callee {
+            DpsCallee::Prim(name) if inplace.is_some() => {
+                ("call_tir_inplace", format!("cls.{name}"))
+            }
+            DpsCallee::Prim(name) => ("call_tir", format!("cls.{name}")),
+            DpsCallee::Packed(name) => ("call_dps_packed", value::string(name)),
+        };
+        let args = tuple(&self.args(args));
+        let out = match out {
+            StructInfo::Tuple(items) => {
+                let items: Vec<_> = items.iter().map(|i| self.plain(i)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            single => self.plain(single),
+        };
+        let mut text = format!("R.{function}({callee}, {args}, out_sinfo={out}");
+        if let Some(inplace) = inplace {
+            let index = |i: &Option<usize>| i.map_or("-1".to_owned(), |i| i.to_string());
+            let indices: Vec<_> = inplace.iter().map(index).collect();
+            text.push_str(&format!(", inplace_indices=[{}]", indices.join(", ")));
+        }
+        if !tir_vars.is_empty() {
+            let vars: Vec<_> = tir_vars.iter().map(|e| self.dim(e)).collect();
+            text.push_str(&format!(", tir_vars=R.shape([{}])", vars.join(", ")));
+        }
+        text.push(')');
+        text
+    }
+
+    fn call(
+        &mut self,
+        callee: &Callee,
+        args: &[Arg],
+        attrs: &Attrs,
+        sinfo_args: &[StructInfo],
+    ) -> String {
+        let mut parts = Vec::new();
+        let function = match callee {
+            Callee::Op(name) => format!("R.{name}"),
+            Callee::Global(name) => format!("cls.{name}"),
+            Callee::Value(id) => self.name(0, *id),
+            Callee::Packed(name) => {
+                parts.push(value::string(name));
+                "R.call_packed".to_owned()
+            }
+            Callee::PurePacked(name) => {
+                parts.push(value::string(name));
+                "R.call_pure_packed".to_owned()
+            }
+        };
+        parts.extend(self.args(args));
+        for (name, attr) in attrs {
+            parts.push(format!("{name}={}", self.attr(attr)));
+        }
+        if !sinfo_args.is_empty() {
+            let infos: Vec<_> = sinfo_args.iter().map(|i| self.plain(i)).collect();
+            parts.push(format!("sinfo_args={}", tuple(&infos)));
+        }
+        format!("{function}({})", parts.join(", "))
+    }
+
+    fn attr(&mut self, attr: &AttrValue) -> String {
+        match attr {
+            AttrValue::DType(dtype) => format!("R.dtype(\"{dtype}\")"),
+            AttrValue::Expr(e) => self.prim(e),
+            AttrValue::Dict(items)
+                if items.keys().eq(["device_type", "index"])
+                    && items.values().all(|v| matches!(v, AttrValue::Int(_))) =>
+            {
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|(name, v)| format!("{name}={}", self.attr(v)))
+                    .collect();
+                format!("R.device({})", items.join(", "))
+            }
+            other => value::value(&mut self.namer, other),
+        }
+    }
+}
+
+/// A tensor without dimensions as a number, if Python has a literal for it.
+fn scalar(tensor: &Tensor) -> Option<String> {
+    match scalar_of(tensor)? {
+        Scalar::Int(v) if tensor.dtype().is_bool() => {
+            Some(if v == 0 { "False" } else { "True" }.to_owned())
+        }
+        Scalar::Int(v) if tensor.dtype() == DType::U64 && v < 0 => None,
+        Scalar::Int(v) => Some(v.to_string()),
+        // Parsed as `f64` and rounded, the shortest text of the `f64` value gives back every narrower float.
+        Scalar::Float(v) if v.is_finite() && tensor.dtype() == DType::F32 => {
+            Some(format!("{:?}", v as f32))
+        }
+        Scalar::Float(v) if v.is_finite() => Some(format!("{v:?}")),
+        Scalar::Float(_) => None,
+    }
+}

@@ -27,8 +27,11 @@ pub struct Wgsl {
     pub text: String,
     /// Name of the entry point.
     pub entry: String,
-    /// How it gets its scalars.
-    pub scalars: ScalarPassing,
+    /// How it gets its scalars: those of the kernel in order, four bytes each; then, if it is folded, the three extents of the
+    /// true grid.
+    pub passing: ScalarPassing,
+    /// Whether it is dispatched with [`folded_grid`](crate::kernel::folded_grid).
+    pub folded: bool,
 }
 
 /// A lowered loop program with the code of its kernels.

@@ -73,7 +73,7 @@ enum StoredConstant {
 #[derive(Serialize, Deserialize)]
 struct StoredKernel {
     func: LoweredFunc,
-    shaders: Vec<(String, ScalarPassing)>,
+    shaders: Vec<(String, ScalarPassing, bool)>,
 }
 
 impl Executable {
@@ -297,7 +297,7 @@ fn shader_entry(func: &LoweredFunc, index: usize) -> String {
 }
 
 fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
-    let shader = |s: &Wgsl| (s.entry.clone(), s.scalars);
+    let shader = |s: &Wgsl| (s.entry.clone(), s.passing, s.folded);
     StoredKernel {
         func: kernel.func.clone(),
         shaders: kernel.wgsl.iter().map(shader).collect(),
@@ -310,13 +310,14 @@ fn load_kernel(stored: StoredKernel, entries: &mut Entries) -> Result<KernelFunc
         kernel.in_bounds = false;
     }
     let mut wgsl = Vec::new();
-    for (index, (entry, scalars)) in shaders.into_iter().enumerate() {
+    for (index, (entry, passing, folded)) in shaders.into_iter().enumerate() {
         let text = entries.text(&shader_entry(&func, index))?;
         check_shader(&func.name, &text)?;
         wgsl.push(Wgsl {
             text,
             entry,
-            scalars,
+            passing,
+            folded,
         });
     }
     Ok(KernelFunc { func, wgsl })

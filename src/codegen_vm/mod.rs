@@ -1,1 +1,49 @@
 //! Layer 6: graph functions to bytecode.
+//!
+//! Each graph function becomes one bytecode function: checks of its parameters against their `StructInfo`, which fill the
+//! shape heap; one shape function that computes every other dimension from it; then, binding by binding, memory for outputs
+//! and calls. Memory is planned here (see [`storage`]): tensors that are not alive together share storage, also where sizes
+//! are symbolic. On a GPU the calls of packed functions are surrounded by explicit copies to and from the host.
+
+mod assemble;
+mod check;
+mod error;
+mod func;
+mod liveness;
+mod pool;
+mod shapes;
+mod storage;
+
+pub use error::{GraphError, GraphProblem};
+
+use crate::artifact::{Executable, KernelFunc};
+use crate::ir::{Func, Module};
+use crate::kernel::Target;
+use pool::Pool;
+
+/// Compiles all graph functions of a module. `kernels` are its loop programs, lowered.
+///
+/// # Errors
+/// If a function uses what bytecode cannot say, as an operator that was not legalized.
+pub fn compile_graph(
+    module: &Module,
+    kernels: Vec<KernelFunc>,
+    target: &Target,
+) -> Result<Executable, GraphError> {
+    let mut pool = Pool::new(Executable::new(target.clone()));
+    pool.exec.kernels = kernels;
+    let graphs = || module.funcs.values().filter_map(graph_function);
+    // Functions may call each other in any order, so all have their numbers first.
+    pool.functions = graphs().map(|f| f.name.clone()).collect();
+    for function in graphs() {
+        func::compile_function(&mut pool, function)?;
+    }
+    Ok(pool.exec)
+}
+
+fn graph_function(func: &Func) -> Option<&crate::ir::graph::Function> {
+    match func {
+        Func::Graph(function) => Some(function),
+        Func::Prim(_) => None,
+    }
+}

@@ -5,11 +5,13 @@
 //! integer index arithmetic is in the type of its variables (`i32` or `u32` on the GPU, `i64` or `i32` on the CPU).
 
 mod expr;
+mod fold;
 mod host;
 mod target;
 mod typing;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
+pub use fold::folded_grid;
 pub use host::HostExpr;
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
 

@@ -206,6 +206,16 @@ impl Gpu {
         Ok(copy)
     }
 
+    /// A buffer with these scalars of a kernel.
+    ///
+    /// # Errors
+    /// If the device cannot hold it.
+    pub fn uniform(&self, bytes: &[u8]) -> Result<Arc<DeviceBuffer>, GpuError> {
+        let buffer = self.alloc_for(Usage::Uniform, bytes.len() as u64)?;
+        self.write_buffer(&buffer, bytes)?;
+        Ok(buffer)
+    }
+
     pub(super) fn write_buffer(&self, buffer: &DeviceBuffer, bytes: &[u8]) -> Result<(), GpuError> {
         let counters = &self.shared.counters;
         counters

@@ -1,0 +1,194 @@
+//! `Assembler`: instructions with labels, and what is only known when the function is complete.
+
+use super::pool::Pool;
+use super::shapes::{Dim, Slots};
+use super::storage::StoragePlan;
+use crate::artifact::{Builtin, Callee, Constant, Function, Instr, Operand, ShapeFunc, shape_code};
+
+/// A place in the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Label(usize);
+
+enum Item {
+    Instr(Instr),
+    Label(Label),
+    Goto(Label),
+    If(u32, Label),
+    /// The shape heap, if there is one.
+    Heap(u32),
+    /// A shape function, if it computes anything.
+    ShapeFunc(usize),
+    /// A storage; a register for its size.
+    Storage(usize, u32),
+}
+
+/// What is known of a function when all its instructions are there.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) name: &'a str,
+    pub(super) params: &'a [String],
+    pub(super) num_regs: u32,
+    pub(super) slots: &'a Slots,
+    pub(super) plan: &'a StoragePlan,
+    /// Bytes of each storage.
+    pub(super) sizes: &'a [Dim],
+    /// Register of the shape heap.
+    pub(super) heap: u32,
+}
+
+/// The code of one function in the making.
+#[derive(Default)]
+pub(super) struct Assembler {
+    items: Vec<Item>,
+    labels: usize,
+}
+
+impl Assembler {
+    pub(super) fn call(&mut self, dst: Option<u32>, callee: u32, args: Vec<Operand>) {
+        self.items
+            .push(Item::Instr(Instr::Call { dst, callee, args }));
+    }
+
+    pub(super) fn ret(&mut self, result: u32) {
+        self.items.push(Item::Instr(Instr::Ret { result }));
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    pub(super) fn place(&mut self, label: Label) {
+        self.items.push(Item::Label(label));
+    }
+
+    pub(super) fn goto(&mut self, label: Label) {
+        self.items.push(Item::Goto(label));
+    }
+
+    pub(super) fn branch(&mut self, cond: u32, otherwise: Label) {
+        self.items.push(Item::If(cond, otherwise));
+    }
+
+    pub(super) fn heap(&mut self, reg: u32) {
+        self.items.push(Item::Heap(reg));
+    }
+
+    pub(super) fn shape_func(&mut self, func: usize) {
+        self.items.push(Item::ShapeFunc(func));
+    }
+
+    pub(super) fn storage(&mut self, index: usize, size_reg: u32) {
+        self.items.push(Item::Storage(index, size_reg));
+    }
+
+    /// Appends the function to the executable.
+    pub(super) fn finish(self, pool: &mut Pool, end: &End) {
+        let End {
+            name,
+            params,
+            num_regs,
+            slots,
+            plan,
+            sizes,
+            heap,
+        } = *end;
+        let mut code = Vec::new();
+        let mut at = vec![0; self.labels];
+        let mut jumps = Vec::new();
+        for item in self.items {
+            match item {
+                Item::Instr(instr) => code.push(instr),
+                Item::Label(label) => at[label.0] = code.len(),
+                Item::Goto(label) => {
+                    jumps.push((code.len(), label));
+                    code.push(Instr::Goto { offset: 0 });
+                }
+                Item::If(cond, label) => {
+                    jumps.push((code.len(), label));
+                    code.push(Instr::If {
+                        cond,
+                        false_offset: 0,
+                    });
+                }
+                Item::Heap(reg) if slots.count() > 0 => code.push(Instr::Call {
+                    dst: Some(reg),
+                    callee: pool.builtin(Builtin::AllocShapeHeap),
+                    args: vec![Operand::Vm, Operand::Imm(slots.count().into())],
+                }),
+                Item::Heap(_) => {}
+                Item::ShapeFunc(func) if slots.funcs[func].is_empty() => {}
+                Item::ShapeFunc(func) => {
+                    let index = pool.exec.shape_funcs.len();
+                    pool.exec.shape_funcs.push(ShapeFunc {
+                        name: format!("{name}.shape_func{func}"),
+                        outputs: slots.funcs[func].clone(),
+                    });
+                    code.push(Instr::Call {
+                        dst: None,
+                        callee: pool.callee(Callee::ShapeFunc(index as u32)),
+                        args: vec![Operand::Reg(heap)],
+                    });
+                }
+                Item::Storage(index, size_reg) => {
+                    let shape = size_operand(pool, &mut code, sizes[index], size_reg, heap);
+                    let storage = &plan.all[index];
+                    code.push(Instr::Call {
+                        dst: Some(storage.reg),
+                        callee: pool.builtin(Builtin::AllocStorage),
+                        args: vec![Operand::Vm, shape, Operand::Imm(storage.place.imm())],
+                    });
+                }
+            }
+        }
+        for (from, label) in jumps {
+            let distance = (at[label.0] as i64 - from as i64) as i32;
+            match &mut code[from] {
+                Instr::Goto { offset } => *offset = distance,
+                Instr::If {
+                    cond: _,
+                    false_offset,
+                } => *false_offset = distance,
+                Instr::Call { .. } | Instr::Ret { .. } => {
+                    unreachable!("only jumps were noted")
+                }
+            }
+        }
+        let start = pool.exec.code.len() as u32;
+        pool.exec.code.extend(code);
+        pool.exec.functions.push(Function {
+            name: name.to_owned(),
+            params: params.to_vec(),
+            num_regs,
+            num_slots: slots.count(),
+            start,
+            end: pool.exec.code.len() as u32,
+        });
+    }
+}
+
+/// The shape `[bytes]` of a storage.
+fn size_operand(
+    pool: &mut Pool,
+    code: &mut Vec<Instr>,
+    size: Dim,
+    size_reg: u32,
+    heap: u32,
+) -> Operand {
+    match size {
+        Dim::Imm(bytes) => pool.constant(Constant::Shape(vec![bytes])),
+        Dim::Slot(slot) => {
+            code.push(Instr::Call {
+                dst: Some(size_reg),
+                callee: pool.builtin(Builtin::MakeShape),
+                args: vec![
+                    Operand::Reg(heap),
+                    Operand::Imm(1),
+                    Operand::Imm(shape_code::LOAD_SHAPE),
+                    Operand::Imm(slot.into()),
+                ],
+            });
+            Operand::Reg(size_reg)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Checks of values against their `StructInfo`, and the dimensions they define.
+
+use super::error::{GraphError, GraphProblem};
+use super::func::{Compiler, annotation};
+use super::shapes::Dim;
+use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
+use crate::ir::graph::ValueId;
+use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::script::print_expr;
+
+/// A value whose dimensions are to be matched.
+pub(super) struct Matching {
+    value: Operand,
+    dims: Vec<Expr>,
+    context: Operand,
+    /// A scalar, not a shape.
+    prim: bool,
+}
+
+impl Compiler<'_> {
+    /// Emits checks of kind, rank and element type; what is to be done about dimensions goes to `later`.
+    pub(super) fn check(
+        &mut self,
+        operand: Operand,
+        sinfo: &StructInfo,
+        value: ValueId,
+        location: &str,
+        later: &mut Vec<Matching>,
+    ) {
+        let dims = match sinfo {
+            StructInfo::Tensor(info) => known(&info.shape),
+            StructInfo::Shape(shape) => known(shape),
+            StructInfo::Prim { dtype: _, value } => value.clone().into_iter().collect(),
+            StructInfo::Object | StructInfo::Tuple(_) | StructInfo::Callable { .. } => vec![],
+        };
+        let context = self.pool.constant(Constant::Context(ErrorContext {
+            func: self.function.name.clone(),
+            location: location.to_owned(),
+            value: self.function.values[value].name.clone(),
+            annotation: annotation(sinfo),
+            dims: dims.iter().map(print_expr).collect(),
+        }));
+        let ndim = |shape: &ShapeInfo| Operand::Imm(shape.ndim().map_or(-1, |n| n as i64));
+        match sinfo {
+            StructInfo::Object | StructInfo::Callable { .. } => return,
+            StructInfo::Tensor(info) => {
+                let dtype = match info.dtype {
+                    Some(dtype) => self.pool.dtype(dtype),
+                    None => Operand::Imm(-1),
+                };
+                let args = vec![operand, ndim(&info.shape), dtype, context];
+                self.void(Builtin::CheckTensorInfo, args);
+            }
+            StructInfo::Shape(shape) => {
+                self.void(Builtin::CheckShapeInfo, vec![operand, ndim(shape), context]);
+            }
+            StructInfo::Prim { dtype, value: _ } => {
+                let dtype = self.pool.dtype(*dtype);
+                self.void(Builtin::CheckPrimValueInfo, vec![operand, dtype, context]);
+            }
+            StructInfo::Tuple(items) => {
+                let len = Operand::Imm(items.len() as i64);
+                self.void(Builtin::CheckTupleInfo, vec![operand, len, context]);
+                for (index, item) in items.iter().enumerate() {
+                    let args = vec![operand, Operand::Imm(index as i64)];
+                    let item_reg = self.builtin(Builtin::TupleGetItem, args);
+                    let location = format!("{location}[{index}]");
+                    self.check(Operand::Reg(item_reg), item, value, &location, later);
+                }
+                return;
+            }
+        }
+        if !dims.is_empty() {
+            later.push(Matching {
+                value: operand,
+                dims,
+                context,
+                prim: matches!(sinfo, StructInfo::Prim { .. }),
+            });
+        }
+    }
+
+    /// Emits the matching of all dimensions: single variables first, which they define; then a new shape function; then
+    /// the dimensions that are computed from variables.
+    pub(super) fn match_all(
+        &mut self,
+        matchings: Vec<Matching>,
+        at: Option<ValueId>,
+    ) -> Result<(), GraphError> {
+        let mut computed = Vec::new();
+        for matching in matchings {
+            let mut rest = vec![];
+            let mut args = vec![];
+            for (index, dim) in matching.dims.iter().enumerate() {
+                let rule = self.match_now(dim);
+                if rule.is_none() {
+                    rest.push(index);
+                }
+                args.extend(rule.unwrap_or([Operand::Imm(match_code::NO_OP), Operand::Imm(0)]));
+            }
+            self.match_one(&matching, args);
+            if !rest.is_empty() {
+                computed.push((matching, rest));
+            }
+        }
+        self.shape_func = self.slots.open();
+        self.asm.shape_func(self.shape_func);
+        for (matching, rest) in computed {
+            let mut args = vec![];
+            for (index, dim) in matching.dims.iter().enumerate() {
+                let mut rule = [Operand::Imm(match_code::NO_OP), Operand::Imm(0)];
+                if rest.contains(&index) {
+                    rule = match self.slots.dim(dim, self.shape_func) {
+                        Ok(Dim::Imm(value)) => [
+                            Operand::Imm(match_code::ASSERT_EQUAL_TO_IMM),
+                            Operand::Imm(value),
+                        ],
+                        Ok(Dim::Slot(slot)) => load(slot),
+                        Err(problem) => return Err(self.blame(at, problem)),
+                    };
+                }
+                args.extend(rule);
+            }
+            self.match_one(&matching, args);
+        }
+        Ok(())
+    }
+
+    fn blame(&self, at: Option<ValueId>, problem: GraphProblem) -> GraphError {
+        match at {
+            Some(value) => self.error(value, problem),
+            None => GraphError {
+                func: self.function.name.clone(),
+                binding: String::new(),
+                problem,
+            },
+        }
+    }
+
+    /// What to do with a dimension that is a constant or a variable.
+    fn match_now(&mut self, dim: &Expr) -> Option<[Operand; 2]> {
+        if let Some(value) = dim.as_int() {
+            return Some([
+                Operand::Imm(match_code::ASSERT_EQUAL_TO_IMM),
+                Operand::Imm(value),
+            ]);
+        }
+        let var = dim.as_var()?;
+        Some(match self.slots.known(var) {
+            Some(slot) => load(slot),
+            None => {
+                let slot = self.slots.define(var);
+                [
+                    Operand::Imm(match_code::STORE_TO_HEAP),
+                    Operand::Imm(slot.into()),
+                ]
+            }
+        })
+    }
+
+    fn match_one(&mut self, matching: &Matching, rules: Vec<Operand>) {
+        let heap = Operand::Reg(self.heap);
+        let mut args = vec![matching.value, heap];
+        let builtin = if matching.prim {
+            Builtin::MatchPrimValue
+        } else {
+            args.push(Operand::Imm(matching.dims.len() as i64));
+            Builtin::MatchShape
+        };
+        args.extend(rules);
+        args.push(matching.context);
+        self.void(builtin, args);
+    }
+
+    fn void(&mut self, builtin: Builtin, args: Vec<Operand>) {
+        let callee = self.pool.builtin(builtin);
+        self.asm.call(None, callee, args);
+    }
+}
+
+fn load(slot: u32) -> [Operand; 2] {
+    [
+        Operand::Imm(match_code::ASSERT_EQUAL_TO_LOAD),
+        Operand::Imm(slot.into()),
+    ]
+}
+
+fn known(shape: &ShapeInfo) -> Vec<Expr> {
+    match shape {
+        ShapeInfo::Known(dims) => dims.clone(),
+        ShapeInfo::Ndim(_) | ShapeInfo::Unknown => vec![],
+    }
+}

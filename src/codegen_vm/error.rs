@@ -1,0 +1,45 @@
+//! Why a graph function has no bytecode.
+
+/// What is wrong with a binding.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphProblem {
+    /// An operator without loops: legalize first.
+    #[error("operator `{0}` was not legalized to a loop program")]
+    Operator(String),
+    /// No function of the module has the name.
+    #[error("there is no {kind} `{name}` in the module")]
+    UnknownFunction {
+        /// What it should be.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// An output whose shape or element type is not written down.
+    #[error("the shape and element type of an output must be known")]
+    UnknownOutput,
+    /// A dimension that no parameter and no `match_cast` before it defines.
+    #[error("nothing before it defines the symbolic dimension `{0}`")]
+    UnboundDim(String),
+    /// Arithmetic on dimensions that has no host form.
+    #[error("the dimension `{0}` cannot be computed on the host")]
+    Dim(String),
+    /// A construct that bytecode does not have yet.
+    #[error("{0} cannot be compiled to bytecode")]
+    Unsupported(&'static str),
+    /// An in-place call that does not say which input.
+    #[error("in-place output {0} names no tensor among the inputs")]
+    Inplace(usize),
+}
+
+/// Why a graph function has no bytecode, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("function `{func}`, `{binding}`: {problem}")]
+pub struct GraphError {
+    /// The function.
+    pub func: String,
+    /// The parameter or binding.
+    pub binding: String,
+    /// What is wrong.
+    pub problem: GraphProblem,
+}

@@ -1,0 +1,113 @@
+//! Last uses: after which binding of a function each value is not needed any more.
+
+use std::collections::HashMap;
+
+use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
+
+/// Positions of bindings in program order, and last uses.
+pub(super) struct Liveness {
+    position: HashMap<ValueId, usize>,
+    /// By value: position of its last use; `usize::MAX` for what the function gives back.
+    last: HashMap<ValueId, usize>,
+}
+
+impl Liveness {
+    pub(super) fn of(function: &Function) -> Self {
+        let mut live = Self {
+            position: HashMap::new(),
+            last: HashMap::new(),
+        };
+        let mut order = Vec::new();
+        live.number(function, &function.body, &mut order);
+        live.use_arg(&function.body.result, usize::MAX);
+        // Backwards, so that the uses of a name are known when those of what it names are noted.
+        for (value, at) in order.into_iter().rev() {
+            live.use_def(function, value, at);
+        }
+        live
+    }
+
+    /// Whether the value is not used after this binding.
+    pub(super) fn dead_after(&self, value: ValueId, binding: ValueId) -> bool {
+        let at = self.position.get(&binding).copied().unwrap_or(0);
+        self.last.get(&value).copied().unwrap_or(0) <= at
+    }
+
+    /// Whether the function gives the value back.
+    pub(super) fn is_result(&self, value: ValueId) -> bool {
+        self.last.get(&value) == Some(&usize::MAX)
+    }
+
+    fn number(&mut self, function: &Function, body: &Body, order: &mut Vec<(ValueId, usize)>) {
+        for &value in body.blocks.iter().flat_map(|block| &block.bindings) {
+            if let Def::If {
+                cond: _,
+                then,
+                otherwise,
+            } = &function.values[value].def
+            {
+                self.number(function, then, order);
+                self.number(function, otherwise, order);
+            }
+            let at = order.len() + 1;
+            self.position.insert(value, at);
+            order.push((value, at));
+        }
+    }
+
+    fn use_def(&mut self, function: &Function, value: ValueId, at: usize) {
+        // A name, a tuple or an element lives on in what it was made of.
+        let passed_on = self.last.get(&value).copied().unwrap_or(at).max(at);
+        match &function.values[value].def {
+            Def::Param => {}
+            Def::Arg(arg) | Def::TupleItem(arg, _) | Def::MatchCast(arg, _) => {
+                self.use_arg(arg, passed_on);
+            }
+            Def::CallDps {
+                callee: _,
+                args,
+                tir_vars: _,
+                inplace,
+                out: _,
+            } => {
+                let until = if inplace.is_some() { passed_on } else { at };
+                args.iter().for_each(|arg| self.use_arg(arg, until));
+            }
+            // The result may be, or hold, an argument.
+            Def::Call {
+                callee: _,
+                args,
+                attrs: _,
+                sinfo_args: _,
+            } => args.iter().for_each(|arg| self.use_arg(arg, passed_on)),
+            Def::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                self.use_arg(cond, at);
+                self.use_arg(&then.result, passed_on);
+                self.use_arg(&otherwise.result, passed_on);
+            }
+            Def::Function(_) => {}
+        }
+    }
+
+    fn use_arg(&mut self, arg: &Arg, at: usize) {
+        match arg {
+            Arg::Value(value) => {
+                let last = self.last.entry(*value).or_insert(0);
+                *last = (*last).max(at);
+            }
+            Arg::Tuple(items) => items.iter().for_each(|item| self.use_arg(item, at)),
+            Arg::Captured { depth: _, value: _ }
+            | Arg::Const(_)
+            | Arg::Shape(_)
+            | Arg::Prim(_)
+            | Arg::Str(_)
+            | Arg::DType(_)
+            | Arg::Global(_)
+            | Arg::Extern(_) => {}
+        }
+    }
+}

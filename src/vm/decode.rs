@@ -1,0 +1,522 @@
+//! Bytecode to operations: callees and constants resolved, operands checked, once per machine.
+
+use crate::artifact::{
+    Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, Operand, Place,
+    match_code, shape_code,
+};
+use crate::kernel::HostExpr;
+use crate::tensor::DType;
+
+/// Where an argument comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Src {
+    Reg(usize),
+    Const(usize),
+    Int(i64),
+}
+
+/// What happens to a dimension that is matched.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Match {
+    Imm(i64),
+    Store(usize),
+    Skip,
+    Load(usize),
+}
+
+/// Where a dimension that is made comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Make {
+    Imm(i64),
+    Load(usize),
+}
+
+/// Index of an `ErrorContext` among the constants.
+pub(super) type Context = usize;
+
+/// A decoded instruction.
+#[derive(Debug)]
+pub(super) enum Op {
+    CheckTensor(Src, Option<usize>, Option<DType>, Context),
+    CheckShape(Src, Option<usize>, Context),
+    CheckPrim(Src, Context),
+    CheckTuple(Src, usize, Context),
+    MatchShape(Src, Box<[Match]>, Context),
+    MatchPrim(Src, Match, Context),
+    ShapeFunc(usize),
+    MakeShape(usize, Box<[Make]>),
+    MakePrim(usize, Make),
+    AllocStorage {
+        storage: usize,
+        size: Src,
+        place: Place,
+    },
+    AllocTensor {
+        dst: usize,
+        storage: usize,
+        shape: Src,
+        dtype: DType,
+    },
+    /// `site`: position of its plans in the frame.
+    Launch {
+        kernel: usize,
+        args: Box<[Src]>,
+        site: usize,
+    },
+    CallFunction(Option<usize>, usize, Box<[Src]>),
+    /// Which entry of the table of packed functions.
+    CallPacked(Option<usize>, usize, Box<[Src]>),
+    MakeTuple(usize, Box<[Src]>),
+    TupleGetItem(usize, Src, usize),
+    Copy(usize, Src),
+    ReadIfCond(usize, Src),
+    ToHost(usize, Src),
+    ToDevice(usize, Src),
+    ShapeOf(usize, Src),
+    Reshape(usize, Src, Src),
+    Nop,
+    Ret(usize),
+    Goto(usize),
+    If(usize, usize),
+}
+
+/// A decoded function.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) name: String,
+    pub(super) params: Vec<String>,
+    pub(super) ops: Vec<Op>,
+    pub(super) num_regs: usize,
+    pub(super) num_slots: usize,
+    pub(super) num_storages: usize,
+    pub(super) num_sites: usize,
+    /// Registers to be emptied after a call: all but those that keep memory for the next one.
+    pub(super) transient: Vec<usize>,
+    /// Registers whose tensors are the results, where that is known: memory for them can be given to a call.
+    pub(super) results: Vec<usize>,
+}
+
+/// All functions, and the packed functions they call by name.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) codes: Vec<Code>,
+    pub(super) packed: Vec<String>,
+}
+
+/// Decodes every function.
+pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
+    exec.verify()?;
+    for kernel in &exec.kernels {
+        verify_lowered(&kernel.func).map_err(|problem| BytecodeError {
+            pc: 0,
+            problem: format!("kernel `{}`: {problem}", kernel.func.name),
+        })?;
+    }
+    let mut program = Program::default();
+    for function in &exec.functions {
+        let mut decoder = Decoder {
+            exec,
+            function,
+            packed: &mut program.packed,
+            storages: vec![None; function.num_regs as usize],
+            num_storages: 0,
+            num_sites: 0,
+        };
+        let code = decoder.function()?;
+        program.codes.push(code);
+    }
+    Ok(program)
+}
+
+struct Decoder<'a> {
+    exec: &'a Executable,
+    function: &'a Function,
+    packed: &'a mut Vec<String>,
+    /// By register: the storage it names.
+    storages: Vec<Option<usize>>,
+    num_storages: usize,
+    num_sites: usize,
+}
+
+impl Decoder<'_> {
+    fn function(&mut self) -> Result<Code, BytecodeError> {
+        let Function {
+            name,
+            params,
+            num_regs,
+            num_slots,
+            start,
+            end,
+        } = self.function;
+        let start = *start as usize;
+        let mut ops = Vec::new();
+        for (at, instr) in self.exec.code[start..*end as usize].iter().enumerate() {
+            let op = self.instr(instr, at).map_err(|problem| BytecodeError {
+                pc: start + at,
+                problem,
+            })?;
+            ops.push(op);
+        }
+        let mut keeps = vec![false; *num_regs as usize];
+        for op in &ops {
+            if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) = op {
+                keeps[*reg] = true;
+            }
+        }
+        let transient = (0..keeps.len()).filter(|&reg| !keeps[reg]).collect();
+        Ok(Code {
+            name: name.clone(),
+            params: params.clone(),
+            results: results(&ops),
+            ops,
+            num_regs: *num_regs as usize,
+            num_slots: *num_slots as usize,
+            num_storages: self.num_storages,
+            num_sites: self.num_sites,
+            transient,
+        })
+    }
+
+    fn instr(&mut self, instr: &Instr, at: usize) -> Result<Op, String> {
+        let jump = |offset: i32| (at as i64 + i64::from(offset)) as usize;
+        match instr {
+            Instr::Ret { result } => Ok(Op::Ret(*result as usize)),
+            Instr::Goto { offset } => Ok(Op::Goto(jump(*offset))),
+            Instr::If { cond, false_offset } => Ok(Op::If(*cond as usize, jump(*false_offset))),
+            Instr::Call { dst, callee, args } => {
+                let dst = dst.map(|reg| reg as usize);
+                match &self.exec.callees[*callee as usize] {
+                    Callee::Builtin(builtin) => self.builtin(*builtin, dst, args),
+                    Callee::Function(index) => {
+                        let callee = *index as usize;
+                        let expected = self.exec.functions[callee].params.len();
+                        if expected != args.len() {
+                            return Err(format!("{} arguments for {expected}", args.len()));
+                        }
+                        Ok(Op::CallFunction(dst, callee, sources(args)?))
+                    }
+                    Callee::Kernel(index) => self.launch(*index as usize, args),
+                    Callee::ShapeFunc(index) => {
+                        let func = &self.exec.shape_funcs[*index as usize];
+                        for (slot, expr) in &func.outputs {
+                            self.slot(i64::from(*slot))?;
+                            verify_dims(expr, self.function.num_slots as usize)?;
+                        }
+                        Ok(Op::ShapeFunc(*index as usize))
+                    }
+                    Callee::Packed(name) => {
+                        let known = self.packed.iter().position(|n| n == name);
+                        let index = known.unwrap_or_else(|| {
+                            self.packed.push(name.clone());
+                            self.packed.len() - 1
+                        });
+                        Ok(Op::CallPacked(dst, index, sources(args)?))
+                    }
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, kernel: usize, args: &[Operand]) -> Result<Op, String> {
+        let func = &self.exec.kernels[kernel].func;
+        let args = sources(args)?;
+        let expected = func.params.len() + func.scalar_params.len();
+        if args.len() != expected {
+            return Err(format!("{} arguments for {expected}", args.len()));
+        }
+        for (param, arg) in func.params.iter().zip(&args) {
+            let uses = args.iter().filter(|other| *other == arg).count();
+            if param.written && (uses > 1 || !matches!(arg, Src::Reg(_))) {
+                return Err(format!("`{}` is written and not only there", param.name));
+            }
+        }
+        let site = self.num_sites;
+        self.num_sites += 1;
+        Ok(Op::Launch { kernel, args, site })
+    }
+
+    fn builtin(
+        &mut self,
+        builtin: Builtin,
+        dst: Option<usize>,
+        args: &[Operand],
+    ) -> Result<Op, String> {
+        let to = dst.ok_or_else(|| format!("`{}` gives its result to %void", builtin.name()));
+        let wrong = || Err(format!("`{}` does not take these operands", builtin.name()));
+        match (builtin, args) {
+            (Builtin::AllocShapeHeap, [Operand::Vm, Operand::Imm(_)]) => Ok(Op::Nop),
+            (
+                Builtin::CheckTensorInfo,
+                [value, Operand::Imm(ndim), dtype, Operand::Const(context)],
+            ) => {
+                let dtype = match *dtype {
+                    Operand::Const(index) => Some(self.dtype(index)?),
+                    _ => None,
+                };
+                let ndim = usize::try_from(*ndim).ok();
+                Ok(Op::CheckTensor(
+                    source(*value)?,
+                    ndim,
+                    dtype,
+                    self.context(*context)?,
+                ))
+            }
+            (Builtin::CheckShapeInfo, [value, Operand::Imm(ndim), Operand::Const(context)]) => {
+                let ndim = usize::try_from(*ndim).ok();
+                Ok(Op::CheckShape(
+                    source(*value)?,
+                    ndim,
+                    self.context(*context)?,
+                ))
+            }
+            (Builtin::CheckPrimValueInfo, [value, _, Operand::Const(context)]) => {
+                Ok(Op::CheckPrim(source(*value)?, self.context(*context)?))
+            }
+            (Builtin::CheckTupleInfo, [value, Operand::Imm(len), Operand::Const(context)]) => {
+                let len = usize::try_from(*len).map_err(|_| format!("a tuple of {len} values"))?;
+                Ok(Op::CheckTuple(
+                    source(*value)?,
+                    len,
+                    self.context(*context)?,
+                ))
+            }
+            (
+                Builtin::MatchShape,
+                [
+                    value,
+                    _,
+                    Operand::Imm(ndim),
+                    dims @ ..,
+                    Operand::Const(context),
+                ],
+            ) => {
+                let dims = self.pairs(*ndim, dims, Self::match_dim)?;
+                Ok(Op::MatchShape(
+                    source(*value)?,
+                    dims,
+                    self.context(*context)?,
+                ))
+            }
+            (
+                Builtin::MatchPrimValue,
+                [
+                    value,
+                    _,
+                    Operand::Imm(code),
+                    Operand::Imm(operand),
+                    Operand::Const(context),
+                ],
+            ) => {
+                let dim = self.match_dim(*code, *operand)?;
+                Ok(Op::MatchPrim(source(*value)?, dim, self.context(*context)?))
+            }
+            (Builtin::MakeShape, [_, Operand::Imm(ndim), dims @ ..]) => {
+                Ok(Op::MakeShape(to?, self.pairs(*ndim, dims, Self::make_dim)?))
+            }
+            (Builtin::MakePrimValue, [_, Operand::Imm(code), Operand::Imm(operand)]) => {
+                Ok(Op::MakePrim(to?, self.make_dim(*code, *operand)?))
+            }
+            (Builtin::AllocStorage, [Operand::Vm, size, Operand::Imm(place)]) => {
+                let place = Place::from_imm(*place).ok_or(format!("place {place}"))?;
+                let to = to?;
+                let storage = *self.storages[to].get_or_insert_with(|| {
+                    self.num_storages += 1;
+                    self.num_storages - 1
+                });
+                let size = source(*size)?;
+                Ok(Op::AllocStorage {
+                    storage,
+                    size,
+                    place,
+                })
+            }
+            (Builtin::AllocTensor, [Operand::Reg(storage), shape, Operand::Const(dtype)]) => {
+                let storage = self.storages[*storage as usize];
+                Ok(Op::AllocTensor {
+                    dst: to?,
+                    storage: storage.ok_or("the storage is not one")?,
+                    shape: source(*shape)?,
+                    dtype: self.dtype(*dtype)?,
+                })
+            }
+            (Builtin::MakeTuple, items) => Ok(Op::MakeTuple(to?, sources(items)?)),
+            (Builtin::TupleGetItem, [tuple, Operand::Imm(index)]) => {
+                let index = usize::try_from(*index).map_err(|_| format!("element {index}"))?;
+                Ok(Op::TupleGetItem(to?, source(*tuple)?, index))
+            }
+            (Builtin::Copy, [value]) => Ok(Op::Copy(to?, source(*value)?)),
+            (Builtin::ReadIfCond, [value]) => Ok(Op::ReadIfCond(to?, source(*value)?)),
+            (Builtin::ToHost, [value]) => Ok(Op::ToHost(to?, source(*value)?)),
+            (Builtin::ToDevice, [value]) => Ok(Op::ToDevice(to?, source(*value)?)),
+            (Builtin::ShapeOf, [value]) => Ok(Op::ShapeOf(to?, source(*value)?)),
+            (Builtin::Reshape, [value, shape]) => {
+                Ok(Op::Reshape(to?, source(*value)?, source(*shape)?))
+            }
+            _ => wrong(),
+        }
+    }
+
+    fn pairs<T>(
+        &self,
+        ndim: i64,
+        operands: &[Operand],
+        decode: fn(&Self, i64, i64) -> Result<T, String>,
+    ) -> Result<Box<[T]>, String> {
+        if usize::try_from(ndim) != Ok(operands.len() / 2) || !operands.len().is_multiple_of(2) {
+            return Err(format!("{} operands for {ndim} dimensions", operands.len()));
+        }
+        let pair = |pair: &[Operand]| match *pair {
+            [Operand::Imm(code), Operand::Imm(operand)] => decode(self, code, operand),
+            _ => Err("a dimension is given by two integers".to_owned()),
+        };
+        operands.chunks(2).map(pair).collect()
+    }
+
+    fn match_dim(&self, code: i64, operand: i64) -> Result<Match, String> {
+        match code {
+            match_code::ASSERT_EQUAL_TO_IMM => Ok(Match::Imm(operand)),
+            match_code::STORE_TO_HEAP => Ok(Match::Store(self.slot(operand)?)),
+            match_code::NO_OP => Ok(Match::Skip),
+            match_code::ASSERT_EQUAL_TO_LOAD => Ok(Match::Load(self.slot(operand)?)),
+            other => Err(format!("code {other}")),
+        }
+    }
+
+    fn make_dim(&self, code: i64, operand: i64) -> Result<Make, String> {
+        match code {
+            shape_code::USE_IMM => Ok(Make::Imm(operand)),
+            shape_code::LOAD_SHAPE => Ok(Make::Load(self.slot(operand)?)),
+            other => Err(format!("code {other}")),
+        }
+    }
+
+    fn slot(&self, slot: i64) -> Result<usize, String> {
+        let len = self.function.num_slots as usize;
+        usize::try_from(slot)
+            .ok()
+            .filter(|&slot| slot < len)
+            .ok_or_else(|| format!("slot {slot} of {len}"))
+    }
+
+    fn dtype(&self, index: u32) -> Result<DType, String> {
+        match &self.exec.constants[index as usize] {
+            Constant::DType(dtype) => Ok(*dtype),
+            _ => Err(format!("constant {index} is no element type")),
+        }
+    }
+
+    fn context(&self, index: u32) -> Result<Context, String> {
+        match &self.exec.constants[index as usize] {
+            Constant::Context(_) => Ok(index as usize),
+            _ => Err(format!("constant {index} is no error context")),
+        }
+    }
+}
+
+fn source(operand: Operand) -> Result<Src, String> {
+    match operand {
+        Operand::Reg(reg) => Ok(Src::Reg(reg as usize)),
+        Operand::Const(index) => Ok(Src::Const(index as usize)),
+        Operand::Imm(value) => Ok(Src::Int(value)),
+        Operand::Func(_) | Operand::Vm => Err("an operand is no value".to_owned()),
+    }
+}
+
+fn sources(operands: &[Operand]) -> Result<Box<[Src]>, String> {
+    operands.iter().map(|&operand| source(operand)).collect()
+}
+
+/// The registers of the results, if there is one way out and they are tensors made in the function.
+fn results(ops: &[Op]) -> Vec<usize> {
+    let mut outs = ops.iter().filter_map(|op| match op {
+        Op::Ret(reg) => Some(*reg),
+        _ => None,
+    });
+    let (Some(out), None) = (outs.next(), outs.next()) else {
+        return vec![];
+    };
+    let allocated = |reg: usize| {
+        ops.iter()
+            .any(|op| matches!(op, Op::AllocTensor { dst, .. } if *dst == reg))
+    };
+    if allocated(out) {
+        return vec![out];
+    }
+    let items = ops.iter().find_map(|op| match op {
+        Op::MakeTuple(dst, items) if *dst == out => Some(items),
+        _ => None,
+    });
+    let regs = items.map(|items| {
+        let reg = |src: &Src| match src {
+            Src::Reg(reg) if allocated(*reg) => Some(*reg),
+            _ => None,
+        };
+        items.iter().map(reg).collect::<Option<Vec<usize>>>()
+    });
+    regs.flatten().unwrap_or_default()
+}
+
+fn verify_dims(expr: &HostExpr, len: usize) -> Result<(), String> {
+    match expr {
+        HostExpr::Const(_) => Ok(()),
+        HostExpr::Dim(i) if *i < len => Ok(()),
+        HostExpr::Dim(i) => Err(format!("dim {i} of {len}")),
+        HostExpr::Binary(_, a, b) => {
+            verify_dims(a, len)?;
+            verify_dims(b, len)
+        }
+        HostExpr::Select(a, b, c) => {
+            verify_dims(a, len)?;
+            verify_dims(b, len)?;
+            verify_dims(c, len)
+        }
+    }
+}
+
+/// Every dim, buffer and scalar that a lowered function names exists.
+fn verify_lowered(func: &crate::kernel::LoweredFunc) -> Result<(), String> {
+    use crate::kernel::BufferRef;
+    let len = func.dims.len();
+    let check = |expr: &HostExpr| verify_dims(expr, len);
+    func.params
+        .iter()
+        .flat_map(|p| &p.shape)
+        .try_for_each(check)?;
+    func.temps.iter().map(|t| &t.len).try_for_each(check)?;
+    func.requires.iter().map(|r| &r.value).try_for_each(check)?;
+    if let Some(dim) = func.scalar_params.iter().find(|dim| **dim >= len) {
+        return Err(format!("dim {dim} of {len}"));
+    }
+    for kernel in &func.kernels {
+        kernel.scalars.iter().map(|(_, e)| e).try_for_each(check)?;
+        kernel
+            .arrays
+            .iter()
+            .map(|(_, a)| &a.len)
+            .try_for_each(check)?;
+        kernel
+            .launch
+            .iter()
+            .flat_map(|l| &l.grid)
+            .try_for_each(check)?;
+        check(&kernel.flops)?;
+        check(&kernel.bytes)?;
+        for (_, _, buffer, _) in kernel.bindings() {
+            let exists = match buffer {
+                BufferRef::Param(i) => i < func.params.len(),
+                BufferRef::Temp(i) => i < func.temps.len(),
+            };
+            if !exists {
+                return Err(format!("{buffer:?} does not exist"));
+            }
+        }
+        if let Some((var, _)) = kernel
+            .scalars
+            .iter()
+            .find(|(v, _)| kernel.vars.get(*v).is_none())
+        {
+            return Err(format!("{var} does not exist"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Why a call failed.
+
+use crate::artifact::{BytecodeError, ErrorContext};
+use crate::kernel::Target;
+use crate::runtime::{PackedError, RegistryError};
+use crate::tensor::scalar::EvalError;
+use crate::tensor::{DType, TensorError};
+
+/// Why a machine could not be made, or a call did not give a result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VmError {
+    /// The bytecode is not valid.
+    #[error("bytecode: {0}")]
+    Bytecode(#[from] BytecodeError),
+    /// The executable was compiled for another kind of device.
+    #[error("the executable was compiled for {target}, not for {device}")]
+    Target {
+        /// What it was compiled for.
+        target: &'static str,
+        /// The device.
+        device: String,
+    },
+    /// The program was built without the back end that the device needs.
+    #[error("this program was built without the feature `{0}`")]
+    NotBuilt(&'static str),
+    /// The executable has no such function.
+    #[error("there is no function `{name}`; there are: {}", .functions.join(", "))]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The functions that there are.
+        functions: Vec<String>,
+    },
+    /// The wrong number of arguments.
+    #[error("`{func}` takes {} ({}), got {given}", count(.params.len()), .params.join(", "))]
+    Arity {
+        /// The function.
+        func: String,
+        /// Its parameters.
+        params: Vec<String>,
+        /// How many arguments were given.
+        given: usize,
+    },
+    /// A name that no parameter has.
+    #[error("`{func}` has no parameter `{name}`; it takes {}", .params.join(", "))]
+    UnknownArgument {
+        /// The function.
+        func: String,
+        /// The name.
+        name: String,
+        /// Its parameters.
+        params: Vec<String>,
+    },
+    /// A parameter without an argument, or one with two.
+    #[error("parameter `{param}` of `{func}` was given {given} arguments by name, not one")]
+    ArgumentCount {
+        /// The function.
+        func: String,
+        /// The parameter.
+        param: String,
+        /// How many arguments name it.
+        given: usize,
+    },
+    /// A dimension is not what the program says.
+    #[error(
+        "dimension {dim} of `{}` must be {}, got {given}: {context}",
+        .context.value,
+        wanted(.context, *.dim, *.expected)
+    )]
+    Dimension {
+        /// Which value, and what it must be.
+        context: Box<ErrorContext>,
+        /// Position of the dimension.
+        dim: usize,
+        /// What it must be.
+        expected: i64,
+        /// What it is.
+        given: i64,
+    },
+    /// A value has another number of dimensions or elements than the program says.
+    #[error("`{}` must have {expected} {what}, got {given}: {context}", .context.value)]
+    Count {
+        /// Which value, and what it must be.
+        context: Box<ErrorContext>,
+        /// What is counted.
+        what: &'static str,
+        /// What it must be.
+        expected: usize,
+        /// What it is.
+        given: usize,
+    },
+    /// A tensor has another element type than the program says.
+    #[error("`{}` must be of {expected}, got {given}: {context}", .context.value)]
+    DType {
+        /// Which value, and what it must be.
+        context: Box<ErrorContext>,
+        /// What it must be.
+        expected: DType,
+        /// What it is.
+        given: DType,
+    },
+    /// A value is of another kind than the program says.
+    #[error("`{}` must be {expected}, got {given}: {context}", .context.value)]
+    Kind {
+        /// Which value, and what it must be.
+        context: Box<ErrorContext>,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        given: &'static str,
+    },
+    /// A value inside the program is of another kind than the instruction takes.
+    #[error("`{func}`, instruction {pc}: expected {expected}, got {given}")]
+    Register {
+        /// The function.
+        func: String,
+        /// The instruction.
+        pc: usize,
+        /// What the instruction takes.
+        expected: &'static str,
+        /// What it got.
+        given: &'static str,
+    },
+    /// A dimension of a tensor handed to a loop program is not what that program says.
+    #[error("`{kernel}`: {what} of `{param}` must be {expected}, got {given}")]
+    KernelArgument {
+        /// The loop program.
+        kernel: String,
+        /// The parameter.
+        param: String,
+        /// What about it, as `dimension 1`.
+        what: String,
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        given: String,
+    },
+    /// A fact that a loop program was compiled for does not hold.
+    #[error("`{kernel}`: {what} must be at most {limit}, is {value}")]
+    Requirement {
+        /// The loop program.
+        kernel: String,
+        /// What must be small enough.
+        what: String,
+        /// The largest value.
+        limit: i64,
+        /// The value.
+        value: i64,
+    },
+    /// A computed dimension is negative or does not exist.
+    #[error("`{func}`: a shape has the dimension {given}")]
+    NegativeDimension {
+        /// The function.
+        func: String,
+        /// The dimension.
+        given: i64,
+    },
+    /// A tensor cannot be made or written.
+    #[error("`{func}`: {source}")]
+    Tensor {
+        /// The function or loop program.
+        func: String,
+        /// Why.
+        source: TensorError,
+    },
+    /// Arithmetic on dimensions failed.
+    #[error("`{func}`: {source}")]
+    Eval {
+        /// The function or loop program.
+        func: String,
+        /// Why.
+        source: EvalError,
+    },
+    /// A packed function is not registered.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A packed function failed.
+    #[error("packed function `{name}` failed: {source}")]
+    Packed {
+        /// Its name.
+        name: String,
+        /// What it failed with.
+        source: PackedError,
+    },
+    /// Calls are nested too deeply.
+    #[error("calls are nested more than {0} deep")]
+    Recursion(usize),
+    /// The executable has no shaders for a lowered function.
+    #[error("`{0}` has no shader for each of its kernels")]
+    NoShader(String),
+    /// Native code could not be made.
+    #[cfg(feature = "cpu")]
+    #[error(transparent)]
+    Native(#[from] crate::codegen_cpu::CodegenError),
+    /// A kernel was not launched.
+    #[cfg(feature = "cpu")]
+    #[error(transparent)]
+    Launch(crate::runtime_cpu::LaunchError),
+    /// The GPU failed.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] crate::runtime_gpu::GpuError),
+}
+
+impl VmError {
+    pub(super) fn target(target: &Target, device: &impl ToString) -> Self {
+        Self::Target {
+            target: match target {
+                Target::Cpu(_) => "the CPU",
+                Target::Gpu(_) => "a GPU",
+            },
+            device: device.to_string(),
+        }
+    }
+}
+
+fn count(params: usize) -> String {
+    match params {
+        1 => "1 argument".to_owned(),
+        n => format!("{n} arguments"),
+    }
+}
+
+/// `4`, or `n = 3` for a dimension that is written as an expression.
+fn wanted(context: &ErrorContext, dim: usize, expected: i64) -> String {
+    match context.dims.get(dim) {
+        Some(text) if text.parse::<i64>().is_err() => format!("{text} = {expected}"),
+        _ => expected.to_string(),
+    }
+}

@@ -1,0 +1,326 @@
+//! Plans of launches: all that the shapes of the arguments decide, computed once for each set of shapes.
+
+use super::VmError;
+use super::check::tensor_info;
+use super::decode::Src;
+use crate::kernel::{HostExpr, LoweredFunc, ParamInfo};
+use crate::runtime::Value;
+#[cfg(feature = "gpu")]
+use crate::runtime_gpu::DeviceBuffer;
+use crate::tensor::{DType, ScalarType};
+
+/// Plans that one launch keeps; the one used longest ago goes first.
+const PLANS: usize = 8;
+
+/// What one kernel of a launch gets.
+#[derive(Debug)]
+pub(super) struct KernelPlan {
+    /// Values of its scalars.
+    pub(super) scalars: Vec<i64>,
+    /// Workgroups; empty dimensions stay 0.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for shaders"))]
+    pub(super) grid: [i64; 3],
+    pub(super) flops: i64,
+    pub(super) bytes: i64,
+    /// The scalars in a buffer, if the shader takes them so; made with the plan.
+    #[cfg(feature = "gpu")]
+    pub(super) uniform: Option<std::sync::Arc<DeviceBuffer>>,
+}
+
+/// A launch with arguments of certain shapes.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Extents of all tensor arguments, one after the other, then the scalar arguments.
+    key: Vec<i64>,
+    pub(super) kernels: Vec<KernelPlan>,
+    /// Bytes of each temporary, in elements of host size.
+    pub(super) temps: Vec<usize>,
+    /// Values of the dims.
+    pub(super) dims: Vec<i64>,
+}
+
+/// The plans of one launch instruction, the last used one first.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    plans: Vec<Plan>,
+}
+
+/// The arguments of a launch or call where they are.
+pub(super) struct Args<'a> {
+    pub(super) srcs: &'a [Src],
+    pub(super) regs: &'a mut [Value],
+    pub(super) consts: &'a [Value],
+}
+
+impl Args<'_> {
+    /// The argument at this position; `None` for an integer operand.
+    pub(super) fn get(&self, index: usize) -> &Value {
+        match self.srcs[index] {
+            Src::Reg(reg) => &self.regs[reg],
+            Src::Const(index) => &self.consts[index],
+            Src::Int(_) => &Value::None,
+        }
+    }
+
+    /// The argument at this position if it is in a register.
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Value> {
+        match self.srcs[index] {
+            Src::Reg(reg) => Some(&mut self.regs[reg]),
+            Src::Const(_) | Src::Int(_) => None,
+        }
+    }
+
+    fn int(&self, index: usize) -> Option<i64> {
+        match self.srcs[index] {
+            Src::Int(value) => Some(value),
+            Src::Reg(_) | Src::Const(_) => self.get(index).as_int().ok(),
+        }
+    }
+}
+
+impl Site {
+    /// The plan for these arguments, and whether it is new.
+    pub(super) fn plan(
+        &mut self,
+        func: &LoweredFunc,
+        args: &Args,
+    ) -> Result<(&mut Plan, bool), VmError> {
+        let found = self.plans.iter().position(|plan| plan.fits(func, args));
+        let new = match found {
+            Some(0) => false,
+            Some(at) => {
+                self.plans[..=at].rotate_right(1);
+                false
+            }
+            None => {
+                let plan = Plan::new(func, args)?;
+                self.plans.truncate(PLANS - 1);
+                self.plans.insert(0, plan);
+                true
+            }
+        };
+        Ok((&mut self.plans[0], new))
+    }
+
+    /// The plan used last.
+    pub(super) fn newest(&self) -> Option<&Plan> {
+        self.plans.first()
+    }
+
+    /// Forgets the newest plan, which could not be completed.
+    #[cfg(feature = "gpu")]
+    pub(super) fn forget(&mut self) {
+        self.plans.remove(0);
+    }
+}
+
+impl Plan {
+    /// Whether the arguments have the shapes of the plan. Their types were checked when a plan was made for these ranks.
+    fn fits(&self, func: &LoweredFunc, args: &Args) -> bool {
+        let mut key = self.key.iter();
+        for (index, param) in func.params.iter().enumerate() {
+            let Some((shape, dtype)) = tensor_info(args.get(index)) else {
+                return false;
+            };
+            let same = shape.len() == param.shape.len()
+                && dtype == DType::of(param.dtype)
+                && shape.iter().all(|&dim| key.next() == Some(&(dim as i64)));
+            if !same {
+                return false;
+            }
+        }
+        let scalars = func.params.len()..func.params.len() + func.scalar_params.len();
+        scalars
+            .into_iter()
+            .all(|i| args.int(i).as_ref() == key.next())
+    }
+
+    fn new(func: &LoweredFunc, args: &Args) -> Result<Self, VmError> {
+        let mut dims = vec![None; func.dims.len()];
+        let mut key = Vec::new();
+        let mut scalars = Vec::new();
+        for (i, dim) in func.scalar_params.iter().enumerate() {
+            let at = func.params.len() + i;
+            let value = args.int(at).ok_or_else(|| {
+                let given = args.get(at).kind().to_owned();
+                argument(
+                    func,
+                    &func.dims[*dim],
+                    "the value",
+                    "an integer".into(),
+                    given,
+                )
+            })?;
+            dims[*dim] = Some(value);
+            scalars.push(value);
+        }
+        for (index, param) in func.params.iter().enumerate() {
+            let shape = check_argument(func, param, args.get(index))?;
+            for (given, extent) in shape.iter().zip(&param.shape) {
+                if let HostExpr::Dim(dim) = extent {
+                    dims[*dim].get_or_insert(*given as i64);
+                }
+                key.push(*given as i64);
+            }
+        }
+        key.extend(scalars);
+        let known = |(dim, value): (usize, &Option<i64>)| {
+            value.ok_or_else(|| {
+                let expected = "defined by an argument".to_owned();
+                argument(
+                    func,
+                    &func.dims[dim],
+                    "the value",
+                    expected,
+                    "nothing".into(),
+                )
+            })
+        };
+        let dims: Vec<i64> = dims
+            .iter()
+            .enumerate()
+            .map(known)
+            .collect::<Result<_, _>>()?;
+        check_extents(func, &dims, args)?;
+        let plan = Planner { func, dims: &dims };
+        plan.check_requirements()?;
+        let kernels = plan.kernels()?;
+        let temps = plan.temps()?;
+        Ok(Self {
+            key,
+            kernels,
+            temps,
+            dims,
+        })
+    }
+}
+
+struct Planner<'a> {
+    func: &'a LoweredFunc,
+    dims: &'a [i64],
+}
+
+impl Planner<'_> {
+    fn eval(&self, expr: &HostExpr) -> Result<i64, VmError> {
+        expr.eval(self.dims).map_err(|source| VmError::Eval {
+            func: self.func.name.clone(),
+            source,
+        })
+    }
+
+    fn check_requirements(&self) -> Result<(), VmError> {
+        for requirement in &self.func.requires {
+            let value = self.eval(&requirement.value)?;
+            if value > requirement.limit {
+                return Err(VmError::Requirement {
+                    kernel: self.func.name.clone(),
+                    what: requirement.what.clone(),
+                    limit: requirement.limit,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn kernels(&self) -> Result<Vec<KernelPlan>, VmError> {
+        let plan = |kernel: &crate::kernel::Kernel| {
+            let scalars = kernel.scalars.iter().map(|(_, e)| self.eval(e));
+            let mut grid = [1; 3];
+            if let Some(launch) = &kernel.launch {
+                for (value, expr) in grid.iter_mut().zip(&launch.grid) {
+                    *value = self.eval(expr)?.max(0);
+                }
+            }
+            Ok(KernelPlan {
+                scalars: scalars.collect::<Result<_, _>>()?,
+                grid,
+                flops: self.eval(&kernel.flops)?,
+                bytes: self.eval(&kernel.bytes)?,
+                #[cfg(feature = "gpu")]
+                uniform: None,
+            })
+        };
+        self.func.kernels.iter().map(plan).collect()
+    }
+
+    fn temps(&self) -> Result<Vec<usize>, VmError> {
+        let bytes = |temp: &crate::kernel::TempInfo| {
+            let len = self.eval(&temp.len)?;
+            let bytes = usize::try_from(len)
+                .ok()
+                .and_then(|len| len.checked_mul(temp.dtype.bytes()));
+            bytes.ok_or_else(|| VmError::NegativeDimension {
+                func: format!("{}.{}", self.func.name, temp.name),
+                given: len,
+            })
+        };
+        self.func.temps.iter().map(bytes).collect()
+    }
+}
+
+/// Rank and element type of an argument; gives its shape.
+fn check_argument<'a>(
+    func: &LoweredFunc,
+    param: &ParamInfo,
+    value: &'a Value,
+) -> Result<&'a [usize], VmError> {
+    let fail = |what: &str, expected: String, given: String| {
+        Err(argument(func, &param.name, what, expected, given))
+    };
+    let Some((shape, dtype)) = tensor_info(value) else {
+        return fail("the value", "a tensor".into(), value.kind().into());
+    };
+    if dtype != DType::of(param.dtype) {
+        let expected = ScalarType::name(param.dtype).to_owned();
+        return fail("the element type", expected, dtype.to_string());
+    }
+    if shape.len() != param.shape.len() {
+        let (expected, given) = (param.shape.len(), shape.len());
+        return fail(
+            "the number of dimensions",
+            expected.to_string(),
+            given.to_string(),
+        );
+    }
+    Ok(shape)
+}
+
+fn check_extents(func: &LoweredFunc, dims: &[i64], args: &Args) -> Result<(), VmError> {
+    for (index, param) in func.params.iter().enumerate() {
+        let (shape, _) = tensor_info(args.get(index)).unwrap_or((&[], DType::F32));
+        for (dim, (given, extent)) in shape.iter().zip(&param.shape).enumerate() {
+            let expected = extent.eval(dims).map_err(|source| VmError::Eval {
+                func: func.name.clone(),
+                source,
+            })?;
+            if expected != *given as i64 {
+                let what = format!("dimension {dim}");
+                return Err(argument(
+                    func,
+                    &param.name,
+                    &what,
+                    expected.to_string(),
+                    given.to_string(),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn argument(
+    func: &LoweredFunc,
+    param: &str,
+    what: &str,
+    expected: String,
+    given: String,
+) -> VmError {
+    VmError::KernelArgument {
+        kernel: func.name.clone(),
+        param: param.to_owned(),
+        what: what.to_owned(),
+        expected,
+        given,
+    }
+}

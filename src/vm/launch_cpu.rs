@@ -1,0 +1,142 @@
+//! Launches of native code.
+#![expect(unsafe_code, reason = "native code works on addresses")]
+
+use std::time::Instant;
+
+use super::VmError;
+use super::launch::{Args, Plan};
+use crate::artifact::Executable;
+use crate::codegen_cpu::CompileOptions;
+use crate::kernel::LoweredFunc;
+use crate::runtime::Value;
+use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
+use crate::tensor::{DType, Tensor};
+
+/// Native code of an executable, and memory that launches use one after the other.
+pub(super) struct CpuBackend {
+    module: CpuModule,
+    temps: Vec<Tensor>,
+    buffers: Buffers,
+    times: Vec<f64>,
+}
+
+/// Addresses of one launch, kept for their memory.
+#[derive(Default)]
+struct Buffers {
+    params: Vec<RawBuffer>,
+    temps: Vec<RawBuffer>,
+}
+
+// SAFETY: the addresses are cleared and written anew by each launch, and not used after it.
+unsafe impl Send for Buffers {}
+// SAFETY: as above; they are only reached through `&mut`.
+unsafe impl Sync for Buffers {}
+
+impl CpuBackend {
+    pub(super) fn new(exec: &Executable) -> Result<Self, VmError> {
+        let funcs: Vec<&LoweredFunc> = exec.kernels.iter().map(|k| &k.func).collect();
+        Ok(Self {
+            module: CpuModule::new(&funcs, CompileOptions::default())?,
+            temps: vec![],
+            buffers: Buffers::default(),
+            times: vec![],
+        })
+    }
+
+    /// Runs all kernels of lowered function number `index`.
+    pub(super) fn launch(
+        &mut self,
+        func: &LoweredFunc,
+        index: usize,
+        plan: &Plan,
+        args: &mut Args,
+        profile: bool,
+    ) -> Result<(), VmError> {
+        self.buffers.params.clear();
+        for (at, param) in func.params.iter().enumerate() {
+            let buffer = if param.written {
+                written(func, args.get_mut(at))?
+            } else {
+                read(func, args.get(at))?
+            };
+            self.buffers.params.push(buffer);
+        }
+        self.reserve_temps(func, plan)?;
+        let (module, team) = (&self.module, Team::global());
+        let (params, temps) = (&self.buffers.params, &self.buffers.temps);
+        let failed = |e| VmError::Launch(e);
+        if !profile {
+            // SAFETY: every tensor has the bytes that its parameter's shape says (the plan checked the shapes), is aligned for
+            // its elements, and lives in a register or constant until the launch is over. Written ones are held by nobody
+            // else (`written`), and the launch checks that they do not overlap others.
+            return unsafe { module.run(index, params, temps, &plan.dims, team) }.map_err(failed);
+        }
+        for kernel in 0..func.kernels.len() {
+            let start = Instant::now();
+            // SAFETY: as above.
+            let done = unsafe { module.launch(index, kernel, params, temps, &plan.dims, team) };
+            done.map_err(failed)?;
+            self.times.push(start.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+
+    /// Seconds of each kernel since last asked.
+    pub(super) fn take_times(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.times)
+    }
+
+    /// Temporaries at least as large as planned.
+    fn reserve_temps(&mut self, func: &LoweredFunc, plan: &Plan) -> Result<(), VmError> {
+        self.buffers.temps.clear();
+        for (index, &bytes) in plan.temps.iter().enumerate() {
+            if self.temps.get(index).is_none_or(|temp| temp.len() < bytes) {
+                let temp = Tensor::zeros(DType::U8, &[bytes]).map_err(|e| refused(func, e))?;
+                match self.temps.get_mut(index) {
+                    Some(smaller) => *smaller = temp,
+                    None => self.temps.push(temp),
+                }
+            }
+            let temp = &mut self.temps[index];
+            let pointer = temp.as_mut_ptr().map_err(|e| refused(func, e))?;
+            let bytes = temp.len();
+            self.buffers.temps.push(RawBuffer { pointer, bytes });
+        }
+        Ok(())
+    }
+}
+
+/// A tensor that is only read.
+fn read(func: &LoweredFunc, value: &Value) -> Result<RawBuffer, VmError> {
+    match value {
+        Value::Tensor(tensor) => Ok(RawBuffer::read_only(tensor.bytes())),
+        other => Err(not_here(func, other)),
+    }
+}
+
+/// A tensor that is written, and so must not be shared.
+fn written(func: &LoweredFunc, value: Option<&mut Value>) -> Result<RawBuffer, VmError> {
+    match value {
+        Some(Value::Tensor(tensor)) => tensor
+            .bytes_mut()
+            .map(RawBuffer::of)
+            .map_err(|e| refused(func, e)),
+        other => Err(not_here(func, other.map_or(&Value::None, |value| value))),
+    }
+}
+
+fn refused(func: &LoweredFunc, source: crate::tensor::TensorError) -> VmError {
+    VmError::Tensor {
+        func: func.name.clone(),
+        source,
+    }
+}
+
+fn not_here(func: &LoweredFunc, value: &Value) -> VmError {
+    VmError::Register {
+        func: func.name.clone(),
+        pc: 0,
+        expected: "a tensor in host memory",
+        given: value.kind(),
+    }
+}

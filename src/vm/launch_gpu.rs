@@ -1,0 +1,268 @@
+//! Launches of shaders.
+
+use std::sync::Arc;
+
+use super::VmError;
+use super::launch::{Args, KernelPlan, Plan, Site};
+use crate::artifact::{Executable, KernelFunc, ScalarPassing, Wgsl};
+use crate::kernel::{Access, BufferRef, Kernel, LoweredFunc, folded_grid};
+use crate::runtime::Value;
+use crate::runtime_gpu::{
+    Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc,
+};
+use crate::tensor::{DType, ScalarType, Tensor};
+
+/// A kernel and what a launch of it needs.
+struct GpuKernel {
+    pipeline: Arc<Pipeline>,
+    bindings: Vec<BufferRef>,
+    passing: ScalarPassing,
+    folded: bool,
+    scalar_types: Vec<ScalarType>,
+}
+
+/// Pipelines of an executable, and what its calls record.
+pub(super) struct GpuBackend {
+    gpu: Gpu,
+    /// By lowered function, its kernels.
+    funcs: Vec<Vec<GpuKernel>>,
+    temps: Vec<Arc<DeviceBuffer>>,
+    commands: Commands,
+    profile: bool,
+    times: Vec<f64>,
+}
+
+impl GpuBackend {
+    pub(super) fn new(exec: &Executable, gpu: &Gpu) -> Result<Self, VmError> {
+        let funcs = exec.kernels.iter().map(|func| kernels(func, gpu));
+        Ok(Self {
+            gpu: gpu.clone(),
+            funcs: funcs.collect::<Result<_, _>>()?,
+            temps: vec![],
+            commands: Commands::new(gpu),
+            profile: false,
+            times: vec![],
+        })
+    }
+
+    /// Starts a call: what an earlier one recorded is gone.
+    pub(super) fn begin(&mut self, profile: bool) {
+        self.profile = profile;
+        self.times.clear();
+        self.commands = self.new_commands();
+    }
+
+    fn new_commands(&self) -> Commands {
+        if self.profile {
+            Commands::profiled(&self.gpu)
+        } else {
+            Commands::new(&self.gpu)
+        }
+    }
+
+    /// Submits what was recorded.
+    pub(super) fn submit(&mut self) -> Result<(), VmError> {
+        Ok(self.commands.submit()?)
+    }
+
+    /// Seconds of each kernel since last asked.
+    pub(super) fn take_times(&mut self) -> Result<Vec<f64>, VmError> {
+        let next = self.new_commands();
+        let times = std::mem::replace(&mut self.commands, next).finish()?;
+        Ok(times.iter().map(|t| t.seconds).collect())
+    }
+
+    pub(super) fn check_device(&self, tensor: &DeviceTensor) -> Result<(), VmError> {
+        if tensor.gpu().same_as(&self.gpu) {
+            Ok(())
+        } else {
+            Err(GpuError::OtherDevice.into())
+        }
+    }
+
+    /// A copy on the device. What was recorded is submitted first: copies run before the commands that are submitted after
+    /// them, and the copy may get a buffer that those still use.
+    pub(super) fn upload(&mut self, tensor: &Tensor) -> Result<DeviceTensor, VmError> {
+        self.submit()?;
+        Ok(self.gpu.upload(tensor)?)
+    }
+
+    pub(super) fn renew(
+        &self,
+        value: &mut Value,
+        dtype: DType,
+        shape: &[usize],
+        bytes: usize,
+    ) -> Result<(), VmError> {
+        if let Value::DeviceTensor(tensor) = value
+            && tensor.gpu().same_as(&self.gpu)
+        {
+            return Ok(tensor.renew(dtype, shape)?);
+        }
+        // The storage may be planned larger than its first tensor.
+        let mut tensor = self.gpu.empty(DType::U8, &[bytes])?;
+        tensor.renew(dtype, shape)?;
+        *value = Value::DeviceTensor(tensor);
+        Ok(())
+    }
+
+    /// Records the kernels of lowered function number `index`.
+    pub(super) fn launch(
+        &mut self,
+        func: &LoweredFunc,
+        index: usize,
+        site: &mut Site,
+        args: &mut Args,
+    ) -> Result<(), VmError> {
+        let (plan, new) = site.plan(func, args)?;
+        if new && let Err(error) = self.make_uniforms(index, plan) {
+            site.forget();
+            return Err(error);
+        }
+        let plan = &*plan;
+        for (temp, &bytes) in plan.temps.iter().enumerate() {
+            let bytes = (bytes as u64).max(1).next_multiple_of(16);
+            if self.temps.get(temp).is_none_or(|t| t.size() < bytes) {
+                let buffer = self.gpu.alloc(bytes)?;
+                match self.temps.get_mut(temp) {
+                    Some(smaller) => *smaller = buffer,
+                    None => self.temps.push(buffer),
+                }
+            }
+        }
+        for (at, (kernel, planned)) in self.funcs[index].iter().zip(&plan.kernels).enumerate() {
+            let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
+                return Err(GpuError::Grid {
+                    kernel: func.kernels[at].name.clone(),
+                    grid: planned.grid.map(|n| n as u64),
+                    limit: self.gpu.target().max_grid,
+                }
+                .into());
+            };
+            let bound = bound(kernel, plan, &self.temps, args, func, &self.gpu)?;
+            let uniform = planned.uniform.as_deref();
+            let group = self.gpu.bind(&kernel.pipeline, &bound, uniform)?;
+            let mut immediates = [0; 128];
+            let immediates = match kernel.passing {
+                ScalarPassing::Immediates => write_scalars(kernel, planned, &mut immediates),
+                ScalarPassing::None | ScalarPassing::Uniform { .. } => &[],
+            };
+            self.commands.dispatch(&Dispatch {
+                pipeline: &kernel.pipeline,
+                bind_group: &group,
+                immediates,
+                grid,
+                flops: planned.flops as f64,
+                bytes: planned.bytes as f64,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Puts the scalars of a new plan into uniform buffers, where the shaders take them so.
+    fn make_uniforms(&mut self, index: usize, plan: &mut Plan) -> Result<(), VmError> {
+        for (kernel, planned) in self.funcs[index].iter().zip(&mut plan.kernels) {
+            if let ScalarPassing::Uniform { .. } = kernel.passing {
+                let mut bytes = vec![0; 4 * (planned.scalars.len() + 3)];
+                let bytes = write_scalars(kernel, planned, &mut bytes);
+                planned.uniform = Some(self.gpu.uniform(bytes)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
+    let make = |(kernel, wgsl): (&Kernel, &Wgsl)| {
+        let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
+        let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
+        let pipeline = gpu.pipeline(&PipelineDesc {
+            text: &wgsl.text,
+            entry: &wgsl.entry,
+            access: &access,
+            uniform: match wgsl.passing {
+                ScalarPassing::Uniform { binding } => Some(binding),
+                ScalarPassing::None | ScalarPassing::Immediates => None,
+            },
+            immediate_bytes: match wgsl.passing {
+                ScalarPassing::Immediates => 4 * scalars as u32,
+                ScalarPassing::None | ScalarPassing::Uniform { .. } => 0,
+            },
+            in_bounds: kernel.in_bounds,
+        })?;
+        let scalar_type = |(var, _): &(crate::kernel::VarId, _)| kernel.vars[*var].ty.scalar;
+        Ok(GpuKernel {
+            pipeline,
+            bindings: kernel.bindings().map(|(_, _, buffer, _)| buffer).collect(),
+            passing: wgsl.passing,
+            folded: wgsl.folded,
+            scalar_types: kernel.scalars.iter().map(scalar_type).collect(),
+        })
+    };
+    if func.wgsl.len() != func.func.kernels.len() {
+        return Err(VmError::NoShader(func.func.name.clone()));
+    }
+    func.func.kernels.iter().zip(&func.wgsl).map(make).collect()
+}
+
+/// Workgroups to dispatch; `None` if there are too many.
+fn dispatch_grid(kernel: &GpuKernel, plan: &KernelPlan, max: u32) -> Option<[u32; 3]> {
+    let grid = plan.grid.map(|n| n as u64);
+    if kernel.folded {
+        return folded_grid(grid, max);
+    }
+    let fits = grid.iter().all(|&n| n <= u64::from(max));
+    fits.then(|| grid.map(|n| n as u32))
+}
+
+/// The scalars as the shader reads them, four bytes each; the part of `out` that they take.
+fn write_scalars<'o>(kernel: &GpuKernel, plan: &KernelPlan, out: &'o mut [u8]) -> &'o [u8] {
+    let mut words = 0;
+    let mut put = |word: [u8; 4]| {
+        out[4 * words..][..4].copy_from_slice(&word);
+        words += 1;
+    };
+    for (value, ty) in plan.scalars.iter().zip(&kernel.scalar_types) {
+        put(match ty {
+            ScalarType::F32 => (*value as f32).to_ne_bytes(),
+            ScalarType::U32 => (*value as u32).to_ne_bytes(),
+            _ => (*value as i32).to_ne_bytes(),
+        });
+    }
+    if kernel.folded {
+        plan.grid
+            .iter()
+            .for_each(|n| put((*n as u32).to_ne_bytes()));
+    }
+    &out[..4 * words]
+}
+
+/// The buffers of a kernel in binding order, with the bytes of each that it sees.
+fn bound<'a>(
+    kernel: &GpuKernel,
+    plan: &Plan,
+    temps: &'a [Arc<DeviceBuffer>],
+    args: &'a Args,
+    func: &LoweredFunc,
+    gpu: &Gpu,
+) -> Result<Vec<(&'a DeviceBuffer, u64)>, VmError> {
+    let buffer = |binding: &BufferRef| match *binding {
+        BufferRef::Temp(index) => {
+            let bytes = (plan.temps[index] as u64).max(1).next_multiple_of(16);
+            Ok((&*temps[index], bytes))
+        }
+        BufferRef::Param(index) => match args.get(index) {
+            Value::DeviceTensor(tensor) if tensor.gpu().same_as(gpu) => {
+                Ok((&**tensor.buffer(), tensor.binding_bytes()))
+            }
+            Value::DeviceTensor(_) => Err(GpuError::OtherDevice.into()),
+            other => Err(VmError::Register {
+                func: func.name.clone(),
+                pc: 0,
+                expected: "a tensor on the device",
+                given: other.kind(),
+            }),
+        },
+    };
+    kernel.bindings.iter().map(buffer).collect()
+}

@@ -1,0 +1,521 @@
+//! The loop over operations.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::VmError;
+use super::check::{
+    check_prim, check_shape, check_tensor, check_tuple, match_dim, match_shape, tensor_info,
+};
+use super::decode::{Code, Make, Op, Src};
+use super::launch::{Args, Site};
+use super::machine::State;
+use super::profile::{ProfileEntry, ProfileKind};
+use crate::artifact::{Constant, ErrorContext, Executable, Place};
+use crate::runtime::{Device, Value};
+use crate::tensor::{DType, ScalarType, Tensor};
+
+/// Deepest nesting of calls.
+const MAX_CALLS: usize = 200;
+
+/// Registers, shape heap and memory of one activation of a function, kept for the next one.
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) regs: Vec<Value>,
+    heap: Vec<i64>,
+    storages: Vec<Storage>,
+    sites: Vec<Site>,
+}
+
+/// Memory for one tensor at a time.
+#[derive(Default)]
+struct Storage {
+    /// The register whose tensor has it.
+    tenant: Option<usize>,
+    place: Option<Place>,
+    bytes: usize,
+}
+
+impl Frame {
+    pub(super) fn new(code: &Code) -> Self {
+        Self {
+            regs: vec![Value::None; code.num_regs],
+            heap: vec![0; code.num_slots],
+            storages: std::iter::repeat_with(Storage::default)
+                .take(code.num_storages)
+                .collect(),
+            sites: std::iter::repeat_with(Site::default)
+                .take(code.num_sites)
+                .collect(),
+        }
+    }
+
+    /// Lets go of all values but those that keep memory for the next activation.
+    pub(super) fn reset(&mut self, code: &Code) {
+        for &reg in &code.transient {
+            self.regs[reg] = Value::None;
+        }
+    }
+}
+
+/// One activation.
+pub(super) struct Run<'a> {
+    pub(super) exec: &'a Executable,
+    pub(super) codes: &'a [Code],
+    pub(super) code: &'a Code,
+    pub(super) index: usize,
+    pub(super) state: &'a mut State,
+    pub(super) depth: usize,
+}
+
+impl Run<'_> {
+    /// Runs to the end. The arguments are in the first registers.
+    pub(super) fn run(&mut self, frame: &mut Frame) -> Result<Value, VmError> {
+        let mut pc = 0;
+        loop {
+            let op = &self.code.ops[pc];
+            match op {
+                Op::Ret(reg) => return Ok(std::mem::take(&mut frame.regs[*reg])),
+                Op::Goto(to) => pc = *to,
+                Op::If(cond, to) => {
+                    let cond = &frame.regs[*cond];
+                    let taken = cond
+                        .as_int()
+                        .map_err(|e| self.register(pc, e.expected, cond))?;
+                    pc = if taken != 0 { pc + 1 } else { *to };
+                }
+                _ if self.state.profile.is_some() => {
+                    self.profiled(op, pc, frame)?;
+                    pc += 1;
+                }
+                _ => {
+                    self.step(op, pc, frame)?;
+                    pc += 1;
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
+        let consts = &self.state.consts;
+        let value = |frame: &Frame, src: Src| match src {
+            Src::Reg(reg) => frame.regs[reg].clone(),
+            Src::Const(index) => consts[index].clone(),
+            Src::Int(value) => Value::Int(value),
+        };
+        match op {
+            Op::Nop => {}
+            Op::CheckTensor(src, ndim, dtype, context) => check_tensor(
+                peek(&frame.regs, consts, *src),
+                *ndim,
+                *dtype,
+                self.context(*context),
+            )?,
+            Op::CheckShape(src, ndim, context) => {
+                check_shape(
+                    peek(&frame.regs, consts, *src),
+                    *ndim,
+                    self.context(*context),
+                )?;
+            }
+            Op::CheckPrim(src, context) => {
+                check_prim(peek(&frame.regs, consts, *src), self.context(*context))?;
+            }
+            Op::CheckTuple(src, len, context) => {
+                check_tuple(
+                    peek(&frame.regs, consts, *src),
+                    *len,
+                    self.context(*context),
+                )?;
+            }
+            Op::MatchShape(src, dims, context) => {
+                let context = self.context(*context);
+                let given = peek(&frame.regs, consts, *src);
+                match_shape(given, dims, &mut frame.heap, context)?;
+            }
+            Op::MatchPrim(src, rule, context) => {
+                let context = self.context(*context);
+                let given = value(frame, *src);
+                check_prim(&given, context)?;
+                let given = given
+                    .as_int()
+                    .map_err(|e| self.register(pc, e.expected, &given))?;
+                match_dim(given, *rule, 0, &mut frame.heap, context)?;
+            }
+            Op::ShapeFunc(index) => self.shape_func(*index, frame)?,
+            Op::MakeShape(dst, dims) => make_shape(&mut frame.regs[*dst], dims, &frame.heap),
+            Op::MakePrim(dst, dim) => frame.regs[*dst] = Value::Int(made(*dim, &frame.heap)),
+            Op::AllocStorage {
+                storage,
+                size,
+                place,
+            } => {
+                let bytes = self.shape(peek(&frame.regs, consts, *size), pc)?;
+                let bytes = self.extents(bytes)?.product();
+                let storage = &mut frame.storages[*storage];
+                storage.bytes = bytes;
+                storage.place = Some(*place);
+            }
+            Op::AllocTensor {
+                dst,
+                storage,
+                shape,
+                dtype,
+            } => self.alloc_tensor(frame, *dst, *storage, *shape, *dtype, pc)?,
+            Op::Launch { kernel, args, site } => {
+                let mut args = Args {
+                    srcs: args,
+                    regs: &mut frame.regs,
+                    consts: &self.state.consts,
+                };
+                let site = &mut frame.sites[*site];
+                let profile = self.state.profile.is_some();
+                let backend = &mut self.state.backend;
+                backend.launch(self.exec, *kernel, site, &mut args, profile)?;
+            }
+            Op::CallFunction(dst, callee, args) => {
+                let args: Vec<Value> = args.iter().map(|&arg| value(frame, arg)).collect();
+                let result = self.call(*callee, args)?;
+                if let Some(dst) = dst {
+                    frame.regs[*dst] = result;
+                }
+            }
+            Op::CallPacked(dst, index, args) => {
+                let result = self.call_packed(*index, args, frame)?;
+                if let Some(dst) = dst {
+                    frame.regs[*dst] = result;
+                }
+            }
+            Op::MakeTuple(dst, items) => {
+                let items = items.iter().map(|&item| value(frame, item)).collect();
+                frame.regs[*dst] = Value::Tuple(items);
+            }
+            Op::TupleGetItem(dst, tuple, index) => {
+                let Value::Tuple(items) = peek(&frame.regs, consts, *tuple) else {
+                    let given = peek(&frame.regs, consts, *tuple);
+                    return Err(self.register(pc, "a tuple", given));
+                };
+                let item = items.get(*index).cloned();
+                frame.regs[*dst] =
+                    item.ok_or_else(|| self.register(pc, "a longer tuple", &Value::Tuple(vec![])))?;
+            }
+            Op::Copy(dst, src) => frame.regs[*dst] = value(frame, *src),
+            Op::ReadIfCond(dst, src) => {
+                let taken = truth(peek(&frame.regs, consts, *src));
+                let given = peek(&frame.regs, consts, *src);
+                let taken = taken.ok_or_else(|| self.register(pc, "a scalar bool", given))?;
+                frame.regs[*dst] = Value::Int(taken.into());
+            }
+            Op::ToHost(dst, src) => {
+                let given = value(frame, *src);
+                frame.regs[*dst] = self.state.backend.to_host(given)?;
+            }
+            Op::ToDevice(dst, src) => {
+                let given = value(frame, *src);
+                frame.regs[*dst] = self.state.backend.to_device(given)?;
+            }
+            Op::ShapeOf(dst, src) => {
+                let given = peek(&frame.regs, consts, *src);
+                let (shape, _) =
+                    tensor_info(given).ok_or_else(|| self.register(pc, "a tensor", given))?;
+                let shape: Arc<[i64]> = shape.iter().map(|&dim| dim as i64).collect();
+                frame.regs[*dst] = Value::Shape(shape);
+            }
+            Op::Reshape(dst, src, shape) => {
+                let shape = self.shape(peek(&frame.regs, consts, *shape), pc)?;
+                let shape: Vec<usize> = self.extents(shape)?.collect();
+                let result = self.reshape(peek(&frame.regs, consts, *src), &shape, pc)?;
+                frame.regs[*dst] = result;
+            }
+            Op::Ret(_) | Op::Goto(_) | Op::If(..) => {
+                unreachable!("control flow is handled by the loop")
+            }
+        }
+        Ok(())
+    }
+
+    fn context(&self, index: usize) -> &ErrorContext {
+        match &self.exec.constants[index] {
+            Constant::Context(context) => context,
+            _ => unreachable!("decoding checked that the constant is a context"),
+        }
+    }
+
+    fn register(&self, pc: usize, expected: &'static str, given: &Value) -> VmError {
+        VmError::Register {
+            func: self.code.name.clone(),
+            pc,
+            expected,
+            given: given.kind(),
+        }
+    }
+
+    fn shape_func(&self, index: usize, frame: &mut Frame) -> Result<(), VmError> {
+        for (slot, expr) in &self.exec.shape_funcs[index].outputs {
+            let value = expr.eval(&frame.heap).map_err(|source| VmError::Eval {
+                func: self.code.name.clone(),
+                source,
+            })?;
+            frame.heap[*slot as usize] = value;
+        }
+        Ok(())
+    }
+
+    fn shape<'v>(&self, value: &'v Value, pc: usize) -> Result<&'v [i64], VmError> {
+        match value {
+            Value::Shape(dims) => Ok(dims),
+            other => Err(self.register(pc, "a shape", other)),
+        }
+    }
+
+    /// The dimensions as extents.
+    fn extents<'v>(
+        &self,
+        dims: &'v [i64],
+    ) -> Result<impl Iterator<Item = usize> + use<'v>, VmError> {
+        match dims.iter().find(|dim| **dim < 0) {
+            Some(&given) => Err(VmError::NegativeDimension {
+                func: self.code.name.clone(),
+                given,
+            }),
+            None => Ok(dims.iter().map(|&dim| dim as usize)),
+        }
+    }
+
+    /// Gives the register a tensor in the storage: that of its tenant, if nobody else holds it.
+    fn alloc_tensor(
+        &mut self,
+        frame: &mut Frame,
+        dst: usize,
+        storage: usize,
+        shape: Src,
+        dtype: DType,
+        pc: usize,
+    ) -> Result<(), VmError> {
+        let storage = &mut frame.storages[storage];
+        if let Some(tenant) = storage.tenant.replace(dst)
+            && tenant != dst
+        {
+            frame.regs[dst] = std::mem::take(&mut frame.regs[tenant]);
+        }
+        let mut value = std::mem::take(&mut frame.regs[dst]);
+        let dims = self.shape(peek(&frame.regs, &self.state.consts, shape), pc)?;
+        self.extents(dims).map(drop)?;
+        let (place, bytes) = (storage.place.unwrap_or(Place::Device), storage.bytes);
+        let shape = &mut self.state.shape;
+        shape.clear();
+        shape.extend(dims.iter().map(|&dim| dim as usize));
+        let shape = &self.state.shape;
+        let made = self
+            .state
+            .backend
+            .renew(&mut value, dtype, shape, place, bytes);
+        made.map_err(|e| e.in_func(&self.code.name))?;
+        frame.regs[dst] = value;
+        Ok(())
+    }
+
+    fn reshape(&self, value: &Value, shape: &[usize], pc: usize) -> Result<Value, VmError> {
+        let failed = |source| VmError::Tensor {
+            func: self.code.name.clone(),
+            source,
+        };
+        match value {
+            Value::Tensor(tensor) => tensor.reshape(shape).map(Value::Tensor).map_err(failed),
+            #[cfg(feature = "gpu")]
+            Value::DeviceTensor(tensor) => Ok(Value::DeviceTensor(tensor.reshape(shape)?)),
+            other => Err(self.register(pc, "a tensor", other)),
+        }
+    }
+
+    /// Calls a function of the executable.
+    fn call(&mut self, callee: usize, args: Vec<Value>) -> Result<Value, VmError> {
+        if self.depth >= MAX_CALLS {
+            return Err(VmError::Recursion(MAX_CALLS));
+        }
+        let code = &self.codes[callee];
+        let mut frame = self.state.frame(callee, code);
+        for (reg, arg) in frame.regs.iter_mut().zip(args) {
+            *reg = arg;
+        }
+        let mut inner = Run {
+            exec: self.exec,
+            codes: self.codes,
+            code,
+            index: callee,
+            state: self.state,
+            depth: self.depth + 1,
+        };
+        let result = inner.run(&mut frame);
+        frame.reset(code);
+        self.state.keep(callee, frame);
+        result
+    }
+
+    /// Calls a packed function. Values of registers are moved there and back, so that an output is not shared.
+    fn call_packed(
+        &mut self,
+        index: usize,
+        args: &[Src],
+        frame: &mut Frame,
+    ) -> Result<Value, VmError> {
+        let mut values = std::mem::take(&mut self.state.packed_args);
+        values.clear();
+        for (at, arg) in args.iter().enumerate() {
+            values.push(match *arg {
+                Src::Reg(reg) if !args[..at].contains(arg) => std::mem::take(&mut frame.regs[reg]),
+                Src::Reg(_) => {
+                    let first = args.iter().position(|other| other == arg);
+                    values[first.expect("it is among those before")].clone()
+                }
+                Src::Const(index) => self.state.host_consts[index].clone(),
+                Src::Int(value) => Value::Int(value),
+            });
+        }
+        let func = self.state.packed[index].clone();
+        let result = func(&mut values);
+        for (arg, value) in args.iter().zip(values.drain(..)).rev() {
+            if let Src::Reg(reg) = *arg {
+                frame.regs[reg] = value;
+            }
+        }
+        self.state.packed_args = values;
+        result.map_err(|source| VmError::Packed {
+            name: self.state.packed_names[index].clone(),
+            source,
+        })
+    }
+
+    /// One step, timed.
+    fn profiled(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
+        let func = &self.exec.functions[self.index];
+        let name = match &self.exec.code[func.start as usize + pc] {
+            crate::artifact::Instr::Call { callee, .. } => {
+                let callee = &self.exec.callees[*callee as usize];
+                self.exec.callee_name(callee).to_owned()
+            }
+            other => self.exec.instr_text(other),
+        };
+        let start = Instant::now();
+        self.step(op, pc, frame)?;
+        let entry = ProfileEntry {
+            func: self.code.name.clone(),
+            pc,
+            name,
+            kind: ProfileKind::Builtin,
+            seconds: start.elapsed().as_secs_f64(),
+            bytes: 0,
+            flops: 0,
+        };
+        let copied = |reg: &usize| tensor_bytes(&frame.regs[*reg]);
+        let entries = match op {
+            Op::Launch { .. } => {
+                self.state
+                    .backend
+                    .kernel_entries(self.exec, op, frame_sites(frame), entry)?
+            }
+            Op::CallFunction(..) => vec![],
+            Op::CallPacked(..) => vec![ProfileEntry {
+                kind: ProfileKind::Packed,
+                ..entry
+            }],
+            Op::ToHost(dst, _) | Op::ToDevice(dst, _) => vec![ProfileEntry {
+                kind: ProfileKind::Copy,
+                bytes: copied(dst),
+                ..entry
+            }],
+            _ => vec![entry],
+        };
+        if let Some(profile) = &mut self.state.profile {
+            profile.entries.extend(entries);
+        }
+        Ok(())
+    }
+}
+
+fn frame_sites(frame: &Frame) -> &[Site] {
+    &frame.sites
+}
+
+fn tensor_bytes(value: &Value) -> u64 {
+    match value {
+        Value::Tuple(items) => items.iter().map(tensor_bytes).sum(),
+        other => tensor_info(other).map_or(0, |(shape, dtype)| {
+            (shape.iter().product::<usize>() * dtype.bytes()) as u64
+        }),
+    }
+}
+
+fn peek<'a>(regs: &'a [Value], consts: &'a [Value], src: Src) -> &'a Value {
+    match src {
+        Src::Reg(reg) => &regs[reg],
+        Src::Const(index) => &consts[index],
+        Src::Int(_) => &Value::None,
+    }
+}
+
+fn made(dim: Make, heap: &[i64]) -> i64 {
+    match dim {
+        Make::Imm(value) => value,
+        Make::Load(slot) => heap[slot],
+    }
+}
+
+/// Makes a shape, or leaves the one that is there if it is the same.
+fn make_shape(reg: &mut Value, dims: &[Make], heap: &[i64]) {
+    if let Value::Shape(old) = reg
+        && old.len() == dims.len()
+        && old
+            .iter()
+            .zip(dims)
+            .all(|(old, dim)| *old == made(*dim, heap))
+    {
+        return;
+    }
+    *reg = Value::Shape(dims.iter().map(|dim| made(*dim, heap)).collect());
+}
+
+/// Whether a scalar is true; `None` if it is none.
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Int(value) => Some(*value != 0),
+        Value::Tensor(tensor) if tensor.len() == 1 => Some(scalar_truth(tensor)),
+        _ => None,
+    }
+}
+
+fn scalar_truth(tensor: &Tensor) -> bool {
+    match tensor.dtype().scalar {
+        // The sign of a zero does not make it true.
+        ScalarType::F16 | ScalarType::BF16 => {
+            tensor.bytes()[0] != 0 || tensor.bytes()[1] & 0x7f != 0
+        }
+        ScalarType::F32 => tensor.as_slice::<f32>().is_ok_and(|s| s[0] != 0.0),
+        ScalarType::F64 => tensor.as_slice::<f64>().is_ok_and(|s| s[0] != 0.0),
+        _ => tensor.bytes().iter().any(|byte| *byte != 0),
+    }
+}
+
+impl VmError {
+    /// The error, said of this function where it was said of a tensor only.
+    fn in_func(self, name: &str) -> Self {
+        match self {
+            Self::Tensor { func: _, source } => Self::Tensor {
+                func: name.to_owned(),
+                source,
+            },
+            other => other,
+        }
+    }
+}
+
+impl Device {
+    /// Kind of the device, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Cpu => "the CPU",
+            #[cfg(feature = "gpu")]
+            Self::Gpu(_) => "a GPU",
+        }
+    }
+}

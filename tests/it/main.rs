@@ -2,4 +2,5 @@
 
 mod data;
 mod frontend;
+mod sched_move;
 mod script;

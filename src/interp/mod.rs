@@ -4,12 +4,14 @@
 //! loops are bound to one thread axis, the inner one runs in full for each iteration of the outer one, as a cooperative copy
 //! into shared memory does. Reads of elements never written, indices out of range and unequal shapes are errors, not values.
 
+mod compare;
 mod error;
 mod eval;
 mod memory;
 mod module;
 mod prim_func;
 
+pub use compare::{Mismatch, same_results};
 pub use error::InterpError;
 pub use module::{Packed, Value, run_module};
 pub use prim_func::{run_prim_func, run_prim_func_with};

@@ -112,7 +112,8 @@ impl SplitPlan {
                 product *= factor;
             }
         }
-        let inferred = analyzer.simplify(&(&old.extent + (product - 1)).floor_div(product));
+        let whole = Expr::int(product, dtype);
+        let inferred = analyzer.simplify(&(&old.extent + &whole - 1).floor_div(whole));
         let extent_of = |factor: &Factor| match factor {
             Factor::Infer => inferred.clone(),
             Factor::Of(value) => Expr::int(*value, dtype),

@@ -1,5 +1,6 @@
 //! Project chores: `cargo xtask` lists them.
 
+mod conformance;
 mod test;
 mod vulkan;
 
@@ -13,12 +14,20 @@ struct Verb {
     run: fn(&[String]) -> ExitCode,
 }
 
-const VERBS: &[Verb] = &[Verb {
-    name: "test",
-    args: "",
-    about: "everything CI checks: formats, clippy, docs, tests, doctests, feature combinations",
-    run: test::run,
-}];
+const VERBS: &[Verb] = &[
+    Verb {
+        name: "test",
+        args: "",
+        about: "everything CI checks: formats, clippy, docs, tests, doctests, feature combinations",
+        run: test::run,
+    },
+    Verb {
+        name: "conformance",
+        args: "FILE.jsonl.gz",
+        about: "replays recorded schedule cases; --json, --verbose, --only PRIMITIVE, --case NAME",
+        run: conformance::run,
+    },
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,0 +1,190 @@
+//! `cargo xtask conformance FILE.jsonl.gz`: replays recorded schedule cases and prints where this scheduler agrees.
+
+use std::fs::File;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use weftile::interp::same_results;
+use weftile::ir::PrimFunc;
+use weftile::sched::conformance::{Case, Count, Disagreement, Report, Verdict, read_cases};
+
+/// What was asked for on the command line.
+#[derive(Default)]
+struct Options {
+    file: String,
+    json: bool,
+    verbose: bool,
+    /// Only cases that use this primitive.
+    only: Option<String>,
+    /// Only cases whose name contains this.
+    case: Option<String>,
+}
+
+pub fn run(args: &[String]) -> ExitCode {
+    let Some(options) = parse(args) else {
+        eprintln!(
+            "usage: cargo xtask conformance FILE.jsonl.gz [--json] [--verbose] [--only PRIMITIVE] [--case NAME]"
+        );
+        return ExitCode::from(2);
+    };
+    let cases = match File::open(&options.file)
+        .map_err(Into::into)
+        .and_then(read_cases)
+    {
+        Ok(cases) => cases,
+        Err(error) => {
+            eprintln!("conformance: {}: {error}", options.file);
+            return ExitCode::from(1);
+        }
+    };
+    let cases: Vec<Case> = cases.into_iter().filter(|c| options.wants(c)).collect();
+    let verdicts = judge_all(&cases);
+    let mut report = Report::default();
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        report.add(case, verdict);
+    }
+    if options.json {
+        println!("{:#}", report.to_json());
+        return ExitCode::SUCCESS;
+    }
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        if let Verdict::Disagree(disagreement) = verdict {
+            explain(case, disagreement, options.verbose);
+        }
+    }
+    print_report(&report);
+    ExitCode::SUCCESS
+}
+
+fn parse(args: &[String]) -> Option<Options> {
+    let mut options = Options::default();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--json" => options.json = true,
+            "--verbose" => options.verbose = true,
+            "--only" => options.only = Some(args.next()?.clone()),
+            "--case" => options.case = Some(args.next()?.clone()),
+            flag if flag.starts_with('-') => return None,
+            file => options.file = file.to_owned(),
+        }
+    }
+    (!options.file.is_empty()).then_some(options)
+}
+
+impl Options {
+    fn wants(&self, case: &Case) -> bool {
+        let uses = |name: &String| case.primitives().contains(name);
+        self.only.as_ref().is_none_or(uses)
+            && self.case.as_ref().is_none_or(|name| case.id.contains(name))
+    }
+}
+
+/// The verdicts in the order of the cases, by as many threads as there are cores.
+fn judge_all(cases: &[Case]) -> Vec<Verdict> {
+    let next = AtomicUsize::new(0);
+    let verdicts = Mutex::new(vec![None; cases.len()]);
+    let check = |before: &PrimFunc, after: &PrimFunc| {
+        same_results(before, after, 7).map_err(|mismatch| mismatch.to_string())
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(at) else {
+                        break;
+                    };
+                    let verdict = case.judge(&check);
+                    let mut all = verdicts.lock().expect("no thread panics while it holds it");
+                    all[at] = Some(verdict);
+                }
+            });
+        }
+    });
+    let verdicts = verdicts.into_inner().expect("all threads have ended");
+    verdicts
+        .into_iter()
+        .map(|v| v.expect("every case was judged"))
+        .collect()
+}
+
+fn explain(case: &Case, disagreement: &Disagreement, verbose: bool) {
+    let steps: Vec<String> = case.steps.iter().map(ToString::to_string).collect();
+    let name = |at: usize| {
+        let step = case.steps.get(at).and_then(|s| s.get(0));
+        step.map(ToString::to_string).unwrap_or_default()
+    };
+    match disagreement {
+        Disagreement::NotRead(error) => println!("{}: not read: {error}", case.id),
+        Disagreement::Refused { step, error } => {
+            println!(
+                "{}: step {step} {} is refused: {error}",
+                case.id,
+                name(*step)
+            );
+        }
+        Disagreement::Accepted { class, got } => {
+            let last = case.steps.len().saturating_sub(1);
+            println!(
+                "{}: step {last} {} is accepted; TVM: {class}",
+                case.id,
+                name(last)
+            );
+            if verbose {
+                println!("{got}");
+            }
+        }
+        Disagreement::Differs {
+            difference,
+            expected,
+            got,
+        } => {
+            println!("{}: {difference}", case.id);
+            if verbose {
+                print_diff(expected, got);
+            }
+        }
+        Disagreement::Wrong { difference, got } => {
+            println!("{}: computes something else: {difference}", case.id);
+            if verbose {
+                println!("{got}");
+            }
+        }
+    }
+    if verbose {
+        println!("  steps: {}\n", steps.join("\n         "));
+    }
+}
+
+fn print_diff(expected: &str, got: &str) {
+    let diff = similar::TextDiff::from_lines(expected, got);
+    for change in diff.iter_all_changes() {
+        print!("  {}{change}", change.tag());
+    }
+}
+
+fn print_report(report: &Report) {
+    println!(
+        "{:<26} {:>6} {:>6} {:>7} {:>12} {:>9}",
+        "primitive", "cases", "agree", "share", "unsupported", "too lax"
+    );
+    let line = |name: &str, count: Count| {
+        let share = match count.supported() {
+            0 => "-".to_owned(),
+            n => format!("{:.1} %", 100.0 * count.agree as f64 / n as f64),
+        };
+        println!(
+            "{name:<26} {:>6} {:>6} {share:>7} {:>12} {:>9}",
+            count.cases, count.agree, count.unsupported, count.accepted_but_refused_by_tvm
+        );
+    };
+    let mut rows: Vec<_> = report.per_primitive.iter().collect();
+    rows.sort_by_key(|(name, _)| *name);
+    for (name, count) in rows {
+        line(name, *count);
+    }
+    line("all", report.total);
+}

@@ -12,6 +12,7 @@ mod module;
 mod prim_func;
 mod struct_info;
 mod tree;
+pub mod verify;
 
 pub use attrs::{AttrValue, Attrs};
 pub use buffer::{Buffer, BufferNode, BufferRegion, Range, Scope};

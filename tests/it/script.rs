@@ -10,6 +10,9 @@ use crate::data::data_dir;
 /// Parses, prints and parses again; gives what is wrong with it.
 fn round_trip(name: &str, text: &str) -> Result<String, String> {
     let module = script::parse(name, text).map_err(|e| e.to_string())?;
+    for (_, func) in module.prim_funcs() {
+        weftile::ir::verify::prim_func(func).map_err(|e| format!("{name}: {}", e[0]))?;
+    }
     let options = script::PrintOptions { show_meta: true };
     let printed = script::print_with(&module, &options);
     let again = script::parse("printed.py", &printed).map_err(|e| format!("{e}\n{printed}"))?;

@@ -1,0 +1,409 @@
+//! The verifier of loop programs: what every [`PrimFunc`] that a room gives to another must satisfy.
+//!
+//! Every variable and buffer is defined around its use; the body of a block with iter variables sees no loop variable from
+//! outside, which only bindings and predicates may name (TVM: a block is isolated from its loops); operands have the
+//! types that the operators ask for; accesses have as many indices as the buffer has dimensions; the links of the loop tree
+//! agree with the bodies. All violations are collected.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    Block, BlockId, Buffer, BufferRegion, Expr, LoopId, Param, Place, PrimFunc, Stmt, Var,
+};
+use crate::tensor::DType;
+
+mod expr;
+#[cfg(test)]
+mod tests;
+
+/// One violation.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}{kind}", .inside.as_ref().map_or(String::new(), |name| format!("{name}: ")))]
+pub struct PrimFuncError {
+    /// The innermost loop or block around it.
+    pub place: Place,
+    /// That place in words, unless it is the root block.
+    pub inside: Option<String>,
+    /// What is wrong.
+    pub kind: PrimFuncErrorKind,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrimFuncErrorKind {
+    /// A variable that nothing around defines.
+    #[error("variable `{name}` is used where it is not defined")]
+    UndefinedVar {
+        /// Its name.
+        name: String,
+    },
+    /// A loop variable used in the body of a block.
+    #[error(
+        "loop variable `{name}` is used inside of the block, which must bind it to an iter variable"
+    )]
+    LoopVarInBlock {
+        /// Its name.
+        name: String,
+    },
+    /// A variable defined by two loops, blocks or lets inside each other.
+    #[error("variable `{name}` is defined twice")]
+    Redefined {
+        /// Its name.
+        name: String,
+    },
+    /// A buffer that is no parameter and is not allocated around its use.
+    #[error("buffer `{name}` is used where it is not allocated")]
+    UndefinedBuffer {
+        /// Its name.
+        name: String,
+    },
+    /// A buffer that is a parameter twice or allocated twice.
+    #[error("buffer `{name}` is defined twice")]
+    RedefinedBuffer {
+        /// Its name.
+        name: String,
+    },
+    /// A wrong number of indices or ranges.
+    #[error("buffer `{name}` has {ndim} dimensions, {got} indices given")]
+    IndexCount {
+        /// Name of the buffer.
+        name: String,
+        /// Its dimensions.
+        ndim: usize,
+        /// Given indices.
+        got: usize,
+    },
+    /// A block with another number of bindings than of iter variables.
+    #[error("{iters} iter variables have {bindings} bindings")]
+    BindingCount {
+        /// Iter variables.
+        iters: usize,
+        /// Bindings.
+        bindings: usize,
+    },
+    /// A value of a type that its place does not allow.
+    #[error("{what} is of type {found}, expected {expected}")]
+    Type {
+        /// What it is.
+        what: &'static str,
+        /// What is allowed.
+        expected: String,
+        /// What it has.
+        found: DType,
+    },
+    /// Operands of different types.
+    #[error("`{op}` of {left} and {right}")]
+    Operands {
+        /// The operator.
+        op: String,
+        /// Type of the first operand.
+        left: DType,
+        /// Type of the other operand.
+        right: DType,
+    },
+    /// A handle of a removed loop or block in a body.
+    #[error("{place:?} is in a body but was removed")]
+    Dead {
+        /// The handle.
+        place: Place,
+    },
+    /// A loop or block whose parent is not where it is.
+    #[error("the parent of {place:?} is {parent:?}, but it is elsewhere or twice in a body")]
+    Parent {
+        /// The handle.
+        place: Place,
+        /// What the tree says.
+        parent: Option<Place>,
+    },
+}
+
+/// Checks a loop program.
+///
+/// # Errors
+/// All violations, in program order.
+pub fn prim_func(func: &PrimFunc) -> Result<(), Vec<PrimFuncError>> {
+    let mut verifier = Verifier {
+        func,
+        errors: vec![],
+        vars: HashMap::new(),
+        buffers: HashSet::new(),
+        seen: HashSet::new(),
+        place: func.root.into(),
+    };
+    verifier.params();
+    verifier.block(func.root, None);
+    if verifier.errors.is_empty() {
+        Ok(())
+    } else {
+        Err(verifier.errors)
+    }
+}
+
+/// How a variable in scope was defined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum VarKind {
+    /// By a loop that the nearest block is inside of.
+    OuterLoop,
+    /// By a loop inside of the nearest block.
+    Loop,
+    /// In another way.
+    Other,
+}
+
+struct Verifier<'f> {
+    func: &'f PrimFunc,
+    errors: Vec<PrimFuncError>,
+    vars: HashMap<Var, VarKind>,
+    buffers: HashSet<Buffer>,
+    /// Loops and blocks met so far.
+    seen: HashSet<Place>,
+    place: Place,
+}
+
+impl Verifier<'_> {
+    fn error(&mut self, kind: PrimFuncErrorKind) {
+        let inside = match self.place {
+            Place::Block(id) if id == self.func.root => None,
+            Place::Block(id) => self
+                .func
+                .blocks
+                .get(id)
+                .map(|b| format!("block \"{}\"", b.name)),
+            Place::Loop(id) => self
+                .func
+                .loops
+                .get(id)
+                .map(|l| format!("loop `{}`", l.var.name())),
+        };
+        let place = self.place;
+        self.errors.push(PrimFuncError {
+            place,
+            inside,
+            kind,
+        });
+    }
+
+    fn params(&mut self) {
+        for param in &self.func.params {
+            match param {
+                Param::Scalar(var) => self.define(var, VarKind::Other),
+                Param::Buffer { handle: _, buffer } => self.define_buffer(buffer),
+            }
+        }
+        // A dimension may be defined by a later parameter, so the shapes are checked when all are known.
+        for buffer in self.func.buffer_params() {
+            self.define_dims(buffer);
+        }
+        let buffers: Vec<Buffer> = self.func.buffer_params().cloned().collect();
+        buffers.iter().for_each(|buffer| self.shape(buffer));
+    }
+
+    /// Variables that stand alone as an extent, a stride or the offset get their value from the tensor that is passed.
+    fn define_dims(&mut self, buffer: &Buffer) {
+        let node = buffer.node();
+        for var in node
+            .shape
+            .iter()
+            .chain(&node.strides)
+            .chain(&node.elem_offset)
+            .filter_map(Expr::as_var)
+        {
+            self.vars.entry(var.clone()).or_insert(VarKind::Other);
+        }
+    }
+
+    fn shape(&mut self, buffer: &Buffer) {
+        let node = buffer.node();
+        for e in node
+            .shape
+            .iter()
+            .chain(&node.strides)
+            .chain(&node.elem_offset)
+        {
+            self.integer("an extent of a buffer", e);
+        }
+    }
+
+    fn define(&mut self, var: &Var, kind: VarKind) {
+        if self.vars.insert(var.clone(), kind).is_some() {
+            let name = var.name().to_owned();
+            self.error(PrimFuncErrorKind::Redefined { name });
+        }
+    }
+
+    fn define_buffer(&mut self, buffer: &Buffer) {
+        if !self.buffers.insert(buffer.clone()) {
+            let name = buffer.name().to_owned();
+            self.error(PrimFuncErrorKind::RedefinedBuffer { name });
+        }
+    }
+
+    /// Runs `f` inside of a place; what it defines ends with it.
+    fn within(&mut self, place: Place, f: impl FnOnce(&mut Self)) {
+        let (vars, buffers, outer) = (self.vars.clone(), self.buffers.clone(), self.place);
+        self.place = place;
+        f(self);
+        (self.vars, self.buffers, self.place) = (vars, buffers, outer);
+    }
+
+    /// Checks the links of an item of the body of `parent`; whether it can be looked into.
+    fn link(&mut self, place: Place, parent: Option<Place>) -> bool {
+        let alive = match place {
+            Place::Loop(id) => self.func.loops.get(id).is_some(),
+            Place::Block(id) => self.func.blocks.get(id).is_some(),
+        };
+        if !alive {
+            self.error(PrimFuncErrorKind::Dead { place });
+            return false;
+        }
+        let said = self.func.tree.parent(place);
+        let first = self.seen.insert(place);
+        if said != parent || !first {
+            self.error(PrimFuncErrorKind::Parent {
+                place,
+                parent: said,
+            });
+        }
+        first
+    }
+
+    fn loop_(&mut self, id: LoopId, parent: Option<Place>) {
+        if !self.link(id.into(), parent) {
+            return;
+        }
+        let l = &self.func.loops[id];
+        self.within(id.into(), |v| {
+            v.integer("the first value of a loop", &l.min);
+            v.integer("the extent of a loop", &l.extent);
+            v.define(&l.var, VarKind::Loop);
+            v.stmts(v.func.tree.body(id), Some(id.into()));
+        });
+    }
+
+    fn block(&mut self, id: BlockId, parent: Option<Place>) {
+        if !self.link(id.into(), parent) {
+            return;
+        }
+        let block = &self.func.blocks[id];
+        self.within(id.into(), |v| {
+            if block.iters.len() != block.bindings.len() {
+                v.error(PrimFuncErrorKind::BindingCount {
+                    iters: block.iters.len(),
+                    bindings: block.bindings.len(),
+                });
+            }
+            block
+                .bindings
+                .iter()
+                .for_each(|e| v.integer("a binding", e));
+            v.condition("a predicate", &block.predicate);
+            for iter in &block.iters {
+                v.integer("the domain of an iter variable", &iter.dom.min);
+                v.integer("the domain of an iter variable", &iter.dom.extent);
+            }
+            if !block.iters.is_empty() {
+                v.vars
+                    .values_mut()
+                    .filter(|kind| **kind == VarKind::Loop)
+                    .for_each(|kind| *kind = VarKind::OuterLoop);
+            }
+            block
+                .iters
+                .iter()
+                .for_each(|iter| v.define(&iter.var, VarKind::Other));
+            v.block_buffers(block);
+            block
+                .reads
+                .iter()
+                .chain(&block.writes)
+                .for_each(|region| v.region(region));
+            if let Some(init) = &block.init {
+                // The loops and blocks of an init have no parent.
+                v.stmts(init, None);
+            }
+            v.stmts(v.func.tree.body(id), Some(id.into()));
+        });
+    }
+
+    fn block_buffers(&mut self, block: &Block) {
+        for buffer in &block.alloc_buffers {
+            self.define_buffer(buffer);
+            self.shape(buffer);
+        }
+        for view in &block.match_buffers {
+            self.region(&view.source);
+            self.define_dims(&view.buffer);
+            self.define_buffer(&view.buffer);
+            self.shape(&view.buffer);
+        }
+    }
+
+    fn region(&mut self, region: &BufferRegion) {
+        self.buffer_use(&region.buffer, region.region.len());
+        for range in &region.region {
+            self.integer("a region", &range.min);
+            self.integer("a region", &range.extent);
+        }
+    }
+
+    fn buffer_use(&mut self, buffer: &Buffer, got: usize) {
+        let name = || buffer.name().to_owned();
+        if !self.buffers.contains(buffer) {
+            self.error(PrimFuncErrorKind::UndefinedBuffer { name: name() });
+        }
+        let ndim = buffer.ndim();
+        if got != ndim {
+            self.error(PrimFuncErrorKind::IndexCount {
+                name: name(),
+                ndim,
+                got,
+            });
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt], parent: Option<Place>) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt, parent));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, parent: Option<Place>) {
+        match stmt {
+            Stmt::Loop(id) => self.loop_(*id, parent),
+            Stmt::Block(id) => self.block(*id, parent),
+            Stmt::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                self.buffer_use(buffer, indices.len());
+                indices.iter().for_each(|index| self.index(index));
+                self.expr(value);
+                let expected = Expr::load(buffer, indices.clone()).dtype();
+                self.typed("a stored value", value, expected);
+            }
+            Stmt::Let { var, value, body } => {
+                self.expr(value);
+                self.typed("the value of a let", value, var.dtype());
+                self.within(self.place, |v| {
+                    v.define(var, VarKind::Other);
+                    v.stmts(body, parent);
+                });
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                self.condition("a condition", cond);
+                self.stmts(then, parent);
+                self.stmts(otherwise, parent);
+            }
+            Stmt::While { cond, body } => {
+                self.condition("a condition", cond);
+                self.stmts(body, parent);
+            }
+            Stmt::Assert { cond, message: _ } => self.condition("a condition", cond),
+            Stmt::Evaluate(e) => self.expr(e),
+        }
+    }
+}

@@ -4,3 +4,4 @@ mod data;
 mod frontend;
 mod sched_move;
 mod script;
+mod script_relax;

@@ -41,6 +41,10 @@ impl Context<'_> {
                 pure: false,
             }),
             ("Object" | "Any", _) => Ok(StructInfo::Object),
+            (scalar, None) if scalar.starts_with("T.") => Ok(StructInfo::Prim {
+                dtype: self.dtype(node)?,
+                value: None,
+            }),
             _ => Err(self.expected(node, "a type, as `R.Tensor((2, \"n\"), \"float32\")`")),
         }
     }

@@ -7,6 +7,7 @@
 mod expr;
 mod fold;
 mod host;
+mod print;
 mod target;
 mod typing;
 

@@ -143,8 +143,6 @@ pub(crate) struct RunArgs {
 pub(crate) enum Stage {
     /// The module as TVMScript in canonical form.
     Script,
-    /// The graph function: Graphviz, and with --output also a picture (SVG).
-    Graph,
     /// The loop programs after scheduling.
     Scheduled,
     /// What the schedule did: rule and primitives.
@@ -153,12 +151,19 @@ pub(crate) enum Stage {
     Kernel,
     /// The compute shaders.
     Wgsl,
-    /// The compute shaders as SPIR-V, disassembled.
+    /// The compute shaders as SPIR-V words; --output writes .spv files.
     Spirv,
     /// The native code before register allocation (Cranelift IR).
     Clif,
     /// The program of the virtual machine.
     Bytecode,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
 }
 
 /// What kind of device to compile for.
@@ -176,8 +181,7 @@ pub(crate) enum TargetKind {
 Examples:
   weftile show mlp.py --stage script
   weftile show mlp.py --stage wgsl
-  weftile show mlp.py --stage clif
-  weftile show mlp.py --stage graph --output pictures")]
+  weftile show mlp.py --stage clif")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,

@@ -3,8 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::frontend::{LoadError, SaveError};
+use super::args::Stage;
+use super::demo::DataError;
+use crate::codegen_cpu::CodegenError;
+use crate::codegen_wgsl::WgslError;
+use crate::frontend::{LoadError, SafetensorsError, SaveError};
+use crate::interp::InterpError;
+use crate::passes::PassError;
 use crate::runtime_gpu::GpuError;
+use crate::script::ScriptErrors;
+use crate::tensor::TensorError;
+use crate::vm::VmError;
 
 /// Something given to the command is wrong, or the machine cannot do it. All exit with code 1.
 #[derive(Debug, thiserror::Error)]
@@ -34,10 +43,147 @@ pub(crate) enum CliError {
         /// The adapter.
         name: String,
     },
+    /// The program text is wrong; the message shows the lines.
+    #[error("{}", .0.to_string().trim_end())]
+    Script(#[from] ScriptErrors),
+    /// A pass refuses the module.
+    #[error(transparent)]
+    Pass(Box<PassError>),
+    /// The compiler refuses the module.
+    #[error(transparent)]
+    Compile(Box<crate::pipeline::Error>),
+    /// A shader cannot be translated.
+    #[error(transparent)]
+    Wgsl(Box<WgslError>),
+    /// Native code cannot be made.
+    #[error(transparent)]
+    Codegen(Box<CodegenError>),
+    /// The call failed.
+    #[error(transparent)]
+    Vm(Box<VmError>),
+    /// The interpreter failed.
+    #[error(transparent)]
+    Interp(Box<InterpError>),
+    /// A tensor cannot be made or read.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    /// The test set cannot be had.
+    #[error(transparent)]
+    Data(Box<DataError>),
+    /// The weights in this program are damaged.
+    #[error("the weights in this program")]
+    Embedded(#[from] SafetensorsError),
+    /// The weights are not those of the demo's network.
+    #[error(
+        "expected the weights w0 [n, 784], b0 [n], w1 [10, n], b1 [10], found {}",
+        found.join(", ")
+    )]
+    Weights {
+        /// What there is.
+        found: Vec<String>,
+    },
+    /// A function gave another number of tensors than it should.
+    #[error("expected one tensor as the result, got {count}")]
+    Results {
+        /// How many came.
+        count: usize,
+    },
+    /// The module has no such function.
+    #[error("there is no graph function `{name}`; there are: {}", functions.join(", "))]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The graph functions of the module.
+        functions: Vec<String>,
+    },
+    /// The function has no such parameter.
+    #[error("there is no parameter `{name}`; there are: {}", params.join(", "))]
+    NoSuchParam {
+        /// The name.
+        name: String,
+        /// The parameters.
+        params: Vec<String>,
+    },
+    /// A parameter that the command line cannot give.
+    #[error("parameter `{param}` is no tensor; the command line gives only tensors")]
+    NotATensor {
+        /// The parameter.
+        param: String,
+    },
+    /// A parameter was not given, and its shape does not follow from the others.
+    #[error(
+        "parameter `{param}` needs --input {param}=FILE.npy or --shape {param}=DIMS: {dims} is not known"
+    )]
+    NoInput {
+        /// The parameter.
+        param: String,
+        /// What is not known of it.
+        dims: String,
+    },
+    /// `diff` was not given two devices.
+    #[error("diff compares two devices (--device a --device b), {given} given")]
+    TwoDevices {
+        /// How many.
+        given: usize,
+    },
+    /// Two devices differ.
+    #[error("{device} differs from {reference}, first in `{value}`, computed by {by}")]
+    Differ {
+        /// The first device.
+        reference: String,
+        /// The second device.
+        device: String,
+        /// The first value that differs.
+        value: String,
+        /// What computes it.
+        by: String,
+    },
+    /// A stage that another target has.
+    #[error("the stage {stage} is of --target {target}")]
+    StageNeeds {
+        /// The stage.
+        stage: Stage,
+        /// The target that has it.
+        target: &'static str,
+    },
+    /// The module has nothing of the kind.
+    #[error("the module has nothing to show at the stage {stage}")]
+    NothingToShow {
+        /// The stage.
+        stage: Stage,
+    },
+    /// A variable of the environment is wrong.
+    #[error("{name} is `{value}`, expected {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value, or the part of it that is wrong.
+        value: String,
+        /// What would do.
+        expected: String,
+    },
     /// The output is gone or full.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
 }
+
+/// Large errors are boxed, so that results stay small.
+macro_rules! boxed {
+    ($($variant:ident($error:ty)),*) => { $(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::$variant(Box::new(error))
+            }
+        }
+    )* };
+}
+boxed!(
+    Pass(PassError),
+    Compile(crate::pipeline::Error),
+    Wgsl(WgslError),
+    Codegen(CodegenError)
+);
+boxed!(Vm(VmError), Interp(InterpError), Data(DataError));
 
 impl CliError {
     /// Whether the reader of our output has gone: no reason to complain.

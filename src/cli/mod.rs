@@ -1,14 +1,21 @@
 //! Layer 10: the `weftile` command line.
 //!
 //! [`main`] reads arguments and environment, runs one verb, and turns every error into a message on stderr and an exit
-//! code. Verbs write through [`console::Terminal`]; nothing else prints.
+//! code. Verbs write through [`terminal::Terminal`]; nothing else prints.
 
 mod args;
+mod bench;
 mod demo;
 mod device;
 mod devices;
+mod diff;
+mod environment;
 mod error;
 mod fashion;
+mod inputs;
+mod program;
+mod run;
+mod show;
 mod terminal;
 
 use std::error::Error;
@@ -18,6 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use environment::Environment;
 use error::CliError;
 use terminal::Terminal;
 
@@ -40,11 +48,22 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), CliError> {
+    let environment = Environment::read()?;
     let mut terminal = Terminal::stdout();
-    match cli.command {
-        None => Ok(()),
-        Some(Command::Devices(args)) => devices::run(&args, &mut terminal),
-        Some(_) => Ok(()),
+    // Without a verb, the demo with its defaults.
+    let command = match cli.command {
+        Some(command) => command,
+        None => Cli::parse_from(["weftile", "demo"])
+            .command
+            .expect("demo is a verb"),
+    };
+    match command {
+        Command::Demo(args) => demo::run(&args, &environment, &mut terminal),
+        Command::Devices(args) => devices::run(&args, &mut terminal),
+        Command::Run(args) => run::run(&args, &environment, &mut terminal),
+        Command::Show(args) => show::run(&args, &environment, &mut terminal),
+        Command::Bench(args) => bench::run(&args, &environment, &mut terminal),
+        Command::Diff(args) => diff::run(&args, &environment, &mut terminal),
     }
 }
 

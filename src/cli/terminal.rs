@@ -97,3 +97,8 @@ impl Terminal {
         }
     }
 }
+
+/// A duration in milliseconds.
+pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

@@ -1,0 +1,226 @@
+//! `weftile bench`: how long calls take.
+
+use std::time::{Duration, Instant};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::args::BenchArgs;
+use super::device;
+use super::environment::Environment;
+use super::error::CliError;
+use super::inputs::gather;
+use super::program::{Program, function, read_module};
+use super::terminal::{Terminal, milliseconds};
+use crate::runtime::Value;
+use crate::vm::{Profile, ProfileKind};
+
+/// Calls before measuring: at least this many, and for at least this long.
+const WARM_UP: (usize, Duration) = (3, Duration::from_millis(200));
+/// Calls measured at least, whatever time they take.
+const LEAST: usize = 5;
+/// Calls measured at most.
+const MOST: usize = 1_000_000;
+/// Calls with a profile, of which medians are taken.
+const PROFILED: usize = 9;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    device: String,
+    func: String,
+    compile_ms: f64,
+    load_ms: f64,
+    first_ms: f64,
+    #[serde(flatten)]
+    times: Times,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepTime>,
+}
+
+/// Times of many calls, in milliseconds.
+#[derive(Serialize)]
+struct Times {
+    calls: usize,
+    min_ms: f64,
+    median_ms: f64,
+    p95_ms: f64,
+}
+
+/// A kernel, copy or packed function of a call.
+#[derive(Serialize)]
+struct StepTime {
+    name: String,
+    kind: ProfileKind,
+    median_us: f64,
+    bytes: u64,
+    gb_per_s: f64,
+    gflop_per_s: f64,
+}
+
+pub(super) fn run(
+    args: &BenchArgs,
+    environment: &Environment,
+    terminal: &mut Terminal,
+) -> Result<(), CliError> {
+    let module = read_module(&args.module)?;
+    let func = &args.module.func;
+    let inputs = gather(function(&module, func)?, &args.inputs)?;
+    let chosen = device::open(&args.device)?;
+    let mut program = Program::new(&module, &chosen, environment)?;
+    let values = program.upload(inputs)?;
+    let first = timed(&mut program, func, &values)?;
+    let times = measure(&mut program, func, &values, args.time)?;
+    let steps = if args.profile {
+        profile(&mut program, func, &values)?
+    } else {
+        Vec::new()
+    };
+    let report = Report {
+        device: chosen.name,
+        func: func.clone(),
+        compile_ms: milliseconds(program.compile),
+        load_ms: milliseconds(program.load),
+        first_ms: milliseconds(first),
+        times,
+        steps,
+    };
+    if args.json {
+        terminal.json(&report)?;
+        return Ok(());
+    }
+    print(terminal, &report, &chosen.reason)
+}
+
+fn timed(program: &mut Program, func: &str, values: &[Value]) -> Result<Duration, CliError> {
+    let start = Instant::now();
+    program.call(func, values)?;
+    Ok(start.elapsed())
+}
+
+fn measure(
+    program: &mut Program,
+    func: &str,
+    values: &[Value],
+    seconds: f64,
+) -> Result<Times, CliError> {
+    let start = Instant::now();
+    let mut warm = 0;
+    while warm < WARM_UP.0 || start.elapsed() < WARM_UP.1 {
+        timed(program, func, values)?;
+        warm += 1;
+    }
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < LEAST || (start.elapsed().as_secs_f64() < seconds && times.len() < MOST) {
+        times.push(milliseconds(timed(program, func, values)?));
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(Times {
+        calls: times.len(),
+        min_ms: times[0],
+        median_ms: quantile(&times, 0.5),
+        p95_ms: quantile(&times, 0.95),
+    })
+}
+
+/// The value that this share of sorted values does not exceed.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted[rank.clamp(1, sorted.len()) - 1]
+}
+
+/// Medians over some calls of each step, those with no time left out.
+fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<StepTime>, CliError> {
+    let profiles = (0..PROFILED)
+        .map(|_| Ok(program.vm.call_profiled(func, values)?.1))
+        .collect::<Result<Vec<Profile>, CliError>>()?;
+    let mut seconds: IndexMap<usize, Vec<f64>> = IndexMap::new();
+    for profile in &profiles {
+        for (index, entry) in profile.entries.iter().enumerate() {
+            seconds.entry(index).or_default().push(entry.seconds);
+        }
+    }
+    let mut steps = Vec::new();
+    for (index, entry) in profiles[0].entries.iter().enumerate() {
+        if entry.kind == ProfileKind::Builtin {
+            continue;
+        }
+        let mut times = seconds.swap_remove(&index).unwrap_or_default();
+        times.sort_by(f64::total_cmp);
+        let median = quantile(&times, 0.5);
+        let rate = |amount: u64| {
+            if median > 0.0 {
+                amount as f64 / median * 1e-9
+            } else {
+                0.0
+            }
+        };
+        steps.push(StepTime {
+            name: entry.name.clone(),
+            kind: entry.kind,
+            median_us: median * 1e6,
+            bytes: entry.bytes,
+            gb_per_s: rate(entry.bytes),
+            gflop_per_s: rate(entry.flops),
+        });
+    }
+    Ok(steps)
+}
+
+fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), CliError> {
+    terminal.line(format!("on {} ({reason})", terminal.bold(&report.device)))?;
+    terminal.line(format!(
+        "compiled in {:.1} ms, loaded in {:.1} ms, first call {:.3} ms",
+        report.compile_ms, report.load_ms, report.first_ms
+    ))?;
+    let times = &report.times;
+    terminal.line(format!(
+        "{}: median {} ms, 95 % within {:.4} ms, fastest {:.4} ms ({} calls)",
+        report.func,
+        terminal.bold(&format!("{:.4}", times.median_ms)),
+        times.p95_ms,
+        times.min_ms,
+        times.calls
+    ))?;
+    if report.steps.is_empty() {
+        return Ok(());
+    }
+    terminal.line("")?;
+    let rows: Vec<Vec<String>> = report
+        .steps
+        .iter()
+        .map(|step| {
+            let kind = match step.kind {
+                ProfileKind::Kernel => "kernel",
+                ProfileKind::Copy => "copy",
+                ProfileKind::Packed => "packed",
+                ProfileKind::Builtin => "builtin",
+            };
+            vec![
+                step.name.clone(),
+                kind.to_owned(),
+                format!("{:.1}", step.median_us),
+                step.bytes.to_string(),
+                format!("{:.1}", step.gb_per_s),
+                format!("{:.1}", step.gflop_per_s),
+            ]
+        })
+        .collect();
+    terminal.table(&["step", "kind", "µs", "bytes", "GB/s", "GFLOP/s"], &rows)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_were_measured() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(quantile(&values, 0.5), 10.0);
+        assert_eq!(quantile(&values, 0.95), 19.0);
+        assert_eq!(quantile(&values, 1.0), 20.0);
+        assert_eq!(quantile(&[7.0], 0.95), 7.0);
+    }
+}

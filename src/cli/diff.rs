@@ -1,0 +1,214 @@
+//! `weftile diff`: one function on two devices, and the first value in which they differ.
+//!
+//! The function is changed to return every tensor that it computes, so that the values between are compared as well: the
+//! first one that differs is where to look.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::args::{DeviceArgs, DiffArgs};
+use super::device;
+use super::environment::Environment;
+use super::error::CliError;
+use super::inputs::gather;
+use super::program::{Program, function, read_module};
+use super::terminal::Terminal;
+use crate::interp;
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, ValueId};
+use crate::ir::{Func, Module, StructInfo};
+use crate::support::tolerance::{Tolerance, compare};
+use crate::tensor::Tensor;
+
+/// How many terms a sum is taken to have, for the tolerance: more than the sums of common layers.
+const TERMS: usize = 4096;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    reference: String,
+    device: String,
+    agree: bool,
+    values: Vec<Compared>,
+}
+
+/// A value of the function on both devices.
+#[derive(Serialize)]
+struct Compared {
+    name: String,
+    /// What computes it.
+    by: String,
+    agree: bool,
+    max_abs_difference: Option<f64>,
+    difference: Option<String>,
+}
+
+pub(super) fn run(
+    args: &DiffArgs,
+    environment: &Environment,
+    terminal: &mut Terminal,
+) -> Result<(), CliError> {
+    let [reference, device] = args.devices.as_slice() else {
+        return Err(CliError::TwoDevices {
+            given: args.devices.len(),
+        });
+    };
+    let module = read_module(&args.module)?;
+    let func = &args.module.func;
+    let inputs = gather(function(&module, func)?, &args.inputs)?;
+    let (opened, nodes) = open_up(&module, func)?;
+    let run = |device: &String| {
+        let results = run_on(device, args, &opened, &inputs, environment)?;
+        Ok::<_, CliError>(results)
+    };
+    let (expected, got) = (run(reference)?, run(device)?);
+    let values: Vec<Compared> = nodes
+        .iter()
+        .zip(expected.iter().zip(&got))
+        .map(|((name, by), (expected, got))| compared(name, by, expected, got))
+        .collect();
+    let report = Report {
+        reference: reference.clone(),
+        device: device.clone(),
+        agree: values.iter().all(|value| value.agree),
+        values,
+    };
+    if args.json {
+        terminal.json(&report)?;
+    } else {
+        print(terminal, &report)?;
+    }
+    match report.values.iter().find(|value| !value.agree) {
+        None => Ok(()),
+        Some(first) => Err(CliError::Differ {
+            reference: reference.clone(),
+            device: device.clone(),
+            value: first.name.clone(),
+            by: first.by.clone(),
+        }),
+    }
+}
+
+fn compared(name: &str, by: &str, expected: &Tensor, got: &Tensor) -> Compared {
+    let tolerance = Tolerance::of(expected.dtype().scalar, TERMS);
+    let result = compare(expected, got, tolerance);
+    Compared {
+        name: name.to_owned(),
+        by: by.to_owned(),
+        agree: result.is_ok(),
+        max_abs_difference: result.as_ref().ok().copied(),
+        difference: result.err().map(|difference| difference.to_string()),
+    }
+}
+
+fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
+    let mut rows = Vec::new();
+    for value in &report.values {
+        let verdict = match (&value.difference, value.max_abs_difference) {
+            (Some(difference), _) => difference.clone(),
+            (None, Some(worst)) => format!("agree, at most {worst:.1e} apart"),
+            (None, None) => "agree".to_owned(),
+        };
+        rows.push(vec![value.name.clone(), value.by.clone(), verdict]);
+    }
+    let verdict = format!("{} against {}", report.device, report.reference);
+    terminal.table(&["value", "computed by", &verdict], &rows)?;
+    if report.agree {
+        let good = terminal.good("no difference beyond rounding");
+        terminal.line(good)?;
+    }
+    Ok(())
+}
+
+/// All values that `func` of the module computes, on a device.
+fn run_on(
+    device: &str,
+    args: &DiffArgs,
+    module: &Module,
+    inputs: &[Tensor],
+    environment: &Environment,
+) -> Result<Vec<Tensor>, CliError> {
+    let func = &args.module.func;
+    if device == "interp" {
+        let values: Vec<interp::Value> =
+            inputs.iter().cloned().map(interp::Value::Tensor).collect();
+        let result = interp::run_module(module, func, &values, &HashMap::new())?;
+        let mut tensors = Vec::new();
+        flatten(result, &mut tensors);
+        return Ok(tensors);
+    }
+    let chosen = device::open(&DeviceArgs {
+        device: device.to_owned(),
+        allow_software: args.allow_software,
+    })?;
+    let mut program = Program::new(module, &chosen, environment)?;
+    let values = program.upload(inputs.to_vec())?;
+    let result = program.call(func, &values)?;
+    let tensors = program.tensors(func, result)?;
+    Ok(tensors.into_iter().map(|(_, tensor)| tensor).collect())
+}
+
+fn flatten(value: interp::Value, tensors: &mut Vec<Tensor>) {
+    match value {
+        interp::Value::Tensor(tensor) => tensors.push(tensor),
+        interp::Value::Tuple(items) => items.into_iter().for_each(|item| flatten(item, tensors)),
+        interp::Value::Shape(_)
+        | interp::Value::Scalar(_)
+        | interp::Value::Str(_)
+        | interp::Value::Closure(_) => {}
+    }
+}
+
+/// The module with a function that returns every tensor it computes, in order; and what those are.
+fn open_up(module: &Module, name: &str) -> Result<(Module, Vec<(String, String)>), CliError> {
+    let mut func = function(module, name)?.clone();
+    let mut nodes = Vec::new();
+    let mut results = Vec::new();
+    for block in &mut func.body.blocks {
+        for id in &block.bindings {
+            let value = &func.values[*id];
+            if value.sinfo.as_tensor().is_none() {
+                continue;
+            }
+            nodes.push((value.name.clone(), computed_by(&value.def)));
+            results.push(*id);
+            if let Some(outputs) = &mut block.dataflow
+                && !outputs.contains(id)
+            {
+                outputs.push(*id);
+            }
+        }
+    }
+    set_result(&mut func, &results);
+    let mut module = module.clone();
+    module.funcs.insert(name.to_owned(), Func::Graph(func));
+    Ok((module, nodes))
+}
+
+fn set_result(func: &mut Function, results: &[ValueId]) {
+    func.body.result = Arg::Tuple(results.iter().map(|id| Arg::Value(*id)).collect());
+    let sinfos = results.iter().map(|id| func.values[*id].sinfo.clone());
+    func.ret = StructInfo::Tuple(sinfos.collect());
+}
+
+/// What computes a value, in a word.
+fn computed_by(def: &Def) -> String {
+    match def {
+        Def::Param => "parameter".to_owned(),
+        Def::Arg(_) => "another name".to_owned(),
+        Def::TupleItem(_, index) => format!("item {index} of a tuple"),
+        Def::CallDps { callee, .. } => match callee {
+            DpsCallee::Prim(name) | DpsCallee::Packed(name) => name.clone(),
+        },
+        Def::Call { callee, .. } => match callee {
+            Callee::Op(name)
+            | Callee::Global(name)
+            | Callee::Packed(name)
+            | Callee::PurePacked(name) => name.clone(),
+            Callee::Value(_) => "a closure".to_owned(),
+        },
+        Def::MatchCast(..) => "match_cast".to_owned(),
+        Def::If { .. } => "a branch".to_owned(),
+        Def::Function(_) => "a closure".to_owned(),
+    }
+}

@@ -1,0 +1,123 @@
+//! The variables of the environment that weftile reads, all here and once.
+
+use std::path::PathBuf;
+
+use super::error::CliError;
+use super::to_stderr;
+use crate::artifact::Executable;
+use crate::ir::Module;
+use crate::kernel::Target;
+use crate::pipeline::{CompileOptions, compile};
+use crate::support::dump::DumpKind;
+
+/// Where dumps go if nothing is said.
+const DUMP_DIR: &str = "weftile-dump";
+
+/// What `WEFTILE_*` ask for; the level of messages is read by the logger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    /// `WEFTILE_DUMP`: what to write.
+    dump: Vec<DumpKind>,
+    /// `WEFTILE_DUMP_DIR`: where to.
+    dump_dir: PathBuf,
+    /// `WEFTILE_TIME`: print the time of each stage.
+    time: bool,
+    /// `WEFTILE_VERIFY`: verify after each stage.
+    verify: bool,
+}
+
+impl Environment {
+    /// Reads the variables of this process.
+    pub(crate) fn read() -> Result<Self, CliError> {
+        Self::from(|name| std::env::var(name).ok())
+    }
+
+    /// Compiles a module, with the dumps, checks and times asked for.
+    pub(crate) fn compile(&self, module: &Module, target: &Target) -> Result<Executable, CliError> {
+        let mut options = CompileOptions::new(target.clone());
+        options.dump.clone_from(&self.dump);
+        options.dump_dir.clone_from(&self.dump_dir);
+        options.verify |= self.verify;
+        let (executable, timing) = compile(module, &options)?;
+        if self.time {
+            to_stderr(&timing.to_string());
+        }
+        Ok(executable)
+    }
+
+    fn from(var: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {
+        let on = |name: &'static str| match var(name).as_deref() {
+            None | Some("" | "0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(value) => Err(CliError::Variable {
+                name,
+                value: value.to_owned(),
+                expected: "0 or 1".to_owned(),
+            }),
+        };
+        let kinds = var("WEFTILE_DUMP").unwrap_or_default();
+        let dump = kinds
+            .split(',')
+            .map(str::trim)
+            .filter(|kind| !kind.is_empty())
+            .map(|kind| {
+                kind.parse().map_err(|_| CliError::Variable {
+                    name: "WEFTILE_DUMP",
+                    value: kind.to_owned(),
+                    expected: DumpKind::ALL.map(DumpKind::name).join(", "),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            dump,
+            dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
+            time: on("WEFTILE_TIME")?,
+            verify: on("WEFTILE_VERIFY")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(vars: &[(&str, &str)]) -> Result<Environment, String> {
+        let find = |name: &str| {
+            let found = vars.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Environment::from(find).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn variables_are_read() {
+        let none = read(&[]).expect("nothing is fine");
+        assert!(none.dump.is_empty() && !none.time && !none.verify);
+        let all = read(&[
+            ("WEFTILE_DUMP", "graph, wgsl"),
+            ("WEFTILE_DUMP_DIR", "d"),
+            ("WEFTILE_TIME", "1"),
+            ("WEFTILE_VERIFY", "0"),
+        ]);
+        let expected = Environment {
+            dump: vec![DumpKind::Graph, DumpKind::Wgsl],
+            dump_dir: "d".into(),
+            time: true,
+            verify: false,
+        };
+        assert_eq!(all, Ok(expected));
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        assert_eq!(
+            read(&[("WEFTILE_TIME", "yes")]),
+            Err("WEFTILE_TIME is `yes`, expected 0 or 1".to_owned())
+        );
+        let error = read(&[("WEFTILE_DUMP", "ptx")]).expect_err("no such kind");
+        assert!(
+            error.starts_with("WEFTILE_DUMP is `ptx`, expected graph, "),
+            "{error}"
+        );
+    }
+}

@@ -87,7 +87,7 @@ fn simplify_below(func: &mut PrimFunc, place: Place, loops: &mut Vec<LoopId>, un
             Place::Block(id) => {
                 let block = &func.blocks[id];
                 func.blocks[id].bindings = iter_map_simplify(
-                    &Analyzer::new(),
+                    &shape_facts(func),
                     &block.bindings,
                     &loop_ranges(func, loops),
                     &block.predicate,

@@ -195,15 +195,20 @@ fn within(facts: &Analyzer, x: &Sum, d: &Sum) -> bool {
     prove::nonneg(facts, x) && prove::nonneg(facts, &d.clone().plus(x, -1).plus_constant(-1))
 }
 
+/// A division has a value only if its divisor is not 0, so `0 // d` and `0 % d` are 0 for every symbol `d`.
+fn is_zero(sum: &Sum) -> bool {
+    sum.terms.is_empty() && sum.constant == 0
+}
+
 fn div_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
     let divisor = Sum::of(b);
-    if within(facts, sum, &divisor) {
+    if is_zero(sum) || within(facts, sum, &divisor) {
         return Some(Expr::int(0, a.dtype())); // x // d = 0 where 0 <= x < d
     }
     if let Some((quotient, rest)) = divide_by_symbol(facts, sum, &divisor)
         && (!quotient.terms.is_empty() || quotient.constant != 0)
     {
-        if within(facts, &rest, &divisor) {
+        if is_zero(&rest) || within(facts, &rest, &divisor) {
             return quotient.to_expr(); // (d·x + y) // d = x where 0 <= y < d
         }
         let rest = Sum::term(1, rest.to_expr()?.floor_div(b));
@@ -229,7 +234,7 @@ fn div_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
 
 fn mod_symbol(facts: &Analyzer, sum: &Sum, a: &Expr, b: &Expr) -> Option<Expr> {
     let divisor = Sum::of(b);
-    if within(facts, sum, &divisor) {
+    if is_zero(sum) || within(facts, sum, &divisor) {
         return Some(a.clone()); // x % d = x where 0 <= x < d
     }
     let (quotient, rest) = divide_by_symbol(facts, sum, &divisor)?;

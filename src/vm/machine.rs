@@ -140,7 +140,8 @@ impl Backend {
         let _ = profile;
     }
 
-    fn end(&mut self) -> Result<(), VmError> {
+    /// Submits what was recorded.
+    pub(super) fn end(&mut self) -> Result<(), VmError> {
         match self {
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => gpu.submit(),
@@ -453,10 +454,11 @@ impl VirtualMachine {
             };
             run.run(&mut frame)
         });
+        // Before anything is let go: buffers that go back to their pool may be taken by other threads, and what is submitted
+        // first runs first.
+        let ended = self.state.backend.end();
         frame.reset(code);
         self.state.keep(func.0, frame);
-        // What was recorded is submitted or dropped in either case, so that the next call starts afresh.
-        let ended = self.state.backend.end();
         let value = result?;
         ended.map(|()| value)
     }

@@ -5,3 +5,4 @@ mod frontend;
 mod sched_move;
 mod script;
 mod script_relax;
+mod vm;

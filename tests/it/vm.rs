@@ -226,39 +226,15 @@ fn registry() -> Registry {
 #[test]
 fn one_executable_serves_all_batch_sizes() {
     let text = mlp(&format!("{LINEAR}{RELU}"), ["linear", "relu", "linear"]);
-    let net = Net::new(33, 17, 10);
+    let net = Net::new(13, 7, 5);
     for (target, device) in devices() {
         let mut vm = VirtualMachine::new(build(&text, &target), device).expect("ready");
         for batch in [1, 7, 256, 0, 1, 2] {
-            let x = data(batch, 33, 5);
+            let x = data(batch, 13, 5);
             let out = vm.call("main", &net.args(&x)).expect("runs");
             let out = vm.to_host(out).expect("comes back");
-            assert_eq!(out.as_tensor().map(Tensor::shape), Ok(&[batch, 10][..]));
-            let got = out
-                .as_tensor()
-                .expect("host")
-                .as_array::<f32>()
-                .expect("f32");
-            let expected = net.reference(&x);
-            let wrong: Vec<_> = got
-                .indexed_iter()
-                .zip(&expected)
-                .filter(|((_, g), e)| (**g - **e).abs() > 1e-4)
-                .map(|((i, g), e)| (i, *g, *e))
-                .collect();
-            assert!(
-                wrong.is_empty(),
-                "{:?} batch {batch}: {} wrong: {:?}\n{}",
-                vm.device(),
-                wrong.len(),
-                &wrong[..wrong.len().min(40)],
-                vm.executable()
-                    .kernels
-                    .iter()
-                    .flat_map(|k| k.wgsl.iter().map(|w| w.text.clone()))
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            );
+            assert_eq!(out.as_tensor().map(Tensor::shape), Ok(&[batch, 5][..]));
+            assert_close(&out, &net.reference(&x));
         }
     }
 }

@@ -1,193 +1,370 @@
-//! Layer 10: the one ordered list of stages from text to executable.
+//! Layer 10: the one ordered list of stages from a module to an executable.
 //!
-//! loop programs: schedule, lower, emit; then graph functions to bytecode. Each stage is timed, and dumped where asked for.
+//! [`STAGES`] is the compiler's story; one loop runs, times and dumps them. Tools that look at what is in between stop after a
+//! stage and read the [`Compilation`].
 
-use std::io;
 use std::path::PathBuf;
 
-use crate::artifact::{Executable, KernelFunc, ScalarPassing, Wgsl};
-use crate::codegen_vm::{GraphError, compile_graph};
-use crate::codegen_wgsl::{self, WgslError};
+use indexmap::IndexMap;
+
+use crate::artifact::{Executable, KernelFunc, Wgsl};
+use crate::codegen_wgsl::{self, WgslKernel};
 use crate::ir::verify::{self, PrimFuncError};
-use crate::ir::{Module, PrimFunc, graph};
+use crate::ir::{Module, graph};
 use crate::kernel::{LoweredFunc, Target};
-use crate::lower::{LowerError, lower};
-use crate::sched::rules;
-use crate::script;
+use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
+use crate::{codegen_vm, lower, script};
 
-/// How to compile.
+/// Whether what each stage made is verified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verify {
+    /// After every stage.
+    Yes,
+    /// Only what comes from outside.
+    No,
+}
+
+/// What a compilation depends on besides the module.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The device to compile for.
     pub target: Target,
-    /// What to write of the stages, and where to.
-    pub dump: Vec<DumpKind>,
-    /// The folder of the dumps.
-    pub dump_dir: PathBuf,
-    /// Verify after each stage.
-    pub verify: bool,
+    /// Verification between stages.
+    pub verify: Verify,
+    /// Dumps: the folder, and what goes there.
+    pub dump: Option<(PathBuf, Vec<DumpKind>)>,
 }
 
 impl CompileOptions {
-    /// For a target, without dumps; verifies in debug builds.
+    /// Options for a target; stages are verified in debug builds.
     pub fn new(target: Target) -> Self {
+        let verify = if cfg!(debug_assertions) {
+            Verify::Yes
+        } else {
+            Verify::No
+        };
         Self {
             target,
-            dump: Vec::new(),
-            dump_dir: PathBuf::new(),
-            verify: cfg!(debug_assertions),
+            verify,
+            dump: None,
         }
     }
 }
 
-/// Why a module cannot be compiled.
+/// Why a module was not compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The graph functions of the module are not well formed.
-    #[error("the module is not well formed: {}", list(.0))]
-    Graphs(Vec<graph::GraphError>),
-    /// A loop program is not well formed.
-    #[error("`{func}` is not well formed after {stage}: {}", list(errors))]
+    /// The text is not TVMScript.
+    #[error(transparent)]
+    Script(#[from] script::ScriptErrors),
+    /// Graph functions break rules; all that do.
+    #[error("the module is not well formed:{}", list(.0))]
+    Graph(Vec<graph::GraphError>),
+    /// A loop program breaks rules.
+    #[error("loop program `{func}` is not well formed:{}", list(.errors))]
     PrimFunc {
-        /// The loop program.
+        /// The function.
         func: String,
-        /// What came before.
-        stage: &'static str,
-        /// All that is wrong with it.
+        /// What it breaks.
         errors: Vec<PrimFuncError>,
     },
-    /// A loop program cannot become kernels.
-    #[error("`{func}` cannot be lowered")]
-    Lower {
-        /// The loop program.
-        func: String,
-        /// Why.
-        source: LowerError,
-    },
-    /// A kernel cannot become a shader.
-    #[error("`{func}` cannot become a shader")]
-    Wgsl {
-        /// The loop program.
-        func: String,
-        /// Why.
-        source: WgslError,
-    },
-    /// A graph function cannot become bytecode.
+    /// A loop program has no kernels.
     #[error(transparent)]
-    Graph(#[from] GraphError),
+    Lower(#[from] lower::LowerError),
+    /// A kernel has no shader.
+    #[error(transparent)]
+    Wgsl(#[from] codegen_wgsl::WgslError),
+    /// A graph function has no bytecode.
+    #[error(transparent)]
+    Bytecode(#[from] codegen_vm::GraphError),
     /// A dump cannot be written.
-    #[error("cannot write a dump")]
-    Dump(#[from] io::Error),
+    #[error("cannot write dumps to {dir}")]
+    Dump {
+        /// The folder.
+        dir: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
 }
 
-fn list(errors: &[impl std::fmt::Display]) -> String {
-    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    errors.join("; ")
+fn list<T: std::fmt::Display>(items: &[T]) -> String {
+    items.iter().map(|item| format!("\n  {item}")).collect()
 }
 
-/// Compiles a module, and says what each stage took.
+/// What the stages have made so far.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// What it depends on.
+    pub options: CompileOptions,
+    /// The module.
+    pub module: Module,
+    /// Loop programs with their schedules.
+    pub scheduled: IndexMap<String, Scheduled>,
+    /// Loop programs as kernels.
+    pub lowered: IndexMap<String, LoweredFunc>,
+    /// Shaders of those kernels, for a GPU.
+    pub wgsl: IndexMap<String, Vec<WgslKernel>>,
+    /// The whole.
+    pub executable: Option<Executable>,
+    /// Time of each stage.
+    pub timing: Timing,
+}
+
+/// A stage: its name, what it does, and what of the result is dumped.
+pub struct Stage {
+    /// Its name, as in dumps and timings.
+    pub name: &'static str,
+    run: fn(&mut Compilation) -> Result<(), Error>,
+    dump: fn(&Compilation, &mut Dumper, &str) -> std::io::Result<()>,
+}
+
+/// All stages, in order.
+pub const STAGES: &[Stage] = &[
+    Stage {
+        name: "verify",
+        run: verify_module,
+        dump: dump_module,
+    },
+    Stage {
+        name: "schedule",
+        run: schedule,
+        dump: dump_schedules,
+    },
+    Stage {
+        name: "lower",
+        run: lower,
+        dump: dump_kernels,
+    },
+    Stage {
+        name: "emit",
+        run: emit,
+        dump: dump_wgsl,
+    },
+    Stage {
+        name: "bytecode",
+        run: bytecode,
+        dump: dump_bytecode,
+    },
+];
+
+/// Compiles a module.
 ///
 /// # Errors
-/// [`Error`]: the module is not well formed, or a stage cannot express it.
-pub fn compile(module: &Module, options: &CompileOptions) -> Result<(Executable, Timing), Error> {
-    let mut timing = Timing::default();
-    let mut dumper = Dumper::new(&options.dump_dir, &options.dump);
-    if options.verify {
-        graph::verify(module).map_err(Error::Graphs)?;
-    }
-    if dumper.wants(DumpKind::Graph) {
-        dumper.dump(DumpKind::Graph, "parsed", "module", &script::print(module))?;
-    }
-    let mut kernels = Vec::new();
-    let mut traces = indexmap::IndexMap::new();
-    for (name, func) in module.prim_funcs() {
-        verify(name, func, "parse", options)?;
-        let scheduled = timing.time("schedule", || rules::schedule(func, &options.target));
-        verify(name, scheduled.schedule.func(), "schedule", options)?;
-        let trace = scheduled.schedule.trace().to_string();
-        dumper.dump(DumpKind::Trace, "schedule", name, &trace)?;
-        traces.insert(name.to_owned(), trace);
-        if dumper.wants(DumpKind::Prim) {
-            let text = script::print_prim_func(scheduled.schedule.func()).text;
-            dumper.dump(DumpKind::Prim, "schedule", name, &text)?;
-        }
-        let lowered = timing.time("lower", || {
-            lower_func(name, scheduled.schedule.func(), options)
-        })?;
-        if dumper.wants(DumpKind::Kernel) {
-            dumper.dump(DumpKind::Kernel, "lower", name, &lowered.to_string())?;
-        }
-        let wgsl = timing.time("emit", || shaders(&lowered, &options.target))?;
-        for shader in &wgsl {
-            dumper.dump(DumpKind::Wgsl, "emit", &shader.entry, &shader.text)?;
-        }
-        kernels.push(KernelFunc {
-            func: lowered,
-            wgsl,
-        });
-    }
-    let mut executable = timing.time("bytecode", || {
-        compile_graph(module, kernels, &options.target)
-    })?;
-    executable.traces = traces;
-    dumper.dump(
-        DumpKind::Bytecode,
-        "bytecode",
-        "module",
-        &executable.as_text(),
-    )?;
-    Ok((executable, timing))
+/// What the first stage that fails says.
+pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+    let compilation = compile_until(module, options, "bytecode")?;
+    Ok(compilation.executable.expect("the last stage makes it"))
 }
 
-fn verify(
-    name: &str,
-    func: &PrimFunc,
-    stage: &'static str,
+/// Runs the stages up to and including the one with this name (see [`STAGES`]).
+///
+/// # Errors
+/// What the first stage that fails says.
+pub fn compile_until(
+    module: &Module,
     options: &CompileOptions,
-) -> Result<(), Error> {
-    if !options.verify {
+    last: &str,
+) -> Result<Compilation, Error> {
+    let mut compilation = Compilation {
+        options: options.clone(),
+        module: module.clone(),
+        scheduled: IndexMap::new(),
+        lowered: IndexMap::new(),
+        wgsl: IndexMap::new(),
+        executable: None,
+        timing: Timing::default(),
+    };
+    let mut dumper = match &options.dump {
+        Some((dir, kinds)) => Dumper::new(dir, kinds),
+        None => Dumper::default(),
+    };
+    for stage in STAGES {
+        let mut timing = std::mem::take(&mut compilation.timing);
+        let result = timing.time(stage.name, || (stage.run)(&mut compilation));
+        compilation.timing = timing;
+        result?;
+        let dumped = (stage.dump)(&compilation, &mut dumper, stage.name);
+        dumped.map_err(|source| {
+            let dir = options
+                .dump
+                .as_ref()
+                .map(|(dir, _)| dir.clone())
+                .unwrap_or_default();
+            Error::Dump { dir, source }
+        })?;
+        if stage.name == last {
+            break;
+        }
+    }
+    Ok(compilation)
+}
+
+fn verify_module(c: &mut Compilation) -> Result<(), Error> {
+    graph::verify(&c.module).map_err(Error::Graph)?;
+    for (name, func) in c.module.prim_funcs() {
+        verify::prim_func(func).map_err(|errors| Error::PrimFunc {
+            func: name.to_owned(),
+            errors,
+        })?;
+    }
+    Ok(())
+}
+
+fn schedule(c: &mut Compilation) -> Result<(), Error> {
+    for (name, func) in c.module.prim_funcs() {
+        let scheduled = rules::schedule(func, &c.options.target);
+        if c.options.verify == Verify::Yes {
+            verify::prim_func(scheduled.schedule.func()).map_err(|errors| Error::PrimFunc {
+                func: name.to_owned(),
+                errors,
+            })?;
+        }
+        c.scheduled.insert(name.to_owned(), scheduled);
+    }
+    Ok(())
+}
+
+fn lower(c: &mut Compilation) -> Result<(), Error> {
+    for (name, scheduled) in &c.scheduled {
+        let lowered = lower::lower(scheduled.schedule.func(), &c.options.target)?;
+        c.lowered.insert(name.clone(), lowered);
+    }
+    Ok(())
+}
+
+/// Shaders; native code is made from kernel IR when the executable is loaded.
+fn emit(c: &mut Compilation) -> Result<(), Error> {
+    let Target::Gpu(target) = &c.options.target else {
+        return Ok(());
+    };
+    for (name, func) in &c.lowered {
+        let kernels = func
+            .kernels
+            .iter()
+            .map(|kernel| codegen_wgsl::emit(kernel, target));
+        c.wgsl
+            .insert(name.clone(), kernels.collect::<Result<_, _>>()?);
+    }
+    if c.options.verify == Verify::Yes {
+        for kernel in c.wgsl.values().flatten() {
+            codegen_wgsl::validate(kernel)?;
+        }
+    }
+    Ok(())
+}
+
+fn bytecode(c: &mut Compilation) -> Result<(), Error> {
+    let kernels = c.lowered.iter().map(|(name, func)| KernelFunc {
+        func: func.clone(),
+        wgsl: c
+            .wgsl
+            .get(name)
+            .into_iter()
+            .flatten()
+            .map(Wgsl::from)
+            .collect(),
+    });
+    let mut executable =
+        codegen_vm::compile_graph(&c.module, kernels.collect(), &c.options.target)?;
+    executable.script = script::print_with(&c.module, &script::PrintOptions::default());
+    executable.traces = c
+        .scheduled
+        .iter()
+        .map(|(name, s)| (name.clone(), s.schedule.trace().to_string()))
+        .collect();
+    executable.metadata.insert(
+        "compiler".into(),
+        concat!("weftile ", env!("CARGO_PKG_VERSION")).into(),
+    );
+    c.executable = Some(executable);
+    Ok(())
+}
+
+fn dump_module(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+    if dumper.wants(DumpKind::Graph) {
+        dumper.dump(DumpKind::Graph, stage, "module", &script::print(&c.module))?;
+    }
+    dump_prims(dumper, stage, c.module.prim_funcs())
+}
+
+fn dump_prims<'a>(
+    dumper: &mut Dumper,
+    stage: &str,
+    funcs: impl Iterator<Item = (&'a str, &'a crate::ir::PrimFunc)>,
+) -> std::io::Result<()> {
+    if !dumper.wants(DumpKind::Prim) {
         return Ok(());
     }
-    verify::prim_func(func).map_err(|errors| Error::PrimFunc {
-        func: name.to_owned(),
+    for (name, func) in funcs {
+        dumper.dump(
+            DumpKind::Prim,
+            stage,
+            name,
+            &script::print_prim_func(func).text,
+        )?;
+    }
+    Ok(())
+}
+
+fn dump_schedules(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+    dump_prims(
+        dumper,
         stage,
-        errors,
-    })
+        c.scheduled
+            .iter()
+            .map(|(name, s)| (name.as_str(), s.schedule.func())),
+    )?;
+    for (name, scheduled) in &c.scheduled {
+        dumper.dump(
+            DumpKind::Trace,
+            stage,
+            name,
+            &scheduled.schedule.trace().to_string(),
+        )?;
+    }
+    Ok(())
 }
 
-fn lower_func(name: &str, func: &PrimFunc, options: &CompileOptions) -> Result<LoweredFunc, Error> {
-    lower(func, &options.target).map_err(|source| Error::Lower {
-        func: name.to_owned(),
-        source,
-    })
+fn dump_kernels(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+    if dumper.wants(DumpKind::Kernel) {
+        for (name, func) in &c.lowered {
+            dumper.dump(DumpKind::Kernel, stage, name, &func.to_string())?;
+        }
+    }
+    Ok(())
 }
 
-/// A shader for each kernel; none for the CPU, which makes native code when the executable is loaded.
-fn shaders(func: &LoweredFunc, target: &Target) -> Result<Vec<Wgsl>, Error> {
-    let Target::Gpu(gpu) = target else {
-        return Ok(Vec::new());
-    };
-    let emit = |kernel| {
-        let shader = codegen_wgsl::emit(kernel, gpu)?;
-        Ok(Wgsl {
-            text: shader.text,
-            entry: shader.entry,
-            folded: shader.folded,
-            passing: match shader.passing {
-                codegen_wgsl::ScalarPassing::None => ScalarPassing::None,
-                codegen_wgsl::ScalarPassing::Immediates => ScalarPassing::Immediates,
-                codegen_wgsl::ScalarPassing::Uniform { binding } => {
-                    ScalarPassing::Uniform { binding }
-                }
+fn dump_wgsl(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+    for kernel in c.wgsl.values().flatten() {
+        dumper.dump(DumpKind::Wgsl, stage, &kernel.entry, &kernel.text)?;
+    }
+    Ok(())
+}
+
+fn dump_bytecode(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+    match &c.executable {
+        Some(executable) => dumper.dump(DumpKind::Bytecode, stage, "module", &executable.as_text()),
+        None => Ok(()),
+    }
+}
+
+/// The form of a shader that executables store.
+impl From<&WgslKernel> for Wgsl {
+    fn from(kernel: &WgslKernel) -> Self {
+        use crate::artifact::ScalarPassing as Stored;
+        use codegen_wgsl::ScalarPassing as Emitted;
+        Self {
+            text: kernel.text.clone(),
+            entry: kernel.entry.clone(),
+            passing: match kernel.passing {
+                Emitted::None => Stored::None,
+                Emitted::Immediates => Stored::Immediates,
+                Emitted::Uniform { binding } => Stored::Uniform { binding },
             },
-        })
-    };
-    let all: Result<_, WgslError> = func.kernels.iter().map(emit).collect();
-    all.map_err(|source| Error::Wgsl {
-        func: func.name.clone(),
-        source,
-    })
+            folded: kernel.folded,
+        }
+    }
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use super::error::CliError;
 use super::to_stderr;
-use crate::artifact::Executable;
 use crate::ir::Module;
 use crate::kernel::Target;
-use crate::pipeline::{CompileOptions, compile};
+use crate::pipeline::{Compilation, CompileOptions, Verify, compile_until};
 use crate::support::dump::DumpKind;
 
 /// Where dumps go if nothing is said.
@@ -32,17 +31,25 @@ impl Environment {
         Self::from(|name| std::env::var(name).ok())
     }
 
-    /// Compiles a module, with the dumps, checks and times asked for.
-    pub(crate) fn compile(&self, module: &Module, target: &Target) -> Result<Executable, CliError> {
+    /// Runs the compiler up to a stage, with the dumps, checks and times asked for.
+    pub(crate) fn compile_until(
+        &self,
+        module: &Module,
+        target: &Target,
+        stage: &str,
+    ) -> Result<Compilation, CliError> {
         let mut options = CompileOptions::new(target.clone());
-        options.dump.clone_from(&self.dump);
-        options.dump_dir.clone_from(&self.dump_dir);
-        options.verify |= self.verify;
-        let (executable, timing) = compile(module, &options)?;
-        if self.time {
-            to_stderr(&timing.to_string());
+        if !self.dump.is_empty() {
+            options.dump = Some((self.dump_dir.clone(), self.dump.clone()));
         }
-        Ok(executable)
+        if self.verify {
+            options.verify = Verify::Yes;
+        }
+        let compilation = compile_until(module, &options, stage)?;
+        if self.time {
+            to_stderr(&compilation.timing.to_string());
+        }
+        Ok(compilation)
     }
 
     fn from(var: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {

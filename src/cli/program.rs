@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use indexmap::IndexMap;
+
 use super::args::ModuleArgs;
 use super::device::Chosen;
 use super::environment::Environment;
@@ -43,6 +45,8 @@ pub(crate) fn function<'m>(module: &'m Module, name: &str) -> Result<&'m Functio
 pub(crate) struct Program {
     /// The machine.
     pub(crate) vm: VirtualMachine,
+    /// By loop program: the schedule rules that took its blocks.
+    pub(crate) rules: IndexMap<String, String>,
     /// How long the compiler took.
     pub(crate) compile: Duration,
     /// How long the device took to accept the code.
@@ -57,12 +61,16 @@ impl Program {
         environment: &Environment,
     ) -> Result<Self, CliError> {
         let start = Instant::now();
-        let executable = environment.compile(module, &chosen.target)?;
+        let compilation = environment.compile_until(module, &chosen.target, "bytecode")?;
         let compile = start.elapsed();
+        let rules = compilation.scheduled.iter();
+        let rules = rules.map(|(name, s)| (name.clone(), s.rules.join(", ")));
+        let executable = compilation.executable.expect("the last stage makes it");
         let start = Instant::now();
         let vm = VirtualMachine::new(executable, chosen.device.clone())?;
         Ok(Self {
             vm,
+            rules: rules.collect(),
             compile,
             load: start.elapsed(),
         })

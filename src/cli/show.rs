@@ -8,12 +8,11 @@ use super::environment::Environment;
 use super::error::CliError;
 use super::program::read_module;
 use super::terminal::Terminal;
-use crate::artifact::Executable;
 use crate::codegen_cpu::clif_text;
-use crate::codegen_wgsl;
+use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
-use crate::kernel::{GpuTarget, Kernel, Target};
-use crate::sched::rules;
+use crate::kernel::{GpuTarget, Target};
+use crate::pipeline::Compilation;
 use crate::script::{self, PrintOptions};
 use crate::support::files::write_whole;
 
@@ -56,7 +55,7 @@ fn pages(
     module: &Module,
     environment: &Environment,
 ) -> Result<Vec<Page>, CliError> {
-    let target = || target(args);
+    let until = |stage: &str| environment.compile_until(module, &target(args)?, stage);
     let pages = match args.stage {
         Stage::Script => {
             let options = PrintOptions {
@@ -65,15 +64,11 @@ fn pages(
             let text = script::print_with(module, &options);
             vec![text_page("module", "py", text)]
         }
-        Stage::Scheduled | Stage::Trace => scheduled(args.stage, module, &target()?),
-        Stage::Kernel | Stage::Wgsl | Stage::Spirv | Stage::Clif | Stage::Bytecode => {
-            let executable = environment.compile(module, &target()?)?;
-            match args.stage {
-                Stage::Bytecode => bytecode(&executable),
-                Stage::Clif => clif(&executable)?,
-                stage => kernels(stage, &executable)?,
-            }
-        }
+        Stage::Scheduled | Stage::Trace => scheduled(args.stage, &until("schedule")?),
+        Stage::Kernel => kernels(&until("lower")?),
+        Stage::Clif => clif(&until("lower")?)?,
+        Stage::Wgsl | Stage::Spirv => shaders(args.stage, &until("emit")?)?,
+        Stage::Bytecode => bytecode(&until("bytecode")?),
     };
     if pages.is_empty() {
         return Err(CliError::NothingToShow { stage: args.stage });
@@ -121,11 +116,10 @@ fn text_page(name: &str, extension: &str, text: String) -> Page {
 }
 
 /// Each loop program as the default rules schedule it.
-fn scheduled(stage: Stage, module: &Module, target: &Target) -> Vec<Page> {
+fn scheduled(stage: Stage, compilation: &Compilation) -> Vec<Page> {
     let mut pages = Vec::new();
-    for (name, func) in module.prim_funcs() {
-        let scheduled = rules::schedule(func, target);
-        let heading = format!("# {name}: rules {}\n", scheduled.rules.join(", "));
+    for (name, scheduled) in &compilation.scheduled {
+        let heading = format!("# {name}: {}\n", scheduled.rules.join(", "));
         let text = match stage {
             Stage::Trace => scheduled.schedule.trace().to_string(),
             _ => script::print_prim_func(scheduled.schedule.func()).text,
@@ -135,52 +129,44 @@ fn scheduled(stage: Stage, module: &Module, target: &Target) -> Vec<Page> {
     pages
 }
 
-fn bytecode(executable: &Executable) -> Vec<Page> {
-    let text = format!("{}\n{}", executable.stats(), executable.as_text());
-    vec![text_page("module", "txt", text)]
-}
-
-/// The kernels as kernel IR, or as shaders.
-fn kernels(stage: Stage, executable: &Executable) -> Result<Vec<Page>, CliError> {
-    let mut pages = Vec::new();
-    for func in &executable.kernels {
-        if stage == Stage::Kernel {
-            pages.push(text_page(&func.func.name, "txt", func.func.to_string()));
-            continue;
-        }
-        for (kernel, wgsl) in func.func.kernels.iter().zip(&func.wgsl) {
-            pages.push(match stage {
-                Stage::Wgsl => text_page(&kernel.name, "wgsl", wgsl.text.clone()),
-                _ => spirv_page(kernel, &executable.target)?,
-            });
-        }
-    }
-    Ok(pages)
+fn kernels(compilation: &Compilation) -> Vec<Page> {
+    let funcs = compilation.lowered.iter();
+    funcs
+        .map(|(name, func)| text_page(name, "txt", func.to_string()))
+        .collect()
 }
 
 /// The native code of each kernel.
-fn clif(executable: &Executable) -> Result<Vec<Page>, CliError> {
-    let kernels = executable
-        .kernels
-        .iter()
-        .flat_map(|func| &func.func.kernels);
+fn clif(compilation: &Compilation) -> Result<Vec<Page>, CliError> {
+    let kernels = compilation.lowered.values().flat_map(|func| &func.kernels);
     kernels
         .map(|kernel| Ok(text_page(&kernel.name, "clif", clif_text(kernel)?)))
         .collect()
 }
 
-fn spirv_page(kernel: &Kernel, target: &Target) -> Result<Page, CliError> {
-    let Target::Gpu(gpu) = target else {
-        return Err(CliError::StageNeeds {
-            stage: Stage::Spirv,
-            target: "gpu",
-        });
-    };
-    let words = codegen_wgsl::spirv(&codegen_wgsl::emit(kernel, gpu)?)?;
-    Ok(Page {
-        name: format!("{}.spv", kernel.name),
-        content: Content::Words(words),
-    })
+fn shaders(stage: Stage, compilation: &Compilation) -> Result<Vec<Page>, CliError> {
+    let shaders = compilation.wgsl.values().flatten();
+    shaders
+        .map(|shader| {
+            Ok(match stage {
+                Stage::Spirv => Page {
+                    name: format!("{}.spv", shader.entry),
+                    content: Content::Words(spirv(shader)?),
+                },
+                _ => text_page(&shader.entry, "wgsl", shader.text.clone()),
+            })
+        })
+        .collect()
+}
+
+fn bytecode(compilation: &Compilation) -> Vec<Page> {
+    let executable = compilation.executable.iter();
+    executable
+        .map(|executable| {
+            let text = format!("{}\n{}", executable.stats(), executable.as_text());
+            text_page("module", "txt", text)
+        })
+        .collect()
 }
 
 fn print(pages: &[Page], terminal: &mut Terminal) -> Result<(), CliError> {

@@ -20,11 +20,8 @@ use super::fashion::{CLASSES, MODULE, SIDE, embedded_params};
 use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::load_params;
-use crate::ir::Module;
-use crate::kernel::Target;
 use crate::passes::bind_params;
 use crate::runtime_gpu::adapters;
-use crate::sched::rules;
 use crate::script;
 use crate::tensor::Tensor;
 
@@ -101,7 +98,7 @@ impl Ready {
             .iter()
             .map(|func| Kernels {
                 function: func.func.name.clone(),
-                rule: rules_of(&module, &func.func.name, &chosen.target),
+                rule: program.rules[&func.func.name].clone(),
                 kernels: func.func.kernels.iter().map(|k| k.name.clone()).collect(),
             })
             .collect();
@@ -142,14 +139,6 @@ impl Ready {
     fn compile_ms(&self) -> f64 {
         milliseconds(self.program.compile + self.program.load)
     }
-}
-
-/// The schedule rules that took the blocks of a loop program.
-fn rules_of(module: &Module, name: &str, target: &Target) -> String {
-    let func = module.prim_func(name);
-    func.map_or_else(String::new, |func| {
-        rules::schedule(func, target).rules.join(", ")
-    })
 }
 
 /// Whether weights are those of a network from images to classes.

@@ -6,6 +6,7 @@
 mod constant;
 mod error;
 mod parse;
+pub mod picture;
 mod print;
 
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};

@@ -48,15 +48,20 @@ pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) ->
     map.is_ok_and(|map| map.indices.iter().all(whole))
 }
 
-/// Refuses a block whose bindings are affine neither in all loops around it nor in those below `top` and `top` itself.
-pub(crate) fn check_affine_from(
+/// Refuses a block whose bindings are affine neither in all loops around it nor in those below `above`, with the others
+/// taken as constants.
+pub(crate) fn check_affine_below(
     func: &PrimFunc,
     block: BlockId,
-    top: LoopId,
+    above: Place,
 ) -> Result<(), Refusal> {
-    let loops = func.loops_above(block.into());
-    let start = loops.iter().position(|&l| l == top).unwrap_or(0);
-    if is_affine_in(func, block, &loops) || is_affine_in(func, block, &loops[start..]) {
+    let all = func.loops_above(block.into());
+    let below: Vec<LoopId> = all
+        .iter()
+        .copied()
+        .filter(|&l| Place::Loop(l) != above && func.tree.is_ancestor(above, l))
+        .collect();
+    if is_affine_in(func, block, &all) || is_affine_in(func, block, &below) {
         return Ok(());
     }
     let name = func.blocks[block].name.clone();

@@ -4,7 +4,7 @@
 //! spatial iter variables only. A loop bound to `threadIdx` may be part of reduce iter variables too: threads of a workgroup
 //! combine their results.
 
-use super::affine::is_affine_in;
+use super::affine::check_affine_below;
 use super::analysis::check_compact_dataflow;
 use super::{Refusal, Rule, living_loop};
 use crate::ir::{IterKind, LoopId, LoopKind, Place, PrimFunc};
@@ -22,12 +22,7 @@ impl LoopKindPlan {
         let reduces = matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_thread());
         for block in func.blocks_under(target.into()) {
             let node = &func.blocks[block];
-            if !is_affine_in(func, block, &func.loops_above(block.into())) {
-                let rule = Rule::NotAffineBinding {
-                    block: node.name.clone(),
-                };
-                return Err(rule.at([Place::Block(block)]));
-            }
+            check_affine_below(func, block, target.into())?;
             for (iter, binding) in node.iters.iter().zip(&node.bindings) {
                 let allowed = match iter.kind {
                     IterKind::Spatial => true,

@@ -8,7 +8,7 @@
 //! reduce iter variables, affinely bound, in the blocks below; no loop whose range uses one that comes to lie inside it.
 //! Meaning is kept: spatial instances are independent, and reductions are taken to commute.
 
-use super::affine::check_affine_from;
+use super::affine::check_affine_below;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::ir::{Expr, IterKind, LoopId, Place, PrimFunc, Stmt};
 
@@ -121,6 +121,7 @@ fn chain(func: &PrimFunc, loops: &[LoopId]) -> Result<Vec<LoopId>, Refusal> {
 }
 
 fn check_blocks(func: &PrimFunc, top: LoopId) -> Result<(), Refusal> {
+    let outside = func.tree.parent(top).unwrap_or(func.root.into());
     for block in func.child_blocks(top.into()) {
         let node = &func.blocks[block];
         let odd =
@@ -133,7 +134,7 @@ fn check_blocks(func: &PrimFunc, top: LoopId) -> Result<(), Refusal> {
             return Err(rule.at([Place::Block(block)]));
         }
         if !node.iters.is_empty() {
-            check_affine_from(func, block, top)?;
+            check_affine_below(func, block, outside)?;
         }
     }
     Ok(())

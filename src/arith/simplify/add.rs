@@ -27,6 +27,7 @@ pub(super) fn merge(facts: &Analyzer, mut sum: Sum) -> Sum {
     // Each merge removes a term, so this ends.
     while let Some(merged) = merge_quotient(&sum)
         .or_else(|| merge_splits(&sum))
+        .or_else(|| merge_shifted(&sum))
         .or_else(|| distribute_min_max(&sum))
         .or_else(|| known_multiple(facts, &sum))
     {
@@ -162,6 +163,35 @@ fn merge_splits(sum: &Sum) -> Option<Sum> {
             let joined = Sum::with_atoms(&joined, Expand::All, &mut Clone::clone);
             let (_, rest) = sum.partition(|t| t == high_term || t == low_term);
             return Some(rest.plus(&joined, low_term.coeff));
+        }
+    }
+    None
+}
+
+/// `(x + k) // d - x // d = (x % d + k) // d` where `k` is a constant, not negative.
+fn merge_shifted(sum: &Sum) -> Option<Sum> {
+    let quotient = |term: &Term| match term.atom().and_then(as_binary) {
+        Some((BinOp::FloorDiv, x, d)) if d.as_int().is_some_and(|d| d > 0) => {
+            Some((Sum::of(x), d.clone()))
+        }
+        _ => None,
+    };
+    for upper in &sum.terms {
+        let Some((shifted, d)) = quotient(upper) else {
+            continue;
+        };
+        for lower in sum.terms.iter().filter(|t| t.coeff == -upper.coeff) {
+            let Some((x, same)) = quotient(lower) else {
+                continue;
+            };
+            let shift = shifted.clone().plus(&x, -1).as_constant();
+            let Some(k) = shift.filter(|&k| k >= 0 && same == d) else {
+                continue;
+            };
+            let remainder = Sum::term(1, x.to_expr()?.floor_mod(&d));
+            let joined = remainder.plus_constant(k).to_expr()?.floor_div(&d);
+            let (_, rest) = sum.partition(|t| t == upper || t == lower);
+            return Some(rest.plus(&Sum::term(upper.coeff, joined), 1));
         }
     }
     None

@@ -1,6 +1,93 @@
-//! The number of iterations of a parallel loop, for the host to compute before a launch.
+//! Segments of a kernel, which run one after the other, and the number of iterations of a parallel one, for the host to compute
+//! before a launch.
 
-use crate::kernel::{Expr, ForKind, HostExpr, Kernel, Stmt, VarId};
+use std::collections::BTreeSet;
+
+use super::tree;
+use crate::kernel::{ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId};
+
+/// The kernel as pieces that are functions of their own: each parallel loop at its top, and what is between them. `let`s at the
+/// top are repeated in each. One piece, if pieces would share local memory.
+pub(super) fn segments(kernel: &Kernel) -> Vec<Kernel> {
+    let whole = || vec![kernel.clone()];
+    let piece = |lets: &[Stmt], body: &[Stmt]| Kernel {
+        body: [lets, body].concat(),
+        ..kernel.clone()
+    };
+    let mut lets: Vec<Stmt> = Vec::new();
+    let mut serial: Vec<Stmt> = Vec::new();
+    let mut pieces = Vec::new();
+    for stmt in &kernel.body {
+        match stmt {
+            Stmt::Let(_, value) if !tree::loads(value) => lets.push(stmt.clone()),
+            Stmt::Let(_, _) => return whole(),
+            Stmt::For {
+                var: _,
+                min: _,
+                extent: _,
+                kind: ForKind::Parallel,
+                body: _,
+            } => {
+                if !serial.is_empty() {
+                    pieces.push(piece(&lets, &std::mem::take(&mut serial)));
+                }
+                pieces.push(piece(&lets, std::slice::from_ref(stmt)));
+            }
+            other => serial.push(other.clone()),
+        }
+    }
+    if !serial.is_empty() || pieces.is_empty() {
+        pieces.push(piece(&lets, &serial));
+    }
+    let mut used = BTreeSet::new();
+    let shares = pieces.iter().any(|p| {
+        let own = local_arrays(p);
+        let shares = own.iter().any(|array| used.contains(array));
+        used.extend(own);
+        shares
+    });
+    if shares { whole() } else { pieces }
+}
+
+/// The local arrays that a kernel uses.
+fn local_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let used = std::cell::RefCell::new(BTreeSet::new());
+    let note = |array: ArrayId| {
+        let is_local = kernel
+            .arrays
+            .get(array)
+            .is_some_and(|a| a.space == Space::Local);
+        if is_local {
+            used.borrow_mut().insert(array);
+        }
+    };
+    tree::walk_stmts(
+        &kernel.body,
+        &mut |s| {
+            if let Stmt::Store {
+                array,
+                index: _,
+                value: _,
+            } = s
+            {
+                note(*array);
+            }
+        },
+        &mut |e| {
+            tree::walk(e, &mut |e| {
+                if let Expr::Load {
+                    array,
+                    index: _,
+                    lanes: _,
+                } = e
+                {
+                    note(*array);
+                }
+            });
+        },
+    );
+    used.into_inner()
+}
 
 /// The parallel loop that is the whole body of the kernel, apart from `let`s before it, if the host can tell its extent.
 pub(super) fn parallel_loop(kernel: &Kernel) -> Option<(&Stmt, HostExpr)> {

@@ -29,7 +29,9 @@ mod value;
 pub use emit::KernelArgs;
 pub use error::CodegenError;
 pub use isa::{Verify, host_target};
-pub use module::{CompileOptions, NativeFn, NativeKernel, NativeModule, clif_text, compile};
+pub use module::{
+    CompileOptions, NativeFn, NativeKernel, NativeModule, Segment, clif_text, compile,
+};
 
 #[cfg(test)]
 #[expect(unsafe_code, reason = "calls generated code")]

@@ -6,15 +6,15 @@ use cranelift_codegen::ir::{Function, UserFuncName};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 use super::emit::{self, KernelArgs};
-use super::host::parallel_loop;
+use super::host::{parallel_loop, segments};
 use super::isa::host_isa;
 use super::{CodegenError, Verify, helpers, opt};
 use crate::kernel::{HostExpr, Kernel};
 
-/// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`NativeKernel::parallel`]).
+/// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
 pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
 
 /// How to compile.
@@ -24,15 +24,22 @@ pub struct CompileOptions {
     pub verify: Verify,
 }
 
-/// The entry of one kernel.
+/// A piece of a kernel with a function of its own. The pieces of a kernel run in order, each after the one before is done.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Its code, valid as long as the module.
+    pub entry: NativeFn,
+    /// Number of iterations that may run on different threads, in terms of the dims; `None` if it is one piece of work.
+    pub parallel: Option<HostExpr>,
+}
+
+/// The code of one kernel.
 #[derive(Clone, Debug)]
 pub struct NativeKernel {
     /// Name of the kernel.
     pub name: String,
-    /// Its code, valid as long as the module.
-    pub entry: NativeFn,
-    /// Number of iterations that may run on different threads, in terms of the dims; `None` if the kernel is one piece.
-    pub parallel: Option<HostExpr>,
+    /// What runs, in order.
+    pub segments: Vec<Segment>,
     /// Bytes of machine code.
     pub code_bytes: usize,
 }
@@ -94,29 +101,39 @@ pub fn compile(kernels: &[&Kernel], options: CompileOptions) -> Result<NativeMod
     let code = code.as_mut().expect("the module was just put there");
     code.finalize_definitions()
         .map_err(|e| CodegenError::Memory(Box::new(e)))?;
-    let kernels = kernels
-        .iter()
-        .zip(defined)
-        .map(|(kernel, (id, code_bytes))| {
-            let entry = code.get_finalized_function(id);
-            NativeKernel {
-                name: kernel.name.clone(),
+    let kernels = kernels.iter().zip(defined).map(|(kernel, pieces)| {
+        let code_bytes = pieces.iter().map(|piece| piece.code_bytes).sum();
+        let segments = pieces.into_iter().map(|piece| {
+            let entry = code.get_finalized_function(piece.id);
+            Segment {
                 // SAFETY: the function was compiled with `emit::signature`, which is that of `NativeFn`.
                 entry: unsafe { std::mem::transmute::<*const u8, NativeFn>(entry) },
-                parallel: parallel_loop(kernel).map(|(_, extent)| extent),
-                code_bytes,
+                parallel: piece.parallel,
             }
         });
+        NativeKernel {
+            name: kernel.name.clone(),
+            segments: segments.collect(),
+            code_bytes,
+        }
+    });
     native.kernels = kernels.collect();
     Ok(native)
 }
 
-/// Declares the helpers and compiles each kernel; gives function and size of its code.
+/// A compiled function that is not in executable memory yet.
+struct Piece {
+    id: FuncId,
+    parallel: Option<HostExpr>,
+    code_bytes: usize,
+}
+
+/// Declares the helpers and compiles the pieces of each kernel.
 fn define(
     module: &mut JITModule,
     symbols: &[helpers::Symbol],
     kernels: &[&Kernel],
-) -> Result<Vec<(cranelift_module::FuncId, usize)>, CodegenError> {
+) -> Result<Vec<Vec<Piece>>, CodegenError> {
     for (i, symbol) in symbols.iter().enumerate() {
         let id = module
             .declare_function(&symbol.name, Linkage::Import, &symbol.signature)
@@ -126,46 +143,59 @@ fn define(
     let mut context = FunctionBuilderContext::new();
     let mut out = Vec::new();
     for (i, kernel) in kernels.iter().enumerate() {
-        let kernel = &opt::optimize(kernel);
-        let failed = |source| CodegenError::Compile {
-            kernel: kernel.name.clone(),
-            source: Box::new(source),
-        };
-        let signature = emit::signature(module.isa());
-        // Kernels of different functions may share a name.
-        let id = module
-            .declare_function(&format!("{i}.{}", kernel.name), Linkage::Local, &signature)
-            .map_err(failed)?;
-        let mut ctx = module.make_context();
-        ctx.func.name = UserFuncName::user(0, id.as_u32());
-        emit::emit(kernel, module.isa(), &mut ctx.func, &mut context)?;
-        module.define_function(id, &mut ctx).map_err(failed)?;
-        let code_bytes = ctx
-            .compiled_code()
-            .map_or(0, |code| code.code_buffer().len());
-        out.push((id, code_bytes));
+        let mut pieces = Vec::new();
+        for (j, segment) in segments(kernel).iter().enumerate() {
+            // Kernels of different functions may share a name.
+            let name = format!("{i}.{j}.{}", kernel.name);
+            pieces.push(define_piece(module, &mut context, &name, segment)?);
+        }
+        out.push(pieces);
     }
     Ok(out)
 }
 
-/// The Cranelift function of a kernel as text, before Cranelift optimises it.
+fn define_piece(
+    module: &mut JITModule,
+    context: &mut FunctionBuilderContext,
+    name: &str,
+    kernel: &Kernel,
+) -> Result<Piece, CodegenError> {
+    let failed = |source| CodegenError::Compile {
+        kernel: kernel.name.clone(),
+        source: Box::new(source),
+    };
+    let signature = emit::signature(module.isa());
+    let id = module
+        .declare_function(name, Linkage::Local, &signature)
+        .map_err(failed)?;
+    let mut ctx = module.make_context();
+    ctx.func.name = UserFuncName::user(0, id.as_u32());
+    let optimized = opt::optimize(kernel);
+    emit::emit(&optimized, module.isa(), &mut ctx.func, context)?;
+    module.define_function(id, &mut ctx).map_err(failed)?;
+    let code_bytes = ctx
+        .compiled_code()
+        .map_or(0, |code| code.code_buffer().len());
+    Ok(Piece {
+        id,
+        parallel: parallel_loop(kernel).map(|(_, extent)| extent),
+        code_bytes,
+    })
+}
+
+/// The Cranelift functions of a kernel as text, before Cranelift optimises it.
 ///
 /// # Errors
 /// As [`compile`].
 pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     let isa = host_isa(Verify::No)?;
     let isa: &dyn TargetIsa = &*isa;
-    let mut func = Function::new();
-    emit::emit(
-        &opt::optimize(kernel),
-        isa,
-        &mut func,
-        &mut FunctionBuilderContext::new(),
-    )?;
-    Ok(format!(
-        "; {}: {}\n{}",
-        kernel.name,
-        kernel.comment,
-        func.display()
-    ))
+    let mut text = format!("; {}: {}\n", kernel.name, kernel.comment);
+    for segment in segments(kernel) {
+        let mut func = Function::new();
+        let mut context = FunctionBuilderContext::new();
+        emit::emit(&opt::optimize(&segment), isa, &mut func, &mut context)?;
+        text.push_str(&func.display().to_string());
+    }
+    Ok(text)
 }

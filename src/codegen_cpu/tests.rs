@@ -37,12 +37,12 @@ pub(super) fn run_native(kernel: &Kernel, dims: &[i64], tensors: &mut [Tensor]) 
         lens: lens.as_ptr(),
         scalars: scalars.as_ptr(),
     };
-    let extent = native
-        .parallel
-        .as_ref()
-        .map_or(1, |e| e.eval(dims).expect("dims"));
-    // SAFETY: the arguments are those that the kernel declares, and the module is alive.
-    unsafe { (native.entry)(&raw const args, 0, extent) };
+    for segment in &native.segments {
+        let extent = segment.parallel.as_ref();
+        let extent = extent.map_or(1, |e| e.eval(dims).expect("dims"));
+        // SAFETY: the arguments are those that the kernel declares, and the module is alive.
+        unsafe { (segment.entry)(&raw const args, 0, extent) };
+    }
 }
 
 /// Runs the kernel both ways and compares every array.

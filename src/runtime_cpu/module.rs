@@ -1,7 +1,7 @@
 //! `CpuModule`: lowered functions as native code, and their launches.
 
 use crate::codegen_cpu::{
-    CodegenError, CompileOptions, KernelArgs, NativeFn, NativeModule, compile,
+    CodegenError, CompileOptions, KernelArgs, NativeModule, Segment, compile,
 };
 use crate::kernel::{Access, BufferRef, HostExpr, Kernel, LoweredFunc};
 use crate::tensor::scalar::EvalError;
@@ -113,8 +113,7 @@ struct Binding {
 #[derive(Debug)]
 struct CpuKernel {
     name: String,
-    entry: NativeFn,
-    parallel: Option<HostExpr>,
+    segments: Vec<Segment>,
     bindings: Vec<Binding>,
     scalars: Vec<HostExpr>,
     flops: HostExpr,
@@ -155,8 +154,7 @@ impl CpuModule {
                     .zip(&mut native)
                     .map(|(kernel, native)| CpuKernel {
                         name: kernel.name.clone(),
-                        entry: native.entry,
-                        parallel: native.parallel.clone(),
+                        segments: native.segments.clone(),
                         bindings: bindings(kernel),
                         scalars: kernel.scalars.iter().map(|(_, e)| e.clone()).collect(),
                         flops: kernel.flops.clone(),
@@ -236,21 +234,23 @@ impl CpuModule {
             lens: lens.slice().as_ptr(),
             scalars: scalars.slice().as_ptr(),
         });
-        let call = |begin, end| {
-            // SAFETY: the arguments are those that the kernel declares, checked above as far as they can be; the rest is
-            // promised by the caller. The code is alive as long as `self`.
-            unsafe { (kernel.entry)(args.get(), begin, end) }
-        };
-        match &kernel.parallel {
-            None => call(0, 1),
-            Some(extent) => {
-                let extent = kernel.eval(extent, dims)?;
-                let enough = kernel.eval(&kernel.flops, dims)? >= PARALLEL_FLOPS
-                    || kernel.eval(&kernel.bytes, dims)? >= PARALLEL_BYTES;
-                if enough {
-                    team.run(extent, &call);
-                } else if extent > 0 {
-                    call(0, extent);
+        for segment in &kernel.segments {
+            let call = |begin, end| {
+                // SAFETY: the arguments are those that the kernel declares, checked above as far as they can be; the rest is
+                // promised by the caller. The code is alive as long as `self`.
+                unsafe { (segment.entry)(args.get(), begin, end) }
+            };
+            match &segment.parallel {
+                None => call(0, 1),
+                Some(extent) => {
+                    let extent = kernel.eval(extent, dims)?;
+                    if kernel.eval(&kernel.flops, dims)? >= PARALLEL_FLOPS
+                        || kernel.eval(&kernel.bytes, dims)? >= PARALLEL_BYTES
+                    {
+                        team.run(extent, &call);
+                    } else if extent > 0 {
+                        call(0, extent);
+                    }
                 }
             }
         }

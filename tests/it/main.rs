@@ -1,5 +1,7 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
+#[cfg(feature = "cpu")]
+mod cpu;
 mod data;
 mod frontend;
 mod sched_move;

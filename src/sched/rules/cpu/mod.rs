@@ -1,16 +1,41 @@
 //! Default rules for the CPU, in the order in which they are tried.
+//!
+//! Vectors are as wide as a cache line: code generation splits them into registers, whose number is then the unrolling. Sums
+//! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
+//! them, and runs sums along neighbouring elements on vectors.
+
+mod elementwise;
+mod matmul;
+mod reduction;
 
 use super::{Declined, Rule};
-use crate::ir::BlockId;
+use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::Schedule;
 use crate::sched::rules::nest::sort_loops;
 
 /// The rules. A block that none takes runs serially, as it is written.
-pub(super) const RULES: &[Rule<CpuTarget>] = &[Rule {
-    name: "fallback",
-    apply: fallback,
-}];
+pub(super) const RULES: &[Rule<CpuTarget>] = &[
+    Rule {
+        name: "matmul",
+        apply: matmul::apply,
+    },
+    Rule {
+        name: "reduction",
+        apply: reduction::apply,
+    },
+    Rule {
+        name: "elementwise",
+        apply: elementwise::apply,
+    },
+    Rule {
+        name: "fallback",
+        apply: fallback,
+    },
+];
+
+/// Bytes of a vector: a cache line, four registers.
+const VECTOR_BYTES: i64 = 64;
 
 /// Independent iterations of the outermost loops over the threads, everything else serial.
 fn fallback(schedule: &mut Schedule, block: BlockId, _target: &CpuTarget) -> Result<(), Declined> {
@@ -20,4 +45,19 @@ fn fallback(schedule: &mut Schedule, block: BlockId, _target: &CpuTarget) -> Res
     };
     schedule.parallel(first)?;
     Ok(())
+}
+
+/// Fuses the loops and runs them in parallel, or changes nothing and says so: extents that cannot be told apart once fused
+/// keep a reduction from being seen as one.
+fn parallel_fused(schedule: &mut Schedule, loops: &[LoopId]) -> bool {
+    let mut trial = schedule.clone();
+    let fused = match loops {
+        [one] => Ok(*one),
+        many => trial.fuse(many),
+    };
+    let done = fused.and_then(|l| trial.parallel(l)).is_ok();
+    if done {
+        *schedule = trial;
+    }
+    done
 }

@@ -1,0 +1,72 @@
+//! Elementwise, broadcast and other injective blocks: vectors along the last axis, the rest over the threads.
+
+use super::VECTOR_BYTES;
+use crate::ir::{Block, BlockId, Expr, ExprKind, Place, PrimFunc, Stmt};
+use crate::kernel::CpuTarget;
+use crate::sched::rules::Declined;
+use crate::sched::rules::nest::{fuse_all, sort_loops};
+use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::{Factor, Schedule};
+
+pub(super) fn apply(
+    schedule: &mut Schedule,
+    block: BlockId,
+    _target: &CpuTarget,
+) -> Result<(), Declined> {
+    if !matches!(classify(schedule.func(), block), Pattern::Injective) {
+        return Err(Declined::Pattern("not injective"));
+    }
+    let nest = sort_loops(schedule, block)?;
+    let is_flat = same_element(schedule.func(), block);
+    let (outer, last) = match nest.spatial.split_last() {
+        // All tensors are walked in order: one loop over all of them.
+        _ if is_flat => (None, fuse_all(schedule, block, &nest.spatial)?),
+        None | Some((_, [])) => (None, fuse_all(schedule, block, &nest.spatial)?),
+        Some((&last, outer)) => (Some(fuse_all(schedule, block, outer)?), last),
+    };
+    let lanes = vector_lanes(schedule.func(), block);
+    let loops = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+    schedule.vectorize(loops[1])?;
+    schedule.parallel(outer.unwrap_or(loops[0]))?;
+    Ok(())
+}
+
+/// Lanes of a vector of the block's output.
+pub(super) fn vector_lanes(func: &PrimFunc, block: BlockId) -> i64 {
+    let bytes = match func.tree.body(Place::Block(block)) {
+        [
+            Stmt::Store {
+                buffer,
+                indices: _,
+                value: _,
+            },
+            ..,
+        ] => buffer.dtype().scalar.bytes(),
+        _ => 4,
+    };
+    VECTOR_BYTES / (bytes as i64).max(2)
+}
+
+/// Whether the block reads and writes the element at its own position only, in tensors of the same shape.
+fn same_element(func: &PrimFunc, block: BlockId) -> bool {
+    let Block { iters, .. } = &func.blocks[block];
+    let own: Vec<Expr> = iters.iter().map(|iter| iter.var.expr()).collect();
+    let [
+        Stmt::Store {
+            buffer: out,
+            indices,
+            value,
+        },
+    ] = func.tree.body(Place::Block(block))
+    else {
+        return false;
+    };
+    let mut same = *indices == own;
+    value.walk(&mut |e| {
+        if let ExprKind::Load(buffer, indices) = e.kind() {
+            same &= *indices == own && buffer.shape() == out.shape();
+        }
+        same
+    });
+    same
+}

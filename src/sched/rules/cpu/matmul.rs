@@ -1,0 +1,174 @@
+//! Matmul with a register tile of eight accumulator registers, which is what keeps 128-bit arithmetic busy without spills.
+//!
+//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 x 16, vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
+//!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
+//!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
+//! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, which code generation runs on vectors along `k`. Nothing is
+//!   copied: all is read in the order of memory.
+//!
+//! Blocks of rows times panels are spread over the threads. Extents may be symbolic.
+
+use super::parallel_fused;
+use super::reduction::neighbours;
+use crate::ir::{BlockId, LoopId};
+use crate::kernel::CpuTarget;
+use crate::sched::rules::Declined;
+use crate::sched::rules::nest::{fuse_all, sort_loops};
+use crate::sched::rules::pattern::{Matmul, Pattern, classify};
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+
+/// Rows of a tile.
+const ROWS: i64 = 2;
+/// Rows of `A` that one panel of `B` serves.
+const ROW_BLOCK: i64 = 128;
+/// Columns of a tile in the form with vectors along `n`.
+const COLUMNS: i64 = 16;
+/// Rows of a panel of `B`: 16 KiB, a third of the L1 cache.
+const DEPTH: i64 = 256;
+/// Columns of a tile of sums along `k`.
+const SUMS: i64 = 4;
+
+pub(super) fn apply(
+    schedule: &mut Schedule,
+    block: BlockId,
+    _target: &CpuTarget,
+) -> Result<(), Declined> {
+    let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
+        return Err(Declined::Pattern("not a matmul"));
+    };
+    let dtype = matmul.c.dtype();
+    if !dtype.is_float() || dtype.scalar.bytes() != 4 {
+        return Err(Declined::Pattern("not of float32"));
+    }
+    let loops = Loops::of(schedule, block, &matmul)?;
+    let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
+    if contiguous(matmul.b.contiguous, &matmul.n) && neighbours(schedule.func(), block, loops.n) {
+        along_columns(schedule, block, &matmul, loops)
+    } else if contiguous(matmul.a.contiguous, &matmul.k)
+        && contiguous(matmul.b.contiguous, &matmul.k)
+    {
+        along_depth(schedule, block, loops)
+    } else {
+        Err(Declined::Pattern("operands are not in rows"))
+    }
+}
+
+/// The loops of the roles, each fused to one.
+struct Loops {
+    batch: Option<LoopId>,
+    m: LoopId,
+    n: LoopId,
+    k: LoopId,
+}
+
+impl Loops {
+    fn of(schedule: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Self, Declined> {
+        let nest = sort_loops(schedule, block)?;
+        let role = |schedule: &Schedule, iters: &[usize]| -> Result<Vec<LoopId>, Declined> {
+            let func = schedule.func();
+            let own = |&l: &LoopId| {
+                let var = &func.loops[l].var;
+                iters
+                    .iter()
+                    .any(|&i| func.blocks[block].bindings[i].as_var() == Some(var))
+            };
+            let loops: Vec<LoopId> = nest.spatial.iter().chain(&nest.reduce).copied().collect();
+            Ok(loops.into_iter().filter(own).collect())
+        };
+        let [batch, m, n, k] =
+            [&matmul.batch, &matmul.m, &matmul.n, &matmul.k].map(|r| role(schedule, r));
+        let (batch, m, n, k) = (batch?, m?, n?, k?);
+        let total = nest.spatial.len() + nest.reduce.len();
+        if batch.len() + m.len() + n.len() + k.len() != total || n.is_empty() || k.is_empty() {
+            return Err(Declined::Pattern("a loop is not one iter variable"));
+        }
+        let order: Vec<LoopId> = [&batch, &m, &n, &k]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        if order.len() > 1 {
+            schedule.reorder(&order)?;
+        }
+        let n = fuse_all(schedule, block, &n)?;
+        let k = fuse_all(schedule, block, &k)?;
+        let m = match m[..] {
+            [] => schedule.add_unit_loop(n)?,
+            _ => fuse_all(schedule, block, &m)?,
+        };
+        let batch = match batch[..] {
+            [] => None,
+            _ => Some(fuse_all(schedule, block, &batch)?),
+        };
+        Ok(Self { batch, m, n, k })
+    }
+}
+
+/// Vectors along `n`, with panels of `B`.
+fn along_columns(
+    schedule: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    loops: Loops,
+) -> Result<(), Declined> {
+    let m = schedule.split(
+        loops.m,
+        &[Factor::Infer, (ROW_BLOCK / ROWS).into(), ROWS.into()],
+    )?;
+    let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
+    let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
+    schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
+    let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
+    schedule.compute_at(panel, k[0], UnitLoops::Preserve, InsertAt::Latest)?;
+    let panel_loops = schedule.get_loops(panel)?;
+    if let Some(&columns) = panel_loops.last() {
+        schedule.vectorize(columns)?;
+    }
+    schedule.vectorize(n[1])?;
+    schedule.unroll(m[2])?;
+    spread(schedule, loops.batch, m[0], n[0])?;
+    schedule.decompose_reduction(block, k[0])?;
+    Ok(())
+}
+
+/// Sums along `k`.
+fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), Declined> {
+    let sums = columns_of_sums(schedule, loops.n);
+    let m = schedule.split(
+        loops.m,
+        &[Factor::Infer, (ROW_BLOCK / ROWS).into(), ROWS.into()],
+    )?;
+    let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;
+    schedule.reorder(&[m[0], n[0], m[1], loops.k, m[2], n[1]])?;
+    schedule.unroll(m[2])?;
+    schedule.unroll(n[1])?;
+    spread(schedule, loops.batch, m[0], n[0])?;
+    schedule.decompose_reduction(block, loops.k)?;
+    Ok(())
+}
+
+/// Columns of a tile of sums: a divisor of the extent, where it has a good one.
+fn columns_of_sums(schedule: &Schedule, n: LoopId) -> i64 {
+    let extent = schedule.func().loops[n].extent.as_int();
+    let divides = |c: &i64| extent.is_some_and(|n| n % c == 0);
+    [SUMS, 5, 3, 2].into_iter().find(divides).unwrap_or(SUMS)
+}
+
+/// Batches, blocks of rows and panels over the threads; panels only, where symbolic extents forbid to fuse them.
+fn spread(
+    schedule: &mut Schedule,
+    batch: Option<LoopId>,
+    rows: LoopId,
+    columns: LoopId,
+) -> Result<(), Declined> {
+    let loops: Vec<LoopId> = batch.into_iter().chain([rows, columns]).collect();
+    if parallel_fused(schedule, &loops) {
+        return Ok(());
+    }
+    let first = batch.unwrap_or(columns);
+    if batch.is_none() {
+        schedule.reorder(&[columns, rows])?;
+    }
+    schedule.parallel(first)?;
+    Ok(())
+}

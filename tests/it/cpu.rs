@@ -1,0 +1,210 @@
+//! The CPU against the interpreter: default schedules, lowered and run as native code, on awkward sizes and values.
+
+#![expect(unsafe_code, reason = "launches native code on tensors of its own")]
+
+use weftile::codegen_cpu::{CompileOptions, Verify, host_target};
+use weftile::interp::run_prim_func;
+use weftile::ir::{Func, PrimFunc};
+use weftile::kernel::{LoweredFunc, Target};
+use weftile::lower::lower;
+use weftile::runtime_cpu::{CpuModule, RawBuffer, Team};
+use weftile::sched::rules::schedule;
+use weftile::script::parse;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::Tensor;
+
+/// The loop program in a text.
+fn prim_func(text: &str) -> PrimFunc {
+    let text = format!("from tvm.script import tir as T\n\n{text}");
+    let module = parse("test.py", &text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.funcs.into_iter().find_map(|(_, f)| match f {
+        Func::Prim(func) => Some(func),
+        Func::Graph(_) => None,
+    });
+    func.expect("a prim_func")
+}
+
+/// A function compiled with its default schedule.
+struct Compiled {
+    lowered: LoweredFunc,
+    module: CpuModule,
+    rules: Vec<&'static str>,
+}
+
+fn compile(func: &PrimFunc) -> Compiled {
+    let target = Target::Cpu(host_target(2));
+    let scheduled = schedule(func, &target);
+    let lowered = lower(scheduled.schedule.func(), &target).expect("lowers");
+    let options = CompileOptions {
+        verify: Verify::Yes,
+    };
+    Compiled {
+        module: CpuModule::new(&[&lowered], options).expect("compiles"),
+        rules: scheduled.rules,
+        lowered,
+    }
+}
+
+impl Compiled {
+    fn run(&self, tensors: &mut [Tensor], team: &Team) {
+        let dims = dims(&self.lowered, tensors);
+        let mut temps: Vec<Tensor> = self
+            .lowered
+            .temps
+            .iter()
+            .map(|temp| {
+                let len = temp.len.eval(&dims).expect("a size") as usize;
+                Tensor::zeros(temp.dtype.into(), &[len]).expect("small")
+            })
+            .collect();
+        let buffers = |tensors: &mut [Tensor]| -> Vec<RawBuffer> {
+            let bytes = tensors
+                .iter_mut()
+                .map(|t| t.bytes_mut().expect("not shared"));
+            bytes.map(RawBuffer::of).collect()
+        };
+        let (params, temps) = (buffers(tensors), buffers(&mut temps));
+        // SAFETY: the buffers are those of tensors that live on and that nothing else uses.
+        unsafe { self.module.run(0, &params, &temps, &dims, team) }.expect("launches");
+    }
+}
+
+/// The dims that the shapes of the arguments give.
+fn dims(func: &LoweredFunc, tensors: &[Tensor]) -> Vec<i64> {
+    let mut dims = vec![0; func.dims.len()];
+    for (param, tensor) in func.params.iter().zip(tensors) {
+        for (extent, &actual) in param.shape.iter().zip(tensor.shape()) {
+            if let weftile::kernel::HostExpr::Dim(i) = extent {
+                dims[*i] = actual as i64;
+            }
+        }
+    }
+    dims
+}
+
+/// Numbers in -1 .. 1, with NaN and infinities in place of some if asked.
+fn random(shape: &[usize], seed: u64, special: bool) -> Tensor {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|i| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            match i % 11 {
+                3 if special => f32::NAN,
+                5 if special => f32::INFINITY,
+                7 if special => f32::NEG_INFINITY,
+                _ => (state >> 40) as f32 / 8_388_608.0 - 1.0,
+            }
+        })
+        .collect();
+    Tensor::from_slice(shape, &values).expect("as many elements as the shape has")
+}
+
+/// Runs both ways and compares all tensors.
+fn check(func: &PrimFunc, compiled: &Compiled, tensors: &[Tensor], terms: usize) {
+    let copy = |tensors: &[Tensor]| -> Vec<Tensor> {
+        let fresh = |t: &Tensor| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes());
+        tensors
+            .iter()
+            .map(|t| fresh(t).expect("same size"))
+            .collect()
+    };
+    let (mut want, mut got) = (copy(tensors), copy(tensors));
+    run_prim_func(func, &mut want).expect("the program has a meaning");
+    compiled.run(&mut got, Team::global());
+    for (want, got) in want.iter().zip(&got) {
+        let tolerance = Tolerance::of(want.dtype().scalar, terms);
+        let shapes: Vec<_> = tensors.iter().map(Tensor::shape).collect();
+        if let Err(difference) = compare(want, got, tolerance) {
+            panic!(
+                "{} on {shapes:?}, rules {:?}: {difference}",
+                func.name, compiled.rules
+            );
+        }
+    }
+}
+
+const MATMUL: &str = r#"
+@T.prim_func
+def matmul(a: T.handle, b: T.handle, c: T.handle):
+    m = T.int64()
+    n = T.int64()
+    k = T.int64()
+    A = T.match_buffer(a, (m, k), "float32")
+    B = T.match_buffer(b, (k, n), "float32")
+    C = T.match_buffer(c, (m, n), "float32")
+    for i, j, p in T.grid(m, n, k):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, p])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"#;
+
+const LINEAR: &str = r#"
+@T.prim_func
+def linear(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
+    m = T.int64()
+    n = T.int64()
+    k = T.int64()
+    X = T.match_buffer(x, (m, k), "float32")
+    W = T.match_buffer(w, (n, k), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    Z = T.match_buffer(z, (m, n), "float32")
+    Y = T.alloc_buffer((m, n), "float32")
+    for i, j, p in T.grid(m, n, k):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, p])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vj, vk]
+    for i, j in T.grid(m, n):
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Z[vi, vj] = T.max(Y[vi, vj] + B[vj], T.float32(0))
+"#;
+
+/// Sizes of m, n, k.
+const SIZES: [[usize; 3]; 9] = [
+    [1, 1, 1],
+    [1, 10, 128],
+    [2, 16, 3],
+    [3, 17, 5],
+    [7, 128, 784],
+    [64, 48, 256],
+    [129, 33, 257],
+    [131, 67, 300],
+    [257, 127, 31],
+];
+
+#[test]
+fn matmuls_of_symbolic_sizes() {
+    let func = prim_func(MATMUL);
+    let compiled = compile(&func);
+    assert_eq!(compiled.rules, ["matmul"]);
+    for [m, n, k] in SIZES {
+        let tensors = [
+            random(&[m, k], 1, false),
+            random(&[k, n], 2, false),
+            random(&[m, n], 3, false),
+        ];
+        check(&func, &compiled, &tensors, k);
+    }
+}
+
+#[test]
+fn linear_layers_of_symbolic_sizes() {
+    let func = prim_func(LINEAR);
+    let compiled = compile(&func);
+    assert_eq!(compiled.rules, ["matmul", "elementwise"]);
+    for [m, n, k] in SIZES {
+        let tensors = [
+            random(&[m, k], 1, false),
+            random(&[n, k], 2, false),
+            random(&[n], 4, false),
+            random(&[m, n], 3, false),
+        ];
+        check(&func, &compiled, &tensors, k);
+    }
+}

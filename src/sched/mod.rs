@@ -28,6 +28,7 @@ mod move_block;
 mod parallel;
 mod primitives;
 mod query;
+mod render;
 mod reorder;
 mod reverse_compute_at;
 mod reverse_compute_inline;

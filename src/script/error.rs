@@ -134,11 +134,11 @@ pub enum ScriptErrorKind {
         name: String,
     },
     /// A wrong number of positional arguments.
-    #[error("`{function}` takes {expected} arguments, {got} given")]
+    #[error("`{function}` takes {expected}, {got} given")]
     Arity {
         /// What was called.
         function: String,
-        /// How many it takes, as `2` or `1 to 3`.
+        /// How many it takes, as `1 argument` or `1 to 3 arguments`.
         expected: String,
         /// How many were given.
         got: usize,
@@ -168,7 +168,7 @@ pub enum ScriptErrorKind {
         argument: String,
     },
     /// The sides of an assignment or loop have different lengths.
-    #[error("{targets} names for {values} values")]
+    #[error("{} for {}", counted(*targets, "name", "names"), counted(*values, "value", "values"))]
     Unpack {
         /// Names on the left.
         targets: usize,
@@ -176,7 +176,7 @@ pub enum ScriptErrorKind {
         values: usize,
     },
     /// `T.axis.remap` with a string of another length than its list.
-    #[error("{kinds} axis kinds for {loops} loops")]
+    #[error("{} for {}", counted(*kinds, "axis kind", "axis kinds"), counted(*loops, "loop", "loops"))]
     AxisCount {
         /// Letters in the string.
         kinds: usize,
@@ -190,7 +190,7 @@ pub enum ScriptErrorKind {
         name: String,
     },
     /// A buffer accessed with a wrong number of indices.
-    #[error("buffer `{buffer}` has {ndim} dimensions, {got} indices given")]
+    #[error("buffer `{buffer}` takes {}, {got} given", counted(*ndim, "index", "indices"))]
     IndexCount {
         /// Name of the buffer.
         buffer: String,
@@ -200,7 +200,7 @@ pub enum ScriptErrorKind {
         got: usize,
     },
     /// Types that do not go together.
-    #[error("expected a value of type {expected}, found {found}")]
+    #[error("expected {expected}, found a value of type {found}")]
     Type {
         /// What was expected.
         expected: String,
@@ -277,10 +277,21 @@ impl ScriptErrorKind {
             Self::UnmatchedHandle { name } => {
                 Some(format!("write `A = T.match_buffer({name}, (n, m), \"float32\")` in the body"))
             }
+            Self::Type { expected, .. } if expected == "bool" => {
+                Some("compare it, as in `x != 0`".to_owned())
+            }
+            Self::Type { expected, .. } if expected.parse::<DType>().is_ok() => {
+                Some(format!("write `T.Cast(\"{expected}\", value)` to convert it"))
+            }
             Self::UnknownThread { .. } => Some(
                 "thread axes are `blockIdx.x`, `threadIdx.y`, `vthread.z` and the like".to_owned(),
             ),
             _ => None,
         }
     }
+}
+
+/// A number and what it counts.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -106,8 +106,16 @@ impl Diagnostic {
         self
     }
 
-    /// The message with the lines of `text`, which is shown as the file `name`.
+    /// The message with the lines of `text`, which is shown as the file `name`. Of a very long line only its place is said.
     pub fn render(&self, name: &str, text: &str) -> String {
+        if let Some(place) = self.labels.iter().find_map(|l| overlong_line(l.span, text)) {
+            let notes: String = self
+                .notes
+                .iter()
+                .map(|note| format!(" = {note}\n"))
+                .collect();
+            return format!("error: {}\n --> {name}:{place}\n{notes}\n", self.message);
+        }
         let labels = self.labels.iter().map(|label| {
             let style = match label.role {
                 LabelRole::Primary => codespan::LabelStyle::Primary,
@@ -127,6 +135,21 @@ impl Diagnostic {
         term::emit_into_string(&config, &SimpleFile::new(name, text), &diagnostic)
             .expect("labels lie inside the text, at whole characters")
     }
+}
+
+/// Bytes of a source line that are shown.
+const LINE_LIMIT: usize = 1000;
+
+/// Line and column of a span on a line that is too long to be shown.
+fn overlong_line(span: Span, text: &str) -> Option<String> {
+    let start = span.first_line_in(text).start;
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+    (line_end - line_start > LINE_LIMIT).then(|| {
+        let line = text[..start].matches('\n').count() + 1;
+        let column = text[line_start..start].chars().count() + 1;
+        format!("{line}:{column}")
+    })
 }
 
 #[cfg(test)]

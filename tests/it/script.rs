@@ -2,8 +2,11 @@
 
 use std::io::Read as _;
 
-use weftile::ir::alpha_eq;
+use arbitrary::Unstructured;
+use weftile::ir::{Buffer, Expr, Param, PrimFunc, Stmt, Var, alpha_eq};
 use weftile::script;
+use weftile::tensor::DType;
+use weftile::tensor::scalar::BinOp;
 
 use crate::data::data_dir;
 
@@ -131,4 +134,124 @@ fn programs_of_the_lessons_round_trip() {
     }
     assert_eq!(counts, [2, 4, 6], "programs found in each document");
     report(&failures, counts.iter().sum());
+}
+
+/// A program with most constructs of the loop dialect.
+const PROGRAM: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(a: T.handle, B: T.Buffer((16, 8), "float32"), n: T.int32):
+        m = T.int64()
+        A = T.match_buffer(a, (m, 8), "float32")
+        C = T.alloc_buffer((16,), "int32", scope="shared")
+        for i, j in T.grid(16, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                T.where(i * 8 + j < n)
+                T.reads(A[vi, 0:8])
+                T.writes(B[vi, vj])
+                with T.init():
+                    B[vi, vj] = T.float32(0)
+                v: T.float32 = T.if_then_else(vi < 3 and not vj == 2, A[vi, vj], T.exp(B[vi, vj]))
+                B[vi, vj] += v * T.Cast("float32", vi // 2 % 3)
+        for k in T.thread_binding(16, thread="threadIdx.x", annotations={"note": [1, "x"]}):
+            C[k] = T.Select(k > 4, k, -k)
+
+    @R.function
+    def graph(x: R.Tensor(("n", 8), "float32")):
+        with R.dataflow():
+            y = R.add(x, R.const(1.5, "float32"))
+            R.output(y)
+        return y
+"#;
+
+/// Damaged programs give errors, never a panic.
+#[test]
+fn damaged_programs_do_not_panic() {
+    let pieces = ["(", ")", "[", "]", "\"", ":", ",", "\n", "    ", "T.", "R.", "for ", "with ", "-", "9999999999", "é", "\\", "#", "None", "n"];
+    arbtest::arbtest(|u| {
+        let mut text: Vec<char> = PROGRAM.chars().collect();
+        for _ in 0..u.int_in_range(1..=6)? {
+            let at = u.choose_index(text.len())?;
+            match u.int_in_range(0..=3)? {
+                0 => drop(text.drain(at..(at + u.int_in_range(1..=30)?).min(text.len()))),
+                1 => drop(text.splice(at..at, u.choose(&pieces)?.chars())),
+                2 => text[at] = *u.choose(&['0', 'x', '(', ' ', '\n', '"', '\u{0}', '😀'])?,
+                _ => {
+                    let to = u.choose_index(text.len())?;
+                    let piece: Vec<char> = text[at.min(to)..at.max(to).min(at.min(to) + 40)].to_vec();
+                    let into = u.choose_index(text.len())?;
+                    drop(text.splice(into..into, piece));
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        match script::parse("damaged.py", &text) {
+            Ok(module) => drop(script::print(&module)),
+            Err(errors) => assert!(errors.to_string().contains("damaged.py:")),
+        }
+        Ok(())
+    })
+    .budget_ms(1500);
+}
+
+/// Printed arithmetic is read back as the same tree: no parenthesis is missing.
+#[test]
+fn generated_arithmetic_round_trips() {
+    arbtest::arbtest(|u| {
+        let vars = ["i", "j", "k"].map(|name| Var::new(name, DType::I32));
+        let value = int_expr(u, &vars, 5)?;
+        let out = Buffer::new("A", vec![Expr::i32(4)], DType::I32);
+        let mut params: Vec<Param> = vars.iter().cloned().map(Param::Scalar).collect();
+        let handle = Var::new("A", DType::U64);
+        params.push(Param::Buffer { handle, buffer: out.clone() });
+        let mut func = PrimFunc::new("main", params);
+        let indices = vec![Expr::i32(0)];
+        func.tree.set_body(func.root, vec![Stmt::Store { buffer: out, indices, value }]);
+        let text = script::print_prim_func(&func).text;
+        let module = script::parse("generated.py", &text).unwrap_or_else(|e| panic!("{e}"));
+        let again = module.prim_func("main").expect("the function was printed");
+        if let Err(difference) = alpha_eq::prim_func(&func, again) {
+            panic!("{difference}\n{text}");
+        }
+        Ok(())
+    })
+    .budget_ms(1500);
+}
+
+fn int_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary::Result<Expr> {
+    use BinOp::{Add, BitAnd, BitOr, BitXor, Div, FloorDiv, FloorMod, Max, Min, Mod, Mul, Shl, Shr, Sub};
+    if depth == 0 || u.ratio(1, 5)? {
+        return Ok(if u.arbitrary()? { u.choose(vars)?.expr() } else { Expr::i32(u.int_in_range(-9..=9)?) });
+    }
+    if u.ratio(1, 8)? {
+        let cond = bool_expr(u, vars, depth - 1)?;
+        let (a, b) = (int_expr(u, vars, depth - 1)?, int_expr(u, vars, depth - 1)?);
+        return Ok(Expr::select(cond, a, b));
+    }
+    let ops = [Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max, BitAnd, BitOr, BitXor, Shl, Shr];
+    let op = *u.choose(&ops)?;
+    let (a, b) = (int_expr(u, vars, depth - 1)?, int_expr(u, vars, depth - 1)?);
+    Ok(Expr::binary(op, a, b))
+}
+
+fn bool_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary::Result<Expr> {
+    use BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    if depth == 0 {
+        return Ok(Expr::bool(u.arbitrary()?));
+    }
+    Ok(match u.int_in_range(0..=3)? {
+        0 => bool_expr(u, vars, depth - 1)?.not(),
+        1 => {
+            let op = if u.arbitrary()? { And } else { Or };
+            let (a, b) = (bool_expr(u, vars, depth - 1)?, bool_expr(u, vars, depth - 1)?);
+            Expr::binary(op, a, b)
+        }
+        _ => {
+            let op = *u.choose(&[Eq, Ne, Lt, Le, Gt, Ge])?;
+            let (a, b) = (int_expr(u, vars, depth - 1)?, int_expr(u, vars, depth - 1)?);
+            Expr::binary(op, a, b)
+        }
+    })
 }

@@ -5,6 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::context::{Context, Parse};
 use crate::script::ScriptErrorKind;
+use crate::script::error::counted;
 
 impl Context<'_> {
     /// The argument of each parameter, or `None` where it was left out; the first `required` must be there.
@@ -18,10 +19,11 @@ impl Context<'_> {
         let mut bound = [None; N];
         let args = &call.arguments.args;
         if args.len() > N {
+            let arguments = counted(N, "argument", "arguments");
             let expected = if required == N {
-                N.to_string()
+                arguments
             } else {
-                format!("{required} to {N}")
+                format!("{required} to {arguments}")
             };
             let kind = ScriptErrorKind::Arity {
                 function: function.to_owned(),

@@ -6,6 +6,7 @@ use super::context::{Context, Parse, dotted, float_literal, int_literal};
 use super::scope::{Binding, most_similar};
 use crate::ir::{Expr, ExprKind, Var};
 use crate::script::ScriptErrorKind;
+use crate::script::error::counted;
 use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
 use crate::tensor::{DType, ScalarType};
 
@@ -61,6 +62,22 @@ const OTHERS: [&str; 14] = [
     "infinity",
     "ceildiv",
     "logical_not",
+];
+
+/// Functions of `T` that are statements of their own, not arithmetic.
+const STATEMENTS: [&str; 12] = [
+    "alloc_buffer",
+    "match_buffer",
+    "sblock_alloc_buffer",
+    "block",
+    "sblock",
+    "grid",
+    "serial",
+    "evaluate",
+    "reads",
+    "writes",
+    "where",
+    "func_attr",
 ];
 
 impl Context<'_> {
@@ -171,7 +188,7 @@ impl Context<'_> {
         if nodes.len() != intrin.arity() {
             let kind = ScriptErrorKind::Arity {
                 function: path.to_owned(),
-                expected: intrin.arity().to_string(),
+                expected: counted(intrin.arity(), "argument", "arguments"),
                 got: nodes.len(),
             };
             return Err(self.error(node, kind));
@@ -234,11 +251,17 @@ impl Context<'_> {
                 Ok(limit(name, dtype))
             }
             "Let" => self.let_expr(node, path),
+            _ if STATEMENTS.contains(&name) => Err(self.unsupported(
+                &*node.func,
+                "this function",
+                "it is a statement of its own, not arithmetic",
+            )),
             _ => {
                 let known = BINARY.iter().map(|(n, _)| *n);
                 let known = known
                     .chain(Intrin::ALL.iter().map(|i| i.name()))
-                    .chain(OTHERS);
+                    .chain(OTHERS)
+                    .chain(STATEMENTS);
                 let similar = most_similar(name, known).map(|n| format!("T.{n}"));
                 let name = path.to_owned();
                 Err(self.error(

@@ -64,7 +64,10 @@ impl Context<'_> {
 
     fn number_out_of_range(&mut self, node: &ast::ExprNumberLiteral) -> Parse<Expr> {
         let number = self.source(node).trim_matches('`').to_owned();
-        let expected = "integers have 64 bits, and there are no complex numbers".to_owned();
+        if let ast::Number::Complex { real: _, imag: _ } = node.value {
+            return Err(self.unsupported(node, "a complex number", ""));
+        }
+        let expected = "an integer has at most 64 bits".to_owned();
         Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }))
     }
 
@@ -226,7 +229,7 @@ impl Context<'_> {
 
     fn load(&mut self, node: &ast::ExprSubscript) -> Parse<Expr> {
         let buffer = self.buffer(&node.value)?;
-        let indices = self.indices(&buffer, &node.slice)?;
+        let indices = self.indices(&buffer, node)?;
         Ok(Expr::load(&buffer, indices))
     }
 
@@ -249,8 +252,12 @@ impl Context<'_> {
     }
 
     /// The indices of a load or store; a slice with a constant length is a vector.
-    pub(super) fn indices(&mut self, buffer: &Buffer, node: &ast::Expr) -> Parse<Vec<Expr>> {
-        let nodes = index_nodes(node);
+    pub(super) fn indices(
+        &mut self,
+        buffer: &Buffer,
+        node: &ast::ExprSubscript,
+    ) -> Parse<Vec<Expr>> {
+        let nodes = index_nodes(&node.slice);
         if nodes.len() != buffer.ndim() {
             let kind = ScriptErrorKind::IndexCount {
                 buffer: buffer.name().to_owned(),

@@ -45,7 +45,8 @@ fn parse_text(text: &str) -> Result<Module, Vec<ScriptError>> {
         ruff_python_parser::ParseOptions::from(ruff_python_parser::Mode::Module),
     );
     if !parsed.has_valid_syntax() {
-        return Err(parsed.errors().iter().map(syntax_error).collect());
+        // The parser recovers as it can; what it says after the first error is about its guess.
+        return Err(parsed.errors().iter().take(1).map(syntax_error).collect());
     }
     let Some(parsed) = parsed.try_into_module() else {
         return Err(vec![ScriptError {

@@ -98,7 +98,11 @@ fn top_level<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n
             _ => Err(cx.unsupported(stmt, "an assignment outside of functions", "")),
         },
         ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
-        _ => Err(cx.unsupported(stmt, "this statement outside of functions", "")),
+        _ => Err(cx.unsupported(
+            stmt,
+            "this statement",
+            "outside of functions there are imports and `n = TypeVar(\"n\")`",
+        )),
     }
 }
 
@@ -141,7 +145,11 @@ fn member<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n>) 
             ast::Expr::Call(call) => module_call(cx, call, &mut found.module),
             other => Err(cx.expected(other, "a function or `I.module_attrs(...)`")),
         },
-        _ => Err(cx.unsupported(stmt, "this statement in a module", "")),
+        _ => Err(cx.unsupported(
+            stmt,
+            "this statement",
+            "a module has functions and `I.module_attrs(...)`",
+        )),
     }
 }
 

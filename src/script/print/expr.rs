@@ -84,6 +84,11 @@ pub(super) fn range(namer: &mut Namer, range: &Range) -> String {
 pub(super) fn end_of(min: &Expr, extent: &Expr) -> Expr {
     match (min.as_int(), extent.as_int()) {
         (Some(0), _) => extent.clone(),
+        _ if let Some((end, start)) = extent.as_binary(BinOp::Sub)
+            && start == min =>
+        {
+            end.clone()
+        }
         (Some(m), Some(e)) => Expr::int(m.wrapping_add(e), extent.dtype()),
         _ => Expr::binary(BinOp::Add, min.clone(), extent.clone()),
     }

@@ -8,6 +8,7 @@ use super::Reader;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, ops};
 use crate::ir::{AttrValue, Attrs, StructInfo};
 use crate::script::ScriptErrorKind;
+use crate::script::error::counted;
 
 impl Reader<'_, '_> {
     /// A call.
@@ -436,7 +437,7 @@ impl Reader<'_, '_> {
             let Some(name) = names.get(at - operands) else {
                 let kind = ScriptErrorKind::Arity {
                     function: format!("R.{op}"),
-                    expected: (operands + names.len()).to_string(),
+                    expected: counted(operands + names.len(), "argument", "arguments"),
                     got: call.arguments.args.len(),
                 };
                 return Err(self.cx.error(node, kind));

@@ -9,7 +9,7 @@ use crate::ir::{
 };
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
-use crate::script::parse::scope::Binding;
+use crate::script::parse::scope::{Binding, most_similar};
 
 /// What was read of a block so far.
 #[derive(Default)]
@@ -162,7 +162,14 @@ impl FuncParser<'_, '_> {
             "T.axis.opaque" => IterKind::Opaque,
             "T.axis.remap" => return self.remap(target, call),
             _ => {
-                let similar = None;
+                let known = [
+                    "T.axis.spatial",
+                    "T.axis.reduce",
+                    "T.axis.scan",
+                    "T.axis.opaque",
+                    "T.axis.remap",
+                ];
+                let similar = most_similar(path, known.into_iter());
                 let name = path.to_owned();
                 return Err(self.cx.error(
                     &*call.func,

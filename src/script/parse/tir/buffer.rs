@@ -184,7 +184,7 @@ impl FuncParser<'_, '_> {
                 ndim: buffer.ndim(),
                 got: nodes.len(),
             };
-            return Err(self.cx.error(&*subscript.slice, kind));
+            return Err(self.cx.error(subscript, kind));
         }
         let dims = nodes
             .iter()

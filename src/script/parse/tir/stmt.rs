@@ -117,9 +117,11 @@ impl FuncParser<'_, '_> {
                 ));
             }
             _ => {
-                return Err(self
-                    .cx
-                    .unsupported(stmt, "this statement in a loop program", ""));
+                return Err(self.cx.unsupported(
+                    stmt,
+                    "this statement",
+                    "a loop program has loops, blocks, branches, stores and variables",
+                ));
             }
         };
         Ok(Parsed::Stmts(stmts))
@@ -188,9 +190,7 @@ impl FuncParser<'_, '_> {
         }
         match target {
             ast::Expr::Subscript(target) => {
-                let store = self.store(target, |parser, dtype| {
-                    parser.cx.expr_as(&node.value, dtype)
-                })?;
+                let store = self.store(target, &node.value)?;
                 Ok(Parsed::Stmts(vec![store]))
             }
             ast::Expr::Name(name) => {
@@ -257,26 +257,22 @@ impl FuncParser<'_, '_> {
             op: node.op,
             right: node.value.clone(),
         });
-        self.store(target, |parser, dtype| parser.cx.expr_as(&sum, dtype))
+        self.store(target, &sum)
     }
 
-    fn store(
-        &mut self,
-        target: &ast::ExprSubscript,
-        value: impl FnOnce(&mut Self, DType) -> Parse<Expr>,
-    ) -> Parse<Stmt> {
+    fn store(&mut self, target: &ast::ExprSubscript, value_node: &ast::Expr) -> Parse<Stmt> {
         let place = self
             .cx
             .buffer(&target.value)
-            .and_then(|buffer| Ok((self.cx.indices(&buffer, &target.slice)?, buffer)));
+            .and_then(|buffer| Ok((self.cx.indices(&buffer, target)?, buffer)));
         let dtype = match &place {
             Ok((_, buffer)) => DType::of(buffer.dtype().scalar),
             Err(_) => DType::F32,
         };
         // The value is read also if the place is wrong, to report what is wrong in it.
-        let value = value(self, dtype);
+        let value = self.cx.expr_as(value_node, dtype);
         let (indices, buffer) = place?;
-        let value = self.stored(target, &buffer, &indices, value?)?;
+        let value = self.stored(value_node, &buffer, &indices, value?)?;
         Ok(Stmt::Store {
             buffer,
             indices,

@@ -1,0 +1,12 @@
+# test: parse
+@T.prim_func
+def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
+    for i in range(16):
+        if i:
+            B[i, 0] = 1.0
+# expect-error:
+# error: expected a value of type bool, found int32
+#   --> condition_is_a_number.py:5:12
+#   |
+# 5 |         if i:
+#   |            ^

@@ -1,0 +1,12 @@
+# test: parse
+@T.prim_func
+def main(A: T.Buffer((1,), "float32")):
+    A[0] = 1.0
+
+main.show()
+# expect-error:
+# error: this statement outside of functions cannot be used here
+#   --> statement_outside_of_functions.py:6:1
+#   |
+# 6 | main.show()
+#   | ^^^^^^^^^^^

@@ -1,0 +1,10 @@
+# test: parse
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"))
+    A[0] = 1.0
+# expect-error:
+# error: expected `:`, found newline
+#   --> syntax_missing_colon.py:3:40
+#   |
+# 3 | def main(A: T.Buffer((16,), "float32"))
+#   |                                        ^

@@ -1,0 +1,22 @@
+# test: parse
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"):
+    A[0] = 1.0
+# expect-error:
+# error: expected `,`, found `:`
+#   --> syntax_unclosed.py:3:39
+#   |
+# 3 | def main(A: T.Buffer((16,), "float32"):
+#   |                                       ^
+#
+# error: expected `)`, found `[`
+#   --> syntax_unclosed.py:4:6
+#   |
+# 4 |     A[0] = 1.0
+#   |      ^
+#
+# error: invalid assignment target
+#   --> syntax_unclosed.py:4:7
+#   |
+# 4 |     A[0] = 1.0
+#   |       ^

@@ -169,7 +169,28 @@ class Module:
 /// Damaged programs give errors, never a panic.
 #[test]
 fn damaged_programs_do_not_panic() {
-    let pieces = ["(", ")", "[", "]", "\"", ":", ",", "\n", "    ", "T.", "R.", "for ", "with ", "-", "9999999999", "é", "\\", "#", "None", "n"];
+    let pieces = [
+        "(",
+        ")",
+        "[",
+        "]",
+        "\"",
+        ":",
+        ",",
+        "\n",
+        "    ",
+        "T.",
+        "R.",
+        "for ",
+        "with ",
+        "-",
+        "9999999999",
+        "é",
+        "\\",
+        "#",
+        "None",
+        "n",
+    ];
     arbtest::arbtest(|u| {
         let mut text: Vec<char> = PROGRAM.chars().collect();
         for _ in 0..u.int_in_range(1..=6)? {
@@ -180,7 +201,8 @@ fn damaged_programs_do_not_panic() {
                 2 => text[at] = *u.choose(&['0', 'x', '(', ' ', '\n', '"', '\u{0}', '😀'])?,
                 _ => {
                     let to = u.choose_index(text.len())?;
-                    let piece: Vec<char> = text[at.min(to)..at.max(to).min(at.min(to) + 40)].to_vec();
+                    let piece: Vec<char> =
+                        text[at.min(to)..at.max(to).min(at.min(to) + 40)].to_vec();
                     let into = u.choose_index(text.len())?;
                     drop(text.splice(into..into, piece));
                 }
@@ -205,10 +227,20 @@ fn generated_arithmetic_round_trips() {
         let out = Buffer::new("A", vec![Expr::i32(4)], DType::I32);
         let mut params: Vec<Param> = vars.iter().cloned().map(Param::Scalar).collect();
         let handle = Var::new("A", DType::U64);
-        params.push(Param::Buffer { handle, buffer: out.clone() });
+        params.push(Param::Buffer {
+            handle,
+            buffer: out.clone(),
+        });
         let mut func = PrimFunc::new("main", params);
         let indices = vec![Expr::i32(0)];
-        func.tree.set_body(func.root, vec![Stmt::Store { buffer: out, indices, value }]);
+        func.tree.set_body(
+            func.root,
+            vec![Stmt::Store {
+                buffer: out,
+                indices,
+                value,
+            }],
+        );
         let text = script::print_prim_func(&func).text;
         let module = script::parse("generated.py", &text).unwrap_or_else(|e| panic!("{e}"));
         let again = module.prim_func("main").expect("the function was printed");
@@ -221,16 +253,24 @@ fn generated_arithmetic_round_trips() {
 }
 
 fn int_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary::Result<Expr> {
-    use BinOp::{Add, BitAnd, BitOr, BitXor, Div, FloorDiv, FloorMod, Max, Min, Mod, Mul, Shl, Shr, Sub};
+    use BinOp::{
+        Add, BitAnd, BitOr, BitXor, Div, FloorDiv, FloorMod, Max, Min, Mod, Mul, Shl, Shr, Sub,
+    };
     if depth == 0 || u.ratio(1, 5)? {
-        return Ok(if u.arbitrary()? { u.choose(vars)?.expr() } else { Expr::i32(u.int_in_range(-9..=9)?) });
+        return Ok(if u.arbitrary()? {
+            u.choose(vars)?.expr()
+        } else {
+            Expr::i32(u.int_in_range(-9..=9)?)
+        });
     }
     if u.ratio(1, 8)? {
         let cond = bool_expr(u, vars, depth - 1)?;
         let (a, b) = (int_expr(u, vars, depth - 1)?, int_expr(u, vars, depth - 1)?);
         return Ok(Expr::select(cond, a, b));
     }
-    let ops = [Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max, BitAnd, BitOr, BitXor, Shl, Shr];
+    let ops = [
+        Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max, BitAnd, BitOr, BitXor, Shl, Shr,
+    ];
     let op = *u.choose(&ops)?;
     let (a, b) = (int_expr(u, vars, depth - 1)?, int_expr(u, vars, depth - 1)?);
     Ok(Expr::binary(op, a, b))
@@ -245,7 +285,10 @@ fn bool_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary:
         0 => bool_expr(u, vars, depth - 1)?.not(),
         1 => {
             let op = if u.arbitrary()? { And } else { Or };
-            let (a, b) = (bool_expr(u, vars, depth - 1)?, bool_expr(u, vars, depth - 1)?);
+            let (a, b) = (
+                bool_expr(u, vars, depth - 1)?,
+                bool_expr(u, vars, depth - 1)?,
+            );
             Expr::binary(op, a, b)
         }
         _ => {

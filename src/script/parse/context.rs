@@ -174,7 +174,7 @@ impl<'a> Context<'a> {
     }
 
     /// The elements of a tuple or list; a lone expression is one element.
-    pub(super) fn elements<'n>(node: &'n ast::Expr) -> &'n [ast::Expr] {
+    pub(super) fn elements(node: &ast::Expr) -> &[ast::Expr] {
         match node {
             ast::Expr::Tuple(tuple) => &tuple.elts,
             ast::Expr::List(list) => &list.elts,

@@ -39,7 +39,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, ScriptErrors> {
 }
 
 fn parse_text(text: &str) -> Result<Module, Vec<ScriptError>> {
-    nesting::check(text).map_err(|error| vec![error])?;
+    nesting::check(text).map_err(|error| vec![*error])?;
     let parsed = ruff_python_parser::parse_unchecked(
         text,
         ruff_python_parser::ParseOptions::from(ruff_python_parser::Mode::Module),

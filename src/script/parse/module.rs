@@ -21,8 +21,8 @@ struct Found<'n> {
 /// Reads all statements of a text.
 pub(super) fn parse_module(cx: &mut Context<'_>, body: &[ast::Stmt]) -> Module {
     let mut found = Found::default();
-    let classes = body.iter().filter(|s| matches!(s, ast::Stmt::ClassDef(_)));
-    if let Some(second) = classes.skip(1).next() {
+    let mut classes = body.iter().filter(|s| matches!(s, ast::Stmt::ClassDef(_)));
+    if let Some(second) = classes.nth(1) {
         let instead = "write one module in a script";
         let _ = cx.unsupported(second, "a second module", instead);
         return found.module;

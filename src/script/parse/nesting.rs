@@ -14,16 +14,16 @@ const INDENT_LIMIT: usize = 100;
 const SIZE_LIMIT: usize = 256 << 20;
 
 /// Fails if the text is too large or nests too deep to be parsed safely.
-pub(super) fn check(text: &str) -> Result<(), ScriptError> {
+pub(super) fn check(text: &str) -> Result<(), Box<ScriptError>> {
     if text.len() > SIZE_LIMIT {
         let kind = ScriptErrorKind::TooLarge {
             bytes: text.len(),
             limit: SIZE_LIMIT,
         };
-        return Err(ScriptError {
+        return Err(Box::new(ScriptError {
             span: (0..0).into(),
             kind,
-        });
+        }));
     }
     Scan {
         bytes: text.as_bytes(),
@@ -48,7 +48,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn run(mut self) -> Result<(), ScriptError> {
+    fn run(mut self) -> Result<(), Box<ScriptError>> {
         self.indentation()?;
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
@@ -92,15 +92,15 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn too_deep(&self, limit: usize) -> ScriptError {
-        ScriptError {
+    fn too_deep(&self, limit: usize) -> Box<ScriptError> {
+        Box::new(ScriptError {
             span: (self.at..self.at + 1).into(),
             kind: ScriptErrorKind::TooDeep { limit },
-        }
+        })
     }
 
     /// Counts an operator or bracket on the current chain.
-    fn add(&mut self, count: usize) -> Result<(), ScriptError> {
+    fn add(&mut self, count: usize) -> Result<(), Box<ScriptError>> {
         *self.chains.last_mut().expect("the outermost chain stays") += count;
         self.depth += count;
         if self.depth > LIMIT {
@@ -146,19 +146,19 @@ impl Scan<'_> {
     }
 
     /// Reads a name or keyword. Keyword operators count; the prefix of an f-string is refused, for what is inside is code.
-    fn word(&mut self) -> Result<(), ScriptError> {
+    fn word(&mut self) -> Result<(), Box<ScriptError>> {
         let start = self.at;
         self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
         let word = &self.bytes[start..self.at];
         let quoted = matches!(self.bytes.get(self.at), Some(b'"' | b'\''));
         if quoted && word.len() <= 2 && word.iter().any(|b| b"fFtT".contains(b)) {
-            return Err(ScriptError {
+            return Err(Box::new(ScriptError {
                 span: (start..self.at + 1).into(),
                 kind: ScriptErrorKind::Unsupported {
                     what: "an f-string",
                     instead: "",
                 },
-            });
+            }));
         }
         const OPERATORS: [&[u8]; 10] = [
             b"not", b"and", b"or", b"if", b"else", b"lambda", b"await", b"in", b"is", b"yield",
@@ -170,7 +170,7 @@ impl Scan<'_> {
     }
 
     /// At the start of a line: keeps the stack of indentation columns.
-    fn indentation(&mut self) -> Result<(), ScriptError> {
+    fn indentation(&mut self) -> Result<(), Box<ScriptError>> {
         let start = self.at;
         self.skip_while(|b| matches!(b, b' ' | b'\t' | b'\x0c'));
         if matches!(self.bytes.get(self.at), None | Some(b'\n' | b'\r' | b'#')) {
@@ -217,13 +217,8 @@ mod tests {
             "lambda: ".repeat(1000),
             indented,
         ] {
-            assert!(matches!(
-                check(&text),
-                Err(ScriptError {
-                    kind: ScriptErrorKind::TooDeep { .. },
-                    ..
-                })
-            ));
+            let error = check(&text).expect_err("it is too deep");
+            assert!(matches!(error.kind, ScriptErrorKind::TooDeep { .. }));
         }
     }
 }

@@ -149,8 +149,7 @@ fn binary(namer: &mut Namer, op: BinOp, a: &Expr, b: &Expr) -> (String, Level) {
     // Python computes on constants itself, and has no operator that divides integers towards zero.
     let truncates =
         matches!(op, BinOp::Div | BinOp::Mod) && !(op == BinOp::Div && a.dtype().is_float());
-    let Some((symbol, level)) =
-        operator(op).filter(|_| !truncates && !(constant(a) && constant(b)))
+    let Some((symbol, level)) = operator(op).filter(|_| !(truncates || constant(a) && constant(b)))
     else {
         return (
             format!("T.{}({})", function(op), list(namer, [a, b])),

@@ -5,8 +5,10 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
         if i:
             B[i, 0] = 1.0
 # expect-error:
-# error: expected a value of type bool, found int32
+# error: expected bool, found a value of type int32
 #   --> condition_is_a_number.py:5:12
 #   |
 # 5 |         if i:
 #   |            ^
+#   |
+#   = compare it, as in `x != 0`

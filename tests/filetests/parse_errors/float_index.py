@@ -3,7 +3,7 @@
 def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
     B[0, 0] = A[1.5, 0]
 # expect-error:
-# error: expected a value of type an integer, found float32
+# error: expected an integer, found a value of type float32
 #   --> float_index.py:4:17
 #   |
 # 4 |     B[0, 0] = A[1.5, 0]

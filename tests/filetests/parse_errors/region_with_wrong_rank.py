@@ -8,8 +8,8 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
             T.writes(B[vi, vj])
             B[vi, vj] = A[vi, vj]
 # expect-error:
-# error: buffer `A` has 2 dimensions, 1 indices given
-#   --> region_with_wrong_rank.py:7:23
+# error: buffer `A` takes 2 indices, 1 given
+#   --> region_with_wrong_rank.py:7:21
 #   |
 # 7 |             T.reads(A[vi])
-#   |                       ^^
+#   |                     ^^^^^

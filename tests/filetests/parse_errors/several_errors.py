@@ -18,15 +18,17 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
 #   |
 # 6 |         C = T.alloc_bufer((16,), "float32")
 #   |             ^^^^^^^^^^^^^
+#   |
+#   = did you mean `T.alloc_buffer`?
 #
-# error: buffer `A` has 2 dimensions, 1 indices given
-#   --> several_errors.py:7:18
+# error: buffer `A` takes 2 indices, 1 given
+#   --> several_errors.py:7:16
 #   |
 # 7 |         C[i] = A[i]
-#   |                  ^
+#   |                ^^^^
 #
-# error: buffer `B` has 2 dimensions, 1 indices given
-#   --> several_errors.py:8:11
+# error: buffer `B` takes 2 indices, 1 given
+#   --> several_errors.py:8:9
 #   |
 # 8 |         B[i] = 1.0
-#   |           ^
+#   |         ^^^^

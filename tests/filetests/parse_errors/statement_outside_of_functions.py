@@ -5,8 +5,10 @@ def main(A: T.Buffer((1,), "float32")):
 
 main.show()
 # expect-error:
-# error: this statement outside of functions cannot be used here
+# error: this statement cannot be used here
 #   --> statement_outside_of_functions.py:6:1
 #   |
 # 6 | main.show()
 #   | ^^^^^^^^^^^
+#   |
+#   = outside of functions there are imports and `n = TypeVar("n")`

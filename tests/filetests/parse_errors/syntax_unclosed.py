@@ -8,15 +8,3 @@ def main(A: T.Buffer((16,), "float32"):
 #   |
 # 3 | def main(A: T.Buffer((16,), "float32"):
 #   |                                       ^
-#
-# error: expected `)`, found `[`
-#   --> syntax_unclosed.py:4:6
-#   |
-# 4 |     A[0] = 1.0
-#   |      ^
-#
-# error: invalid assignment target
-#   --> syntax_unclosed.py:4:7
-#   |
-# 4 |     A[0] = 1.0
-#   |       ^

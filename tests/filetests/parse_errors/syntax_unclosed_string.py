@@ -8,15 +8,3 @@ def main(A: T.Buffer((16,), "float32)):
 #   |
 # 3 | def main(A: T.Buffer((16,), "float32)):
 #   |                             ^^^^^^^^^^^
-#
-# error: expected `,`, found name
-#   --> syntax_unclosed_string.py:4:5
-#   |
-# 4 |     A[0] = 1.0
-#   |     ^
-#
-# error: unexpected EOF while parsing
-#   --> syntax_unclosed_string.py:5:1
-#   |
-# 5 |
-#   | ^

@@ -11,3 +11,5 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
 #   |
 # 6 |             vi = T.axis.spacial(16, i)
 #   |                  ^^^^^^^^^^^^^^
+#   |
+#   = did you mean `T.axis.spatial`?

@@ -7,8 +7,10 @@ def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
             T.where(i + 1)
             B[vi, vj] = A[vi, vj]
 # expect-error:
-# error: expected a value of type bool, found int32
+# error: expected bool, found a value of type int32
 #   --> where_is_a_number.py:7:21
 #   |
 # 7 |             T.where(i + 1)
 #   |                     ^^^^^
+#   |
+#   = compare it, as in `x != 0`

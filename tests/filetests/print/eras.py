@@ -73,10 +73,10 @@ class Module:
         # with T.block("root"):
         C = T.alloc_buffer((m, n), scope="shared")
         for i in T.thread_binding(16, thread="blockIdx.x"):
-            for j in T.vectorized(T.int64(2), T.int64(2) + (n - T.int64(2))):
+            for j in T.vectorized(T.int64(2), n):
                 with T.block():
                     vi = T.axis.spatial(m, T.Cast("int64", i))
-                    vj = T.axis.spatial((T.int64(2), T.int64(2) + (n - T.int64(2))), j)
+                    vj = T.axis.spatial((T.int64(2), n), j)
                     T.where(vi < m)
                     T.reads(A[vi, vj])
                     T.writes(C[vi, vj], B[vi, vj])

@@ -98,6 +98,11 @@ impl Sync<'_> {
             } if !self.varies(&min) && !self.varies(&extent) => {
                 self.before(&self.uses_of(&[&min, &extent]), state, out);
                 self.varying.insert(var, false);
+                // A barrier before the loop is dearer than none but cheaper than one in each iteration.
+                if state.conflict(&self.all_uses(&body)).is_some() {
+                    out.push(Stmt::Barrier);
+                    state.used.clear();
+                }
                 // What the end of one iteration leaves open meets the start of the next.
                 let mut end = state.clone();
                 self.stmts(body.clone(), &mut end)?;
@@ -189,6 +194,24 @@ impl Sync<'_> {
             total.add(&uses);
         }
         Ok(total)
+    }
+
+    /// All uses of some statements, in whatever order.
+    fn all_uses(&self, stmts: &[Stmt]) -> State {
+        let mut total = State::default();
+        for part in stmts.iter().flat_map(stmt_parts) {
+            match part {
+                Part::Exprs(exprs) => total.add(&self.uses_of(&exprs)),
+                Part::Store(array, exprs) => {
+                    total.add(&self.uses_of(&exprs));
+                    if self.is_shared(array) {
+                        total.used.entry(array).or_default().written = true;
+                    }
+                }
+                Part::Inner(inner) => total.add(&self.all_uses(inner)),
+            }
+        }
+        total
     }
 
     fn is_shared(&self, array: ArrayId) -> bool {

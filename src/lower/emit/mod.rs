@@ -360,7 +360,14 @@ impl<'a> Emit<'a> {
 
     /// Notes whether an access is proved in range.
     fn check_range(&mut self, buffer: &Buffer, indices: &[Expr]) {
-        self.in_bounds = self.in_bounds && self.in_range(buffer, indices);
+        if !self.in_range(buffer, indices) {
+            log::debug!(
+                "{}: {}{indices:?} is not proved in range",
+                self.func,
+                buffer.name()
+            );
+            self.in_bounds = false;
+        }
     }
 
     fn in_range(&self, buffer: &Buffer, indices: &[Expr]) -> bool {

@@ -31,7 +31,13 @@ pub enum Declined {
     Pattern(&'static str),
     /// A primitive refused.
     #[error(transparent)]
-    Primitive(#[from] ScheduleError),
+    Primitive(Box<ScheduleError>),
+}
+
+impl From<ScheduleError> for Declined {
+    fn from(error: ScheduleError) -> Self {
+        Self::Primitive(Box::new(error))
+    }
 }
 
 /// A rule: its name, and what it does to the block it takes.
@@ -42,7 +48,7 @@ pub(crate) struct Rule<T> {
 
 /// Gives a function its default schedule for a target. A function that binds or marks loops already is left as it is.
 pub fn schedule(func: &PrimFunc, target: &Target) -> Scheduled {
-    let schedule = Schedule::new(func.clone());
+    let mut schedule = Schedule::new(func.clone());
     let is_scheduled = func.loops.iter().any(|(_, l)| l.kind != LoopKind::Serial);
     if is_scheduled {
         return Scheduled {
@@ -51,7 +57,10 @@ pub fn schedule(func: &PrimFunc, target: &Target) -> Scheduled {
         };
     }
     match target {
-        Target::Gpu(gpu) => apply(schedule, gpu::RULES, gpu),
+        Target::Gpu(gpu) => {
+            gpu::inline_producers(&mut schedule);
+            apply(schedule, gpu::RULES, gpu)
+        }
         Target::Cpu(cpu) => apply(schedule, cpu::RULES, cpu),
     }
 }

@@ -1,24 +1,76 @@
-//! Default rules for GPUs, in the order in which they are tried.
+//! Default rules for GPUs, in the order in which they are tried. Producers are inlined before that.
+//!
+//! | rule | for | form |
+//! |---|---|---|
+//! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
+//! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
+//! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
+//! | `fallback` | anything | spatial loops over threads, the rest serial |
+//!
+//! References: TVM's dlight rules of the same names.
 
 mod elementwise;
 mod fallback;
-mod reduction;
+mod inline;
+mod matmul;
+mod rows;
+mod tile;
 
-use super::Rule;
-use crate::kernel::GpuTarget;
+pub(super) use inline::inline_producers;
 
-/// The rules; the last one takes every block whose loops can be bound.
+use super::{Declined, Rule};
+use crate::ir::LoopId;
+use crate::kernel::{GpuClass, GpuTarget};
+use crate::sched::Schedule;
+
+/// The rules; the last one takes every block.
 pub(super) const RULES: &[Rule<GpuTarget>] = &[
+    Rule {
+        name: "matmul",
+        apply: matmul::apply,
+    },
+    Rule {
+        name: "rows",
+        apply: rows::apply,
+    },
     Rule {
         name: "elementwise",
         apply: elementwise::apply,
-    },
-    Rule {
-        name: "reduction",
-        apply: reduction::apply,
     },
     Rule {
         name: "fallback",
         apply: fallback::apply,
     },
 ];
+
+/// Threads of a workgroup for kernels that memory bounds: enough to hide latency, few enough to spread small tensors over the
+/// cores.
+fn memory_threads(target: &GpuTarget) -> i64 {
+    let wanted = match target.class {
+        GpuClass::Nvidia | GpuClass::Amd | GpuClass::Intel => 256,
+        GpuClass::Software | GpuClass::Mobile | GpuClass::Apple | GpuClass::Unknown => 64,
+    };
+    wanted.min(i64::from(target.max_threads))
+}
+
+/// One loop of neighbouring ones. Loops of extent 1 stay where they are, around it, unless there is no other.
+fn fuse_loops(schedule: &mut Schedule, loops: &[LoopId]) -> Result<LoopId, Declined> {
+    let runs_once = |l: &LoopId| schedule.func().loops[*l].extent.is_one();
+    let (units, others): (Vec<LoopId>, Vec<LoopId>) = loops.iter().partition(|l| runs_once(l));
+    match others.as_slice() {
+        [] => units
+            .last()
+            .copied()
+            .ok_or(Declined::Pattern("no loop left to fuse")),
+        [one] => Ok(*one),
+        several => {
+            if !units.is_empty() {
+                schedule.reorder(&[units, several.to_vec()].concat())?;
+            }
+            Ok(schedule.fuse(several)?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

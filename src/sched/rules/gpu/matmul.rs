@@ -1,0 +1,214 @@
+//! Matmul: each thread keeps a tile of the result in registers.
+//!
+//! `m` and `n` are split over workgroups, threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
+//! copy what a step reads into shared memory together. A software adapter runs threads as lanes of the CPU's vectors and has
+//! no fast shared memory: there each thread loads by itself, and rows of `A`, which only the workgroup decides, are loads of
+//! one value for all lanes. The epilogue (bias, activation) is applied where the tile is written back.
+//!
+//! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
+
+use super::fuse_loops;
+use super::inline::inline_consumers;
+use super::tile::{Extents, Tile};
+use crate::ir::{BlockId, LoopId, ThreadAxis};
+use crate::kernel::GpuTarget;
+use crate::sched::rules::Declined;
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+
+/// Loops of the update after splitting.
+struct Loops {
+    /// Threads along `n`, the innermost loop that is bound.
+    nx: LoopId,
+    /// Steps of `k`, and within a step.
+    ko: LoopId,
+    ki: LoopId,
+    /// The tile of a thread.
+    mi: LoopId,
+    ni: LoopId,
+}
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), Declined> {
+    let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
+        return Err(Declined::Pattern("no matmul"));
+    };
+    if matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
+        return Err(Declined::Pattern("a matmul without rows, columns or sum"));
+    }
+    let loops = sch.get_loops(block)?;
+    if loops.len() != sch.func().blocks[block].iters.len() {
+        return Err(Declined::Pattern("not one loop for each iter variable"));
+    }
+    let extent = |roles: &[usize]| {
+        roles
+            .iter()
+            .map(|&at| sch.func().loops[loops[at]].extent.as_int())
+            .product::<Option<i64>>()
+    };
+    let b_along_n = matmul.b.contiguous.is_some_and(|at| matmul.n.contains(&at));
+    let tile = Tile::choose(
+        target,
+        Extents {
+            m: extent(&matmul.m),
+            n: extent(&matmul.n),
+            b_along_n,
+        },
+    );
+    let write_back = sch.cache_write(block, 0, "local", &[])?;
+    inline_consumers(sch, write_back);
+    let l = split(sch, &loops, &matmul, tile)?;
+    sch.reverse_compute_at(write_back, l.nx, UnitLoops::Drop, InsertAt::Latest)?;
+    for operand in [&matmul.a, &matmul.b] {
+        if tile.shared {
+            load_shared(sch, block, operand, &l, tile)?;
+        } else {
+            load_local(sch, block, operand, &matmul, &l)?;
+        }
+    }
+    if !tile.shared {
+        sch.unroll(l.ki)?;
+    }
+    tile_loops(sch, &[l.mi, l.ni])?;
+    let init = sch.decompose_reduction(block, l.ko)?;
+    let init_loops = inner_loops(sch, init, l.nx)?;
+    tile_loops(sch, &init_loops)?;
+    let back_loops = inner_loops(sch, write_back, l.nx)?;
+    tile_loops(sch, &back_loops)?;
+    Ok(())
+}
+
+/// Splits, orders and binds the loops of the update.
+fn split(
+    sch: &mut Schedule,
+    loops: &[LoopId],
+    matmul: &Matmul,
+    tile: Tile,
+) -> Result<Loops, Declined> {
+    let pick = |roles: &[usize]| roles.iter().map(|&at| loops[at]).collect::<Vec<_>>();
+    let (batch, m, n, k) = (
+        pick(&matmul.batch),
+        pick(&matmul.m),
+        pick(&matmul.n),
+        pick(&matmul.k),
+    );
+    sch.reorder(&[batch.clone(), m.clone(), n.clone(), k.clone()].concat())?;
+    let batch = match batch.as_slice() {
+        [] => None,
+        _ => Some(fuse_loops(sch, &batch)?),
+    };
+    let (m, n, k) = (
+        fuse_loops(sch, &m)?,
+        fuse_loops(sch, &n)?,
+        fuse_loops(sch, &k)?,
+    );
+    let [mo, my, mi] = parts(sch, m, [Factor::Infer, tile.ty.into(), tile.tm.into()])?;
+    let [no, nx, ni] = parts(sch, n, [Factor::Infer, tile.tx.into(), tile.tn.into()])?;
+    let [ko, ki] = parts(sch, k, [Factor::Infer, tile.bk.into()])?;
+    sch.reorder(&[mo, no, my, nx, ko, ki, mi, ni])?;
+    if let Some(batch) = batch {
+        sch.bind(batch, ThreadAxis::BlockIdxZ)?;
+    }
+    sch.bind(mo, ThreadAxis::BlockIdxY)?;
+    sch.bind(no, ThreadAxis::BlockIdxX)?;
+    if tile.ty > 1 {
+        sch.bind(my, ThreadAxis::ThreadIdxY)?;
+    }
+    sch.bind(nx, ThreadAxis::ThreadIdxX)?;
+    Ok(Loops { nx, ko, ki, mi, ni })
+}
+
+fn parts<const N: usize>(
+    sch: &mut Schedule,
+    l: LoopId,
+    factors: [Factor; N],
+) -> Result<[LoopId; N], Declined> {
+    let loops = sch.split(l, &factors)?;
+    <[LoopId; N]>::try_from(loops).map_err(|_| Declined::Pattern("a split of other length"))
+}
+
+/// The threads of a workgroup copy what a step reads of an operand, neighbours to neighbours; each thread then takes what it
+/// needs into registers.
+fn load_shared(
+    sch: &mut Schedule,
+    block: BlockId,
+    operand: &Operand,
+    l: &Loops,
+    tile: Tile,
+) -> Result<(), Declined> {
+    let copy = sch.cache_read(block, operand.read_index, "shared", &[block])?;
+    sch.compute_at(copy, l.ko, UnitLoops::Drop, InsertAt::Latest)?;
+    let inner = inner_loops(sch, copy, l.ko)?;
+    let fused = fuse_loops(sch, &inner)?;
+    let elements = sch.func().loops[fused].extent.as_int();
+    let threads = tile.ty * tile.tx;
+    let vector = if elements.is_some_and(|n| n % (threads * 4) == 0) {
+        4
+    } else {
+        1
+    };
+    let factors = [Factor::Infer, tile.ty.into(), tile.tx.into(), vector.into()];
+    let parts = sch.split(fused, &factors)?;
+    if tile.ty > 1 {
+        sch.bind(parts[1], ThreadAxis::ThreadIdxY)?;
+    }
+    sch.bind(parts[2], ThreadAxis::ThreadIdxX)?;
+    if vector > 1 {
+        sch.vectorize(parts[3])?;
+    }
+    if elements.is_some_and(|n| n <= 8 * threads * vector) {
+        sch.unroll(parts[0])?;
+    }
+    let own = sch.cache_read(block, operand.read_index, "local", &[block])?;
+    sch.compute_at(own, l.ki, UnitLoops::Drop, InsertAt::Latest)?;
+    let inner = inner_loops(sch, own, l.ki)?;
+    tile_loops(sch, &inner)
+}
+
+/// Each thread loads what it needs by itself, in vectors along the axis that is contiguous.
+fn load_local(
+    sch: &mut Schedule,
+    block: BlockId,
+    operand: &Operand,
+    matmul: &Matmul,
+    l: &Loops,
+) -> Result<(), Declined> {
+    let along_k = operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
+    let at = if along_k { l.ko } else { l.ki };
+    sch.compute_at(copy, at, UnitLoops::Drop, InsertAt::Latest)?;
+    let inner = inner_loops(sch, copy, at)?;
+    tile_loops(sch, &inner)
+}
+
+/// The loops of a block below a loop.
+fn inner_loops(sch: &mut Schedule, block: BlockId, below: LoopId) -> Result<Vec<LoopId>, Declined> {
+    let loops = sch.get_loops(block)?;
+    let from = loops
+        .iter()
+        .position(|&l| l == below)
+        .map_or(0, |at| at + 1);
+    Ok(loops[from..].to_vec())
+}
+
+/// Loops of a tile in registers are written out, so that every index is a constant; the last one is a vector.
+fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), Declined> {
+    if let Some((last, rest)) = loops.split_last() {
+        for &l in rest {
+            sch.unroll(l)?;
+        }
+        if sch.func().loops[*last]
+            .extent
+            .as_int()
+            .is_some_and(|n| n > 1)
+        {
+            sch.vectorize(*last)?;
+        } else {
+            sch.unroll(*last)?;
+        }
+    }
+    Ok(())
+}

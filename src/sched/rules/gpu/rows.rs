@@ -1,0 +1,168 @@
+//! Reductions over rows, alone or in a chain (softmax, layer normalisation): a workgroup takes a row; its threads reduce it
+//! together, and what follows in the same row runs in the same workgroup.
+//!
+//! Reference: TVM dlight `GeneralReduction`.
+
+use super::fuse_loops;
+use crate::ir::{BlockId, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis};
+use crate::kernel::{GpuClass, GpuTarget};
+use crate::sched::rules::Declined;
+use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), Declined> {
+    let last = end_of_chain(sch, block)?;
+    let chain = chain_to(sch, last)?;
+    let first = chain
+        .iter()
+        .copied()
+        .find(|&b| is_reduction(sch.func(), b))
+        .ok_or(Declined::Pattern("no reduction"))?;
+    let rows = spatial_extents(sch.func(), first);
+    let same_rows = |&b: &BlockId| {
+        let known = spatial_extents(sch.func(), b);
+        let reduction = is_reduction(sch.func(), b);
+        known.len() >= rows.len()
+            && known[..rows.len()] == rows[..]
+            && !(reduction && known.len() > rows.len())
+    };
+    if !chain.iter().all(same_rows) {
+        return Err(Declined::Pattern("the blocks do not share their rows"));
+    }
+    if !reads_along_rows(sch.func(), first) {
+        return Err(Declined::Pattern("rows are not contiguous"));
+    }
+    let threads = threads(sch.func(), first, target);
+    let loops = sch.get_loops(last)?;
+    let (outer, inner) = loops.split_at(rows.len());
+    if outer.is_empty() && chain.len() > 1 {
+        return Err(Declined::Pattern("one row that several blocks share"));
+    }
+    let row = match outer {
+        [] => None,
+        _ => {
+            let row = fuse_loops(sch, outer)?;
+            sch.bind(row, ThreadAxis::BlockIdxX)?;
+            Some(row)
+        }
+    };
+    over_threads(sch, inner, threads)?;
+    for &b in chain.iter().rev().filter(|&&b| b != last) {
+        let row = row.ok_or(Declined::Pattern("no rows"))?;
+        sch.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
+        let all = sch.get_loops(b)?;
+        let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
+        over_threads(sch, &all[from..], threads)?;
+    }
+    Ok(())
+}
+
+/// Splits the fused loops over the threads of a workgroup, neighbours to neighbours.
+fn over_threads(sch: &mut Schedule, loops: &[LoopId], threads: i64) -> Result<(), Declined> {
+    if loops.is_empty() {
+        return Ok(());
+    }
+    let fused = fuse_loops(sch, loops)?;
+    let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
+    sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
+    Ok(())
+}
+
+/// The last of all blocks that use what a block computes, directly or not.
+fn end_of_chain(sch: &mut Schedule, block: BlockId) -> Result<BlockId, Declined> {
+    let mut known = vec![block];
+    let mut at = 0;
+    while at < known.len() {
+        for consumer in sch.get_consumers(known[at])? {
+            if !known.contains(&consumer) {
+                known.push(consumer);
+            }
+        }
+        at += 1;
+    }
+    let order = sch.func().child_blocks(Place::Block(sch.func().root));
+    let last = order.into_iter().rfind(|b| known.contains(b));
+    Ok(last.unwrap_or(block))
+}
+
+/// The block and all producers of it, in program order.
+fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, Declined> {
+    let mut chain = vec![block];
+    let mut at = 0;
+    while at < chain.len() {
+        for producer in sch.get_producers(chain[at])? {
+            if !chain.contains(&producer) {
+                chain.push(producer);
+            }
+        }
+        at += 1;
+    }
+    let func = sch.func();
+    let order = func.child_blocks(Place::Block(func.root));
+    chain.sort_by_key(|b| order.iter().position(|o| o == b));
+    let fits = chain.iter().all(|&b| {
+        let loops = func.loops_above(b.into());
+        !matches!(classify(func, b), Pattern::Other)
+            && loops.len() == func.blocks[b].iters.len()
+            && loops
+                .iter()
+                .all(|&l| func.loops[l].kind == LoopKind::Serial)
+    });
+    if fits {
+        Ok(chain)
+    } else {
+        Err(Declined::Pattern(
+            "a block of the chain is no reduction or spatial block in loops of its own",
+        ))
+    }
+}
+
+fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
+    func.blocks[block]
+        .iters
+        .iter()
+        .any(|i| i.kind == IterKind::Reduce)
+}
+
+/// Extents of the spatial iter variables, which must come first.
+fn spatial_extents(func: &PrimFunc, block: BlockId) -> Vec<Expr> {
+    func.blocks[block]
+        .iters
+        .iter()
+        .take_while(|i| i.kind == IterKind::Spatial)
+        .map(|i| i.dom.extent.clone())
+        .collect()
+}
+
+/// Whether neighbours of the last reduce iter variable are neighbours in the memory of what the block reads most.
+fn reads_along_rows(func: &PrimFunc, block: BlockId) -> bool {
+    let b = &func.blocks[block];
+    let Some(last) = b.iters.iter().rfind(|i| i.kind == IterKind::Reduce) else {
+        return false;
+    };
+    b.reads.iter().any(|r| {
+        r.region
+            .last()
+            .is_some_and(|range| range.min.as_var() == Some(&last.var))
+    })
+}
+
+fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {
+    let length: Option<i64> = func.blocks[block]
+        .iters
+        .iter()
+        .filter(|i| i.kind == IterKind::Reduce)
+        .map(|i| i.dom.extent.as_int())
+        .product();
+    let wanted = match (target.class, length) {
+        (GpuClass::Software, _) => 8,
+        (_, Some(n)) if n <= 256 => 64,
+        (_, Some(n)) if n <= 1024 => 128,
+        _ => 256,
+    };
+    wanted.min(i64::from(target.max_threads))
+}

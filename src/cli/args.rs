@@ -143,6 +143,8 @@ pub(crate) struct RunArgs {
 pub(crate) enum Stage {
     /// The module as TVMScript in canonical form.
     Script,
+    /// Each graph function as a picture: Graphviz text, and with --output also an SVG.
+    Graph,
     /// The loop programs after scheduling.
     Scheduled,
     /// What the schedule did: rule and primitives.
@@ -180,6 +182,7 @@ pub(crate) enum TargetKind {
 #[command(after_help = "\
 Examples:
   weftile show mlp.py --stage script
+  weftile show mlp.py --stage graph --output pictures
   weftile show mlp.py --stage wgsl
   weftile show mlp.py --stage clif")]
 pub(crate) struct ShowArgs {

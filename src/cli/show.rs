@@ -13,7 +13,7 @@ use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
 use crate::kernel::{GpuTarget, Target};
 use crate::pipeline::Compilation;
-use crate::script::{self, PrintOptions};
+use crate::script::{self, PrintOptions, picture};
 use crate::support::files::write_whole;
 
 /// One thing to show: its name with an extension, and its content.
@@ -64,6 +64,7 @@ fn pages(
             let text = script::print_with(module, &options);
             vec![text_page("module", "py", text)]
         }
+        Stage::Graph => graphs(args, module),
         Stage::Scheduled | Stage::Trace => scheduled(args.stage, &until("schedule")?),
         Stage::Kernel => kernels(&until("lower")?),
         Stage::Clif => clif(&until("lower")?)?,
@@ -113,6 +114,18 @@ fn text_page(name: &str, extension: &str, text: String) -> Page {
         name: format!("{name}.{extension}"),
         content: Content::Text(text),
     }
+}
+
+/// The pictures of the graph functions: on a terminal the Graphviz text alone, for an SVG is not for reading.
+fn graphs(args: &ShowArgs, module: &Module) -> Vec<Page> {
+    let names = module.functions().map(|(name, _)| name);
+    names
+        .flat_map(|name| {
+            let dot = picture::dot(module, name).map(|text| text_page(name, "dot", text));
+            let svg = picture::svg(module, name).map(|text| text_page(name, "svg", text));
+            dot.into_iter().chain(svg.filter(|_| args.output.is_some()))
+        })
+        .collect()
 }
 
 /// Each loop program as the default rules schedule it.

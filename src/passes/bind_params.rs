@@ -96,7 +96,7 @@ fn match_shapes(
         let value = &func.values[*id];
         let (func, param) = (func.name.clone(), value.name.clone());
         let Some(info) = value.sinfo.as_tensor() else {
-            let sinfo = value.sinfo.clone();
+            let sinfo = Box::new(value.sinfo.clone());
             return Err(PassError::NotATensor { func, param, sinfo });
         };
         if let Some(expected) = info.dtype

@@ -51,7 +51,7 @@ pub enum PassError {
         /// The parameter.
         param: String,
         /// What is declared of it.
-        sinfo: crate::ir::StructInfo,
+        sinfo: Box<crate::ir::StructInfo>,
     },
     /// Another element type than the parameter declares.
     #[error("parameter `{param}` of `{func}`: expected elements of {expected}, given {given}")]

@@ -42,9 +42,9 @@ pub enum InferError {
         /// Which argument, from 0.
         index: usize,
         /// What the parameter says.
-        expected: StructInfo,
+        expected: Box<StructInfo>,
         /// What is known of the argument.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// An output type that is not what the loop program writes.
     #[error("output {index} of {callee} is {expected}, declared as {got}")]
@@ -54,9 +54,9 @@ pub enum InferError {
         /// Which output, from 0.
         index: usize,
         /// What the callee writes.
-        expected: StructInfo,
+        expected: Box<StructInfo>,
         /// What the call declares.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// An operand of the wrong kind.
     #[error("operand {index} of R.{op} must be {expected}, got {got}")]
@@ -68,7 +68,7 @@ pub enum InferError {
         /// What it takes.
         expected: &'static str,
         /// What is known of the operand.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// Shapes that do not broadcast.
     #[error("R.{op}: extents {lhs} and {rhs} of dimension {axis} do not broadcast", lhs = dim_text(lhs), rhs = dim_text(rhs))]
@@ -128,7 +128,7 @@ pub enum InferError {
         /// Index asked for.
         index: usize,
         /// What is known of the value.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// A call of something that is no function.
     #[error("{callee} is not a function, it is {got}")]
@@ -136,7 +136,7 @@ pub enum InferError {
         /// What is called.
         callee: String,
         /// What is known of it.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// A function that the module does not have.
     #[error("the module has no function {name}")]
@@ -266,7 +266,10 @@ pub fn infer(def: &Def, scope: &Scope<'_>) -> Result<StructInfo, InferError> {
         Def::TupleItem(arg, index) => match scope.arg(arg) {
             StructInfo::Tuple(mut items) if *index < items.len() => Ok(items.swap_remove(*index)),
             StructInfo::Object => Ok(StructInfo::Object),
-            got => Err(InferError::NoItem { index: *index, got }),
+            got => Err(InferError::NoItem {
+                index: *index,
+                got: Box::new(got),
+            }),
         },
         Def::CallDps {
             callee,
@@ -367,7 +370,7 @@ fn infer_call_dps(
         got => {
             return Err(InferError::NotCallable {
                 callee: format!("{name} as a loop program"),
-                got,
+                got: Box::new(got),
             });
         }
     };
@@ -408,7 +411,8 @@ fn check_arguments(
         if is_base_of(&expected, got) != Proof::No {
             continue;
         }
-        let (callee, got) = (callee.to_owned(), got.clone());
+        let (callee, got) = (callee.to_owned(), Box::new(got.clone()));
+        let expected = Box::new(expected);
         return Err(if index >= outputs {
             InferError::Output {
                 callee,
@@ -493,7 +497,7 @@ fn call_function(
         }
         got => Err(InferError::NotCallable {
             callee: callee.to_owned(),
-            got: got.clone(),
+            got: Box::new(got.clone()),
         }),
     }
 }
@@ -551,7 +555,7 @@ impl OpCall<'_> {
                 op: self.op.to_owned(),
                 index,
                 expected: "a tensor",
-                got: got.clone(),
+                got: Box::new(got.clone()),
             }),
         }
     }
@@ -667,7 +671,7 @@ impl OpCall<'_> {
                 op: self.op.to_owned(),
                 index,
                 expected: "at least a vector",
-                got: self.operands[index].clone(),
+                got: Box::new(self.operands[index].clone()),
             });
         };
         let j = &rhs[rhs.len().saturating_sub(2)];

@@ -108,7 +108,7 @@ pub enum GraphErrorKind {
     #[error("the condition must be a scalar bool tensor, got {got}")]
     Condition {
         /// What is known of it.
-        got: StructInfo,
+        got: Box<StructInfo>,
     },
     /// `call_tir_inplace` with indices that make no sense.
     #[error(
@@ -119,9 +119,9 @@ pub enum GraphErrorKind {
     #[error("the output {out} cannot overwrite the input {input}")]
     InplaceType {
         /// Declared output.
-        out: StructInfo,
+        out: Box<StructInfo>,
         /// The input.
-        input: StructInfo,
+        input: Box<StructInfo>,
     },
     /// Arguments that do not fit.
     #[error(transparent)]
@@ -130,17 +130,17 @@ pub enum GraphErrorKind {
     #[error("declared as {declared}, computed as {computed}")]
     Declared {
         /// Annotation.
-        declared: StructInfo,
+        declared: Box<StructInfo>,
         /// What is inferred.
-        computed: StructInfo,
+        computed: Box<StructInfo>,
     },
     /// The declared result contradicts the body.
     #[error("the result is declared as {declared}, the body returns {returned}")]
     Return {
         /// Declaration.
-        declared: StructInfo,
+        declared: Box<StructInfo>,
         /// What the body returns.
-        returned: StructInfo,
+        returned: Box<StructInfo>,
     },
 }
 
@@ -266,7 +266,8 @@ impl<'a> Verifier<'a> {
         self.sinfo_exprs(None, &func.ret);
         let returned = self.scope().arg(&func.body.result);
         if is_base_of(&func.ret, &returned) == Proof::No {
-            let declared = func.ret.clone();
+            let declared = Box::new(func.ret.clone());
+            let returned = Box::new(returned);
             self.report(None, GraphErrorKind::Return { declared, returned });
         }
         self.frames.pop();
@@ -418,7 +419,8 @@ impl<'a> Verifier<'a> {
         match infer(&value.def, &self.scope()) {
             Err(error) => self.report(Some(id), error.into()),
             Ok(computed) if is_base_of(&value.sinfo, &computed) == Proof::No => {
-                let declared = value.sinfo.clone();
+                let declared = Box::new(value.sinfo.clone());
+                let computed = Box::new(computed);
                 self.report(Some(id), GraphErrorKind::Declared { declared, computed });
             }
             Ok(_) => {}
@@ -443,6 +445,7 @@ impl<'a> Verifier<'a> {
             } => false,
         };
         if !good {
+            let got = Box::new(got);
             self.report(Some(id), GraphErrorKind::Condition { got });
         }
     }
@@ -467,7 +470,7 @@ impl<'a> Verifier<'a> {
             let Some(index) = index else { continue };
             let input = self.scope().arg(&args[*index]);
             if is_base_of(out, &input) == Proof::No {
-                let out = out.clone();
+                let (out, input) = (Box::new(out.clone()), Box::new(input));
                 self.report(Some(id), GraphErrorKind::InplaceType { out, input });
             }
         }

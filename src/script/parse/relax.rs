@@ -286,8 +286,8 @@ impl Reader<'_, '_> {
                 let declared = self.cx.struct_info(annotation)?;
                 if dims::is_base_of(&declared, &inferred) == dims::Proof::No {
                     let kind = GraphErrorKind::Declared {
-                        declared,
-                        computed: inferred,
+                        declared: Box::new(declared),
+                        computed: Box::new(inferred),
                     };
                     return Err(self.graph_error(annotation, kind));
                 }

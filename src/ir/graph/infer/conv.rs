@@ -105,7 +105,7 @@ impl OpCall<'_> {
                     op: self.op.to_owned(),
                     index,
                     expected: "a tensor with 4 dimensions",
-                    got: self.operands[index].clone(),
+                    got: Box::new(self.operands[index].clone()),
                 });
             }
         }
@@ -150,7 +150,7 @@ impl OpCall<'_> {
                 op: self.op.to_owned(),
                 index: 0,
                 expected: "a tensor with 4 dimensions",
-                got: self.operands[0].clone(),
+                got: Box::new(self.operands[0].clone()),
             });
         }
         let (window, pad) = (self.pair("pool_size", 1)?, self.padding()?);

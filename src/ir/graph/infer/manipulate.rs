@@ -213,7 +213,7 @@ impl OpCall<'_> {
                     op: self.op.to_owned(),
                     index: 0,
                     expected: "a tuple of tensors",
-                    got: got.clone(),
+                    got: Box::new(got.clone()),
                 }),
             };
         };

@@ -4,6 +4,7 @@
 //! [`ScheduleError`] adds the primitive.
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
+use crate::script::print_expr;
 
 /// A primitive refused; the function is as it was.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -69,7 +70,7 @@ pub enum Rule {
         var: String,
     },
     /// TVM: `LoopNotStartWithZeroError`.
-    #[error("loop `{var}` starts with {min:?}, not with 0")]
+    #[error("loop `{var}` starts with {}, not with 0", print_expr(min))]
     LoopNotStartWithZero {
         /// Its variable.
         var: String,
@@ -92,7 +93,9 @@ pub enum Rule {
     },
     /// TVM: `WrongFactorError`.
     #[error(
-        "the product of the factors, {product:?}, is not known to reach the extent of loop `{var}`, {extent:?}"
+        "the product of the factors, {}, is not known to reach the extent of loop `{var}`, {}",
+        print_expr(product),
+        print_expr(extent)
     )]
     FactorsTooSmall {
         /// The loop's variable.

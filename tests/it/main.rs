@@ -4,6 +4,7 @@
 mod cpu;
 mod data;
 mod frontend;
+mod sched_loops;
 mod sched_move;
 mod script;
 mod script_relax;

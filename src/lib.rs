@@ -40,3 +40,8 @@ pub mod sched;
 #[cfg(feature = "compiler")]
 pub mod script;
 pub mod vm;
+
+/// The example of the README, kept true.
+#[cfg(all(doctest, feature = "compiler", feature = "cpu"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
+#[cfg(feature = "cli")]
+mod cli;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;

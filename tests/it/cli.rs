@@ -1,0 +1,334 @@
+//! The `weftile` command as its users see it: output, files, exit codes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use weftile::frontend::{load_tensor, save_npy};
+use weftile::tensor::Tensor;
+
+use crate::data::data_dir;
+
+/// The module of the demo, which has a symbolic number of images.
+const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/fashion.py");
+const WEIGHTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/fashion_mnist/weights.safetensors"
+);
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weftile"));
+    command.args(args);
+    for name in [
+        "WEFTILE_DUMP",
+        "WEFTILE_TIME",
+        "WEFTILE_VERIFY",
+        "WEFTILE_LOG",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn weftile(args: &[&str]) -> Output {
+    command(args).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&weftile(args))).expect("JSON")
+}
+
+/// The message of a command that must fail with this exit code.
+fn refused(args: &[&str], code: i32) -> String {
+    let output = weftile(args);
+    assert_eq!(output.status.code(), Some(code), "{args:?}");
+    assert!(output.stdout.is_empty(), "errors belong on stderr");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// Arguments for a GPU, or nothing where there is none and none is required.
+fn gpu(test: &str) -> Option<[&'static str; 3]> {
+    let found = json(&["devices", "--json"])["gpus"]
+        .as_array()
+        .is_some_and(|g| !g.is_empty());
+    if found {
+        return Some(["--device", "gpu", "--allow-software"]);
+    }
+    assert!(
+        std::env::var("WEFTILE_REQUIRE_GPU").as_deref() != Ok("1"),
+        "no adapter"
+    );
+    #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+    {
+        eprintln!("{test}: skipped: no adapter");
+    }
+    None
+}
+
+#[test]
+fn the_demo_recognises_its_drawings() {
+    let text = stdout(&weftile(&["demo", "--device", "cpu"]));
+    assert!(text.contains("using cpu: asked for"), "{text}");
+    assert!(text.contains("Ankle boot ("), "{text}");
+    assert!(text.contains("9 of 9 drawings recognised"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe");
+    assert!(
+        stdout(&weftile(&[])).contains("9 of 9"),
+        "the demo is what happens without a verb"
+    );
+}
+
+#[test]
+fn the_demo_recognises_its_drawings_on_the_gpu() {
+    let Some(device) = gpu("the_demo_recognises_its_drawings_on_the_gpu") else {
+        return;
+    };
+    let report = json(&[&["demo", "--json"], &device[..]].concat());
+    assert_eq!(report["correct"], report["total"]);
+    assert_ne!(report["device"], "cpu");
+}
+
+/// The lecture's weights on the whole test set: exactly as many as numpy, class by class, whatever the size of batches.
+fn classifies_as_the_reference(data: &Path, device: &[&str]) {
+    let (images, params) = (
+        data.join("fashion-mnist"),
+        data.join("mlc/fasionmnist_mlp_params.pkl"),
+    );
+    let (folder, file) = (images.display().to_string(), params.display().to_string());
+    let args = ["demo", "--data", &folder, "--params", &file, "--json"];
+    let report = json(&[&args[..], device].concat());
+    let reference = std::fs::read(images.join("reference.json")).expect("there");
+    let reference: Value = serde_json::from_slice(&reference).expect("JSON");
+    let reference = &reference["models"]["mlp"];
+    assert_eq!(
+        (&report["correct"], &report["total"]),
+        (&reference["correct"], &Value::from(10_000))
+    );
+    assert_eq!(report["correct"], 8626);
+    let per_class = report["per_class"].as_array().expect("a list");
+    let per_class: Vec<&Value> = per_class.iter().map(|class| &class["correct"]).collect();
+    let expected: Vec<&Value> = reference["correct_per_class"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .collect();
+    assert_eq!(per_class, expected);
+    let batches = report["batches"].as_array().expect("a list");
+    let sizes: Vec<&Value> = batches.iter().map(|batch| &batch["size"]).collect();
+    assert_eq!(sizes, [1, 7, 256, 10_000]);
+    assert!(
+        batches.iter().all(|batch| batch["other"] == 0),
+        "{batches:?}"
+    );
+}
+
+#[test]
+fn the_test_set_is_classified_as_by_numpy() {
+    if let Some(data) = data_dir("the_test_set_is_classified_as_by_numpy") {
+        classifies_as_the_reference(&data, &["--device", "cpu"]);
+    }
+}
+
+#[test]
+fn the_test_set_is_classified_as_by_numpy_on_the_gpu() {
+    let test = "the_test_set_is_classified_as_by_numpy_on_the_gpu";
+    if let (Some(data), Some(device)) = (data_dir(test), gpu(test)) {
+        classifies_as_the_reference(&data, &device);
+    }
+}
+
+#[test]
+fn results_are_written_as_npy() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let (input, output) = (folder.path().join("x.npy"), folder.path().join("out"));
+    save_npy(
+        &input,
+        &Tensor::from_slice(&[2, 784], &[0.5f32; 2 * 784]).expect("sizes agree"),
+    )
+    .expect("writable");
+    let (input, output) = (
+        format!("x={}", input.display()),
+        output.display().to_string(),
+    );
+    let args = [
+        "run", MODULE, "--params", WEIGHTS, "--input", &input, "--output", &output,
+    ];
+    let report = json(&[&args[..], &["--device", "cpu", "--json"]].concat());
+    let written = load_tensor(&PathBuf::from(output).join("main.npy")).expect("written");
+    assert_eq!(written.shape(), [2, 10]);
+    let first = report["outputs"][0]["first"][0].as_f64().expect("a number");
+    assert_eq!(
+        f64::from(written.as_slice::<f32>().expect("float32")[0]),
+        first
+    );
+}
+
+#[test]
+fn every_stage_can_be_shown() {
+    let stages = [
+        ("script", "def main("),
+        ("scheduled", "T.thread_binding("),
+        ("trace", "sch.bind("),
+        ("kernel", "launch grid"),
+        ("wgsl", "@compute"),
+        ("spirv", "07230203"),
+        ("clif", "system_v"),
+        ("bytecode", "@main"),
+    ];
+    for (stage, expected) in stages {
+        let text = stdout(&weftile(&["show", MODULE, "--stage", stage]));
+        assert!(text.contains(expected), "{stage}: {text}");
+    }
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().display().to_string();
+    stdout(&weftile(&[
+        "show", MODULE, "--stage", "spirv", "--output", &path,
+    ]));
+    let relu = std::fs::read(folder.path().join("relu.spv")).expect("written");
+    assert_eq!(relu[..4], 0x0723_0203_u32.to_le_bytes());
+}
+
+#[test]
+fn devices_agree_with_the_interpreter() {
+    let shapes = ["--shape", "x=3x20", "--shape", "w0=17x20", "--shape", "k=5"];
+    let mut devices = vec![vec!["--device", "cpu"]];
+    if let Some([_, gpu, allow]) = gpu("devices_agree_with_the_interpreter") {
+        devices.push(vec!["--device", gpu, allow]);
+    }
+    for device in devices {
+        let args = [
+            &["diff", MODULE, "--json"],
+            &shapes[..],
+            &["--device", "interp"],
+            &device,
+        ]
+        .concat();
+        let report = json(&args);
+        assert_eq!(report["agree"], true);
+        let names: Vec<&Value> = report["values"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|v| &v["name"])
+            .collect();
+        assert_eq!(names, ["lv0", "lv1", "out"]);
+    }
+}
+
+#[test]
+fn calls_are_timed() {
+    let args = [
+        "bench", MODULE, "--params", WEIGHTS, "--shape", "x=1x784", "--device", "cpu",
+    ];
+    let report = json(&[&args[..], &["--time", "0.05", "--profile", "--json"]].concat());
+    let of = |name: &str| report[name].as_f64().expect("a number");
+    assert!(
+        of("min_ms") > 0.0 && of("min_ms") <= of("median_ms") && of("median_ms") <= of("p95_ms")
+    );
+    let steps = report["steps"].as_array().expect("a list");
+    assert!(
+        steps
+            .iter()
+            .any(|step| step["name"] == "relu" && step["kind"] == "kernel"),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn a_users_error_is_exit_code_1() {
+    let missing = refused(&["run", "no/such.py"], 1);
+    assert!(
+        missing.starts_with("error: cannot read no/such.py\n  because: "),
+        "{missing}"
+    );
+    let shape = refused(&["bench", MODULE, "--shape", "x=2x6", "--device", "cpu"], 1);
+    assert!(
+        shape.contains("parameter `w0` needs --input w0=FILE.npy"),
+        "{shape}"
+    );
+    let device = refused(&["demo", "--device", "no such gpu"], 1);
+    assert!(device.contains("no such gpu"), "{device}");
+    let func = refused(&["run", MODULE, "--func", "mian"], 1);
+    assert!(
+        func.contains("there is no graph function `mian`; there are: main"),
+        "{func}"
+    );
+    let data = refused(&["demo", "--data", "no/such/folder"], 1);
+    assert!(data.contains("--download fetches it"), "{data}");
+}
+
+#[test]
+fn a_wrong_program_is_shown_with_its_line() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("wrong.py");
+    std::fs::write(
+        &path,
+        "@T.prim_func\ndef f(a: T.handle):\n    A = T.match_bufer(a, (4,))\n",
+    )
+    .expect("writable");
+    let message = refused(&["show", &path.display().to_string()], 1);
+    assert!(message.contains("wrong.py:3:"), "{message}");
+    assert!(message.contains("A = T.match_bufer(a, (4,))"), "{message}");
+    assert!(message.contains("^^^"), "{message}");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for args in [
+        &["no-such-verb"][..],
+        &["run"],
+        &["show", MODULE, "--stage", "ptx"],
+        &["bench", MODULE, "--shape", "x"],
+    ] {
+        assert!(refused(args, 2).contains("--help"), "{args:?}");
+    }
+}
+
+#[test]
+fn variables_of_the_environment_are_read() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let output = command(&["demo", "--device", "cpu"])
+        .env("WEFTILE_DUMP", "graph,kernel")
+        .env("WEFTILE_DUMP_DIR", folder.path())
+        .env("WEFTILE_TIME", "1")
+        .output()
+        .expect("the program starts");
+    stdout(&output);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("schedule"),
+        "a table of stages"
+    );
+    let dumps = std::fs::read_dir(folder.path()).expect("made").count();
+    assert!(dumps >= 3, "{dumps}");
+    let output = command(&["demo"])
+        .env("WEFTILE_DUMP", "ptx")
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = command(&["show", MODULE, "--stage", "spirv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let mut errors = String::new();
+    child
+        .stderr
+        .take()
+        .expect("piped")
+        .read_to_string(&mut errors)
+        .expect("text");
+    assert_eq!(child.wait().expect("ends").code(), Some(0), "{errors}");
+    assert!(!errors.contains("weftile has a bug"), "{errors}");
+}

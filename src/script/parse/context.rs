@@ -193,6 +193,13 @@ impl<'a> Context<'a> {
                 AttrValue::List(values.collect::<Parse<_>>()?)
             }
             ast::Expr::Dict(_) => AttrValue::Dict(self.attrs(node)?),
+            // A target is kept as its description.
+            ast::Expr::Call(call)
+                if matches!(dotted(&call.func).as_deref(), Some("T.target" | "I.target")) =>
+            {
+                let [target] = self.bind_all(call, "T.target", ["target"])?;
+                self.attr_value(target)?
+            }
             _ if let Some(value) = int_literal(node) => AttrValue::Int(value),
             _ if let Some(value) = float_literal(node) => AttrValue::Float(value),
             _ => AttrValue::Expr(self.expr(node)?),

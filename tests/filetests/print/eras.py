@@ -7,7 +7,7 @@ n = TypeVar("n")
 class Module:
     @T.prim_func(private=True, s_tir=True)
     def old(rx: T.Buffer[(4, 8), "float16"], out: T.Buffer[(4, 8), "int8"]) -> None:
-        T.func_attr({"global_symbol": "old", "tir.noalias": True})
+        T.func_attr({"global_symbol": "old", "tir.noalias": True, "target": T.target({"kind": "llvm", "keys": ["cpu"]})})
         # body
         for i0, i1 in T.grid(4, 8):
             with T.sblock("b"):
@@ -55,7 +55,7 @@ class Module:
 class Module:
     @T.prim_func(private=True)
     def old(rx: T.Buffer((4, 8), "float16"), out: T.Buffer((4, 8), "int8")):
-        T.func_attr({"global_symbol": "old", "tir.noalias": True})
+        T.func_attr({"global_symbol": "old", "tir.noalias": True, "target": {"kind": "llvm", "keys": ["cpu"]}})
         # with T.block("root"):
         for i0, i1 in T.grid(4, 8):
             with T.block("b"):

@@ -188,15 +188,17 @@ impl Emitter<'_> {
         };
         let left = self.side(op, a, Side::Left)?;
         let mut right = self.side(op, b, Side::Right)?;
-        if matches!(op, BinOp::Shl | BinOp::Shr) {
+        let bits = 8 * ty.scalar.bytes() as i64;
+        if let (BinOp::Shl | BinOp::Shr, Expr::Int(count, _)) = (op, b)
+            && ty.lanes == 1
+        {
+            right = format!("{}u", count.rem_euclid(bits));
+        } else if matches!(op, BinOp::Shl | BinOp::Shr) {
             let count = self.ty(Ty {
                 scalar: ScalarType::U32,
                 lanes: ty.lanes,
             })?;
-            right = format!(
-                "({count}({right}) & {count}({}u))",
-                8 * ty.scalar.bytes() - 1
-            );
+            right = format!("({count}({right}) & {count}({}u))", bits - 1);
         }
         let text = format!("{left} {symbol} {right}");
         let narrow = ty.scalar.is_int() && ty.scalar.bytes() < 4 && !op.is_comparison();

@@ -2,6 +2,9 @@
 //! workgroup wait. A barrier may only stand where all of them come by (GPU: anything else is undefined and may hang), so it
 //! is put before the branch or loop that differs between threads.
 //!
+//! Two stores with no load between them need none: a block is the only writer of its elements and writes each once, and an
+//! update reads what its initialisation wrote.
+//!
 //! Reference: TVM's `ThreadSync`; the state is, per array, whether it was read and written since the last barrier.
 
 use std::collections::HashMap;
@@ -57,7 +60,7 @@ impl State {
             .filter(|(id, n)| {
                 self.used
                     .get(id)
-                    .is_some_and(|u| u.written || n.written && u.read)
+                    .is_some_and(|u| u.written && n.read || n.written && u.read)
             })
             .map(|(id, _)| *id)
             .collect();

@@ -22,6 +22,7 @@ mod prove;
 mod speculate;
 mod storage;
 mod thread_reduce;
+mod widen;
 
 #[cfg(test)]
 mod tests;

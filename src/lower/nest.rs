@@ -6,12 +6,14 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::storage::{Home, Homes};
+use super::widen::{widen, widen_inside};
 use super::{LowerError, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc,
     Range, Stmt, ThreadAxis, Var,
 };
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// A statement.
@@ -288,7 +290,12 @@ impl<'a> Unblock<'a> {
             }
             _ => e.clone(),
         });
-        self.analyzer.simplify(&e)
+        self.analyzer.simplify(&widen_inside(&e))
+    }
+
+    /// An index, extent or other integer of the program, as `int64`.
+    pub(super) fn index(&self, e: &Expr) -> Expr {
+        self.analyzer.simplify(&widen(&self.expr(e)))
     }
 
     fn through_view(&self, buffer: &Buffer, indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
@@ -315,7 +322,7 @@ impl<'a> Unblock<'a> {
                     indices,
                     value,
                 } => {
-                    let indices = indices.iter().map(|i| self.expr(i)).collect();
+                    let indices = indices.iter().map(|i| self.index(i)).collect();
                     let (buffer, indices) = self.through_view(buffer, indices);
                     out.push(Node::Store {
                         buffer,
@@ -370,7 +377,7 @@ impl<'a> Unblock<'a> {
     ) -> Result<Vec<Node>, LowerError> {
         let func = self.func;
         let l = &func.loops[id];
-        let (min, extent) = (self.expr(&l.min), self.expr(&l.extent));
+        let (min, extent) = (self.index(&l.min), self.index(&l.extent));
         let body = func.tree.body(id);
         if let LoopKind::ThreadBinding(axis) = l.kind
             && self.launch
@@ -384,8 +391,8 @@ impl<'a> Unblock<'a> {
                     var: var.clone(),
                 });
             }
-            let value = self.axis(axis, &l.var, &extent)? + min;
-            self.map.insert(l.var.clone(), value);
+            let value = self.axis(axis, &extent)? + min;
+            self.map.insert(l.var.clone(), value.cast(l.var.dtype()));
             let before = self.bound;
             self.bound = before.with(axis);
             let nodes = inside(self, body);
@@ -393,14 +400,17 @@ impl<'a> Unblock<'a> {
             return nodes;
         }
         if extent.is_one() {
-            self.map.insert(l.var.clone(), min);
+            self.map.insert(l.var.clone(), min.cast(l.var.dtype()));
             return inside(self, body);
         }
         let range = Range {
             min: min.clone(),
             extent: extent.clone(),
         };
-        self.analyzer.bind(&l.var, &range);
+        let var = Var::new(l.var.name(), DType::I64);
+        self.map
+            .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
+        self.analyzer.bind(&var, &range);
         let before = self.host_loop.clone();
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
@@ -415,7 +425,7 @@ impl<'a> Unblock<'a> {
             kind => kind,
         };
         Ok(vec![Node::For {
-            var: l.var.clone(),
+            var,
             min,
             extent,
             kind,
@@ -423,8 +433,8 @@ impl<'a> Unblock<'a> {
         }])
     }
 
-    /// The variable of an axis, in the type of the loop that is bound to it.
-    fn axis(&mut self, axis: ThreadAxis, var: &Var, extent: &Expr) -> Result<Expr, LowerError> {
+    /// The variable of an axis.
+    fn axis(&mut self, axis: ThreadAxis, extent: &Expr) -> Result<Expr, LowerError> {
         if let Some(known) = self.nest.axes.get(&axis) {
             let same = known.extent == *extent
                 || known.extent.as_int().is_some() && known.extent.as_int() == extent.as_int();
@@ -436,10 +446,10 @@ impl<'a> Unblock<'a> {
                     second: format!("{extent:?}"),
                 });
             }
-            return Ok(known.var.expr().cast(var.dtype()));
+            return Ok(known.var.expr());
         }
         let name = axis.name().replace('.', "_");
-        let axis_var = Var::new(name, var.dtype());
+        let axis_var = Var::new(name, DType::I64);
         self.analyzer.bind(&axis_var, &Range::to(extent.clone()));
         let expr = axis_var.expr();
         self.nest.axes.insert(
@@ -494,8 +504,8 @@ impl<'a> Unblock<'a> {
                 .region
                 .iter()
                 .map(|r| Range {
-                    min: self.expr(&r.min),
-                    extent: self.expr(&r.extent),
+                    min: self.index(&r.min),
+                    extent: self.index(&r.extent),
                 })
                 .collect();
             let source = BufferRegion {
@@ -513,7 +523,7 @@ impl<'a> Unblock<'a> {
         let mut cond = Expr::bool(true);
         for (iter, binding) in block.iters.iter().zip(&block.bindings) {
             if iter.kind == IterKind::Reduce {
-                let (value, first) = (self.expr(binding), self.expr(&iter.dom.min));
+                let (value, first) = (self.index(binding), self.index(&iter.dom.min));
                 cond = cond.and(self.analyzer.simplify(&value.equals(first)));
             }
         }

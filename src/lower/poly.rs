@@ -156,6 +156,21 @@ impl Poly {
         None
     }
 
+    /// For a sum with a term `x // c`, `c` a positive constant: `c`, and `c` times the sum with `x` in place of `c * (x // c)`,
+    /// which is no smaller than `c` times the sum.
+    pub(super) fn without_division(&self) -> Option<(i64, Self)> {
+        self.terms.iter().find_map(|t| {
+            let [atom] = t.atoms.as_slice() else {
+                return None;
+            };
+            let (x, c) = atom.as_binary(BinOp::FloorDiv)?;
+            let c = c.as_int().filter(|c| *c > 0 && t.coef == 1)?;
+            let mut rest = self.clone();
+            rest.add_term(&t.atoms, -1);
+            Some((c, Self::of(x).plus(&rest, c)))
+        })
+    }
+
     /// Whether the value is a multiple of `n` for all values of the atoms.
     pub(super) fn is_multiple_of(&self, n: i64) -> bool {
         self.terms

@@ -1,7 +1,9 @@
 //! Proofs about indices: whether an access stays inside its buffer under the loops and conditions around it.
 
+use super::poly::Poly;
 use crate::arith::Analyzer;
 use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// What is known at one place of a loop program, with the way back out of the loops and conditions around it.
@@ -56,7 +58,11 @@ impl Prover {
             ExprKind::Binary(BinOp::FloorMod, _, c) if self.analyzer.bound(c).min > 0 => {
                 self.analyzer.can_prove(&c.le(extent))
             }
-            _ => false,
+            // y + x // c < n where c * y + x < c * n
+            _ => Poly::of(index).without_division().is_some_and(|(c, sum)| {
+                let sum = sum.join_div_mod().to_expr(DType::I64, &|_| false);
+                self.analyzer.can_prove(&sum.lt(extent * c))
+            }),
         }
     }
 

@@ -63,7 +63,7 @@ fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
     }
     let clamp = |(index, extent): (&Expr, &Expr)| {
         let mut index = index.clone();
-        let extent = at.expr(extent);
+        let extent = at.index(extent);
         if !at.analyzer.can_prove(&index.lt(&extent)) {
             let last = at.analyzer.simplify(&(extent - 1));
             index = index.min(last);

@@ -219,7 +219,7 @@ impl Lowering {
         predicate: &Expr,
     ) -> Vec<Node> {
         let r = &self.reduction;
-        let indices: Vec<Expr> = r.indices.iter().map(|i| at.expr(i)).collect();
+        let indices: Vec<Expr> = r.indices.iter().map(|i| at.index(i)).collect();
         let before = match &r.init {
             Some(init) if *init == self.identity => None,
             Some(init) => Some(at.expr(init)),

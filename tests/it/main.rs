@@ -6,6 +6,8 @@ mod cli;
 mod cpu;
 mod data;
 mod frontend;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod sched_loops;
 mod sched_move;
 mod script;

@@ -5,6 +5,7 @@ use crate::ir::{Buffer, Expr, ExprKind};
 use crate::kernel::{self, Ty};
 use crate::lower::LowerError;
 use crate::lower::poly::Poly;
+use crate::lower::widen::is_index;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
@@ -305,48 +306,5 @@ impl Emit<'_> {
             }
             _ => e.clone(),
         })
-    }
-}
-
-/// Whether an integer expression is made of loop variables, dims and constants alone, so that it may be computed in the
-/// index type.
-pub(super) fn is_index(e: &Expr) -> bool {
-    if !matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) || e.dtype().is_vector() {
-        return false;
-    }
-    match e.kind() {
-        ExprKind::Int(_) | ExprKind::Var(_) => true,
-        ExprKind::Cast(a) => is_index(a),
-        ExprKind::Binary(op, a, b) => {
-            matches!(
-                op,
-                BinOp::Add
-                    | BinOp::Sub
-                    | BinOp::Mul
-                    | BinOp::FloorDiv
-                    | BinOp::FloorMod
-                    | BinOp::Div
-                    | BinOp::Mod
-                    | BinOp::Min
-                    | BinOp::Max
-            ) && is_index(a)
-                && is_index(b)
-        }
-        ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => is_index(a) && is_index(b),
-        ExprKind::Float(_)
-        | ExprKind::Not(_)
-        | ExprKind::Load(_, _)
-        | ExprKind::Ramp {
-            base: _,
-            stride: _,
-            lanes: _,
-        }
-        | ExprKind::Broadcast(_, _)
-        | ExprKind::Call(_, _)
-        | ExprKind::Let {
-            var: _,
-            value: _,
-            body: _,
-        } => false,
     }
 }

@@ -7,6 +7,7 @@ use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
 use crate::lower::nest::{Node, conjuncts, substitute_nodes};
 use crate::lower::poly::Poly;
+use crate::lower::widen::is_index;
 use crate::tensor::scalar::BinOp;
 
 /// The variable of a vectorized loop, from 0, and its number of lanes.
@@ -148,6 +149,7 @@ impl Emit<'_> {
                     let test = self.value(&shared)?;
                     self.prover.enter();
                     self.prover.analyzer.assume(cond);
+                    self.prover.analyzer.assume(&shared);
                     let inner = self.vector_nodes(then, lanes)?;
                     self.prover.leave();
                     let Some(inner) = inner else {
@@ -218,22 +220,20 @@ impl Emit<'_> {
                 return self.vector_load(buffer, indices, lanes);
             }
         }
-        if super::expr::is_index(e) {
+        if is_index(e) {
             return self.lane_by_lane(e, lanes);
         }
         let boxed = |e: Result<kernel::Expr, LowerError>| e.map(Box::new);
         Ok(match e.kind() {
             ExprKind::Load(buffer, indices) => self.vector_load(buffer, indices, lanes)?,
-            ExprKind::Cast(a) if !super::expr::is_index(a) => {
+            ExprKind::Cast(a) if !is_index(a) => {
                 let ty = Ty {
                     scalar: e.dtype().scalar,
                     lanes: count,
                 };
                 kernel::Expr::Cast(ty, boxed(self.vector(a, lanes))?)
             }
-            ExprKind::Binary(op, a, b)
-                if !(super::expr::is_index(a) && super::expr::is_index(b)) =>
-            {
+            ExprKind::Binary(op, a, b) if !(is_index(a) && is_index(b)) => {
                 let (a, b) = (self.vector(a, lanes)?, self.vector(b, lanes)?);
                 kernel::Expr::Binary(*op, Box::new(a), Box::new(b))
             }

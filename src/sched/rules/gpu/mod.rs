@@ -71,6 +71,3 @@ fn fuse_loops(schedule: &mut Schedule, loops: &[LoopId]) -> Result<LoopId, Decli
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,79 @@
+//! One type for index arithmetic: `int32` and `int64` loop variables meet in one program (`T.grid(n, 64)` with an `int64` n), and
+//! conversions between them would hide sums from the simplifier. Lowering computes all indices as `int64`; emission chooses
+//! the type that the target likes.
+
+use crate::ir::{Expr, ExprKind};
+use crate::tensor::scalar::BinOp;
+use crate::tensor::{DType, ScalarType};
+
+/// Whether an integer expression is made of loop variables, dims and constants alone, so that it may be computed in the
+/// index type.
+pub(super) fn is_index(e: &Expr) -> bool {
+    if !matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) || e.dtype().is_vector() {
+        return false;
+    }
+    match e.kind() {
+        ExprKind::Int(_) | ExprKind::Var(_) => true,
+        ExprKind::Cast(a) => is_index(a),
+        ExprKind::Binary(op, a, b) => {
+            matches!(
+                op,
+                BinOp::Add
+                    | BinOp::Sub
+                    | BinOp::Mul
+                    | BinOp::FloorDiv
+                    | BinOp::FloorMod
+                    | BinOp::Div
+                    | BinOp::Mod
+                    | BinOp::Min
+                    | BinOp::Max
+            ) && is_index(a)
+                && is_index(b)
+        }
+        ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => is_index(a) && is_index(b),
+        ExprKind::Float(_)
+        | ExprKind::Not(_)
+        | ExprKind::Load(_, _)
+        | ExprKind::Ramp {
+            base: _,
+            stride: _,
+            lanes: _,
+        }
+        | ExprKind::Broadcast(_, _)
+        | ExprKind::Call(_, _)
+        | ExprKind::Let {
+            var: _,
+            value: _,
+            body: _,
+        } => false,
+    }
+}
+
+/// An index as `int64`, without conversions inside; any other expression with its indices so.
+pub(super) fn widen(e: &Expr) -> Expr {
+    if !is_index(e) {
+        return widen_inside(e);
+    }
+    match e.kind() {
+        ExprKind::Int(v) => Expr::i64(*v),
+        ExprKind::Cast(a) => widen(a),
+        ExprKind::Binary(op, a, b) => Expr::binary(*op, widen(a), widen(b)),
+        ExprKind::Select(c, a, b) => Expr::select(widen_inside(c), widen(a), widen(b)),
+        ExprKind::IfThenElse(c, a, b) => Expr::if_then_else(widen_inside(c), widen(a), widen(b)),
+        _ => e.cast(DType::I64),
+    }
+}
+
+/// The expression, of the same type, with the indices inside as `int64`.
+pub(super) fn widen_inside(e: &Expr) -> Expr {
+    if is_index(e) {
+        return widen(e).cast(e.dtype());
+    }
+    match e.kind() {
+        ExprKind::Load(buffer, indices) => Expr::load(buffer, indices.iter().map(widen).collect()),
+        ExprKind::Binary(op, a, b) if op.is_comparison() && is_index(a) && is_index(b) => {
+            Expr::binary(*op, widen(a), widen(b))
+        }
+        _ => e.map_children(&mut widen_inside),
+    }
+}

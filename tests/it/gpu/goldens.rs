@@ -1,0 +1,106 @@
+//! The WGSL of the lesson's kernels, so that a reviewer sees every change of the emitted text. `WEFTILE_BLESS=1` rewrites.
+
+use std::path::PathBuf;
+
+use weftile::codegen_wgsl;
+use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::{lower, sched, script};
+
+const LESSON: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def linear0(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
+        m, n, k = T.int64(), T.int64(), T.int64()
+        X = T.match_buffer(x, (1, m), "float32")
+        W = T.match_buffer(w, (n, m), "float32")
+        B = T.match_buffer(b, (n, ), "float32")
+        Z = T.match_buffer(z, (1, n), "float32")
+        Y = T.alloc_buffer((1, n), "float32")
+        for i, j, k in T.grid(1, n, m):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vj, vk]
+        for i, j in T.grid(1, n):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Z[vi, vj] = Y[vi, vj] + B[vj]
+
+    @T.prim_func
+    def relu0(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (1, n), "float32")
+        Y = T.match_buffer(y, (1, n), "float32")
+        for i, j in T.grid(1, n):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+"#;
+
+fn check(name: &str, target: GpuTarget, rules: &[&str]) {
+    let module = script::parse("lesson.py", LESSON).expect("parses");
+    let func = module
+        .prim_func(name.split('.').next().expect("has a name"))
+        .expect("is there");
+    let target = Target::Gpu(target);
+    let scheduled = sched::rules::schedule(func, &target);
+    assert_eq!(scheduled.rules, rules, "rules for {name}");
+    let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
+    let Target::Gpu(gpu) = &target else {
+        unreachable!("made above")
+    };
+    let mut text = String::new();
+    for kernel in &lowered.kernels {
+        let wgsl = codegen_wgsl::emit(kernel, gpu).expect("emits");
+        codegen_wgsl::validate(&wgsl).expect("naga accepts it");
+        codegen_wgsl::spirv(&wgsl).expect("translates");
+        text.push_str(&wgsl.text);
+    }
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/goldens/wgsl")
+        .join(format!("{name}.wgsl"));
+    if std::env::var_os("WEFTILE_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().expect("has a folder")).expect("makes the folder");
+        std::fs::write(&path, &text).expect("writes");
+        return;
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    if known != text {
+        let diff = similar::TextDiff::from_lines(&known, &text);
+        panic!(
+            "{} is not what is emitted now (WEFTILE_BLESS=1 rewrites it)\n{}",
+            path.display(),
+            diff.unified_diff()
+        );
+    }
+}
+
+fn target(class: GpuClass) -> GpuTarget {
+    GpuTarget {
+        class,
+        immediate_bytes: 128,
+        ..GpuTarget::default()
+    }
+}
+
+#[test]
+fn linear_on_a_gpu() {
+    check("linear0.gpu", target(GpuClass::Nvidia), &["matmul"]);
+}
+
+#[test]
+fn linear_on_a_software_adapter() {
+    check("linear0.software", target(GpuClass::Software), &["matmul"]);
+}
+
+#[test]
+fn linear_without_immediates() {
+    check("linear0.uniform", GpuTarget::default(), &["matmul"]);
+}
+
+#[test]
+fn relu() {
+    check("relu0.gpu", target(GpuClass::Nvidia), &["elementwise"]);
+}

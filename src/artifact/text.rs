@@ -39,9 +39,11 @@ impl Executable {
 
     fn global_names(&self) -> Vec<&str> {
         let functions = self.functions.iter().map(|f| f.name.as_str());
-        let others = self.callees.iter().filter_map(|callee| {
-            (!matches!(callee, Callee::Function(_))).then(|| self.callee_name(callee))
-        });
+        let others = self
+            .callees
+            .iter()
+            .filter(|callee| !matches!(callee, Callee::Function(_)))
+            .map(|callee| self.callee_name(callee));
         functions.chain(others).collect()
     }
 

@@ -1,12 +1,11 @@
 //! Checks of values against their `StructInfo`, and the dimensions they define.
 
 use super::error::{GraphError, GraphProblem};
-use super::func::{Compiler, annotation};
+use super::func::{Compiler, annotation, dim_text};
 use super::shapes::Dim;
 use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
 use crate::ir::graph::ValueId;
 use crate::ir::{Expr, ShapeInfo, StructInfo};
-use crate::script::print_expr;
 
 /// A value whose dimensions are to be matched.
 pub(super) struct Matching {
@@ -38,7 +37,7 @@ impl Compiler<'_> {
             location: location.to_owned(),
             value: self.function.values[value].name.clone(),
             annotation: annotation(sinfo),
-            dims: dims.iter().map(print_expr).collect(),
+            dims: dims.iter().map(dim_text).collect(),
         }));
         let ndim = |shape: &ShapeInfo| Operand::Imm(shape.ndim().map_or(-1, |n| n as i64));
         match sinfo {

@@ -336,7 +336,10 @@ impl Compiler<'_> {
         let on_host = self.gpu && kernel.is_none();
         let mut operands = self.flat(args, value)?;
         if on_host {
-            operands = operands.into_iter().map(|op| self.to_host(op)).collect();
+            operands = operands
+                .into_iter()
+                .map(|op| self.copy_to_host(op))
+                .collect();
         }
         let place = if on_host { Place::Host } else { Place::Device };
         let inputs = operands.clone();
@@ -385,7 +388,7 @@ impl Compiler<'_> {
     }
 
     /// On a GPU, the operand in host memory: constants are there already.
-    fn to_host(&mut self, operand: Operand) -> Operand {
+    fn copy_to_host(&mut self, operand: Operand) -> Operand {
         match operand {
             Operand::Reg(_) => Operand::Reg(self.builtin(Builtin::ToHost, vec![operand])),
             other => other,
@@ -465,7 +468,10 @@ impl Compiler<'_> {
         };
         let on_host = self.gpu && packed;
         if on_host {
-            operands = operands.into_iter().map(|op| self.to_host(op)).collect();
+            operands = operands
+                .into_iter()
+                .map(|op| self.copy_to_host(op))
+                .collect();
         }
         let callee = self.pool.callee(callee);
         let dst = self.reg();
@@ -499,7 +505,7 @@ impl Compiler<'_> {
         let cond = self.arg(cond, value)?;
         let mut cond = self.operand(cond);
         if self.gpu {
-            cond = self.to_host(cond);
+            cond = self.copy_to_host(cond);
         }
         let cond = self.builtin(Builtin::ReadIfCond, vec![cond]);
         let result = self.reg();
@@ -548,20 +554,20 @@ fn make_operands(dim: Dim) -> [Operand; 2] {
 /// `R.Tensor((n, 4), dtype="float32")` and its kin, for error contexts.
 pub(super) fn annotation(sinfo: &StructInfo) -> String {
     let list = |dims: &[Expr]| match dims {
-        [one] => format!("({},)", print_expr(one)),
+        [one] => format!("({},)", dim_text(one)),
         dims => format!(
             "({})",
-            dims.iter().map(print_expr).collect::<Vec<_>>().join(", ")
+            dims.iter().map(dim_text).collect::<Vec<_>>().join(", ")
         ),
     };
     match sinfo {
         StructInfo::Object => "R.Object".to_owned(),
         StructInfo::Prim { dtype, value } => match value {
-            Some(value) => format!("R.Prim(value={})", print_expr(value)),
+            Some(value) => format!("R.Prim(value={})", dim_text(value)),
             None => format!("R.Prim(\"{dtype}\")"),
         },
         StructInfo::Shape(ShapeInfo::Known(dims)) => {
-            let dims: Vec<String> = dims.iter().map(print_expr).collect();
+            let dims: Vec<String> = dims.iter().map(dim_text).collect();
             format!("R.Shape([{}])", dims.join(", "))
         }
         StructInfo::Shape(ShapeInfo::Ndim(ndim)) => format!("R.Shape(ndim={ndim})"),
@@ -589,4 +595,10 @@ pub(super) fn annotation(sinfo: &StructInfo) -> String {
             pure: _,
         } => "R.Callable".to_owned(),
     }
+}
+
+/// A dimension as it is written in an annotation: integers without their type.
+pub(super) fn dim_text(dim: &Expr) -> String {
+    dim.as_int()
+        .map_or_else(|| print_expr(dim), |value| value.to_string())
 }

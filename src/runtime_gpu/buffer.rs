@@ -42,39 +42,47 @@ impl Usage {
     }
 }
 
-/// Unused buffers by what they are for and their size.
+/// Buffers that nobody uses.
+#[derive(Default)]
+struct Free {
+    /// With their ids, by what they are for and their size.
+    buffers: BTreeMap<(Usage, u64), Vec<(u64, wgpu::Buffer)>>,
+    /// Bytes of them all.
+    bytes: u64,
+}
+
+/// Unused buffers of a device.
 #[derive(Default)]
 pub(super) struct Pool {
-    free: Mutex<(BTreeMap<(Usage, u64), Vec<(u64, wgpu::Buffer)>>, u64)>,
+    free: Mutex<Free>,
 }
 
 impl Pool {
     fn take(&self, usage: Usage, size: u64) -> Option<(u64, wgpu::Buffer)> {
-        let mut guard = lock(&self.free);
-        let (free, bytes) = &mut *guard;
-        let found = free.get_mut(&(usage, size))?.pop()?;
-        *bytes -= size;
+        let mut free = lock(&self.free);
+        let found = free.buffers.get_mut(&(usage, size))?.pop()?;
+        free.bytes -= size;
         Some(found)
     }
 
     fn give(&self, usage: Usage, id: u64, buffer: wgpu::Buffer) {
         let size = buffer.size();
-        let mut guard = lock(&self.free);
-        let (free, bytes) = &mut *guard;
-        if *bytes + size > POOL_LIMIT {
+        let mut free = lock(&self.free);
+        if free.bytes + size > POOL_LIMIT {
             buffer.destroy();
             return;
         }
-        *bytes += size;
-        free.entry((usage, size)).or_default().push((id, buffer));
+        free.bytes += size;
+        let same = free.buffers.entry((usage, size)).or_default();
+        same.push((id, buffer));
     }
 
     fn clear(&self) {
-        let mut guard = lock(&self.free);
-        for (_, buffer) in guard.0.values().flatten() {
+        let mut free = lock(&self.free);
+        for (_, buffer) in free.buffers.values().flatten() {
             buffer.destroy();
         }
-        *guard = Default::default();
+        *free = Free::default();
     }
 }
 

@@ -28,13 +28,16 @@ pub struct PipelineDesc<'a> {
     pub in_bounds: bool,
 }
 
+/// Ids of buffers, and the bytes of each that are bound.
+type Bound = Vec<(u64, u64)>;
+
 /// A compiled kernel.
 pub struct Pipeline {
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) name: String,
     layout: wgpu::BindGroupLayout,
     uniform: Option<u32>,
-    bind_groups: Mutex<HashMap<Vec<(u64, u64)>, Arc<BindGroup>>>,
+    bind_groups: Mutex<HashMap<Bound, Arc<BindGroup>>>,
 }
 
 impl std::fmt::Debug for Pipeline {
@@ -114,7 +117,7 @@ impl Gpu {
     ) -> Result<Arc<BindGroup>, GpuError> {
         let uniform = uniform.map(|buffer| (buffer, buffer.size()));
         let all = buffers.iter().copied().chain(uniform);
-        let key: Vec<(u64, u64)> = all.map(|(buffer, bytes)| (buffer.id(), bytes)).collect();
+        let key: Bound = all.map(|(buffer, bytes)| (buffer.id(), bytes)).collect();
         let mut groups = lock(&pipeline.bind_groups);
         if let Some(found) = groups.get(&key) {
             return Ok(found.clone());

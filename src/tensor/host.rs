@@ -221,17 +221,9 @@ impl Tensor {
         Ok(())
     }
 
-    /// Address of the first element, to be handed to native code that only reads.
+    /// Address of the first element, for other libraries that share the memory.
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.storage.as_ptr()
-    }
-
-    /// Address of the first element, to be handed to native code that writes.
-    ///
-    /// # Errors
-    /// As [`Tensor::bytes_mut`].
-    pub(crate) fn as_mut_ptr(&mut self) -> Result<*mut u8, TensorError> {
-        self.bytes_mut().map(<[u8]>::as_mut_ptr)
     }
 
     /// The elements.

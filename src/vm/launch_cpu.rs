@@ -98,9 +98,8 @@ impl CpuBackend {
                 }
             }
             let temp = &mut self.temps[index];
-            let pointer = temp.as_mut_ptr().map_err(|e| refused(func, e))?;
-            let bytes = temp.len();
-            self.buffers.temps.push(RawBuffer { pointer, bytes });
+            let bytes = temp.bytes_mut().map_err(|e| refused(func, e))?;
+            self.buffers.temps.push(RawBuffer::of(bytes));
         }
         Ok(())
     }

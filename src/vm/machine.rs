@@ -95,7 +95,7 @@ impl Backend {
     }
 
     /// The value with all tensors in host memory.
-    pub(super) fn to_host(&mut self, value: Value) -> Result<Value, VmError> {
+    pub(super) fn copy_to_host(&mut self, value: Value) -> Result<Value, VmError> {
         match value {
             #[cfg(feature = "gpu")]
             Value::DeviceTensor(tensor) => {
@@ -105,7 +105,7 @@ impl Backend {
                 Ok(Value::Tensor(tensor.to_host()?))
             }
             Value::Tuple(items) => {
-                let items = items.into_iter().map(|item| self.to_host(item));
+                let items = items.into_iter().map(|item| self.copy_to_host(item));
                 Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
             }
             other => Ok(other),
@@ -113,7 +113,7 @@ impl Backend {
     }
 
     /// The value with all tensors on the device.
-    pub(super) fn to_device(&mut self, value: Value) -> Result<Value, VmError> {
+    pub(super) fn copy_to_device(&mut self, value: Value) -> Result<Value, VmError> {
         match (value, self) {
             #[cfg(feature = "gpu")]
             (Value::Tensor(tensor), Self::Gpu(gpu)) => {
@@ -125,7 +125,7 @@ impl Backend {
                 Ok(Value::DeviceTensor(tensor))
             }
             (Value::Tuple(items), this) => {
-                let items = items.into_iter().map(|item| this.to_device(item));
+                let items = items.into_iter().map(|item| this.copy_to_device(item));
                 Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
             }
             (other, _) => Ok(other),
@@ -262,7 +262,9 @@ impl VirtualMachine {
         let packed = packed.collect::<Result<_, _>>()?;
         let mut backend = Backend::new(&exec, &device)?;
         let host_consts: Vec<Value> = exec.constants.iter().map(constant).collect();
-        let on_device = host_consts.iter().map(|c| backend.to_device(c.clone()));
+        let on_device = host_consts
+            .iter()
+            .map(|c| backend.copy_to_device(c.clone()));
         let consts = on_device.collect::<Result<_, _>>()?;
         Ok(Self {
             state: State {
@@ -414,7 +416,7 @@ impl VirtualMachine {
     /// # Errors
     /// If the device fails.
     pub fn to_host(&mut self, value: Value) -> Result<Value, VmError> {
-        self.state.backend.to_host(value)
+        self.state.backend.copy_to_host(value)
     }
 
     /// The value with all tensors on the device, as weights that many calls use.
@@ -422,7 +424,7 @@ impl VirtualMachine {
     /// # Errors
     /// If the device cannot hold them.
     pub fn to_device(&mut self, value: Value) -> Result<Value, VmError> {
-        self.state.backend.to_device(value)
+        self.state.backend.copy_to_device(value)
     }
 
     fn enter(
@@ -475,7 +477,7 @@ fn fill(
     for (index, arg) in args.iter().enumerate() {
         let copied = state.profile.is_some() && matches!(arg, Value::Tensor(_));
         let start = Instant::now();
-        frame.regs[index] = state.backend.to_device(arg.clone())?;
+        frame.regs[index] = state.backend.copy_to_device(arg.clone())?;
         if let (true, Some(profile), Value::Tensor(tensor)) = (copied, &mut state.profile, arg)
             && !matches!(frame.regs[index], Value::Tensor(_))
         {

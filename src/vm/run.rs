@@ -208,11 +208,11 @@ impl Run<'_> {
             }
             Op::ToHost(dst, src) => {
                 let given = value(frame, *src);
-                frame.regs[*dst] = self.state.backend.to_host(given)?;
+                frame.regs[*dst] = self.state.backend.copy_to_host(given)?;
             }
             Op::ToDevice(dst, src) => {
                 let given = value(frame, *src);
-                frame.regs[*dst] = self.state.backend.to_device(given)?;
+                frame.regs[*dst] = self.state.backend.copy_to_device(given)?;
             }
             Op::ShapeOf(dst, src) => {
                 let given = peek(&frame.regs, consts, *src);

@@ -15,6 +15,21 @@ pub struct VDevice {
     pub scope: String,
 }
 
+impl VDevice {
+    /// The device that a text names, as `"vulkan"`, `"vulkan:0"` or `"vulkan:0:global"`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ':');
+        let target = parts.next().filter(|target| !target.is_empty())?.to_owned();
+        let index = parts.next().map_or(Ok(0), str::parse).ok()?;
+        let scope = parts.next().unwrap_or("global").to_owned();
+        Some(Self {
+            target,
+            index,
+            scope,
+        })
+    }
+}
+
 /// A function of a module.
 #[derive(Clone, Debug)]
 pub enum Func {

@@ -541,7 +541,7 @@ impl OpCall<'_> {
             Rule::Conv2d => self.conv2d(),
             Rule::Pool2d => self.pool2d(),
             Rule::BatchNorm => self.batch_norm(),
-            Rule::ToVDevice => Ok(self.operands[0].clone()),
+            Rule::ToVDevice => self.to_vdevice(),
             Rule::Alloc(shape, dtype) => Ok(self.alloc(shape, dtype)),
         }
     }

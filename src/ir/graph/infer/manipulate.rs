@@ -3,7 +3,7 @@
 use super::{InferError, OpCall};
 use crate::ir::graph::Arg;
 use crate::ir::graph::dims::{Proof, compare_dims};
-use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo};
+use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo, VDevice};
 use crate::tensor::DType;
 
 /// More parts than any program cuts a tensor into; a bound on what a number in a text can make us allocate.
@@ -189,6 +189,18 @@ impl OpCall<'_> {
         };
         Ok(StructInfo::Tensor(TensorInfo {
             dtype: self.dtype_attr("dtype")?,
+            ..info.clone()
+        }))
+    }
+
+    pub(super) fn to_vdevice(&self) -> Result<StructInfo, InferError> {
+        let Some(info) = self.tensor(0)? else {
+            return Ok(StructInfo::Object);
+        };
+        let device = self.attrs.get("dst_vdevice").and_then(|v| v.as_str());
+        let device = device.and_then(VDevice::parse);
+        Ok(StructInfo::Tensor(TensorInfo {
+            vdevice: Some(device.ok_or_else(|| self.bad_attribute("dst_vdevice"))?),
             ..info.clone()
         }))
     }

@@ -108,16 +108,9 @@ impl Context<'_> {
     /// A device, written as `"vulkan"`, `"vulkan:0"` or `"vulkan:0:global"`.
     fn vdevice(&mut self, node: &ast::Expr) -> Parse<VDevice> {
         let text = self.string(node)?;
-        let mut parts = text.splitn(3, ':');
-        let target = parts.next().unwrap_or_default().to_owned();
-        let index = parts.next().map_or(Ok(0), str::parse);
-        match index {
-            Ok(index) if !target.is_empty() => Ok(VDevice {
-                target,
-                index,
-                scope: parts.next().unwrap_or("global").to_owned(),
-            }),
-            _ => Err(self.expected(node, "a device, as `\"vulkan:0\"`")),
+        match VDevice::parse(&text) {
+            Some(device) => Ok(device),
+            None => Err(self.expected(node, "a device, as `\"vulkan:0\"`")),
         }
     }
 

@@ -160,12 +160,12 @@ pub enum Rule {
     },
     /// TVM: `WrongBlockIterTypeError`.
     #[error(
-        "loop `{var}` cannot be made {kind}: it is part of `{iter}` of block `{block}`, which is not a data parallel iter variable"
+        "loop `{var}` cannot be {kind}: it is part of `{iter}` of block `{block}`, which is not a data parallel iter variable"
     )]
     WrongBlockIterKind {
         /// The loop.
         var: String,
-        /// `parallel`, `vectorized`, or the thread axis.
+        /// What it was to be: `made parallel`, `bound to blockIdx.x`.
         kind: String,
         /// The iter variable.
         iter: String,

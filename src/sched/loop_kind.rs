@@ -32,7 +32,7 @@ impl LoopKindPlan {
                 if !allowed && binding.uses(&var) {
                     let rule = Rule::WrongBlockIterKind {
                         var: var.name().to_owned(),
-                        kind: kind_name(kind).to_owned(),
+                        kind: describe(kind),
                         iter: iter.var.name().to_owned(),
                         block: node.name.clone(),
                     };
@@ -48,12 +48,12 @@ impl LoopKindPlan {
     }
 }
 
-fn kind_name(kind: LoopKind) -> &'static str {
+fn describe(kind: LoopKind) -> String {
     match kind {
-        LoopKind::Serial => "serial",
-        LoopKind::Parallel => "parallel",
-        LoopKind::Vectorized => "vectorized",
-        LoopKind::Unrolled => "unrolled",
-        LoopKind::ThreadBinding(axis) => axis.name(),
+        LoopKind::Serial => "made serial".to_owned(),
+        LoopKind::Parallel => "made parallel".to_owned(),
+        LoopKind::Vectorized => "made vectorized".to_owned(),
+        LoopKind::Unrolled => "unrolled".to_owned(),
+        LoopKind::ThreadBinding(axis) => format!("bound to {}", axis.name()),
     }
 }

@@ -1,0 +1,24 @@
+# test: sched
+# run: fuse([loop("S", 0), loop("S", 1)])
+@T.prim_func
+def before(A: T.Buffer((12, 20), "float32"), S: T.Buffer((12,), "float32"), Y: T.Buffer((12, 20), "float32")):
+    for i in range(12):
+        for k in range(20):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for j in range(20):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi, vj] - S[vi]
+
+# expect-error:
+# error: fuse: loop `k` is not the only statement of loop `i`
+#   --> before:6:5
+#   |
+# 6 |     for i in range(12):
+#   |     ^^^^^^^^^^^^^^^^^^^ loop `i`
+# 7 |         for k in range(20):
+#   |         ------------------- loop `k`

@@ -14,7 +14,7 @@ pub struct ScheduleError {
     pub primitive: &'static str,
     /// What was broken.
     #[source]
-    pub rule: Rule,
+    pub rule: Box<Rule>,
     /// Where: loops and blocks of the function, the most telling first.
     pub places: Vec<Place>,
 }
@@ -33,7 +33,7 @@ impl Refusal {
     pub fn of(self, primitive: &'static str) -> ScheduleError {
         ScheduleError {
             primitive,
-            rule: self.rule,
+            rule: Box::new(self.rule),
             places: self.places,
         }
     }

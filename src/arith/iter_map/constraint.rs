@@ -13,12 +13,15 @@ pub(super) struct Constraint {
     pub(super) upper: Option<Expr>,
 }
 
+/// Input variables and their ranges.
+type Inputs = Vec<(Var, Range)>;
+
 /// The inputs, narrowed by the bounds of single inputs, and the other bounds, smaller expressions first.
 pub(super) fn collect(
     facts: &Analyzer,
     predicate: &Expr,
     inputs: &[(Var, Range)],
-) -> Result<(Vec<(Var, Range)>, Vec<Constraint>), IterMapError> {
+) -> Result<(Inputs, Vec<Constraint>), IterMapError> {
     let mut inputs = inputs.to_vec();
     let mut constraints = Vec::new();
     let mut conjuncts = Vec::new();

@@ -55,7 +55,7 @@ fn a_predicate_shortens_a_fusion() {
     let inputs = iters(&[("i_0", 3), ("i_1", 50)]);
     let value = inputs[0].0.expr() * 50 + &inputs[1].0;
     let map = detect(
-        &[value.clone()],
+        std::slice::from_ref(&value),
         &inputs,
         &value.lt(128),
         IterMapLevel::Bijective,

@@ -5,6 +5,7 @@ mod cli;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;
+mod differential;
 mod frontend;
 #[cfg(feature = "gpu")]
 mod gpu;

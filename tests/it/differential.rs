@@ -1,0 +1,442 @@
+//! Generated programs: the interpreter, the CPU and the GPU must agree.
+//!
+//! Programs are generated as TVMScript text from bytes, so a failure prints a seed and a program to paste. Sizes include 0, 1,
+//! 2, primes and more rows than a dispatch has workgroups in one dimension; inputs include NaN, infinities and -0.0.
+
+use std::fmt::Write as _;
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use weftile::codegen_cpu::host_target;
+use weftile::kernel::Target;
+use weftile::pipeline::{self, CompileOptions};
+use weftile::runtime::{Device, Value};
+use weftile::runtime_gpu::{self, Checks};
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
+use weftile::vm::VirtualMachine;
+use weftile::{interp, script};
+
+/// A module whose `main` takes `inputs` and gives one `float32` tensor.
+struct Case {
+    text: String,
+    inputs: Vec<Tensor>,
+    /// Length of the longest sum behind one output element.
+    reduction: usize,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "inputs {:?}\n{}", self.inputs, self.text)
+    }
+}
+
+/// A dimension: its extent, and how the text says it.
+#[derive(Clone)]
+struct Dim {
+    extent: usize,
+    text: String,
+}
+
+struct Generator<'a, 'b> {
+    bytes: &'a mut Unstructured<'b>,
+    symbolic: bool,
+    dims: Vec<Dim>,
+}
+
+const EXTENTS: [usize; 12] = [0, 1, 2, 3, 5, 7, 13, 17, 31, 64, 67, 130];
+
+impl Generator<'_, '_> {
+    /// A new dimension; a symbolic one has a name of its own.
+    fn dim(&mut self, extents: &[usize]) -> Result<Dim> {
+        let extent = *self.bytes.choose(extents)?;
+        let text = if self.symbolic && self.bytes.ratio(2, 3)? {
+            format!("n{}", self.dims.len())
+        } else {
+            extent.to_string()
+        };
+        let dim = Dim { extent, text };
+        self.dims.push(dim.clone());
+        Ok(dim)
+    }
+
+    fn input(&mut self, dims: &[Dim], special: bool) -> Result<Tensor> {
+        let shape: Vec<_> = dims.iter().map(|d| d.extent).collect();
+        let mut state = u64::arbitrary(self.bytes)? | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let specials = [
+            f32::NAN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            -0.0,
+            0.0,
+            f32::MIN_POSITIVE / 2.0,
+        ];
+        let values: Vec<f32> = (0..shape.iter().product())
+            .map(|_| match next() % 64 {
+                n if special && (n as usize) < specials.len() => specials[n as usize],
+                _ => (next() % 2001) as f32 / 500.0 - 2.0,
+            })
+            .collect();
+        Ok(Tensor::from_slice(&shape, &values).expect("as many as the shape says"))
+    }
+
+    /// An element expression over the loads.
+    fn expr(&mut self, loads: &[String], depth: u32) -> Result<String> {
+        if depth == 0 || self.bytes.ratio(1, 4)? {
+            return Ok(if self.bytes.ratio(1, 4)? {
+                format!(
+                    "T.float32({:.2})",
+                    f64::from(u8::arbitrary(self.bytes)?) / 50.0 - 2.0
+                )
+            } else {
+                self.bytes.choose(loads)?.clone()
+            });
+        }
+        let a = self.expr(loads, depth - 1)?;
+        Ok(match self.bytes.int_in_range(0..=9)? {
+            0 => format!("T.exp({a})"),
+            1 => format!("T.tanh({a})"),
+            2 => format!("T.sqrt(T.abs({a}))"),
+            3 => format!("T.max({a}, {})", self.expr(loads, depth - 1)?),
+            4 => format!("T.min({a}, {})", self.expr(loads, depth - 1)?),
+            5 => format!("({a} - {})", self.expr(loads, depth - 1)?),
+            6 => format!("{a} * {}", self.expr(loads, depth - 1)?)
+                .replace("* T.float32(-", "* T.float32(-"),
+            7 => {
+                let (b, c) = (self.expr(loads, depth - 1)?, self.expr(loads, depth - 1)?);
+                format!("T.if_then_else({a} < {b}, {b}, {c})")
+            }
+            _ => format!("({a} + {})", self.expr(loads, depth - 1)?),
+        })
+    }
+}
+
+fn tuple(dims: &[Dim], quote: bool) -> String {
+    let mut out = String::from("(");
+    for dim in dims {
+        let symbolic = quote && dim.text.starts_with('n');
+        let _ = write!(
+            out,
+            "{}{}{}, ",
+            if symbolic { "\"" } else { "" },
+            dim.text,
+            if symbolic { "\"" } else { "" }
+        );
+    }
+    out.trim_end().to_owned() + ")"
+}
+
+/// The module around a loop body: parameters `A`, `B`, … of these dims, output `Y`.
+fn module(
+    generator: &Generator<'_, '_>,
+    inputs: &[Vec<Dim>],
+    output: &[Dim],
+    body: &str,
+) -> String {
+    let names = ["A", "B", "C", "D"];
+    let lower: Vec<_> = names.iter().map(|n| n.to_lowercase()).collect();
+    let mut symbolic: Vec<_> = generator
+        .dims
+        .iter()
+        .map(|d| d.text.as_str())
+        .filter(|t| t.starts_with('n'))
+        .collect();
+    symbolic.dedup();
+    let mut text = String::from("@I.ir_module\nclass Module:\n    @T.prim_func\n    def f(");
+    inputs.iter().zip(&lower).for_each(|(_, n)| {
+        let _ = write!(text, "{n}: T.handle, ");
+    });
+    text.push_str("y: T.handle):\n");
+    symbolic.iter().for_each(|n| {
+        let _ = writeln!(text, "        {n} = T.int64()");
+    });
+    for (dims, (name, handle)) in inputs.iter().zip(names.iter().zip(&lower)) {
+        let _ = writeln!(
+            text,
+            "        {name} = T.match_buffer({handle}, {}, \"float32\")",
+            tuple(dims, false)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "        Y = T.match_buffer(y, {}, \"float32\")",
+        tuple(output, false)
+    );
+    body.lines().for_each(|line| {
+        let _ = writeln!(text, "        {line}");
+    });
+    text.push_str("\n    @R.function\n    def main(");
+    let params: Vec<_> = inputs
+        .iter()
+        .zip(&lower)
+        .map(|(dims, n)| format!("{n}: R.Tensor({}, \"float32\")", tuple(dims, true)))
+        .collect();
+    let _ = writeln!(text, "{}):", params.join(", "));
+    symbolic.iter().for_each(|n| {
+        let _ = writeln!(text, "        {n} = T.int64()");
+    });
+    let args: Vec<_> = inputs
+        .iter()
+        .zip(&lower)
+        .map(|(_, n)| format!("{n}, "))
+        .collect();
+    let _ = writeln!(text, "        with R.dataflow():");
+    let out = tuple(output, false);
+    let _ = writeln!(
+        text,
+        "            out = R.call_tir(Module.f, ({}), R.Tensor({out}, \"float32\"))",
+        args.concat().trim_end()
+    );
+    text.push_str("            R.output(out)\n        return out\n");
+    text
+}
+
+/// Loops over the dims with one block; `reduce` dims come last.
+fn nest(block: &str, dims: &[Dim], reduce: usize, init: Option<&str>, store: &str) -> String {
+    let vars: Vec<_> = (0..dims.len()).map(|i| format!("i{i}")).collect();
+    let iters: Vec<_> = (0..dims.len()).map(|i| format!("v{i}")).collect();
+    let kinds: String = (0..dims.len())
+        .map(|i| if i + reduce >= dims.len() { 'R' } else { 'S' })
+        .collect();
+    let extents: Vec<_> = dims.iter().map(|d| d.text.clone()).collect();
+    let mut text = format!(
+        "for {} in T.grid({}):\n",
+        vars.join(", "),
+        extents.join(", ")
+    );
+    let _ = writeln!(text, "    with T.block(\"{block}\"):");
+    let iters = if iters.len() == 1 {
+        iters[0].clone()
+    } else {
+        iters.join(", ")
+    };
+    let remap = if dims.len() == 1 {
+        format!(
+            "T.axis.{}({}, i0)",
+            if reduce == 1 { "reduce" } else { "spatial" },
+            extents[0]
+        )
+    } else {
+        format!("T.axis.remap(\"{kinds}\", [{}])", vars.join(", "))
+    };
+    let _ = writeln!(text, "        {iters} = {remap}");
+    if let Some(init) = init {
+        let _ = writeln!(text, "        with T.init():\n            {init}");
+    }
+    let _ = writeln!(text, "        {store}");
+    text
+}
+
+fn index(buffer: &str, iters: &[usize]) -> String {
+    let iters: Vec<_> = iters.iter().map(|i| format!("v{i}")).collect();
+    format!("{buffer}[{}]", iters.join(", "))
+}
+
+/// A case of any family.
+fn case(bytes: &mut Unstructured<'_>) -> Result<Case> {
+    let symbolic = bool::arbitrary(bytes)?;
+    let family = bytes.int_in_range(0..=4)?;
+    let mut g = Generator {
+        bytes,
+        symbolic,
+        dims: vec![],
+    };
+    match family {
+        0 => elementwise(&mut g, &EXTENTS),
+        1 => matmul(&mut g),
+        2 => reduction(&mut g),
+        3 => transpose(&mut g),
+        _ => elementwise(&mut g, &[65_536, 65_537, 70_001]),
+    }
+}
+
+fn elementwise(g: &mut Generator<'_, '_>, rows: &[usize]) -> Result<Case> {
+    let mut dims = vec![g.dim(rows)?];
+    for _ in 0..g
+        .bytes
+        .int_in_range(0..=if rows.len() > 3 { 2 } else { 0 })?
+    {
+        dims.push(g.dim(&EXTENTS)?);
+    }
+    // B is A's shape without the first dimension: a broadcast.
+    let all: Vec<_> = (0..dims.len()).collect();
+    let mut inputs = vec![dims.clone()];
+    let mut loads = vec![index("A", &all)];
+    if dims.len() > 1 {
+        inputs.push(dims[1..].to_vec());
+        loads.push(index("B", &all[1..]));
+    }
+    let value = g.expr(&loads, 3)?;
+    let body = nest(
+        "Y",
+        &dims,
+        0,
+        None,
+        &format!("{} = {value}", index("Y", &all)),
+    );
+    let tensors = inputs
+        .iter()
+        .map(|d| g.input(d, true))
+        .collect::<Result<_>>()?;
+    Ok(Case {
+        text: module(g, &inputs, &dims, &body),
+        inputs: tensors,
+        reduction: 1,
+    })
+}
+
+fn matmul(g: &mut Generator<'_, '_>) -> Result<Case> {
+    let (m, n, k) = (g.dim(&EXTENTS)?, g.dim(&EXTENTS)?, g.dim(&EXTENTS)?);
+    let transposed = bool::arbitrary(g.bytes)?;
+    let b = if transposed {
+        vec![n.clone(), k.clone()]
+    } else {
+        vec![k.clone(), n.clone()]
+    };
+    let load = index("B", if transposed { &[1, 2] } else { &[2, 1] });
+    let y = index("Y", &[0, 1]);
+    let store = format!("{y} = {y} + {} * {load}", index("A", &[0, 2]));
+    let init = format!("{y} = T.float32(0)");
+    let body = nest(
+        "Y",
+        &[m.clone(), n.clone(), k.clone()],
+        1,
+        Some(&init),
+        &store,
+    );
+    let inputs = [vec![m.clone(), k.clone()], b];
+    let tensors = inputs
+        .iter()
+        .map(|d| g.input(d, false))
+        .collect::<Result<_>>()?;
+    Ok(Case {
+        text: module(g, &inputs, &[m, n], &body),
+        inputs: tensors,
+        reduction: k.extent,
+    })
+}
+
+fn reduction(g: &mut Generator<'_, '_>) -> Result<Case> {
+    let (n, k) = (g.dim(&EXTENTS)?, g.dim(&[0, 1, 2, 31, 67, 257, 1031])?);
+    let max = bool::arbitrary(g.bytes)?;
+    let (y, a) = (index("Y", &[0]), index("A", &[0, 1]));
+    let store = if max {
+        format!("{y} = T.max({y}, {a})")
+    } else {
+        format!("{y} = {y} + {a}")
+    };
+    let init = if max {
+        format!("{y} = T.float32(-1000)")
+    } else {
+        format!("{y} = T.float32(0)")
+    };
+    let body = nest("Y", &[n.clone(), k.clone()], 1, Some(&init), &store);
+    let inputs = [vec![n.clone(), k.clone()]];
+    let tensors = vec![g.input(&inputs[0], max)?];
+    Ok(Case {
+        text: module(g, &inputs, &[n], &body),
+        inputs: tensors,
+        reduction: if max { 1 } else { k.extent },
+    })
+}
+
+fn transpose(g: &mut Generator<'_, '_>) -> Result<Case> {
+    let (m, n) = (g.dim(&EXTENTS)?, g.dim(&EXTENTS)?);
+    let store = format!("{} = {}", index("Y", &[0, 1]), index("A", &[1, 0]));
+    let body = nest("Y", &[n.clone(), m.clone()], 0, None, &store);
+    let inputs = [vec![m.clone(), n.clone()]];
+    let tensors = vec![g.input(&inputs[0], true)?];
+    Ok(Case {
+        text: module(g, &inputs, &[n, m], &body),
+        inputs: tensors,
+        reduction: 1,
+    })
+}
+
+/// Cases that one run of the test tries.
+const CASES: u64 = 120;
+
+/// A device and what the compiler must know of it.
+struct Backend {
+    device: Device,
+    target: Target,
+}
+
+fn backends() -> Vec<Backend> {
+    let mut backends = vec![Backend {
+        device: Device::Cpu,
+        target: Target::Cpu(host_target(2)),
+    }];
+    let adapter = runtime_gpu::adapters().into_iter().next();
+    let required = std::env::var_os("WEFTILE_REQUIRE_GPU").is_some_and(|v| v == "1");
+    match adapter {
+        Some(adapter) => {
+            let gpu = adapter.open(Checks::default()).expect("the adapter opens");
+            backends.push(Backend {
+                target: Target::Gpu(gpu.target().clone()),
+                device: Device::Gpu(gpu),
+            });
+        }
+        None => assert!(!required, "WEFTILE_REQUIRE_GPU=1, but there is no adapter"),
+    }
+    backends
+}
+
+fn run(backend: &Backend, case: &Case) -> std::result::Result<Tensor, String> {
+    let module = script::parse("case.py", &case.text).map_err(|e| e.to_string())?;
+    let options = CompileOptions::new(backend.target.clone());
+    let executable = pipeline::compile(&module, &options).map_err(|e| e.to_string())?;
+    let mut vm =
+        VirtualMachine::new(executable, backend.device.clone()).map_err(|e| e.to_string())?;
+    let args: Vec<_> = case.inputs.iter().cloned().map(Value::Tensor).collect();
+    let result = vm.call("main", &args).map_err(|e| e.to_string())?;
+    let result = vm.to_host(result).map_err(|e| e.to_string())?;
+    result.into_tensor().map_err(|e| e.to_string())
+}
+
+fn interpret(case: &Case) -> Tensor {
+    let module = script::parse("case.py", &case.text).unwrap_or_else(|e| panic!("{e}\n{case:?}"));
+    let args: Vec<_> = case
+        .inputs
+        .iter()
+        .cloned()
+        .map(interp::Value::Tensor)
+        .collect();
+    let result = interp::run_module(&module, "main", &args, &Default::default());
+    match result.unwrap_or_else(|e| panic!("{e}\n{case:?}")) {
+        interp::Value::Tensor(tensor) => tensor,
+        other => panic!("main gave {other:?}"),
+    }
+}
+
+#[test]
+fn generated_programs_agree_on_all_devices() {
+    let backends = backends();
+    for seed in 0..CASES {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 32) as u8
+        })
+        .take(512)
+        .collect();
+        let case = case(&mut Unstructured::new(&bytes)).expect("enough bytes");
+        let expected = interpret(&case);
+        let tolerance =
+            Tolerance::of(ScalarType::F32, case.reduction).max(Tolerance::of(ScalarType::F32, 64));
+        for backend in &backends {
+            let got = run(backend, &case)
+                .unwrap_or_else(|e| panic!("seed {seed} on {}: {e}\n{case:?}", backend.device));
+            if let Err(difference) = compare(&expected, &got, tolerance) {
+                panic!("seed {seed} on {}: {difference}\n{case:?}", backend.device);
+            }
+        }
+    }
+}

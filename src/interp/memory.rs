@@ -2,7 +2,7 @@
 
 use super::InterpError;
 use crate::tensor::scalar::{Scalar, decode, encode};
-use crate::tensor::{DType, ScalarType, Tensor};
+use crate::tensor::{DType, Tensor};
 
 /// The elements of one buffer.
 pub(super) struct Memory {

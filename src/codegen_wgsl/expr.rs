@@ -374,13 +374,22 @@ impl Emitter<'_> {
         if lanes == width {
             return Ok(format!("{name}[{}]", self.group_index(index, width)?));
         }
-        let mut items = Vec::new();
-        for lane in 0..i64::from(lanes) {
-            let (place, component) = self.element_index(&offset(index, lane), width)?;
-            items.push(format!("{name}[{place}]{component}"));
-        }
         if lanes == 1 {
-            return Ok(items.remove(0));
+            let (place, component) = self.element_index(index, width)?;
+            return Ok(format!("{name}[{place}]{component}"));
+        }
+        let mut items = Vec::new();
+        if width == 1 && constant.is_none() {
+            // Neighbours that need not start at a multiple of their number: the first index is computed once.
+            let first = self.expr(index)?;
+            let first = self.bind(&first);
+            items.push(format!("{name}[{first}]"));
+            items.extend((1..lanes).map(|lane| format!("{name}[{first} + {lane}]")));
+        } else {
+            for lane in 0..i64::from(lanes) {
+                let (place, component) = self.element_index(&offset(index, lane), width)?;
+                items.push(format!("{name}[{place}]{component}"));
+            }
         }
         let ty = self.ty(Ty {
             scalar: self.kernel.arrays[array].dtype,

@@ -298,7 +298,7 @@ fn register_tiles_become_named_vectors() {
     let kernel = kernel(
         arrays,
         [HostExpr::Dim(0), HostExpr::Const(1), HostExpr::Const(1)],
-        &mut build,
+        build,
     );
     let uniform = check(&kernel, &GpuTarget::default());
     assert!(

@@ -1,7 +1,8 @@
 //! Estimates of what a nest costs: floating-point operations, for reports and for choosing what to measure.
 
 use super::host::Dims;
-use super::nest::{Nest, Node};
+use super::nest::Nest;
+use super::node::Node;
 use crate::ir::{Expr, ExprKind};
 use crate::kernel::HostExpr;
 use crate::tensor::scalar::BinOp;

@@ -16,6 +16,7 @@ mod emit;
 mod error;
 mod host;
 mod nest;
+mod node;
 mod partition;
 mod poly;
 mod prove;
@@ -190,10 +191,10 @@ fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerE
 fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
     let parallel = |r: &Ready| {
         let mut found = false;
-        nest::walk_nodes(&r.nest.body, &mut |n| {
+        node::walk_nodes(&r.nest.body, &mut |n| {
             found |= matches!(
                 n,
-                nest::Node::For {
+                node::Node::For {
                     kind: LoopKind::Parallel,
                     ..
                 }

@@ -1,10 +1,11 @@
-//! `Node`: a loop program without blocks. Block iters are replaced by their bindings, predicates are branches, loops bound
+//! Taking the blocks out of a loop program: block iters are replaced by their bindings, predicates are branches, loops bound
 //! to the launch are gone: their variables became the one variable of each axis.
 
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
+use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
 use super::widen::{widen, widen_inside};
 use super::{LowerError, speculate, thread_reduce};
@@ -14,208 +15,6 @@ use crate::ir::{
     Range, Stmt, ThreadAxis, Var,
 };
 use crate::tensor::DType;
-use crate::tensor::scalar::BinOp;
-
-/// A statement.
-#[derive(Clone, Debug)]
-pub(super) enum Node {
-    For {
-        var: Var,
-        min: Expr,
-        extent: Expr,
-        kind: LoopKind,
-        body: Vec<Node>,
-    },
-    Store {
-        buffer: Buffer,
-        indices: Vec<Expr>,
-        value: Expr,
-        /// The launch axes that a loop around the store is bound to.
-        axes: AxisSet,
-    },
-    Let {
-        var: Var,
-        value: Expr,
-        body: Vec<Node>,
-    },
-    If {
-        cond: Expr,
-        then: Vec<Node>,
-        otherwise: Vec<Node>,
-    },
-    While {
-        cond: Expr,
-        body: Vec<Node>,
-    },
-}
-
-impl Node {
-    /// The statement lists directly inside.
-    pub(super) fn nested(&self) -> Vec<&Vec<Self>> {
-        match self {
-            Self::Store {
-                buffer: _,
-                indices: _,
-                value: _,
-                axes: _,
-            } => vec![],
-            Self::For {
-                var: _,
-                min: _,
-                extent: _,
-                kind: _,
-                body,
-            }
-            | Self::Let {
-                var: _,
-                value: _,
-                body,
-            }
-            | Self::While { cond: _, body } => vec![body],
-            Self::If {
-                cond: _,
-                then,
-                otherwise,
-            } => vec![then, otherwise],
-        }
-    }
-
-    /// The statement lists directly inside, to be changed.
-    pub(super) fn nested_mut(&mut self) -> Vec<&mut Vec<Self>> {
-        match self {
-            Self::Store {
-                buffer: _,
-                indices: _,
-                value: _,
-                axes: _,
-            } => vec![],
-            Self::For {
-                var: _,
-                min: _,
-                extent: _,
-                kind: _,
-                body,
-            }
-            | Self::Let {
-                var: _,
-                value: _,
-                body,
-            }
-            | Self::While { cond: _, body } => vec![body],
-            Self::If {
-                cond: _,
-                then,
-                otherwise,
-            } => vec![then, otherwise],
-        }
-    }
-
-    /// Its own expressions, to be changed.
-    pub(super) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            Self::Store {
-                buffer: _,
-                indices,
-                value,
-                axes: _,
-            } => indices.iter_mut().chain([value]).collect(),
-            Self::For {
-                var: _,
-                min,
-                extent,
-                kind: _,
-                body: _,
-            } => vec![min, extent],
-            Self::Let {
-                var: _,
-                value: e,
-                body: _,
-            }
-            | Self::While { cond: e, body: _ }
-            | Self::If {
-                cond: e,
-                then: _,
-                otherwise: _,
-            } => vec![e],
-        }
-    }
-
-    /// Its own expressions.
-    pub(super) fn exprs(&self) -> Vec<&Expr> {
-        match self {
-            Self::Store {
-                buffer: _,
-                indices,
-                value,
-                axes: _,
-            } => indices.iter().chain([value]).collect(),
-            Self::For {
-                var: _,
-                min,
-                extent,
-                kind: _,
-                body: _,
-            } => vec![min, extent],
-            Self::Let {
-                var: _,
-                value: e,
-                body: _,
-            }
-            | Self::While { cond: e, body: _ }
-            | Self::If {
-                cond: e,
-                then: _,
-                otherwise: _,
-            } => vec![e],
-        }
-    }
-}
-
-/// Calls `f` on every statement of the list, parents first.
-pub(super) fn walk_nodes(nodes: &[Node], f: &mut dyn FnMut(&Node)) {
-    for node in nodes {
-        f(node);
-        node.nested().into_iter().for_each(|n| walk_nodes(n, f));
-    }
-}
-
-/// Applies `f` to every expression of the list.
-pub(super) fn map_exprs(nodes: &mut [Node], f: &mut dyn FnMut(&Expr) -> Expr) {
-    for node in nodes {
-        for e in node.exprs_mut() {
-            *e = f(e);
-        }
-        for inner in node.nested_mut() {
-            map_exprs(inner, f);
-        }
-    }
-}
-
-/// The list with a variable replaced.
-pub(super) fn substitute_nodes(nodes: &[Node], var: &Var, value: &Expr) -> Vec<Node> {
-    let mut nodes = nodes.to_vec();
-    map_exprs(&mut nodes, &mut |e| {
-        e.substitute(&|v| (v == var).then(|| value.clone()))
-    });
-    nodes
-}
-
-/// A set of launch axes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct AxisSet(u16);
-
-impl AxisSet {
-    pub(super) fn with(self, axis: ThreadAxis) -> Self {
-        Self(self.0 | 1 << axis as u16)
-    }
-
-    pub(super) fn has(self, axis: ThreadAxis) -> bool {
-        self.0 & (1 << axis as u16) != 0
-    }
-
-    /// Every axis.
-    pub(super) const ALL: Self = Self(u16::MAX);
-}
 
 /// An axis of the launch: the variable that stands for it, and its extent.
 #[derive(Clone, Debug)]
@@ -558,27 +357,6 @@ impl<'a> Unblock<'a> {
                 };
             }
         }
-    }
-}
-
-/// The statements under a condition, unless it is known.
-pub(super) fn branch(cond: Expr, then: Vec<Node>) -> Vec<Node> {
-    match cond.as_bool() {
-        Some(true) => then,
-        Some(false) => vec![],
-        None => vec![Node::If {
-            cond,
-            then,
-            otherwise: vec![],
-        }],
-    }
-}
-
-/// The parts of a conjunction.
-pub(super) fn conjuncts(cond: &Expr) -> Vec<Expr> {
-    match cond.as_binary(BinOp::And) {
-        Some((a, b)) => [conjuncts(a), conjuncts(b)].concat(),
-        None => vec![cond.clone()],
     }
 }
 

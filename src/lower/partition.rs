@@ -2,7 +2,7 @@
 //! that still asks. So a tile size that does not divide the extent costs nothing in the main loop.
 
 use super::host::Dims;
-use super::nest::{Node, conjuncts, walk_nodes};
+use super::node::{Node, conjuncts, walk_nodes};
 use super::poly::Poly;
 use super::prove::Prover;
 use crate::ir::{Expr, LoopKind, Var};
@@ -30,7 +30,7 @@ pub(super) fn partition(
     let rest_extent = analyzer.simplify(&(extent - &main_extent));
     let mut main = body.to_vec();
     drop_condition(&mut main, &limit.cond);
-    let rest = super::nest::substitute_nodes(body, var, &(var.expr() + &main_extent));
+    let rest = super::node::substitute_nodes(body, var, &(var.expr() + &main_extent));
     let rest_kind = LoopKind::Serial;
     let node = |extent: Expr, kind, body| Node::For {
         var: var.renamed(var.name()),
@@ -47,7 +47,7 @@ pub(super) fn partition(
             kind,
             body,
         } => Node::For {
-            body: super::nest::substitute_nodes(&body, var, &new.expr()),
+            body: super::node::substitute_nodes(&body, var, &new.expr()),
             var: new,
             min,
             extent,
@@ -147,7 +147,7 @@ fn drop_condition(nodes: &mut Vec<Node>, known: &Expr) {
                     .into_iter()
                     .filter(|c| c != known)
                     .fold(Expr::bool(true), |all, c| all.and(c));
-                nodes.extend(super::nest::branch(left, then));
+                nodes.extend(super::node::branch(left, then));
             }
             other => nodes.push(other),
         }

@@ -198,9 +198,10 @@ impl Poly {
                 let f = f.cast(dtype);
                 value = if value.is_one() { f } else { value * f };
             }
-            sum = Some(match sum {
-                None => value,
-                Some(sum) => sum + value,
+            sum = Some(match (sum, value.as_int()) {
+                (None, _) => value,
+                (Some(sum), Some(v)) if v < 0 => sum - Expr::int(-v, dtype),
+                (Some(sum), _) => sum + value,
             });
         }
         sum.unwrap_or_else(|| Expr::int(0, dtype))

@@ -2,7 +2,8 @@
 //! end of its tensors. What it computes there is never read, since every reader keeps to the shape of the buffer; its loads
 //! from tensors are clamped. So a tile needs no branch in its inner loops: only conditions on reduce loops stay.
 
-use super::nest::{Node, Unblock, conjuncts, map_exprs, stored_below};
+use super::nest::{Unblock, stored_below};
+use super::node::{Node, conjuncts, map_exprs};
 use super::storage::Home;
 use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::LowerError;
-use super::nest::{Nest, Node, map_exprs, walk_nodes};
+use super::nest::Nest;
+use super::node::{Node, map_exprs, walk_nodes};
 use super::poly::Poly;
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis, Var};

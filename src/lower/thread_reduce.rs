@@ -5,7 +5,8 @@
 //! of threads, so results are reproducible.
 
 use super::LowerError;
-use super::nest::{AxisSet, Node, Unblock, branch, conjuncts};
+use super::nest::Unblock;
+use super::node::{AxisSet, Node, branch, conjuncts};
 use super::storage::Home;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Scope, Stmt,
@@ -14,15 +15,15 @@ use crate::ir::{
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
-/// The block that a loop is the outermost reduce loop of, if it reduces over threads.
+/// The block that a loop is the outermost reduce loop of, if it reduces over threads. Other blocks in the loops feed it.
 pub(super) fn reduction_below(func: &PrimFunc, top: LoopId) -> Option<BlockId> {
-    let blocks = func.child_blocks(Place::Loop(top));
-    let [block] = blocks.as_slice() else {
-        return None;
-    };
-    let loops = reduce_loops(func, *block);
-    let over_threads = loops.iter().any(|&l| thread_axis(func, l).is_some());
-    (over_threads && loops.first() == Some(&top)).then_some(*block)
+    func.child_blocks(Place::Loop(top))
+        .into_iter()
+        .find(|&block| {
+            let loops = reduce_loops(func, block);
+            let over_threads = loops.iter().any(|&l| thread_axis(func, l).is_some());
+            over_threads && loops.first() == Some(&top)
+        })
 }
 
 fn thread_axis(func: &PrimFunc, id: LoopId) -> Option<ThreadAxis> {
@@ -78,8 +79,14 @@ pub(super) fn lower(
         chain.split_off(start)
     };
     for &l in &chain {
-        if func.tree.body(l).len() != 1 {
-            return Err(refuse("its loops hold other statements too"));
+        let last = func.tree.body(l).last();
+        let holds_block = |stmt: &Stmt| match stmt {
+            Stmt::Loop(inner) => func.tree.is_ancestor(*inner, block),
+            Stmt::Block(inner) => *inner == block,
+            _ => false,
+        };
+        if !last.is_some_and(holds_block) {
+            return Err(refuse("other statements follow it in its loops"));
         }
         if !reduce.contains(&l) && thread_axis(func, l).is_none() && !func.loops[l].extent.is_one()
         {
@@ -135,7 +142,12 @@ impl Lowering {
         acc: &Buffer,
     ) -> Result<Vec<Node>, LowerError> {
         if let [first, rest @ ..] = chain {
-            return at.with_loop(*first, |at, _| self.inside(at, rest, acc));
+            return at.with_loop(*first, |at, body| {
+                let feeding = body.split_last().map_or(&[][..], |(_, before)| before);
+                let mut nodes = at.stmts(feeding)?;
+                nodes.extend(self.inside(at, rest, acc)?);
+                Ok(nodes)
+            });
         }
         at.enter_block(self.block)?;
         let predicate = at.expr(&at.func.blocks[self.block].predicate);

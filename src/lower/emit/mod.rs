@@ -6,7 +6,8 @@ mod vector;
 use std::collections::HashMap;
 
 use super::host::Dims;
-use super::nest::{Nest, Node, substitute_nodes};
+use super::nest::Nest;
+use super::node::{Node, substitute_nodes};
 use super::poly::Poly;
 use super::prove::Prover;
 use super::{LowerError, partition};

@@ -5,7 +5,7 @@ use super::{Emit, push_branch};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
-use crate::lower::nest::{Node, conjuncts, substitute_nodes};
+use crate::lower::node::{Node, conjuncts, substitute_nodes};
 use crate::lower::poly::Poly;
 use crate::lower::widen::is_index;
 use crate::tensor::scalar::BinOp;
@@ -186,6 +186,8 @@ impl Emit<'_> {
     /// The index with `min(base + lane, n - 1)` written as `min(base, n - lanes) + lane` where base and `n` are multiples
     /// of the number of lanes.
     fn aligned_min(&self, index: &Expr, lanes: &Lanes<'_>) -> Expr {
+        // Inside a main loop or a branch, what is known may make the minimum needless.
+        let index = self.prover.analyzer.simplify(index);
         index.rewrite_bottom_up(&mut |e| {
             let Some((a, b)) = e.as_binary(BinOp::Min) else {
                 return e.clone();

@@ -29,15 +29,19 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
         for (var k_0: i32 = 0; k_0 < args.size; k_0++) {
             workgroupBarrier();
             X_shared[tx] = X[min(k_0 * 16 + tx, args.m - 1)];
-            W_shared[tx] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 2)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 3)]);
-            W_shared[tx + 64] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 2)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 3)]);
-            W_shared[tx + 128] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 2)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 3)]);
-            W_shared[tx + 192] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 49) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4)], W[(min(args.n, bx * 64 + (tx >> 2u) + 49) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 49) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 2)], W[(min(args.n, bx * 64 + (tx >> 2u) + 49) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4 + 3)]);
+            let t = (min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
+            W_shared[tx] = vec4<f32>(W[t], W[t + 1], W[t + 2], W[t + 3]);
+            let t_1 = (min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
+            W_shared[tx + 64] = vec4<f32>(W[t_1], W[t_1 + 1], W[t_1 + 2], W[t_1 + 3]);
+            let t_2 = (min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
+            W_shared[tx + 128] = vec4<f32>(W[t_2], W[t_2 + 1], W[t_2 + 2], W[t_2 + 3]);
+            let t_3 = (min(args.n, bx * 64 + (tx >> 2u) + 49) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
+            W_shared[tx + 192] = vec4<f32>(W[t_3], W[t_3 + 1], W[t_3 + 2], W[t_3 + 3]);
             workgroupBarrier();
             for (var k_1: i32 = 0; k_1 < 16; k_1++) {
                 X_shared_local_0 = X_shared[k_1];
-                let t = tx * 16 + k_1;
-                W_shared_local_0 = W_shared[u32(t) / 4u][u32(t) % 4u];
+                let t_4 = tx * 16 + k_1;
+                W_shared_local_0 = W_shared[u32(t_4) / 4u][u32(t_4) % 4u];
                 Y_local_0 = Y_local_0 + X_shared_local_0 * W_shared_local_0;
             }
         }
@@ -52,8 +56,8 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
             workgroupBarrier();
             for (var k_1_1: i32 = 0; k_1_1 < 16; k_1_1++) {
                 X_shared_local_0 = X_shared[k_1_1];
-                let t_1 = tx * 16 + k_1_1;
-                W_shared_local_0 = W_shared[u32(t_1) / 4u][u32(t_1) % 4u];
+                let t_5 = tx * 16 + k_1_1;
+                W_shared_local_0 = W_shared[u32(t_5) / 4u][u32(t_5) % 4u];
                 if ((k_0_1 + args.size) * 16 + k_1_1 < args.m) {
                     Y_local_0 = Y_local_0 + X_shared_local_0 * W_shared_local_0;
                 }

@@ -9,6 +9,7 @@ use weftile::{interp, lower, sched, script};
 use super::launch::launch;
 
 /// The first adapter; `None` where there is none and none is required.
+#[expect(clippy::print_stderr, reason = "a skipped test must say so")]
 fn gpu() -> Option<Gpu> {
     match adapters().first() {
         Some(adapter) => Some(adapter.open(Default::default()).expect("opens")),

@@ -34,7 +34,7 @@ fn dims(func: &LoweredFunc, tensors: &[Tensor]) -> Vec<i64> {
 }
 
 /// Runs all kernels `times` times and gives the results back in `tensors`, and the seconds of the fastest run.
-pub fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], times: usize) -> f64 {
+pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], times: usize) -> f64 {
     let target: &GpuTarget = gpu.target();
     let dims = dims(func, tensors);
     let params: Vec<_> = tensors

@@ -4,7 +4,9 @@
 //! Reference: TVM dlight `GeneralReduction`.
 
 use super::fuse_loops;
-use crate::ir::{BlockId, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis};
+use crate::ir::{
+    BlockId, BufferRegion, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis,
+};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::Declined;
 use crate::sched::rules::pattern::{Pattern, classify};
@@ -33,7 +35,7 @@ pub(super) fn apply(
     if !chain.iter().all(same_rows) {
         return Err(Declined::Pattern("the blocks do not share their rows"));
     }
-    if !reads_along_rows(sch.func(), first) {
+    if along_rows(sch.func(), first).is_empty() {
         return Err(Declined::Pattern("rows are not contiguous"));
     }
     let threads = threads(sch.func(), first, target);
@@ -50,27 +52,54 @@ pub(super) fn apply(
             Some(row)
         }
     };
-    over_threads(sch, inner, threads)?;
+    over_threads(sch, last, inner, threads)?;
     for &b in chain.iter().rev().filter(|&&b| b != last) {
         let row = row.ok_or(Declined::Pattern("no rows"))?;
         sch.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
         let all = sch.get_loops(b)?;
         let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
-        over_threads(sch, &all[from..], threads)?;
+        over_threads(sch, b, &all[from..], threads)?;
     }
     Ok(())
 }
 
-/// Splits the fused loops over the threads of a workgroup, neighbours to neighbours.
-fn over_threads(sch: &mut Schedule, loops: &[LoopId], threads: i64) -> Result<(), Declined> {
+/// Splits the fused loops over the threads of a workgroup, neighbours to neighbours; in rows of whole vectors a thread takes
+/// four at a time, and a reduction loads them as one.
+fn over_threads(
+    sch: &mut Schedule,
+    block: BlockId,
+    loops: &[LoopId],
+    threads: i64,
+) -> Result<(), Declined> {
     if loops.is_empty() {
         return Ok(());
     }
     let fused = fuse_loops(sch, loops)?;
-    let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
+    let whole = sch.func().loops[fused].extent.as_int();
+    if !whole.is_some_and(|n| n % LANES == 0 && n >= threads * LANES) {
+        let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
+        sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
+        return Ok(());
+    }
+    let parts = sch.split(fused, &[Factor::Infer, threads.into(), LANES.into()])?;
     sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
+    if !is_reduction(sch.func(), block) {
+        sch.vectorize(parts[2])?;
+        return Ok(());
+    }
+    for read in along_rows(sch.func(), block) {
+        let copy = sch.cache_read(block, read, "local", &[block])?;
+        sch.compute_at(copy, parts[1], UnitLoops::Drop, InsertAt::Latest)?;
+        if let Some(&lanes) = sch.get_loops(copy)?.last() {
+            sch.vectorize(lanes)?;
+        }
+    }
+    sch.unroll(parts[2])?;
     Ok(())
 }
+
+/// Elements of one load: 16 bytes of `f32`.
+const LANES: i64 = 4;
 
 /// The last of all blocks that use what a block computes, directly or not.
 fn end_of_chain(sch: &mut Schedule, block: BlockId) -> Result<BlockId, Declined> {
@@ -138,17 +167,19 @@ fn spatial_extents(func: &PrimFunc, block: BlockId) -> Vec<Expr> {
         .collect()
 }
 
-/// Whether neighbours of the last reduce iter variable are neighbours in the memory of what the block reads most.
-fn reads_along_rows(func: &PrimFunc, block: BlockId) -> bool {
+/// The reads in which neighbours of the last reduce iter variable are neighbours in memory.
+fn along_rows(func: &PrimFunc, block: BlockId) -> Vec<usize> {
     let b = &func.blocks[block];
     let Some(last) = b.iters.iter().rfind(|i| i.kind == IterKind::Reduce) else {
-        return false;
+        return vec![];
     };
-    b.reads.iter().any(|r| {
-        r.region
-            .last()
-            .is_some_and(|range| range.min.as_var() == Some(&last.var))
-    })
+    let contiguous = |r: &BufferRegion| {
+        let innermost = r.region.last();
+        innermost.is_some_and(|range| range.min.as_var() == Some(&last.var))
+    };
+    (0..b.reads.len())
+        .filter(|&i| contiguous(&b.reads[i]))
+        .collect()
 }
 
 fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {

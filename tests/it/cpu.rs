@@ -208,3 +208,165 @@ fn linear_layers_of_symbolic_sizes() {
         check(&func, &compiled, &tensors, k);
     }
 }
+
+#[test]
+fn empty_extents() {
+    let func = prim_func(MATMUL);
+    let compiled = compile(&func);
+    for [m, n, k] in [[0, 4, 5], [4, 0, 5], [3, 20, 0]] {
+        let tensors = [
+            random(&[m, k], 1, false),
+            random(&[k, n], 2, false),
+            random(&[m, n], 3, false),
+        ];
+        check(&func, &compiled, &tensors, 1);
+    }
+}
+
+/// Elementwise with a broadcast: `out = exp(a) * scale[j] + a`, of symbolic sizes.
+const SCALE: &str = r#"
+@T.prim_func
+def scale(a: T.handle, s: T.handle, o: T.handle):
+    m = T.int64()
+    n = T.int64()
+    A = T.match_buffer(a, (m, n), "float32")
+    S = T.match_buffer(s, (n,), "float32")
+    O = T.match_buffer(o, (m, n), "float32")
+    for i, j in T.grid(m, n):
+        with T.block("O"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            O[vi, vj] = T.exp(A[vi, vj]) * S[vj] + T.max(A[vi, vj], T.float32(0))
+"#;
+
+/// `out[j, i] = a[i, j]`
+const TRANSPOSE: &str = r#"
+@T.prim_func
+def transpose(a: T.handle, o: T.handle):
+    m = T.int64()
+    n = T.int64()
+    A = T.match_buffer(a, (m, n), "float32")
+    O = T.match_buffer(o, (n, m), "float32")
+    for j, i in T.grid(n, m):
+        with T.block("O"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            O[vj, vi] = A[vi, vj]
+"#;
+
+/// A reduction along the last axis, or along the first.
+fn reduce(combine: &str, init: &str, last: bool) -> String {
+    let (out, element) = if last {
+        ("m", "A[v0, v1]")
+    } else {
+        ("n", "A[v1, v0]")
+    };
+    let (outer, inner) = if last { ("m", "n") } else { ("n", "m") };
+    let value = combine.replace("X", element);
+    format!(
+        r#"
+@T.prim_func
+def reduce(a: T.handle, o: T.handle):
+    m = T.int64()
+    n = T.int64()
+    A = T.match_buffer(a, (m, n), "float32")
+    O = T.match_buffer(o, ({out},), "float32")
+    for i, j in T.grid({outer}, {inner}):
+        with T.block("O"):
+            v0, v1 = T.axis.remap("SR", [i, j])
+            with T.init():
+                O[v0] = {init}
+            O[v0] = {value}
+"#
+    )
+}
+
+/// Sizes of two dimensions.
+const SHAPES: [[usize; 2]; 9] = [
+    [1, 1],
+    [1, 2],
+    [2, 1],
+    [3, 15],
+    [16, 16],
+    [7, 67],
+    [131, 5],
+    [1, 1000],
+    [70_001, 3],
+];
+
+#[test]
+fn elementwise_of_awkward_sizes_and_values() {
+    for special in [false, true] {
+        let (scale, transpose) = (prim_func(SCALE), prim_func(TRANSPOSE));
+        let (scaled, transposed) = (compile(&scale), compile(&transpose));
+        for [m, n] in SHAPES {
+            let a = random(&[m, n], 1, special);
+            let tensors = [
+                a.clone(),
+                random(&[n], 2, special),
+                random(&[m, n], 3, false),
+            ];
+            check(&scale, &scaled, &tensors, 1);
+            check(&transpose, &transposed, &[a, random(&[n, m], 3, false)], 1);
+        }
+    }
+}
+
+#[test]
+fn reductions_along_both_axes() {
+    let kinds = [
+        ("O[v0] + X", "T.float32(0)"),
+        ("T.max(O[v0], X)", "T.min_value(\"float32\")"),
+        ("T.min(O[v0], X)", "T.float32(1000)"),
+    ];
+    for (combine, init) in kinds {
+        for last in [true, false] {
+            let func = prim_func(&reduce(combine, init, last));
+            let compiled = compile(&func);
+            assert_eq!(compiled.rules, ["reduction"]);
+            for [m, n] in SHAPES {
+                let out = if last { m } else { n };
+                let terms = if last { n } else { m };
+                let tensors = [random(&[m, n], 1, false), random(&[out], 3, false)];
+                check(&func, &compiled, &tensors, terms);
+            }
+            let tensors = [
+                random(&[5, 40], 1, true),
+                random(&[if last { 5 } else { 40 }], 3, false),
+            ];
+            check(&func, &compiled, &tensors, 40);
+        }
+    }
+}
+
+#[test]
+fn launches_refuse_what_does_not_fit() {
+    let func = prim_func(TRANSPOSE);
+    let compiled = compile(&func);
+    let mut memory = vec![0u8; 4 * 12];
+    let run = |buffers: &[RawBuffer], dims: &[i64]| {
+        // SAFETY: the buffers are parts of memory that lives on, and refused before they are used.
+        unsafe { compiled.module.run(0, buffers, &[], dims, Team::global()) }
+    };
+    let whole = RawBuffer::of(&mut memory);
+    let small = RawBuffer { bytes: 8, ..whole };
+    use weftile::runtime_cpu::LaunchError;
+    assert!(matches!(
+        run(&[whole, whole], &[3, 4]),
+        Err(LaunchError::Overlap { .. })
+    ));
+    assert!(matches!(
+        run(&[whole, small], &[3, 4]),
+        Err(LaunchError::TooSmall {
+            needed: 48,
+            got: 8,
+            ..
+        })
+    ));
+    assert!(matches!(
+        run(&[whole], &[3, 4]),
+        Err(LaunchError::Missing { .. })
+    ));
+    assert!(matches!(
+        run(&[whole, whole], &[3]),
+        Err(LaunchError::Dims { .. })
+    ));
+}

@@ -132,12 +132,18 @@ impl Optimizer {
         if outermost {
             return vec![l.into()];
         }
-        match self.promote(&l) {
-            Some((before, inner, after)) => {
-                let inner = self.vectorize_reduction(inner);
-                before.into_iter().chain(inner).chain(after).collect()
-            }
-            None => self.vectorize_reduction(l),
+        let Some(promoted) = self.promote(&l) else {
+            return self.vectorize_reduction(l);
+        };
+        let inner = self.vectorize_reduction(promoted.inner);
+        let around = [promoted.before, inner, promoted.after].concat();
+        match promoted.condition {
+            None => around,
+            Some(cond) => vec![Stmt::If {
+                cond,
+                then: around,
+                otherwise: vec![l.into()],
+            }],
         }
     }
 

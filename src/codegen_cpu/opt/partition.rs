@@ -6,13 +6,14 @@
 //! no memory that the loop writes, so testing them early is the same.
 
 use super::{Loop, Optimizer, binary};
+use crate::codegen_cpu::index::Poly;
 use crate::codegen_cpu::tree;
 use crate::kernel::{Expr, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// Statements that may be added to a kernel by copying loops.
-pub(super) const MOST_COPIED: usize = 2000;
+pub(super) const MOST_COPIED: usize = 600;
 
 impl Optimizer {
     /// The loop without a condition that could be moved out of it; `None` if there is none.
@@ -21,7 +22,8 @@ impl Optimizer {
         let body: Vec<Stmt> = l.body.iter().map(join_conditions).collect();
         let l = Loop { body, ..l.clone() };
         let conditions: Vec<Expr> = l.body.iter().flat_map(conditions_of).collect();
-        if let Some(c) = conditions.iter().find(|c| is_invariant(c, &l)) {
+        let invariant = conditions.iter().filter(|c| is_invariant(c, &l));
+        if let Some(c) = invariant.reduce(|a, b| self.stronger(a, b)) {
             return self.unswitch(&l, c);
         }
         let (c, first_false) = conditions
@@ -42,7 +44,7 @@ impl Optimizer {
 
     /// A loop for when the condition holds and one for when it does not.
     fn unswitch(&mut self, l: &Loop, c: &Expr) -> Option<Vec<Stmt>> {
-        let [then, otherwise] = [true, false].map(|holds| assume(&l.body, c, holds));
+        let [then, otherwise] = [true, false].map(|holds| self.assume(&l.body, c, holds));
         if !otherwise.is_empty() && !self.may_copy(&otherwise) {
             return None;
         }
@@ -62,7 +64,7 @@ impl Optimizer {
     /// A loop over the iterations before the condition turns false, and one over the rest.
     fn split_range(&mut self, l: &Loop, c: &Expr, first_false: Expr) -> Option<Vec<Stmt>> {
         let ty = self.scalar_of(l.var)?;
-        let [then, mut otherwise] = [true, false].map(|holds| assume(&l.body, c, holds));
+        let [then, mut otherwise] = [true, false].map(|holds| self.assume(&l.body, c, holds));
         if !otherwise.is_empty() && !self.may_copy(&otherwise) {
             return None;
         }
@@ -105,45 +107,88 @@ fn conditions_of(s: &Stmt) -> Vec<Expr> {
     }
 }
 
-/// The statements, nested ones included, given that the condition holds or does not.
-fn assume(stmts: &[Stmt], c: &Expr, holds: bool) -> Vec<Stmt> {
-    stmts.iter().flat_map(|s| assume_in(s, c, holds)).collect()
-}
+impl Optimizer {
+    /// The statements, nested ones included, given that the condition holds or does not.
+    fn assume(&self, stmts: &[Stmt], c: &Expr, holds: bool) -> Vec<Stmt> {
+        let each = stmts.iter().flat_map(|s| self.assume_in(s, c, holds));
+        each.collect()
+    }
 
-fn assume_in(s: &Stmt, c: &Expr, holds: bool) -> Vec<Stmt> {
-    match s {
-        Stmt::If {
-            cond,
-            then,
-            otherwise,
-        } => {
-            let mut left = conjuncts(cond);
-            let known = left.contains(c);
-            left.retain(|other| other != c);
-            match (known, holds, left.is_empty()) {
-                (true, false, _) => assume(otherwise, c, holds),
-                (true, true, true) => assume(then, c, holds),
-                _ => vec![Stmt::If {
+    fn assume_in(&self, s: &Stmt, c: &Expr, holds: bool) -> Vec<Stmt> {
+        match s {
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let mut left = Vec::new();
+                for other in conjuncts(cond) {
+                    match self.implied(&other, c, holds) {
+                        Some(true) => {}
+                        Some(false) => return self.assume(otherwise, c, holds),
+                        None => left.push(other),
+                    }
+                }
+                if left.is_empty() {
+                    return self.assume(then, c, holds);
+                }
+                vec![Stmt::If {
                     cond: all(left),
-                    then: assume(then, c, holds),
-                    otherwise: assume(otherwise, c, holds),
-                }],
+                    then: self.assume(then, c, holds),
+                    otherwise: self.assume(otherwise, c, holds),
+                }]
             }
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } => vec![Stmt::For {
+                var: *var,
+                min: min.clone(),
+                extent: extent.clone(),
+                kind: *kind,
+                body: self.assume(body, c, holds),
+            }],
+            other => vec![other.clone()],
         }
-        Stmt::For {
-            var,
-            min,
-            extent,
-            kind,
-            body,
-        } => vec![Stmt::For {
-            var: *var,
-            min: min.clone(),
-            extent: extent.clone(),
-            kind: *kind,
-            body: assume(body, c, holds),
-        }],
-        other => vec![other.clone()],
+    }
+
+    /// Whether a condition is true or false, given that `c` holds or does not.
+    fn implied(&self, other: &Expr, c: &Expr, holds: bool) -> Option<bool> {
+        if other == c {
+            return Some(holds);
+        }
+        let slack = self.slack(other)?.add(&self.slack(c)?, -1).as_constant()?;
+        match holds {
+            true if slack >= 0 => Some(true),
+            false if slack <= 0 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// `bound - value`, by which an inequality holds if it is not negative.
+    fn slack(&self, c: &Expr) -> Option<Poly> {
+        let Expr::Binary(op @ (BinOp::Lt | BinOp::Le), value, bound) = c else {
+            return None;
+        };
+        let ty = self.kernel.ty(value).scalar;
+        if !ty.is_signed_int() {
+            return None;
+        }
+        let poly = |e| self.scope.poly(&self.kernel, e);
+        let strict = Expr::Int((*op == BinOp::Lt).into(), ty);
+        Some(poly(bound).add(&poly(value), -1).add(&poly(&strict), -1))
+    }
+
+    /// The condition that implies the other one, if one does; else the first.
+    fn stronger<'a>(&self, a: &'a Expr, b: &'a Expr) -> &'a Expr {
+        if self.implied(a, b, true) == Some(true) {
+            b
+        } else {
+            a
+        }
     }
 }
 

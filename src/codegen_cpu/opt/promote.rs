@@ -2,9 +2,11 @@
 //!
 //! `for k { c[i] = c[i] + f(k) }` becomes `t = c[i]; for k { t = t + f(k) }; c[i] = t`. Every access to the array in the loop must
 //! be at an invariant position, any two of them at the same or at disjoint elements, and happen in every iteration; different
-//! arrays never overlap (the launch checks it).
+//! arrays never overlap (the launch checks it). Where only the dims tell that elements are disjoint, as those of different rows
+//! of a matrix with `n` columns, that is tested before the loop.
 
 use super::{Loop, Optimizer, binary, load};
+use crate::codegen_cpu::index::Poly;
 use crate::codegen_cpu::locals::lanes_of_expr;
 use crate::codegen_cpu::tree;
 use crate::kernel::{ArrayId, Expr, Space, Stmt};
@@ -19,16 +21,25 @@ struct Cell {
     stored: bool,
 }
 
-/// Statements before a loop, the loop, and statements after it.
-pub(super) type Around = (Vec<Stmt>, Loop, Vec<Stmt>);
+/// A loop that was freed of memory.
+pub(super) struct Promoted {
+    pub(super) before: Vec<Stmt>,
+    pub(super) inner: Loop,
+    pub(super) after: Vec<Stmt>,
+    /// Must be true, else the loop must run as it was: that cells are apart where only the dims tell.
+    pub(super) condition: Option<Expr>,
+}
+
+/// The cells of an array, and when they are apart.
+type Cells = (Vec<Cell>, Vec<Expr>);
 
 impl Optimizer {
     /// The loop with its accumulators in local arrays; `None` if it has none.
-    pub(super) fn promote(&mut self, l: &Loop) -> Option<Around> {
+    pub(super) fn promote(&mut self, l: &Loop) -> Option<Promoted> {
         if !self.kernel.in_bounds || !l.body.iter().all(is_store) {
             return None;
         }
-        let cells = self.cells(l);
+        let (cells, conditions) = self.cells(l);
         if cells.is_empty() {
             return None;
         }
@@ -54,27 +65,25 @@ impl Optimizer {
             self.replace(&mut body, cell, local);
         }
         let inner = Loop { body, ..l.clone() };
-        if matches!(l.extent, Expr::Int(1.., _)) {
-            return Some((before, inner, after));
+        let condition = conditions
+            .into_iter()
+            .reduce(|a, b| binary(BinOp::And, a, b));
+        if !matches!(l.extent, Expr::Int(1.., _)) {
+            // Without iterations nothing may be read or written.
+            let zero = Expr::Int(0, self.scalar_of(l.var)?);
+            let any = binary(BinOp::Gt, l.extent.clone(), zero);
+            (before, after) = (guarded(&any, before), guarded(&any, after));
         }
-        // Without iterations nothing may be read or written.
-        let any = Expr::Binary(
-            BinOp::Gt,
-            Box::new(l.extent.clone()),
-            Box::new(Expr::Int(0, self.scalar_of(l.var)?)),
-        );
-        let guard = |body| {
-            vec![Stmt::If {
-                cond: any.clone(),
-                then: body,
-                otherwise: vec![],
-            }]
-        };
-        Some((guard(before), inner, guard(after)))
+        Some(Promoted {
+            before,
+            inner,
+            after,
+            condition,
+        })
     }
 
     /// The cells of the arrays that the loop writes and that can be kept in registers.
-    fn cells(&self, l: &Loop) -> Vec<Cell> {
+    fn cells(&self, l: &Loop) -> Cells {
         let mut arrays: Vec<ArrayId> = Vec::new();
         for s in &l.body {
             if let Stmt::Store {
@@ -87,11 +96,15 @@ impl Optimizer {
                 arrays.push(*array);
             }
         }
-        let cells = arrays.into_iter().filter_map(|a| self.cells_of(a, l));
-        cells.flatten().collect()
+        let (mut cells, mut conditions) = (vec![], vec![]);
+        for (own, apart) in arrays.into_iter().filter_map(|a| self.cells_of(a, l)) {
+            cells.extend(own);
+            conditions.extend(apart);
+        }
+        (cells, conditions)
     }
 
-    fn cells_of(&self, array: ArrayId, l: &Loop) -> Option<Vec<Cell>> {
+    fn cells_of(&self, array: ArrayId, l: &Loop) -> Option<Cells> {
         let accesses = self.accesses(array, &l.body);
         // Those are in registers anyway.
         if self.kernel.arrays.get(array)?.space == Space::Local
@@ -102,31 +115,56 @@ impl Optimizer {
             return None;
         }
         let mut cells: Vec<Cell> = Vec::new();
+        let mut unknown: Vec<Distance> = Vec::new();
         for (index, lanes, stored) in accesses {
             if tree::uses(&index, l.var) || tree::loads(&index) {
                 return None;
             }
-            let mut same = None;
-            for (i, cell) in cells.iter().enumerate() {
-                let apart =
-                    self.constant(&binary(BinOp::Sub, index.clone(), cell.index.clone()))?;
-                if apart == 0 && cell.lanes == lanes {
-                    same = Some(i);
-                } else if apart < i64::from(cell.lanes) && -apart < i64::from(lanes) {
-                    return None;
+            let same = cells.iter_mut().find(|cell| {
+                cell.lanes == lanes && self.distance(&index, &cell.index).as_constant() == Some(0)
+            });
+            if let Some(cell) = same {
+                cell.stored |= stored;
+                continue;
+            }
+            for cell in &cells {
+                let lanes = i64::from(lanes.max(cell.lanes));
+                match self.distance(&index, &cell.index) {
+                    apart if apart.as_constant().is_some_and(|d| d.abs() < lanes) => return None,
+                    apart if apart.as_constant().is_some() => {}
+                    apart => note(
+                        &mut unknown,
+                        apart,
+                        binary(BinOp::Sub, index.clone(), cell.index.clone()),
+                        lanes,
+                    ),
                 }
             }
-            match same {
-                Some(i) => cells[i].stored |= stored,
-                None => cells.push(Cell {
-                    array,
-                    index,
-                    lanes,
-                    stored,
-                }),
-            }
+            cells.push(Cell {
+                array,
+                index,
+                lanes,
+                stored,
+            });
         }
-        Some(cells)
+        let conditions = unknown.into_iter().map(|d| self.is_apart(d)).collect();
+        Some((cells, conditions))
+    }
+
+    fn distance(&self, a: &Expr, b: &Expr) -> Poly {
+        let poly = |e| self.scope.poly(&self.kernel, e);
+        poly(a).add(&poly(b), -1)
+    }
+
+    /// `least >= lanes or greatest <= -lanes`
+    fn is_apart(&self, d: Distance) -> Expr {
+        let ty = self.kernel.ty(&d.least.1).scalar;
+        let compare = |op, e, lanes| Expr::Binary(op, Box::new(e), Box::new(Expr::Int(lanes, ty)));
+        binary(
+            BinOp::Or,
+            compare(BinOp::Ge, d.least.1, d.lanes),
+            compare(BinOp::Le, d.greatest.1, -d.lanes),
+        )
     }
 
     /// Index, lanes and whether it is a store, of each access.
@@ -196,6 +234,45 @@ impl Optimizer {
             })
         });
     }
+}
+
+/// Distances of cells that differ by constants only.
+struct Distance {
+    /// Without its constant.
+    symbolic: Poly,
+    least: (i64, Expr),
+    greatest: (i64, Expr),
+    lanes: i64,
+}
+
+/// Adds a distance to those that differ from it by a constant.
+fn note(distances: &mut Vec<Distance>, poly: Poly, e: Expr, lanes: i64) {
+    let like = |d: &&mut Distance| d.symbolic.clone().add(&poly, -1).as_constant().is_some();
+    let this = (poly.constant, e);
+    match distances.iter_mut().find(like) {
+        Some(d) => {
+            d.lanes = d.lanes.max(lanes);
+            if this.0 < d.least.0 {
+                d.least = this;
+            } else if this.0 > d.greatest.0 {
+                d.greatest = this;
+            }
+        }
+        None => distances.push(Distance {
+            symbolic: poly,
+            least: this.clone(),
+            greatest: this,
+            lanes,
+        }),
+    }
+}
+
+fn guarded(cond: &Expr, body: Vec<Stmt>) -> Vec<Stmt> {
+    vec![Stmt::If {
+        cond: cond.clone(),
+        then: body,
+        otherwise: vec![],
+    }]
 }
 
 fn is_store(s: &Stmt) -> bool {

@@ -171,3 +171,28 @@ fn a_recurrence_is_not_a_reduction() {
         check(&k, &[n as i64], &[floats(n, 1), floats(n + 1, 2)], n).expect("defined");
     }
 }
+
+/// `c[r, j] += a[r, k] * b[j, k]` for a tile of 2 x 3 of a matrix with `n` columns, wherever it is.
+#[test]
+fn rows_of_symbolic_length_are_told_apart() {
+    let mut k = kernel("tile");
+    let (a, b) = (k.global(F32, Access::Read), k.global(F32, Access::Read));
+    let c = k.global(F32, Access::ReadWrite);
+    let (n, depth) = (k.dim("n"), k.dim("k"));
+    let p = k.var("p", I64);
+    let mut body = vec![];
+    for r in 0..2 {
+        for j in 0..3 {
+            let at = add(mul(v(n), int(r)), int(j));
+            let x = load(a, add(mul(v(depth), int(r)), v(p)), 1);
+            let y = load(b, add(mul(v(depth), int(j)), v(p)), 1);
+            body.push(store(c, at.clone(), add(load(c, at, 1), mul(x, y))));
+        }
+    }
+    k.body = vec![for_(p, v(depth), body)];
+    // With fewer than three columns the rows of the tile overlap.
+    for (n, depth) in [(3, 50), (7, 33), (2, 10), (1, 10), (0, 9), (4, 0)] {
+        let tensors = [floats(2 * depth, 1), floats(3 * depth, 2), floats(n + 3, 3)];
+        check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
+    }
+}

@@ -8,8 +8,8 @@
 //!
 //! Blocks of rows times panels are spread over the threads. Extents may be symbolic.
 
-use super::parallel_fused;
 use super::reduction::neighbours;
+use super::{are_constant, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::Declined;
@@ -111,10 +111,7 @@ fn along_columns(
     matmul: &Matmul,
     loops: Loops,
 ) -> Result<(), Declined> {
-    let m = schedule.split(
-        loops.m,
-        &[Factor::Infer, (ROW_BLOCK / ROWS).into(), ROWS.into()],
-    )?;
+    let m = split_rows(schedule, loops.m)?;
     let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
     let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
     schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
@@ -134,10 +131,7 @@ fn along_columns(
 /// Sums along `k`.
 fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), Declined> {
     let sums = columns_of_sums(schedule, loops.n);
-    let m = schedule.split(
-        loops.m,
-        &[Factor::Infer, (ROW_BLOCK / ROWS).into(), ROWS.into()],
-    )?;
+    let m = split_rows(schedule, loops.m)?;
     let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;
     schedule.reorder(&[m[0], n[0], m[1], loops.k, m[2], n[1]])?;
     schedule.unroll(m[2])?;
@@ -147,6 +141,15 @@ fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<
     Ok(())
 }
 
+/// Blocks of rows, tiles, and the rows of a tile: as many as there are, if that is few.
+fn split_rows(schedule: &mut Schedule, m: LoopId) -> Result<Vec<LoopId>, Declined> {
+    let extent = schedule.func().loops[m].extent.as_int();
+    let at_most = |size: i64| extent.map_or(size, |m| size.min(m.max(1)));
+    let rows = at_most(ROWS);
+    let tiles = at_most(ROW_BLOCK) / rows;
+    Ok(schedule.split(m, &[Factor::Infer, tiles.into(), rows.into()])?)
+}
+
 /// Columns of a tile of sums: a divisor of the extent, where it has a good one.
 fn columns_of_sums(schedule: &Schedule, n: LoopId) -> i64 {
     let extent = schedule.func().loops[n].extent.as_int();
@@ -154,7 +157,8 @@ fn columns_of_sums(schedule: &Schedule, n: LoopId) -> i64 {
     [SUMS, 5, 3, 2].into_iter().find(divides).unwrap_or(SUMS)
 }
 
-/// Batches, blocks of rows and panels over the threads; panels only, where symbolic extents forbid to fuse them.
+/// Batches, blocks of rows and panels over the threads. Loops of symbolic extents are not fused: lowering splits off the last,
+/// partial tile of a loop only where the loop counts tiles of one dimension.
 fn spread(
     schedule: &mut Schedule,
     batch: Option<LoopId>,
@@ -162,13 +166,12 @@ fn spread(
     columns: LoopId,
 ) -> Result<(), Declined> {
     let loops: Vec<LoopId> = batch.into_iter().chain([rows, columns]).collect();
-    if parallel_fused(schedule, &loops) {
+    if are_constant(schedule, &loops) && parallel_fused(schedule, &loops) {
         return Ok(());
     }
-    let first = batch.unwrap_or(columns);
     if batch.is_none() {
         schedule.reorder(&[columns, rows])?;
     }
-    schedule.parallel(first)?;
+    schedule.parallel(batch.unwrap_or(columns))?;
     Ok(())
 }

@@ -61,3 +61,10 @@ fn parallel_fused(schedule: &mut Schedule, loops: &[LoopId]) -> bool {
     }
     done
 }
+
+/// Whether the extents of the loops are constants.
+fn are_constant(schedule: &Schedule, loops: &[LoopId]) -> bool {
+    let func = schedule.func();
+    let constant = |&l: &LoopId| func.loops[l].extent.as_int().is_some();
+    loops.iter().all(constant)
+}

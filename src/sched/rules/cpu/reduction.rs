@@ -2,7 +2,7 @@
 //! along another axis the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
-use super::parallel_fused;
+use super::{are_constant, parallel_fused};
 use crate::ir::{BlockId, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::Declined;
@@ -45,9 +45,9 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// All loops over the threads, or only the first one where they cannot be fused.
+/// All loops over the threads, or only the first one where they cannot be fused or are symbolic (see `matmul::spread`).
 fn spread(schedule: &mut Schedule, loops: &[LoopId]) -> Result<(), Declined> {
-    if !parallel_fused(schedule, loops) {
+    if !are_constant(schedule, loops) || !parallel_fused(schedule, loops) {
         schedule.parallel(loops[0])?;
     }
     Ok(())

@@ -123,9 +123,10 @@ pub(crate) fn removal_of(func: &PrimFunc, block: BlockId) -> Result<Place, Refus
 /// Takes a place out of the function, and the loops and blocks in it out of the arenas, except `keep`, which is left detached.
 pub(crate) fn remove_place(func: &mut PrimFunc, place: Place, keep: Option<BlockId>) {
     func.tree.detach(place);
-    if let Some(keep) = keep
-        && place != Place::Block(keep)
-    {
+    if let Some(keep) = keep {
+        if place == Place::Block(keep) {
+            return;
+        }
         func.tree.detach(keep);
     }
     let mut below = Vec::new();
@@ -135,10 +136,9 @@ pub(crate) fn remove_place(func: &mut PrimFunc, place: Place, keep: Option<Block
             Place::Loop(id) => {
                 func.loops.remove(id);
             }
-            Place::Block(id) if Some(id) != keep => {
+            Place::Block(id) => {
                 func.blocks.remove(id);
             }
-            Place::Block(_) => {}
         }
     }
 }

@@ -19,7 +19,7 @@ use super::analysis::{check_complete_block, check_not_output_block, check_stage_
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, only_store};
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
-use crate::ir::{BlockId, Expr, ExprKind, Place, PrimFunc, Var};
+use crate::ir::{BlockId, Buffer, Expr, ExprKind, Place, PrimFunc, Var};
 
 impl Schedule {
     /// Inlines a block into its consumers.
@@ -40,6 +40,8 @@ struct Plan {
     store: Store,
     /// The index variables of the store, in order.
     vars: Vec<Var>,
+    /// Buffers that the block reads, in order.
+    reads: Vec<Buffer>,
     /// What goes away.
     removed: Place,
 }
@@ -90,6 +92,7 @@ impl Plan {
             scope,
             store,
             vars,
+            reads: node.reads.iter().map(|r| r.buffer.clone()).collect(),
             removed,
         })
     }
@@ -109,6 +112,6 @@ impl Plan {
         super::rewrite::map_exprs_below(func, self.scope.into(), &mut |e| {
             e.rewrite_bottom_up(&mut |e| inline(e))
         });
-        drop_buffer(func, self.scope, &self.store.buffer);
+        drop_buffer(func, self.scope, &self.store.buffer, &self.reads);
     }
 }

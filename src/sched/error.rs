@@ -346,6 +346,16 @@ pub enum Rule {
         /// Where it was to be put.
         asked: usize,
     },
+    /// Two blocks that depend on each other would change places; TVM does not look.
+    #[error("under loop `{var}`, block `{block}` would run on the wrong side of `{other}`")]
+    WouldReorder {
+        /// The moved block's name.
+        block: String,
+        /// The other block's name.
+        other: String,
+        /// The loop's variable.
+        var: String,
+    },
     /// TVM: an internal check, "BufferRegion pattern match failed".
     #[error(
         "the indices at which block `{block}` uses `{buffer}` cannot be solved for its iter variables"

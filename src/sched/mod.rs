@@ -48,6 +48,9 @@ pub use split::Factor;
 pub use step::{StepError, Steps, parse_step};
 pub use trace::{Arg, ResultKind, Step, StepResults, Trace};
 
+#[cfg(test)]
+mod random_tests;
+
 use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 
 /// A loop program and the primitives applied to it.

@@ -127,7 +127,9 @@ impl Plan {
         };
         func.tree.set_body(self.producer, vec![store]);
         func.blocks[self.producer].predicate = self.predicate;
-        drop_buffer(func, self.scope, &self.buffer);
+        // The buffers that the new body names, in its order, whatever order they had.
+        func.blocks[self.producer].reads.clear();
+        drop_buffer(func, self.scope, &self.buffer, &[]);
     }
 }
 

@@ -151,17 +151,14 @@ impl Collector<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        let mut loads = Vec::new();
-        expr.walk(&mut |e| {
-            if let ExprKind::Load(buffer, indices) = e.kind() {
-                loads.push((buffer.clone(), indices.clone()));
-            }
-            true
-        });
-        for (buffer, indices) in loads {
+        // What indices load comes before what they index.
+        for child in expr.children() {
+            self.expr(child);
+        }
+        if let ExprKind::Load(buffer, indices) = expr.kind() {
             let indices = indices.iter().map(|i| self.relaxed(&self.resolve(i)));
             let sets = indices.collect();
-            touch(&mut self.reads, &buffer, sets, &self.analyzer);
+            touch(&mut self.reads, buffer, sets, &self.analyzer);
         }
     }
 

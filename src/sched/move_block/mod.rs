@@ -114,6 +114,7 @@ impl Plan {
         let removed = removal_of(func, block)?;
         let graph = BlockScope::of(func, scope.into());
         let position = position(func, &graph, block, target, at, moved)?;
+        check_order(func, &graph, block, target, position)?;
         let mut facts = facts_at(func, target.into());
         let domains = domain::iter_domains(func, &graph, block, target, moved, &facts)?;
         let nest = new_nest(func, block, &domains, units, &mut facts);
@@ -203,6 +204,44 @@ fn position(
         return Err(rule.at([target.into(), block.into()]));
     }
     Ok(chosen)
+}
+
+/// Refuses a place that would put the block before one that it depends on, or after one that depends on it. Blocks outside the
+/// loop, which [`position`] does not look at, count as well, and so do those that overwrite what the block reads.
+fn check_order(
+    func: &PrimFunc,
+    graph: &BlockScope,
+    block: BlockId,
+    target: LoopId,
+    position: usize,
+) -> Result<(), Refusal> {
+    let mut order = Vec::new();
+    func.tree
+        .walk(func.root.into(), &mut |place| order.push(place));
+    let rank = |place: Place| order.iter().position(|&p| p == place);
+    let runs_before = |other: BlockId| {
+        if func.tree.is_ancestor(target, other) {
+            super::body::position_of(func, target.into(), other.into()) < Some(position)
+        } else {
+            rank(other.into()) < rank(target.into())
+        }
+    };
+    for edge in graph.dependencies() {
+        let (other, must_run_before) = match (edge.src == block, edge.dst == block) {
+            (true, _) => (edge.dst, false),
+            (_, true) => (edge.src, true),
+            _ => continue,
+        };
+        if runs_before(other) != must_run_before {
+            let rule = Rule::WouldReorder {
+                block: func.blocks[block].name.clone(),
+                other: func.blocks[other].name.clone(),
+                var: func.loops[target].var.name().to_owned(),
+            };
+            return Err(rule.at([target.into(), other.into()]));
+        }
+    }
+    Ok(())
 }
 
 /// The values of a region of a block, for all iterations of the loops below the target loop (and of threads that share the

@@ -1,0 +1,14 @@
+# test: sched
+# run: ii, ji = get_loops(block("B"))
+# run: vectorize(ji)
+@T.prim_func
+def before(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32")):
+    for io, jo in T.grid(4, 8):
+        with T.block("B_o"):
+            vio, vjo = T.axis.remap("SS", [io, jo])
+            T.reads(A[vio * 8:vio * 8 + 8, vjo * 4:vjo * 4 + 4])
+            T.writes(B[vio * 8:vio * 8 + 8, vjo * 4:vjo * 4 + 4])
+            for ii, ji in T.grid(8, 4):
+                with T.block("B"):
+                    vii, vji = T.axis.remap("SS", [ii, ji])
+                    B[vio * 8 + vii, vjo * 4 + vji] = A[vio * 8 + vii, vjo * 4 + vji] * T.float32(1.5)

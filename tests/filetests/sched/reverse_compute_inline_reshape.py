@@ -1,0 +1,13 @@
+# test: sched
+# run: reverse_compute_inline(block("C"))
+@T.prim_func
+def before(A: T.Buffer((96,), "float32"), C: T.Buffer((6, 16), "float32")):
+    B = T.alloc_buffer((96,), "float32")
+    for i in range(96):
+        with T.block("B"):
+            vi = T.axis.spatial(96, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i, j in T.grid(6, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi * 16 + vj] + T.float32(1)

@@ -1,0 +1,8 @@
+# test: sched
+# run: unroll(loop("acc", 1))
+@T.prim_func
+def before(A: T.Buffer((32, 8), "float32"), B: T.Buffer((32, 8), "float32")):
+    for i, j in T.grid(32, 8):
+        with T.block("acc"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = A[vi, vj] + B[vi, vj]

@@ -1,6 +1,6 @@
 //! What `cache_read` and `cache_write` share: where the copy stands, which region it copies, and the block that copies.
 
-use super::analysis::{BlockScope, facts_at, region_bound};
+use super::analysis::{BlockScope, facts_at, region_bound, writes_wholly};
 use super::body::position_of;
 use super::{Refusal, Rule};
 use crate::arith::{Analyzer, IntSet};
@@ -109,6 +109,23 @@ pub(super) fn location_after(
         place: scope.into(),
         position: func.tree.body(scope).len(),
     }
+}
+
+/// Refuses to copy what a block writes, if it may leave something out.
+pub(super) fn check_written_wholly(
+    func: &PrimFunc,
+    block: BlockId,
+    region: &BufferRegion,
+    place: Place,
+) -> Result<(), Refusal> {
+    if writes_wholly(func, block, region, place) {
+        return Ok(());
+    }
+    let rule = Rule::NotWrittenWholly {
+        block: func.blocks[block].name.clone(),
+        buffer: region.buffer.name().to_owned(),
+    };
+    Err(rule.at([block.into()]))
 }
 
 /// The region of its buffer that a block touches while the place of the location runs once, as ranges; and the ends that these

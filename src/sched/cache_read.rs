@@ -11,15 +11,16 @@
 //!                                                 B[vi] = A_shared[vi] * T.float32(2)
 //! ```
 //!
-//! Requires: at most one block of the scope writes the buffer, and the scope is a stage pipeline. The copy comes after the writer
+//! Requires: at most one block of the scope writes the buffer, and wholly; the consumers read it after that; the scope is a stage
+//! pipeline. The copy comes after the writer
 //! and before the first reader; of a buffer that the scope does not write, at the start of the scope. Meaning is kept: the copy
 //! holds all that readers read, and nothing writes the buffer after it.
 
 use super::analysis::{BlockScope, check_stage_pipeline};
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, location_after, only_writer, storage_scope,
-    touched,
+    Copy, Direction, Location, cache_of, cache_size, check_written_wholly, location_after,
+    only_writer, storage_scope, touched,
 };
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, ExprKind, Place, PrimFunc};
@@ -74,23 +75,38 @@ impl Plan {
             return Err(Rule::RootBlock.at([block.into()]));
         };
         check_stage_pipeline(func, scope)?;
-        let mut asked: Vec<BlockId> = Vec::new();
+        let graph = BlockScope::of(func, scope.into());
+        let writer = only_writer(&graph, &buffer)?;
+        // Children of the scope that may read the copy.
+        let after: Vec<BlockId> = match writer {
+            Some(writer) => graph.readers_after(writer),
+            None => graph.readers(&buffer).to_vec(),
+        };
         for &consumer in consumers {
             living_block(func, consumer)?;
-            asked.push(consumer);
-            asked.extend(func.child_blocks(consumer.into()));
-        }
-        let graph = BlockScope::of(func, scope.into());
-        let (location, region, ends) = match only_writer(&graph, &buffer)? {
-            Some(writer) => {
-                let related = if asked.is_empty() {
-                    graph.readers_after(writer)
-                } else {
-                    asked.clone()
+            if !after.iter().any(|&r| func.tree.is_ancestor(r, consumer)) {
+                let rule = Rule::NotAReader {
+                    block: func.blocks[consumer].name.clone(),
+                    buffer: buffer.name().to_owned(),
                 };
+                return Err(rule.at([consumer.into()]));
+            }
+        }
+        let asked: Vec<BlockId> = consumers
+            .iter()
+            .flat_map(|&consumer| func.blocks_under(consumer.into()))
+            .collect();
+        let (location, region, ends) = match writer {
+            Some(writer) => {
+                let mut related = after.clone();
+                related.retain(|&r| {
+                    let wanted = |&c: &BlockId| func.tree.is_ancestor(r, c);
+                    consumers.is_empty() || consumers.iter().any(wanted)
+                });
                 let location = location_after(func, writer, &related, scope);
                 let written = region_of(&func.blocks[writer].writes, &buffer)
                     .expect("a writer declares what it writes");
+                check_written_wholly(func, writer, written, location.place)?;
                 let (region, ends) = touched(func, writer, written, location.place);
                 (location, region, ends)
             }
@@ -116,7 +132,7 @@ impl Plan {
         };
         Ok(Self {
             scope,
-            readers: readers_below(func, scope, &buffer, &asked),
+            readers: readers_below(func, &after, &buffer, &asked),
             copy,
         })
     }
@@ -153,16 +169,16 @@ pub(super) fn region_of<'a>(
     regions.iter().find(|r| r.buffer == *buffer)
 }
 
-/// The blocks in the scope, at any depth, that are to read the copy: those asked for, or all, except a block that writes the
-/// buffer and what is below it.
+/// Those of these blocks and of the blocks below them that are to read the copy: those asked for, or all, except a block that
+/// writes the buffer and what is below it.
 fn readers_below(
     func: &PrimFunc,
-    scope: BlockId,
+    after: &[BlockId],
     buffer: &Buffer,
     asked: &[BlockId],
 ) -> Vec<BlockId> {
     let mut out = Vec::new();
-    let mut left = func.child_blocks(scope.into());
+    let mut left = after.to_vec();
     while let Some(id) = left.pop() {
         if region_of(&func.blocks[id].writes, buffer).is_some() {
             continue;

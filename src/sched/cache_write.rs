@@ -11,19 +11,19 @@
 //!                                                 B[v0] = B_local[v0]
 //! ```
 //!
-//! Requires: the block is the only one of its scope that writes the buffer, and the scope is a stage pipeline. The copy comes
-//! after the block and before the first reader. Meaning is kept: the copy moves all that the block wrote before anything reads
+//! Requires: the block is the only one of its scope that writes the buffer, it writes all of the region that is copied and does not
+//! read it, and the scope is a stage pipeline. The copy comes after the block and before the first reader. Meaning is kept: the copy moves all that the block wrote before anything reads
 //! it.
 
-use super::analysis::{BlockScope, check_stage_pipeline};
+use super::analysis::{BlockScope, check_stage_pipeline, share_a_loop};
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, location_after, only_writer, storage_scope,
-    touched,
+    Copy, Direction, Location, cache_of, cache_size, check_written_wholly, location_after,
+    only_writer, storage_scope, touched,
 };
 use super::cache_read::{redirect_indices, redirect_load};
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
-use crate::ir::{BlockId, Expr, PrimFunc, Stmt};
+use crate::ir::{BlockId, Buffer, Expr, PrimFunc, Stmt};
 
 impl Schedule {
     /// Lets the block write the buffer of its write region `index` to a copy in storage scope `scope`, and the `consumers`
@@ -82,9 +82,20 @@ impl Plan {
         }
         let graph = BlockScope::of(func, scope.into());
         only_writer(&graph, &buffer)?;
+        check_not_read_before(func, &graph, block, &buffer)?;
         let mut related = graph.readers_after(block);
+        for &consumer in consumers {
+            if !related.contains(&consumer) {
+                let rule = Rule::NotAReader {
+                    block: func.blocks[consumer].name.clone(),
+                    buffer: buffer.name().to_owned(),
+                };
+                return Err(rule.at([consumer.into()]));
+            }
+        }
         related.retain(|reader| !consumers.contains(reader));
         let location = location_after(func, block, &related, scope);
+        check_written_wholly(func, block, written, location.place)?;
         let (region, ends) = touched(func, block, written, location.place);
         let size = cache_size(func, &graph, &buffer, location.place);
         let copy = Copy {
@@ -119,6 +130,28 @@ impl Plan {
         func.blocks[self.scope].alloc_buffers.push(self.copy.cache);
         block
     }
+}
+
+/// Refuses a block that itself reads the buffer, or with which a reader of the old values runs by turns: they would read the
+/// copy before it is written, or the buffer before it is copied to.
+fn check_not_read_before(
+    func: &PrimFunc,
+    graph: &BlockScope,
+    block: BlockId,
+    buffer: &Buffer,
+) -> Result<(), Refusal> {
+    let after = graph.readers_after(block);
+    for &reader in graph.readers(buffer) {
+        let by_turns = || share_a_loop(func, block.into(), reader.into());
+        if reader == block || (!after.contains(&reader) && by_turns()) {
+            let rule = Rule::ReadsBeforeWriting {
+                block: func.blocks[reader].name.clone(),
+                buffer: buffer.name().to_owned(),
+            };
+            return Err(rule.at([reader.into()]));
+        }
+    }
+    Ok(())
 }
 
 /// A store to the buffer as one to the cache.

@@ -12,10 +12,13 @@
 //! ```
 //!
 //! Requires: a complete block without init, not an output, whose body is one store indexed by distinct iter variables, the only
-//! ones in the stored value; no block views the buffer; the scope is a stage pipeline. Meaning is kept: what a consumer read was
-//! the value stored for the same indices, and what that value is made of has not changed since, as its writers come before.
+//! ones in the stored value; no block views the buffer; no block overwrites what the value is made of before a consumer; the scope
+//! is a stage pipeline. Meaning is kept: what a consumer read was the value stored for the same indices, and it is the same there.
 
-use super::analysis::{check_complete_block, check_not_output_block, check_stage_pipeline};
+use super::analysis::{
+    BlockScope, DependencyKind, check_complete_block, check_not_output_block, check_stage_pipeline,
+    share_a_loop,
+};
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, only_store};
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
@@ -83,6 +86,7 @@ impl Plan {
         {
             return Err(pattern());
         }
+        check_inputs_kept(func, block, scope)?;
         let removed = removal_of(func, block)?;
         if is_viewed(func, scope, &store.buffer) {
             let buffer = store.buffer.name().to_owned();
@@ -114,4 +118,27 @@ impl Plan {
         });
         drop_buffer(func, self.scope, &self.store.buffer, &self.reads);
     }
+}
+
+/// Refuses if a block overwrites what this one reads before a consumer, or by turns with one: the value computed there would be
+/// another.
+fn check_inputs_kept(func: &PrimFunc, block: BlockId, scope: BlockId) -> Result<(), Refusal> {
+    let graph = BlockScope::of(func, scope.into());
+    let rank = |id: BlockId| graph.blocks().iter().position(|&b| b == id);
+    for edge in graph.dependencies() {
+        if edge.src != block || edge.kind != DependencyKind::WriteAfterRead {
+            continue;
+        }
+        let late = |&consumer: &BlockId| {
+            rank(consumer) >= rank(edge.dst) || share_a_loop(func, consumer.into(), edge.dst.into())
+        };
+        if graph.consumers(block).iter().any(late) {
+            let rule = Rule::InputOverwritten {
+                block: func.blocks[block].name.clone(),
+                other: func.blocks[edge.dst].name.clone(),
+            };
+            return Err(rule.at([block.into(), edge.dst.into()]));
+        }
+    }
+    Ok(())
 }

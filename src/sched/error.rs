@@ -260,6 +260,40 @@ pub enum Rule {
         /// How many write it.
         count: usize,
     },
+    /// A copy would hold elements that were never written; TVM does not look.
+    #[error(
+        "block `{block}` is not known to write all of the region of `{buffer}` that would be copied"
+    )]
+    NotWrittenWholly {
+        /// The writer's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// A block reads what another one overwrites, and would do so at another time; TVM does not look.
+    #[error("block `{other}` overwrites what block `{block}` reads, and would do so too early")]
+    InputOverwritten {
+        /// The reader's name.
+        block: String,
+        /// The other block's name.
+        other: String,
+    },
+    /// A copy that is written only would be read; TVM does not look.
+    #[error("block `{block}` reads `{buffer}` before it writes it, so it cannot write a copy")]
+    ReadsBeforeWriting {
+        /// The block's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// A block that is to read a copy does not read the buffer after it was written; TVM does not look.
+    #[error("block `{block}` does not read `{buffer}` after it is written")]
+    NotAReader {
+        /// The block's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
     /// TVM: `HasInitBlock`.
     #[error("block `{block}` has an init")]
     HasInit {

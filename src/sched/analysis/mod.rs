@@ -22,7 +22,10 @@ pub use block_kind::{
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
-pub use path::{block_vars_as_bindings, facts_at, loops_between, relaxed_domains};
+pub use path::{block_vars_as_bindings, facts_at, loops_between, relaxed_domains, share_a_loop};
 pub use reducer::{Reducer, match_reducer};
 pub use scope::{BlockScope, Dependency, DependencyKind};
-pub use stage_pipeline::{check_stage_pipeline, region_bound};
+pub use stage_pipeline::{check_stage_pipeline, region_bound, writes_wholly};
+
+#[cfg(test)]
+mod tests;

@@ -99,3 +99,14 @@ pub fn block_vars_as_bindings(
         Some(node.bindings[at].clone())
     }
 }
+
+/// Whether two places of one scope are below a common loop, so that iterations of it run them by turns.
+pub fn share_a_loop(func: &PrimFunc, a: Place, b: Place) -> bool {
+    let loops = func.loops_above(a);
+    let top = loops.first().copied().map(Place::Loop);
+    let top = top.or(match a {
+        Place::Loop(_) => Some(a),
+        Place::Block(_) => None,
+    });
+    top.is_some_and(|top| func.tree.is_ancestor(top, b))
+}

@@ -153,6 +153,12 @@ fn iter_sets(
         .collect()
 }
 
+/// Whether a block certainly writes all of a region that it may write, as far as that lies in the buffer, while `place` runs
+/// once: nothing in between is left out.
+pub fn writes_wholly(func: &PrimFunc, block: BlockId, region: &BufferRegion, place: Place) -> bool {
+    covered_at(func, place, block, region, &[(block, region)])
+}
+
 /// A region of a block as intervals all of which it certainly writes while `place` runs once; `None` if that is not known.
 fn write_bound(
     func: &PrimFunc,

@@ -8,8 +8,8 @@
 mod domain;
 
 use super::analysis::{
-    BlockScope, block_vars_as_bindings, check_complete_or_reduction_block, check_not_output_block,
-    check_stage_pipeline, facts_at, relaxed_domains,
+    BlockScope, DependencyKind, block_vars_as_bindings, check_complete_or_reduction_block,
+    check_not_output_block, check_stage_pipeline, facts_at, relaxed_domains, share_a_loop,
 };
 use super::body::{insert_at, removal_of, remove_place};
 use super::{Arg, Refusal, Rule, living_block, living_loop};
@@ -232,6 +232,16 @@ fn check_order(
             (_, true) => (edge.src, true),
             _ => continue,
         };
+        // A block that overwrites what the other reads must not run by turns with it.
+        if edge.kind == DependencyKind::WriteAfterRead
+            && share_a_loop(func, target.into(), other.into())
+        {
+            let rule = Rule::InputOverwritten {
+                block: func.blocks[edge.src].name.clone(),
+                other: func.blocks[edge.dst].name.clone(),
+            };
+            return Err(rule.at([target.into(), other.into()]));
+        }
         if runs_before(other) != must_run_before {
             let rule = Rule::WouldReorder {
                 block: func.blocks[block].name.clone(),

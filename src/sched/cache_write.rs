@@ -11,9 +11,9 @@
 //!                                                 B[v0] = B_local[v0]
 //! ```
 //!
-//! Requires: the block is the only one of its scope that writes the buffer, it writes all of the region that is copied and does not
-//! read it, and the scope is a stage pipeline. The copy comes after the block and before the first reader. Meaning is kept: the copy moves all that the block wrote before anything reads
-//! it.
+//! Requires: the block is the only one of its scope that writes the buffer, it writes all of the region that is copied and does
+//! not read it, and the scope is a stage pipeline. The copy comes after the block and before the first reader. Meaning is kept:
+//! the copy moves all that the block wrote before anything reads it.
 
 use super::analysis::{BlockScope, check_stage_pipeline, share_a_loop};
 use super::body::{insert_at, rewrite_own};

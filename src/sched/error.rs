@@ -380,6 +380,24 @@ pub enum Rule {
         /// Where it was to be put.
         asked: usize,
     },
+    /// Instances of a moved consumer would never run; TVM does not look.
+    #[error(
+        "under the loop, not all values of `{var}` of block `{block}` are reached: some read nothing of the producers"
+    )]
+    NotAllConsumed {
+        /// The block's name.
+        block: String,
+        /// The iter variable's name.
+        var: String,
+    },
+    /// A moved block would lose a loop that its domains depend on; TVM does not look.
+    #[error("the domain of an iter variable of block `{block}` depends on loop `{var}`")]
+    DomainDependsOnLoop {
+        /// The block's name.
+        block: String,
+        /// The loop's variable.
+        var: String,
+    },
     /// Two blocks that depend on each other would change places; TVM does not look.
     #[error("under loop `{var}`, block `{block}` would run on the wrong side of `{other}`")]
     WouldReorder {

@@ -5,7 +5,7 @@
 
 use super::{Moved, relaxed_region};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
-use crate::arith::{Analyzer, IntSet};
+use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, PrimFunc, Range, Scope, Var,
 };
@@ -95,7 +95,7 @@ pub(super) fn iter_domains(
         let Some(required) = required(func, &others, &region.buffer, target, moved, facts) else {
             continue;
         };
-        if !solve_affine(&node.iters, region, &required, facts, &mut known) {
+        if !solve_affine(&node.iters, region, &required, moved, facts, &mut known) {
             solve_dimensions(&node.iters, region, &required, facts, &mut known).ok_or_else(
                 || {
                     let rule = Rule::RegionNotSolvable {
@@ -108,9 +108,53 @@ pub(super) fn iter_domains(
         }
     }
     let settled = known.into_iter().zip(&node.iters);
-    Ok(settled
+    let settled: Vec<IterDomain> = settled
         .map(|(known, iter)| known.settle(&iter.dom, facts))
-        .collect())
+        .collect();
+    if moved == Moved::Consumer {
+        check_all_consumed(func, block, target, &settled, facts)?;
+    }
+    Ok(settled)
+}
+
+/// Refuses to move a consumer of which instances are known to be left out, as those that read nothing of the producers.
+fn check_all_consumed(
+    func: &PrimFunc,
+    block: BlockId,
+    target: LoopId,
+    domains: &[IterDomain],
+    facts: &Analyzer,
+) -> Result<(), Refusal> {
+    let mut loops = func.loops_above(target.into());
+    loops.push(target);
+    let domain = |v: &Var| {
+        let l = loops
+            .iter()
+            .map(|&id| &func.loops[id])
+            .find(|l| l.var == *v)?;
+        let (min, extent) = (l.min.clone(), l.extent.clone());
+        Some(IntSet::from_range(&Range { min, extent }))
+    };
+    let node = &func.blocks[block];
+    for (iter, found) in node.iters.iter().zip(domains) {
+        let ends = found.values.bounds();
+        let total = ends.map(|(min, max)| {
+            let min = eval_set(min, &domain, facts).min;
+            (min, eval_set(max, &domain, facts).max)
+        });
+        let Some((Some(min), Some(max))) = total else {
+            continue;
+        };
+        let last = &iter.dom.min + &iter.dom.extent - 1;
+        if facts.can_prove(&iter.dom.min.lt(min)) || facts.can_prove(&max.lt(last)) {
+            let rule = Rule::NotAllConsumed {
+                block: node.name.clone(),
+                var: iter.var.name().to_owned(),
+            };
+            return Err(rule.at([block.into(), target.into()]));
+        }
+    }
+    Ok(())
 }
 
 /// What the other blocks require of the buffer while the target loop runs once.
@@ -153,6 +197,7 @@ fn solve_affine(
     iters: &[IterVar],
     provided: &BufferRegion,
     required: &[IntSet],
+    moved: Moved,
     facts: &Analyzer,
     known: &mut [Known],
 ) -> bool {
@@ -181,24 +226,55 @@ fn solve_affine(
     let lasts: Vec<Expr> = shape.iter().map(|e| facts.simplify(&(e - 1))).collect();
     let [lows, highs, zeros, lasts] =
         [lows, highs, zeros, lasts].map(|values| map.invert(facts, &values));
+    let of = |solved: &[(Var, Expr)], var: &Var| {
+        let found = solved.iter().find(|(v, _)| v == var);
+        found.map(|(_, e)| e.clone())
+    };
+    let alone = |var: &Var| indices.iter().any(|index| is_shift_of(index, var, facts));
+    // A variable that alone makes up an index runs from the inverse of the first to that of the last value. With others, the
+    // inverse of a box is a box only if it has as many points.
+    let points = |ends: &mut dyn Iterator<Item = (Expr, Expr)>| {
+        let product = ends.fold(Expr::i64(1), |n, (low, high)| n * (high - low + 1));
+        facts.simplify(&product)
+    };
+    // An index that falls while the variable grows is solved from its other end.
+    let falls = |var: &Var| {
+        let ends = of(&zeros, var).zip(of(&lasts, var));
+        ends.is_some_and(|(first, last)| facts.can_prove(&last.lt(first)))
+    };
+    let ordered = |pair: (Expr, Expr), var: &Var| {
+        if falls(var) { (pair.1, pair.0) } else { pair }
+    };
+    let solved = |iter: &IterVar| {
+        let pair = (of(&lows, &iter.var)?, of(&highs, &iter.var)?);
+        Some(ordered(pair, &iter.var))
+    };
+    let all_alone = iters
+        .iter()
+        .all(|iter| solved(iter).is_none() || alone(&iter.var));
+    let is_box = all_alone
+        || points(&mut iters.iter().filter_map(solved))
+            == points(
+                &mut ends
+                    .iter()
+                    .map(|(min, max)| ((*min).clone(), (*max).clone())),
+            );
+    if !is_box && moved == Moved::Consumer {
+        return false;
+    }
     for (at, iter) in iters.iter().enumerate() {
-        let of = |solved: &[(Var, Expr)]| {
-            let found = solved.iter().find(|(v, _)| *v == iter.var);
-            found.map(|(_, e)| e.clone())
-        };
-        let (Some(low), Some(high)) = (of(&lows), of(&highs)) else {
+        let Some((low, high)) = solved(iter) else {
             continue;
         };
-        // Only a variable that alone makes up an index runs from the inverse of the first to that of the last value; of
-        // variables that share an index all values may be needed, unless a single one is.
-        let alone = indices
-            .iter()
-            .any(|index| is_shift_of(index, &iter.var, facts));
-        if !alone && low != high {
+        let alone = alone(&iter.var);
+        if !is_box && !alone && low != high {
             known[at].union(Some(IntSet::from_range(&iter.dom)), None, facts);
             continue;
         }
-        let bound = of(&zeros).zip(of(&lasts)).filter(|_| alone);
+        let bound = of(&zeros, &iter.var).zip(of(&lasts, &iter.var));
+        let bound = bound
+            .filter(|_| alone || is_box)
+            .map(|pair| ordered(pair, &iter.var));
         let bound = bound.map(|(min, max)| IntSet::interval(min, max));
         known[at].union(Some(IntSet::interval(low, high)), bound, facts);
     }

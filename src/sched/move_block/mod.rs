@@ -111,6 +111,7 @@ impl Plan {
         if moved == Moved::Producer {
             check_not_output_block(func, block, scope)?;
         }
+        check_domains_kept(func, block, target)?;
         let removed = removal_of(func, block)?;
         let graph = BlockScope::of(func, scope.into());
         let position = position(func, &graph, block, target, at, moved)?;
@@ -143,6 +144,24 @@ impl Plan {
         }
         insert_at(func, self.target.into(), self.position, stmt);
     }
+}
+
+/// Refuses a block whose iter variables have domains that depend on a loop which is not above its new place.
+fn check_domains_kept(func: &PrimFunc, block: BlockId, target: LoopId) -> Result<(), Refusal> {
+    for id in func.loops_above(block.into()) {
+        let var = &func.loops[id].var;
+        let depends = |e: &Expr| e.uses(var) && !func.tree.is_ancestor(id, target);
+        let node = &func.blocks[block];
+        let mut doms = node.iters.iter().map(|iter| &iter.dom);
+        if doms.any(|dom| depends(&dom.min) || depends(&dom.extent)) {
+            let rule = Rule::DomainDependsOnLoop {
+                block: node.name.clone(),
+                var: var.name().to_owned(),
+            };
+            return Err(rule.at([block.into(), id.into()]));
+        }
+    }
+    Ok(())
 }
 
 /// The index among the statements of the loop before which the block goes: after all its producers there and before all its

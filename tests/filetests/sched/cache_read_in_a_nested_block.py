@@ -11,3 +11,27 @@ def before(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32")):
                 with T.block("B"):
                     vii, vji = T.axis.remap("SS", [ii, ji])
                     B[vio * 8 + vii, vjo * 4 + vji] = A[vio * 8 + vii, vjo * 4 + vji] * T.float32(1.5)
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32")):
+    # with T.block("root"):
+    for io, jo in T.grid(4, 8):
+        with T.block("B_o"):
+            vio, vjo = T.axis.remap("SS", [io, jo])
+            T.reads(A[vio * 8:vio * 8 + 8, vjo * 4:vjo * 4 + 4])
+            T.writes(B[vio * 8:vio * 8 + 8, vjo * 4:vjo * 4 + 4])
+            A_local = T.alloc_buffer((8, 4), scope="local")
+            for ax0, ax1 in T.grid(8, 4):
+                with T.block("A_local"):
+                    v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                    T.reads(A[vio * 8 + v0, vjo * 4 + v1])
+                    T.writes(A_local[v0, v1])
+                    A_local[v0, v1] = A[vio * 8 + v0, vjo * 4 + v1]
+            for ii, ji in T.grid(8, 4):
+                with T.block("B"):
+                    vii, vji = T.axis.remap("SS", [ii, ji])
+                    T.reads(A_local[vii, vji])
+                    T.writes(B[vio * 8 + vii, vjo * 4 + vji])
+                    B[vio * 8 + vii, vjo * 4 + vji] = A_local[vii, vji] * T.float32(1.5)

@@ -16,3 +16,9 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect-error:
+# error: cache_read: buffer index 1 is out of range: block `B` has 1 such regions
+#   --> before:9:9
+#   |
+# 9 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

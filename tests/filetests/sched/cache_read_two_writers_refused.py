@@ -16,3 +16,12 @@ def before(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
         with T.block("C"):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
+# expect-error:
+# error: cache_read: 2 blocks write buffer `B`, at most one may
+#    --> before:8:9
+#    |
+#  8 |         with T.block("low"):
+#    |         ^^^^^^^^^^^^^^^^^^^^ block "low"
+#    .
+# 14 |         with T.block("high"):
+#    |         --------------------- block "high"

@@ -17,3 +17,15 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
+    # with T.block("root"):
+    for i, j in T.grid(48, 20):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj])
+            T.writes(D[vi, vj])
+            D[vi, vj] = T.max((A[vi, vj] + T.float32(1)) * T.float32(2), T.float32(0))

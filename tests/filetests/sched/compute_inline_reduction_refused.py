@@ -13,3 +13,9 @@ def before(A: T.Buffer((20, 16), "float32"), W: T.Buffer((16, 24), "float32"), b
         with T.block("bias"):
             vi, vj = T.axis.remap("SS", [i, j])
             out[vi, vj] = mm[vi, vj] + b[vj]
+# expect-error:
+# error: compute_inline: block `matmul` has an init
+#   --> before:8:9
+#   |
+# 8 |         with T.block("matmul"):
+#   |         ^^^^^^^^^^^^^^^^^^^^^^^ block "matmul"

@@ -12,3 +12,11 @@ def before(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C
             with T.init():
                 C[vi, vj] = T.float32(0)
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+# expect-error:
+# error: decompose_reduction: a loop above `i_1` belongs to a reduce iter variable of block `C`
+#   --> before:6:5
+#   |
+# 6 |     for i_0, j_0, k_0, k_1, i_1, j_1 in T.grid(4, 8, 2, 16, 8, 4):
+#   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `i_1`
+# 7 |         with T.block("C"):
+#   |         ------------------ block "C"

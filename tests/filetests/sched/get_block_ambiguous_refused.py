@@ -18,3 +18,12 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect-error:
+# error: get_block: 2 blocks have the name `C_shared`, exactly one is required
+#    --> before:23:9
+#    |
+# 23 |         with T.block("C_shared"):
+#    |         ^^^^^^^^^^^^^^^^^^^^^^^^^ block "C_shared"
+#    .
+# 29 |         with T.block("C_shared"):
+#    |         ------------------------- block "C_shared"

@@ -17,3 +17,30 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
+    # with T.block("root"):
+    B = T.alloc_buffer((48, 20))
+    C = T.alloc_buffer((48, 20))
+    for i, j in T.grid(48, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A[vi, vj])
+            T.writes(B[vi, vj])
+            B[vi, vj] = A[vi, vj] + T.float32(1)
+    for i, j in T.grid(48, 20):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(B[vi, vj])
+            T.writes(C[vi, vj])
+            T.block_attr({"consumer": True})
+            C[vi, vj] = B[vi, vj] * T.float32(2)
+    for i, j in T.grid(48, 20):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(C[vi, vj])
+            T.writes(D[vi, vj])
+            D[vi, vj] = T.max(C[vi, vj], T.float32(0))

@@ -9,3 +9,18 @@ def before(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C
             with T.init():
                 C[vi, vj] = T.float32(0)
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C: T.Buffer((32, 32), "float32")):
+    # with T.block("root"):
+    for i, j in T.grid(32, 32):
+        for k in T.unroll(32):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                T.reads(A[vi, vk], B[vk, vj])
+                T.writes(C[vi, vj])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]

@@ -16,3 +16,12 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect-error:
+# error: reverse_compute_at: under loop `i`, block `B` would run on the wrong side of `C`
+#    --> before:20:5
+#    |
+# 15 |         with T.block("C"):
+#    |         ------------------ block "C"
+#    .
+# 20 |     for i, j in T.grid(48, 20):
+#    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `i`

@@ -16,3 +16,9 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
         with T.block("D"):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+# expect-error:
+# error: reverse_compute_at: 1 producer(s) of block `D` are not below loop `i`
+#    --> before:15:9
+#    |
+# 15 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

@@ -11,3 +11,12 @@ def before(A: T.Buffer((68,), "float32"), C: T.Buffer((64,), "float32")):
         with T.block("C"):
             vi = T.axis.spatial(64, i)
             C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+# expect-error:
+# error: reverse_compute_at: the indices at which block `C` uses `B` cannot be solved for its iter variables
+#    --> before:14:9
+#    |
+#  7 |     for i in range(66):
+#    |     ------------------- loop `i`
+#    .
+# 14 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

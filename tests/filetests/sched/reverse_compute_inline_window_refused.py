@@ -11,3 +11,9 @@ def before(A: T.Buffer((68,), "float32"), C: T.Buffer((64,), "float32")):
         with T.block("C"):
             vi = T.axis.spatial(64, i)
             C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+# expect-error:
+# error: reverse_compute_inline: the body of block `C` is not a store of the form that can be inlined
+#    --> before:14:9
+#    |
+# 14 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

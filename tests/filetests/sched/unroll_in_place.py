@@ -6,3 +6,16 @@ def before(A: T.Buffer((32, 8), "float32"), B: T.Buffer((32, 8), "float32")):
         with T.block("acc"):
             vi, vj = T.axis.remap("SS", [i, j])
             A[vi, vj] = A[vi, vj] + B[vi, vj]
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((32, 8), "float32"), B: T.Buffer((32, 8), "float32")):
+    # with T.block("root"):
+    for i in range(32):
+        for j in T.unroll(8):
+            with T.block("acc"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads(A[vi, vj], B[vi, vj])
+                T.writes(A[vi, vj])
+                A[vi, vj] = A[vi, vj] + B[vi, vj]

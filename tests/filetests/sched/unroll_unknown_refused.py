@@ -6,3 +6,5 @@ def before(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(128, i)
             B[vi] = A[vi] * T.float32(2)
+# expect-error:
+# error: argument 0 is not a loop: List([Str("B"), Int(1)])

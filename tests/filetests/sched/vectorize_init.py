@@ -9,3 +9,22 @@ def before(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C
             with T.init():
                 C[vi, vj] = T.float32(0)
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C: T.Buffer((32, 32), "float32")):
+    # with T.block("root"):
+    for i_init in range(32):
+        for j_init in T.vectorized(32):
+            with T.block("C_init"):
+                vi, vj = T.axis.remap("SS", [i_init, j_init])
+                T.reads()
+                T.writes(C[vi, vj])
+                C[vi, vj] = T.float32(0)
+    for i, j, k in T.grid(32, 32, 32):
+        with T.block("C_update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            T.reads(C[vi, vj], A[vi, vk], B[vk, vj])
+            T.writes(C[vi, vj])
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]

@@ -1,8 +1,0 @@
-# test: sched
-# run: annotate(loop("B", 0), "pragma_auto_unroll_max_step", 16)
-@T.prim_func
-def before(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
-    for i in range(128):
-        with T.block("B"):
-            vi = T.axis.spatial(128, i)
-            B[vi] = A[vi] * T.float32(2)

@@ -1,7 +1,7 @@
 //! Layer 10: the `weftile` command line.
 //!
 //! [`main`] reads arguments and environment, runs one verb, and turns every error into a message on stderr and an exit
-//! code. Verbs write through [`terminal::Terminal`]; nothing else prints.
+//! code. Verbs write through `terminal::Terminal`; nothing else prints.
 
 mod args;
 mod bench;

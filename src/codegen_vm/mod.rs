@@ -2,7 +2,7 @@
 //!
 //! Each graph function becomes one bytecode function: checks of its parameters against their `StructInfo`, which fill the
 //! shape heap; one shape function that computes every other dimension from it; then, binding by binding, memory for outputs
-//! and calls. Memory is planned here (see [`storage`]): tensors that are not alive together share storage, also where sizes
+//! and calls. Memory is planned here (see `storage`): tensors that are not alive together share storage, also where sizes
 //! are symbolic. On a GPU the calls of packed functions are surrounded by explicit copies to and from the host.
 
 mod assemble;

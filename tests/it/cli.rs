@@ -174,6 +174,7 @@ fn results_are_written_as_npy() {
 fn every_stage_can_be_shown() {
     let stages = [
         ("script", "def main("),
+        ("graph", "digraph"),
         ("scheduled", "T.thread_binding("),
         ("trace", "sch.bind("),
         ("kernel", "launch grid"),
@@ -188,6 +189,11 @@ fn every_stage_can_be_shown() {
     }
     let folder = tempfile::tempdir().expect("scratch folder");
     let path = folder.path().display().to_string();
+    stdout(&weftile(&[
+        "show", MODULE, "--stage", "graph", "--output", &path,
+    ]));
+    let svg = std::fs::read_to_string(folder.path().join("main.svg")).expect("written");
+    assert!(svg.contains("<svg"));
     stdout(&weftile(&[
         "show", MODULE, "--stage", "spirv", "--output", &path,
     ]));

@@ -105,12 +105,13 @@ fn show(drawings: &[Judged], pixels: &[Vec<u8>], terminal: &mut Terminal) -> Res
         let mut captions = String::new();
         for (judged, _) in row {
             let text = format!("{} ({:.0} %)", judged.predicted, 100.0 * judged.probability);
-            let text = format!("{text:<width$}", width = SIDE + GAP);
+            let gap = " ".repeat((SIDE + GAP).saturating_sub(text.len()));
             captions.push_str(&if judged.drawn == judged.predicted {
                 terminal.good(&text)
             } else {
                 terminal.bad(&text)
             });
+            captions.push_str(&gap);
         }
         terminal.line(captions.trim_end())?;
         terminal.line("")?;

@@ -246,7 +246,7 @@ fn register_tiles_become_named_vectors() {
         array("tile", ScalarType::F32, Space::Shared, 16, 4),
         array("C", ScalarType::F32, global(1, Access::Write), 64, 4),
     ];
-    let mut build = |kernel: &mut Kernel, ids: &[ArrayId]| {
+    let build = |kernel: &mut Kernel, ids: &[ArrayId]| {
         let n = kernel.vars.push(VarInfo {
             name: "n".into(),
             ty: Ty::scalar(ScalarType::I32),

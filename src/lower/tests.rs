@@ -1,3 +1,5 @@
+//! Scheduled programs and the kernels that they become.
+
 use super::*;
 use crate::ir::{Attrs, Block, BufferRegion, IterKind, IterVar, Loop, LoopId, Var};
 use crate::kernel::{self, CpuTarget, Space, Stmt as KStmt};

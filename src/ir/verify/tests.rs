@@ -1,3 +1,5 @@
+//! Loop programs that break one rule each, and ones that break none.
+
 use super::*;
 use crate::ir::ExprKind;
 use crate::ir::{BufferRegion, Loop, LoopKind, Range};

@@ -1,3 +1,5 @@
+//! Blocks and scopes, and what the analysis says of them.
+
 use super::*;
 use crate::ir::{BlockId, PrimFunc};
 use crate::script;

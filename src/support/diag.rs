@@ -165,7 +165,7 @@ mod tests {
             .render("x.py", text);
         assert_eq!(
             shown,
-            "error: undefined name `c`\n --> x.py:2:5\n  |\n2 | b = c\n  |     ^ not defined\n  |\n  = define it first\n\n"
+            "error: undefined name `c`\n  --> x.py:2:5\n  |\n2 | b = c\n  |     ^ not defined\n  |\n  = define it first\n\n"
         );
     }
 

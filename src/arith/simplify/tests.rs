@@ -206,6 +206,9 @@ fn eval(e: &Expr, env: &HashMap<Var, i64>) -> Option<i64> {
             let (a, b) = (eval(a, env), eval(b, env));
             if eval(c, env)? != 0 { a? } else { b? }
         }
+        // The left side guards the right one, as in the interpreter.
+        ExprKind::Binary(BinOp::And, a, _) if eval(a, env)? == 0 => 0,
+        ExprKind::Binary(BinOp::Or, a, _) if eval(a, env)? != 0 => 1,
         ExprKind::Binary(op, a, b) => {
             let (a, b) = (eval(a, env)?, eval(b, env)?);
             eval_binary(

@@ -68,6 +68,9 @@ impl ReorderPlan {
                 return Err(Rule::DependentLoop { var, on }.at([Place::Loop(id)]));
             }
         }
+        if let Some(&top) = old.first().filter(|_| old != new) {
+            check_not_mixed(func, top, loops)?;
+        }
         Ok(Self { old, new })
     }
 
@@ -118,6 +121,29 @@ fn chain(func: &PrimFunc, loops: &[LoopId]) -> Result<Vec<LoopId>, Refusal> {
         }
     }
     Ok(path)
+}
+
+/// A loop that drives spatial and reduce iter variables at once must stay where it is: moved, a reduction would meet a later
+/// term before the one that its init runs with.
+fn check_not_mixed(func: &PrimFunc, top: LoopId, loops: &[LoopId]) -> Result<(), Refusal> {
+    for block in func.child_blocks(top.into()) {
+        let node = &func.blocks[block];
+        let drives = |id: &LoopId, kind: IterKind| {
+            let pairs = node.iters.iter().zip(&node.bindings);
+            let var = &func.loops[*id].var;
+            pairs
+                .into_iter()
+                .any(|(iter, binding)| iter.kind == kind && binding.uses(var))
+        };
+        if loops
+            .iter()
+            .any(|l| drives(l, IterKind::Spatial) && drives(l, IterKind::Reduce))
+        {
+            let block_name = node.name.clone();
+            return Err(Rule::NotAffineBinding { block: block_name }.at([Place::Block(block)]));
+        }
+    }
+    Ok(())
 }
 
 fn check_blocks(func: &PrimFunc, top: LoopId) -> Result<(), Refusal> {

@@ -213,12 +213,7 @@ fn room_of(file: &Path) -> String {
 
 /// The names directly under the crate's root that a file uses outside its tests, with line numbers.
 fn root_names(file: &Path) -> Vec<(usize, String)> {
-    let is_tests = |name: &str| name == "tests.rs" || name.ends_with("_tests.rs");
-    if file
-        .file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(is_tests)
-    {
+    if file.file_name().is_some_and(|name| name == "tests.rs") {
         return Vec::new();
     }
     let parts = file.components().count() - 1;

@@ -45,7 +45,7 @@ pub struct WgslKernel {
     pub scalars: Vec<WgslScalar>,
     /// How it takes them.
     pub passing: ScalarPassing,
-    /// Whether it must be dispatched with [`super::folded_grid`].
+    /// Whether it must be dispatched with [`folded_grid`](crate::kernel::folded_grid).
     pub folded: bool,
 }
 

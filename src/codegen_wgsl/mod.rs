@@ -7,7 +7,7 @@
 //! # Conventions of a launch
 //! Bindings: the global arrays of the kernel, in order, are bindings 0, 1, … of group 0. Scalars: [`WgslKernel::scalars`] in
 //! order, four bytes each, as immediates where they fit, else in a uniform buffer behind the arrays. A launch whose grid may
-//! exceed the limit of one dimension is *folded*: the host dispatches [`folded_grid`] and passes the three extents of the true
+//! exceed the limit of one dimension is *folded*: the host dispatches [`folded_grid`](crate::kernel::folded_grid) and passes the three extents of the true
 //! grid behind the kernel's scalars; the shader finds its place from the linear workgroup number.
 
 mod emit;
@@ -25,5 +25,5 @@ mod tests;
 
 pub use emit::{ScalarPassing, WgslKernel, WgslScalar, emit};
 pub use error::WgslError;
-pub use fold::{folded_grid, needs_folding};
+pub use fold::needs_folding;
 pub use spirv::{spirv, validate};

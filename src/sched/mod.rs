@@ -49,7 +49,7 @@ pub use step::{StepError, Steps, parse_step};
 pub use trace::{Arg, ResultKind, Step, StepResults, Trace};
 
 #[cfg(test)]
-mod random_tests;
+mod tests;
 
 use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 

@@ -15,6 +15,21 @@ pub(crate) fn is_index(dtype: DType) -> bool {
     matches!(dtype.scalar, ScalarType::I32 | ScalarType::I64) && !dtype.is_vector()
 }
 
+/// Products that would be written with more nodes than this are not multiplied out: each atom occurs in them several times.
+const MOST_NODES: usize = 256;
+
+/// Number of nodes, counted up to a limit.
+fn nodes(e: &Expr, limit: usize) -> usize {
+    let mut count = 1;
+    for child in e.children() {
+        if count >= limit {
+            break;
+        }
+        count += nodes(child, limit - count);
+    }
+    count
+}
+
 /// Whether products of two sums are multiplied out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expand {
@@ -164,13 +179,19 @@ impl Sum {
 
     /// `self · other`
     pub(crate) fn times(self, other: &Self, expand: Expand) -> Self {
-        let pieces = |sum: &Self| sum.terms.len() + usize::from(sum.constant != 0);
-        if expand == Expand::Single
-            && pieces(&self) > 1
-            && pieces(other) > 1
-            && let (Some(a), Some(b)) = (self.to_expr(), other.to_expr())
+        let (here, there) = (self.pieces(), other.pieces());
+        let constant = self.terms.is_empty() || other.terms.is_empty();
+        let written = here * other.weight() + there * self.weight();
+        if !constant
+            && (written > MOST_NODES || (expand == Expand::Single && here > 1 && there > 1))
         {
-            return Self::term(1, a * b);
+            return match (self.to_expr(), other.to_expr()) {
+                (Some(a), Some(b)) => Self::term(1, a * b),
+                _ => Self {
+                    overflow: true,
+                    ..self
+                },
+            };
         }
         let mut out = Self::constant(0, self.dtype);
         out.overflow = self.overflow || other.overflow;
@@ -190,6 +211,16 @@ impl Sum {
             }
         }
         out
+    }
+
+    fn pieces(&self) -> usize {
+        self.terms.len() + usize::from(self.constant != 0)
+    }
+
+    /// Nodes of all atoms, large atoms counted in part.
+    fn weight(&self) -> usize {
+        let atoms = self.terms.iter().flat_map(|t| &t.atoms);
+        1 + atoms.map(|atom| nodes(atom, MOST_NODES)).sum::<usize>()
     }
 
     /// `self · factor`

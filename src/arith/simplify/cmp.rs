@@ -110,6 +110,10 @@ fn equal(facts: &Analyzer, mut d: Sum, op: BinOp) -> Option<Expr> {
     {
         return known(false);
     }
+    let set = facts.modular_set_of_sum(&d);
+    if set.base != 0 {
+        return known(false); // m·x + r = 0 needs r = 0
+    }
     let g = d.content();
     if g > 1 {
         if d.constant % g != 0 {

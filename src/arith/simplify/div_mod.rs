@@ -152,6 +152,12 @@ fn mod_const(facts: &Analyzer, sum: Sum, c: i128, b: &Expr) -> Option<Expr> {
     if let Some(k) = period(facts, &rest, c) {
         return rest.plus_constant(-k * c).to_expr(); // y % c = y - k·c where k·c <= y < (k + 1)·c
     }
+    if let Some(r) = i64::try_from(c)
+        .ok()
+        .and_then(|c| facts.modular_set_of_sum(&rest).remainder(c))
+    {
+        return Some(Expr::int(r, b.dtype())); // y % c = r where y = r modulo c
+    }
     if let Some((g, high, low)) = common_factor(facts, &rest, c) {
         // (g·x + l) % (g·d) = g·(x % d) + l where 0 <= l < g
         let divisor = Expr::int(i64::try_from(c / g).ok()?, b.dtype());

@@ -48,6 +48,9 @@ impl Simplifier<'_> {
         }
         let mut current = self.step(e);
         for _ in 0..ROUNDS {
+            if settles_at_once(&current) {
+                break;
+            }
             if let Some(done) = self.memo.get(&current) {
                 current = done.clone();
                 break;
@@ -147,6 +150,16 @@ impl Simplifier<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether one step does all: the parts are simplified under conditions, which is dear to repeat at each level of nesting.
+fn settles_at_once(e: &Expr) -> bool {
+    matches!(
+        e.kind(),
+        ExprKind::Select(_, _, _)
+            | ExprKind::IfThenElse(_, _, _)
+            | ExprKind::Binary(BinOp::And, _, _)
+    )
 }
 
 /// An operator of two constants.

@@ -141,6 +141,20 @@ fn a_condition_holds_inside_its_branch() {
     );
 }
 
+#[test]
+fn long_chains_of_choices_and_products_take_no_time() {
+    let Names { facts, x, .. } = names();
+    let chain = (0..200).fold(x.clone(), |rest, k| {
+        Expr::if_then_else(x.lt(1000 - k), &x + k, rest)
+    });
+    let simple = facts.simplify(&chain);
+    assert!(facts.simplify(&simple).same_as(&simple));
+    let product = (0..40).fold(x.clone(), |product, k| {
+        product * (var("p").expr() + var("q") + k)
+    });
+    assert!(facts.simplify(&product).dtype() == DType::I32);
+}
+
 /// A random index expression over four variables.
 fn generate(u: &mut Unstructured<'_>, vars: &[Var], depth: u32) -> arbitrary::Result<Expr> {
     if depth == 0 || u.ratio(1, 6)? {

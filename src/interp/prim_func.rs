@@ -3,7 +3,9 @@
 use super::InterpError;
 use super::eval::Env;
 use super::memory::Memory;
-use crate::ir::{Block, BlockId, Buffer, Expr, IterKind, Param, Place, PrimFunc, Stmt};
+use crate::ir::{
+    Block, BlockId, Buffer, Expr, InitNest, IterKind, LoopId, Param, Place, PrimFunc, Stmt, Var,
+};
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
 
@@ -135,6 +137,9 @@ impl Run<'_> {
             Stmt::Loop(id) => {
                 let l = &self.func.loops[*id];
                 let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
+                if extent <= 0 {
+                    return self.empty(*id);
+                }
                 let body = self.func.tree.body(Place::Loop(*id));
                 for i in min..min.saturating_add(extent) {
                     let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
@@ -246,6 +251,57 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// A loop without iterations: sums over it are their inits.
+    fn empty(&mut self, id: LoopId) -> Result<(), InterpError> {
+        let inits = self.func.inits_of_empty(id).into_iter();
+        inits
+            .map(|(block, nest)| self.init(block, &nest, &nest.loops))
+            .collect()
+    }
+
+    fn init(
+        &mut self,
+        block: BlockId,
+        nest: &InitNest,
+        loops: &[LoopId],
+    ) -> Result<(), InterpError> {
+        if let Some((&id, inner)) = loops.split_first() {
+            let l = &self.func.loops[id];
+            let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
+            for i in min..min.saturating_add(extent) {
+                let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
+                self.init(block, nest, inner)?;
+                restore(self.env, l.var.clone(), before);
+            }
+            return Ok(());
+        }
+        let block = &self.func.blocks[block];
+        if !self.env.truth(&nest.predicate)? {
+            return Ok(());
+        }
+        for &at in &nest.first {
+            if self.env.int(&block.bindings[at])? != self.env.int(&block.iters[at].dom.min)? {
+                return Ok(());
+            }
+        }
+        let mut values = Vec::new();
+        for (iter, binding) in block.iters.iter().zip(&block.bindings) {
+            if iter.kind == IterKind::Spatial {
+                values.push((iter.var.clone(), Scalar::Int(self.env.int(binding)?)));
+            }
+        }
+        let bind = |(var, value): (Var, Scalar)| {
+            let before = self.env.vars.insert(var.clone(), value);
+            (var, before)
+        };
+        let before: Vec<_> = values.into_iter().map(bind).collect();
+        self.body(block.init.as_deref().unwrap_or_default())?;
+        for (var, value) in before {
+            restore(self.env, var, value);
+        }
+        Ok(())
+    }
+
     /// Whether every reduce iter variable has its first value.
     fn check_domains(&mut self, block: &Block, values: &[i64]) -> Result<bool, InterpError> {
         let mut first = true;
@@ -268,7 +324,7 @@ impl Run<'_> {
     }
 }
 
-fn restore(env: &mut Env, var: crate::ir::Var, before: Option<Scalar>) {
+fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {
     match before {
         Some(value) => env.vars.insert(var, value),
         None => env.vars.remove(&var),

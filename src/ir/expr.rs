@@ -4,11 +4,15 @@
 //! `==` is structural with variables and buffers by identity and floats by bits: syntactic, so `a + b != b + a`.
 //! [`Expr::same_as`] is pointer identity, a pass's test for "unchanged".
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod equality;
+mod visit;
+
+use std::hash::{Hash, Hasher};
 use std::ops;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
+use self::equality::hash_node;
 use super::Buffer;
 use crate::tensor::scalar::{BinOp, Intrin};
 use crate::tensor::{DType, ScalarType};
@@ -384,142 +388,6 @@ impl Expr {
     pub fn is_one(&self) -> bool {
         self.as_int() == Some(1) || self.as_float() == Some(1.0)
     }
-
-    /// The expressions directly below, in order of evaluation.
-    pub fn children(&self) -> Vec<&Self> {
-        match self.kind() {
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => vec![],
-            ExprKind::Cast(a) | ExprKind::Not(a) | ExprKind::Broadcast(a, _) => vec![a],
-            ExprKind::Binary(_, a, b)
-            | ExprKind::Ramp {
-                base: a,
-                stride: b,
-                lanes: _,
-            } => vec![a, b],
-            ExprKind::Let {
-                var: _,
-                value,
-                body,
-            } => vec![value, body],
-            ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => vec![a, b, c],
-            ExprKind::Load(_, args) | ExprKind::Call(_, args) => args.iter().collect(),
-        }
-    }
-
-    /// The node with `f` applied to each child; the same node if no child changed.
-    pub fn map_children(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
-        let mut changed = false;
-        let mut map = |child: &Self| {
-            let new = f(child);
-            changed |= !new.same_as(child);
-            new
-        };
-        let kind = match self.kind() {
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => return self.clone(),
-            ExprKind::Cast(a) => ExprKind::Cast(map(a)),
-            ExprKind::Not(a) => ExprKind::Not(map(a)),
-            ExprKind::Broadcast(a, lanes) => ExprKind::Broadcast(map(a), *lanes),
-            ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, map(a), map(b)),
-            ExprKind::Ramp {
-                base,
-                stride,
-                lanes,
-            } => ExprKind::Ramp {
-                base: map(base),
-                stride: map(stride),
-                lanes: *lanes,
-            },
-            ExprKind::Let { var, value, body } => ExprKind::Let {
-                var: var.clone(),
-                value: map(value),
-                body: map(body),
-            },
-            ExprKind::Select(a, b, c) => ExprKind::Select(map(a), map(b), map(c)),
-            ExprKind::IfThenElse(a, b, c) => ExprKind::IfThenElse(map(a), map(b), map(c)),
-            ExprKind::Load(buffer, args) => {
-                ExprKind::Load(buffer.clone(), args.iter().map(&mut map).collect())
-            }
-            ExprKind::Call(intrin, args) => {
-                ExprKind::Call(*intrin, args.iter().map(&mut map).collect())
-            }
-        };
-        if changed {
-            Self::new(kind, self.dtype())
-        } else {
-            self.clone()
-        }
-    }
-
-    /// Calls `f` on every node, parents first. A `false` from `f` skips what is below the node.
-    pub fn walk(&self, f: &mut dyn FnMut(&Self) -> bool) {
-        if f(self) {
-            for child in self.children() {
-                child.walk(f);
-            }
-        }
-    }
-
-    /// The expression with `f` applied to every node, children first; shared subtrees are rewritten once.
-    pub fn rewrite_bottom_up(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
-        let mut memo = std::collections::HashMap::new();
-        self.rewrite_memo(f, &mut memo)
-    }
-
-    fn rewrite_memo(
-        &self,
-        f: &mut dyn FnMut(&Self) -> Self,
-        memo: &mut std::collections::HashMap<*const Node, (Self, Self)>,
-    ) -> Self {
-        let key = Arc::as_ptr(&self.0);
-        if let Some((_, done)) = memo.get(&key) {
-            return done.clone();
-        }
-        let below = self.map_children(&mut |child| child.rewrite_memo(f, memo));
-        let done = f(&below);
-        // The original is kept beside the result so that its address cannot be reused while the memo lives.
-        memo.insert(key, (self.clone(), done.clone()));
-        done
-    }
-
-    /// The expression with variables replaced; `map` gives `None` for those that stay.
-    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Self>) -> Self {
-        self.rewrite_bottom_up(&mut |e| match e.kind() {
-            ExprKind::Var(var) => map(var).unwrap_or_else(|| e.clone()),
-            _ => e.clone(),
-        })
-    }
-
-    /// The variables that occur and are not bound by a `Let` inside, in order of first use.
-    pub fn free_vars(&self) -> Vec<Var> {
-        fn collect(e: &Expr, bound: &mut Vec<Var>, out: &mut Vec<Var>) {
-            match e.kind() {
-                ExprKind::Var(v) if !bound.contains(v) && !out.contains(v) => out.push(v.clone()),
-                ExprKind::Let { var, value, body } => {
-                    collect(value, bound, out);
-                    bound.push(var.clone());
-                    collect(body, bound, out);
-                    bound.pop();
-                }
-                _ => e
-                    .children()
-                    .into_iter()
-                    .for_each(|child| collect(child, bound, out)),
-            }
-        }
-        let mut out = Vec::new();
-        collect(self, &mut Vec::new(), &mut out);
-        out
-    }
-
-    /// Whether the variable occurs anywhere.
-    pub fn uses(&self, var: &Var) -> bool {
-        let mut found = false;
-        self.walk(&mut |e| {
-            found |= e.as_var() == Some(var);
-            !found
-        });
-        found
-    }
 }
 
 /// Gives both operands one type: lanes by broadcast, then a constant takes the other's type, then the narrower integer is
@@ -553,90 +421,6 @@ fn match_types(a: Expr, b: Expr) -> (Expr, Expr) {
             }
         }
         _ => (a, b),
-    }
-}
-
-fn hash_node(kind: &ExprKind, dtype: DType) -> u64 {
-    let mut h = DefaultHasher::new();
-    dtype.hash(&mut h);
-    std::mem::discriminant(kind).hash(&mut h);
-    match kind {
-        ExprKind::Int(v) => v.hash(&mut h),
-        ExprKind::Float(v) => v.to_bits().hash(&mut h),
-        ExprKind::Var(v) => v.hash(&mut h),
-        ExprKind::Cast(a) | ExprKind::Not(a) => a.hash(&mut h),
-        ExprKind::Binary(op, a, b) => (op, a, b).hash(&mut h),
-        ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => (a, b, c).hash(&mut h),
-        ExprKind::Load(buffer, indices) => (buffer, indices).hash(&mut h),
-        ExprKind::Ramp {
-            base,
-            stride,
-            lanes,
-        } => (base, stride, lanes).hash(&mut h),
-        ExprKind::Broadcast(a, lanes) => (a, lanes).hash(&mut h),
-        ExprKind::Call(intrin, args) => (intrin, args).hash(&mut h),
-        ExprKind::Let { var, value, body } => (var, value, body).hash(&mut h),
-    }
-    h.finish()
-}
-
-impl PartialEq for Expr {
-    fn eq(&self, other: &Self) -> bool {
-        if self.same_as(other) {
-            return true;
-        }
-        if self.0.hash != other.0.hash || self.0.dtype != other.0.dtype {
-            return false;
-        }
-        match (self.kind(), other.kind()) {
-            (ExprKind::Int(a), ExprKind::Int(b)) => a == b,
-            (ExprKind::Float(a), ExprKind::Float(b)) => a.to_bits() == b.to_bits(),
-            (ExprKind::Var(a), ExprKind::Var(b)) => a == b,
-            (ExprKind::Cast(a), ExprKind::Cast(b)) | (ExprKind::Not(a), ExprKind::Not(b)) => a == b,
-            (ExprKind::Binary(oa, a0, a1), ExprKind::Binary(ob, b0, b1)) => {
-                oa == ob && a0 == b0 && a1 == b1
-            }
-            (ExprKind::Select(a0, a1, a2), ExprKind::Select(b0, b1, b2))
-            | (ExprKind::IfThenElse(a0, a1, a2), ExprKind::IfThenElse(b0, b1, b2)) => {
-                a0 == b0 && a1 == b1 && a2 == b2
-            }
-            (ExprKind::Load(a, ai), ExprKind::Load(b, bi)) => a == b && ai == bi,
-            (
-                ExprKind::Ramp {
-                    base: a0,
-                    stride: a1,
-                    lanes: al,
-                },
-                ExprKind::Ramp {
-                    base: b0,
-                    stride: b1,
-                    lanes: bl,
-                },
-            ) => al == bl && a0 == b0 && a1 == b1,
-            (ExprKind::Broadcast(a, al), ExprKind::Broadcast(b, bl)) => al == bl && a == b,
-            (ExprKind::Call(a, aa), ExprKind::Call(b, ba)) => a == b && aa == ba,
-            (
-                ExprKind::Let {
-                    var: av,
-                    value: a0,
-                    body: a1,
-                },
-                ExprKind::Let {
-                    var: bv,
-                    value: b0,
-                    body: b1,
-                },
-            ) => av == bv && a0 == b0 && a1 == b1,
-            (_, _) => false,
-        }
-    }
-}
-
-impl Eq for Expr {}
-
-impl Hash for Expr {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
     }
 }
 

@@ -8,6 +8,7 @@ pub mod attrs;
 mod buffer;
 mod expr;
 pub mod graph;
+mod init;
 mod module;
 mod prim_func;
 mod struct_info;
@@ -17,6 +18,7 @@ pub mod verify;
 pub use attrs::{AttrValue, Attrs};
 pub use buffer::{Buffer, BufferNode, BufferRegion, Range, Scope};
 pub use expr::{Expr, ExprKind, Var};
+pub use init::InitNest;
 pub use module::{Func, Module, VDevice};
 pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,

@@ -170,7 +170,7 @@ pub struct Block {
     pub reads: Vec<BufferRegion>,
     /// What the body writes.
     pub writes: Vec<BufferRegion>,
-    /// Runs before the first value of the reduce iter variables (`T.init`). Loops and blocks in it, as `blockize` makes them,
+    /// Runs before the first value of the reduce iter variables (`T.init`), also if there is none. Loops and blocks in it, as `blockize` makes them,
     /// have no parent in the [`LoopTree`].
     pub init: Option<Vec<Stmt>>,
     /// Buffers that live while the block runs.

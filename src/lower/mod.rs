@@ -13,6 +13,7 @@
 mod barrier;
 mod cost;
 mod emit;
+mod empty_sum;
 mod error;
 mod host;
 mod nest;

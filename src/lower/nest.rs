@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
 use super::widen::{widen, widen_inside};
-use super::{LowerError, speculate, thread_reduce};
+use super::{LowerError, empty_sum, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc,
@@ -165,7 +165,9 @@ impl<'a> Unblock<'a> {
         {
             return thread_reduce::lower(self, id, block);
         }
-        self.with_loop(id, |this, body| this.stmts(body))
+        let mut nodes = empty_sum::inits_of_empty(self, id)?;
+        nodes.extend(self.with_loop(id, |this, body| this.stmts(body))?);
+        Ok(nodes)
     }
 
     /// Enters a loop: binds its variable, and wraps what `inside` makes of its body.

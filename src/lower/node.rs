@@ -1,7 +1,6 @@
 //! `Node`: what a loop program is between its blocks being taken out and its indices made flat.
 
 use crate::ir::{Buffer, Expr, LoopKind, ThreadAxis, Var};
-use crate::tensor::scalar::BinOp;
 
 /// A statement.
 #[derive(Clone, Debug)]
@@ -214,13 +213,5 @@ pub(super) fn branch(cond: Expr, then: Vec<Node>) -> Vec<Node> {
             then,
             otherwise: vec![],
         }],
-    }
-}
-
-/// The parts of a conjunction.
-pub(super) fn conjuncts(cond: &Expr) -> Vec<Expr> {
-    match cond.as_binary(BinOp::And) {
-        Some((a, b)) => [conjuncts(a), conjuncts(b)].concat(),
-        None => vec![cond.clone()],
     }
 }

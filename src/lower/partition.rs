@@ -2,7 +2,7 @@
 //! that still asks. So a tile size that does not divide the extent costs nothing in the main loop.
 
 use super::host::Dims;
-use super::node::{Node, conjuncts, walk_nodes};
+use super::node::{Node, walk_nodes};
 use super::poly::Poly;
 use super::prove::Prover;
 use crate::ir::{Expr, LoopKind, Var};
@@ -85,7 +85,8 @@ fn first_limit(prover: &Prover, dims: &Dims, var: &Var, body: &[Node]) -> Option
             then: _,
             otherwise,
         } if otherwise.is_empty() && found.is_none() => {
-            found = conjuncts(cond)
+            found = cond
+                .conjuncts()
                 .iter()
                 .find_map(|c| limit(prover, dims, var, &inner, c));
         }
@@ -143,10 +144,8 @@ fn drop_condition(nodes: &mut Vec<Node>, known: &Expr) {
                 then,
                 otherwise,
             } if otherwise.is_empty() => {
-                let left = conjuncts(&cond)
-                    .into_iter()
-                    .filter(|c| c != known)
-                    .fold(Expr::bool(true), |all, c| all.and(c));
+                let conditions = cond.conjuncts().into_iter();
+                let left = Expr::all(conditions.filter(|c| c != known));
                 nodes.extend(super::node::branch(left, then));
             }
             other => nodes.push(other),

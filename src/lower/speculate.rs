@@ -3,7 +3,7 @@
 //! from tensors are clamped. So a tile needs no branch in its inner loops: only conditions on reduce loops stay.
 
 use super::nest::{Unblock, stored_below};
-use super::node::{Node, conjuncts, map_exprs};
+use super::node::{Node, map_exprs};
 use super::storage::Home;
 use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -22,7 +22,8 @@ pub(super) fn run_past_the_end(
     if predicate.as_bool().is_some() || !private || !harmless(nodes) {
         return predicate.clone();
     }
-    let (kept, dropped): (Vec<Expr>, Vec<Expr>) = conjuncts(predicate)
+    let (kept, dropped): (Vec<Expr>, Vec<Expr>) = predicate
+        .conjuncts()
         .into_iter()
         .partition(|c| c.free_vars().iter().any(|v| reduce_vars.contains(v)));
     if !dropped.is_empty() {
@@ -30,7 +31,7 @@ pub(super) fn run_past_the_end(
             e.rewrite_bottom_up(&mut |e| clamp_load(at, e))
         });
     }
-    kept.into_iter().fold(Expr::bool(true), |all, c| all.and(c))
+    Expr::all(kept)
 }
 
 /// Whether nothing in the statements can fail or run forever for arbitrary values.

@@ -6,7 +6,7 @@
 
 use super::LowerError;
 use super::nest::Unblock;
-use super::node::{AxisSet, Node, branch, conjuncts};
+use super::node::{AxisSet, Node, branch};
 use super::storage::Home;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Scope, Stmt,
@@ -251,10 +251,8 @@ impl Lowering {
             .filter_map(|i| at.map.get(&i.var))
             .flat_map(Expr::free_vars)
             .collect();
-        let spatial = conjuncts(predicate)
-            .into_iter()
-            .filter(|c| !c.free_vars().iter().any(|v| reduce_vars.contains(v)))
-            .fold(Expr::bool(true), |all, c| all.and(c));
+        let shared = |c: &Expr| !c.free_vars().iter().any(|v| reduce_vars.contains(v));
+        let spatial = Expr::all(predicate.conjuncts().into_iter().filter(shared));
         let own = if at.homes.of(&r.target) == Home::Local {
             Expr::bool(true)
         } else {

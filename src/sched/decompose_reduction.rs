@@ -18,9 +18,8 @@ use super::analysis::{access_regions, check_reduction_block};
 use super::rewrite::substitute_below;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
 use crate::ir::{
-    Attrs, Block, BlockId, Expr, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
+    Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
 };
-use crate::tensor::scalar::BinOp;
 
 impl Schedule {
     /// Splits a reduction block into one that initialises, put before the loop and given back, and one that updates, which
@@ -43,10 +42,7 @@ impl Schedule {
 struct Plan {
     block: BlockId,
     before: LoopId,
-    /// Loops from `before` inwards that the init needs, outermost first.
-    kept: Vec<LoopId>,
-    /// Condition of the init.
-    predicate: Expr,
+    nest: InitNest,
 }
 
 impl Plan {
@@ -76,22 +72,11 @@ impl Plan {
                 return Err(rule.at(here));
             }
         }
-        let spatial: Vec<&Expr> = node
-            .iters
-            .iter()
-            .zip(&node.bindings)
-            .filter(|(iter, _)| iter.kind == IterKind::Spatial)
-            .map(|(_, binding)| binding)
-            .collect();
-        let needed = |id: &LoopId| spatial.iter().any(|e| e.uses(&func.loops[*id].var));
-        let (kept, dropped): (Vec<LoopId>, Vec<LoopId>) =
-            loops[at..].iter().partition(|id| needed(id));
-        let of_dropped = |e: &Expr| dropped.iter().any(|&id| e.uses(&func.loops[id].var));
+        let nest = func.init_nest(block, before);
         Ok(Self {
             block,
             before,
-            kept,
-            predicate: without(&node.predicate, &of_dropped),
+            nest,
         })
     }
 
@@ -99,7 +84,7 @@ impl Plan {
         let init = self.make_init(func);
         let mut stmt = Stmt::Block(init);
         let mut renamed: Vec<(Var, Var)> = Vec::new();
-        for &id in self.kept.iter().rev() {
+        for &id in self.nest.loops.iter().rev() {
             let old: Loop = func.loops[id].clone();
             let var = old.var.renamed(format!("{}_init", old.var.name()));
             renamed.push((old.var.clone(), var.clone()));
@@ -156,7 +141,7 @@ impl Plan {
             name: format!("{}_init", old.name),
             iters,
             bindings,
-            predicate: self.predicate.clone(),
+            predicate: self.nest.predicate.clone(),
             reads: vec![],
             writes: old.writes.iter().map(|w| w.substitute(&map)).collect(),
             init: None,
@@ -168,14 +153,5 @@ impl Plan {
         func.tree.set_body(id, body);
         func.blocks[id].reads = access_regions(func, id).reads;
         id
-    }
-}
-
-/// The conjunction without the conditions for which `drop` holds.
-fn without(predicate: &Expr, drop: &dyn Fn(&Expr) -> bool) -> Expr {
-    match predicate.as_binary(BinOp::And) {
-        Some((a, b)) => without(a, drop).and(without(b, drop)),
-        None if drop(predicate) => Expr::bool(true),
-        None => predicate.clone(),
     }
 }

@@ -45,8 +45,8 @@ struct Generator<'a, 'b> {
 
 const EXTENTS: [usize; 12] = [0, 1, 2, 3, 5, 7, 13, 17, 31, 64, 67, 130];
 
-/// Extents of sums. Not 0: `T.init` runs with the first iteration, so the output of an empty reduction is undefined (as in TVM).
-const SUMS: [usize; 8] = [1, 2, 7, 31, 64, 67, 257, 1031];
+/// Extents of sums.
+const SUMS: [usize; 9] = [0, 1, 2, 7, 31, 64, 67, 257, 1031];
 
 impl Generator<'_, '_> {
     /// A new dimension; a symbolic one has a name of its own.

@@ -5,7 +5,7 @@ use super::{Emit, push_branch};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
-use crate::lower::node::{Node, conjuncts, substitute_nodes};
+use crate::lower::node::{Node, substitute_nodes};
 use crate::lower::poly::Poly;
 use crate::lower::widen::is_index;
 use crate::tensor::scalar::BinOp;
@@ -168,7 +168,7 @@ impl Emit<'_> {
     /// The condition without the lane, if it is the same in all lanes.
     fn shared_condition(&self, cond: &Expr, lanes: &Lanes<'_>) -> Option<Expr> {
         let mut all = Expr::bool(true);
-        for c in conjuncts(cond) {
+        for c in cond.conjuncts() {
             if !lanes.vary(&c) {
                 all = all.and(c);
                 continue;

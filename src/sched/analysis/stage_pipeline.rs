@@ -190,10 +190,8 @@ fn write_bound(
                 || implied_by_domain(cond, value, &end, &inside)
         })
     };
-    let rest = conjuncts(&node.predicate)
-        .into_iter()
-        .filter(|cond| moves(cond) && !keeps_domain(cond))
-        .fold(Expr::bool(true), |all, cond| all.and(cond));
+    let conditions = node.predicate.conjuncts().into_iter();
+    let rest = Expr::all(conditions.filter(|cond| moves(cond) && !keeps_domain(cond)));
     detect_iter_map(
         &inside,
         &node.bindings,
@@ -251,17 +249,4 @@ fn step_of(index: &Expr, var: &Var, analyzer: &Analyzer) -> Option<Expr> {
     let next = index.substitute(&|v| (v == var).then(|| v.expr() + 1));
     let step = analyzer.simplify(&(next - index));
     step.as_int().filter(|&s| s >= 1).map(|_| step)
-}
-
-/// The conditions that a conjunction joins.
-pub(crate) fn conjuncts(predicate: &Expr) -> Vec<Expr> {
-    match predicate.as_binary(BinOp::And) {
-        Some((a, b)) => {
-            let mut out = conjuncts(a);
-            out.extend(conjuncts(b));
-            out
-        }
-        None if predicate.as_bool() == Some(true) => vec![],
-        None => vec![predicate.clone()],
-    }
 }

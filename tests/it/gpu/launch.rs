@@ -65,7 +65,7 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                 .map(|e| e.eval(&dims).expect("evaluates") as u64)
                 .collect();
             let dispatched = if wgsl.folded {
-                codegen_wgsl::folded_grid([grid[0], grid[1], grid[2]], target.max_grid)
+                weftile::kernel::folded_grid([grid[0], grid[1], grid[2]], target.max_grid)
                     .expect("folds")
             } else {
                 [grid[0] as u32, grid[1] as u32, grid[2] as u32]

@@ -132,6 +132,19 @@ pub enum Rule {
         /// Variable of the other one.
         on: String,
     },
+    /// TVM has no such rule.
+    #[error(
+        "loops `{var}` and `{other}` choose elements and terms of block `{block}` together: in another order its init would \
+         run after some terms"
+    )]
+    MixedLoops {
+        /// Variable of the loop that is outside now.
+        var: String,
+        /// Variable of the one that would be.
+        other: String,
+        /// The reduction.
+        block: String,
+    },
     /// TVM: `LoopMultiAppearanceError`.
     #[error("loop `{var}` is given more than once")]
     LoopMultiAppearance {

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Requires: each loop once; all in one chain without branches from the outermost to the innermost of them; only spatial and
-//! reduce iter variables, affinely bound, in the blocks below; no loop whose range uses one that comes to lie inside it.
+//! reduce iter variables, affinely bound, in the blocks below; no loop whose range uses one that comes to lie inside it; no two
+//! loops in another order that both drive spatial and reduce iter variables (TVM allows it, and gets sums without some terms).
 //! Meaning is kept: spatial instances are independent, and reductions are taken to commute.
 
 use super::affine::check_affine_below;
@@ -68,9 +69,7 @@ impl ReorderPlan {
                 return Err(Rule::DependentLoop { var, on }.at([Place::Loop(id)]));
             }
         }
-        if let Some(&top) = old.first().filter(|_| old != new) {
-            check_not_mixed(func, top, loops)?;
-        }
+        check_mixed(func, &old, &new)?;
         Ok(Self { old, new })
     }
 
@@ -123,24 +122,32 @@ fn chain(func: &PrimFunc, loops: &[LoopId]) -> Result<Vec<LoopId>, Refusal> {
     Ok(path)
 }
 
-/// A loop that drives spatial and reduce iter variables at once must stay where it is: moved, a reduction would meet a later
-/// term before the one that its init runs with.
-fn check_not_mixed(func: &PrimFunc, top: LoopId, loops: &[LoopId]) -> Result<(), Refusal> {
+/// Two loops that each drive spatial and reduce iter variables of a block keep their order: together they choose the element
+/// and the term, so in another order an element may meet a later term before the one that its init runs with. (With at most
+/// one such loop the terms of an element are the same in any order of the others, and the first one stays the first.)
+fn check_mixed(func: &PrimFunc, old: &[LoopId], new: &[LoopId]) -> Result<(), Refusal> {
+    let Some(&top) = old.first() else {
+        return Ok(());
+    };
     for block in func.child_blocks(top.into()) {
         let node = &func.blocks[block];
-        let drives = |id: &LoopId, kind: IterKind| {
-            let pairs = node.iters.iter().zip(&node.bindings);
-            let var = &func.loops[*id].var;
-            pairs
-                .into_iter()
-                .any(|(iter, binding)| iter.kind == kind && binding.uses(var))
+        let is_mixed = |id: &&LoopId| {
+            let var = &func.loops[**id].var;
+            let drives = |kind: IterKind| {
+                let mut pairs = node.iters.iter().zip(&node.bindings);
+                pairs.any(|(iter, binding)| iter.kind == kind && binding.uses(var))
+            };
+            drives(IterKind::Spatial) && drives(IterKind::Reduce)
         };
-        if loops
-            .iter()
-            .any(|l| drives(l, IterKind::Spatial) && drives(l, IterKind::Reduce))
-        {
-            let block_name = node.name.clone();
-            return Err(Rule::NotAffineBinding { block: block_name }.at([Place::Block(block)]));
+        let (before, after) = (old.iter().filter(is_mixed), new.iter().filter(is_mixed));
+        if let Some((one, other)) = before.zip(after).find(|(a, b)| a != b) {
+            let name = |id: &LoopId| func.loops[*id].var.name().to_owned();
+            let rule = Rule::MixedLoops {
+                var: name(one),
+                other: name(other),
+                block: node.name.clone(),
+            };
+            return Err(rule.at([Place::Loop(*one), Place::Loop(*other), Place::Block(block)]));
         }
     }
     Ok(())

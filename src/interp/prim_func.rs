@@ -253,10 +253,8 @@ impl Run<'_> {
 
     /// A loop without iterations: sums over it are their inits.
     fn empty(&mut self, id: LoopId) -> Result<(), InterpError> {
-        let inits = self.func.inits_of_empty(id).into_iter();
-        inits
-            .map(|(block, nest)| self.init(block, &nest, &nest.loops))
-            .collect()
+        let mut inits = self.func.inits_of_empty(id).into_iter();
+        inits.try_for_each(|(block, nest)| self.init(block, &nest, &nest.loops))
     }
 
     fn init(

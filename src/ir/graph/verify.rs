@@ -8,141 +8,18 @@
 use std::collections::{HashMap, HashSet};
 
 use super::dims::{Proof, is_base_of};
-use super::infer::{Globals, InferError, Scope, infer};
+use super::infer::{Globals, Scope, infer};
 use super::ops;
 use super::{Arg, BindingBlock, Body, Callee, Def, Function, Value, ValueId};
 use crate::ir::{Expr, Func, Module, StructInfo, Var};
 use crate::support::Arena;
 use crate::tensor::DType;
 
+mod error;
 #[cfg(test)]
 mod tests;
 
-/// One violation.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{func}{}: {kind}", value.as_ref().map_or(String::new(), |(_, name)| format!(", value {name}")))]
-pub struct GraphError {
-    /// The function, with the nested ones after dots.
-    pub func: String,
-    /// The value that is wrong or uses what it must not, with its name; `None` where it is the function itself. The handle
-    /// belongs to the innermost function.
-    pub value: Option<(ValueId, String)>,
-    /// What is wrong.
-    pub kind: GraphErrorKind,
-}
-
-/// What is wrong.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GraphErrorKind {
-    /// `global_symbol` differs from the name in the module.
-    #[error("global_symbol is \"{symbol}\", the module calls the function \"{name}\"")]
-    GlobalSymbol {
-        /// Name in the module.
-        name: String,
-        /// The attribute.
-        symbol: String,
-    },
-    /// The function's own name differs from its name in the module.
-    #[error("the function calls itself \"{own}\", the module calls it \"{name}\"")]
-    Name {
-        /// Name in the module.
-        name: String,
-        /// Name in the function.
-        own: String,
-    },
-    /// A parameter that is not one, or is twice in the list, or is missing there.
-    #[error("is not exactly once among the parameters")]
-    Param,
-    /// A value bound more than once.
-    #[error("is bound more than once")]
-    BoundTwice,
-    /// A value used before it is bound, or where the branch or function that binds it does not reach.
-    #[error("uses {name} before it is defined, or outside the branch that defines it")]
-    NotDefined {
-        /// The value used.
-        name: String,
-    },
-    /// A value of a dataflow block used outside it without being an output.
-    #[error("uses {name} outside its dataflow block, which does not output it")]
-    DataflowEscape {
-        /// The value used.
-        name: String,
-    },
-    /// An output of a dataflow block that the block does not bind.
-    #[error("is an output of a dataflow block that does not bind it")]
-    NotOutput,
-    /// A branch in a dataflow block.
-    #[error("a dataflow block cannot hold a branch")]
-    IfInDataflow,
-    /// A call with side effects in a dataflow block.
-    #[error("a dataflow block cannot call {callee}, which has side effects")]
-    ImpureInDataflow {
-        /// What is called.
-        callee: String,
-    },
-    /// A call with side effects in a pure function.
-    #[error("a pure function cannot call {callee}, which has side effects")]
-    ImpureInPure {
-        /// What is called.
-        callee: String,
-    },
-    /// `relax.force_pure` on a function that is not pure.
-    #[error("relax.force_pure is set on a function that is not pure")]
-    ForcePure,
-    /// A symbolic variable that nothing before defines.
-    #[error("symbolic variable {var} is not defined by a parameter or match_cast before")]
-    UndefinedVar {
-        /// Its name.
-        var: String,
-    },
-    /// An extent that is not `int64`.
-    #[error("extent {extent} is {dtype}, must be int64", extent = super::text::dim_text(extent))]
-    ExtentType {
-        /// The extent.
-        extent: Expr,
-        /// Its type.
-        dtype: DType,
-    },
-    /// A condition that is no scalar `bool`.
-    #[error("the condition must be a scalar bool tensor, got {got}")]
-    Condition {
-        /// What is known of it.
-        got: Box<StructInfo>,
-    },
-    /// `call_tir_inplace` with indices that make no sense.
-    #[error(
-        "inplace_indices must be different inputs of the call, one for each output, and at least one of them"
-    )]
-    InplaceIndices,
-    /// `call_tir_inplace` with an output unlike the input it overwrites.
-    #[error("the output {out} cannot overwrite the input {input}")]
-    InplaceType {
-        /// Declared output.
-        out: Box<StructInfo>,
-        /// The input.
-        input: Box<StructInfo>,
-    },
-    /// Arguments that do not fit.
-    #[error(transparent)]
-    Infer(#[from] InferError),
-    /// What is declared of a value contradicts how it is computed.
-    #[error("declared as {declared}, computed as {computed}")]
-    Declared {
-        /// Annotation.
-        declared: Box<StructInfo>,
-        /// What is inferred.
-        computed: Box<StructInfo>,
-    },
-    /// The declared result contradicts the body.
-    #[error("the result is declared as {declared}, the body returns {returned}")]
-    Return {
-        /// Declaration.
-        declared: Box<StructInfo>,
-        /// What the body returns.
-        returned: Box<StructInfo>,
-    },
-}
+pub use error::{GraphError, GraphErrorKind};
 
 /// Checks all graph functions of a module.
 ///

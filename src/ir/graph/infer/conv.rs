@@ -1,6 +1,7 @@
 //! Results of convolution, pooling and batch normalisation.
 
-use super::{InferError, OpCall};
+use super::InferError;
+use super::op::OpCall;
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 

@@ -1,6 +1,7 @@
 //! Results of operators that move, join, cut or reduce dimensions.
 
-use super::{InferError, OpCall};
+use super::InferError;
+use super::op::OpCall;
 use crate::ir::graph::Arg;
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo, VDevice};

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ir::graph::GraphBuilder;
 use crate::ir::{AttrValue, Var};
+use crate::tensor::DType;
 
 fn tensor(dims: &[i64]) -> StructInfo {
     StructInfo::tensor(dims.iter().map(|&d| Expr::i64(d)).collect(), DType::F32)

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ir::Attrs;
+use crate::ir::graph::infer::InferError;
 use crate::ir::graph::{DpsCallee, GraphBuilder};
 
 fn tensor(dims: &[i64]) -> StructInfo {

@@ -1,0 +1,215 @@
+//! The operators by name.
+
+use serde::{Deserialize, Serialize};
+
+/// Binary operators. Comparisons give `bool`; the others the type of their operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum BinOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`: true division of floats, division towards zero of integers (TVM: `Div`, `T.truncdiv`).
+    Div,
+    /// Remainder with the sign of the dividend (TVM: `Mod`, `T.truncmod`).
+    Mod,
+    /// `a // b`: division towards minus infinity.
+    FloorDiv,
+    /// `a % b`: remainder with the sign of the divisor.
+    FloorMod,
+    /// The smaller one; NaN if either is NaN.
+    Min,
+    /// The greater one; NaN if either is NaN.
+    Max,
+    /// `a == b`
+    Eq,
+    /// `a != b`
+    Ne,
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+    /// `a > b`
+    Gt,
+    /// `a >= b`
+    Ge,
+    /// Logical and, of `bool`.
+    And,
+    /// Logical or, of `bool`.
+    Or,
+    /// `a & b`
+    BitAnd,
+    /// `a | b`
+    BitOr,
+    /// `a ^ b`
+    BitXor,
+    /// `a << b`; the shift is taken modulo the width.
+    Shl,
+    /// `a >> b`, arithmetic for signed types; the shift is taken modulo the width.
+    Shr,
+}
+
+impl BinOp {
+    /// Whether it is `==`, `!=`, `<`, `<=`, `>` or `>=`.
+    pub fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
+        )
+    }
+
+    /// Whether it is `and` or `or`.
+    pub fn is_logical(self) -> bool {
+        matches!(self, Self::And | Self::Or)
+    }
+}
+
+/// Intrinsic functions of elements, named as in TVM's `T.<name>`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "each is the function of its name in C's math library"
+)]
+pub enum Intrin {
+    Exp,
+    Exp2,
+    Exp10,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asin,
+    Acos,
+    Atan,
+    Asinh,
+    Acosh,
+    Atanh,
+    Atan2,
+    Erf,
+    Sigmoid,
+    Pow,
+    Floor,
+    Ceil,
+    Trunc,
+    /// Ties to even (TVM: `round`, `nearbyint`).
+    Round,
+    Abs,
+    IsNan,
+    IsInf,
+    IsFinite,
+    /// `a * b + c`; rounded once or twice, as the target likes.
+    Fma,
+    Popcount,
+    Clz,
+    BitNot,
+}
+
+impl Intrin {
+    /// All intrinsics.
+    pub const ALL: [Self; 37] = [
+        Self::Exp,
+        Self::Exp2,
+        Self::Exp10,
+        Self::Log,
+        Self::Log2,
+        Self::Log10,
+        Self::Log1p,
+        Self::Sqrt,
+        Self::Rsqrt,
+        Self::Sin,
+        Self::Cos,
+        Self::Tan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Tanh,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Asinh,
+        Self::Acosh,
+        Self::Atanh,
+        Self::Atan2,
+        Self::Erf,
+        Self::Sigmoid,
+        Self::Pow,
+        Self::Floor,
+        Self::Ceil,
+        Self::Trunc,
+        Self::Round,
+        Self::Abs,
+        Self::IsNan,
+        Self::IsInf,
+        Self::IsFinite,
+        Self::Fma,
+        Self::Popcount,
+        Self::Clz,
+        Self::BitNot,
+    ];
+
+    /// TVM's name, as in `T.exp`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exp => "exp",
+            Self::Exp2 => "exp2",
+            Self::Exp10 => "exp10",
+            Self::Log => "log",
+            Self::Log2 => "log2",
+            Self::Log10 => "log10",
+            Self::Log1p => "log1p",
+            Self::Sqrt => "sqrt",
+            Self::Rsqrt => "rsqrt",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Tanh => "tanh",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Asinh => "asinh",
+            Self::Acosh => "acosh",
+            Self::Atanh => "atanh",
+            Self::Atan2 => "atan2",
+            Self::Erf => "erf",
+            Self::Sigmoid => "sigmoid",
+            Self::Pow => "pow",
+            Self::Floor => "floor",
+            Self::Ceil => "ceil",
+            Self::Trunc => "trunc",
+            Self::Round => "round",
+            Self::Abs => "abs",
+            Self::IsNan => "isnan",
+            Self::IsInf => "isinf",
+            Self::IsFinite => "isfinite",
+            Self::Fma => "fma",
+            Self::Popcount => "popcount",
+            Self::Clz => "clz",
+            Self::BitNot => "bitwise_not",
+        }
+    }
+
+    /// Number of arguments.
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Pow | Self::Atan2 => 2,
+            Self::Fma => 3,
+            _ => 1,
+        }
+    }
+
+    /// Whether the result is `bool` and not the type of the first argument.
+    pub fn is_predicate(self) -> bool {
+        matches!(self, Self::IsNan | Self::IsInf | Self::IsFinite)
+    }
+}

@@ -140,10 +140,9 @@ fn known_shape(
 
 /// Numbers that look random and are the same every time: floats in [-1, 1), integers from 0 to 9.
 fn made_up(dtype: DType, shape: &[usize], seed: usize) -> Result<Tensor, TensorError> {
-    let zeros = Tensor::zeros(dtype, shape)?;
-    let mut bytes = Vec::with_capacity(zeros.bytes().len());
+    let mut tensor = Tensor::zeros(dtype, shape)?;
     let mut state = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    for _ in 0..zeros.len() {
+    for element in tensor.bytes_mut()?.chunks_exact_mut(dtype.bytes()) {
         // splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators").
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = state;
@@ -153,18 +152,25 @@ fn made_up(dtype: DType, shape: &[usize], seed: usize) -> Result<Tensor, TensorE
         let float = (z >> 40) as f32 / (1 << 23) as f32 - 1.0;
         let small = (z % 10) as u8;
         match dtype.scalar {
-            ScalarType::Bool => bytes.push(small & 1),
-            ScalarType::I8 | ScalarType::U8 => bytes.push(small),
-            ScalarType::I16 | ScalarType::U16 => bytes.extend(u16::from(small).to_ne_bytes()),
-            ScalarType::I32 | ScalarType::U32 => bytes.extend(u32::from(small).to_ne_bytes()),
-            ScalarType::I64 | ScalarType::U64 => bytes.extend(u64::from(small).to_ne_bytes()),
-            ScalarType::F16 => bytes.extend(half::f16::from_f32(float).to_ne_bytes()),
-            ScalarType::BF16 => bytes.extend(half::bf16::from_f32(float).to_ne_bytes()),
-            ScalarType::F32 => bytes.extend(float.to_ne_bytes()),
-            ScalarType::F64 => bytes.extend(f64::from(float).to_ne_bytes()),
+            ScalarType::Bool => element.fill(small & 1),
+            ScalarType::I8 | ScalarType::U8 => element.fill(small),
+            ScalarType::I16 | ScalarType::U16 => write(element, u16::from(small).to_ne_bytes()),
+            ScalarType::I32 | ScalarType::U32 => write(element, u32::from(small).to_ne_bytes()),
+            ScalarType::I64 | ScalarType::U64 => write(element, u64::from(small).to_ne_bytes()),
+            ScalarType::F16 => write(element, half::f16::from_f32(float).to_ne_bytes()),
+            ScalarType::BF16 => write(element, half::bf16::from_f32(float).to_ne_bytes()),
+            ScalarType::F32 => write(element, float.to_ne_bytes()),
+            ScalarType::F64 => write(element, f64::from(float).to_ne_bytes()),
         }
     }
-    Tensor::from_bytes(dtype, shape, &bytes)
+    Ok(tensor)
+}
+
+/// The scalar in every lane of an element.
+fn write<const BYTES: usize>(element: &mut [u8], scalar: [u8; BYTES]) {
+    for lane in element.chunks_exact_mut(BYTES) {
+        lane.copy_from_slice(&scalar);
+    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl Tensor {
         // below.
         let data = unsafe { view.cpu_bytes() }.map_err(invalid)?;
         if bytes == 0 {
-            return Ok(Self::from_storage(dtype, &shape, Storage::zeroed(0)));
+            return Ok(Self::from_storage(dtype, &shape, Storage::empty()));
         }
         let ptr = NonNull::from(data).cast::<u8>();
         if !ptr.addr().get().is_multiple_of(dtype.scalar.bytes()) {

@@ -63,6 +63,16 @@ pub enum TensorError {
         /// Element type asked for.
         dtype: DType,
     },
+    /// There is not so much memory.
+    #[error("shape {shape:?} of {dtype} takes {bytes} bytes, which cannot be had")]
+    OutOfMemory {
+        /// Shape asked for.
+        shape: Vec<usize>,
+        /// Element type asked for.
+        dtype: DType,
+        /// Bytes that they take.
+        bytes: usize,
+    },
     /// The elements are of another type.
     #[error("expected elements of {expected}, the tensor holds {got}")]
     DType {
@@ -94,14 +104,10 @@ impl Tensor {
     /// A tensor of zeros.
     ///
     /// # Errors
-    /// [`TensorError::TooLarge`] if the number of bytes overflows.
+    /// [`TensorError::TooLarge`] if the number of bytes overflows, [`TensorError::OutOfMemory`] if there are not so many.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
-        let bytes = byte_count(dtype, shape)?;
-        Ok(Self {
-            dtype,
-            shape: shape.into(),
-            storage: Arc::new(Storage::zeroed(bytes)),
-        })
+        let storage = allocate(dtype, shape)?;
+        Ok(Self::from_storage(dtype, shape, storage))
     }
 
     /// A tensor over this storage, which holds at least its bytes and is aligned for its elements.
@@ -207,12 +213,12 @@ impl Tensor {
     /// not shared, else in new memory. Allocates nothing if type and shape are those it has and it is not shared.
     ///
     /// # Errors
-    /// [`TensorError::TooLarge`] if the number of bytes overflows.
+    /// As [`Tensor::zeros`].
     pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), TensorError> {
         let bytes = byte_count(dtype, shape)?;
         let aligned = (self.storage.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
         if !aligned || self.storage.len() < bytes || !self.is_unique() {
-            self.storage = Arc::new(Storage::zeroed(bytes));
+            self.storage = Arc::new(allocate(dtype, shape)?);
         }
         self.dtype = dtype;
         if *self.shape != *shape {
@@ -255,6 +261,16 @@ impl Tensor {
             })
         }
     }
+}
+
+/// Memory for a dense tensor.
+fn allocate(dtype: DType, shape: &[usize]) -> Result<Storage, TensorError> {
+    let bytes = byte_count(dtype, shape)?;
+    Storage::zeroed(bytes).ok_or_else(|| TensorError::OutOfMemory {
+        shape: shape.to_vec(),
+        dtype,
+        bytes,
+    })
 }
 
 /// Bytes of a dense tensor, unless they overflow.
@@ -324,6 +340,13 @@ mod tests {
             Tensor::zeros(DType::F32, &[0, usize::MAX, 2]).map(|t| t.len()),
             Ok(0)
         );
+        // An address space has 2^47 bytes or 2^56, never 2^60.
+        let petabytes = Tensor::zeros(DType::U8, &[1 << 60]);
+        assert!(matches!(petabytes, Err(TensorError::OutOfMemory { .. })));
+        let mut tensor = Tensor::zeros(DType::U8, &[4]).expect("small");
+        let grown = tensor.renew(DType::U8, &[1 << 60]);
+        assert!(matches!(grown, Err(TensorError::OutOfMemory { .. })));
+        assert_eq!(tensor.bytes(), [0; 4], "it is as it was");
     }
 
     #[test]

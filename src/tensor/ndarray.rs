@@ -24,7 +24,7 @@ impl Tensor {
         let dtype = DType::of(T::SCALAR);
         let shape = array.shape().to_vec();
         if array.is_empty() {
-            return Self::from_storage(dtype, &shape, Storage::zeroed(0));
+            return Self::from_storage(dtype, &shape, Storage::empty());
         }
         let len = array.len() * size_of::<T>();
         let mut owner = Box::new(array);

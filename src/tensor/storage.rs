@@ -42,27 +42,29 @@ unsafe impl Send for Storage {}
 unsafe impl Sync for Storage {}
 
 impl Storage {
-    /// Zeroed bytes at a multiple of 64; `len` is at most `isize::MAX - 64`.
-    pub(super) fn zeroed(len: usize) -> Self {
+    /// No bytes.
+    pub(super) fn empty() -> Self {
+        Self {
+            ptr: NonNull::<Aligned>::dangling().cast(),
+            len: 0,
+            owner: Owner::Empty,
+        }
+    }
+
+    /// Zeroed bytes at a multiple of 64; `len` is at most `isize::MAX - 64`. `None` if there is not so much memory.
+    pub(super) fn zeroed(len: usize) -> Option<Self> {
         if len == 0 {
-            return Self {
-                ptr: NonNull::<Aligned>::dangling().cast(),
-                len: 0,
-                owner: Owner::Empty,
-            };
+            return Some(Self::empty());
         }
         let layout = Layout::from_size_align(len.next_multiple_of(ALIGN), ALIGN)
             .expect("the caller bounds the length");
         // SAFETY: the layout has more than zero bytes.
         let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
-        let Some(ptr) = NonNull::new(ptr) else {
-            std::alloc::handle_alloc_error(layout)
-        };
-        Self {
-            ptr,
+        Some(Self {
+            ptr: NonNull::new(ptr)?,
             len: layout.size(),
             owner: Owner::Own(layout),
-        }
+        })
     }
 
     /// Bytes that `owner` keeps alive.

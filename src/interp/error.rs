@@ -143,6 +143,9 @@ pub enum InterpError {
         /// What it said.
         message: String,
     },
+    /// Calls are nested too deeply.
+    #[error("calls are nested more than {0} deep")]
+    Recursion(usize),
     /// An operation has no value.
     #[error(transparent)]
     Eval(#[from] EvalError),

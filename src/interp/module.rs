@@ -1,5 +1,6 @@
 //! Graph functions at run time.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -60,8 +61,17 @@ pub fn run_module(
     args: &[Value],
     packed: &HashMap<&str, Packed<'_>>,
 ) -> Result<Value, InterpError> {
-    Run { module, packed }.call_global(func, args.to_vec())
+    let depth = Cell::new(0);
+    let run = Run {
+        module,
+        packed,
+        depth: &depth,
+    };
+    run.call_global(func, args.to_vec())
 }
+
+/// Deepest nesting of calls.
+const MAX_CALLS: usize = 200;
 
 /// Values of one call.
 #[derive(Clone, Default)]
@@ -73,6 +83,8 @@ struct Frame {
 struct Run<'a> {
     module: &'a Module,
     packed: &'a HashMap<&'a str, Packed<'a>>,
+    /// Calls that are under way.
+    depth: &'a Cell<usize>,
 }
 
 impl Run<'_> {
@@ -104,7 +116,13 @@ impl Run<'_> {
             self.match_info(&func.name, &info.name, &info.sinfo, &value, &mut frame)?;
             frame.values.insert(*param, value);
         }
-        self.body(func, &func.body, &mut frame, around)
+        if self.depth.get() == MAX_CALLS {
+            return Err(InterpError::Recursion(MAX_CALLS));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = self.body(func, &func.body, &mut frame, around);
+        self.depth.set(self.depth.get() - 1);
+        result
     }
 
     fn body(

@@ -1,10 +1,11 @@
 //! Checks of values against their `StructInfo`, and the dimensions they define.
 
 use super::error::{GraphError, GraphProblem};
-use super::func::{Compiler, annotation, dim_text};
+use super::func::Compiler;
 use super::shapes::Dim;
 use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
 use crate::ir::graph::ValueId;
+use crate::ir::graph::text::dim_text;
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 
 /// A value whose dimensions are to be matched.
@@ -36,7 +37,7 @@ impl Compiler<'_> {
             func: self.function.name.clone(),
             location: location.to_owned(),
             value: self.function.values[value].name.clone(),
-            annotation: annotation(sinfo),
+            annotation: sinfo.to_string(),
             dims: dims.iter().map(dim_text).collect(),
         }));
         let ndim = |shape: &ShapeInfo| Operand::Imm(shape.ndim().map_or(-1, |n| n as i64));

@@ -6,10 +6,12 @@
 //! are symbolic. On a GPU the calls of packed functions are surrounded by explicit copies to and from the host.
 
 mod assemble;
+mod call;
 mod check;
 mod error;
 mod func;
 mod liveness;
+mod operand;
 mod pool;
 mod shapes;
 mod storage;

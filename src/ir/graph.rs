@@ -7,7 +7,7 @@ mod builder;
 pub mod dims;
 mod infer;
 pub(crate) mod ops;
-mod text;
+pub(crate) mod text;
 mod verify;
 mod walk;
 

@@ -9,7 +9,9 @@ use indexmap::IndexMap;
 
 use super::dims::{Proof, bind_vars, is_base_of};
 use super::{Arg, Callee, Def, DpsCallee, Function, Value, ValueId};
-use crate::ir::{Attrs, Expr, Func, Module, Param, PrimFunc, ShapeInfo, StructInfo, TensorInfo};
+use crate::ir::{
+    Attrs, Expr, Func, Module, Param, PrimFunc, ShapeInfo, StructInfo, TensorInfo, Var,
+};
 use crate::support::Arena;
 
 mod conv;
@@ -152,9 +154,9 @@ pub fn infer(def: &Def, scope: &Scope<'_>) -> Result<StructInfo, InferError> {
             callee,
             args,
             tir_vars,
-            inplace: _,
+            inplace,
             out,
-        } => infer_call_dps(callee, args, tir_vars, out, scope),
+        } => infer_call_dps(callee, args, tir_vars, inplace.as_deref(), out, scope),
         Def::Call {
             callee,
             args,
@@ -222,6 +224,7 @@ fn infer_call_dps(
     callee: &DpsCallee,
     args: &[Arg],
     tir_vars: &[Expr],
+    inplace: Option<&[Option<usize>]>,
     out: &StructInfo,
     scope: &Scope<'_>,
 ) -> Result<StructInfo, InferError> {
@@ -260,7 +263,13 @@ fn infer_call_dps(
         dtype: e.dtype(),
         value: Some(e.clone()),
     });
-    let given: Vec<_> = inputs.iter().cloned().chain(outs).chain(scalars).collect();
+    // An output that overwrites an input is no parameter of its own.
+    let fresh = |(at, out): (usize, StructInfo)| match inplace.and_then(|list| list.get(at)) {
+        Some(Some(input)) if *input < args.len() => None,
+        _ => Some(out),
+    };
+    let fresh = outs.into_iter().enumerate().filter_map(fresh);
+    let given: Vec<_> = inputs.iter().cloned().chain(fresh).chain(scalars).collect();
     if given.len() != params.len() {
         return Err(InferError::ArgumentCount {
             callee: name.clone(),
@@ -278,7 +287,7 @@ fn check_arguments(
     params: &[StructInfo],
     given: &[StructInfo],
     outputs: usize,
-) -> Result<IndexMap<crate::ir::Var, Expr>, InferError> {
+) -> Result<IndexMap<Var, Expr>, InferError> {
     let mut bound = IndexMap::new();
     for (param, arg) in params.iter().zip(given) {
         bind_vars(param, arg, &mut bound);
@@ -370,6 +379,12 @@ fn call_function(
                 });
             }
             let bound = check_arguments(callee, params, &given, usize::MAX)?;
+            // Variables of the callee that no argument defines mean nothing to the caller.
+            let mut open: Vec<Var> = Vec::new();
+            for e in params.iter().flat_map(StructInfo::exprs) {
+                open.extend(e.free_vars().into_iter().filter(|v| !bound.contains_key(v)));
+            }
+            let ret = erase(ret, &open);
             Ok(ret.substitute(&|var| bound.get(var).cloned()))
         }
         got => Err(InferError::NotCallable {
@@ -379,6 +394,34 @@ fn call_function(
     }
 }
 
+/// What is known without these symbolic variables: of shapes that use them the rank (Relax: `EraseToWellDefined`).
+fn erase(info: &StructInfo, open: &[Var]) -> StructInfo {
+    let uses = |e: &Expr| open.iter().any(|var| e.uses(var));
+    let shape = |shape: &ShapeInfo| match shape {
+        ShapeInfo::Known(dims) if dims.iter().any(uses) => ShapeInfo::Ndim(dims.len()),
+        known => known.clone(),
+    };
+    match info {
+        StructInfo::Tensor(info) => StructInfo::Tensor(TensorInfo {
+            shape: shape(&info.shape),
+            ..info.clone()
+        }),
+        StructInfo::Shape(info) => StructInfo::Shape(shape(info)),
+        StructInfo::Prim { dtype, value } => StructInfo::Prim {
+            dtype: *dtype,
+            value: value.clone().filter(|e| !uses(e)),
+        },
+        StructInfo::Tuple(items) => {
+            StructInfo::Tuple(items.iter().map(|item| erase(item, open)).collect())
+        }
+        StructInfo::Object
+        | StructInfo::Callable {
+            params: _,
+            ret: _,
+            pure: _,
+        } => info.clone(),
+    }
+}
 /// What is known of the result of a function's body, which may say more than its declaration.
 pub fn infer_return(func: &Function, globals: &Globals) -> StructInfo {
     let scope = Scope {

@@ -1,0 +1,199 @@
+//! Calls: of loop programs and packed functions, which write into memory that is allocated here; of graph functions; and the
+//! few operators that are instructions.
+
+use super::error::{GraphError, GraphProblem};
+use super::func::Compiler;
+use super::operand::Bound;
+use super::storage::{Shared, Size};
+use crate::artifact::{Builtin, Callee, Operand, Place};
+use crate::ir::graph::{Arg, Callee as GraphCallee, DpsCallee, ValueId};
+use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
+
+impl Compiler<'_> {
+    pub(super) fn call_dps(
+        &mut self,
+        value: ValueId,
+        callee: &DpsCallee,
+        args: &[Arg],
+        tir_vars: &[Expr],
+        inplace: Option<&[Option<usize>]>,
+        out: &StructInfo,
+    ) -> Result<Bound, GraphError> {
+        let (kernel, name) = match callee {
+            DpsCallee::Prim(name) | DpsCallee::Packed(name) => (self.pool.kernel(name), name),
+        };
+        if let (None, DpsCallee::Prim(name)) = (kernel, callee) {
+            let problem = GraphProblem::UnknownFunction {
+                kind: "loop program",
+                name: name.clone(),
+            };
+            return Err(self.error(value, problem));
+        }
+        let on_host = self.gpu && kernel.is_none();
+        let mut operands = self.flat(args, value)?;
+        if on_host {
+            operands = operands
+                .into_iter()
+                .map(|op| self.copy_to_host(op))
+                .collect();
+        }
+        let place = if on_host { Place::Host } else { Place::Device };
+        let inputs = operands.clone();
+        let mut results = Vec::new();
+        let infos: Vec<&StructInfo> = match out {
+            StructInfo::Tuple(items) => items.iter().collect(),
+            single => vec![single],
+        };
+        for (index, info) in infos.into_iter().enumerate() {
+            let reused = inplace.and_then(|list| list.get(index).copied().flatten());
+            let reg = match reused {
+                Some(input) => match inputs.get(input) {
+                    Some(Operand::Reg(reg)) => *reg,
+                    // The machine copies what others hold before it is written.
+                    Some(constant) => {
+                        let reg = self.builtin(Builtin::Copy, vec![*constant]);
+                        operands[input] = Operand::Reg(reg);
+                        reg
+                    }
+                    None => return Err(self.error(value, GraphProblem::Inplace(index))),
+                },
+                None => {
+                    let reg = self.alloc(value, info, place)?;
+                    operands.push(Operand::Reg(reg));
+                    reg
+                }
+            };
+            results.push(reg);
+        }
+        for var in tir_vars {
+            let scalar = self.prim(var, value)?;
+            operands.push(scalar);
+        }
+        let callee = match kernel {
+            Some(index) => Callee::Kernel(index),
+            None => Callee::Packed(name.clone()),
+        };
+        let callee = self.pool.callee(callee);
+        self.asm.call(None, callee, operands);
+        let results = results.into_iter().map(|reg| {
+            if on_host {
+                self.builtin(Builtin::ToDevice, vec![Operand::Reg(reg)])
+            } else {
+                reg
+            }
+        });
+        let mut results: Vec<Bound> = results.map(|reg| Bound::At(Operand::Reg(reg))).collect();
+        Ok(match out {
+            StructInfo::Tuple(_) => Bound::Tuple(results),
+            _ => results.pop().unwrap_or(Bound::Tuple(vec![])),
+        })
+    }
+
+    /// On a GPU, the operand in host memory: constants are there already.
+    pub(super) fn copy_to_host(&mut self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Reg(_) => Operand::Reg(self.builtin(Builtin::ToHost, vec![operand])),
+            other => other,
+        }
+    }
+
+    /// A register with memory for an output.
+    fn alloc(
+        &mut self,
+        value: ValueId,
+        info: &StructInfo,
+        place: Place,
+    ) -> Result<u32, GraphError> {
+        let unknown = GraphProblem::UnknownOutput;
+        let Some(TensorInfo {
+            shape: ShapeInfo::Known(dims),
+            dtype: Some(dtype),
+            vdevice: _,
+        }) = info.as_tensor()
+        else {
+            return Err(self.error(value, unknown));
+        };
+        let shape = self.shape(dims, value)?;
+        let size = Size::of(dims, *dtype);
+        let shared = if self.live.is_result(value) {
+            Shared::No
+        } else {
+            Shared::Yes
+        };
+        let regs = &mut self.regs;
+        let (index, new) = self.storages.take(size, place, shared, || {
+            *regs += 1;
+            *regs - 1
+        });
+        if new {
+            self.storage_funcs.push(self.shape_func);
+            let size_reg = self.reg();
+            self.asm.storage(index, size_reg);
+        }
+        self.owned.entry(value).or_default().push(index);
+        let storage = Operand::Reg(self.storages.all[index].reg);
+        let dtype = self.pool.dtype(*dtype);
+        Ok(self.builtin(Builtin::AllocTensor, vec![storage, shape, dtype]))
+    }
+
+    pub(super) fn call(
+        &mut self,
+        value: ValueId,
+        callee: &GraphCallee,
+        args: &[Arg],
+    ) -> Result<Bound, GraphError> {
+        if let GraphCallee::Op(name) = callee {
+            return self.call_op(value, name, args);
+        }
+        let mut operands = Vec::new();
+        for arg in args {
+            let bound = self.arg(arg, value)?;
+            operands.push(self.operand(bound));
+        }
+        let (callee, packed) = match callee {
+            GraphCallee::Global(name) => {
+                let index = self.pool.function(name).ok_or_else(|| {
+                    let problem = GraphProblem::UnknownFunction {
+                        kind: "graph function",
+                        name: name.clone(),
+                    };
+                    self.error(value, problem)
+                })?;
+                (Callee::Function(index), false)
+            }
+            GraphCallee::Packed(name) | GraphCallee::PurePacked(name) => {
+                (Callee::Packed(name.clone()), true)
+            }
+            GraphCallee::Op(_) | GraphCallee::Value(_) => {
+                return Err(self.error(value, GraphProblem::Unsupported("a call of a closure")));
+            }
+        };
+        let on_host = self.gpu && packed;
+        if on_host {
+            operands = operands
+                .into_iter()
+                .map(|op| self.copy_to_host(op))
+                .collect();
+        }
+        let callee = self.pool.callee(callee);
+        let dst = self.reg();
+        self.asm.call(Some(dst), callee, operands);
+        let result = if on_host {
+            self.builtin(Builtin::ToDevice, vec![Operand::Reg(dst)])
+        } else {
+            dst
+        };
+        Ok(Bound::At(Operand::Reg(result)))
+    }
+
+    /// The operators that are instructions of the machine; all others are legalized before.
+    fn call_op(&mut self, value: ValueId, name: &str, args: &[Arg]) -> Result<Bound, GraphError> {
+        let builtin = match (name, args.len()) {
+            ("shape_of", 1) => Builtin::ShapeOf,
+            ("reshape", 2) => Builtin::Reshape,
+            _ => return Err(self.error(value, GraphProblem::Operator(name.to_owned()))),
+        };
+        let operands = self.flat(args, value)?;
+        Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))
+    }
+}

@@ -1,0 +1,137 @@
+//! Arguments of graph functions as operands of bytecode.
+
+use super::error::{GraphError, GraphProblem};
+use super::func::Compiler;
+use super::shapes::Dim;
+use crate::artifact::{Builtin, Constant, Operand, shape_code};
+use crate::ir::Expr;
+use crate::ir::graph::{Arg, ValueId};
+
+/// A value at compile time: where it is at run time, tuples by their parts.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    /// In a register or the constant pool, or an integer.
+    At(Operand),
+    /// A tuple that exists only if something asks for it whole.
+    Tuple(Vec<Bound>),
+}
+
+impl Compiler<'_> {
+    /// The parts of an argument. `at` is where it is used, for errors.
+    pub(super) fn arg(&mut self, arg: &Arg, at: ValueId) -> Result<Bound, GraphError> {
+        Ok(match arg {
+            Arg::Value(value) => match self.bound.get(value) {
+                Some(bound) => bound.clone(),
+                None => {
+                    let problem =
+                        GraphProblem::Unsupported("a value that is used before it is bound");
+                    return Err(self.error(at, problem));
+                }
+            },
+            Arg::Captured { depth: _, value: _ } => {
+                return Err(self.error(at, GraphProblem::Unsupported("a captured value")));
+            }
+            Arg::Const(tensor) => Bound::At(self.pool.constant(Constant::Tensor(tensor.clone()))),
+            Arg::Tuple(items) => {
+                let items = items.iter().map(|item| self.arg(item, at));
+                Bound::Tuple(items.collect::<Result<_, _>>()?)
+            }
+            Arg::Shape(dims) => Bound::At(self.shape(dims, at)?),
+            Arg::Prim(e) => Bound::At(self.prim(e, at)?),
+            Arg::Str(text) => Bound::At(self.pool.constant(Constant::Str(text.clone()))),
+            Arg::DType(dtype) => Bound::At(self.pool.dtype(*dtype)),
+            Arg::Global(_) | Arg::Extern(_) => {
+                return Err(self.error(at, GraphProblem::Unsupported("a function as a value")));
+            }
+        })
+    }
+
+    pub(super) fn item(&mut self, tuple: &Bound, index: usize) -> Bound {
+        match tuple {
+            Bound::Tuple(items) if index < items.len() => items[index].clone(),
+            whole => {
+                let tuple = self.operand(whole.clone());
+                let args = vec![tuple, Operand::Imm(index as i64)];
+                Bound::At(Operand::Reg(self.builtin(Builtin::TupleGetItem, args)))
+            }
+        }
+    }
+
+    /// The value as one operand; a tuple is made whole.
+    pub(super) fn operand(&mut self, bound: Bound) -> Operand {
+        match bound {
+            Bound::At(operand) => operand,
+            Bound::Tuple(items) => {
+                let items = items.into_iter().map(|item| self.operand(item)).collect();
+                Operand::Reg(self.builtin(Builtin::MakeTuple, items))
+            }
+        }
+    }
+
+    /// The value in a register.
+    pub(super) fn in_register(&mut self, bound: Bound) -> u32 {
+        match self.operand(bound) {
+            Operand::Reg(reg) => reg,
+            other => self.builtin(Builtin::Copy, vec![other]),
+        }
+    }
+
+    /// All leaves of the arguments, in order.
+    pub(super) fn flat(&mut self, args: &[Arg], at: ValueId) -> Result<Vec<Operand>, GraphError> {
+        fn leaves(bound: Bound, out: &mut Vec<Operand>) {
+            match bound {
+                Bound::At(operand) => out.push(operand),
+                Bound::Tuple(items) => items.into_iter().for_each(|item| leaves(item, out)),
+            }
+        }
+        let mut out = Vec::new();
+        for arg in args {
+            leaves(self.arg(arg, at)?, &mut out);
+        }
+        Ok(out)
+    }
+
+    /// A shape: a constant, or made from the heap.
+    pub(super) fn shape(&mut self, dims: &[Expr], at: ValueId) -> Result<Operand, GraphError> {
+        let func = self.shape_func;
+        let dims = dims.iter().map(|dim| self.slots.dim(dim, func));
+        let dims: Vec<Dim> = dims
+            .collect::<Result<_, _>>()
+            .map_err(|problem| self.error(at, problem))?;
+        let constant = |dim: &Dim| match dim {
+            Dim::Imm(value) => Some(*value),
+            Dim::Slot(_) => None,
+        };
+        if let Some(dims) = dims.iter().map(constant).collect::<Option<Vec<i64>>>() {
+            return Ok(self.pool.constant(Constant::Shape(dims)));
+        }
+        let mut args = vec![Operand::Reg(self.heap), Operand::Imm(dims.len() as i64)];
+        args.extend(dims.into_iter().flat_map(make_operands));
+        Ok(Operand::Reg(self.builtin(Builtin::MakeShape, args)))
+    }
+
+    /// A scalar: an integer or float constant, or made from the heap.
+    pub(super) fn prim(&mut self, e: &Expr, at: ValueId) -> Result<Operand, GraphError> {
+        if let Some(value) = e.as_float() {
+            return Ok(self.pool.constant(Constant::Float(value)));
+        }
+        let dim = self.slots.dim(e, self.shape_func);
+        let dim = dim.map_err(|problem| self.error(at, problem))?;
+        if let Dim::Imm(value) = dim {
+            return Ok(Operand::Imm(value));
+        }
+        let mut args = vec![Operand::Reg(self.heap)];
+        args.extend(make_operands(dim));
+        Ok(Operand::Reg(self.builtin(Builtin::MakePrimValue, args)))
+    }
+}
+
+fn make_operands(dim: Dim) -> [Operand; 2] {
+    match dim {
+        Dim::Imm(value) => [Operand::Imm(shape_code::USE_IMM), Operand::Imm(value)],
+        Dim::Slot(slot) => [
+            Operand::Imm(shape_code::LOAD_SHAPE),
+            Operand::Imm(slot.into()),
+        ],
+    }
+}

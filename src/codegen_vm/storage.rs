@@ -64,6 +64,8 @@ pub(super) struct Storage {
     /// Depth of the branch it was made in.
     depth: usize,
     free: bool,
+    /// The branch it was made in is over: on the other side it does not exist.
+    ended: bool,
 }
 
 /// All storages of one function.
@@ -82,7 +84,8 @@ impl StoragePlan {
         shared: Shared,
         reg: impl FnOnce() -> u32,
     ) -> (usize, bool) {
-        let fits = |s: &Storage| s.free && s.place == place && s.size.symbols == size.symbols;
+        let fits =
+            |s: &Storage| s.free && !s.ended && s.place == place && s.size.symbols == size.symbols;
         let candidates = (0..self.all.len()).filter(|&i| fits(&self.all[i]));
         // The smallest that is large enough, else the largest.
         let best = candidates.min_by_key(|&i| {
@@ -105,6 +108,7 @@ impl StoragePlan {
             reg: reg(),
             depth: self.depth,
             free: false,
+            ended: false,
         });
         (self.all.len() - 1, true)
     }
@@ -122,7 +126,7 @@ impl StoragePlan {
     pub(super) fn leave(&mut self) {
         for storage in &mut self.all {
             if storage.depth == self.depth {
-                storage.free = false;
+                storage.ended = true;
             }
         }
         self.depth -= 1;
@@ -161,6 +165,20 @@ mod tests {
         );
         assert_eq!(plan.all[small].size.factor, 512, "it has grown");
         plan.release(1);
-        assert_eq!(take(&mut plan, size(&[n, m])), (1, false), "in any order");
+        assert_eq!(
+            take(&mut plan, size(&[n.clone(), m])),
+            (1, false),
+            "in any order"
+        );
+        plan.enter();
+        let (inner, new) = take(&mut plan, size(&[n.clone()]));
+        assert!(new);
+        plan.leave();
+        plan.release(inner);
+        assert_eq!(
+            take(&mut plan, size(&[n])),
+            (3, true),
+            "the result of a branch may die after it"
+        );
     }
 }

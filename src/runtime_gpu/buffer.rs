@@ -401,6 +401,29 @@ impl DeviceTensor {
         Ok(())
     }
 
+    /// Whether no clone of the tensor is alive.
+    pub(crate) fn is_unique(&mut self) -> bool {
+        Arc::get_mut(&mut self.buffer).is_some()
+    }
+
+    /// A copy in a buffer of its own, made after all work submitted so far.
+    pub(crate) fn duplicate(&self) -> Result<Self, GpuError> {
+        let copy = self.gpu.empty(self.dtype, &self.shape)?;
+        let bytes = self.device_bytes().next_multiple_of(4);
+        if bytes == 0 {
+            return Ok(copy);
+        }
+        let shared = &self.gpu.shared;
+        shared.counters.submits.fetch_add(1, Ordering::Relaxed);
+        self.gpu.scoped("copying on the device", || {
+            let mut encoder = shared.device.create_command_encoder(&Default::default());
+            let (from, to) = (self.buffer.raw(), copy.buffer.raw());
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes);
+            shared.queue.submit([encoder.finish()]);
+        })?;
+        Ok(copy)
+    }
+
     /// Overwrites the elements with those of a tensor of the same type and shape.
     pub(crate) fn write(&self, tensor: &Tensor) -> Result<(), GpuError> {
         debug_assert!(self.dtype == tensor.dtype() && *self.shape == *tensor.shape());

@@ -113,13 +113,18 @@ fn read(func: &LoweredFunc, value: &Value) -> Result<RawBuffer, VmError> {
     }
 }
 
-/// A tensor that is written, and so must not be shared.
+/// A tensor that is written. One that is shared, as an argument changed in place, is copied before: its other holders keep
+/// what they have.
 fn written(func: &LoweredFunc, value: Option<&mut Value>) -> Result<RawBuffer, VmError> {
     match value {
-        Some(Value::Tensor(tensor)) => tensor
-            .bytes_mut()
-            .map(RawBuffer::of)
-            .map_err(|e| refused(func, e)),
+        Some(Value::Tensor(tensor)) => {
+            if !tensor.is_unique() {
+                let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
+                *tensor = copy.map_err(|e| refused(func, e))?;
+            }
+            let bytes = tensor.bytes_mut();
+            bytes.map(RawBuffer::of).map_err(|e| refused(func, e))
+        }
         other => Err(not_here(func, other.map_or(&Value::None, |value| value))),
     }
 }

@@ -114,6 +114,11 @@ impl GpuBackend {
         site: &mut Site,
         args: &mut Args,
     ) -> Result<(), VmError> {
+        for (at, param) in func.params.iter().enumerate() {
+            if param.written {
+                self.own(args.get_mut(at))?;
+            }
+        }
         let (plan, new) = site.plan(func, args)?;
         if new && let Err(error) = self.make_uniforms(index, plan) {
             site.forget();
@@ -155,6 +160,17 @@ impl GpuBackend {
                 flops: planned.flops as f64,
                 bytes: planned.bytes as f64,
             })?;
+        }
+        Ok(())
+    }
+
+    /// A tensor that will be written, as an argument changed in place, is copied if others hold it: they keep what they have.
+    fn own(&mut self, value: Option<&mut Value>) -> Result<(), VmError> {
+        if let Some(Value::DeviceTensor(tensor)) = value
+            && !tensor.is_unique()
+        {
+            self.submit()?;
+            *tensor = tensor.duplicate()?;
         }
         Ok(())
     }

@@ -141,7 +141,7 @@ pub const STAGES: &[Stage] = &[
     Stage {
         name: "emit",
         run: emit,
-        dump: dump_wgsl,
+        dump: dump_code,
     },
     Stage {
         name: "bytecode",
@@ -337,9 +337,17 @@ fn dump_kernels(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::R
     Ok(())
 }
 
-fn dump_wgsl(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
+/// Shaders, or the native code that they are the counterpart of.
+fn dump_code(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
     for kernel in c.wgsl.values().flatten() {
         dumper.dump(DumpKind::Wgsl, stage, &kernel.entry, &kernel.text)?;
+    }
+    #[cfg(feature = "cpu")]
+    if let (Target::Cpu(_), true) = (&c.options.target, dumper.wants(DumpKind::Clif)) {
+        for kernel in c.lowered.values().flat_map(|func| &func.kernels) {
+            let text = crate::codegen_cpu::clif_text(kernel).map_err(std::io::Error::other)?;
+            dumper.dump(DumpKind::Clif, stage, &kernel.name, &text)?;
+        }
     }
     Ok(())
 }

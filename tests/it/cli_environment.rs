@@ -1,0 +1,173 @@
+//! The variables of the environment, through the command.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Output;
+
+use crate::cli::{MODULE, command, stdout, weftile};
+
+/// The dumps of a command, by name.
+fn dumps(args: &[&str], kinds: &str) -> BTreeMap<String, String> {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let dir = folder.path().join("dumps");
+    let output = command(args)
+        .env("WEFTILE_DUMP", kinds)
+        .env("WEFTILE_DUMP_DIR", &dir)
+        .output()
+        .expect("the program starts");
+    stdout(&output);
+    if !dir.exists() {
+        return BTreeMap::new();
+    }
+    let files = std::fs::read_dir(dir).expect("listed");
+    files
+        .map(|file| {
+            let path = file.expect("listed").path();
+            let name = path.file_name().and_then(|n| n.to_str()).expect("text");
+            (
+                name.to_owned(),
+                std::fs::read_to_string(&path).expect("text"),
+            )
+        })
+        .collect()
+}
+
+fn with(args: &[&str], name: &str, value: &str) -> Output {
+    let mut command = command(args);
+    command
+        .env(name, value)
+        .output()
+        .expect("the program starts")
+}
+
+const BYTECODE: [&str; 4] = ["show", MODULE, "--stage", "bytecode"];
+
+#[test]
+fn every_kind_of_dump_is_written() {
+    let everything = "graph,prim,trace,kernel,wgsl,clif,bytecode";
+    let on_cpu = dumps(&[&BYTECODE[..], &["--target", "cpu"]].concat(), everything);
+    // How many kernels a loop program becomes is not our business here.
+    let names = |dumps: &BTreeMap<String, String>, code: &str| -> Vec<String> {
+        let names = dumps
+            .keys()
+            .map(|name| name.split_once('-').expect("a number").1);
+        let others = names.filter(|name| !name.ends_with(code));
+        others.map(str::to_owned).collect()
+    };
+    let expected = [
+        "verify-module.graph",
+        "verify-linear.prim",
+        "verify-relu.prim",
+        "schedule-linear.prim",
+        "schedule-relu.prim",
+        "schedule-linear.trace",
+        "schedule-relu.trace",
+        "lower-linear.kernel",
+        "lower-relu.kernel",
+        "bytecode-module.bytecode",
+    ];
+    assert_eq!(names(&on_cpu, ".clif"), expected);
+    let code = |dumps: &BTreeMap<String, String>, what: &str| {
+        let mut code = dumps.iter().filter(|(name, _)| name.contains("-emit-"));
+        assert!(code.clone().count() >= 2, "one for each loop program");
+        assert!(code.all(|(_, text)| text.contains(what)), "{what}");
+    };
+    code(&on_cpu, "function");
+    let on_gpu = dumps(&BYTECODE, everything);
+    assert_eq!(names(&on_gpu, ".wgsl"), expected);
+    code(&on_gpu, "@compute");
+}
+
+#[test]
+fn one_kind_of_dump_is_one_kind_of_file() {
+    for (kind, target, count) in [
+        ("graph", "gpu", 1),
+        ("prim", "gpu", 4),
+        ("trace", "gpu", 2),
+        ("kernel", "gpu", 2),
+        ("wgsl", "gpu", 2),
+        ("clif", "cpu", 2),
+        ("bytecode", "cpu", 1),
+        ("clif", "gpu", 0),
+        ("", "cpu", 0),
+    ] {
+        let found = dumps(&[&BYTECODE[..], &["--target", target]].concat(), kind);
+        let extension = |name: &String| Path::new(name).extension().is_some_and(|e| e == kind);
+        assert!(found.keys().all(extension), "{kind}: {found:?}");
+        assert!(found.len() >= count, "{kind}: {found:?}");
+        assert_eq!(found.is_empty(), count == 0, "{kind}");
+    }
+}
+
+#[test]
+fn dumps_that_cannot_be_written_are_an_error() {
+    let output = command(&BYTECODE)
+        .env("WEFTILE_DUMP", "graph")
+        .env("WEFTILE_DUMP_DIR", MODULE)
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("cannot write dumps to "), "{message}");
+}
+
+#[test]
+fn stages_are_timed() {
+    let quiet = weftile(&BYTECODE);
+    let timed = with(&BYTECODE, "WEFTILE_TIME", "1");
+    assert_eq!(stdout(&quiet), stdout(&timed), "the table goes to stderr");
+    let table = String::from_utf8(timed.stderr).expect("text");
+    for stage in ["verify", "schedule", "lower", "emit", "bytecode", "total"] {
+        assert!(table.contains(&format!("\n{stage} ")), "{stage}: {table}");
+    }
+    assert!(!String::from_utf8_lossy(&quiet.stderr).contains("schedule"));
+    let off = with(&BYTECODE, "WEFTILE_TIME", "0");
+    assert!(!String::from_utf8_lossy(&off.stderr).contains("schedule"));
+}
+
+#[test]
+fn verification_can_be_asked_for() {
+    let plain = weftile(&BYTECODE);
+    for value in ["0", "1"] {
+        let output = with(&BYTECODE, "WEFTILE_VERIFY", value);
+        assert_eq!(stdout(&output), stdout(&plain), "{value}");
+    }
+}
+
+#[test]
+fn messages_of_the_library_can_be_seen() {
+    // The rule of matmuls declines other blocks, and says so.
+    let output = with(&BYTECODE, "WEFTILE_LOG", "weftile=debug");
+    stdout(&output);
+    let messages = String::from_utf8(output.stderr).expect("text");
+    assert!(messages.contains("declines"), "{messages}");
+    let output = with(&BYTECODE, "WEFTILE_LOG", "error");
+    let messages = String::from_utf8(output.stderr).expect("text");
+    assert!(!messages.contains("declines"), "{messages}");
+}
+
+#[test]
+fn wrong_values_are_a_users_error() {
+    for (name, value, expected) in [
+        (
+            "WEFTILE_DUMP",
+            "ptx",
+            "WEFTILE_DUMP is `ptx`, expected graph, prim",
+        ),
+        (
+            "WEFTILE_TIME",
+            "yes",
+            "WEFTILE_TIME is `yes`, expected 0 or 1",
+        ),
+        (
+            "WEFTILE_VERIFY",
+            "2",
+            "WEFTILE_VERIFY is `2`, expected 0 or 1",
+        ),
+    ] {
+        let output = with(&BYTECODE, name, value);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        let message = String::from_utf8(output.stderr).expect("text");
+        assert!(message.contains(expected), "{message}");
+    }
+}

@@ -65,9 +65,10 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct ModuleArgs {
     /// A TVMScript file.
     pub(crate) file: PathBuf,
-    /// The function to call.
-    #[arg(long, value_name = "NAME", default_value = "main")]
-    pub(crate) func: String,
+    /// The function to call, a loop program too: its results are the parameters that it writes. If nothing is said: main, or
+    /// the only one there is.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) func: Option<String>,
     /// Binds parameters of the function to these weights, by name (.safetensors, or pickled numpy arrays).
     #[arg(long, value_name = "FILE")]
     pub(crate) params: Option<PathBuf>,
@@ -111,6 +112,10 @@ pub(crate) struct DemoArgs {
 
 /// `weftile devices`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  weftile devices
+  weftile devices --json")]
 pub(crate) struct DevicesArgs {
     /// Prints JSON.
     #[arg(long)]
@@ -122,7 +127,8 @@ pub(crate) struct DevicesArgs {
 #[command(after_help = "\
 Examples:
   weftile run mlp.py --input x=x.npy --params weights.safetensors
-  weftile run mlp.py --func main --input x=x.npy --input w=w.npy --output results --device gpu")]
+  weftile run mlp.py --func main --input x=x.npy --input w=w.npy --output results --device gpu
+  weftile run kernel.py --input A=a.npy --output results")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::args::BenchArgs;
 use super::device;
+use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::{Program, function, read_module};
+use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::runtime::Value;
 use crate::vm::{Profile, ProfileKind};
@@ -63,11 +64,11 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let module = read_module(&args.module)?;
-    let func = &args.module.func;
-    let inputs = gather(function(&module, func)?, &args.inputs)?;
+    let entry = Entry::read(&args.module, &args.inputs)?;
+    let func = &entry.func;
+    let inputs = gather(entry.function(), &entry.inputs)?;
     let chosen = device::open(&args.device)?;
-    let mut program = Program::new(&module, &chosen, environment)?;
+    let mut program = Program::new(&entry.module, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let first = timed(&mut program, func, &values)?;
     let times = measure(&mut program, func, &values, args.time)?;

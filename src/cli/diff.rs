@@ -9,14 +9,16 @@ use serde::Serialize;
 
 use super::args::{DeviceArgs, DiffArgs};
 use super::device;
+use super::entry::{Entry, free_name};
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::{Program, function, read_module};
+use super::program::{Program, flatten};
 use super::terminal::Terminal;
 use crate::interp;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Func, Module, StructInfo};
+use crate::runtime::Value;
 use crate::support::tolerance::{Tolerance, compare};
 use crate::tensor::Tensor;
 
@@ -53,20 +55,19 @@ pub(super) fn run(
             given: args.devices.len(),
         });
     };
-    let module = read_module(&args.module)?;
-    let func = &args.module.func;
-    let inputs = gather(function(&module, func)?, &args.inputs)?;
-    let (opened, nodes) = open_up(&module, func)?;
-    let run = |device: &String| {
-        let results = run_on(device, args, &opened, &inputs, environment)?;
-        Ok::<_, CliError>(results)
-    };
+    let entry = Entry::read(&args.module, &args.inputs)?;
+    let inputs = gather(entry.function(), &entry.inputs)?;
+    let opened = open_up(&entry);
+    let run = |device: &String| run_on(device, args, &opened, &inputs, environment);
     let (expected, got) = (run(reference)?, run(device)?);
-    let values: Vec<Compared> = nodes
-        .iter()
-        .zip(expected.iter().zip(&got))
-        .map(|((name, by), (expected, got))| compared(name, by, expected, got))
-        .collect();
+    let mut values = Vec::new();
+    for (at, (name, by)) in opened.nodes.iter().enumerate() {
+        let expected = named_tensors(name, &expected, at);
+        let got = named_tensors(name, &got, at);
+        for ((name, expected), (_, got)) in expected.iter().zip(&got) {
+            values.push(compared(name, by, expected, got));
+        }
+    }
     let report = Report {
         reference: reference.clone(),
         device: device.clone(),
@@ -120,55 +121,77 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
     Ok(())
 }
 
-/// All values that `func` of the module computes, on a device.
+/// All values that the function computes, on a device: a tuple with an item for each.
 fn run_on(
     device: &str,
     args: &DiffArgs,
-    module: &Module,
+    opened: &Opened,
     inputs: &[Tensor],
     environment: &Environment,
-) -> Result<Vec<Tensor>, CliError> {
-    let func = &args.module.func;
+) -> Result<Value, CliError> {
     if device == "interp" {
         let values: Vec<interp::Value> =
             inputs.iter().cloned().map(interp::Value::Tensor).collect();
-        let result = interp::run_module(module, func, &values, &HashMap::new())?;
-        let mut tensors = Vec::new();
-        flatten(result, &mut tensors);
-        return Ok(tensors);
+        let result = interp::run_module(&opened.module, &opened.func, &values, &HashMap::new())?;
+        return Ok(from_interp(result));
     }
     let chosen = device::open(&DeviceArgs {
         device: device.to_owned(),
         allow_software: args.allow_software,
     })?;
-    let mut program = Program::new(module, &chosen, environment)?;
+    let mut program = Program::new(&opened.module, &chosen, environment)?;
     let values = program.upload(inputs.to_vec())?;
-    let result = program.call(func, &values)?;
-    let tensors = program.tensors(func, result)?;
-    Ok(tensors.into_iter().map(|(_, tensor)| tensor).collect())
+    let result = program.call(&opened.func, &values)?;
+    Ok(program.vm.to_host(result)?)
 }
 
-fn flatten(value: interp::Value, tensors: &mut Vec<Tensor>) {
+/// The tensors and tuples of a value of the interpreter.
+fn from_interp(value: interp::Value) -> Value {
     match value {
-        interp::Value::Tensor(tensor) => tensors.push(tensor),
-        interp::Value::Tuple(items) => items.into_iter().for_each(|item| flatten(item, tensors)),
+        interp::Value::Tensor(tensor) => Value::Tensor(tensor),
+        interp::Value::Tuple(items) => Value::Tuple(items.into_iter().map(from_interp).collect()),
         interp::Value::Shape(_)
         | interp::Value::Scalar(_)
         | interp::Value::Str(_)
-        | interp::Value::Closure(_) => {}
+        | interp::Value::Closure(_) => Value::None,
     }
 }
 
-/// The module with a function that returns every tensor it computes, in order; and what those are.
-fn open_up(module: &Module, name: &str) -> Result<(Module, Vec<(String, String)>), CliError> {
-    let mut func = function(module, name)?.clone();
+/// The tensors in one item of a result: `name`, or `name.0`, `name.1` … for those of a tuple.
+fn named_tensors(name: &str, result: &Value, item: usize) -> Vec<(String, Tensor)> {
+    let mut tensors = Vec::new();
+    if let Value::Tuple(items) = result
+        && let Some(value) = items.get(item)
+    {
+        flatten(name, value.clone(), &mut tensors);
+    }
+    tensors
+}
+
+/// A module with a function that returns every value it computes.
+struct Opened {
+    module: Module,
+    func: String,
+    /// By value: its name and what computes it.
+    nodes: Vec<(String, String)>,
+}
+
+/// Adds the function to the module. The one that it is made of stays, for it may call itself.
+fn open_up(entry: &Entry) -> Opened {
+    let mut module = entry.module.clone();
+    let mut func = entry.function().clone();
+    func.name = free_name(&module, &format!("{}_values", entry.func));
+    func.attrs.shift_remove("global_symbol");
     let mut nodes = Vec::new();
     let mut results = Vec::new();
     for block in &mut func.body.blocks {
         for id in &block.bindings {
             let value = &func.values[*id];
-            if value.sinfo.as_tensor().is_none() {
-                continue;
+            match &value.sinfo {
+                StructInfo::Tensor(_) | StructInfo::Tuple(_) | StructInfo::Object => {}
+                StructInfo::Prim { .. } | StructInfo::Shape(_) | StructInfo::Callable { .. } => {
+                    continue;
+                }
             }
             nodes.push((value.name.clone(), computed_by(&value.def)));
             results.push(*id);
@@ -180,9 +203,13 @@ fn open_up(module: &Module, name: &str) -> Result<(Module, Vec<(String, String)>
         }
     }
     set_result(&mut func, &results);
-    let mut module = module.clone();
-    module.funcs.insert(name.to_owned(), Func::Graph(func));
-    Ok((module, nodes))
+    let name = func.name.clone();
+    module.funcs.insert(name.clone(), Func::Graph(func));
+    Opened {
+        module,
+        func: name,
+        nodes,
+    }
 }
 
 fn set_result(func: &mut Function, results: &[ValueId]) {

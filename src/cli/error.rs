@@ -89,11 +89,11 @@ pub(crate) enum CliError {
         count: usize,
     },
     /// The module has no such function.
-    #[error("there is no graph function `{name}`; there are: {}", functions.join(", "))]
+    #[error("there is no function `{name}`; there are: {}", functions.join(", "))]
     NoFunction {
         /// The name.
         name: String,
-        /// The graph functions of the module.
+        /// The functions of the module.
         functions: Vec<String>,
     },
     /// The function has no such parameter.
@@ -119,6 +119,22 @@ pub(crate) enum CliError {
         param: String,
         /// What is not known of it.
         dims: String,
+    },
+    /// A loop program without results.
+    #[error("loop program `{func}` writes none of its parameters")]
+    NoOutput {
+        /// The loop program.
+        func: String,
+    },
+    /// A loop program with a parameter that a graph function cannot pass.
+    #[error(
+        "the extent {extent} of parameter `{param}` has no meaning outside of its loop program"
+    )]
+    Extent {
+        /// The parameter.
+        param: String,
+        /// The extent.
+        extent: String,
     },
     /// `diff` was not given two devices.
     #[error("diff compares two devices (--device a --device b), {given} given")]

@@ -9,6 +9,7 @@ mod demo;
 mod device;
 mod devices;
 mod diff;
+mod entry;
 mod environment;
 mod error;
 mod fashion;

@@ -10,35 +10,27 @@ use super::environment::Environment;
 use super::error::CliError;
 use crate::frontend::{LoadError, load_params};
 use crate::ir::Module;
-use crate::ir::graph::Function;
 use crate::passes::bind_params;
 use crate::runtime::{Device, Value};
 use crate::script;
 use crate::tensor::Tensor;
 use crate::vm::VirtualMachine;
 
-/// Reads and parses a module, and binds weights if some are given.
-pub(crate) fn read_module(args: &ModuleArgs) -> Result<Module, CliError> {
+/// Reads and parses a module.
+pub(crate) fn read(args: &ModuleArgs) -> Result<Module, CliError> {
     let text = std::fs::read_to_string(&args.file).map_err(|source| LoadError::Read {
         path: args.file.clone(),
         source,
     })?;
-    let module = script::parse(&args.file.display().to_string(), &text)?;
-    match &args.params {
-        Some(path) => Ok(bind_params(&module, &args.func, &load_params(path)?)?),
-        None => Ok(module),
-    }
+    Ok(script::parse(&args.file.display().to_string(), &text)?)
 }
 
-/// The graph function that the arguments name.
-pub(crate) fn function<'m>(module: &'m Module, name: &str) -> Result<&'m Function, CliError> {
-    module.function(name).ok_or_else(|| CliError::NoFunction {
-        name: name.to_owned(),
-        functions: module
-            .functions()
-            .map(|(name, _)| name.to_owned())
-            .collect(),
-    })
+/// Binds weights to parameters of a function, if some are given.
+pub(crate) fn bind(module: Module, func: &str, args: &ModuleArgs) -> Result<Module, CliError> {
+    match &args.params {
+        Some(path) => Ok(bind_params(&module, func, &load_params(path)?)?),
+        None => Ok(module),
+    }
 }
 
 /// A module made ready to run.
@@ -113,7 +105,7 @@ impl Program {
 }
 
 /// The tensors in a value; what is no tensor is left out.
-fn flatten(name: &str, value: Value, tensors: &mut Vec<(String, Tensor)>) {
+pub(crate) fn flatten(name: &str, value: Value, tensors: &mut Vec<(String, Tensor)>) {
     match value {
         Value::Tensor(tensor) => tensors.push((name.to_owned(), tensor)),
         Value::Tuple(items) => {

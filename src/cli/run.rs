@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::args::RunArgs;
 use super::device;
+use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::{Program, function, read_module};
+use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
 use crate::support::tolerance::elements;
@@ -46,25 +47,26 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let module = read_module(&args.module)?;
-    let func = &args.module.func;
-    let inputs = gather(function(&module, func)?, &args.inputs)?;
+    let entry = Entry::read(&args.module, &args.inputs)?;
+    let func = &entry.func;
+    let inputs = gather(entry.function(), &entry.inputs)?;
     let chosen = device::open(&args.device)?;
-    let mut program = Program::new(&module, &chosen, environment)?;
+    let mut program = Program::new(&entry.module, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let start = Instant::now();
     let result = program.call(func, &values)?;
     let elapsed = start.elapsed();
     let tensors = program.tensors(func, result)?;
     let mut outputs = Vec::new();
-    for (name, tensor) in &tensors {
+    for (index, (name, tensor)) in tensors.iter().enumerate() {
+        let name = entry.result_name(index, name);
         let file = args
             .output
             .as_deref()
-            .map(|folder| save(folder, name, tensor))
+            .map(|folder| save(folder, &name, tensor))
             .transpose()?;
         outputs.push(Output {
-            name: name.clone(),
+            name,
             dtype: tensor.dtype().to_string(),
             shape: tensor.shape().to_vec(),
             file,

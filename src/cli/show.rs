@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::args::{ShowArgs, Stage, TargetKind};
 use super::device::{self, this_cpu};
+use super::entry::named;
 use super::environment::Environment;
 use super::error::CliError;
-use super::program::read_module;
+use super::program::{bind, read};
 use super::terminal::Terminal;
 use crate::codegen_cpu::clif_text;
 use crate::codegen_wgsl::spirv;
@@ -33,7 +34,11 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let module = read_module(&args.module)?;
+    let mut module = read(&args.module)?;
+    if args.module.params.is_some() {
+        let func = named(&module, args.module.func.as_deref())?;
+        module = bind(module, &func, &args.module)?;
+    }
     let pages = pages(args, &module, environment)?;
     match &args.output {
         Some(folder) => {

@@ -11,13 +11,13 @@ use weftile::tensor::Tensor;
 use crate::data::data_dir;
 
 /// The module of the demo, which has a symbolic number of images.
-const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/fashion.py");
+pub(crate) const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/fashion.py");
 const WEIGHTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/examples/fashion_mnist/weights.safetensors"
 );
 
-fn command(args: &[&str]) -> Command {
+pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weftile"));
     command.args(args);
     for name in [
@@ -31,22 +31,22 @@ fn command(args: &[&str]) -> Command {
     command
 }
 
-fn weftile(args: &[&str]) -> Output {
+pub(crate) fn weftile(args: &[&str]) -> Output {
     command(args).output().expect("the program starts")
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-fn json(args: &[&str]) -> Value {
+pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&stdout(&weftile(args))).expect("JSON")
 }
 
 /// The message of a command that must fail with this exit code.
-fn refused(args: &[&str], code: i32) -> String {
+pub(crate) fn refused(args: &[&str], code: i32) -> String {
     let output = weftile(args);
     assert_eq!(output.status.code(), Some(code), "{args:?}");
     assert!(output.stdout.is_empty(), "errors belong on stderr");
@@ -54,7 +54,7 @@ fn refused(args: &[&str], code: i32) -> String {
 }
 
 /// Arguments for a GPU, or nothing where there is none and none is required.
-fn gpu(test: &str) -> Option<[&'static str; 3]> {
+pub(crate) fn gpu(test: &str) -> Option<[&'static str; 3]> {
     let found = json(&["devices", "--json"])["gpus"]
         .as_array()
         .is_some_and(|g| !g.is_empty());
@@ -95,6 +95,85 @@ fn the_demo_recognises_its_drawings_on_the_gpu() {
     assert_ne!(report["device"], "cpu");
 }
 
+/// What numpy says of the lecture's network.
+fn reference(data: &Path) -> Value {
+    let file = std::fs::read(data.join("fashion-mnist/reference.json")).expect("there");
+    let file: Value = serde_json::from_slice(&file).expect("JSON");
+    file["models"]["mlp"].clone()
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    let list = list.as_array().expect("a list");
+    list.iter().map(|v| v.as_f64().expect("a number")).collect()
+}
+
+/// The logits of the first images and of the lecture's sample, and the class of every image, as numpy has them.
+fn computes_the_reference(data: &Path, device: &[&str]) {
+    let pixels = load_tensor(&data.join("fashion-mnist/t10k-images-idx3-ubyte.gz")).expect("there");
+    let pixels = pixels.bytes().iter().map(|&p| f32::from(p) / 255.0);
+    let images = Tensor::from_slice(&[10_000, 784], &pixels.collect::<Vec<f32>>()).expect("all");
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let x = folder.path().join("x.npy");
+    save_npy(&x, &images).expect("writable");
+    let (x, out) = (
+        format!("x={}", x.display()),
+        folder.path().display().to_string(),
+    );
+    let params = data.join("mlc/fasionmnist_mlp_params.pkl");
+    let params = params.display().to_string();
+    let args = [
+        "run", MODULE, "--params", &params, "--input", &x, "--output", &out,
+    ];
+    stdout(&weftile(&[&args[..], device].concat()));
+    let logits = load_tensor(&folder.path().join("main.npy")).expect("written");
+    let logits: Vec<&[f32]> = logits
+        .as_slice::<f32>()
+        .expect("float32")
+        .chunks(10)
+        .collect();
+    let reference = reference(data);
+    let close = |image: usize, expected: &Value| {
+        for (got, expected) in logits[image].iter().zip(numbers(expected)) {
+            assert!(
+                (f64::from(*got) - expected).abs() < 1e-4,
+                "image {image}: {got} for {expected}"
+            );
+        }
+    };
+    let first = reference["first_10_logits_float64"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(first.len(), 10);
+    first
+        .iter()
+        .enumerate()
+        .for_each(|(image, row)| close(image, row));
+    let sample = &reference["known_sample_output"];
+    close(2437, &sample["logits"]);
+    assert_eq!(sample["test_index"], 2437);
+    let class = |row: &&[f32]| {
+        let best = (0..10).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        char::from(b'0' + best.expect("ten classes") as u8)
+    };
+    let classes: String = logits.iter().map(class).collect();
+    assert_eq!(reference["predictions_digits"], classes);
+}
+
+#[test]
+fn logits_and_classes_are_those_of_numpy() {
+    if let Some(data) = data_dir("logits_and_classes_are_those_of_numpy") {
+        computes_the_reference(&data, &["--device", "cpu"]);
+    }
+}
+
+#[test]
+fn logits_and_classes_are_those_of_numpy_on_the_gpu() {
+    let test = "logits_and_classes_are_those_of_numpy_on_the_gpu";
+    if let (Some(data), Some(device)) = (data_dir(test), gpu(test)) {
+        computes_the_reference(&data, &device);
+    }
+}
+
 /// The lecture's weights on the whole test set: exactly as many as numpy, class by class, whatever the size of batches.
 fn classifies_as_the_reference(data: &Path, device: &[&str]) {
     let (images, params) = (
@@ -104,9 +183,7 @@ fn classifies_as_the_reference(data: &Path, device: &[&str]) {
     let (folder, file) = (images.display().to_string(), params.display().to_string());
     let args = ["demo", "--data", &folder, "--params", &file, "--json"];
     let report = json(&[&args[..], device].concat());
-    let reference = std::fs::read(images.join("reference.json")).expect("there");
-    let reference: Value = serde_json::from_slice(&reference).expect("JSON");
-    let reference = &reference["models"]["mlp"];
+    let reference = reference(data);
     assert_eq!(
         (&report["correct"], &report["total"]),
         (&reference["correct"], &Value::from(10_000))
@@ -263,7 +340,7 @@ fn a_users_error_is_exit_code_1() {
     assert!(device.contains("no such gpu"), "{device}");
     let func = refused(&["run", MODULE, "--func", "mian"], 1);
     assert!(
-        func.contains("there is no graph function `mian`; there are: main"),
+        func.contains("there is no function `mian`; there are: linear, relu, main"),
         "{func}"
     );
     let data = refused(&["demo", "--data", "no/such/folder"], 1);
@@ -295,29 +372,6 @@ fn wrong_usage_is_exit_code_2() {
     ] {
         assert!(refused(args, 2).contains("--help"), "{args:?}");
     }
-}
-
-#[test]
-fn variables_of_the_environment_are_read() {
-    let folder = tempfile::tempdir().expect("scratch folder");
-    let output = command(&["demo", "--device", "cpu"])
-        .env("WEFTILE_DUMP", "graph,kernel")
-        .env("WEFTILE_DUMP_DIR", folder.path())
-        .env("WEFTILE_TIME", "1")
-        .output()
-        .expect("the program starts");
-    stdout(&output);
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("schedule"),
-        "a table of stages"
-    );
-    let dumps = std::fs::read_dir(folder.path()).expect("made").count();
-    assert!(dumps >= 3, "{dumps}");
-    let output = command(&["demo"])
-        .env("WEFTILE_DUMP", "ptx")
-        .output()
-        .expect("the program starts");
-    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

@@ -1,0 +1,274 @@
+//! Verbs on other functions than one that takes and gives tensors: loop programs alone, tuples, calls of itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use weftile::frontend::{load_tensor, save_npy};
+use weftile::tensor::Tensor;
+
+use crate::cli::{gpu, json, refused, stdout, weftile};
+
+/// One loop program, without a module.
+const SCALE: &str = r#"
+@T.prim_func
+def scale(A: T.Buffer((4, 3), "float32"), B: T.Buffer((4, 3), "float32")):
+    for i, j in T.grid(4, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+"#;
+
+/// A loop program with two results, of which one is not last, and sizes of 32 bits.
+const SPLIT: &str = r#"
+@T.prim_func
+def split(lo: T.handle, x: T.handle, hi: T.handle):
+    n = T.int32()
+    LO = T.match_buffer(lo, (n,), "float32")
+    X = T.match_buffer(x, (n,), "float32")
+    HI = T.match_buffer(hi, (n * 2,), "float32")
+    for i in T.grid(n):
+        with T.block("lo"):
+            vi = T.axis.remap("S", [i])
+            LO[vi] = T.min(X[vi], T.float32(0))
+    for i in T.grid(n * 2):
+        with T.block("hi"):
+            vi = T.axis.remap("S", [i])
+            HI[vi] = T.max(X[vi // 2], T.float32(0))
+"#;
+
+/// A loop program that changes a parameter.
+const ADD: &str = r#"
+@T.prim_func
+def add(x: T.Buffer((3,), "float32"), sum: T.Buffer((3,), "float32")):
+    for i in T.grid(3):
+        with T.block("sum"):
+            vi = T.axis.remap("S", [i])
+            sum[vi] = sum[vi] + x[vi]
+"#;
+
+const TUPLES: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def scale(x: T.handle, y: T.handle):
+        n = T.int64()
+        A = T.match_buffer(x, (n,), "float32")
+        B = T.match_buffer(y, (n,), "float32")
+        for i in T.grid(n):
+            with T.block("B"):
+                vi = T.axis.remap("S", [i])
+                B[vi] = A[vi] * T.float32(2)
+
+    @T.prim_func
+    def halves(x: T.handle, y: T.handle, z: T.handle):
+        n = T.int64()
+        A = T.match_buffer(x, (n,), "float32")
+        B = T.match_buffer(y, (n,), "float32")
+        C = T.match_buffer(z, (n,), "float32")
+        for i in T.grid(n):
+            with T.block("B"):
+                vi = T.axis.remap("S", [i])
+                B[vi] = A[vi] * T.float32(0.5)
+        for i in T.grid(n):
+            with T.block("C"):
+                vi = T.axis.remap("S", [i])
+                C[vi] = A[vi] * T.float32(0.25)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Module
+        a = R.call_tir(cls.scale, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        t = R.call_tir(cls.halves, (a,), out_sinfo=[R.Tensor((n,), "float32"), R.Tensor((n,), "float32")])
+        return (a, (t, x), R.shape([n]))
+
+    @R.function
+    def forever(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Module
+        a = R.call_tir(cls.scale, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        y: R.Tensor((n,), "float32") = cls.forever(a)
+        return y
+"#;
+
+/// A folder with the programs above and some tensors.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let files = Self(tempfile::tempdir().expect("scratch folder"));
+        for (name, text) in [
+            ("scale", SCALE),
+            ("split", SPLIT),
+            ("add", ADD),
+            ("tuples", TUPLES),
+        ] {
+            std::fs::write(files.path(&format!("{name}.py")), text).expect("writable");
+        }
+        files
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// `NAME=FILE` for a tensor of these numbers.
+    fn input(&self, name: &str, shape: &[usize], elements: &[f32]) -> String {
+        let path = self.path(&format!("{name}.npy"));
+        let tensor = Tensor::from_slice(shape, elements).expect("as many as the shape has");
+        save_npy(&path, &tensor).expect("writable");
+        format!("{name}={}", path.display())
+    }
+}
+
+fn written(folder: &Path, name: &str) -> Vec<f32> {
+    let tensor = load_tensor(&folder.join(format!("{name}.npy"))).expect("written");
+    tensor.as_slice::<f32>().expect("float32").to_vec()
+}
+
+/// Arguments for the CPU, and for a GPU if there is one.
+fn devices(test: &str) -> Vec<Vec<&'static str>> {
+    let gpu = gpu(test).map(|args| args.to_vec());
+    [Some(vec!["--device", "cpu"]), gpu]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+#[test]
+fn a_loop_program_runs_by_itself() {
+    let files = Files::new();
+    let elements: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    let input = files.input("A", &[4, 3], &elements);
+    let out = files.text("out");
+    for device in devices("a_loop_program_runs_by_itself") {
+        let scale = files.text("scale.py");
+        let args = ["run", &scale, "--input", &input, "--output", &out, "--json"];
+        let report = json(&[&args[..], &device].concat());
+        assert_eq!(report["outputs"][0]["name"], "B");
+        assert_eq!(report["outputs"].as_array().map(Vec::len), Some(1));
+        let expected: Vec<f32> = elements.iter().map(|v| v * 2.0).collect();
+        assert_eq!(written(&files.path("out"), "B"), expected);
+        let args = [
+            "bench", &scale, "--func", "scale", "--time", "0.02", "--json",
+        ];
+        let report = json(&[&args[..], &device].concat());
+        assert!(report["median_ms"].as_f64().is_some_and(|ms| ms > 0.0));
+        let args = ["diff", &scale, "--device", "interp", "--json"];
+        let report = json(&[&args[..], &device].concat());
+        assert_eq!(
+            (
+                &report["agree"],
+                &report["values"][0]["name"],
+                &report["values"][0]["by"]
+            ),
+            (&Value::from(true), &Value::from("B"), &Value::from("scale"))
+        );
+    }
+}
+
+#[test]
+fn results_of_a_loop_program_have_the_names_of_its_parameters() {
+    let files = Files::new();
+    let input = files.input("x", &[3], &[-1.0, 2.0, -3.0]);
+    let (split, out) = (files.text("split.py"), files.text("out"));
+    for device in devices("results_of_a_loop_program_have_the_names_of_its_parameters") {
+        let args = ["run", &split, "--input", &input, "--output", &out];
+        stdout(&weftile(&[&args[..], &device].concat()));
+        assert_eq!(written(&files.path("out"), "lo"), [-1.0, 0.0, -3.0]);
+        let expected = [0.0, 0.0, 2.0, 2.0, 0.0, 0.0];
+        assert_eq!(written(&files.path("out"), "hi"), expected);
+        let args = ["diff", &split, "--shape", "n=100", "--device", "interp"];
+        stdout(&weftile(&[&args[..], &device].concat()));
+    }
+    let message = refused(&["run", &split, "--device", "cpu"], 1);
+    assert!(message.contains("dimension n is not known"), "{message}");
+}
+
+#[test]
+fn a_result_that_is_given_starts_out_so() {
+    let files = Files::new();
+    let x = files.input("x", &[3], &[1.0, 2.0, 3.0]);
+    let sum = files.input("sum", &[3], &[10.0, 20.0, 30.0]);
+    let (add, out) = (files.text("add.py"), files.text("out"));
+    let args = [
+        "run", &add, "--input", &x, "--input", &sum, "--output", &out, "--device", "cpu",
+    ];
+    stdout(&weftile(&args));
+    assert_eq!(written(&files.path("out"), "sum"), [11.0, 22.0, 33.0]);
+    let kept = load_tensor(&files.path("sum.npy")).expect("there");
+    assert_eq!(kept.as_slice::<f32>(), Ok(&[10.0, 20.0, 30.0][..]));
+}
+
+#[test]
+fn tuples_are_written_item_by_item() {
+    let files = Files::new();
+    let input = files.input("x", &[2], &[1.0, -4.0]);
+    let (tuples, out) = (files.text("tuples.py"), files.text("out"));
+    for device in devices("tuples_are_written_item_by_item") {
+        let args = [
+            "run", &tuples, "--input", &input, "--output", &out, "--json",
+        ];
+        let report = json(&[&args[..], &device].concat());
+        let outputs = report["outputs"].as_array().expect("a list");
+        let names: Vec<&Value> = outputs.iter().map(|output| &output["name"]).collect();
+        assert_eq!(names, ["main.0", "main.1.0.0", "main.1.0.1", "main.1.1"]);
+        assert_eq!(written(&files.path("out"), "main.0"), [2.0, -8.0]);
+        assert_eq!(written(&files.path("out"), "main.1.0.1"), [0.5, -2.0]);
+        assert_eq!(written(&files.path("out"), "main.1.1"), [1.0, -4.0]);
+        let args = [
+            "diff", &tuples, "--shape", "n=5", "--device", "interp", "--json",
+        ];
+        let report = json(&[&args[..], &device].concat());
+        let values = report["values"].as_array().expect("a list");
+        let names: Vec<&Value> = values.iter().map(|value| &value["name"]).collect();
+        assert_eq!(names, ["a", "t.0", "t.1"]);
+        let args = [
+            "bench", &tuples, "--shape", "n=5", "--time", "0.02", "--json",
+        ];
+        json(&[&args[..], &device].concat());
+    }
+}
+
+#[test]
+fn calls_without_end_are_refused_everywhere() {
+    let files = Files::new();
+    let tuples = files.text("tuples.py");
+    let args = ["--func", "forever", "--shape", "n=2"];
+    for device in devices("calls_without_end_are_refused_everywhere") {
+        let run = [&["run", &tuples][..], &args, &device].concat();
+        let message = refused(&run, 1);
+        assert!(
+            message.contains("calls are nested more than 200 deep"),
+            "{message}"
+        );
+    }
+    let diff = [
+        &["diff", &tuples, "--device", "interp", "--device", "cpu"][..],
+        &args,
+    ]
+    .concat();
+    let message = refused(&diff, 1);
+    assert!(
+        message.contains("calls are nested more than 200 deep"),
+        "{message}"
+    );
+}
+
+#[test]
+fn nan_and_infinities_are_compared_as_they_are() {
+    let files = Files::new();
+    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 1e-45];
+    let input = files.input("x", &[5], &special);
+    let (tuples, split) = (files.text("tuples.py"), files.text("split.py"));
+    for file in [&tuples, &split] {
+        let args = [
+            "diff", file, "--input", &input, "--device", "interp", "--device", "cpu", "--json",
+        ];
+        assert_eq!(json(&args)["agree"], true);
+    }
+}

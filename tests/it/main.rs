@@ -1,7 +1,14 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
+mod artifact;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cli_environment;
+#[cfg(feature = "cli")]
+mod cli_errors;
+#[cfg(feature = "cli")]
+mod cli_functions;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;
@@ -14,3 +21,4 @@ mod sched_move;
 mod script;
 mod script_relax;
 mod vm;
+mod vm_graph;

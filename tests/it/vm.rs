@@ -123,7 +123,7 @@ fn gpu() -> Option<Gpu> {
 }
 
 /// The CPU, and a GPU if there is one.
-fn devices() -> Vec<(Target, Device)> {
+pub(crate) fn devices() -> Vec<(Target, Device)> {
     let gpu = gpu().map(|gpu| (Target::Gpu(gpu.target().clone()), Device::Gpu(gpu)));
     [Some(cpu()), gpu].into_iter().flatten().collect()
 }

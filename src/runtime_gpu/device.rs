@@ -227,12 +227,13 @@ impl Gpu {
             pollster::block_on(internal.pop()),
             pollster::block_on(memory.pop()),
         ];
-        let Some(error) = errors.into_iter().flatten().next() else {
-            return Ok(value);
-        };
+        // Drivers say nothing of what is done with a lost device.
         if let Some(reason) = lock(&self.shared.lost).clone() {
             return Err(GpuError::Lost { reason });
         }
+        let Some(error) = errors.into_iter().flatten().next() else {
+            return Ok(value);
+        };
         let during = during.to_owned();
         Err(match error {
             wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory { during },

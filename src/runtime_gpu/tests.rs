@@ -27,6 +27,15 @@ fn double(@builtin(global_invocation_id) id: vec3<u32>) {
 }";
 
 fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError> {
+    double_in(gpu, a, b, [1, 1, 1])
+}
+
+fn double_in(
+    gpu: &Gpu,
+    a: &DeviceTensor,
+    b: &DeviceTensor,
+    grid: [u32; 3],
+) -> Result<(), GpuError> {
     let pipeline = gpu.pipeline(&PipelineDesc {
         text: DOUBLE,
         entry: "double",
@@ -45,7 +54,7 @@ fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError>
         pipeline: &pipeline,
         bind_group: &bind_group,
         immediates: &[],
-        grid: [1, 1, 1],
+        grid,
         flops: 1.0,
         bytes: 1.0,
     })?;
@@ -168,4 +177,72 @@ fn profiled_dispatches_have_times() {
     let times = commands.finish().expect("done");
     assert_eq!(times.len(), 1);
     assert!(times[0].seconds > 0.0 && times[0].name == "double");
+}
+
+#[test]
+fn copies_on_the_device_are_tensors_of_their_own() {
+    let Some(gpu) = gpu() else { return };
+    let input = Tensor::from_slice(&[3], &[1.0f32, 2.0, 3.0]).expect("three");
+    let mut a = gpu.upload(&input).expect("small");
+    assert!(a.is_unique());
+    let shared = a.clone();
+    assert!(!a.is_unique());
+    let mut copy = a.duplicate().expect("small");
+    assert!(copy.is_unique());
+    double(&gpu, &copy.clone(), &shared).expect("runs");
+    assert_eq!(copy.to_host().expect("comes back"), input);
+    let doubled = Tensor::from_slice(&[3], &[2.0f32, 4.0, 6.0]).expect("three");
+    assert_eq!(a.to_host().expect("comes back"), doubled);
+    let empty = gpu.empty(DType::F32, &[0]).expect("nothing");
+    assert!(empty.duplicate().expect("nothing").to_host().is_ok());
+}
+
+#[test]
+fn a_dispatch_beyond_the_limits_is_an_error() {
+    let Some(gpu) = gpu() else { return };
+    let tensor = Tensor::from_slice(&[2], &[1.0f32, 2.0]).expect("two");
+    let a = gpu.upload(&tensor).expect("small");
+    let b = gpu.empty(DType::F32, &[2]).expect("small");
+    let refused = double_in(&gpu, &a, &b, [gpu.target().max_grid + 1, 1, 1]);
+    assert!(
+        matches!(refused, Err(GpuError::Rejected { .. })),
+        "{refused:?}"
+    );
+    double(&gpu, &a, &b).expect("the device goes on");
+    let doubled = Tensor::from_slice(&[2], &[2.0f32, 4.0]).expect("two");
+    assert_eq!(b.to_host().expect("comes back"), doubled);
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_everything_done_with_it() {
+    let Some(gpu) = gpu() else { return };
+    let tensor = Tensor::zeros(DType::F32, &[64]).expect("small");
+    let a = gpu.upload(&tensor).expect("small");
+    let b = gpu.empty(DType::F32, &[64]).expect("small");
+    double(&gpu, &a, &b).expect("runs");
+    gpu.shared.device.destroy();
+    let lost = |what: &str, result: Result<(), GpuError>| {
+        assert!(
+            matches!(result, Err(GpuError::Lost { .. })),
+            "{what}: {result:?}"
+        );
+    };
+    lost("waiting", gpu.wait());
+    lost("checking", gpu.check());
+    lost("uploading", gpu.upload(&tensor).map(|_| ()));
+    lost("allocating", gpu.empty(DType::F32, &[1 << 20]).map(|_| ()));
+    lost("running", double(&gpu, &a, &b));
+    lost("reading", b.to_host().map(|_| ()));
+    lost("copying", a.duplicate().map(|_| ()));
+    lost("compiling", {
+        let other = PipelineDesc {
+            text: &DOUBLE.replace("2.0", "3.0"),
+            entry: "double",
+            access: &[Access::Read, Access::Write],
+            uniform: None,
+            immediate_bytes: 0,
+            in_bounds: false,
+        };
+        gpu.pipeline(&other).map(|_| ())
+    });
 }

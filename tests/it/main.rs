@@ -22,3 +22,4 @@ mod script;
 mod script_relax;
 mod vm;
 mod vm_graph;
+mod vm_packed;

@@ -359,7 +359,7 @@ def pad(y: T.handle, x: T.handle):
                 .map(|(n, v)| ((*n).to_owned(), vec![*v]))
                 .collect(),
         };
-        let expected = "def call_pad(x: R.Tensor((n,), dtype=\"float32\")) -> R.Tensor((8,), dtype=\"float32\"):\n\
+        let expected = "def call_pad(x: R.Tensor((\"n\",), dtype=\"float32\")) -> R.Tensor((8,), dtype=\"float32\"):\n\
              cls = Module\n\
              y = R.call_tir(cls.pad_outputs_last, (x,), out_sinfo=R.Tensor((8,), dtype=\"float32\"))\n\
              return y";
@@ -382,7 +382,7 @@ def pad(y: T.handle, x: T.handle):
         };
         let text = main(FIRST, &given);
         assert!(
-            text.contains("def call_pad(y: R.Tensor((m,), dtype=\"float32\"), x: "),
+            text.contains("def call_pad(y: R.Tensor((\"m\",), dtype=\"float32\"), x: "),
             "{text}"
         );
         assert!(

@@ -1,6 +1,6 @@
 //! What `cache_read` and `cache_write` share: where the copy stands, which region it copies, and the block that copies.
 
-use super::analysis::{BlockScope, facts_at, region_bound, writes_wholly};
+use super::analysis::{BlockScope, check_stage_pipeline, facts_at, region_bound, writes_wholly};
 use super::body::position_of;
 use super::{Refusal, Rule};
 use crate::arith::{Analyzer, IntSet};
@@ -64,6 +64,28 @@ pub(super) fn storage_scope(name: &str) -> Result<Scope, Refusal> {
     }
     let scope = name.to_owned();
     Err(Rule::InvalidStorageScope { scope }.at([]))
+}
+
+/// The region of a block whose buffer is to be cached, and the scope of the block, which must be a stage pipeline.
+pub(super) fn cached_region<'r>(
+    func: &PrimFunc,
+    block: BlockId,
+    regions: &'r [BufferRegion],
+    index: usize,
+) -> Result<(&'r BufferRegion, BlockId), Refusal> {
+    let Some(region) = regions.get(index) else {
+        let rule = Rule::BufferIndexOutOfRange {
+            block: func.blocks[block].name.clone(),
+            index,
+            count: regions.len(),
+        };
+        return Err(rule.at([block.into()]));
+    };
+    let Some(scope) = func.scope_block(block.into()) else {
+        return Err(Rule::RootBlock.at([block.into()]));
+    };
+    check_stage_pipeline(func, scope)?;
+    Ok((region, scope))
 }
 
 /// The only child block of the scope that writes the buffer, if any does.

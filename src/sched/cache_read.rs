@@ -16,11 +16,11 @@
 //! and before the first reader; of a buffer that the scope does not write, at the start of the scope. Meaning is kept: the copy
 //! holds all that readers read, and nothing writes the buffer after it.
 
-use super::analysis::{BlockScope, check_stage_pipeline};
+use super::analysis::BlockScope;
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, check_written_wholly, location_after,
-    only_writer, storage_scope, touched,
+    Copy, Direction, Location, cache_of, cache_size, cached_region, check_written_wholly,
+    location_after, only_writer, storage_scope, touched,
 };
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, ExprKind, Place, PrimFunc};
@@ -62,19 +62,8 @@ impl Plan {
     ) -> Result<Self, Refusal> {
         let memory = storage_scope(scope_name)?;
         let node = living_block(func, block)?;
-        let Some(read) = node.reads.get(index) else {
-            let rule = Rule::BufferIndexOutOfRange {
-                block: node.name.clone(),
-                index,
-                count: node.reads.len(),
-            };
-            return Err(rule.at([block.into()]));
-        };
+        let (read, scope) = cached_region(func, block, &node.reads, index)?;
         let buffer = read.buffer.clone();
-        let Some(scope) = func.scope_block(block.into()) else {
-            return Err(Rule::RootBlock.at([block.into()]));
-        };
-        check_stage_pipeline(func, scope)?;
         let graph = BlockScope::of(func, scope.into());
         let writer = only_writer(&graph, &buffer)?;
         // Children of the scope that may read the copy.

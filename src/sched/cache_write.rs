@@ -15,11 +15,11 @@
 //! not read it, and the scope is a stage pipeline. The copy comes after the block and before the first reader. Meaning is kept:
 //! the copy moves all that the block wrote before anything reads it.
 
-use super::analysis::{BlockScope, check_stage_pipeline, share_a_loop};
+use super::analysis::{BlockScope, share_a_loop};
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, check_written_wholly, location_after,
-    only_writer, storage_scope, touched,
+    Copy, Direction, Location, cache_of, cache_size, cached_region, check_written_wholly,
+    location_after, only_writer, storage_scope, touched,
 };
 use super::cache_read::{redirect_indices, redirect_load};
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
@@ -62,19 +62,8 @@ impl Plan {
     ) -> Result<Self, Refusal> {
         let memory = storage_scope(scope_name)?;
         let node = living_block(func, block)?;
-        let Some(written) = node.writes.get(index) else {
-            let rule = Rule::BufferIndexOutOfRange {
-                block: node.name.clone(),
-                index,
-                count: node.writes.len(),
-            };
-            return Err(rule.at([block.into()]));
-        };
+        let (written, scope) = cached_region(func, block, &node.writes, index)?;
         let buffer = written.buffer.clone();
-        let Some(scope) = func.scope_block(block.into()) else {
-            return Err(Rule::RootBlock.at([block.into()]));
-        };
-        check_stage_pipeline(func, scope)?;
         let mut users = func.blocks_under(block.into());
         for &consumer in consumers {
             living_block(func, consumer)?;

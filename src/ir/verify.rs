@@ -64,6 +64,22 @@ pub enum PrimFuncErrorKind {
         /// Its name.
         name: String,
     },
+    /// A buffer of a negative extent.
+    #[error("buffer `{name}` has the extent {extent} in dimension {dim}")]
+    NegativeExtent {
+        /// Its name.
+        name: String,
+        /// The dimension.
+        dim: usize,
+        /// The extent.
+        extent: i64,
+    },
+    /// A buffer whose bytes, counted over its constant extents, an `int64` cannot count.
+    #[error("buffer `{name}` has more than 2^63 bytes")]
+    TooLarge {
+        /// Its name.
+        name: String,
+    },
     /// A wrong number of indices or ranges.
     #[error("buffer `{name}` has {ndim} dimensions, {got} indices given")]
     IndexCount {
@@ -222,6 +238,20 @@ impl Verifier<'_> {
             .chain(&node.elem_offset)
         {
             self.integer("an extent of a buffer", e);
+        }
+        let extents = node.shape.iter().map(Expr::as_int).enumerate();
+        let mut bytes = Some(node.dtype.bytes() as i64);
+        for (dim, extent) in extents.filter_map(|(dim, extent)| Some((dim, extent?))) {
+            let name = buffer.name().to_owned();
+            if extent < 0 {
+                self.error(PrimFuncErrorKind::NegativeExtent { name, dim, extent });
+                return;
+            }
+            bytes = bytes.and_then(|bytes| bytes.checked_mul(extent.max(1)));
+        }
+        if bytes.is_none() {
+            let name = buffer.name().to_owned();
+            self.error(PrimFuncErrorKind::TooLarge { name });
         }
     }
 

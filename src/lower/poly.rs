@@ -13,7 +13,7 @@ struct Term {
     coef: i64,
 }
 
-/// A sum of products with integer coefficients, in order of first occurrence.
+/// A sum of products with integer coefficients, in order of first occurrence. Coefficients wrap as the indices themselves do.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Poly {
     terms: Vec<Term>,
@@ -49,7 +49,7 @@ impl Poly {
 
     fn add_term(&mut self, atoms: &[Expr], coef: i64) {
         if let Some(at) = self.terms.iter().position(|t| same_atoms(&t.atoms, atoms)) {
-            self.terms[at].coef += coef;
+            self.terms[at].coef = self.terms[at].coef.wrapping_add(coef);
             if self.terms[at].coef == 0 {
                 self.terms.remove(at);
             }
@@ -62,7 +62,7 @@ impl Poly {
     /// `self + factor * other`
     pub(super) fn plus(mut self, other: &Self, factor: i64) -> Self {
         for t in &other.terms {
-            self.add_term(&t.atoms, factor * t.coef);
+            self.add_term(&t.atoms, factor.wrapping_mul(t.coef));
         }
         self
     }
@@ -73,7 +73,7 @@ impl Poly {
         for a in &self.terms {
             for b in &other.terms {
                 let atoms = [a.atoms.clone(), b.atoms.clone()].concat();
-                out.add_term(&atoms, a.coef * b.coef);
+                out.add_term(&atoms, a.coef.wrapping_mul(b.coef));
             }
         }
         out
@@ -123,8 +123,8 @@ impl Poly {
                 rest
             };
             let rem_term = self.terms[rem].clone();
-            self.add_term(&div_term.atoms, -div_term.coef);
-            self.add_term(&rem_term.atoms, -rem_term.coef);
+            self.add_term(&div_term.atoms, div_term.coef.wrapping_neg());
+            self.add_term(&rem_term.atoms, rem_term.coef.wrapping_neg());
             self = self.plus(&Self::of(&x).times(&Self::term(rest, coef)), 1);
         }
         self
@@ -200,7 +200,7 @@ impl Poly {
             }
             sum = Some(match (sum, value.as_int()) {
                 (None, _) => value,
-                (Some(sum), Some(v)) if v < 0 => sum - Expr::int(-v, dtype),
+                (Some(sum), Some(v)) if v < 0 => sum - Expr::int(v.wrapping_neg(), dtype),
                 (Some(sum), _) => sum + value,
             });
         }
@@ -224,7 +224,7 @@ impl Poly {
             };
             sum = Some(match sum {
                 None => magnitude(t.coef),
-                Some(s) if t.coef < 0 => s - magnitude(-t.coef),
+                Some(s) if t.coef < 0 => s - magnitude(t.coef.wrapping_neg()),
                 Some(s) => s + magnitude(t.coef),
             });
         }

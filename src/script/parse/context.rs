@@ -232,13 +232,29 @@ impl<'a> Context<'a> {
         dims.collect()
     }
 
+    /// Extents of a tensor: none negative, and as many elements as an `int64` can count.
+    pub(super) fn extents(&mut self, node: &ast::Expr, int: DType) -> Parse<Vec<Expr>> {
+        let dims = self.shape(node, int)?;
+        let mut elements = 1i64;
+        for (dim, node) in dims.iter().zip(Self::elements(node)) {
+            let extent = dim.as_int().unwrap_or(1);
+            if extent < 0 {
+                return Err(self.expected(node, "an extent that is not negative"));
+            }
+            elements = elements
+                .checked_mul(extent.max(1))
+                .ok_or_else(|| self.expected(node, "a tensor of fewer than 2^63 elements"))?;
+        }
+        Ok(dims)
+    }
+
     fn dim(&mut self, node: &ast::Expr, int: DType) -> Parse<Expr> {
         if let ast::Expr::StringLiteral(s) = node {
             return self.dim_in_string(s, int);
         }
         let dim = self.expr(node)?;
-        if int_literal(node).is_some() {
-            return Ok(dim.cast(int));
+        if int_literal(node).is_some() && dim.dtype().bytes() < int.bytes() {
+            return Ok(dim.cast(int)); // widened only: a literal that needs int64 has it already
         }
         if dim.dtype().is_int() && !dim.dtype().is_vector() {
             Ok(dim)

@@ -70,7 +70,7 @@ impl Context<'_> {
             (shape, dtype) = (None, shape);
         }
         let shape = match (shape.filter(|s| !s.is_none_literal_expr()), ndim) {
-            (Some(shape), _) => ShapeInfo::Known(self.shape(shape, DType::I64)?),
+            (Some(shape), _) => ShapeInfo::Known(self.extents(shape, DType::I64)?),
             (None, Some(ndim)) => self.ndim(ndim)?,
             (None, None) => ShapeInfo::Unknown,
         };

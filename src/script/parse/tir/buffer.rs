@@ -61,13 +61,13 @@ impl FuncParser<'_, '_> {
             return Err(self.cx.unsupported(data, "a data pointer", ""));
         }
         let shape = shape.expect("the shape is a required argument");
-        let shape = self.shape(shape)?;
+        let shape = self.extents(shape)?;
         let dtype = match dtype {
             Some(dtype) => self.cx.dtype(dtype)?,
             None => DType::F32,
         };
         let strides = match strides.filter(|s| !s.is_none_literal_expr()) {
-            Some(strides) => self.shape(strides)?,
+            Some(strides) => self.extents(strides)?,
             None => vec![],
         };
         let elem_offset = match elem_offset.filter(|e| !e.is_none_literal_expr()) {
@@ -88,9 +88,9 @@ impl FuncParser<'_, '_> {
         }))
     }
 
-    /// Extents; integers take the widest type among the other extents.
-    fn shape(&mut self, node: &ast::Expr) -> Parse<Vec<Expr>> {
-        let dims = self.cx.shape(node, DType::I32)?;
+    /// Extents or strides; integers take the widest type among the other extents.
+    fn extents(&mut self, node: &ast::Expr) -> Parse<Vec<Expr>> {
+        let dims = self.cx.extents(node, DType::I32)?;
         let wide = dims.iter().any(|d| d.dtype() == DType::I64);
         let nodes = crate::script::parse::context::Context::elements(node);
         Ok(dims

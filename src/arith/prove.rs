@@ -202,10 +202,12 @@ impl Prover<'_> {
                 if self.facts.bound(a).min >= 0 {
                     upper.push(Sum::of(a));
                 }
+                // x % c = x - x // c * c
+                let quotient = Sum::of(&(a.floor_div(b) * b));
                 Some(Limits {
                     lower: vec![Sum::constant(0, atom.dtype())],
                     upper,
-                    cases: vec![],
+                    cases: vec![Sum::of(a).plus(&quotient, -1)],
                 })
             }
             BinOp::Min => Some(Limits {

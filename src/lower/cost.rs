@@ -1,23 +1,67 @@
-//! Estimates of what a nest costs: floating-point operations, for reports and for choosing what to measure.
+//! Estimates of what a nest costs: floating-point operations, for reports and for choosing what to measure and what to spread.
+//!
+//! What a block does counts once for each of its instances, which its iter domains tell: loops over partial tiles run further.
 
 use super::host::Dims;
-use super::nest::Nest;
-use super::node::Node;
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{BlockId, Expr, ExprKind, IterKind, PrimFunc, Stmt};
 use crate::kernel::HostExpr;
 use crate::tensor::scalar::BinOp;
 
-/// Floating-point operations of a nest in terms of the dims; branches count as taken.
-pub(super) fn flops(nest: &Nest, dims: &Dims) -> HostExpr {
-    let launch = nest.axes.values().fold(HostExpr::Const(1), |n, axis| {
-        product(n, extent(&axis.extent, dims))
-    });
-    product(launch, of_nodes(&nest.body, dims))
+/// Floating-point operations of a statement with all that is below it, in terms of the dims; branches count as taken.
+pub(super) fn flops(func: &PrimFunc, stmt: &Stmt, dims: &Dims) -> HostExpr {
+    let cost = Cost { func, dims };
+    cost.stmts(std::slice::from_ref(stmt), &HostExpr::Const(1))
 }
 
-/// An extent that depends on other loops counts as one iteration.
-fn extent(e: &Expr, dims: &Dims) -> HostExpr {
-    dims.host(e).unwrap_or(HostExpr::Const(1))
+struct Cost<'a> {
+    func: &'a PrimFunc,
+    dims: &'a Dims,
+}
+
+impl Cost<'_> {
+    /// Operations of statements that loops run this many times.
+    fn stmts(&self, stmts: &[Stmt], times: &HostExpr) -> HostExpr {
+        let all = stmts.iter().map(|stmt| self.stmt(stmt, times));
+        all.fold(HostExpr::Const(0), sum)
+    }
+
+    fn stmt(&self, stmt: &Stmt, times: &HostExpr) -> HostExpr {
+        match stmt {
+            Stmt::Loop(id) => {
+                let times = product(times.clone(), self.extent(&self.func.loops[*id].extent));
+                self.stmts(self.func.tree.body(*id), &times)
+            }
+            Stmt::Block(id) => self.block(*id, times),
+            other => {
+                let own: i64 = other.exprs().into_iter().map(of_expr).sum();
+                let nested = other.nested().into_iter().map(|s| self.stmts(s, times));
+                nested.fold(product(times.clone(), HostExpr::Const(own)), sum)
+            }
+        }
+    }
+
+    /// A block runs as often as its domains say; without any, as often as the loops around it.
+    fn block(&self, id: BlockId, times: &HostExpr) -> HostExpr {
+        let block = &self.func.blocks[id];
+        let instances = |wanted: fn(IterKind) -> bool| {
+            if block.iters.is_empty() {
+                return times.clone();
+            }
+            let iters = block.iters.iter().filter(|iter| wanted(iter.kind));
+            iters
+                .map(|iter| self.extent(&iter.dom.extent))
+                .fold(HostExpr::Const(1), product)
+        };
+        let body = self.stmts(self.func.tree.body(id), &instances(|_| true));
+        let init = block.init.as_deref().unwrap_or_default();
+        let init = self.stmts(init, &instances(|kind| kind == IterKind::Spatial));
+        sum(body, init)
+    }
+
+    /// An extent that depends on other loops counts as one iteration.
+    fn extent(&self, e: &Expr) -> HostExpr {
+        self.dims.host(e).unwrap_or(HostExpr::Const(1))
+    }
 }
 
 fn product(a: HostExpr, b: HostExpr) -> HostExpr {
@@ -35,27 +79,6 @@ fn sum(a: HostExpr, b: HostExpr) -> HostExpr {
         (_, Some(0)) => a,
         _ => HostExpr::binary(BinOp::Add, a, b),
     }
-}
-
-fn of_nodes(nodes: &[Node], dims: &Dims) -> HostExpr {
-    nodes.iter().fold(HostExpr::Const(0), |total, node| {
-        let own: i64 = node.exprs().into_iter().map(of_expr).sum();
-        let inner = node
-            .nested()
-            .into_iter()
-            .fold(HostExpr::Const(own), |n, body| sum(n, of_nodes(body, dims)));
-        let count = match node {
-            Node::For {
-                var: _,
-                min: _,
-                extent: e,
-                kind: _,
-                body: _,
-            } => product(extent(e, dims), inner),
-            Node::Store { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => inner,
-        };
-        sum(total, count)
-    })
 }
 
 fn of_expr(e: &Expr) -> i64 {

@@ -41,6 +41,20 @@ impl Dims {
         self.dims.keys()
     }
 
+    /// The expression for the host, if it has a value whatever the dims are: it divides by constants only.
+    pub(super) fn always_host(&self, e: &Expr) -> Option<HostExpr> {
+        let mut defined = true;
+        e.walk(&mut |e| {
+            if let ExprKind::Binary(op, _, b) = e.kind() {
+                use BinOp::{Div, FloorDiv, FloorMod, Mod};
+                let divides = matches!(op, Div | Mod | FloorDiv | FloorMod);
+                defined &= !divides || b.as_int().is_some_and(|b| b != 0);
+            }
+            defined
+        });
+        if defined { self.host(e) } else { None }
+    }
+
     /// The expression for the host, if it has only integers and dims.
     pub(super) fn host(&self, e: &Expr) -> Option<HostExpr> {
         Some(match e.kind() {

@@ -23,6 +23,7 @@ mod poly;
 mod prove;
 mod speculate;
 mod storage;
+mod tail;
 mod thread_reduce;
 mod widen;
 
@@ -96,6 +97,7 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
 /// A nest with what is known of its variables, and the statement it came from.
 struct Ready {
     nest: Nest,
+    flops: HostExpr,
     arrays: Vec<(Buffer, Home)>,
     blocks: Vec<String>,
 }
@@ -127,6 +129,7 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
             match storage::compact(func, &mut nest, &homes, &analyzer)? {
                 Ok(arrays) => out.push(Ready {
                     nest,
+                    flops: cost::flops(func, stmt, dims),
                     arrays,
                     blocks: block_names(func, stmt),
                 }),
@@ -274,7 +277,7 @@ fn kernel(
             emit.private(buffer)?;
         }
         body.extend(emit.nest(&ready.nest)?);
-        flops = HostExpr::binary(BinOp::Add, flops, cost::flops(&ready.nest, dims));
+        flops = HostExpr::binary(BinOp::Add, flops, ready.flops.clone());
         comment.extend(ready.blocks.iter().cloned());
     }
     emit.set_widths();

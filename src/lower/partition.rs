@@ -1,14 +1,24 @@
 //! Loop partition: a serial loop whose body asks `i * c + r < n` becomes a main loop in which that always holds and a rest
-//! that still asks. So a tile size that does not divide the extent costs nothing in the main loop.
+//! that still asks. So a tile size that does not divide the extent costs nothing in the main loop. On the CPU, a rest that is one
+//! partial tile runs element by element ([`tail`]).
 
 use super::host::Dims;
-use super::node::{Node, walk_nodes};
+use super::node::{Node, substitute_nodes, walk_nodes};
 use super::poly::Poly;
 use super::prove::Prover;
+use super::tail;
 use crate::ir::{Expr, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
+/// Whether partial tiles may run element by element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tails {
+    Yes,
+    No,
+}
+
 /// The main loop and the rest, or nothing if no condition in the body is of that form.
+#[expect(clippy::too_many_arguments, reason = "the parts of a loop")]
 pub(super) fn partition(
     prover: &Prover,
     dims: &Dims,
@@ -17,49 +27,58 @@ pub(super) fn partition(
     extent: &Expr,
     kind: LoopKind,
     body: &[Node],
+    tails: Tails,
 ) -> Option<Vec<Node>> {
     if !min.is_zero() {
         return None;
     }
-    let limit = first_limit(prover, dims, var, body)?;
+    let limit = first_limit(prover, dims, var, body, tails)?;
     let analyzer = &prover.analyzer;
-    let main_extent = analyzer.simplify(&limit.iterations.max(0).min(extent.clone()));
-    if main_extent.is_zero() {
+    let tail = match tails {
+        Tails::Yes => tail::tail(prover, dims, var, extent, &limit.cond, body),
+        Tails::No => None,
+    };
+    let full = match &tail {
+        Some(tail) => tail.tiles.clone(),
+        None => analyzer.simplify(&limit.iterations.max(0).min(extent.clone())),
+    };
+    if full.is_zero() && tail.is_none() {
         return None;
     }
-    let rest_extent = analyzer.simplify(&(extent - &main_extent));
     let mut main = body.to_vec();
     drop_condition(&mut main, &limit.cond);
-    let rest = super::node::substitute_nodes(body, var, &(var.expr() + &main_extent));
-    let rest_kind = LoopKind::Serial;
-    let node = |extent: Expr, kind, body| Node::For {
-        var: var.renamed(var.name()),
-        min: min.clone(),
-        extent,
-        kind,
-        body,
+    let mut out = Vec::new();
+    if !full.is_zero() {
+        out.push(loop_over(var, full.clone(), kind, &main));
+    }
+    if let Some(tail) = tail {
+        out.extend(tail.rest);
+        return Some(out);
+    }
+    let rest_extent = analyzer.simplify(&(extent - &full));
+    let at_most_once = analyzer.bound(&rest_extent).max <= 1;
+    let index = if tails == Tails::Yes && at_most_once {
+        full
+    } else {
+        var.expr() + full
     };
-    let rebound = |n: Node| match n {
-        Node::For {
-            var: new,
-            min,
-            extent,
-            kind,
-            body,
-        } => Node::For {
-            body: super::node::substitute_nodes(&body, var, &new.expr()),
-            var: new,
-            min,
-            extent,
-            kind,
-        },
-        other => other,
-    };
-    let mut out = vec![rebound(node(main_extent, kind, main))];
     if !rest_extent.is_zero() {
-        out.push(rebound(node(rest_extent, rest_kind, rest)));
+        let rest = substitute_nodes(body, var, &index);
+        out.push(loop_over(var, rest_extent, LoopKind::Serial, &rest));
     }
     Some(out)
+}
+
+/// A loop from 0 with a variable of its own in place of `var`.
+fn loop_over(var: &Var, extent: Expr, kind: LoopKind, body: &[Node]) -> Node {
+    let new = var.renamed(var.name());
+    Node::For {
+        body: substitute_nodes(body, var, &new.expr()),
+        min: Expr::int(0, new.dtype()),
+        var: new,
+        extent,
+        kind,
+    }
 }
 
 struct Limit {
@@ -69,7 +88,13 @@ struct Limit {
     iterations: Expr,
 }
 
-fn first_limit(prover: &Prover, dims: &Dims, var: &Var, body: &[Node]) -> Option<Limit> {
+fn first_limit(
+    prover: &Prover,
+    dims: &Dims,
+    var: &Var,
+    body: &[Node],
+    tails: Tails,
+) -> Option<Limit> {
     let mut inner: Vec<(Var, Expr, Expr)> = Vec::new();
     let mut found = None;
     walk_nodes(body, &mut |node| match node {
@@ -88,7 +113,7 @@ fn first_limit(prover: &Prover, dims: &Dims, var: &Var, body: &[Node]) -> Option
             found = cond
                 .conjuncts()
                 .iter()
-                .find_map(|c| limit(prover, dims, var, &inner, c));
+                .find_map(|c| limit(prover, dims, var, &inner, c, tails));
         }
         Node::If { .. } | Node::Store { .. } | Node::Let { .. } | Node::While { .. } => {}
     });
@@ -102,6 +127,7 @@ fn limit(
     var: &Var,
     inner: &[(Var, Expr, Expr)],
     cond: &Expr,
+    tails: Tails,
 ) -> Option<Limit> {
     let (a, b) = cond.as_binary(BinOp::Lt)?;
     dims.host(b)?;
@@ -118,13 +144,15 @@ fn limit(
             s => rest = base.plus(&Poly::of(min), s),
         }
     }
-    let reach = rest.as_const().or_else(|| {
-        let e = rest.to_expr(a.dtype(), &|_| false);
-        let bound = prover.analyzer.bound(&e);
-        (bound.is_finite() && bound.min == bound.max).then_some(bound.max)
-    })?;
-    // var * stride + reach < b for all var < (b - reach + stride - 1) // stride
-    let iterations = (b - reach + (stride - 1)).floor_div(stride);
+    let reach = rest.to_expr(a.dtype(), &|_| false);
+    if tails == Tails::No && prover.analyzer.bound(&reach).as_point().is_none() {
+        return None;
+    }
+    // What the dims decide is taken to the other side.
+    let left = prover.analyzer.simplify(&(b - reach));
+    dims.always_host(&left)?;
+    // var * stride < left for all var < (left + stride - 1) // stride
+    let iterations = (left + (stride - 1)).floor_div(stride);
     Some(Limit {
         cond: cond.clone(),
         iterations: prover.analyzer.simplify(&iterations),

@@ -166,7 +166,7 @@ def linear(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
 "#;
 
 /// Sizes of m, n, k.
-const SIZES: [[usize; 3]; 9] = [
+const SIZES: [[usize; 3]; 13] = [
     [1, 1, 1],
     [1, 10, 128],
     [2, 16, 3],
@@ -176,6 +176,10 @@ const SIZES: [[usize; 3]; 9] = [
     [129, 33, 257],
     [131, 67, 300],
     [257, 127, 31],
+    [128, 4, 7],
+    [130, 15, 9],
+    [255, 6, 8],
+    [256, 20, 12],
 ];
 
 #[test]
@@ -207,6 +211,49 @@ fn linear_layers_of_symbolic_sizes() {
         ];
         check(&func, &compiled, &tensors, k);
     }
+}
+
+/// Rows that depend on the ones before them, in tiles of four with a loop between tiles and rows.
+const SCAN: &str = r#"
+@T.prim_func
+def scan(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n + 1,), "float32")
+    for t, k in T.grid((n + 3) // 4, 3):
+        for v in T.unroll(4):
+            with T.block("B"):
+                T.where(t * 4 + v < n)
+                vi = T.axis.opaque(n, t * 4 + v)
+                vk = T.axis.opaque(3, k)
+                B[vi + 1] = B[vi + 1] * T.float32(0.5) + B[vi] + A[vi]
+"#;
+
+#[test]
+fn partial_tiles_keep_the_order_of_what_depends_on_each_other() {
+    let func = prim_func(SCAN);
+    let target = Target::Cpu(host_target(2));
+    let lowered = lower(&func, &target).expect("lowers");
+    let options = CompileOptions {
+        verify: Verify::Yes,
+    };
+    let compiled = Compiled {
+        module: CpuModule::new(&[&lowered], options).expect("compiles"),
+        rules: vec![],
+        lowered,
+    };
+    for n in 0..12 {
+        let tensors = [random(&[n], 1, false), random(&[n + 1], 2, false)];
+        check(&func, &compiled, &tensors, 64);
+    }
+}
+
+#[test]
+fn partial_tiles_ask_nothing_of_their_elements() {
+    let compiled = compile(&prim_func(LINEAR));
+    let text = compiled.lowered.to_string();
+    assert!(text.contains("accesses proved"), "{text}");
+    assert!(!text.contains("if ") && !text.contains("checked"), "{text}");
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl Emit<'_> {
         }
     }
 
-    /// A scalar that the host computes: a dim, or a division and the like of dims alone.
+    /// A scalar that the host computes: a dim, or a division and the like of dims alone. It does so before the loops and
+    /// branches around the expression are known to run, so the divisor must not be a dim, which may be 0.
     fn host_scalar(&mut self, e: &Expr) -> Option<kernel::Expr> {
         let worth = match e.kind() {
             ExprKind::Var(v) => self.dims.index(v).is_some(),
@@ -114,7 +115,7 @@ impl Emit<'_> {
         if !worth || !e.dtype().is_int() {
             return None;
         }
-        let host = self.dims.host(e)?;
+        let host = self.dims.always_host(e)?;
         if let Some(v) = host.as_const() {
             return Some(kernel::Expr::Int(v, self.index));
         }

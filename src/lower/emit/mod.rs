@@ -5,12 +5,13 @@ mod vector;
 
 use std::collections::HashMap;
 
+use super::LowerError;
 use super::host::Dims;
 use super::nest::Nest;
 use super::node::{Node, substitute_nodes};
+use super::partition::{self, Tails};
 use super::poly::Poly;
 use super::prove::Prover;
-use super::{LowerError, partition};
 use crate::ir::{Buffer, Expr, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
     self, Access, Array, ArrayId, BufferRef, ForKind, HostExpr, Space, Stmt, Ty, VarId, VarInfo,
@@ -231,8 +232,10 @@ impl<'a> Emit<'a> {
                 self.vectorized(var, min, extent, body, out)
             }
             LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_) => {
+                let tails = if self.gpu { Tails::No } else { Tails::Yes };
+                let (prover, dims) = (&self.prover, self.dims);
                 if let Some(parts) =
-                    partition::partition(&self.prover, self.dims, var, min, extent, kind, body)
+                    partition::partition(prover, dims, var, min, extent, kind, body, tails)
                 {
                     return self.nodes(&parts, out);
                 }

@@ -1,0 +1,255 @@
+//! The partial tile that a loop over tiles ends with, run element by element.
+//!
+//! Where a loop over tiles of `s` elements, `for t { .. for v in unrolled(s): if t * s + v < n { .. } }`, has run the
+//! `n // s` full tiles, the rest is `for j in n // s * s .. n { .. }` with `j` in place of `t * s + v`: one version of the body
+//! without conditions, instead of one for each number of elements. Vectors end in narrower vectors first.
+//!
+//! The loop over elements moves out of the loops between the two, so iterations for different `j` must not meet in memory: in
+//! every array that the body writes, some index must be the same function of `j` in all accesses.
+
+use super::host::Dims;
+use super::node::{Node, map_exprs, substitute_nodes, walk_nodes};
+use super::poly::Poly;
+use super::prove::Prover;
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
+use crate::tensor::scalar::BinOp;
+
+/// Lanes of the vectors in the rest of a loop over wider ones.
+const LANES: i64 = 4;
+
+/// The full tiles of a loop, and what follows them.
+pub(super) struct Tail {
+    /// Number of full tiles.
+    pub(super) tiles: Expr,
+    /// Loops over the elements after them.
+    pub(super) rest: Vec<Node>,
+}
+
+/// The tail of a loop whose body has this condition; `None` if it is no loop over tiles, or elements cannot run one by one.
+pub(super) fn tail(
+    prover: &Prover,
+    dims: &Dims,
+    var: &Var,
+    extent: &Expr,
+    cond: &Expr,
+    body: &[Node],
+) -> Option<Tail> {
+    let (a, _) = cond.as_binary(BinOp::Lt)?;
+    let (stride, _) = Poly::of(a).join_div_mod().split(var)?;
+    let size = stride.as_const().filter(|s| *s > 1)?;
+    let mut tile = Tile {
+        prover,
+        var,
+        size,
+        limit: None,
+    };
+    let mut vectors = false;
+    walk_nodes(body, &mut |node| {
+        if let Some((kind, limit)) = tile.elements(node) {
+            vectors |= kind == LoopKind::Vectorized;
+            tile.limit.get_or_insert(limit);
+        }
+    });
+    let limit = tile.limit.clone()?;
+    dims.always_host(&limit)?;
+    let analyzer = &prover.analyzer;
+    let fits = limit.le(extent * size);
+    if !prover.nonnegative(&limit) || !analyzer.can_prove(&fits) {
+        return None;
+    }
+    let tiles = analyzer.simplify(&limit.floor_div(size));
+    let mut rest = Vec::new();
+    let mut done = &tiles * size;
+    if vectors && size > LANES && size % LANES == 0 {
+        let first = &tiles * (size / LANES);
+        let last = limit.floor_div(LANES);
+        rest.push(tile.loop_over(body, &tiles, &first, &last, LANES)?);
+        done = last * LANES;
+    }
+    let scalars = tile.loop_over(body, &tiles, &done, &limit, 1)?;
+    if !apart(&scalars) {
+        return None;
+    }
+    rest.push(scalars);
+    Some(Tail { tiles, rest })
+}
+
+struct Tile<'a> {
+    prover: &'a Prover,
+    /// Counts tiles.
+    var: &'a Var,
+    /// Elements of a tile.
+    size: i64,
+    /// Number of elements.
+    limit: Option<Expr>,
+}
+
+impl Tile<'_> {
+    /// The kind of a loop over the elements of a tile, and the number of elements that it asks for.
+    fn elements(&self, node: &Node) -> Option<(LoopKind, Expr)> {
+        let Node::For {
+            var,
+            min,
+            extent,
+            kind: kind @ (LoopKind::Unrolled | LoopKind::Vectorized),
+            body,
+        } = node
+        else {
+            return None;
+        };
+        if !min.is_zero() || extent.as_int() != Some(self.size) {
+            return None;
+        }
+        let mut found = None;
+        walk_nodes(body, &mut |node| {
+            if let Node::If { cond, .. } = node
+                && found.is_none()
+            {
+                let conditions = cond.conjuncts();
+                found = conditions.iter().find_map(|c| self.limit_of(c, var));
+            }
+        });
+        let limit = found?;
+        let same = self.limit.as_ref().is_none_or(|known| *known == limit);
+        same.then_some((*kind, limit))
+    }
+
+    /// `n`, if the condition is `tile * size + element < n`.
+    fn limit_of(&self, cond: &Expr, element: &Var) -> Option<Expr> {
+        let (a, b) = cond.as_binary(BinOp::Lt)?;
+        let (stride, rest) = Poly::of(a).join_div_mod().split(self.var)?;
+        let (step, rest) = rest.split(element)?;
+        if stride.as_const() != Some(self.size) || step.as_const() != Some(1) {
+            return None;
+        }
+        let rest = rest.to_expr(a.dtype(), &|_| false);
+        Some(self.prover.analyzer.simplify(&(b - rest)))
+    }
+
+    /// A loop over `first .. last`, each iteration for `lanes` elements.
+    fn loop_over(
+        &self,
+        body: &[Node],
+        tiles: &Expr,
+        first: &Expr,
+        last: &Expr,
+        lanes: i64,
+    ) -> Option<Node> {
+        let var = self.var.renamed(self.var.name());
+        let element = var.expr() * lanes - tiles * self.size;
+        let body = self.one_by_one(body, &element, lanes)?;
+        let mut body = substitute_nodes(&body, self.var, tiles);
+        let (min, extent) = (first.clone(), last - first);
+        let mut prover = self.prover.clone();
+        prover.bind(&var, &min, &extent);
+        map_exprs(&mut body, &mut |e| prover.analyzer.simplify(e));
+        // The extent is kept as it is: proofs need that `min + extent` is `last`.
+        Some(Node::For {
+            var,
+            min,
+            extent,
+            kind: LoopKind::Serial,
+            body,
+        })
+    }
+
+    /// The statements for the elements from this one on; `None` if some are not under a loop over elements.
+    fn one_by_one(&self, nodes: &[Node], element: &Expr, lanes: i64) -> Option<Vec<Node>> {
+        let mut out = Vec::new();
+        for node in nodes {
+            let mut node = node.clone();
+            if self.elements(&node).is_some()
+                && let Node::For {
+                    var,
+                    min: _,
+                    extent,
+                    kind: _,
+                    body,
+                } = &mut node
+            {
+                self.drop_condition(body, var);
+                let lane = var.renamed(var.name());
+                let index = if lanes == 1 {
+                    element.clone()
+                } else {
+                    element + &lane
+                };
+                *body = substitute_nodes(body, var, &index);
+                if lanes == 1 {
+                    out.append(body);
+                    continue;
+                }
+                (*var, *extent) = (lane, Expr::int(lanes, extent.dtype()));
+            } else if matches!(node, Node::Store { .. } | Node::While { .. }) {
+                return None;
+            } else {
+                for inner in node.nested_mut() {
+                    *inner = self.one_by_one(inner, element, lanes)?;
+                }
+            }
+            out.push(node);
+        }
+        Some(out)
+    }
+
+    /// Takes the condition that there is such an element out of all branches.
+    fn drop_condition(&self, nodes: &mut Vec<Node>, element: &Var) {
+        for mut node in std::mem::take(nodes) {
+            for inner in node.nested_mut() {
+                self.drop_condition(inner, element);
+            }
+            match node {
+                Node::If {
+                    cond,
+                    then,
+                    otherwise,
+                } if otherwise.is_empty() => {
+                    let holds = |c: &Expr| self.limit_of(c, element) == self.limit;
+                    let left = cond.conjuncts().into_iter().filter(|c| !holds(c));
+                    nodes.extend(super::node::branch(Expr::all(left), then));
+                }
+                other => nodes.push(other),
+            }
+        }
+    }
+}
+
+/// Whether iterations of the loop never meet in memory that one of them writes.
+fn apart(node: &Node) -> bool {
+    let Node::For { var, body, .. } = node else {
+        return false;
+    };
+    let mut written: Vec<Buffer> = Vec::new();
+    let mut accesses: Vec<(Buffer, Vec<Expr>)> = Vec::new();
+    walk_nodes(body, &mut |node| {
+        if let Node::Store {
+            buffer, indices, ..
+        } = node
+        {
+            written.push(buffer.clone());
+            accesses.push((buffer.clone(), indices.clone()));
+        }
+        for e in node.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, indices) = e.kind() {
+                    accesses.push((buffer.clone(), indices.clone()));
+                }
+                true
+            });
+        }
+    });
+    written.iter().all(|buffer| {
+        let own: Vec<&Vec<Expr>> = accesses
+            .iter()
+            .filter_map(|(b, indices)| (b == buffer).then_some(indices))
+            .collect();
+        (0..buffer.ndim()).any(|d| {
+            let separates = |e: &Expr| {
+                let split = Poly::of(e).split(var);
+                split.is_some_and(|(stride, _)| stride.as_const().is_some_and(|s| s != 0))
+            };
+            own.iter()
+                .all(|indices| indices[d] == own[0][d] && separates(&indices[d]))
+        })
+    })
+}

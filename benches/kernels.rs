@@ -1,13 +1,15 @@
 //! Steady-state times on every device: `cargo bench`, or `cargo bench -- gemm` for a part.
 //!
-//! GEMM 256 and 1024 (with the `gemm` crate beside them), the 784-128-10 network at batch 1 and 256, an elementwise chain over
-//! 16M elements, a softmax over rows of 4096. Inputs and weights are on the device; on a GPU each call is waited for.
+//! GEMM 256 and 1024 (with the `gemm` crate beside them), the 784-128-10 network at batch 1 and 256 with its weights bound and as
+//! arguments, an elementwise chain over 16M elements, a softmax over rows of 4096. Inputs and weights are on the device; on a GPU each call is waited for.
 
 #![allow(missing_docs, reason = "criterion's macros write public items")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use weftile::codegen_cpu::host_target;
+use weftile::ir::Module;
 use weftile::kernel::Target;
+use weftile::passes::bind_params;
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::{Checks, adapters};
@@ -133,11 +135,21 @@ fn tensor(shape: &[usize]) -> Tensor {
 /// Times `main` of a module on every device.
 fn run(c: &mut Criterion, group: &str, text: &str, inputs: &[&[usize]], throughput: Throughput) {
     let module = parse("bench.py", text).unwrap_or_else(|e| panic!("{e}"));
+    run_module(c, group, &module, inputs, throughput);
+}
+
+fn run_module(
+    c: &mut Criterion,
+    group: &str,
+    module: &Module,
+    inputs: &[&[usize]],
+    throughput: Throughput,
+) {
     let mut group = c.benchmark_group(group);
     group.sample_size(10).throughput(throughput);
     for (name, device, target) in devices() {
         let executable =
-            compile(&module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
+            compile(module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
         let mut vm = VirtualMachine::new(executable, device.clone()).expect("loads");
         let args: Vec<_> = inputs
             .iter()
@@ -213,7 +225,13 @@ fn mlp(c: &mut Criterion) {
     for batch in [1usize, 256] {
         let shapes: [&[usize]; 5] = [&[batch, 784], &[128, 784], &[128], &[10, 128], &[10]];
         let flops = Throughput::Elements(2 * batch as u64 * (784 * 128 + 128 * 10));
-        run(c, &format!("mlp_b{batch}"), MLP, &shapes, flops);
+        let module = parse("bench.py", MLP).unwrap_or_else(|e| panic!("{e}"));
+        let weights = ["w0", "b0", "w1", "b1"].into_iter().zip(&shapes[1..]);
+        let weights = weights.map(|(name, shape)| (name.to_owned(), tensor(shape)));
+        let bound = bind_params(&module, "main", &weights.collect()).expect("they fit");
+        let name = format!("mlp_b{batch}");
+        run_module(c, &name, &bound, &shapes[..1], flops.clone());
+        run_module(c, &format!("{name}_unbound"), &module, &shapes, flops);
     }
 }
 

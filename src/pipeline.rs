@@ -15,7 +15,7 @@ use crate::kernel::{LoweredFunc, Target};
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
-use crate::{codegen_vm, lower, script};
+use crate::{codegen_vm, lower, passes, script};
 
 /// Whether what each stage made is verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,6 +129,11 @@ pub const STAGES: &[Stage] = &[
         dump: dump_module,
     },
     Stage {
+        name: "specialize",
+        run: specialize,
+        dump: dump_module,
+    },
+    Stage {
         name: "schedule",
         run: schedule,
         dump: dump_schedules,
@@ -211,6 +216,14 @@ fn verify_module(c: &mut Compilation) -> Result<(), Error> {
         })?;
     }
     Ok(())
+}
+
+fn specialize(c: &mut Compilation) -> Result<(), Error> {
+    c.module = passes::specialize(&c.module);
+    match c.options.verify {
+        Verify::Yes => verify_module(c),
+        Verify::No => Ok(()),
+    }
 }
 
 fn schedule(c: &mut Compilation) -> Result<(), Error> {

@@ -4,13 +4,16 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use weftile::artifact::KernelFunc;
-use weftile::codegen_vm::compile_graph;
+use indexmap::IndexMap;
+use weftile::codegen_cpu::host_target;
+use weftile::ir::Module;
 use weftile::kernel::Target;
+use weftile::passes::bind_params;
+use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
+use weftile::script;
 use weftile::tensor::{DType, Tensor};
 use weftile::vm::VirtualMachine;
-use weftile::{codegen_cpu, lower, sched, script};
 
 struct Counting;
 
@@ -36,75 +39,32 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const MLP: &str = r#"
-@I.ir_module
-class Mlp:
-    @T.prim_func
-    def linear(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
-        p, m, n = T.int64(), T.int64(), T.int64()
-        X = T.match_buffer(x, (p, m), "float32")
-        W = T.match_buffer(w, (n, m), "float32")
-        B = T.match_buffer(b, (n,), "float32")
-        Z = T.match_buffer(z, (p, n), "float32")
-        Y = T.alloc_buffer((p, n), "float32")
-        for i, j, k in T.grid(p, n, m):
-            with T.block("Y"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    Y[vi, vj] = T.float32(0)
-                Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vj, vk]
-        for i, j in T.grid(p, n):
-            with T.block("Z"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Z[vi, vj] = Y[vi, vj] + B[vj]
+/// The demo's network, all sizes symbolic.
+const MLP: &str = include_str!("../src/cli/fashion.py");
 
-    @T.prim_func
-    def relu(x: T.handle, y: T.handle):
-        p, n = T.int64(), T.int64()
-        X = T.match_buffer(x, (p, n), "float32")
-        Y = T.match_buffer(y, (p, n), "float32")
-        for i, j in T.grid(p, n):
-            with T.block("Y"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+/// Weights that make the result the last bias.
+fn weights() -> IndexMap<String, Tensor> {
+    let zeros = |shape: &[usize]| Tensor::zeros(DType::F32, shape).expect("small");
+    let bias: Vec<f32> = (0..10).map(|i| i as f32).collect();
+    let bias = Tensor::from_slice(&[10], &bias).expect("ten");
+    let all = [
+        ("w0", zeros(&[128, 784])),
+        ("b0", zeros(&[128])),
+        ("w1", zeros(&[10, 128])),
+        ("b1", bias),
+    ];
+    all.map(|(name, tensor)| (name.to_owned(), tensor)).into()
+}
 
-    @R.function
-    def main(x: R.Tensor(("p", 784), "float32"), w0: R.Tensor((128, 784), "float32"), b0: R.Tensor((128,), "float32"),
-             w1: R.Tensor((10, 128), "float32"), b1: R.Tensor((10,), "float32")):
-        p = T.int64()
-        with R.dataflow():
-            lv0 = R.call_dps_packed("linear", (x, w0, b0), R.Tensor((p, 128), "float32"))
-            lv1 = R.call_dps_packed("relu", (lv0,), R.Tensor((p, 128), "float32"))
-            out = R.call_dps_packed("linear", (lv1, w1, b1), R.Tensor((p, 10), "float32"))
-            R.output(out)
-        return out
-"#;
-
-#[test]
-fn a_warm_call_allocates_nothing() {
-    let target = Target::Cpu(codegen_cpu::host_target(1));
-    let module = script::parse("mlp.py", MLP).unwrap_or_else(|e| panic!("{e}"));
-    let kernel = |func| {
-        let scheduled = sched::rules::schedule(func, &target);
-        KernelFunc {
-            func: lower::lower(scheduled.schedule.func(), &target).expect("lowers"),
-            wgsl: vec![],
-        }
-    };
-    let kernels = module.prim_funcs().map(|(_, f)| kernel(f)).collect();
-    let exec = compile_graph(&module, kernels, &target).expect("compiles");
+/// Ten calls after a few others allocate nothing.
+fn check(module: &Module, weights: Vec<Value>) {
+    let target = Target::Cpu(host_target(1));
+    let exec = compile(module, &CompileOptions::new(target)).expect("compiles");
     let mut vm = VirtualMachine::new(exec, Device::Cpu).expect("ready");
     let func = vm.function("main").expect("there");
-    let tensor = |shape: &[usize]| Value::from(Tensor::zeros(DType::F32, shape).expect("small"));
-    let mut args = [
-        tensor(&[1, 784]),
-        tensor(&[128, 784]),
-        tensor(&[128]),
-        tensor(&[10, 128]),
-        tensor(&[10]),
-    ];
-    let bias: Vec<f32> = (0..10).map(|i| i as f32).collect();
-    args[4] = Tensor::from_slice(&[10], &bias).expect("ten").into();
+    let x = Tensor::zeros(DType::F32, &[1, 784]).expect("small");
+    let mut args = vec![Value::from(x)];
+    args.extend(weights);
     let mut out = [Value::None];
     for _ in 0..3 {
         vm.call_into(func, &args, &mut out).expect("runs");
@@ -116,5 +76,19 @@ fn a_warm_call_allocates_nothing() {
     let after = ALLOCATIONS.get();
     assert_eq!(after - before, 0, "allocations in ten calls");
     let result = out[0].as_tensor().expect("a tensor");
+    let bias: Vec<f32> = (0..10).map(|i| i as f32).collect();
     assert_eq!(result.as_slice::<f32>().map(<[f32]>::to_vec), Ok(bias));
+}
+
+#[test]
+fn a_warm_call_allocates_nothing() {
+    let module = script::parse("mlp.py", MLP).unwrap_or_else(|e| panic!("{e}"));
+    check(&module, weights().into_values().map(Value::from).collect());
+}
+
+#[test]
+fn a_warm_call_with_bound_weights_allocates_nothing() {
+    let module = script::parse("mlp.py", MLP).unwrap_or_else(|e| panic!("{e}"));
+    let bound = bind_params(&module, "main", &weights()).expect("they fit");
+    check(&bound, vec![]);
 }

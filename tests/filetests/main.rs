@@ -7,12 +7,14 @@
 //! * `# test: sched`: the lines `# run: l0, l1 = split(loop("B", 0), [None, 32])` are applied to the function `before`. The
 //!   result is, up to names, the function `after` below `# expect:`; or a step is refused with the message below
 //!   `# expect-error:`.
+//! * `# test: pass`: the pass that the line `# run: specialize` names makes the module below `# expect:` of this one.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a
 //! diff; `WEFTILE_BLESS=1` rewrites what is expected and says so.
 
 mod case;
 mod parse;
+mod pass;
 mod print;
 mod sched;
 
@@ -56,8 +58,11 @@ fn run(file: &Path) -> Result<(), Failed> {
     let case = Case::read(file)?;
     match case.test.as_str() {
         "parse" => parse::run(&case),
+        "pass" => pass::run(&case),
         "print" => print::run(&case),
         "sched" => sched::run(&case),
-        other => Err(format!("unknown test `{other}`: there are parse, print and sched").into()),
+        other => {
+            Err(format!("unknown test `{other}`: there are parse, pass, print and sched").into())
+        }
     }
 }

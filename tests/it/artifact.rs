@@ -115,7 +115,7 @@ fn missing_entries_are_named() {
         "kernels",
         "constants.safetensors",
         "module.py",
-        "wgsl/relu.wgsl",
+        "wgsl/relu_4.wgsl",
     ] {
         let without = changed(&bytes, |name, content| (name != entry).then_some(content));
         assert!(matches!(error(&without), ArtifactError::Missing(name) if name == entry));
@@ -165,8 +165,8 @@ fn entries_that_say_something_else_are_refused() {
     }
     let text = error(&with("module.py", &[0xff]));
     assert!(matches!(text, ArtifactError::Malformed { name, .. } if name == "module.py"));
-    let shader = error(&with("wgsl/relu.wgsl", b"fn relu() -> {"));
-    assert!(matches!(shader, ArtifactError::Shader { kernel, .. } if kernel == "relu"));
+    let shader = error(&with("wgsl/relu_4.wgsl", b"fn relu() -> {"));
+    assert!(matches!(shader, ArtifactError::Shader { kernel, .. } if kernel == "relu_4"));
 }
 
 #[test]

@@ -58,6 +58,9 @@ fn every_kind_of_dump_is_written() {
         "verify-module.graph",
         "verify-linear.prim",
         "verify-relu.prim",
+        "specialize-module.graph",
+        "specialize-linear.prim",
+        "specialize-relu.prim",
         "schedule-linear.prim",
         "schedule-relu.prim",
         "schedule-linear.trace",
@@ -81,8 +84,8 @@ fn every_kind_of_dump_is_written() {
 #[test]
 fn one_kind_of_dump_is_one_kind_of_file() {
     for (kind, target, count) in [
-        ("graph", "gpu", 1),
-        ("prim", "gpu", 4),
+        ("graph", "gpu", 2),
+        ("prim", "gpu", 6),
         ("trace", "gpu", 2),
         ("kernel", "gpu", 2),
         ("wgsl", "gpu", 2),

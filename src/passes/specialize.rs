@@ -1,0 +1,439 @@
+//! Makes loop programs for the shapes that they are called with (TVM: `PrimFunc.specialize`).
+//!
+//! Where a `call_tir` gives constants for symbolic sizes of the loop program it calls, it calls a copy with these constants
+//! instead, so that schedules see them. Calls with equal constants share a copy; sizes that the call leaves symbolic stay so.
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use crate::arith::Analyzer;
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, Globals, Scope, ValueId};
+use crate::ir::{
+    Block, BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Func, LoopId, Module, Param,
+    PrimFunc, Range, Stmt, StructInfo, Var,
+};
+
+/// The module with every call of a loop program specialised. A loop program that was called before and is no more is dropped.
+///
+/// ```text
+/// def double(x: T.handle, y: T.handle):                            # X and Y of shape (n, m)
+/// y = R.call_tir(double, (x,), R.Tensor((batch, 128), "float32"))
+/// # becomes
+/// def double_128(x: T.handle, y: T.handle):                        # X and Y of shape (n, 128)
+/// y = R.call_tir(double_128, (x,), R.Tensor((batch, 128), "float32"))
+/// ```
+pub fn specialize(module: &Module) -> Module {
+    let globals = Globals::of(module);
+    let mut pass = Specialize {
+        module,
+        globals: &globals,
+        copies: IndexMap::new(),
+        names: module.funcs.keys().cloned().collect(),
+    };
+    let mut out = module.clone();
+    for function in out.funcs.values_mut() {
+        if let Func::Graph(function) = function {
+            pass.function(function, &[]);
+        }
+    }
+    let copies = pass.copies;
+    let (before, after) = (used(module), used(&out));
+    let mut funcs = IndexMap::new();
+    for (name, func) in out.funcs {
+        let called = !before.contains(&name) || after.contains(&name);
+        if called || matches!(func, Func::Graph(_)) {
+            funcs.insert(name.clone(), func);
+        }
+        let own = copies.iter().filter(|((of, _), _)| *of == name);
+        funcs.extend(own.map(|(_, copy)| (copy.name.clone(), Func::Prim(copy.clone()))));
+    }
+    out.funcs = funcs;
+    out
+}
+
+/// The value of each symbolic size, in order of first use.
+type Sizes = Vec<(Var, i64)>;
+
+struct Specialize<'a> {
+    module: &'a Module,
+    globals: &'a Globals,
+    /// By loop program and sizes.
+    copies: IndexMap<(String, Sizes), PrimFunc>,
+    names: HashSet<String>,
+}
+
+impl Specialize<'_> {
+    /// Specialises the calls of a function inside these ones.
+    fn function(&mut self, function: &mut Function, outer: &[&Function]) {
+        let seen = function.clone();
+        let around: Vec<&Function> = outer.iter().copied().chain([&seen]).collect();
+        let ids: Vec<ValueId> = function.values.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            match &mut function.values[id].def {
+                Def::CallDps {
+                    callee: DpsCallee::Prim(name),
+                    args,
+                    tir_vars: _,
+                    inplace,
+                    out,
+                } => {
+                    let scope = Scope {
+                        globals: self.globals,
+                        frames: around.iter().map(|f| &f.values).collect(),
+                    };
+                    let mut tensors: Vec<StructInfo> = Vec::new();
+                    for arg in &*args {
+                        leaves(scope.arg(arg), &mut tensors);
+                    }
+                    let fresh = |at: usize| {
+                        let reused = inplace.as_ref().and_then(|list| list.get(at));
+                        reused.is_none_or(Option::is_none)
+                    };
+                    let mut outputs = Vec::new();
+                    leaves(out.clone(), &mut outputs);
+                    let outputs = outputs.into_iter().enumerate();
+                    tensors.extend(outputs.filter_map(|(at, info)| fresh(at).then_some(info)));
+                    if let Some(copy) = self.copy(name, &tensors) {
+                        *name = copy;
+                    }
+                }
+                Def::Function(inner) => self.function(inner, &around),
+                _ => {}
+            }
+        }
+    }
+
+    /// The name of the loop program for tensors of these shapes, if it is another one.
+    fn copy(&mut self, name: &str, tensors: &[StructInfo]) -> Option<String> {
+        let func = self.module.prim_func(name)?;
+        let sizes = sizes(func, tensors);
+        if sizes.is_empty() {
+            return None;
+        }
+        let key = (name.to_owned(), sizes);
+        if let Some(copy) = self.copies.get(&key) {
+            return Some(copy.name.clone());
+        }
+        let values: Vec<String> = key.1.iter().map(|(_, value)| value.to_string()).collect();
+        let base = format!("{name}_{}", values.join("_"));
+        let mut unique = base.clone();
+        let mut count = 0;
+        while !self.names.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{base}_{count}");
+        }
+        let copy = with_sizes(func, &unique, &key.1);
+        self.copies.insert(key, copy);
+        Some(unique)
+    }
+}
+
+fn leaves(info: StructInfo, out: &mut Vec<StructInfo>) {
+    match info {
+        StructInfo::Tuple(items) => items.into_iter().for_each(|item| leaves(item, out)),
+        other => out.push(other),
+    }
+}
+
+/// The symbolic sizes of a loop program that tensors of these shapes fix; none if they do not fit it, which is for others to say.
+fn sizes(func: &PrimFunc, tensors: &[StructInfo]) -> Sizes {
+    let scalars: Vec<&Var> = func
+        .params
+        .iter()
+        .filter_map(|param| match param {
+            Param::Scalar(var) => Some(var),
+            Param::Buffer {
+                handle: _,
+                buffer: _,
+            } => None,
+        })
+        .collect();
+    let mut sizes = Sizes::new();
+    for (buffer, info) in func.buffer_params().zip(tensors) {
+        let dims = info.as_tensor().and_then(|info| info.shape.dims());
+        for (extent, dim) in buffer.shape().iter().zip(dims.unwrap_or_default()) {
+            let (Some(var), Some(value)) = (extent.as_var(), dim.as_int()) else {
+                continue;
+            };
+            if scalars.contains(&var) {
+                continue;
+            }
+            match sizes.iter().find(|(known, _)| known == var) {
+                Some((_, known)) if *known != value => return vec![],
+                Some(_) => {}
+                None => sizes.push((var.clone(), value)),
+            }
+        }
+    }
+    sizes
+}
+
+/// A copy of the loop program with sizes replaced by their values.
+fn with_sizes(func: &PrimFunc, name: &str, sizes: &Sizes) -> PrimFunc {
+    let mut copy = Copy {
+        sizes,
+        buffers: HashMap::new(),
+        analyzer: Analyzer::new(),
+    };
+    let mut out = func.clone();
+    name.clone_into(&mut out.name);
+    for param in &mut out.params {
+        if let Param::Buffer { handle: _, buffer } = param {
+            *buffer = copy.buffer(buffer);
+        }
+    }
+    // All of them, for those in the init of a block hang on no other.
+    let loops: Vec<LoopId> = out.loops.iter().map(|(id, _)| id).collect();
+    for id in loops {
+        let l = &mut out.loops[id];
+        (l.min, l.extent) = (copy.expr(&l.min), copy.expr(&l.extent));
+        let body = out.tree.take_body(id);
+        out.tree.set_body(id, copy.stmts(&body));
+    }
+    let blocks: Vec<BlockId> = out.blocks.iter().map(|(id, _)| id).collect();
+    for id in blocks {
+        copy.block(&mut out.blocks[id]);
+        let body = out.tree.take_body(id);
+        out.tree.set_body(id, copy.stmts(&body));
+    }
+    out
+}
+
+struct Copy<'a> {
+    sizes: &'a Sizes,
+    buffers: HashMap<Buffer, Buffer>,
+    analyzer: Analyzer,
+}
+
+impl Copy<'_> {
+    /// The buffer with its extents replaced; itself if it has no such extents.
+    fn buffer(&mut self, buffer: &Buffer) -> Buffer {
+        if let Some(new) = self.buffers.get(buffer) {
+            return new.clone();
+        }
+        let node = buffer.node();
+        let all = node.shape.iter().chain(&node.strides);
+        let uses = |e: &Expr| self.sizes.iter().any(|(var, _)| e.uses(var));
+        let new = if all.chain(&node.elem_offset).any(uses) {
+            let node = node.clone();
+            Buffer::from_node(BufferNode {
+                shape: node.shape.iter().map(|e| self.expr(e)).collect(),
+                strides: node.strides.iter().map(|e| self.expr(e)).collect(),
+                elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
+                ..node
+            })
+        } else {
+            buffer.clone()
+        };
+        self.buffers.insert(buffer.clone(), new.clone());
+        new
+    }
+
+    fn expr(&mut self, e: &Expr) -> Expr {
+        let sizes = self.sizes;
+        let value = |var: &Var| {
+            let known = sizes.iter().find(|(known, _)| known == var);
+            known.map(|(_, value)| Expr::int(*value, var.dtype()))
+        };
+        let new = e.substitute(&value);
+        let new = new.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Load(buffer, indices) => {
+                let new = self.buffer(buffer);
+                if new == *buffer {
+                    e.clone()
+                } else {
+                    Expr::load(&new, indices.clone())
+                }
+            }
+            _ => e.clone(),
+        });
+        if new.same_as(e) {
+            new
+        } else {
+            self.analyzer.simplify(&new)
+        }
+    }
+
+    fn region(&mut self, region: &mut BufferRegion) {
+        region.buffer = self.buffer(&region.buffer);
+        region.region.iter_mut().for_each(|r| self.range(r));
+    }
+
+    fn range(&mut self, range: &mut Range) {
+        range.min = self.expr(&range.min);
+        range.extent = self.expr(&range.extent);
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        for buffer in &mut block.alloc_buffers {
+            *buffer = self.buffer(buffer);
+        }
+        for view in &mut block.match_buffers {
+            view.buffer = self.buffer(&view.buffer);
+            self.region(&mut view.source);
+        }
+        for iter in &mut block.iters {
+            self.range(&mut iter.dom);
+        }
+        for binding in &mut block.bindings {
+            *binding = self.expr(binding);
+        }
+        block.predicate = self.expr(&block.predicate);
+        for region in block.reads.iter_mut().chain(&mut block.writes) {
+            self.region(region);
+        }
+        if let Some(init) = &mut block.init {
+            *init = self.stmts(init);
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+        stmts
+            .iter()
+            .map(|stmt| {
+                let mut stmt = stmt.map_exprs(&mut |e| self.expr(e));
+                self.stores(&mut stmt);
+                stmt
+            })
+            .collect()
+    }
+
+    /// Replaces the buffers that are written.
+    fn stores(&mut self, stmt: &mut Stmt) {
+        if let Stmt::Store {
+            buffer,
+            indices: _,
+            value: _,
+        } = stmt
+        {
+            *buffer = self.buffer(buffer);
+        }
+        for inner in stmt.nested_mut() {
+            inner.iter_mut().for_each(|stmt| self.stores(stmt));
+        }
+    }
+}
+
+/// The functions of the module that its graph functions name.
+fn used(module: &Module) -> HashSet<String> {
+    fn of(function: &Function, out: &mut HashSet<String>) {
+        let mut arg = |arg: &Arg| {
+            arg.walk(&mut |leaf| {
+                if let Arg::Global(name) | Arg::Extern(name) = leaf {
+                    out.insert(name.clone());
+                }
+            });
+        };
+        function
+            .values
+            .iter()
+            .flat_map(|(_, value)| value.def.args())
+            .for_each(&mut arg);
+        arg(&function.body.result);
+        for (_, value) in function.values.iter() {
+            match &value.def {
+                Def::CallDps {
+                    callee: DpsCallee::Prim(name) | DpsCallee::Packed(name),
+                    args: _,
+                    tir_vars: _,
+                    inplace: _,
+                    out: _,
+                } => {
+                    out.insert(name.clone());
+                }
+                Def::Call {
+                    callee: Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name),
+                    args: _,
+                    attrs: _,
+                    sinfo_args: _,
+                } => {
+                    out.insert(name.clone());
+                }
+                Def::Function(inner) => of(inner, out),
+                _ => {}
+            }
+        }
+    }
+    let mut out = HashSet::new();
+    module
+        .functions()
+        .for_each(|(_, function)| of(function, &mut out));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::{Value, run_module};
+    use crate::ir::{graph, verify};
+    use crate::script::parse;
+    use crate::tensor::Tensor;
+
+    /// Calls with several outputs, in place, by a closure, and of sizes that are constant in part.
+    const MODULE: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def split(x: T.handle, y: T.handle, z: T.handle):
+        n, m = T.int64(), T.int64()
+        X = T.match_buffer(x, (n, m), "float32")
+        Y = T.match_buffer(y, (n, m), "float32")
+        Z = T.match_buffer(z, (n,), "float32")
+        for i, j in T.grid(n, m):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] * T.float32(2)
+        for i, j in T.grid(n, m):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                with T.init():
+                    Z[vi] = T.float32(0)
+                Z[vi] = Z[vi] + X[vi, vj]
+
+    @T.prim_func
+    def increase(x: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        for i in range(n):
+            with T.block("X"):
+                vi = T.axis.spatial(n, i)
+                X[vi] = X[vi] + T.float32(1)
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((3, 4), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            a = R.call_tir(split, (x,), (R.Tensor((n, 4), "float32"), R.Tensor((n,), "float32")))
+            a0 = a[0]
+            b = R.call_tir(split, (w,), (R.Tensor((3, 4), "float32"), R.Tensor((3,), "float32")))
+            b1 = b[1]
+            c = R.call_tir_inplace(increase, (b1,), inplace_indices=[0], out_sinfo=[R.Tensor((3,), "float32")])
+            d = R.call_tir(split, (a0,), (R.Tensor((n, 4), "float32"), R.Tensor((n,), "float32")))
+            R.output(c, d)
+        return (c, d)
+"#;
+
+    #[test]
+    fn the_module_computes_the_same() {
+        let before = parse("test.py", MODULE).unwrap_or_else(|e| panic!("{e}"));
+        let after = specialize(&before);
+        graph::verify(&after).expect("well formed");
+        for (_, func) in after.prim_funcs() {
+            verify::prim_func(func).expect("well formed");
+        }
+        let names: Vec<&str> = after.prim_funcs().map(|(name, _)| name).collect();
+        assert_eq!(names, ["split_4", "split_3_4", "increase_3"]);
+        let values: Vec<f32> = (0..20).map(|i| i as f32).collect();
+        let tensor = |shape: &[usize], len| {
+            let tensor = Tensor::from_slice(shape, &values[..len]);
+            Value::Tensor(tensor.expect("as many"))
+        };
+        let args = [tensor(&[5, 4], 20), tensor(&[3, 4], 12)];
+        let run = |module| {
+            let result = run_module(module, "main", &args, &Default::default());
+            format!("{:?}", result.expect("runs"))
+        };
+        assert_eq!(run(&before), run(&after));
+    }
+}

@@ -1,10 +1,10 @@
 //! Bytecode to operations: callees and constants resolved, operands checked, once per machine.
 
+use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, Operand, Place,
     match_code, shape_code,
 };
-use crate::kernel::HostExpr;
 use crate::tensor::DType;
 
 /// Where an argument comes from.
@@ -457,69 +457,4 @@ fn results(ops: &[Op]) -> Vec<usize> {
         items.iter().map(reg).collect::<Option<Vec<usize>>>()
     });
     regs.flatten().unwrap_or_default()
-}
-
-fn verify_dims(expr: &HostExpr, len: usize) -> Result<(), String> {
-    match expr {
-        HostExpr::Const(_) => Ok(()),
-        HostExpr::Dim(i) if *i < len => Ok(()),
-        HostExpr::Dim(i) => Err(format!("dim {i} of {len}")),
-        HostExpr::Binary(_, a, b) => {
-            verify_dims(a, len)?;
-            verify_dims(b, len)
-        }
-        HostExpr::Select(a, b, c) => {
-            verify_dims(a, len)?;
-            verify_dims(b, len)?;
-            verify_dims(c, len)
-        }
-    }
-}
-
-/// Every dim, buffer and scalar that a lowered function names exists.
-fn verify_lowered(func: &crate::kernel::LoweredFunc) -> Result<(), String> {
-    use crate::kernel::BufferRef;
-    let len = func.dims.len();
-    let check = |expr: &HostExpr| verify_dims(expr, len);
-    func.params
-        .iter()
-        .flat_map(|p| &p.shape)
-        .try_for_each(check)?;
-    func.temps.iter().map(|t| &t.len).try_for_each(check)?;
-    func.requires.iter().map(|r| &r.value).try_for_each(check)?;
-    if let Some(dim) = func.scalar_params.iter().find(|dim| **dim >= len) {
-        return Err(format!("dim {dim} of {len}"));
-    }
-    for kernel in &func.kernels {
-        kernel.scalars.iter().map(|(_, e)| e).try_for_each(check)?;
-        kernel
-            .arrays
-            .iter()
-            .map(|(_, a)| &a.len)
-            .try_for_each(check)?;
-        kernel
-            .launch
-            .iter()
-            .flat_map(|l| &l.grid)
-            .try_for_each(check)?;
-        check(&kernel.flops)?;
-        check(&kernel.bytes)?;
-        for (_, _, buffer, _) in kernel.bindings() {
-            let exists = match buffer {
-                BufferRef::Param(i) => i < func.params.len(),
-                BufferRef::Temp(i) => i < func.temps.len(),
-            };
-            if !exists {
-                return Err(format!("{buffer:?} does not exist"));
-            }
-        }
-        if let Some((var, _)) = kernel
-            .scalars
-            .iter()
-            .find(|(v, _)| kernel.vars.get(*v).is_none())
-        {
-            return Err(format!("{var} does not exist"));
-        }
-    }
-    Ok(())
 }

@@ -18,6 +18,7 @@ mod launch_gpu;
 mod machine;
 mod profile;
 mod run;
+mod verify;
 
 pub use error::VmError;
 pub use machine::{FuncId, VirtualMachine};

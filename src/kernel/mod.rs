@@ -4,6 +4,7 @@
 //! A [`LoweredFunc`] is one `PrimFunc`: temporaries and a sequence of kernels. Indices are in elements of the array. All
 //! integer index arithmetic is in the type of its variables (`i32` or `u32` on the GPU, `i64` or `i32` on the CPU).
 
+mod bounds;
 mod expr;
 mod fold;
 mod host;

@@ -41,6 +41,9 @@ pub(super) struct Plan {
     pub(super) temps: Vec<usize>,
     /// Values of the dims.
     pub(super) dims: Vec<i64>,
+    /// Whether the kernels are shown to stay in bounds for these dims, where the compiler did not prove it for all.
+    #[cfg(feature = "cpu")]
+    pub(super) shown: bool,
 }
 
 /// The plans of one launch instruction, the last used one first.
@@ -195,6 +198,8 @@ impl Plan {
             kernels,
             temps,
             dims,
+            #[cfg(feature = "cpu")]
+            shown: false,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::VmError;
 use super::launch::{Args, Plan};
 use crate::artifact::Executable;
 use crate::codegen_cpu::CompileOptions;
-use crate::kernel::LoweredFunc;
+use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::tensor::{DType, Tensor};
@@ -15,6 +15,8 @@ use crate::tensor::{DType, Tensor};
 /// Native code of an executable, and memory that launches use one after the other.
 pub(super) struct CpuBackend {
     module: CpuModule,
+    /// The same without checks of accesses, for launches that are shown to need none. Made when there is the first one.
+    unchecked: Option<CpuModule>,
     temps: Vec<Tensor>,
     buffers: Buffers,
     times: Vec<f64>,
@@ -37,10 +39,35 @@ impl CpuBackend {
         let funcs: Vec<&LoweredFunc> = exec.kernels.iter().map(|k| &k.func).collect();
         Ok(Self {
             module: CpuModule::new(&funcs, CompileOptions::default())?,
+            unchecked: None,
             temps: vec![],
             buffers: Buffers::default(),
             times: vec![],
         })
+    }
+
+    /// Looks at a new plan of a function whose kernels are not proved in bounds, as those of a loaded artifact: where they are
+    /// shown to be so for the dims of the plan, it is run without checks.
+    pub(super) fn examine(
+        &mut self,
+        exec: &Executable,
+        func: &LoweredFunc,
+        plan: &mut Plan,
+    ) -> Result<(), VmError> {
+        if func.kernels.iter().all(|kernel| kernel.in_bounds) {
+            return Ok(());
+        }
+        let shown = |kernel: &Kernel| kernel.in_bounds || kernel.stays_in_bounds(&plan.dims);
+        plan.shown = func.kernels.iter().all(shown);
+        if plan.shown && self.unchecked.is_none() {
+            let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
+            for kernel in funcs.iter_mut().flat_map(|func| &mut func.kernels) {
+                kernel.in_bounds = true;
+            }
+            let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
+            self.unchecked = Some(CpuModule::new(&funcs, CompileOptions::default())?);
+        }
+        Ok(())
     }
 
     /// Runs all kernels of lowered function number `index`.
@@ -62,13 +89,18 @@ impl CpuBackend {
             self.buffers.params.push(buffer);
         }
         self.reserve_temps(func, plan)?;
-        let (module, team) = (&self.module, Team::global());
+        let module = match &self.unchecked {
+            Some(unchecked) if plan.shown => unchecked,
+            _ => &self.module,
+        };
+        let team = Team::global();
         let (params, temps) = (&self.buffers.params, &self.buffers.temps);
         let failed = |e| VmError::Launch(e);
         if !profile {
             // SAFETY: every tensor has the bytes that its parameter's shape says (the plan checked the shapes), is aligned for
             // its elements, and lives in a register or constant until the launch is over. Written ones are held by nobody
-            // else (`written`), and the launch checks that they do not overlap others.
+            // else (`written`), and the launch checks that they do not overlap others. Code without checks runs only with
+            // dims for which no access leaves its array (`examine`).
             return unsafe { module.run(index, params, temps, &plan.dims, team) }.map_err(failed);
         }
         for kernel in 0..func.kernels.len() {

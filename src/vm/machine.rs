@@ -54,7 +54,10 @@ impl Backend {
         match self {
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => {
-                let (plan, _) = site.plan(func, args)?;
+                let (plan, new) = site.plan(func, args)?;
+                if new {
+                    cpu.examine(exec, func, plan)?;
+                }
                 cpu.launch(func, kernel, plan, args, profile)
             }
             #[cfg(feature = "gpu")]

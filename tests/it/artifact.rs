@@ -5,10 +5,14 @@ use std::path::PathBuf;
 
 use weftile::artifact::{ArtifactError, Executable};
 use weftile::codegen_cpu::host_target;
-use weftile::kernel::{GpuTarget, Target};
+use weftile::kernel::{Access, ArrayId, Expr, GpuTarget, LoweredFunc, Space, Stmt, Target};
 use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::Device;
 use weftile::script;
-use weftile::tensor::{DType, Tensor};
+use weftile::support::Arena;
+use weftile::tensor::scalar::BinOp;
+use weftile::tensor::{DType, ScalarType, Tensor};
+use weftile::vm::{VirtualMachine, VmError};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -186,6 +190,130 @@ fn files_that_are_cut_off_are_refused() {
     let path = folder.path().join("no/such/folder/model.weft");
     let saved = executable(gpu_target()).save(&path);
     assert!(matches!(saved, Err(ArtifactError::Io { .. })));
+}
+
+/// Without a proof for all sizes, the kernels of the default schedules are shown to stay in bounds for those of a call.
+#[test]
+fn kernels_of_the_demo_stay_in_bounds() {
+    let exec = executable(Target::Cpu(host_target(2)));
+    for batch in [0, 1, 2, 3, 7, 16, 127, 128, 129, 256, 1000] {
+        for (m, n) in [(784, 128), (128, 10), (1, 1), (5, 17), (64, 64)] {
+            for func in exec.kernels.iter().map(|k| &k.func) {
+                let value = |name: &String| match name.as_str() {
+                    "batch" => batch,
+                    "m" => m,
+                    "n" => n,
+                    other => panic!("dim {other}"),
+                };
+                let dims: Vec<i64> = func.dims.iter().map(value).collect();
+                for kernel in &func.kernels {
+                    assert!(
+                        kernel.stays_in_bounds(&dims),
+                        "{} with {:?} = {dims:?}",
+                        kernel.name,
+                        func.dims
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loaded_program_computes_the_same() {
+    let exec = executable(Target::Cpu(host_target(2)));
+    let loaded = Executable::from_bytes(&exec.to_bytes().expect("saved")).expect("loaded");
+    let mut machines = [exec, loaded]
+        .map(|exec| VirtualMachine::new(exec, Device::Cpu).unwrap_or_else(|e| panic!("{e}")));
+    for batch in [3, 1, 0, 130, 3] {
+        let x: Vec<f32> = (0..6 * batch).map(|i| (i * 31 % 17) as f32).collect();
+        let x = Tensor::from_slice(&[batch, 6], &x).expect("as many");
+        let b1 = Tensor::from_slice(&[3], &[1.0f32, -2.0, 3.0]).expect("three");
+        let results = machines.each_mut().map(|vm| {
+            let result = vm.call("main", &[x.clone().into(), b1.clone().into()]);
+            result.and_then(|r| Ok(r.into_tensor().expect("a tensor")))
+        });
+        let [one, other] = results.map(|r| r.unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(one, other, "{batch}");
+    }
+}
+
+/// Kernels that lie are found out when loaded, or do no harm when run.
+#[test]
+fn kernels_that_lie_are_harmless() {
+    let honest = executable(Target::Cpu(host_target(2)));
+    let relu = honest.kernels.iter().position(|k| k.func.name == "relu");
+    let relu = relu.expect("there");
+    let machine = |change: &dyn Fn(&mut LoweredFunc)| {
+        let mut exec = honest.clone();
+        change(&mut exec.kernels[relu].func);
+        let bytes = exec.to_bytes().expect("saved");
+        let loaded = Executable::from_bytes(&bytes).expect("a well-formed file");
+        VirtualMachine::new(loaded, Device::Cpu)
+    };
+    let refused = |change: &dyn Fn(&mut LoweredFunc), what: &str| {
+        let error = machine(change).map(|_| ()).expect_err("refused");
+        assert!(matches!(error, VmError::Bytecode(_)), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+    };
+    refused(
+        &|func| {
+            let arrays = &mut func.kernels[0].arrays;
+            let ids: Vec<ArrayId> = arrays.iter().map(|(id, _)| id).collect();
+            for id in ids {
+                if let Space::Global { access, .. } = &mut arrays[id].space {
+                    *access = Access::Read;
+                }
+            }
+        },
+        "is written and only read",
+    );
+    refused(
+        &|func| func.params.iter_mut().for_each(|p| p.written = false),
+        "writes a parameter that is read",
+    );
+    refused(
+        &|func| func.kernels[0].arrays = Arena::new(),
+        "does not exist",
+    );
+    refused(
+        &|func| func.kernels[0].vars = Arena::new(),
+        "does not exist",
+    );
+    // Far outside: read as zero, written nowhere.
+    let far = |func: &mut LoweredFunc| {
+        fn shift(body: &mut [Stmt]) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Store { index, .. } => {
+                        let ty = ScalarType::I64;
+                        let old = std::mem::replace(index, Expr::Int(0, ty));
+                        let far = Box::new(Expr::Int(1 << 40, ty));
+                        *index = Expr::Binary(BinOp::Add, Box::new(old), far);
+                    }
+                    Stmt::For { body, .. } | Stmt::While { body, .. } => shift(body),
+                    Stmt::If {
+                        then, otherwise, ..
+                    } => {
+                        shift(then);
+                        shift(otherwise);
+                    }
+                    Stmt::Let(..) | Stmt::Barrier => {}
+                }
+            }
+        }
+        for kernel in &mut func.kernels {
+            kernel.in_bounds = true;
+            shift(&mut kernel.body);
+        }
+    };
+    let mut vm = machine(&far).unwrap_or_else(|e| panic!("{e}"));
+    let x = Tensor::zeros(DType::F32, &[5, 6]).expect("small");
+    let b1 = Tensor::from_slice(&[3], &[1.0f32, -2.0, 3.0]).expect("three");
+    let result = vm.call("main", &[x.into(), b1.into()]);
+    let result = result.unwrap_or_else(|e| panic!("{e}"));
+    let result = result.as_tensor().expect("a tensor").as_slice::<f32>();
+    assert_eq!(result, Ok([1.0, -2.0, 3.0].repeat(5).as_slice()));
 }
 
 /// A kernel in a file may say anything of itself.

@@ -1,0 +1,221 @@
+//! What is shown of kernels, and what must not be.
+
+use crate::kernel::{
+    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId,
+    VarInfo,
+};
+use crate::support::Arena;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+const I64: ScalarType = ScalarType::I64;
+
+/// A kernel over `x`, which it reads, and `y`, which it writes, both of as many elements as dim 0 says.
+struct Built {
+    kernel: Kernel,
+    x: ArrayId,
+    y: ArrayId,
+    n: VarId,
+}
+
+fn built() -> Built {
+    let mut kernel = Kernel {
+        name: "k".into(),
+        comment: String::new(),
+        arrays: Arena::new(),
+        vars: Arena::new(),
+        scalars: vec![],
+        launch: None,
+        body: vec![],
+        in_bounds: false,
+        flops: HostExpr::Const(0),
+        bytes: HostExpr::Const(0),
+    };
+    let mut array = |name: &str, at, access| {
+        kernel.arrays.push(Array {
+            name: name.into(),
+            dtype: ScalarType::F32,
+            len: HostExpr::Dim(0),
+            space: Space::Global {
+                buffer: BufferRef::Param(at),
+                access,
+            },
+            vector: 1,
+        })
+    };
+    let (x, y) = (array("x", 0, Access::Read), array("y", 1, Access::Write));
+    let n = var(&mut kernel, "n");
+    kernel.scalars.push((n, HostExpr::Dim(0)));
+    Built { kernel, x, y, n }
+}
+
+fn var(kernel: &mut Kernel, name: &str) -> VarId {
+    kernel.vars.push(VarInfo {
+        name: name.into(),
+        ty: Ty::scalar(I64),
+    })
+}
+
+fn int(value: i64) -> Expr {
+    Expr::Int(value, I64)
+}
+
+fn bin(op: BinOp, a: Expr, b: Expr) -> Expr {
+    Expr::Binary(op, Box::new(a), Box::new(b))
+}
+
+impl Built {
+    /// `y[index] = x[index]` under a loop of `extent` over the variable that `index` gets, and a condition if there is one.
+    fn copy(
+        mut self,
+        extent: impl FnOnce(Expr) -> Expr,
+        index: impl FnOnce(Expr, Expr) -> Expr,
+        cond: Option<fn(Expr, Expr) -> Expr>,
+        lanes: u16,
+    ) -> Kernel {
+        let i = var(&mut self.kernel, "i");
+        let n = Expr::Var(self.n);
+        let at = index(Expr::Var(i), n.clone());
+        let store = Stmt::Store {
+            array: self.y,
+            index: at.clone(),
+            value: Expr::Load {
+                array: self.x,
+                index: Box::new(at),
+                lanes,
+            },
+        };
+        let body = match cond {
+            Some(cond) => vec![Stmt::If {
+                cond: cond(Expr::Var(i), n.clone()),
+                then: vec![store],
+                otherwise: vec![],
+            }],
+            None => vec![store],
+        };
+        self.kernel.body.push(Stmt::For {
+            var: i,
+            min: int(0),
+            extent: extent(n),
+            kind: ForKind::Serial,
+            body,
+        });
+        self.kernel
+    }
+}
+
+#[test]
+fn loops_bound_indices() {
+    let same = |i: Expr, _: Expr| i;
+    let kernel = built().copy(|n| n, same, None, 1);
+    assert!(
+        [0, 1, 7, 1 << 40]
+            .iter()
+            .all(|&n| kernel.stays_in_bounds(&[n]))
+    );
+    let kernel = built().copy(|n| n, same, None, 2);
+    assert!(
+        !kernel.stays_in_bounds(&[7]),
+        "the last pair is half outside"
+    );
+    let kernel = built().copy(|n| bin(BinOp::Add, n, int(1)), same, None, 1);
+    assert!(!kernel.stays_in_bounds(&[7]), "one too many");
+    let kernel = built().copy(|n| n, |i, _| bin(BinOp::Sub, i, int(1)), None, 1);
+    assert!(!kernel.stays_in_bounds(&[7]), "one before the first");
+    let reversed = |i: Expr, n: Expr| bin(BinOp::Sub, bin(BinOp::Sub, n, int(1)), i);
+    assert!(built().copy(|n| n, reversed, None, 1).stays_in_bounds(&[7]));
+}
+
+#[test]
+fn conditions_bound_indices() {
+    let tiles = |n: Expr| bin(BinOp::FloorDiv, bin(BinOp::Add, n, int(3)), int(4));
+    let second = |i: Expr, _: Expr| bin(BinOp::Add, bin(BinOp::Mul, i, int(4)), int(1));
+    let guard: fn(Expr, Expr) -> Expr = |i, n| {
+        bin(
+            BinOp::Lt,
+            bin(BinOp::Add, bin(BinOp::Mul, i, int(4)), int(1)),
+            n,
+        )
+    };
+    let guarded = built().copy(tiles, second, Some(guard), 1);
+    assert!((0..20).all(|n| guarded.stays_in_bounds(&[n])));
+    let open = built().copy(tiles, second, None, 1);
+    assert!(
+        !open.stays_in_bounds(&[5]),
+        "5 is the first that is not there"
+    );
+    assert!(open.stays_in_bounds(&[8]));
+    let wrong: fn(Expr, Expr) -> Expr = |i, n| bin(BinOp::Le, bin(BinOp::Mul, i, int(4)), n);
+    assert!(
+        !built()
+            .copy(tiles, second, Some(wrong), 1)
+            .stays_in_bounds(&[9])
+    );
+    let never: fn(Expr, Expr) -> Expr = |_, n| bin(BinOp::Gt, int(3), n);
+    let dead = built().copy(|n| n, |_, _| int(100), Some(never), 1);
+    assert!(dead.stays_in_bounds(&[3]) && !dead.stays_in_bounds(&[2]));
+}
+
+#[test]
+fn quotients_and_remainders_belong_together() {
+    // i // 3 * 3 + i % 3 = i
+    let index = |i: Expr, _: Expr| {
+        let quotient = bin(BinOp::FloorDiv, i.clone(), int(3));
+        let rest = bin(BinOp::FloorMod, i, int(3));
+        bin(BinOp::Add, bin(BinOp::Mul, quotient, int(3)), rest)
+    };
+    let kernel = built().copy(|n| n, index, None, 1);
+    assert!((0..20).all(|n| kernel.stays_in_bounds(&[n])));
+    let kernel = built().copy(
+        |n| n,
+        |i, n| bin(BinOp::Min, i, bin(BinOp::Sub, n, int(1))),
+        None,
+        1,
+    );
+    assert!(kernel.stays_in_bounds(&[7]));
+    let far = |n: Expr| bin(BinOp::Mul, n, int(5));
+    let clamped = built().copy(
+        far,
+        |i, n| bin(BinOp::Min, i, bin(BinOp::Sub, n, int(1))),
+        None,
+        1,
+    );
+    assert!(clamped.stays_in_bounds(&[7]));
+}
+
+#[test]
+fn what_is_not_understood_is_not_shown() {
+    let squared = built().copy(|_| int(2), |i, _| bin(BinOp::Mul, i.clone(), i), None, 1);
+    assert!(!squared.stays_in_bounds(&[7]));
+    // Sums that leave their type may be anything.
+    let wrapped =
+        |i: Expr, _: Expr| bin(BinOp::Sub, bin(BinOp::Add, i, int(i64::MAX)), int(i64::MAX));
+    assert!(!built().copy(|n| n, wrapped, None, 1).stays_in_bounds(&[7]));
+    let mut read_only = built();
+    let (x, i) = (read_only.x, var(&mut read_only.kernel, "i"));
+    read_only.kernel.body.push(Stmt::For {
+        var: i,
+        min: int(0),
+        extent: int(1),
+        kind: ForKind::Serial,
+        body: vec![Stmt::Store {
+            array: x,
+            index: int(0),
+            value: Expr::Float(1.0, ScalarType::F32),
+        }],
+    });
+    assert!(!read_only.kernel.stays_in_bounds(&[7]), "x is only read");
+    // A variable that gets another value later.
+    let mut twice = built();
+    let (v, y) = (var(&mut twice.kernel, "v"), twice.y);
+    let store = |index: Expr| Stmt::Store {
+        array: y,
+        index,
+        value: Expr::Float(1.0, ScalarType::F32),
+    };
+    let once = vec![Stmt::Let(v, int(3)), store(Expr::Var(v))];
+    twice.kernel.body = once.clone();
+    assert!(twice.kernel.stays_in_bounds(&[7]));
+    twice.kernel.body = [once, vec![Stmt::Let(v, int(9))]].concat();
+    assert!(!twice.kernel.stays_in_bounds(&[7]));
+}

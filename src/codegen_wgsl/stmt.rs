@@ -4,6 +4,7 @@ use super::WgslError;
 use super::emit::Emitter;
 use super::locals::LocalForm;
 use crate::kernel::{ArrayId, Expr, Space, Stmt};
+use crate::tensor::scalar::BinOp;
 
 impl Emitter<'_> {
     pub(super) fn body(&mut self, stmts: &[Stmt]) -> Result<(), WgslError> {
@@ -74,6 +75,10 @@ impl Emitter<'_> {
         }
         let end = if matches!(min, Expr::Int(0, _)) {
             self.expr(extent)?
+        } else if let Expr::Binary(BinOp::Sub, end, start) = extent
+            && **start == *min
+        {
+            self.expr(end)?
         } else {
             let (min, extent) = (self.operand(min)?, self.operand(extent)?);
             format!("{min} + {extent}")
@@ -170,7 +175,7 @@ pub(super) fn offset(index: &Expr, lane: i64) -> Expr {
         _ => {
             let ty = crate::tensor::ScalarType::I32;
             Expr::Binary(
-                crate::tensor::scalar::BinOp::Add,
+                BinOp::Add,
                 Box::new(index.clone()),
                 Box::new(Expr::Int(lane, ty)),
             )

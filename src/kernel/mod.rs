@@ -9,6 +9,7 @@ mod expr;
 mod fold;
 mod host;
 mod print;
+mod rewrite;
 mod target;
 mod typing;
 
@@ -21,6 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::Arena;
 use crate::tensor::ScalarType;
+
+/// Bytes that the memory bound for a global array of a GPU kernel is a multiple of. A kernel may read and write the padding
+/// behind the last element; what is there means nothing.
+pub const GLOBAL_ALIGN: u64 = 16;
 
 /// How a kernel uses a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

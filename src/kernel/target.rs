@@ -40,6 +40,9 @@ pub struct GpuTarget {
     pub f16: bool,
     /// Whether subgroup operations are there.
     pub subgroups: bool,
+    /// Passes through loops that a thread may make, those of all its loops together; lavapipe ends every loop after so many,
+    /// without an error. `None`: any number.
+    pub max_loop_passes: Option<u32>,
 }
 
 impl Default for GpuTarget {
@@ -54,6 +57,7 @@ impl Default for GpuTarget {
             immediate_bytes: 0,
             f16: false,
             subgroups: false,
+            max_loop_passes: None,
         }
     }
 }

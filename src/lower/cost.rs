@@ -64,7 +64,7 @@ impl Cost<'_> {
     }
 }
 
-fn product(a: HostExpr, b: HostExpr) -> HostExpr {
+pub(super) fn product(a: HostExpr, b: HostExpr) -> HostExpr {
     match (a.as_const(), b.as_const()) {
         (Some(0), _) | (_, Some(0)) => HostExpr::Const(0),
         (Some(1), _) => b,
@@ -73,7 +73,7 @@ fn product(a: HostExpr, b: HostExpr) -> HostExpr {
     }
 }
 
-fn sum(a: HostExpr, b: HostExpr) -> HostExpr {
+pub(super) fn sum(a: HostExpr, b: HostExpr) -> HostExpr {
     match (a.as_const(), b.as_const()) {
         (Some(0), _) => b,
         (_, Some(0)) => a,

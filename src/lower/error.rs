@@ -68,12 +68,46 @@ pub enum LowerError {
         /// How much there is.
         limit: u64,
     },
+    /// More passes through loops than the device makes.
+    #[error(
+        "kernel `{kernel}`: a thread goes through loops {passes} times, but this software adapter ends every loop after {limit}; spread the reduction over threads, or run it on the CPU"
+    )]
+    LongLoops {
+        /// The kernel.
+        kernel: String,
+        /// How many.
+        passes: i64,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// A loop of which nobody knows how often it runs, on a device with a limit.
+    #[error(
+        "kernel `{kernel}`: the iterations of a loop depend on data, and this software adapter ends every loop after {limit}; run it on the CPU"
+    )]
+    UnboundedLoop {
+        /// The kernel.
+        kernel: String,
+        /// How many passes through loops there may be.
+        limit: u32,
+    },
     /// An element type that the target lacks.
     #[error("`{func}`: `{what}` has type {dtype}, which the target does not have")]
     DType {
         /// The function.
         func: String,
         /// The buffer or variable.
+        what: String,
+        /// Its type.
+        dtype: DType,
+    },
+    /// Computation with 64-bit or `bfloat16` values on a GPU.
+    #[error(
+        "`{func}`: {what} has type {dtype}, which the GPU does not compute with; use int32 or float32 there, or run it on the CPU"
+    )]
+    WideType {
+        /// The function.
+        func: String,
+        /// The buffer that the value comes from, or the value.
         what: String,
         /// Its type.
         dtype: DType,

@@ -3,8 +3,8 @@
 //! The way of a function: homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
 //! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it
 //! (`speculate`); arrays of threads and workgroups shrink to what is touched (`storage`); the rest is emitted with flat
-//! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), and barriers put in
-//! (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests share one.
+//! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads made before
+//! loops (`hoist`), loops kept within what the device allows (`loop_passes`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
 //! [`Requirement`] says so and is checked at launch. Kernels assume that every dim is at least 1: a launch
@@ -15,7 +15,9 @@ mod cost;
 mod emit;
 mod empty_sum;
 mod error;
+mod hoist;
 mod host;
+mod loop_passes;
 mod nest;
 mod node;
 mod partition;
@@ -88,6 +90,9 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
             if gpu.is_some() {
                 require_fit(func, &array.name, &array.len, &mut lowered.requires)?;
             }
+        }
+        if let Some(limit) = gpu.and_then(|gpu| gpu.max_loop_passes) {
+            loop_passes::require(&kernel, limit, &mut lowered.requires)?;
         }
         lowered.kernels.push(kernel);
     }
@@ -285,8 +290,12 @@ fn kernel(
         Some(gpu) => Some(launch(func, dims, &group[0].nest, gpu)?),
         None => None,
     };
-    if let Some(gpu) = gpu {
+    if let (Some(gpu), Some(launch)) = (gpu, &launch) {
         check_limits(func, gpu, &emit, used.len())?;
+        body = hoist::hoist_loads(&emit.arrays, &mut emit.vars, body);
+        if let Some(limit) = gpu.max_loop_passes {
+            body = loop_passes::shorten(&mut emit.vars, &emit.scalars, launch, body, limit);
+        }
         body = barrier::insert_barriers(&func.name, &emit.arrays, body)?;
     }
     comment.dedup();

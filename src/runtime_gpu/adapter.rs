@@ -31,6 +31,11 @@ impl AdapterInfo {
     pub fn is_software(&self) -> bool {
         self.class == GpuClass::Software
     }
+
+    /// Whether it is Mesa's software adapter.
+    pub fn is_lavapipe(&self) -> bool {
+        self.is_software() && self.name.to_lowercase().contains("llvmpipe")
+    }
 }
 
 impl fmt::Display for AdapterInfo {

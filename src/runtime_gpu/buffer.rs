@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use super::device::lock;
 use super::{Gpu, GpuError};
+use crate::kernel::GLOBAL_ALIGN;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Bytes of unused buffers that the pool keeps at most.
@@ -360,7 +361,7 @@ impl DeviceTensor {
 
     /// Bytes of it that a kernel binds: at least one vector of four words, and whole ones.
     pub fn binding_bytes(&self) -> u64 {
-        self.device_bytes().max(1).next_multiple_of(16)
+        self.device_bytes().max(1).next_multiple_of(GLOBAL_ALIGN)
     }
 
     /// The same elements in another shape, without a copy.
@@ -390,7 +391,9 @@ impl DeviceTensor {
     /// # Errors
     /// If the device cannot hold it.
     pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), GpuError> {
-        let bytes = device_bytes(dtype, shape)?.max(1).next_multiple_of(16);
+        let bytes = device_bytes(dtype, shape)?
+            .max(1)
+            .next_multiple_of(GLOBAL_ALIGN);
         if self.buffer.size() < bytes || Arc::get_mut(&mut self.buffer).is_none() {
             self.buffer = self.gpu.alloc(bytes)?;
         }

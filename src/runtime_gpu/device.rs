@@ -266,6 +266,9 @@ fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
     limits.or_worse_values_from(can)
 }
 
+/// Mesa ends every loop of a thread after this many passes through all of them (`LP_MAX_TGSI_LOOP_ITERATIONS`).
+const LAVAPIPE_LOOP_PASSES: u32 = 65_535;
+
 fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> GpuTarget {
     GpuTarget {
         class: info.class,
@@ -276,5 +279,6 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
         immediate_bytes: limits.max_immediate_size,
         f16: features.contains(wgpu::Features::SHADER_F16),
         subgroups: features.contains(wgpu::Features::SUBGROUP),
+        max_loop_passes: info.is_lavapipe().then_some(LAVAPIPE_LOOP_PASSES),
     }
 }

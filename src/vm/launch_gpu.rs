@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::VmError;
 use super::launch::{Args, KernelPlan, Plan, Site};
 use crate::artifact::{Executable, KernelFunc, ScalarPassing, Wgsl};
-use crate::kernel::{Access, BufferRef, Kernel, LoweredFunc, folded_grid};
+use crate::kernel::{Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, folded_grid};
 use crate::runtime::Value;
 use crate::runtime_gpu::{
     Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc,
@@ -126,7 +126,7 @@ impl GpuBackend {
         }
         let plan = &*plan;
         for (temp, &bytes) in plan.temps.iter().enumerate() {
-            let bytes = (bytes as u64).max(1).next_multiple_of(16);
+            let bytes = (bytes as u64).max(1).next_multiple_of(GLOBAL_ALIGN);
             if self.temps.get(temp).is_none_or(|t| t.size() < bytes) {
                 let buffer = self.gpu.alloc(bytes)?;
                 match self.temps.get_mut(temp) {
@@ -264,7 +264,9 @@ fn bound<'a>(
 ) -> Result<Vec<(&'a DeviceBuffer, u64)>, VmError> {
     let buffer = |binding: &BufferRef| match *binding {
         BufferRef::Temp(index) => {
-            let bytes = (plan.temps[index] as u64).max(1).next_multiple_of(16);
+            let bytes = (plan.temps[index] as u64)
+                .max(1)
+                .next_multiple_of(GLOBAL_ALIGN);
             Ok((&*temps[index], bytes))
         }
         BufferRef::Param(index) => match args.get(index) {

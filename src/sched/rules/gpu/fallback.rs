@@ -1,10 +1,12 @@
-//! The rule that takes what is left: spatial iterations over all threads, reductions serially inside a thread.
+//! The rule that takes what is left: spatial iterations over all threads, reductions serially inside a thread, in a register
+//! where the block is nothing but a reduction.
 
-use crate::ir::{BlockId, ThreadAxis};
+use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::Declined;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
-use crate::sched::{Factor, Schedule};
+use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
 const THREADS: i64 = 64;
 
@@ -13,10 +15,12 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), Declined> {
-    let mut trial = schedule.clone();
-    if spread(&mut trial, block, target).is_ok() {
-        *schedule = trial;
-        return Ok(());
+    for way in [in_register, in_memory] {
+        let mut trial = schedule.clone();
+        if way(&mut trial, block, target).is_ok() {
+            *schedule = trial;
+            return Ok(());
+        }
     }
     // Loops that cannot run side by side run in one thread.
     let loops = schedule.get_loops(block)?;
@@ -30,12 +34,44 @@ pub(super) fn apply(
     Ok(())
 }
 
-fn spread(schedule: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), Declined> {
-    let nest = sort_loops(schedule, block)?;
-    let fused = fuse_all(schedule, block, &nest.spatial)?;
-    let threads = THREADS.min(target.max_threads.into());
-    let loops = schedule.split(fused, &[Factor::Infer, threads.into()])?;
-    schedule.bind(loops[0], ThreadAxis::BlockIdxX)?;
-    schedule.bind(loops[1], ThreadAxis::ThreadIdxX)?;
+/// A reduction whose running value is in a register of its thread.
+fn in_register(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), Declined> {
+    if !matches!(
+        classify(sch.func(), block),
+        Pattern::Reduction | Pattern::Matmul(_)
+    ) {
+        return Err(Declined::Pattern("no reduction"));
+    }
+    let nest = sort_loops(sch, block)?;
+    let &first = nest
+        .reduce
+        .first()
+        .ok_or(Declined::Pattern("no reduce loop"))?;
+    let write_back = sch.cache_write(block, 0, "local", &[])?;
+    let thread = over_threads(sch, block, &nest.spatial, target)?;
+    sch.reverse_compute_at(write_back, thread, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.decompose_reduction(block, first)?;
     Ok(())
+}
+
+/// Any block: what it updates stays in memory.
+fn in_memory(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), Declined> {
+    let nest = sort_loops(sch, block)?;
+    over_threads(sch, block, &nest.spatial, target)?;
+    Ok(())
+}
+
+/// Fuses the loops and splits them over workgroups and threads; gives the loop over threads.
+fn over_threads(
+    sch: &mut Schedule,
+    block: BlockId,
+    spatial: &[LoopId],
+    target: &GpuTarget,
+) -> Result<LoopId, Declined> {
+    let fused = fuse_all(sch, block, spatial)?;
+    let threads = THREADS.min(target.max_threads.into());
+    let loops = sch.split(fused, &[Factor::Infer, threads.into()])?;
+    sch.bind(loops[0], ThreadAxis::BlockIdxX)?;
+    sch.bind(loops[1], ThreadAxis::ThreadIdxX)?;
+    Ok(loops[1])
 }

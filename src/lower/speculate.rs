@@ -38,22 +38,23 @@ pub(super) fn run_past_the_end(
 fn harmless(nodes: &[Node]) -> bool {
     nodes.iter().all(|node| {
         let looping = matches!(node, Node::While { .. });
-        let mut fails = false;
-        for e in node.exprs() {
-            e.walk(&mut |e| {
-                fails |= matches!(
-                    e.kind(),
-                    ExprKind::Binary(
-                        BinOp::Div | BinOp::Mod | BinOp::FloorDiv | BinOp::FloorMod,
-                        _,
-                        d
-                    ) if !e.dtype().is_float() && d.as_int().is_none_or(|d| d == 0)
-                ) || matches!(e.kind(), ExprKind::Call(Intrin::Pow, _));
-                !fails
-            });
-        }
+        let fails = node.exprs().into_iter().any(may_fail);
         !looping && !fails && node.nested().into_iter().all(|n| harmless(n))
     })
+}
+
+/// Whether an expression can fail for some values of its operands, as an integer division can.
+pub(super) fn may_fail(e: &Expr) -> bool {
+    let mut fails = false;
+    e.walk(&mut |e| {
+        fails |= matches!(
+            e.kind(),
+            ExprKind::Binary(BinOp::Div | BinOp::Mod | BinOp::FloorDiv | BinOp::FloorMod, _, d)
+                if !e.dtype().is_float() && d.as_int().is_none_or(|d| d == 0)
+        ) || matches!(e.kind(), ExprKind::Call(Intrin::Pow, _));
+        !fails
+    });
+    fails
 }
 
 fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {

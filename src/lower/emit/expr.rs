@@ -11,7 +11,7 @@ use crate::tensor::scalar::BinOp;
 
 impl Emit<'_> {
     /// The type that values of a scalar type have in the kernel.
-    fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
+    pub(super) fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
         let ty = e.dtype().scalar;
         if self.gpu && matches!(ty, ScalarType::I64) && is_index(e) {
             return Ok(self.index);
@@ -22,7 +22,20 @@ impl Emit<'_> {
                 ScalarType::I64 | ScalarType::U64 | ScalarType::F64 | ScalarType::BF16
             )
         {
-            return Err(self.error_dtype(&format!("{e:?}"), e.dtype()));
+            let mut source = None;
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, _) = e.kind()
+                    && buffer.dtype() == e.dtype()
+                {
+                    source.get_or_insert_with(|| format!("buffer `{}`", buffer.name()));
+                }
+                source.is_none()
+            });
+            return Err(LowerError::WideType {
+                func: self.func.to_owned(),
+                what: source.unwrap_or_else(|| format!("`{e:?}`")),
+                dtype: e.dtype(),
+            });
         }
         Ok(ty)
     }

@@ -381,22 +381,34 @@ impl<'a> Emit<'a> {
             .all(|(i, n)| self.prover.below(i, n) && self.prover.nonnegative(i))
     }
 
+    /// Whether an array ends with a whole vector of so many lanes, whatever its number of elements.
+    fn is_padded(&self, id: ArrayId, lanes: u16) -> bool {
+        let array = &self.arrays[id];
+        let bytes = array.dtype.bytes() as u64 * u64::from(lanes);
+        self.gpu
+            && matches!(array.space, Space::Global { .. })
+            && kernel::GLOBAL_ALIGN.is_multiple_of(bytes)
+    }
+
     /// Chooses the element width of each array; to be called when everything is emitted.
     pub(super) fn set_widths(&mut self) {
         for (id, widths) in &self.widths {
             let widest = widths.iter().copied().max().unwrap_or(1);
             let fits = (widest == 2 || widest == 4)
                 && widths.iter().all(|&w| w == 1 || w == widest)
-                && self.shapes[id]
-                    .shape()
-                    .iter()
-                    .fold(Poly::of(&Expr::i64(1)), |p, e| p.times(&Poly::of(e)))
-                    .is_multiple_of(widest.into());
+                && (self.is_padded(*id, widest)
+                    || elements(&self.shapes[id]).is_multiple_of(widest.into()));
             if fits {
                 self.arrays[*id].vector = widest;
             }
         }
     }
+}
+
+/// Number of elements of a buffer.
+fn elements(buffer: &Buffer) -> Poly {
+    let extents = buffer.shape().iter();
+    extents.fold(Poly::of(&Expr::i64(1)), |p, e| p.times(&Poly::of(e)))
 }
 
 fn push_branch(out: &mut Vec<Stmt>, cond: kernel::Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) {

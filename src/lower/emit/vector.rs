@@ -7,6 +7,7 @@ use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
 use crate::lower::node::{Node, substitute_nodes};
 use crate::lower::poly::Poly;
+use crate::lower::speculate::may_fail;
 use crate::lower::widen::is_index;
 use crate::tensor::scalar::BinOp;
 
@@ -143,7 +144,10 @@ impl Emit<'_> {
                     then,
                     otherwise,
                 } if otherwise.is_empty() => {
-                    let Some(shared) = self.shared_condition(cond, lanes) else {
+                    let shared = self
+                        .shared_condition(cond, lanes)
+                        .or_else(|| self.padded_condition(cond, then, lanes));
+                    let Some(shared) = shared else {
                         return Ok(None);
                     };
                     let test = self.value(&shared)?;
@@ -181,6 +185,52 @@ impl Emit<'_> {
             all = all.and(base.lt(b));
         }
         Some(all)
+    }
+
+    /// The condition in the first lane, if the others may run past the end: `index < n` where every array is accessed at
+    /// `index` and has `n` elements, so that what is read and written too much is the padding of [`kernel::GLOBAL_ALIGN`].
+    fn padded_condition(&self, cond: &Expr, then: &[Node], lanes: &Lanes<'_>) -> Option<Expr> {
+        let mut first = Expr::bool(true);
+        let mut end = None;
+        for c in cond.conjuncts() {
+            if !lanes.vary(&c) {
+                first = first.and(c);
+                continue;
+            }
+            let (index, len) = c.as_binary(BinOp::Lt)?;
+            let base = lanes.aligned_base(index)?;
+            if end.is_some() || lanes.vary(len) {
+                return None;
+            }
+            first = first.and(base.lt(len));
+            end = Some((Poly::of(index).join_div_mod(), Poly::of(len)));
+        }
+        let (index, len) = end?;
+        let same = |a: &Poly, b: &Poly| a.clone().plus(b, -1).as_const() == Some(0);
+        let at_index = |buffer: &Buffer, indices: &[Expr]| {
+            self.is_padded(self.array_id(buffer), lanes.count)
+                && same(&self.flat(buffer, indices), &index)
+                && same(&super::elements(buffer), &len)
+        };
+        let fits = then.iter().all(|node| match node {
+            Node::Store {
+                buffer,
+                indices,
+                value,
+                axes: _,
+            } => {
+                let mut fits = at_index(buffer, indices) && !may_fail(value);
+                value.walk(&mut |e| {
+                    if let ExprKind::Load(buffer, indices) = e.kind() {
+                        fits &= !lanes.vary(e) || at_index(buffer, indices);
+                    }
+                    fits
+                });
+                fits
+            }
+            Node::For { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => false,
+        });
+        fits.then_some(first)
     }
 
     /// The index with `min(base + lane, n - 1)` written as `min(base, n - lanes) + lane` where base and `n` are multiples
@@ -225,6 +275,7 @@ impl Emit<'_> {
         if is_index(e) {
             return self.lane_by_lane(e, lanes);
         }
+        self.value_type(e)?;
         let boxed = |e: Result<kernel::Expr, LowerError>| e.map(Box::new);
         Ok(match e.kind() {
             ExprKind::Load(buffer, indices) => self.vector_load(buffer, indices, lanes)?,

@@ -38,7 +38,14 @@ pub(super) fn apply(
     if along_rows(sch.func(), first).is_empty() {
         return Err(Declined::Pattern("rows are not contiguous"));
     }
-    let threads = threads(sch.func(), first, target);
+    let share = Share {
+        threads: threads(sch.func(), first, target),
+        repeat: if target.class == GpuClass::Software {
+            4
+        } else {
+            1
+        },
+    };
     let loops = sch.get_loops(last)?;
     let (outer, inner) = loops.split_at(rows.len());
     if outer.is_empty() && chain.len() > 1 {
@@ -52,15 +59,25 @@ pub(super) fn apply(
             Some(row)
         }
     };
-    over_threads(sch, last, inner, threads)?;
+    over_threads(sch, last, inner, share)?;
     for &b in chain.iter().rev().filter(|&&b| b != last) {
         let row = row.ok_or(Declined::Pattern("no rows"))?;
         sch.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
         let all = sch.get_loops(b)?;
         let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
-        over_threads(sch, b, &all[from..], threads)?;
+        over_threads(sch, b, &all[from..], share)?;
     }
     Ok(())
+}
+
+/// How the threads of a workgroup share a row.
+#[derive(Clone, Copy)]
+struct Share {
+    threads: i64,
+    /// Elements of a thread that are written out in one iteration, where it takes single elements. On a software adapter the
+    /// bookkeeping of a loop costs as much as several elements (measured on lavapipe, softmax over rows of 4096: 0.8 of the
+    /// time).
+    repeat: i64,
 }
 
 /// Splits the fused loops over the threads of a workgroup, neighbours to neighbours; in rows of whole vectors a thread takes
@@ -69,16 +86,23 @@ fn over_threads(
     sch: &mut Schedule,
     block: BlockId,
     loops: &[LoopId],
-    threads: i64,
+    share: Share,
 ) -> Result<(), Declined> {
     if loops.is_empty() {
         return Ok(());
     }
+    let Share { threads, repeat } = share;
     let fused = fuse_loops(sch, loops)?;
     let whole = sch.func().loops[fused].extent.as_int();
     if !whole.is_some_and(|n| n % LANES == 0 && n >= threads * LANES) {
-        let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
-        sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
+        if repeat == 1 || whole.is_some_and(|n| n < threads * repeat) {
+            let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
+            sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
+        } else {
+            let parts = sch.split(fused, &[Factor::Infer, repeat.into(), threads.into()])?;
+            sch.bind(parts[2], ThreadAxis::ThreadIdxX)?;
+            sch.unroll(parts[1])?;
+        }
         return Ok(());
     }
     let parts = sch.split(fused, &[Factor::Infer, threads.into(), LANES.into()])?;

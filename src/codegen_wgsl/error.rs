@@ -26,7 +26,7 @@ pub enum WgslError {
     },
     /// A store of elements narrower than a word: neighbours share the word.
     #[error(
-        "kernel `{kernel}` stores {dtype} into `{array}`: elements narrower than 4 bytes cannot be written on the GPU"
+        "kernel `{kernel}` stores {dtype} into `{array}`: elements narrower than 4 bytes cannot be written on the GPU; use int32 or float32 there, or run it on the CPU"
     )]
     NarrowStore {
         /// The kernel.

@@ -458,6 +458,10 @@ impl Emitter<'_> {
                 format!(".{}", lane_name((v % w) as u64)),
             ));
         }
+        if let Some((group, component)) = split_remainder(index, i64::from(width)) {
+            let component = lane_name(component as u64);
+            return Ok((self.expr(&group)?, format!(".{component}")));
+        }
         let at = self.expr(index)?;
         let at = self.bind(&at);
         Ok((
@@ -471,6 +475,32 @@ impl Emitter<'_> {
 enum Side {
     Left,
     Right,
+}
+
+/// `(index / width, index % width)` where every term but a constant is a multiple of the width.
+fn split_remainder(index: &Expr, width: i64) -> Option<(Expr, i64)> {
+    let (terms, constant) = match index {
+        Expr::Binary(BinOp::Add, a, b) => match &**b {
+            Expr::Int(v, _) => (&**a, *v),
+            _ => (index, 0),
+        },
+        Expr::Binary(BinOp::Sub, a, b) => match &**b {
+            Expr::Int(v, _) => (&**a, -v),
+            _ => (index, 0),
+        },
+        _ => (index, 0),
+    };
+    let group = exact_quotient(terms, width)?;
+    let more = constant.div_euclid(width);
+    let group = match more {
+        0 => group,
+        _ => Expr::Binary(
+            BinOp::Add,
+            Box::new(group),
+            Box::new(Expr::Int(more, ScalarType::I32)),
+        ),
+    };
+    Some((group, constant.rem_euclid(width)))
 }
 
 /// `index / width` where every term is a multiple of it, so that no division is left.

@@ -16,12 +16,16 @@ use crate::sched::rules::Declined;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
+/// Steps of `k` that are written out: those of one 16-byte load of `f32` along `k`.
+const LANES: i64 = 4;
+
 /// Loops of the update after splitting.
 struct Loops {
     /// Threads along `n`, the innermost loop that is bound.
     nx: LoopId,
-    /// Steps of `k`, and within a step.
+    /// Steps of `k` between barriers, between loads into registers (the same without shared memory), and within those.
     ko: LoopId,
+    kr: LoopId,
     ki: LoopId,
     /// The tile of a thread.
     mi: LoopId,
@@ -49,13 +53,16 @@ pub(super) fn apply(
             .map(|&at| sch.func().loops[loops[at]].extent.as_int())
             .product::<Option<i64>>()
     };
-    let b_along_n = matmul.b.contiguous.is_some_and(|at| matmul.n.contains(&at));
+    let b_in_vectors = matmul.b.contiguous.is_some_and(|at| {
+        let along = &sch.func().loops[loops[at]].extent;
+        along.as_int().is_some_and(|n| n % LANES == 0)
+    });
     let tile = Tile::choose(
         target,
         Extents {
             m: extent(&matmul.m),
             n: extent(&matmul.n),
-            b_along_n,
+            b_in_vectors,
         },
     );
     let write_back = sch.cache_write(block, 0, "local", &[])?;
@@ -65,13 +72,10 @@ pub(super) fn apply(
     for operand in [&matmul.a, &matmul.b] {
         if tile.shared {
             load_shared(sch, block, operand, &l, tile)?;
-        } else {
-            load_local(sch, block, operand, &matmul, &l)?;
         }
+        load_local(sch, block, operand, &matmul, &l)?;
     }
-    if !tile.shared {
-        sch.unroll(l.ki)?;
-    }
+    sch.unroll(l.ki)?;
     tile_loops(sch, &[l.mi, l.ni])?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let init_loops = inner_loops(sch, init, l.nx)?;
@@ -107,8 +111,16 @@ fn split(
     );
     let [mo, my, mi] = parts(sch, m, [Factor::Infer, tile.ty.into(), tile.tm.into()])?;
     let [no, nx, ni] = parts(sch, n, [Factor::Infer, tile.tx.into(), tile.tn.into()])?;
-    let [ko, ki] = parts(sch, k, [Factor::Infer, tile.bk.into()])?;
-    sch.reorder(&[mo, no, my, nx, ko, ki, mi, ni])?;
+    let (ko, kr, ki) = if tile.shared {
+        let steps = Factor::from((tile.bk / LANES).max(1));
+        let [ko, kr, ki] = parts(sch, k, [Factor::Infer, steps, tile.bk.min(LANES).into()])?;
+        (ko, kr, ki)
+    } else {
+        let [ko, ki] = parts(sch, k, [Factor::Infer, tile.bk.into()])?;
+        (ko, ko, ki)
+    };
+    let around: &[LoopId] = if kr == ko { &[ko] } else { &[ko, kr] };
+    sch.reorder(&[&[mo, no, my, nx], around, &[ki, mi, ni]].concat())?;
     if let Some(batch) = batch {
         sch.bind(batch, ThreadAxis::BlockIdxZ)?;
     }
@@ -118,7 +130,14 @@ fn split(
         sch.bind(my, ThreadAxis::ThreadIdxY)?;
     }
     sch.bind(nx, ThreadAxis::ThreadIdxX)?;
-    Ok(Loops { nx, ko, ki, mi, ni })
+    Ok(Loops {
+        nx,
+        ko,
+        kr,
+        ki,
+        mi,
+        ni,
+    })
 }
 
 fn parts<const N: usize>(
@@ -130,8 +149,7 @@ fn parts<const N: usize>(
     <[LoopId; N]>::try_from(loops).map_err(|_| Declined::Pattern("a split of other length"))
 }
 
-/// The threads of a workgroup copy what a step reads of an operand, neighbours to neighbours; each thread then takes what it
-/// needs into registers.
+/// The threads of a workgroup copy what a step reads of an operand, neighbours to neighbours.
 fn load_shared(
     sch: &mut Schedule,
     block: BlockId,
@@ -162,13 +180,10 @@ fn load_shared(
     if elements.is_some_and(|n| n <= 8 * threads * vector) {
         sch.unroll(parts[0])?;
     }
-    let own = sch.cache_read(block, operand.read_index, "local", &[block])?;
-    sch.compute_at(own, l.ki, UnitLoops::Drop, InsertAt::Latest)?;
-    let inner = inner_loops(sch, own, l.ki)?;
-    tile_loops(sch, &inner)
+    Ok(())
 }
 
-/// Each thread loads what it needs by itself, in vectors along the axis that is contiguous.
+/// Each thread loads what it needs into registers, in vectors along the axis that is contiguous.
 fn load_local(
     sch: &mut Schedule,
     block: BlockId,
@@ -178,7 +193,7 @@ fn load_local(
 ) -> Result<(), Declined> {
     let along_k = operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
     let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
-    let at = if along_k { l.ko } else { l.ki };
+    let at = if along_k { l.kr } else { l.ki };
     sch.compute_at(copy, at, UnitLoops::Drop, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;
     tile_loops(sch, &inner)

@@ -1,7 +1,8 @@
 //! Sizes of matmul tiles: a table by class of device, cut to the extents that are known.
 //!
-//! Measured for software adapters on lavapipe (Mesa 22.3, GEMM 1024, 2 cores): 8×1 threads of 8×16 with uniform loads of `A`,
-//! no shared memory, took half the time of forms with shared memory.
+//! Measured for software adapters on lavapipe (Mesa 22.3, GEMM 1024, 2 cores): 8×1 threads with uniform loads of `A` and no
+//! shared memory took half the time of forms with shared memory; of tiles, 16×16 took 78 ms, 16×12 82, 8×16 99, 16×8 104,
+//! 8×8 124, 16×4 159, and larger ones 95 and more; with `B` transposed, 16×16 77, 8×16 103, 8×8 114, 8×4 162.
 
 use crate::kernel::{GpuClass, GpuTarget};
 
@@ -27,26 +28,15 @@ pub(super) struct Tile {
 pub(super) struct Extents {
     pub(super) m: Option<i64>,
     pub(super) n: Option<i64>,
-    /// Whether neighbours in `n` are neighbours in the memory of `B`.
-    pub(super) b_along_n: bool,
+    /// Whether `B` consists of whole 16-byte vectors of `f32`.
+    pub(super) b_in_vectors: bool,
 }
 
 impl Tile {
     pub(super) fn choose(target: &GpuTarget, e: Extents) -> Self {
         let small_m = e.m.filter(|&m| m <= 8);
         let mut tile = if target.class == GpuClass::Software {
-            Self {
-                ty: 1,
-                tx: 8,
-                tm: 8,
-                tn: if e.b_along_n && e.n.is_some_and(|n| n % 4 == 0) {
-                    16
-                } else {
-                    4
-                },
-                bk: 4,
-                shared: false,
-            }
+            Self::software(e)
         } else if let Some(m) = small_m {
             Self {
                 ty: 1,
@@ -68,6 +58,29 @@ impl Tile {
             }
         }
         tile.fit(target)
+    }
+
+    /// The largest tile of which there are enough for all cores. A load of `B` costs eight times what one of `A` does, and
+    /// serves as many multiplications as the tile has rows.
+    fn software(e: Extents) -> Self {
+        let tx = 8;
+        let most_rows = e.m.map_or(8, |m| m.min(16));
+        let most_columns = if e.b_in_vectors { 16 } else { 4 };
+        let fits = |&(tm, tn): &(i64, i64)| {
+            let blocks = |m: i64, n: i64| (m + tm - 1) / tm * ((n + tx * tn - 1) / (tx * tn));
+            let enough = e.m.zip(e.n).is_none_or(|(m, n)| blocks(m, n) >= 16);
+            tm <= most_rows && tn <= most_columns && enough
+        };
+        let sizes = [(16, 16), (8, 16), (8, 8), (8, 4)];
+        let (tm, tn) = sizes.into_iter().find(fits).unwrap_or((8, most_columns));
+        Self {
+            ty: 1,
+            tx,
+            tm,
+            tn,
+            bk: 4,
+            shared: false,
+        }
     }
 
     fn by_class(target: &GpuTarget, e: Extents) -> Self {

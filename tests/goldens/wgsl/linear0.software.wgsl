@@ -1,5 +1,5 @@
 // Y_init, X_local, W_local, Y_update, Y_local
-@group(0) @binding(0) var<storage, read> X: array<f32>;
+@group(0) @binding(0) var<storage, read> X: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> W: array<f32>;
 @group(0) @binding(2) var<storage, read> B: array<f32>;
 @group(0) @binding(3) var<storage, read_write> Z: array<f32>;
@@ -31,23 +31,26 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
     if (group < args.grid_x * args.grid_y * args.grid_z) {
         Y_local_0 = vec4<f32>(0.0f);
         for (var k_0: i32 = 0; k_0 < args.size; k_0++) {
-            let t = k_0 * 4;
-            X_local_0 = vec4<f32>(X[t], X[t + 1], X[t + 2], X[t + 3]);
-            let t_1 = (min(args.n, bx * 32 + tx * 4 + 1) - 1) * args.m + k_0 * 4;
-            W_local_0 = vec4<f32>(W[t_1], W[t_1 + 1], W[t_1 + 2], W[t_1 + 3]);
-            let t_2 = (min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + k_0 * 4;
-            W_local_1 = vec4<f32>(W[t_2], W[t_2 + 1], W[t_2 + 2], W[t_2 + 3]);
-            let t_3 = (min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + k_0 * 4;
-            W_local_2 = vec4<f32>(W[t_3], W[t_3 + 1], W[t_3 + 2], W[t_3 + 3]);
-            let t_4 = (min(args.n, bx * 32 + tx * 4 + 4) - 1) * args.m + k_0 * 4;
-            W_local_3 = vec4<f32>(W[t_4], W[t_4 + 1], W[t_4 + 2], W[t_4 + 3]);
+            X_local_0 = X[k_0];
+            let t = (min(args.n, bx * 32 + tx * 4 + 1) - 1) * args.m + k_0 * 4;
+            W_local_0 = vec4<f32>(W[t], W[t + 1], W[t + 2], W[t + 3]);
+            let t_1 = (min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + k_0 * 4;
+            W_local_1 = vec4<f32>(W[t_1], W[t_1 + 1], W[t_1 + 2], W[t_1 + 3]);
+            let t_2 = (min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + k_0 * 4;
+            W_local_2 = vec4<f32>(W[t_2], W[t_2 + 1], W[t_2 + 2], W[t_2 + 3]);
+            let t_3 = (min(args.n, bx * 32 + tx * 4 + 4) - 1) * args.m + k_0 * 4;
+            W_local_3 = vec4<f32>(W[t_3], W[t_3 + 1], W[t_3 + 2], W[t_3 + 3]);
             Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.x) * vec4<f32>(W_local_0.x, W_local_1.x, W_local_2.x, W_local_3.x);
             Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.y) * vec4<f32>(W_local_0.y, W_local_1.y, W_local_2.y, W_local_3.y);
             Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.z) * vec4<f32>(W_local_0.z, W_local_1.z, W_local_2.z, W_local_3.z);
             Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.w) * vec4<f32>(W_local_0.w, W_local_1.w, W_local_2.w, W_local_3.w);
         }
         for (var k_0_1: i32 = 0; k_0_1 < args.size_1; k_0_1++) {
-            X_local_0 = vec4<f32>(X[args.size_2 - 1], X[args.size_3 - 1], X[args.m - 1], X[args.m - 1]);
+            let t_4 = args.size_2 - 1;
+            let t_5 = args.size_3 - 1;
+            let t_6 = args.m - 1;
+            let t_7 = args.m - 1;
+            X_local_0 = vec4<f32>(X[u32(t_4) / 4u][u32(t_4) % 4u], X[u32(t_5) / 4u][u32(t_5) % 4u], X[u32(t_6) / 4u][u32(t_6) % 4u], X[u32(t_7) / 4u][u32(t_7) % 4u]);
             W_local_0 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 1) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 1) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 1) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 1) * args.m - 1]);
             W_local_1 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 2) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 2) * args.m - 1]);
             W_local_2 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 3) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 3) * args.m - 1]);

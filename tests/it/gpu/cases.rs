@@ -1,6 +1,6 @@
 //! Default schedules on the GPU compute what the interpreter computes.
 
-use weftile::kernel::Target;
+use weftile::kernel::{GpuClass, Target};
 use weftile::runtime_gpu::{Gpu, adapters};
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
@@ -10,7 +10,7 @@ use super::launch::launch;
 
 /// The first adapter; `None` where there is none and none is required.
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-fn gpu() -> Option<Gpu> {
+pub(super) fn gpu() -> Option<Gpu> {
     match adapters().first() {
         Some(adapter) => Some(adapter.open(Default::default()).expect("opens")),
         None if std::env::var_os("WEFTILE_REQUIRE_GPU").is_some() => {
@@ -48,15 +48,33 @@ fn data(shape: &[usize], special: bool) -> Tensor {
 
 /// Runs the function `f` of the text on both for each list of shapes; the last tensor is the result.
 fn check(text: &str, rules: &[&str], terms: usize, special: bool, cases: &[&[&[usize]]]) {
+    check_as(None, text, rules, terms, special, cases);
+}
+
+/// The same, with the schedule for a device of another class that has the limits of the one that is there.
+pub(super) fn check_as(
+    class: Option<GpuClass>,
+    text: &str,
+    rules: &[&str],
+    terms: usize,
+    special: bool,
+    cases: &[&[&[usize]]],
+) {
     let Some(gpu) = gpu() else { return };
     let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
     let func = module.prim_func("f").expect("is there");
-    let target = Target::Gpu(gpu.target().clone());
+    let mut target = gpu.target().clone();
+    target.class = class.unwrap_or(target.class);
+    let target = Target::Gpu(target);
     let scheduled = sched::rules::schedule(func, &target);
-    assert_eq!(scheduled.rules, rules);
+    assert_eq!(scheduled.rules, rules, "{class:?}");
     let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
     for kernel in &lowered.kernels {
-        assert!(kernel.in_bounds, "{} has unproved accesses", kernel.name);
+        assert!(
+            kernel.in_bounds,
+            "{class:?}: {} has unproved accesses",
+            kernel.name
+        );
     }
     for shapes in cases {
         let (result, inputs) = shapes.split_last().expect("has a result");
@@ -69,7 +87,7 @@ fn check(text: &str, rules: &[&str], terms: usize, special: bool, cases: &[&[&[u
         launch(&gpu, &lowered, &mut tensors, 1);
         let tolerance = Tolerance::of(ScalarType::F32, terms);
         let difference = compare(&expected[inputs.len()], &tensors[inputs.len()], tolerance);
-        assert!(difference.is_ok(), "{shapes:?}: {difference:?}");
+        assert!(difference.is_ok(), "{class:?} {shapes:?}: {difference:?}");
     }
 }
 
@@ -144,7 +162,7 @@ def f(x: T.handle, y: T.handle):
     check(text, &["elementwise"], 1, true, shapes);
 }
 
-const LINEAR: &str = r#"
+pub(super) const LINEAR: &str = r#"
 @T.prim_func
 def f(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
     s, m, n = T.int64(), T.int64(), T.int64()
@@ -232,9 +250,7 @@ def f(A: T.Buffer((3, 16, 24), "float32"), B: T.Buffer((3, 24, 40), "float32"), 
     );
 }
 
-#[test]
-fn softmax_over_symbolic_rows() {
-    let text = r#"
+pub(super) const SOFTMAX: &str = r#"
 @T.prim_func
 def f(a: T.handle, y: T.handle):
     n, m = T.int64(), T.int64()
@@ -264,13 +280,16 @@ def f(a: T.handle, y: T.handle):
             vi, vk = T.axis.remap("SS", [i, k])
             Y[vi, vk] = ex[vi, vk] / sm[vi]
 "#;
+
+#[test]
+fn softmax_over_symbolic_rows() {
     let shapes: &[&[&[usize]]] = &[
         &[&[1, 1], &[1, 1]],
         &[&[5, 67], &[5, 67]],
         &[&[3, 1031], &[3, 1031]],
         &[&[66_001, 3], &[66_001, 3]],
     ];
-    check(text, &["rows"], 1031, false, shapes);
+    check(SOFTMAX, &["rows"], 1031, false, shapes);
 }
 
 #[test]

@@ -1,6 +1,9 @@
-//! The WGSL of the lesson's kernels, so that a reviewer sees every change of the emitted text. `WEFTILE_BLESS=1` rewrites.
+//! The WGSL of the lesson's kernels, so that a reviewer sees every change of the emitted text. `WEFTILE_BLESS=1` rewrites. The
+//! SPIR-V of each is valid for Vulkan 1.1, as `spirv-val` says where it is installed.
 
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use weftile::codegen_wgsl;
 use weftile::kernel::{GpuClass, GpuTarget, Target};
@@ -29,6 +32,27 @@ class Module:
                 Z[vi, vj] = Y[vi, vj] + B[vj]
 
     @T.prim_func
+    def matmul(A: T.Buffer((256, 256), "float32"), B: T.Buffer((256, 256), "float32"), C: T.Buffer((256, 256), "float32")):
+        for i, j, k in T.grid(256, 256, 256):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+    @T.prim_func
+    def row_sums(a: T.handle, y: T.handle):
+        n, m = T.int64(), T.int64()
+        A = T.match_buffer(a, (n, m), "float32")
+        Y = T.match_buffer(y, (n, ), "float32")
+        for i, k in T.grid(n, m):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+
+    @T.prim_func
     def relu0(x: T.handle, y: T.handle):
         n = T.int64()
         X = T.match_buffer(x, (1, n), "float32")
@@ -55,7 +79,7 @@ fn check(name: &str, target: GpuTarget, rules: &[&str]) {
     for kernel in &lowered.kernels {
         let wgsl = codegen_wgsl::emit(kernel, gpu).expect("emits");
         codegen_wgsl::validate(&wgsl).expect("naga accepts it");
-        codegen_wgsl::spirv(&wgsl).expect("translates");
+        check_spirv(name, &codegen_wgsl::spirv(&wgsl).expect("translates"));
         text.push_str(&wgsl.text);
     }
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -75,6 +99,36 @@ fn check(name: &str, target: GpuTarget, rules: &[&str]) {
             diff.unified_diff()
         );
     }
+}
+
+/// Asks the validator of Khronos.
+#[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+fn check_spirv(name: &str, words: &[u32]) {
+    let validator = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.1", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut validator = match validator {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            eprintln!("skipped: spirv-val is not installed (package spirv-tools)");
+            return;
+        }
+        Err(error) => panic!("spirv-val does not start: {error}"),
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut input = validator.stdin.take().expect("is piped");
+    input.write_all(&bytes).expect("takes the module");
+    drop(input);
+    let output = validator.wait_with_output().expect("ends");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(
+        output.status.success(),
+        "{name}: {}",
+        String::from_utf8_lossy(&said)
+    );
 }
 
 fn target(class: GpuClass) -> GpuTarget {
@@ -103,4 +157,24 @@ fn linear_without_immediates() {
 #[test]
 fn relu() {
     check("relu0.gpu", target(GpuClass::Nvidia), &["elementwise"]);
+}
+
+#[test]
+fn relu_on_a_software_adapter() {
+    check(
+        "relu0.software",
+        target(GpuClass::Software),
+        &["elementwise"],
+    );
+}
+
+#[test]
+fn matmul_of_constant_extents() {
+    check("matmul.gpu", target(GpuClass::Nvidia), &["matmul"]);
+}
+
+#[test]
+fn sums_of_rows() {
+    check("row_sums.gpu", target(GpuClass::Nvidia), &["rows"]);
+    check("row_sums.software", target(GpuClass::Software), &["rows"]);
 }

@@ -1,5 +1,8 @@
 //! Default schedules on the GPU against the interpreter, and the emitted WGSL against goldens.
 
 mod cases;
+mod classes;
 mod goldens;
 mod launch;
+mod loops;
+mod types;

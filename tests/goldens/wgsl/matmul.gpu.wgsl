@@ -1,0 +1,101 @@
+// C_init, A_shared, B_shared, A_shared_local, B_shared_local, C_update, C_local
+@group(0) @binding(0) var<storage, read> A: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> B: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> C: array<vec4<f32>>;
+var<workgroup> A_shared: array<vec4<f32>, 256>;
+var<workgroup> B_shared: array<vec4<f32>, 256>;
+
+@compute @workgroup_size(16, 8, 1)
+fn matmul(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>) {
+    let bx = i32(block_idx.x);
+    let by = i32(block_idx.y);
+    let tx = i32(thread_idx.x);
+    let ty = i32(thread_idx.y);
+    var C_local_0: vec4<f32>;
+    var C_local_1: vec4<f32>;
+    var C_local_2: vec4<f32>;
+    var C_local_3: vec4<f32>;
+    var C_local_4: vec4<f32>;
+    var C_local_5: vec4<f32>;
+    var C_local_6: vec4<f32>;
+    var C_local_7: vec4<f32>;
+    var A_shared_local_0: vec4<f32>;
+    var A_shared_local_1: vec4<f32>;
+    var A_shared_local_2: vec4<f32>;
+    var A_shared_local_3: vec4<f32>;
+    var A_shared_local_4: vec4<f32>;
+    var A_shared_local_5: vec4<f32>;
+    var A_shared_local_6: vec4<f32>;
+    var A_shared_local_7: vec4<f32>;
+    var B_shared_local_0: vec4<f32>;
+    C_local_0 = vec4<f32>(0.0f);
+    C_local_1 = vec4<f32>(0.0f);
+    C_local_2 = vec4<f32>(0.0f);
+    C_local_3 = vec4<f32>(0.0f);
+    C_local_4 = vec4<f32>(0.0f);
+    C_local_5 = vec4<f32>(0.0f);
+    C_local_6 = vec4<f32>(0.0f);
+    C_local_7 = vec4<f32>(0.0f);
+    for (var k_0: i32 = 0; k_0 < 16; k_0++) {
+        workgroupBarrier();
+        A_shared[ty * 16 + tx] = A[by * 4096 + ty * 256 + (tx >> 2u) * 64 + k_0 * 4 + (tx & 3)];
+        A_shared[ty * 16 + tx + 128] = A[by * 4096 + ty * 256 + (tx >> 2u) * 64 + k_0 * 4 + (tx & 3) + 2048];
+        B_shared[ty * 16 + tx] = B[k_0 * 1024 + ty * 64 + bx * 16 + tx];
+        B_shared[ty * 16 + tx + 128] = B[k_0 * 1024 + ty * 64 + bx * 16 + tx + 512];
+        workgroupBarrier();
+        for (var k_1: i32 = 0; k_1 < 4; k_1++) {
+            A_shared_local_0 = A_shared[ty * 32 + k_1];
+            A_shared_local_1 = A_shared[ty * 32 + k_1 + 4];
+            A_shared_local_2 = A_shared[ty * 32 + k_1 + 8];
+            A_shared_local_3 = A_shared[ty * 32 + k_1 + 12];
+            A_shared_local_4 = A_shared[ty * 32 + k_1 + 16];
+            A_shared_local_5 = A_shared[ty * 32 + k_1 + 20];
+            A_shared_local_6 = A_shared[ty * 32 + k_1 + 24];
+            A_shared_local_7 = A_shared[ty * 32 + k_1 + 28];
+            B_shared_local_0 = B_shared[k_1 * 64 + tx];
+            C_local_0 = C_local_0 + vec4<f32>(A_shared_local_0.x) * B_shared_local_0;
+            C_local_1 = C_local_1 + vec4<f32>(A_shared_local_1.x) * B_shared_local_0;
+            C_local_2 = C_local_2 + vec4<f32>(A_shared_local_2.x) * B_shared_local_0;
+            C_local_3 = C_local_3 + vec4<f32>(A_shared_local_3.x) * B_shared_local_0;
+            C_local_4 = C_local_4 + vec4<f32>(A_shared_local_4.x) * B_shared_local_0;
+            C_local_5 = C_local_5 + vec4<f32>(A_shared_local_5.x) * B_shared_local_0;
+            C_local_6 = C_local_6 + vec4<f32>(A_shared_local_6.x) * B_shared_local_0;
+            C_local_7 = C_local_7 + vec4<f32>(A_shared_local_7.x) * B_shared_local_0;
+            B_shared_local_0 = B_shared[k_1 * 64 + tx + 16];
+            C_local_0 = C_local_0 + vec4<f32>(A_shared_local_0.y) * B_shared_local_0;
+            C_local_1 = C_local_1 + vec4<f32>(A_shared_local_1.y) * B_shared_local_0;
+            C_local_2 = C_local_2 + vec4<f32>(A_shared_local_2.y) * B_shared_local_0;
+            C_local_3 = C_local_3 + vec4<f32>(A_shared_local_3.y) * B_shared_local_0;
+            C_local_4 = C_local_4 + vec4<f32>(A_shared_local_4.y) * B_shared_local_0;
+            C_local_5 = C_local_5 + vec4<f32>(A_shared_local_5.y) * B_shared_local_0;
+            C_local_6 = C_local_6 + vec4<f32>(A_shared_local_6.y) * B_shared_local_0;
+            C_local_7 = C_local_7 + vec4<f32>(A_shared_local_7.y) * B_shared_local_0;
+            B_shared_local_0 = B_shared[k_1 * 64 + tx + 32];
+            C_local_0 = C_local_0 + vec4<f32>(A_shared_local_0.z) * B_shared_local_0;
+            C_local_1 = C_local_1 + vec4<f32>(A_shared_local_1.z) * B_shared_local_0;
+            C_local_2 = C_local_2 + vec4<f32>(A_shared_local_2.z) * B_shared_local_0;
+            C_local_3 = C_local_3 + vec4<f32>(A_shared_local_3.z) * B_shared_local_0;
+            C_local_4 = C_local_4 + vec4<f32>(A_shared_local_4.z) * B_shared_local_0;
+            C_local_5 = C_local_5 + vec4<f32>(A_shared_local_5.z) * B_shared_local_0;
+            C_local_6 = C_local_6 + vec4<f32>(A_shared_local_6.z) * B_shared_local_0;
+            C_local_7 = C_local_7 + vec4<f32>(A_shared_local_7.z) * B_shared_local_0;
+            B_shared_local_0 = B_shared[k_1 * 64 + tx + 48];
+            C_local_0 = C_local_0 + vec4<f32>(A_shared_local_0.w) * B_shared_local_0;
+            C_local_1 = C_local_1 + vec4<f32>(A_shared_local_1.w) * B_shared_local_0;
+            C_local_2 = C_local_2 + vec4<f32>(A_shared_local_2.w) * B_shared_local_0;
+            C_local_3 = C_local_3 + vec4<f32>(A_shared_local_3.w) * B_shared_local_0;
+            C_local_4 = C_local_4 + vec4<f32>(A_shared_local_4.w) * B_shared_local_0;
+            C_local_5 = C_local_5 + vec4<f32>(A_shared_local_5.w) * B_shared_local_0;
+            C_local_6 = C_local_6 + vec4<f32>(A_shared_local_6.w) * B_shared_local_0;
+            C_local_7 = C_local_7 + vec4<f32>(A_shared_local_7.w) * B_shared_local_0;
+        }
+    }
+    C[by * 4096 + ty * 512 + bx * 16 + tx] = C_local_0;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 64] = C_local_1;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 128] = C_local_2;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 192] = C_local_3;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 256] = C_local_4;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 320] = C_local_5;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 384] = C_local_6;
+    C[by * 4096 + ty * 512 + bx * 16 + tx + 448] = C_local_7;
+}

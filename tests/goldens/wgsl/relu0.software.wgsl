@@ -1,0 +1,35 @@
+// Y
+@group(0) @binding(0) var<storage, read> X: array<f32>;
+@group(0) @binding(1) var<storage, read_write> Y: array<f32>;
+struct Args {
+    n: i32,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+}
+var<immediate> args: Args;
+
+@compute @workgroup_size(64, 1, 1)
+fn relu0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>, @builtin(num_workgroups) num_groups: vec3<u32>) {
+    let group = block_idx.x + block_idx.y * num_groups.x;
+    let bx = i32(group % args.grid_x);
+    let tx = i32(thread_idx.x);
+    if (group < args.grid_x * args.grid_y * args.grid_z) {
+        if (bx * 256 + tx < args.n) {
+            let t = X[bx * 256 + tx];
+            Y[bx * 256 + tx] = select(t, 0.0f, t < 0.0f);
+        }
+        if (bx * 256 + tx + 64 < args.n) {
+            let t_1 = X[bx * 256 + tx + 64];
+            Y[bx * 256 + tx + 64] = select(t_1, 0.0f, t_1 < 0.0f);
+        }
+        if (bx * 256 + tx + 128 < args.n) {
+            let t_2 = X[bx * 256 + tx + 128];
+            Y[bx * 256 + tx + 128] = select(t_2, 0.0f, t_2 < 0.0f);
+        }
+        if (bx * 256 + tx + 192 < args.n) {
+            let t_3 = X[bx * 256 + tx + 192];
+            Y[bx * 256 + tx + 192] = select(t_3, 0.0f, t_3 < 0.0f);
+        }
+    }
+}

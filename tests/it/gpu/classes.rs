@@ -1,0 +1,208 @@
+//! Default schedules for real GPUs, with shared memory and barriers, run on whatever adapter is there: the class of the device
+//! is pretended, its limits are not.
+
+use weftile::kernel::GpuClass;
+
+use super::cases::{LINEAR, SOFTMAX, check_as};
+
+/// One of each way to choose tiles and threads.
+const CLASSES: [GpuClass; 4] = [
+    GpuClass::Nvidia,
+    GpuClass::Intel,
+    GpuClass::Apple,
+    GpuClass::Unknown,
+];
+
+fn check(text: &str, rules: &[&str], terms: usize, cases: &[&[&[usize]]]) {
+    for class in CLASSES {
+        check_as(Some(class), text, rules, terms, false, cases);
+    }
+}
+
+/// A matmul of these shapes; `a` and `b` are how the operands are indexed.
+fn matmul(dims: &str, shapes: [&str; 3], grid: &str, a: &str, b: &str) -> String {
+    let batch = grid.split(',').count() == 4;
+    let (iters, kinds, c) = if batch {
+        ("b, i, j, k", "SSSR", "vb, vi, vj")
+    } else {
+        ("i, j, k", "SSR", "vi, vj")
+    };
+    let vars = iters.split(", ").map(|v| format!("v{v}"));
+    let vars = vars.collect::<Vec<_>>().join(", ");
+    let [sa, sb, sc] = shapes;
+    format!(
+        r#"
+@T.prim_func
+def f(pa: T.handle, pb: T.handle, pc: T.handle):
+    {dims}
+    A = T.match_buffer(pa, ({sa}), "float32")
+    B = T.match_buffer(pb, ({sb}), "float32")
+    C = T.match_buffer(pc, ({sc}), "float32")
+    for {iters} in T.grid({grid}):
+        with T.block("C"):
+            {vars} = T.axis.remap("{kinds}", [{iters}])
+            with T.init():
+                C[{c}] = T.float32(0)
+            C[{c}] = C[{c}] + A[{a}] * B[{b}]
+"#
+    )
+}
+
+const SYMBOLIC: &str = "m, n, k = T.int64(), T.int64(), T.int64()";
+
+#[test]
+fn matmul_of_symbolic_extents() {
+    let text = matmul(
+        SYMBOLIC,
+        ["m, k", "k, n", "m, n"],
+        "m, n, k",
+        "vi, vk",
+        "vk, vj",
+    );
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 1], &[1, 1], &[1, 1]],
+        &[&[64, 64], &[64, 64], &[64, 64]],
+        &[&[67, 31], &[31, 101], &[67, 101]],
+        &[&[3, 130], &[130, 7], &[3, 7]],
+    ];
+    check(&text, &["matmul"], 130, shapes);
+}
+
+#[test]
+fn matmul_with_a_transposed_left_operand() {
+    let text = matmul(
+        SYMBOLIC,
+        ["k, m", "k, n", "m, n"],
+        "m, n, k",
+        "vk, vi",
+        "vk, vj",
+    );
+    let shapes: &[&[&[usize]]] = &[
+        &[&[31, 67], &[31, 101], &[67, 101]],
+        &[&[16, 64], &[16, 32], &[64, 32]],
+    ];
+    check(&text, &["matmul"], 31, shapes);
+    let text = matmul(
+        "",
+        ["24, 64", "24, 96", "64, 96"],
+        "64, 96, 24",
+        "vk, vi",
+        "vk, vj",
+    );
+    check(
+        &text,
+        &["matmul"],
+        24,
+        &[&[&[24, 64], &[24, 96], &[64, 96]]],
+    );
+}
+
+#[test]
+fn linear_with_symbolic_extents() {
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 784], &[10, 784], &[10], &[1, 10]],
+        &[&[13, 67], &[31, 67], &[31], &[13, 31]],
+        &[&[130, 64], &[33, 64], &[33], &[130, 33]],
+    ];
+    check(LINEAR, &["matmul"], 784, shapes);
+}
+
+#[test]
+fn matmul_of_constant_extents() {
+    for (m, n, k) in [(128, 96, 64), (67, 101, 31), (256, 256, 8)] {
+        let (a, b, c) = (
+            format!("{m}, {k}"),
+            format!("{k}, {n}"),
+            format!("{m}, {n}"),
+        );
+        let grid = format!("{m}, {n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
+        check(&text, &["matmul"], k, &[&[&[m, k], &[k, n], &[m, n]]]);
+        let b = format!("{n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
+        check(&text, &["matmul"], k, &[&[&[m, k], &[n, k], &[m, n]]]);
+    }
+}
+
+#[test]
+fn matmul_of_the_largest_tiles() {
+    let text = matmul(
+        "",
+        ["1024, 9", "9, 1032", "1024, 1032"],
+        "1024, 1032, 9",
+        "vi, vk",
+        "vk, vj",
+    );
+    let shapes: &[&[&[usize]]] = &[&[&[1024, 9], &[9, 1032], &[1024, 1032]]];
+    check_as(Some(GpuClass::Nvidia), &text, &["matmul"], 9, false, shapes);
+}
+
+#[test]
+fn matmul_of_few_rows() {
+    for m in [1, 5, 8] {
+        let (a, c) = (format!("{m}, 67"), format!("{m}, 130"));
+        let grid = format!("{m}, 130, 67");
+        let text = matmul("", [&a, "67, 130", &c], &grid, "vi, vk", "vk, vj");
+        check(
+            &text,
+            &["matmul"],
+            67,
+            &[&[&[m, 67], &[67, 130], &[m, 130]]],
+        );
+    }
+}
+
+#[test]
+fn batched_matmul() {
+    let text = matmul(
+        "b, m, n, k = T.int64(), T.int64(), T.int64(), T.int64()",
+        ["b, m, k", "b, k, n", "b, m, n"],
+        "b, m, n, k",
+        "vb, vi, vk",
+        "vb, vk, vj",
+    );
+    let shapes: &[&[&[usize]]] = &[
+        &[&[3, 16, 24], &[3, 24, 40], &[3, 16, 40]],
+        &[&[2, 7, 5], &[2, 5, 3], &[2, 7, 3]],
+    ];
+    check(&text, &["matmul"], 24, shapes);
+}
+
+#[test]
+fn softmax_over_rows() {
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 1], &[1, 1]],
+        &[&[5, 67], &[5, 67]],
+        &[&[3, 1031], &[3, 1031]],
+    ];
+    check(SOFTMAX, &["rows"], 1031, shapes);
+    let constant = SOFTMAX
+        .replace("    n, m = T.int64(), T.int64()\n", "")
+        .replace("(n, m)", "(3, 1024)")
+        .replace("(n,)", "(3,)");
+    check(&constant, &["rows"], 1024, &[&[&[3, 1024], &[3, 1024]]]);
+}
+
+#[test]
+fn elementwise_in_vectors() {
+    let text = r#"
+@T.prim_func
+def f(x: T.handle, b: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n, m), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    Y = T.match_buffer(y, (n, m), "float32")
+    for i, j in T.grid(n, m):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = T.max(X[vi, vj] * B[vi, vj], B[0, 0])
+"#;
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 1], &[1, 1], &[1, 1]],
+        &[&[3, 7], &[3, 7], &[3, 7]],
+        &[&[31, 67], &[31, 67], &[31, 67]],
+        &[&[257, 256], &[257, 256], &[257, 256]],
+    ];
+    check(text, &["elementwise"], 1, shapes);
+    check_as(None, text, &["elementwise"], 1, true, shapes);
+}

@@ -1,0 +1,153 @@
+//! Long loops: lavapipe ends every loop of a thread after 65,535 passes through all of them, without an error.
+
+use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::lower::LowerError;
+use weftile::tensor::Tensor;
+use weftile::{lower, sched, script};
+
+use super::cases::gpu;
+use super::launch::launch;
+
+/// Sums of columns: one thread each.
+const COLUMNS: &str = r#"
+@T.prim_func
+def f(a: T.handle, y: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 2), "float32")
+    Y = T.match_buffer(y, (2,), "float32")
+    for i, k in T.grid(2, n):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vk, vi]
+"#;
+
+/// Sums of rows: a workgroup each.
+const ROWS: &str = r#"
+@T.prim_func
+def f(a: T.handle, y: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (2, n), "float32")
+    Y = T.match_buffer(y, (2,), "float32")
+    for i, k in T.grid(2, n):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+"#;
+
+fn constant(text: &str, n: usize) -> String {
+    let text = text.replace("    n = T.int64()\n", "");
+    text.replace("(n, 2)", &format!("({n}, 2)"))
+        .replace("(2, n)", &format!("(2, {n})"))
+}
+
+/// Sums of ones must be the number of ones.
+fn check(text: &str, rule: &str, shape: [usize; 2]) {
+    let Some(gpu) = gpu() else { return };
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let target = Target::Gpu(gpu.target().clone());
+    let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &target);
+    assert_eq!(scheduled.rules, [rule]);
+    let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
+    let terms = shape[0].max(shape[1]);
+    let ones = vec![1f32; shape[0] * shape[1]];
+    let mut tensors = vec![
+        Tensor::from_slice(&shape, &ones).expect("fits"),
+        Tensor::from_slice(&[2], &[0f32; 2]).expect("fits"),
+    ];
+    launch(&gpu, &lowered, &mut tensors, 1);
+    let sums = tensors[1].as_slice::<f32>().expect("f32");
+    assert_eq!(sums, [terms as f32; 2], "{terms} terms");
+}
+
+#[test]
+fn serial_sums_of_many_terms() {
+    for n in [70_000, 200_000, 1_000_000] {
+        check(COLUMNS, "fallback", [n, 2]);
+        check(&constant(COLUMNS, n), "fallback", [n, 2]);
+    }
+    check(&constant(COLUMNS, 3_000_001), "fallback", [3_000_001, 2]);
+}
+
+#[test]
+fn sums_of_many_terms_over_threads() {
+    for n in [200_000, 1_000_001] {
+        check(ROWS, "rows", [2, n]);
+        check(&constant(ROWS, n), "rows", [2, n]);
+    }
+}
+
+/// What lavapipe is for the compiler.
+fn limited() -> Target {
+    Target::Gpu(GpuTarget {
+        class: GpuClass::Software,
+        max_loop_passes: Some(65_535),
+        ..GpuTarget::default()
+    })
+}
+
+fn lowered(text: &str) -> Result<weftile::kernel::LoweredFunc, LowerError> {
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &limited());
+    lower::lower(scheduled.schedule.func(), &limited())
+}
+
+#[test]
+fn sums_of_too_many_terms_are_refused() {
+    let refused = lowered(&constant(COLUMNS, 5_000_000));
+    assert!(
+        matches!(refused, Err(LowerError::LongLoops { passes, limit: 65_535, .. }) if passes > 65_535),
+        "{refused:?}"
+    );
+    let symbolic = lowered(COLUMNS).expect("lowers");
+    let holds = |n: i64| {
+        let within =
+            |r: &weftile::kernel::Requirement| r.value.eval(&[n]).expect("evaluates") <= r.limit;
+        symbolic.requires.iter().all(within)
+    };
+    assert!(holds(1) && holds(1_000_000));
+    assert!(!holds(1_100_000) && !holds(1 << 30));
+}
+
+#[test]
+fn passes_of_nested_loops_count_together() {
+    let nested = |inner: usize| {
+        let text = r#"
+@T.prim_func
+def f(A: T.Buffer((2, 400, INNER), "float32"), Y: T.Buffer((2,), "float32")):
+    for i, k, l in T.grid(2, 400, INNER):
+        with T.block("Y"):
+            vi, vk, vl = T.axis.remap("SRR", [i, k, l])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + T.exp(A[vi, vl, vk])
+"#;
+        text.replace("(2, 400, INNER)", &format!("(2, {inner}, 400)"))
+            .replace("INNER", &inner.to_string())
+    };
+    assert!(lowered(&nested(100)).is_ok());
+    assert!(matches!(
+        lowered(&nested(40_000)),
+        Err(LowerError::LongLoops { .. })
+    ));
+}
+
+#[test]
+fn loops_without_a_bound_are_refused() {
+    let text = r#"
+@T.prim_func
+def f(A: T.Buffer((64,), "int32"), Y: T.Buffer((64,), "int32")):
+    for i in T.thread_binding(64, "threadIdx.x"):
+        Y[i] = 0
+        while Y[i] < A[i]:
+            Y[i] = Y[i] + 1
+"#;
+    let refused = lowered(text);
+    assert!(
+        matches!(refused, Err(LowerError::UnboundedLoop { .. })),
+        "{refused:?}"
+    );
+}

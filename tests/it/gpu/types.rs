@@ -1,0 +1,50 @@
+//! What a GPU cannot compute with is refused by an error that names the buffer and says what to do.
+
+use weftile::kernel::{GpuTarget, Target};
+use weftile::lower::LowerError;
+use weftile::{codegen_wgsl, lower, sched, script};
+
+/// `Y = value` for each element of `A`, of these types.
+fn lowered(
+    input: &str,
+    output: &str,
+    value: &str,
+) -> Result<weftile::kernel::LoweredFunc, LowerError> {
+    let text = format!(
+        r#"
+@T.prim_func
+def f(A: T.Buffer((64,), "{input}"), Y: T.Buffer((64,), "{output}")):
+    for i in range(64):
+        with T.block("Y"):
+            vi = T.axis.spatial(64, i)
+            Y[vi] = {value}
+"#
+    );
+    let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}"));
+    let target = Target::Gpu(GpuTarget::default());
+    let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &target);
+    lower::lower(scheduled.schedule.func(), &target)
+}
+
+#[test]
+fn values_of_64_bits() {
+    let refused = lowered("int64", "int64", "A[vi] + T.int64(1)").expect_err("no such type");
+    let expected = "`f`: buffer `A` has type int64, which the GPU does not compute with; \
+                    use int32 or float32 there, or run it on the CPU";
+    assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
+fn stores_of_narrow_elements() {
+    for (ty, value) in [
+        ("bool", "A[vi] < T.float32(0)"),
+        ("int8", "T.Cast(\"int8\", A[vi])"),
+    ] {
+        let lowered = lowered("float32", ty, value).expect("lowers");
+        let refused = codegen_wgsl::emit(&lowered.kernels[0], &GpuTarget::default());
+        let message = refused.expect_err("no such store").to_string();
+        let expected = format!("kernel `f` stores {ty} into `Y`: ");
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(message.ends_with("use int32 or float32 there, or run it on the CPU"));
+    }
+}

@@ -1,6 +1,6 @@
 // Y
-@group(0) @binding(0) var<storage, read> X: array<f32>;
-@group(0) @binding(1) var<storage, read_write> Y: array<f32>;
+@group(0) @binding(0) var<storage, read> X: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> Y: array<vec4<f32>>;
 struct Args {
     n: i32,
     grid_x: u32,
@@ -15,9 +15,9 @@ fn relu0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_
     let bx = i32(group % args.grid_x);
     let tx = i32(thread_idx.x);
     if (group < args.grid_x * args.grid_y * args.grid_z) {
-        if (bx * 256 + tx < args.n) {
+        if (bx * 1024 + tx * 4 < args.n) {
             let t = X[bx * 256 + tx];
-            Y[bx * 256 + tx] = select(t, 0.0f, t < 0.0f);
+            Y[bx * 256 + tx] = select(t, vec4<f32>(0.0f), t < vec4<f32>(0.0f));
         }
     }
 }

@@ -1,6 +1,6 @@
 // Y
-@group(0) @binding(0) var<storage, read> X: array<f32>;
-@group(0) @binding(1) var<storage, read_write> Y: array<f32>;
+@group(0) @binding(0) var<storage, read> X: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> Y: array<vec4<f32>>;
 struct Args {
     n: i32,
     grid_x: u32,
@@ -15,21 +15,21 @@ fn relu0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_
     let bx = i32(group % args.grid_x);
     let tx = i32(thread_idx.x);
     if (group < args.grid_x * args.grid_y * args.grid_z) {
-        if (bx * 256 + tx < args.n) {
-            let t = X[bx * 256 + tx];
-            Y[bx * 256 + tx] = select(t, 0.0f, t < 0.0f);
+        if (bx * 1024 + tx * 16 < args.n) {
+            let t = X[bx * 256 + tx * 4];
+            Y[bx * 256 + tx * 4] = select(t, vec4<f32>(0.0f), t < vec4<f32>(0.0f));
         }
-        if (bx * 256 + tx + 64 < args.n) {
-            let t_1 = X[bx * 256 + tx + 64];
-            Y[bx * 256 + tx + 64] = select(t_1, 0.0f, t_1 < 0.0f);
+        if (bx * 1024 + tx * 16 + 4 < args.n) {
+            let t_1 = X[bx * 256 + tx * 4 + 1];
+            Y[bx * 256 + tx * 4 + 1] = select(t_1, vec4<f32>(0.0f), t_1 < vec4<f32>(0.0f));
         }
-        if (bx * 256 + tx + 128 < args.n) {
-            let t_2 = X[bx * 256 + tx + 128];
-            Y[bx * 256 + tx + 128] = select(t_2, 0.0f, t_2 < 0.0f);
+        if (bx * 1024 + tx * 16 + 8 < args.n) {
+            let t_2 = X[bx * 256 + tx * 4 + 2];
+            Y[bx * 256 + tx * 4 + 2] = select(t_2, vec4<f32>(0.0f), t_2 < vec4<f32>(0.0f));
         }
-        if (bx * 256 + tx + 192 < args.n) {
-            let t_3 = X[bx * 256 + tx + 192];
-            Y[bx * 256 + tx + 192] = select(t_3, 0.0f, t_3 < 0.0f);
+        if (bx * 1024 + tx * 16 + 12 < args.n) {
+            let t_3 = X[bx * 256 + tx * 4 + 3];
+            Y[bx * 256 + tx * 4 + 3] = select(t_3, vec4<f32>(0.0f), t_3 < vec4<f32>(0.0f));
         }
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! The archive has a checksum of every entry. A file is untrusted: sizes are bounded by that of the file, nesting by
 //! [`MAX_DEPTH`](crate::support::depth::MAX_DEPTH), every index and every shader is checked, and no kernel is believed to be
-//! in bounds: those get their checks back.
+//! in bounds: they are shown to be, call by call, or run with checks.
 
 use std::collections::HashMap;
 use std::fs;

@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 
 use ndarray::{Array1, Array2};
-use weftile::artifact::{Executable, KernelFunc, ScalarPassing, Wgsl};
-use weftile::codegen_vm::compile_graph;
+use weftile::artifact::Executable;
 use weftile::kernel::Target;
+use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Override, Registry, Value};
 use weftile::runtime_gpu::{self, Checks, Gpu};
 use weftile::tensor::Tensor;
 use weftile::vm::{VirtualMachine, VmError};
-use weftile::{codegen_cpu, codegen_wgsl, lower, sched, script};
+use weftile::{codegen_cpu, script};
 
 const LINEAR: &str = r#"
     @T.prim_func
@@ -69,36 +69,10 @@ fn mlp(prims: &str, callees: [&str; 3]) -> String {
     )
 }
 
-/// Text to executable: the default schedule, lowered, with code for the target.
+/// Text to executable.
 fn build(text: &str, target: &Target) -> Executable {
     let module = script::parse("test.py", text).unwrap_or_else(|e| panic!("{e}"));
-    let kernel = |func| {
-        let scheduled = sched::rules::schedule(func, target);
-        let func = lower::lower(scheduled.schedule.func(), target).expect("lowers");
-        let wgsl = match target {
-            Target::Cpu(_) => vec![],
-            Target::Gpu(gpu) => func.kernels.iter().map(|k| shader(k, gpu)).collect(),
-        };
-        KernelFunc { func, wgsl }
-    };
-    let kernels = module.prim_funcs().map(|(_, func)| kernel(func)).collect();
-    let mut exec = compile_graph(&module, kernels, target).expect("compiles");
-    exec.script = text.to_owned();
-    exec
-}
-
-fn shader(kernel: &weftile::kernel::Kernel, gpu: &weftile::kernel::GpuTarget) -> Wgsl {
-    let made = codegen_wgsl::emit(kernel, gpu).expect("has a shader");
-    Wgsl {
-        text: made.text,
-        entry: made.entry,
-        passing: match made.passing {
-            codegen_wgsl::ScalarPassing::None => ScalarPassing::None,
-            codegen_wgsl::ScalarPassing::Immediates => ScalarPassing::Immediates,
-            codegen_wgsl::ScalarPassing::Uniform { binding } => ScalarPassing::Uniform { binding },
-        },
-        folded: made.folded,
-    }
+    compile(&module, &CompileOptions::new(target.clone())).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn cpu() -> (Target, Device) {

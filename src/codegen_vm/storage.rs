@@ -171,7 +171,7 @@ mod tests {
             "in any order"
         );
         plan.enter();
-        let (inner, new) = take(&mut plan, size(&[n.clone()]));
+        let (inner, new) = take(&mut plan, size(std::slice::from_ref(&n)));
         assert!(new);
         plan.leave();
         plan.release(inner);

@@ -16,7 +16,7 @@ use crate::tensor::{DType, Tensor};
 pub(super) struct CpuBackend {
     module: CpuModule,
     /// The same without checks of accesses, for launches that are shown to need none. Made when there is the first one.
-    unchecked: Option<CpuModule>,
+    unchecked: Option<Box<CpuModule>>,
     temps: Vec<Tensor>,
     buffers: Buffers,
     times: Vec<f64>,
@@ -65,7 +65,8 @@ impl CpuBackend {
                 kernel.in_bounds = true;
             }
             let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
-            self.unchecked = Some(CpuModule::new(&funcs, CompileOptions::default())?);
+            let unchecked = CpuModule::new(&funcs, CompileOptions::default())?;
+            self.unchecked = Some(Box::new(unchecked));
         }
         Ok(())
     }

@@ -231,9 +231,10 @@ fn a_loaded_program_computes_the_same() {
         let b1 = Tensor::from_slice(&[3], &[1.0f32, -2.0, 3.0]).expect("three");
         let results = machines.each_mut().map(|vm| {
             let result = vm.call("main", &[x.clone().into(), b1.clone().into()]);
-            result.and_then(|r| Ok(r.into_tensor().expect("a tensor")))
+            let result = result.unwrap_or_else(|e| panic!("{e}"));
+            result.into_tensor().expect("a tensor")
         });
-        let [one, other] = results.map(|r| r.unwrap_or_else(|e| panic!("{e}")));
+        let [one, other] = results;
         assert_eq!(one, other, "{batch}");
     }
 }
@@ -242,18 +243,21 @@ fn a_loaded_program_computes_the_same() {
 #[test]
 fn kernels_that_lie_are_harmless() {
     let honest = executable(Target::Cpu(host_target(2)));
-    let relu = honest.kernels.iter().position(|k| k.func.name == "relu");
+    let relu = honest
+        .kernels
+        .iter()
+        .position(|k| k.func.name.contains("relu"));
     let relu = relu.expect("there");
     let machine = |change: &dyn Fn(&mut LoweredFunc)| {
         let mut exec = honest.clone();
         change(&mut exec.kernels[relu].func);
         let bytes = exec.to_bytes().expect("saved");
         let loaded = Executable::from_bytes(&bytes).expect("a well-formed file");
-        VirtualMachine::new(loaded, Device::Cpu)
+        VirtualMachine::new(loaded, Device::Cpu).map_err(Box::new)
     };
     let refused = |change: &dyn Fn(&mut LoweredFunc), what: &str| {
         let error = machine(change).map(|_| ()).expect_err("refused");
-        assert!(matches!(error, VmError::Bytecode(_)), "{error}");
+        assert!(matches!(*error, VmError::Bytecode(_)), "{error}");
         assert!(error.to_string().contains(what), "{error}");
     };
     refused(

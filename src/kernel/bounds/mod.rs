@@ -392,7 +392,7 @@ impl Prover<'_> {
             let never = first == Taken::Never || second == Taken::Never;
             return (facts, if never { Taken::Never } else { Taken::Perhaps });
         }
-        if !self.kernel.ty(a).scalar.int_range().is_some() || self.kernel.ty(a).lanes != 1 {
+        if self.kernel.ty(a).scalar.int_range().is_none() || self.kernel.ty(a).lanes != 1 {
             return nothing;
         }
         let (Some(Some(a)), Some(Some(b))) = (self.value(a), self.value(b)) else {

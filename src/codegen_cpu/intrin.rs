@@ -41,6 +41,7 @@ impl Emitter<'_, '_> {
             }),
             Intrin::Abs => self.each_part(x, |this, v| this.b.ins().fabs(v)),
             Intrin::Fma => self.fused(x, &args[1], &args[2]),
+            Intrin::Exp if x.lane == types::F32 => self.exp_f32(x),
             Intrin::Floor if self.isa.has_round() => {
                 self.each_part(x, |this, v| this.b.ins().floor(v))
             }
@@ -79,16 +80,8 @@ impl Emitter<'_, '_> {
 
     /// `x * y + z`: rounded once where the machine can, else twice (Cranelift would call a function for each lane).
     fn fused(&mut self, x: &Val, y: &Val, z: &Val) -> Val {
-        let fused = self.isa.has_native_fma();
         let parts = (0..x.parts.len())
-            .map(|i| {
-                let (x, y, z) = (x.parts[i], y.parts[i], z.parts[i]);
-                if fused {
-                    return self.b.ins().fma(x, y, z);
-                }
-                let product = self.b.ins().fmul(x, y);
-                self.b.ins().fadd(product, z)
-            })
+            .map(|i| self.mul_add(x.parts[i], y.parts[i], z.parts[i]))
             .collect();
         x.with_parts(parts)
     }

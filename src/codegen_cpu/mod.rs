@@ -9,6 +9,7 @@ mod binary;
 mod cast;
 mod emit;
 mod error;
+mod exp;
 mod expr;
 mod helpers;
 mod host;

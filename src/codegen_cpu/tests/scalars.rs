@@ -1,7 +1,7 @@
 //! Every operator, intrinsic and conversion on every type, as scalars and as vectors.
 
 use super::build::*;
-use super::{check, tensor};
+use super::{check, run_native, tensor};
 use crate::kernel::{Access, Expr, Kernel, Ty};
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_binary, eval_intrin, wrap_int};
 use crate::tensor::{ScalarType, Tensor};
@@ -272,7 +272,82 @@ fn integer_division_by_zero_does_not_trap() {
                     let [a, b] = args.try_into().expect("two");
                     bin(op, a, b)
                 });
-            super::run_native(&k, &[], &mut tensors);
+            run_native(&k, &[], &mut tensors);
+        }
+    }
+}
+
+/// Distance to the true value in units in the last place of the result.
+fn ulps(got: f32, want: f64) -> f64 {
+    let size = (want.abs() as f32).max(f32::MIN_POSITIVE);
+    let unit = f64::from(f32::from_bits(size.to_bits() + 1)) - f64::from(size);
+    (f64::from(got) - want).abs() / unit
+}
+
+#[test]
+fn exp_is_within_two_units_in_the_last_place() {
+    let step = |first: f32, last: f32| (first.to_bits()..last.to_bits()).step_by(1999);
+    let positive = step(0.0, 88.72).map(f32::from_bits);
+    let negative = step(0.0, 104.5).map(|bits| -f32::from_bits(bits));
+    let mut values: Vec<f32> = positive.chain(negative).collect();
+    values.extend([
+        0.0,
+        -0.0,
+        f32::MIN_POSITIVE,
+        -f32::MIN_POSITIVE,
+        1e-45,
+        -1e-45,
+    ]);
+    values.resize(values.len().next_multiple_of(8), 1.0);
+    for lanes in [1, 4, 8] {
+        let inputs: Vec<Scalar> = values.iter().map(|&v| Scalar::Float(v.into())).collect();
+        let (k, mut tensors) = pointwise(
+            "exp",
+            &[inputs],
+            ScalarType::F32,
+            ScalarType::F32,
+            lanes,
+            |args| Expr::Call(Intrin::Exp, args),
+        );
+        run_native(&k, &[], &mut tensors);
+        let got = tensors[1].as_slice::<f32>().expect("f32");
+        for (&x, &got) in values.iter().zip(got) {
+            let want = f64::from(x).exp();
+            assert!(
+                ulps(got, want) <= 2.0,
+                "exp({x}) x{lanes}: {got}, not {want}"
+            );
+        }
+    }
+}
+
+#[test]
+fn exp_of_what_is_not_finite_or_does_not_fit() {
+    let cases = [
+        (f32::NAN, f32::NAN),
+        (f32::INFINITY, f32::INFINITY),
+        (f32::NEG_INFINITY, 0.0),
+        (f32::MAX, f32::INFINITY),
+        (f32::MIN, 0.0),
+        (88.75, f32::INFINITY),
+        (-104.0, 0.0),
+        (0.0, 1.0),
+    ];
+    for lanes in [1, 4] {
+        let inputs = cases.iter().map(|&(x, _)| Scalar::Float(x.into()));
+        let (k, mut tensors) = pointwise(
+            "exp",
+            &[inputs.collect()],
+            ScalarType::F32,
+            ScalarType::F32,
+            lanes,
+            |args| Expr::Call(Intrin::Exp, args),
+        );
+        run_native(&k, &[], &mut tensors);
+        let got = tensors[1].as_slice::<f32>().expect("f32");
+        for (&(x, want), &got) in cases.iter().zip(got) {
+            let same = got == want || got.is_nan() && want.is_nan();
+            assert!(same, "exp({x}) x{lanes}: {got}, not {want}");
         }
     }
 }

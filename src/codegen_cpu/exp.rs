@@ -1,0 +1,101 @@
+//! `exp` of `f32`, in registers: calling the math library for each lane costs some thirty times as much.
+//!
+//! `exp(x) = 2^n * exp(r)` with `n` the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. `r` is found with `ln 2` in two
+//! parts (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of Cephes'
+//! `expf`. At most 2 units in the last place from the true value; NaN, infinities, overflow and subnormal results as in IEEE
+//! 754: `2^n` is multiplied in two steps, each of which is a normal number.
+
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+
+use super::emit::Emitter;
+use super::value::{Val, register};
+
+/// Beyond these, the result is infinity and 0.
+const RANGE: (f64, f64) = (-104.0, 89.0);
+/// `ln 2`: a part of nine bits, so that products with `n` are exact, and the rest.
+const LN_2: (f64, f64) = (0.693_359_375, -2.121_944_4e-4);
+/// `1.5 * 2^23`: added to a small number, it leaves the nearest integer in the last bits.
+const ROUND: f64 = 12_582_912.0;
+/// Of `r^7` and down to `r^2`: `exp(r) = 1 + r + r^2 * (...)`.
+const POLYNOMIAL: [f64; 6] = [
+    1.987_569_15e-4,
+    1.398_199_950_7e-3,
+    8.333_451_907_3e-3,
+    4.166_579_589_4e-2,
+    1.666_666_545_9e-1,
+    5.000_000_120_1e-1,
+];
+
+impl Emitter<'_, '_> {
+    /// `exp` of a value computed in `f32`.
+    pub(super) fn exp_f32(&mut self, x: &Val) -> Val {
+        let parts = x.parts.iter().map(|&part| self.exp_part(part)).collect();
+        x.with_parts(parts)
+    }
+
+    fn exp_part(&mut self, x: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(x);
+        let constant = |this: &mut Self, value| this.float_const(ty, value);
+        let x = self.clamped(ty, x);
+        let log2_e = constant(self, std::f64::consts::LOG2_E);
+        let round = constant(self, ROUND);
+        let shifted = self.mul_add(x, log2_e, round);
+        let n = self.b.ins().fsub(shifted, round);
+        let high = constant(self, -LN_2.0);
+        let low = constant(self, -LN_2.1);
+        let r = self.mul_add(n, high, x);
+        let r = self.mul_add(n, low, r);
+        let mut sum = constant(self, POLYNOMIAL[0]);
+        for &coefficient in &POLYNOMIAL[1..] {
+            let coefficient = constant(self, coefficient);
+            sum = self.mul_add(sum, r, coefficient);
+        }
+        let square = self.b.ins().fmul(r, r);
+        let sum = self.mul_add(sum, square, r);
+        let one = constant(self, 1.0);
+        let power = self.b.ins().fadd(sum, one);
+        self.scaled(ty, power, shifted)
+    }
+
+    /// The value inside of the range; NaN as it is.
+    fn clamped(&mut self, ty: Type, x: Value) -> Value {
+        let (low, high) = (self.float_const(ty, RANGE.0), self.float_const(ty, RANGE.1));
+        let above = self.b.ins().fcmp(FloatCC::LessThan, high, x);
+        let x = self.choose(above, high, x);
+        let below = self.b.ins().fcmp(FloatCC::LessThan, x, low);
+        self.choose(below, low, x)
+    }
+
+    /// `power * 2^n`, where `n` is in the last bits of `shifted`.
+    fn scaled(&mut self, ty: Type, power: Value, shifted: Value) -> Value {
+        let ints = if ty.is_vector() {
+            register(types::I32)
+        } else {
+            types::I32
+        };
+        let bits = self.as_int(shifted);
+        let offset = self.int_const(ints, i64::from((ROUND as f32).to_bits()));
+        let n = self.b.ins().isub(bits, offset);
+        let one = self.b.ins().iconst(types::I32, 1);
+        let half = self.b.ins().sshr(n, one);
+        let rest = self.b.ins().isub(n, half);
+        [half, rest].into_iter().fold(power, |power, exponent| {
+            let bias = self.int_const(ints, 127);
+            let biased = self.b.ins().iadd(exponent, bias);
+            let places = self.b.ins().iconst(types::I32, 23);
+            let bits = self.b.ins().ishl(biased, places);
+            let factor = self.as_float(bits);
+            self.b.ins().fmul(power, factor)
+        })
+    }
+
+    /// `x * y + z`, rounded once where the machine can.
+    pub(super) fn mul_add(&mut self, x: Value, y: Value, z: Value) -> Value {
+        if self.isa.has_native_fma() {
+            return self.b.ins().fma(x, y, z);
+        }
+        let product = self.b.ins().fmul(x, y);
+        self.b.ins().fadd(product, z)
+    }
+}

@@ -4,8 +4,10 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphProblem {
-    /// An operator without loops: legalize first.
-    #[error("operator `{0}` was not legalized to a loop program")]
+    /// An operator of the graph dialect, which has no loops.
+    #[error(
+        "operator `R.{0}`: graph operators are not supported yet, only calls of loop programs (`R.call_tir`) and of packed functions"
+    )]
     Operator(String),
     /// No function of the module has the name.
     #[error("there is no {kind} `{name}` in the module")]

@@ -277,6 +277,9 @@ impl ScriptErrorKind {
             Self::UnmatchedHandle { name } => {
                 Some(format!("write `A = T.match_buffer({name}, (n, m), \"float32\")` in the body"))
             }
+            Self::Graph(GraphErrorKind::UndefinedVar { var }) => Some(format!(
+                "an extent defines a variable only where it is nothing else, as in `R.Tensor((\"{var}\",), \"float32\")`"
+            )),
             Self::Type { expected, .. } if expected == "bool" => {
                 Some("compare it, as in `x != 0`".to_owned())
             }

@@ -188,6 +188,36 @@ const IMPURE: &[Row] = &[
     ("invoke_closure", 2, &[], Rule::Object),
 ];
 
+/// Operators, forms and system calls of Relax of which nothing more is known here than that they exist. They are no
+/// misspellings of others, however near.
+#[rustfmt::skip]
+const UNDESCRIBED: &[&str] = &[
+    "acos", "acosh", "arange", "argsort", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not", "bitwise_or",
+    "bitwise_xor", "bucketize", "cosh", "cumprod", "cumsum", "dynamic_strided_slice", "einsum", "exp2", "ewise_fma", "eye",
+    "eye_like", "flatten", "flip", "full_like", "gather_elements", "gather_nd", "hamming_window", "hardswish", "index_put",
+    "index_tensor", "isfinite", "isinf", "isnan", "layout_transform", "left_shift", "linear", "log10", "log1p", "log2",
+    "log_add_exp", "logical_and", "logical_not", "logical_or", "logical_xor", "masked_scatter", "median", "meshgrid",
+    "multinomial_from_uniform", "nonzero", "one_hot", "ones_like", "outer", "quantize", "dequantize", "repeat", "reverse_sequence",
+    "right_shift", "scatter_elements", "scatter_nd", "shape_of", "shape_to_tensor", "sign", "sinh", "size", "slice_scatter",
+    "sort", "squeeze", "stack", "strided_slice", "take", "tan", "tensor_to_shape", "tile", "topk", "tril", "triu", "trunc",
+    "unique", "wrap_param", "zeros_like", "mod_floor", "bmm", "collapse_sum_like", "collapse_sum_to", "dot", "transpose",
+    "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", "nn.attention", "nn.attention_bias",
+    "nn.attention_var_len", "nn.avg_pool1d", "nn.avg_pool3d", "nn.batch_flatten", "nn.celu", "nn.conv1d", "nn.conv1d_transpose",
+    "nn.conv2d_transpose", "nn.conv3d", "nn.conv3d_transpose", "nn.cross_entropy_with_logits", "nn.dropout", "nn.elu",
+    "nn.gelu_tanh", "nn.group_norm", "nn.instance_norm", "nn.layer_norm", "nn.leakyrelu", "nn.max_pool1d", "nn.max_pool3d",
+    "nn.nll_loss", "nn.pad", "nn.pixel_shuffle", "nn.prelu", "nn.relu6", "nn.rms_norm", "nn.selu", "nn.sigmoid", "nn.softplus",
+    "nn.softsign", "nn.swish", "nn.tanh",
+    "call_builtin_with_ctx", "call_inplace_packed", "call_tir_with_grad", "device", "emit_te", "null_value",
+    "call_py_func", "to_device", "memory.ensure_zero_offset", "memory.view",
+    "vm.alloc_storage", "vm.alloc_tensor", "vm.call_tir_dyn", "vm.kill_object",
+];
+
+/// Names of all operators known here, described or not.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let described = PURE.iter().chain(IMPURE).map(|(name, ..)| *name);
+    described.chain(UNDESCRIBED.iter().copied())
+}
+
 /// The operator with this name, if the table has it.
 pub(crate) fn op_def(name: &str) -> Option<OpDef> {
     let find = |rows: &'static [Row], pure| {

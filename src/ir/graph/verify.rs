@@ -472,12 +472,10 @@ impl<'a> Verifier<'a> {
             if !self.frame().vars.contains(&var) {
                 let var = var.name().to_owned();
                 let kind = GraphErrorKind::UndefinedVar { var };
-                // One report for each value and variable is enough.
-                if !self
-                    .errors
-                    .iter()
-                    .any(|e| e.kind == kind && e.value.as_ref().map(|v| v.0) == at)
-                {
+                // One report for each variable of a function is enough, where it is used first.
+                let func = self.path.join(".");
+                let reported = |e: &GraphError| e.kind == kind && e.func == func;
+                if !self.errors.iter().any(reported) {
                     self.report(at, kind);
                 }
             }

@@ -134,7 +134,8 @@ fn symbolic_variables_are_defined_before_use() {
     let x = b.param("x", of(n.expr() * 2));
     let func = b.finish(Arg::Value(x));
     let undefined = GraphErrorKind::UndefinedVar { var: "n".into() };
-    assert_eq!(kinds(&func), [undefined.clone(), undefined]);
+    // Once, though the result has the same extent.
+    assert_eq!(kinds(&func), [undefined]);
     let mut b = GraphBuilder::new("main");
     let x = b.param("x", StructInfo::Object);
     let y = b.bind_as(

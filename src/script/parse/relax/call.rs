@@ -3,12 +3,36 @@
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse, dotted, int_literal};
-use super::super::scope::Binding;
+use super::super::scope::{Binding, most_similar};
 use super::Reader;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, ops};
 use crate::ir::{AttrValue, Attrs, StructInfo};
 use crate::script::ScriptErrorKind;
 use crate::script::error::counted;
+
+/// Calls of `R` that are read by rules of their own.
+const FORMS: [&str; 15] = [
+    "call_tir",
+    "call_tir_inplace",
+    "call_dps_packed",
+    "call_packed",
+    "call_pure_packed",
+    "match_cast",
+    "const",
+    "shape",
+    "prim_value",
+    "str",
+    "dtype",
+    "tuple",
+    "ExternFunc",
+    "output",
+    "dataflow",
+];
+
+/// Types of `R`.
+const TYPES: [&str; 7] = [
+    "Tensor", "DTensor", "Shape", "Tuple", "Prim", "Object", "Callable",
+];
 
 impl Reader<'_, '_> {
     /// A call.
@@ -40,7 +64,7 @@ impl Reader<'_, '_> {
                     let names = self.cx.functions.iter().map(String::as_str);
                     let mut names: Vec<_> = names.collect();
                     names.sort_unstable();
-                    let similar = super::super::scope::most_similar(&name, names.into_iter());
+                    let similar = most_similar(&name, names.into_iter());
                     let kind = ScriptErrorKind::Undefined { name, similar };
                     self.cx.error(&attr.attr, kind)
                 }
@@ -97,7 +121,32 @@ impl Reader<'_, '_> {
                 let [name] = self.cx.bind_all(call, "R.ExternFunc", ["name"])?;
                 Ok(Def::Arg(Arg::Extern(self.cx.string(name)?)))
             }
-            op => self.operator_call(call, op),
+            op => {
+                self.spelling(call, op)?;
+                self.operator_call(call, op)
+            }
+        }
+    }
+
+    /// Refuses what only looks like an operator: a type, and a name that is a letter or two off a known one. Other names are
+    /// operators that are not known here.
+    fn spelling(&mut self, call: &ast::ExprCall, op: &str) -> Parse<()> {
+        if TYPES.contains(&op) {
+            return Err(self.cx.expected(call, "a value, not a type"));
+        }
+        let names = || ops::names().chain(FORMS).chain(TYPES);
+        if names().any(|name| name == op) {
+            return Ok(());
+        }
+        match most_similar(op, names()) {
+            None => Ok(()),
+            Some(similar) => {
+                let kind = ScriptErrorKind::UnknownFunction {
+                    name: format!("R.{op}"),
+                    similar: Some(format!("R.{similar}")),
+                };
+                Err(self.cx.error(&*call.func, kind))
+            }
         }
     }
 

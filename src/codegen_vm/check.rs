@@ -4,8 +4,9 @@ use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::shapes::Dim;
 use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
-use crate::ir::graph::ValueId;
+use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::text::dim_text;
+use crate::ir::graph::{Arg, Globals, Scope, ValueId};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 
 /// A value whose dimensions are to be matched.
@@ -18,12 +19,34 @@ pub(super) struct Matching {
 }
 
 impl Compiler<'_> {
+    /// Emits checks of the result against what the function declares, where that says more than is known.
+    pub(super) fn check_result(&mut self, result: Operand) -> Result<(), GraphError> {
+        let function = self.function;
+        let globals = Globals::default();
+        let scope = Scope {
+            globals: &globals,
+            frames: vec![&function.values],
+        };
+        let result_arg = &function.body.result;
+        if is_base_of(&function.ret, &scope.arg(result_arg)) == Proof::Yes {
+            return Ok(());
+        }
+        let value = match result_arg {
+            Arg::Value(id) => Some(*id),
+            _ => None,
+        };
+        let name = value.map_or("result", |id| &function.values[id].name);
+        let mut later = Vec::new();
+        self.check(result, &function.ret, name, "result", &mut later);
+        self.match_all(later, value)
+    }
+
     /// Emits checks of kind, rank and element type; what is to be done about dimensions goes to `later`.
     pub(super) fn check(
         &mut self,
         operand: Operand,
         sinfo: &StructInfo,
-        value: ValueId,
+        name: &str,
         location: &str,
         later: &mut Vec<Matching>,
     ) {
@@ -36,7 +59,7 @@ impl Compiler<'_> {
         let context = self.pool.constant(Constant::Context(ErrorContext {
             func: self.function.name.clone(),
             location: location.to_owned(),
-            value: self.function.values[value].name.clone(),
+            value: name.to_owned(),
             annotation: sinfo.to_string(),
             dims: dims.iter().map(dim_text).collect(),
         }));
@@ -65,7 +88,7 @@ impl Compiler<'_> {
                     let args = vec![operand, Operand::Imm(index as i64)];
                     let item_reg = self.builtin(Builtin::TupleGetItem, args);
                     let location = format!("{location}[{index}]");
-                    self.check(Operand::Reg(item_reg), item, value, &location, later);
+                    self.check(Operand::Reg(item_reg), item, name, &location, later);
                 }
                 return;
             }

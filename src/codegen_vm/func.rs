@@ -62,6 +62,7 @@ impl Compiler<'_> {
         self.body(body)?;
         let result = self.arg(&body.result, body_end(self.function))?;
         let result = self.in_register(result);
+        self.check_result(Operand::Reg(result))?;
         self.asm.ret(result);
         let mut sizes = Vec::new();
         for (storage, func) in self.storages.all.iter().zip(&self.storage_funcs) {
@@ -121,11 +122,12 @@ impl Compiler<'_> {
         let mut later = Vec::new();
         for (index, &param) in params.iter().enumerate() {
             let sinfo = self.function.values[param].sinfo.clone();
+            let name = self.function.values[param].name.clone();
             let location = format!("param[{index}]");
             self.check(
                 Operand::Reg(index as u32),
                 &sinfo,
-                param,
+                &name,
                 &location,
                 &mut later,
             );
@@ -178,7 +180,8 @@ impl Compiler<'_> {
                 let bound = self.arg(arg, value)?;
                 let reg = self.in_register(bound.clone());
                 let mut later = Vec::new();
-                self.check(Operand::Reg(reg), sinfo, value, "match_cast", &mut later);
+                let name = &self.function.values[value].name;
+                self.check(Operand::Reg(reg), sinfo, name, "match_cast", &mut later);
                 self.match_all(later, Some(value))?;
                 bound
             }

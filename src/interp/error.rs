@@ -17,24 +17,24 @@ pub enum InterpError {
         /// Arguments given.
         got: usize,
     },
-    /// An argument has another element type than its parameter.
-    #[error("parameter `{param}` of `{func}`: expected {expected}, got {got}")]
+    /// An argument or result has another element type than its parameter.
+    #[error("`{param}` of `{func}`: expected {expected}, got {got}")]
     ArgumentDType {
         /// Name of the function.
         func: String,
-        /// Name of the parameter.
+        /// Name of the parameter, match_cast, or `result`.
         param: String,
         /// Type of the parameter.
         expected: DType,
         /// Type of the argument.
         got: DType,
     },
-    /// An argument has another shape than its parameter.
-    #[error("parameter `{param}` of `{func}`, dimension {dim}: expected {expected}, got {got}")]
+    /// An argument or result has another shape than its parameter.
+    #[error("`{param}` of `{func}`, dimension {dim}: expected {expected}, got {got}")]
     ArgumentShape {
         /// Name of the function.
         func: String,
-        /// Name of the parameter.
+        /// Name of the parameter, match_cast, or `result`.
         param: String,
         /// Which dimension.
         dim: usize,
@@ -43,12 +43,12 @@ pub enum InterpError {
         /// What the argument has.
         got: usize,
     },
-    /// An argument has another number of dimensions than its parameter.
-    #[error("parameter `{param}` of `{func}`: expected {expected} dimensions, got {got}")]
+    /// An argument or result has another number of dimensions than its parameter.
+    #[error("`{param}` of `{func}`: expected {expected} dimensions, got {got}")]
     ArgumentNdim {
         /// Name of the function.
         func: String,
-        /// Name of the parameter.
+        /// Name of the parameter, match_cast, or `result`.
         param: String,
         /// Dimensions of the parameter.
         expected: usize,

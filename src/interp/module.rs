@@ -122,7 +122,9 @@ impl Run<'_> {
         self.depth.set(self.depth.get() + 1);
         let result = self.body(func, &func.body, &mut frame, around);
         self.depth.set(self.depth.get() - 1);
-        result
+        let result = result?;
+        self.match_info(&func.name, "result", &func.ret, &result, &mut frame)?;
+        Ok(result)
     }
 
     fn body(

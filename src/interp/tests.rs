@@ -92,7 +92,7 @@ fn indices_and_shapes_are_checked() {
         run_prim_func(&row_sum(0), &mut [zeros(&[2, 3]), zeros(&[4])]).expect_err("n is 2 and 4");
     assert_eq!(
         error.to_string(),
-        "parameter `C` of `row_sum`, dimension 0: expected 2, got 4"
+        "`C` of `row_sum`, dimension 0: expected 2, got 4"
     );
     run_prim_func(&row_sum(0), &mut [zeros(&[0, 3]), zeros(&[0])]).expect("no rows, no work");
 }

@@ -80,6 +80,9 @@ pub enum PrimFuncErrorKind {
         /// Its name.
         name: String,
     },
+    /// Loops inside each other whose iterations, counted over their constant extents, an `int64` cannot count.
+    #[error("the loops around it run more than 2^63 times")]
+    TooManyIterations,
     /// A wrong number of indices or ranges.
     #[error("buffer `{name}` has {ndim} dimensions, {got} indices given")]
     IndexCount {
@@ -146,6 +149,7 @@ pub fn prim_func(func: &PrimFunc) -> Result<(), Vec<PrimFuncError>> {
         buffers: HashSet::new(),
         seen: HashSet::new(),
         place: func.root.into(),
+        iterations: 1,
     };
     verifier.params();
     verifier.block(func.root, None);
@@ -175,6 +179,8 @@ struct Verifier<'f> {
     /// Loops and blocks met so far.
     seen: HashSet<Place>,
     place: Place,
+    /// Iterations of the loops around, those of unknown extent counted as one.
+    iterations: i64,
 }
 
 impl Verifier<'_> {
@@ -303,12 +309,19 @@ impl Verifier<'_> {
             return;
         }
         let l = &self.func.loops[id];
+        let outer = self.iterations;
         self.within(id.into(), |v| {
+            let extent = l.extent.as_int().unwrap_or(1).max(1);
+            match outer.checked_mul(extent) {
+                Some(iterations) => v.iterations = iterations,
+                None => v.error(PrimFuncErrorKind::TooManyIterations),
+            }
             v.integer("the first value of a loop", &l.min);
             v.integer("the extent of a loop", &l.extent);
             v.define(&l.var, VarKind::Loop);
             v.stmts(v.func.tree.body(id), Some(id.into()));
         });
+        self.iterations = outer;
     }
 
     fn block(&mut self, id: BlockId, parent: Option<Place>) {

@@ -47,6 +47,39 @@ impl HostExpr {
         }
     }
 
+    /// The same where every step must be what integers without an end give: for counts and sizes, which do not wrap.
+    ///
+    /// # Errors
+    /// Division by zero, and numbers past an `int64`.
+    ///
+    /// # Panics
+    /// If a dim is missing.
+    pub fn eval_exact(&self, dims: &[i64]) -> Result<i64, EvalError> {
+        match self {
+            Self::Const(_) | Self::Dim(_) => self.eval(dims),
+            Self::Binary(op, a, b) => {
+                let (a, b) = (a.eval_exact(dims)?, b.eval_exact(dims)?);
+                let (op, exact) = match op {
+                    BinOp::Add => ("+", a.checked_add(b)),
+                    BinOp::Sub => ("-", a.checked_sub(b)),
+                    BinOp::Mul => ("*", a.checked_mul(b)),
+                    _ => {
+                        let (a, b) = (Scalar::Int(a), Scalar::Int(b));
+                        return eval_binary(*op, ScalarType::I64, a, b).map(Scalar::as_int);
+                    }
+                };
+                exact.ok_or(EvalError::Overflow { op, a, b })
+            }
+            Self::Select(c, a, b) => {
+                if c.eval_exact(dims)? != 0 {
+                    a.eval_exact(dims)
+                } else {
+                    b.eval_exact(dims)
+                }
+            }
+        }
+    }
+
     /// `a op b`, folded if both are constants.
     pub fn binary(op: BinOp, a: Self, b: Self) -> Self {
         let node = Self::Binary(op, Box::new(a), Box::new(b));

@@ -243,7 +243,7 @@ impl CpuModule {
             match &segment.parallel {
                 None => call(0, 1),
                 Some(extent) => {
-                    let extent = kernel.eval(extent, dims)?;
+                    let extent = kernel.eval_exact(extent, dims)?;
                     if kernel.eval(&kernel.flops, dims)? >= PARALLEL_FLOPS
                         || kernel.eval(&kernel.bytes, dims)? >= PARALLEL_BYTES
                     {
@@ -273,6 +273,14 @@ fn bindings(kernel: &Kernel) -> Vec<Binding> {
 impl CpuKernel {
     fn eval(&self, e: &HostExpr, dims: &[i64]) -> Result<i64, LaunchError> {
         e.eval(dims).map_err(|source| LaunchError::Eval {
+            kernel: self.name.clone(),
+            source,
+        })
+    }
+
+    /// The same for a number of iterations, which must not wrap.
+    fn eval_exact(&self, e: &HostExpr, dims: &[i64]) -> Result<i64, LaunchError> {
+        e.eval_exact(dims).map_err(|source| LaunchError::Eval {
             kernel: self.name.clone(),
             source,
         })

@@ -77,6 +77,16 @@ pub enum EvalError {
     /// Integer division or remainder by zero.
     #[error("division by zero")]
     DivisionByZero,
+    /// A count or size past an `int64`.
+    #[error("{a} {op} {b} does not fit an int64")]
+    Overflow {
+        /// The operator.
+        op: &'static str,
+        /// The first operand.
+        a: i64,
+        /// The second operand.
+        b: i64,
+    },
     /// The operator has no meaning for the type.
     #[error("`{op}` is not defined for {ty}")]
     Undefined {

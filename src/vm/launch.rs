@@ -217,9 +217,17 @@ impl Planner<'_> {
         })
     }
 
+    /// The same for a count or size, which must not wrap.
+    fn eval_exact(&self, expr: &HostExpr) -> Result<i64, VmError> {
+        expr.eval_exact(self.dims).map_err(|source| VmError::Eval {
+            func: self.func.name.clone(),
+            source,
+        })
+    }
+
     fn check_requirements(&self) -> Result<(), VmError> {
         for requirement in &self.func.requires {
-            let value = self.eval(&requirement.value)?;
+            let value = self.eval_exact(&requirement.value)?;
             if value > requirement.limit {
                 return Err(VmError::Requirement {
                     kernel: self.func.name.clone(),
@@ -238,7 +246,7 @@ impl Planner<'_> {
             let mut grid = [1; 3];
             if let Some(launch) = &kernel.launch {
                 for (value, expr) in grid.iter_mut().zip(&launch.grid) {
-                    *value = self.eval(expr)?.max(0);
+                    *value = self.eval_exact(expr)?.max(0);
                 }
             }
             Ok(KernelPlan {
@@ -255,7 +263,7 @@ impl Planner<'_> {
 
     fn temps(&self) -> Result<Vec<usize>, VmError> {
         let bytes = |temp: &crate::kernel::TempInfo| {
-            let len = self.eval(&temp.len)?;
+            let len = self.eval_exact(&temp.len)?;
             let bytes = usize::try_from(len)
                 .ok()
                 .and_then(|len| len.checked_mul(temp.dtype.bytes()));

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Binary operators. Comparisons give `bool`; the others the type of their operands.
+///
+/// Division and remainder of integers by zero have no meaning: the interpreter reports them, devices give some number and never
+/// trap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum BinOp {
     /// `a + b`

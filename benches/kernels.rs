@@ -101,7 +101,7 @@ class Module:
 "#;
 
 /// The demo's network.
-const MLP: &str = include_str!("../src/cli/fashion.py");
+const MLP: &str = include_str!("../examples/fashion_mnist/mlp.py");
 
 fn devices() -> Vec<(String, Device, Target)> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

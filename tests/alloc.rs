@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// The demo's network, all sizes symbolic.
-const MLP: &str = include_str!("../src/cli/fashion.py");
+const MLP: &str = include_str!("../examples/fashion_mnist/mlp.py");
 
 /// Weights that make the result the last bias.
 fn weights() -> IndexMap<String, Tensor> {

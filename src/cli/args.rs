@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::error::CliError;
+
 /// Compiles tensor programs for the GPU you own, and for the CPU.
 #[derive(Parser, Debug)]
 #[command(name = "weftile", version, about, after_help = ENVIRONMENT, max_term_width = 100)]
@@ -16,9 +18,12 @@ pub(crate) struct Cli {
 const ENVIRONMENT: &str = "\
 Examples:
   weftile                                     the demo: classifies drawings of garments
-  weftile run model.py --input x=x.npy        runs `main` on the best device
-  weftile show model.py --stage wgsl          prints the compute shaders
-  weftile bench model.py --shape x=256x784    times calls
+  weftile                          the demo: classifies drawings of garments
+  weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
+                                   calls `main` on the best device, with made-up numbers for x
+  weftile show examples/fashion_mnist/mlp.py --stage wgsl    prints the compute shaders
+  weftile bench examples/fashion_mnist/mlp.py --shape x=256x784 --params examples/fashion_mnist/weights.safetensors
+                                   times calls
 
 Environment:
   WEFTILE_DUMP=graph,prim,trace,kernel,wgsl,clif,bytecode
@@ -26,7 +31,7 @@ Environment:
   WEFTILE_DUMP_DIR=DIR   where to (weftile-dump)
   WEFTILE_TIME=1         prints the time of each stage of the compiler
   WEFTILE_VERIFY=1       verifies after each stage
-  WEFTILE_LOG=LEVEL      messages of the library: error, warn, info, debug, trace
+  WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
   WGPU_BACKEND=NAME      only GPUs of this API: vulkan, metal, dx12
   NO_COLOR=1             no colours
 
@@ -53,7 +58,7 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeviceArgs {
     /// auto (a real GPU, else the CPU), cpu, gpu, or part of the name of a GPU.
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
     pub(crate) device: String,
     /// Let `--device gpu` take an adapter that runs on the CPU (lavapipe, WARP).
     #[arg(long)]
@@ -126,9 +131,10 @@ pub(crate) struct DevicesArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  weftile run mlp.py --input x=x.npy --params weights.safetensors
-  weftile run mlp.py --func main --input x=x.npy --input w=w.npy --output results --device gpu
-  weftile run kernel.py --input A=a.npy --output results")]
+  weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
+  weftile run examples/fashion_mnist/mlp.py --func main --shape x=1x784 --params examples/fashion_mnist/weights.safetensors --output results --device gpu
+  weftile run examples/fashion_mnist/mlp.py --func relu --shape x=2x3 --output results
+  weftile run examples/fashion_mnist/mlp.py --func relu --input x=results/y.npy")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,
@@ -187,10 +193,10 @@ pub(crate) enum TargetKind {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  weftile show mlp.py --stage script
-  weftile show mlp.py --stage graph --output pictures
-  weftile show mlp.py --stage wgsl
-  weftile show mlp.py --stage clif")]
+  weftile show examples/fashion_mnist/mlp.py --stage script
+  weftile show examples/fashion_mnist/mlp.py --stage graph --output pictures
+  weftile show examples/fashion_mnist/mlp.py --stage wgsl
+  weftile show examples/fashion_mnist/mlp.py --stage clif")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,
@@ -201,7 +207,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_enum)]
     pub(crate) target: Option<TargetKind>,
     /// Compiles for this very device instead.
-    #[arg(long, value_name = "DEVICE", conflicts_with = "target")]
+    #[arg(long, value_name = "DEVICE", value_parser = parse_device, conflicts_with = "target")]
     pub(crate) device: Option<String>,
     /// Prints constants whole.
     #[arg(long)]
@@ -215,9 +221,9 @@ pub(crate) struct ShowArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  weftile bench mlp.py --shape x=1x784 --params weights.safetensors
-  weftile bench mlp.py --shape x=256x784 --device gpu --profile
-  weftile bench mlp.py --shape x=256x784 --json")]
+  weftile bench examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
+  weftile bench examples/fashion_mnist/mlp.py --shape x=256x784 --params examples/fashion_mnist/weights.safetensors --device gpu --profile
+  weftile bench examples/fashion_mnist/mlp.py --shape x=256x784 --params examples/fashion_mnist/weights.safetensors --json")]
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,
@@ -226,7 +232,7 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// How long to measure, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
     pub(crate) time: f64,
     /// Also times each kernel.
     #[arg(long)]
@@ -242,15 +248,15 @@ pub(crate) struct BenchArgs {
 Devices are cpu, gpu, interp (the interpreter that all tests compare with), or part of the name of a GPU.
 
 Examples:
-  weftile diff mlp.py --shape x=7x784 --device cpu --device gpu
-  weftile diff mlp.py --input x=x.npy --device interp --device cpu")]
+  weftile diff examples/fashion_mnist/mlp.py --shape x=7x784 --params examples/fashion_mnist/weights.safetensors --device cpu --device gpu
+  weftile diff examples/fashion_mnist/mlp.py --shape x=2x784 --params examples/fashion_mnist/weights.safetensors --device interp --device cpu")]
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     /// A device; twice, the first one is the reference.
-    #[arg(long = "device", value_name = "DEVICE", required = true)]
+    #[arg(long = "device", value_name = "DEVICE", value_parser = parse_device, required = true)]
     pub(crate) devices: Vec<String>,
     /// Let `--device gpu` take an adapter that runs on the CPU (lavapipe, WARP).
     #[arg(long)]
@@ -258,6 +264,42 @@ pub(crate) struct DiffArgs {
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl InputArgs {
+    /// Fails if something is given twice: one of both would have to be passed over.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        let inputs = self.inputs.iter().map(|(name, _)| (name, "--input"));
+        let shapes = self.shapes.iter().map(|(name, _)| (name, "--shape"));
+        let given: Vec<_> = inputs.chain(shapes).collect();
+        for (at, (name, second)) in given.iter().enumerate() {
+            if let Some((_, first)) = given[..at].iter().find(|(other, _)| other == name) {
+                return Err(CliError::GivenTwice {
+                    param: (*name).clone(),
+                    first,
+                    second,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a device; an empty one would be part of every name.
+fn parse_device(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("expected auto, cpu, gpu, or part of the name of a GPU".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// Seconds to measure, a day at most.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    const DAY: f64 = 86_400.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=DAY).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("expected a number of seconds, from 0 to {DAY}")),
+    }
 }
 
 /// `NAME=FILE`.
@@ -293,6 +335,42 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_and_devices_parse() {
+        assert_eq!(parse_seconds("0.5"), Ok(0.5));
+        assert_eq!(parse_seconds("0"), Ok(0.0));
+        for wrong in ["nan", "inf", "1e300", "-1", "soon", ""] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_device(" gpu"), Ok("gpu".to_owned()));
+        assert!(parse_device("").is_err() && parse_device("  ").is_err());
+    }
+
+    #[test]
+    fn what_is_given_twice_is_refused() {
+        let said = |inputs: &[&str], shapes: &[&str]| {
+            let inputs = inputs.iter().map(|text| parse_input(text));
+            let shapes = shapes.iter().map(|text| parse_shape(text));
+            let args = InputArgs {
+                inputs: inputs.collect::<Result<_, _>>().expect("inputs"),
+                shapes: shapes.collect::<Result<_, _>>().expect("shapes"),
+            };
+            args.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(said(&["x=a.npy", "y=b.npy"], &["z=1", "n=2"]), Ok(()));
+        let twice = |first: &str, second: &str| {
+            Err(format!(
+                "parameter `x` is given twice, by {first} and by {second}"
+            ))
+        };
+        assert_eq!(
+            said(&["x=a.npy", "x=b.npy"], &[]),
+            twice("--input", "--input")
+        );
+        assert_eq!(said(&["x=a.npy"], &["x=1"]), twice("--input", "--shape"));
+        assert_eq!(said(&[], &["x=1", "x=1"]), twice("--shape", "--shape"));
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// Reads a module and finds what to call.
     pub(crate) fn read(args: &ModuleArgs, inputs: &InputArgs) -> Result<Self, CliError> {
+        inputs.check()?;
         let module = read(args)?;
         let name = named(&module, args.func.as_deref())?;
         let mut entry = match &module.funcs[&name] {

@@ -12,7 +12,7 @@ use crate::support::dump::DumpKind;
 /// Where dumps go if nothing is said.
 const DUMP_DIR: &str = "weftile-dump";
 
-/// What `WEFTILE_*` ask for; the level of messages is read by the logger.
+/// What `WEFTILE_*` ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
     /// `WEFTILE_DUMP`: what to write.
@@ -23,7 +23,15 @@ pub(crate) struct Environment {
     time: bool,
     /// `WEFTILE_VERIFY`: verify after each stage.
     verify: bool,
+    /// `WEFTILE_LOG`: which messages to show, as `env_logger` reads it.
+    pub(super) log: String,
 }
+
+/// Levels of messages, as `WEFTILE_LOG` names them.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// The APIs that this program is built for, as `WGPU_BACKEND` names them.
+const BACKENDS: [&str; 3] = ["vulkan", "metal", "dx12"];
 
 impl Environment {
     /// Reads the variables of this process.
@@ -75,12 +83,51 @@ impl Environment {
                 })
             })
             .collect::<Result<_, _>>()?;
+        let log = log_filter(var("WEFTILE_LOG"))?;
+        check_backends(var("WGPU_BACKEND"))?;
         Ok(Self {
+            log,
             dump,
             dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
             time: on("WEFTILE_TIME")?,
             verify: on("WEFTILE_VERIFY")?,
         })
+    }
+}
+
+/// A level, or levels of parts of the program (`weftile::vm=debug,info`); errors only if nothing is said.
+fn log_filter(value: Option<String>) -> Result<String, CliError> {
+    let value = value.filter(|value| !value.trim().is_empty());
+    let value = value.unwrap_or_else(|| "error".to_owned());
+    let is_level = |level: &str| LEVELS.contains(&level.trim().to_ascii_lowercase().as_str());
+    for part in value.split(',') {
+        let level = part.split_once('=').map_or(part, |(_, level)| level);
+        if !is_level(level) {
+            return Err(CliError::Variable {
+                name: "WEFTILE_LOG",
+                value: part.to_owned(),
+                expected: LEVELS.join(", "),
+            });
+        }
+    }
+    Ok(value)
+}
+
+/// `WGPU_BACKEND` is read where adapters are listed, and what is no API is passed over there.
+fn check_backends(value: Option<String>) -> Result<(), CliError> {
+    let value = value.unwrap_or_default();
+    let parts = value.split(',').map(str::trim);
+    let known = |part: &str| BACKENDS.contains(&part.to_ascii_lowercase().as_str());
+    match parts
+        .into_iter()
+        .find(|part| !part.is_empty() && !known(part))
+    {
+        None => Ok(()),
+        Some(part) => Err(CliError::Variable {
+            name: "WGPU_BACKEND",
+            value: part.to_owned(),
+            expected: BACKENDS.join(", "),
+        }),
     }
 }
 
@@ -111,6 +158,7 @@ mod tests {
             dump_dir: "d".into(),
             time: true,
             verify: false,
+            log: "error".to_owned(),
         };
         assert_eq!(all, Ok(expected));
     }
@@ -121,6 +169,24 @@ mod tests {
             read(&[("WEFTILE_TIME", "yes")]),
             Err("WEFTILE_TIME is `yes`, expected 0 or 1".to_owned())
         );
+        assert_eq!(
+            read(&[("WEFTILE_LOG", "banana")]),
+            Err(
+                "WEFTILE_LOG is `banana`, expected off, error, warn, info, debug, trace".to_owned()
+            )
+        );
+        let log = |value| read(&[("WEFTILE_LOG", value)]).map(|read| read.log);
+        assert_eq!(
+            log("weftile=debug,Info"),
+            Ok("weftile=debug,Info".to_owned())
+        );
+        assert!(log("weftile=loud").is_err());
+        assert_eq!(
+            read(&[("WGPU_BACKEND", "foo")]),
+            Err("WGPU_BACKEND is `foo`, expected vulkan, metal, dx12".to_owned())
+        );
+        assert!(read(&[("WGPU_BACKEND", "vulkan, DX12")]).is_ok());
+        assert!(read(&[("WGPU_BACKEND", "")]).is_ok());
         let error = read(&[("WEFTILE_DUMP", "ptx")]).expect_err("no such kind");
         assert!(
             error.starts_with("WEFTILE_DUMP is `ptx`, expected graph, "),

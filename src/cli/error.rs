@@ -15,7 +15,7 @@ use crate::script::ScriptErrors;
 use crate::tensor::TensorError;
 use crate::vm::VmError;
 
-/// Something given to the command is wrong, or the machine cannot do it. All exit with code 1.
+/// Something given to the command is wrong, or the machine cannot do it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// A file that cannot be read or loaded.
@@ -136,6 +136,16 @@ pub(crate) enum CliError {
         /// The extent.
         extent: String,
     },
+    /// A parameter that is given twice.
+    #[error("parameter `{param}` is given twice, by {first} and by {second}")]
+    GivenTwice {
+        /// The parameter, or the symbolic dimension.
+        param: String,
+        /// How it is given first.
+        first: &'static str,
+        /// How it is given again.
+        second: &'static str,
+    },
     /// `diff` was not given two devices.
     #[error("diff compares two devices (--device a --device b), {given} given")]
     TwoDevices {
@@ -201,7 +211,20 @@ boxed!(
 );
 boxed!(Vm(VmError), Interp(InterpError), Data(DataError));
 
+/// Exit code of an error in what was given.
+const WRONG_INPUT: u8 = 1;
+/// Exit code of arguments that do not go together, as of those that cannot be read.
+const WRONG_USAGE: u8 = 2;
+
 impl CliError {
+    /// The exit code of the command.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::TwoDevices { .. } | Self::GivenTwice { .. } => WRONG_USAGE,
+            _ => WRONG_INPUT,
+        }
+    }
+
     /// Whether the reader of our output has gone: no reason to complain.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)

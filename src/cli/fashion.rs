@@ -23,7 +23,7 @@ pub(crate) const CLASSES: [&str; 10] = [
 ];
 
 /// The network as TVMScript: two linear layers with a relu between, for any number of images.
-pub(crate) const MODULE: &str = include_str!("fashion.py");
+pub(crate) const MODULE: &str = include_str!("../../examples/fashion_mnist/mlp.py");
 
 /// Weights made by `examples/fashion_mnist/train.py`.
 const WEIGHTS: &[u8] = include_bytes!("../../examples/fashion_mnist/weights.safetensors");

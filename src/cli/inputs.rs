@@ -180,7 +180,7 @@ mod tests {
 
     /// `main` of the lecture's module, whose sizes are all symbolic.
     fn function() -> Function {
-        let module = script::parse("fashion.py", crate::cli::fashion::MODULE).expect("well formed");
+        let module = script::parse("mlp.py", crate::cli::fashion::MODULE).expect("well formed");
         module.function("main").expect("there").clone()
     }
 

@@ -30,6 +30,9 @@ use environment::Environment;
 use error::CliError;
 use terminal::Terminal;
 
+/// What an error starts with, on the terminal and where `support::diag` renders it.
+const RENDERED: &str = "error: ";
+
 /// Exit code after a bug in weftile (`EX_SOFTWARE` of sysexits.h).
 const BUG: i32 = 70;
 
@@ -37,19 +40,19 @@ const BUG: i32 = 70;
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     let cli = Cli::parse();
-    start_log();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            report(&error);
-            ExitCode::FAILURE
+            to_stderr(&message(&error));
+            ExitCode::from(error.exit_code())
         }
     }
 }
 
 fn run(cli: Cli) -> Result<(), CliError> {
     let environment = Environment::read()?;
+    start_log(&environment);
     let mut terminal = Terminal::stdout();
     // Without a verb, the demo with its defaults.
     let command = match cli.command {
@@ -68,20 +71,31 @@ fn run(cli: Cli) -> Result<(), CliError> {
     }
 }
 
-fn start_log() {
-    let env = env_logger::Env::new().filter_or("WEFTILE_LOG", "error");
-    env_logger::Builder::from_env(env).init();
+fn start_log(environment: &Environment) {
+    env_logger::Builder::new()
+        .parse_filters(&environment.log)
+        .init();
 }
 
-/// An error and its causes, one a line.
-fn report(error: &CliError) {
-    let mut text = format!("error: {error}");
+/// An error and its causes, one a line. What is rendered as an error already (of a script, with its lines) stays as it is, and
+/// a cause that the message before it ends with is not said again.
+fn message(error: &dyn Error) -> String {
+    let mut said = error.to_string().trim_end().to_owned();
+    let mut text = if said.starts_with(RENDERED) {
+        said.clone()
+    } else {
+        format!("{RENDERED}{said}")
+    };
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(&format!("\n  because: {error}"));
+        let because = error.to_string().trim_end().to_owned();
+        if !said.ends_with(&because) {
+            text.push_str(&format!("\n  because: {because}"));
+        }
+        said = because;
         cause = error.source();
     }
-    to_stderr(&text);
+    text
 }
 
 /// A panic is a bug in weftile: says so, and how to report it.
@@ -100,4 +114,41 @@ fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
 fn to_stderr(text: &str) {
     // If stderr is gone too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{text}")]
+    struct Chain {
+        text: &'static str,
+        source: Option<Box<Chain>>,
+    }
+
+    fn chain(texts: &[&'static str]) -> Chain {
+        let (text, rest) = texts.split_first().expect("one at least");
+        let source = (!rest.is_empty()).then(|| Box::new(chain(rest)));
+        Chain { text, source }
+    }
+
+    #[test]
+    fn causes_are_said_once() {
+        let said = |texts: &[&'static str]| message(&chain(texts));
+        assert_eq!(
+            said(&["no file", "denied"]),
+            "error: no file\n  because: denied"
+        );
+        assert_eq!(
+            said(&["`k`: too large", "too large"]),
+            "error: `k`: too large"
+        );
+        assert_eq!(
+            said(&["`k`: too large", "too large", "no memory"]),
+            "error: `k`: too large\n  because: no memory"
+        );
+        let rendered = "error: undefined name\n  --> a.py:1:1\n\n";
+        assert_eq!(said(&[rendered, rendered]), rendered.trim_end());
+    }
 }

@@ -18,9 +18,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// The module of the demo, with weights bound.
 fn executable(target: Target) -> Executable {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/cli/fashion.py");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/fashion_mnist/mlp.py");
     let text = std::fs::read_to_string(path).expect("there");
-    let module = script::parse("fashion.py", &text).expect("well formed");
+    let module = script::parse("mlp.py", &text).expect("well formed");
     let weights = [("w0", vec![4, 6]), ("b0", vec![4]), ("w1", vec![3, 4])];
     let weights = weights
         .into_iter()

@@ -11,7 +11,8 @@ use weftile::tensor::Tensor;
 use crate::data::data_dir;
 
 /// The module of the demo, which has a symbolic number of images.
-pub(crate) const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/fashion.py");
+pub(crate) const MODULE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/examples/fashion_mnist/mlp.py");
 const WEIGHTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/examples/fashion_mnist/weights.safetensors"

@@ -21,25 +21,46 @@ fn every_help_has_examples() {
 }
 
 #[test]
-fn examples_of_the_help_are_no_wrong_usage() {
+fn examples_of_the_help_run_from_the_root_of_the_repository() {
     for verb in VERBS {
         let help = stdout(&weftile(&[verb, "--help"]));
         let examples = help.split_once("Examples:").expect(verb).1;
         let lines = examples.lines().map(str::trim);
+        let folder = tempfile::tempdir().expect("scratch folder");
+        copy_examples(folder.path());
         for example in lines.filter(|line| line.starts_with("weftile ")) {
-            // The files are not there; whatever else is wrong would be found first.
             let mut args: Vec<&str> = example.split_whitespace().skip(1).collect();
             if matches!(verb, "demo" | "devices") {
                 args.push("--help");
             }
-            let folder = tempfile::tempdir().expect("scratch folder");
             let output = std::process::Command::new(env!("CARGO_BIN_EXE_weftile"))
                 .args(&args)
                 .current_dir(folder.path())
                 .output()
                 .expect("the program starts");
-            assert_ne!(output.status.code(), Some(2), "{example}");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            // Not every machine has a GPU.
+            let expected = if example.contains("gpu") {
+                &[Some(0), Some(1)][..]
+            } else {
+                &[Some(0)]
+            };
+            assert!(
+                expected.contains(&output.status.code()),
+                "{example}: {errors}"
+            );
+            assert!(!errors.contains("cannot read"), "{example}: {errors}");
         }
+    }
+}
+
+/// The files that examples name, as they lie in the repository.
+fn copy_examples(root: &std::path::Path) {
+    let name = "examples/fashion_mnist";
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    std::fs::create_dir_all(root.join(name)).expect("writable");
+    for file in ["mlp.py", "weights.safetensors"] {
+        std::fs::copy(from.join(file), root.join(name).join(file)).expect("it is there");
     }
 }
 
@@ -97,7 +118,7 @@ fn files_that_are_no_programs_are_named() {
         }
     }
     let weights = ["run", MODULE, "--params", MODULE, "--device", "cpu"];
-    assert!(refused(&weights, 1).contains("fashion.py"));
+    assert!(refused(&weights, 1).contains("mlp.py"));
 }
 
 #[test]
@@ -108,8 +129,15 @@ fn devices_that_are_not_there_are_named() {
         assert!(message.contains("no such"), "{message}");
     }
     let args = ["diff", MODULE, "--shape", "x=1x3", "--device", "cpu"];
-    let one = refused(&[&args[..], &NET].concat(), 1);
+    let one = refused(&[&args[..], &NET].concat(), 2);
     assert!(one.contains("diff compares two devices"), "{one}");
+    let three = [&args[..], &["--device", "cpu", "--device", "cpu"], &NET].concat();
+    assert!(refused(&three, 2).contains("3 given"));
+    for verb in ["run", "bench", "diff"] {
+        let args = [verb, MODULE, "--shape", "x=1x3", "--device", ""];
+        let message = refused(&[&args[..], &NET].concat(), 2);
+        assert!(message.contains("part of the name of a GPU"), "{message}");
+    }
     let two = [&args[..], &["--device", "no such"], &NET].concat();
     assert!(refused(&two, 1).contains("no such"));
 }
@@ -188,6 +216,136 @@ fn stages_of_the_other_target_are_refused() {
         let message = refused(&args, 1);
         assert!(
             message.contains(&format!("the stage {stage} is of --target")),
+            "{message}"
+        );
+    }
+}
+
+/// A program with `body` as a graph function of `x`, beside the loop program `copy`.
+fn program(folder: &std::path::Path, ret: &str, body: &str) -> String {
+    let path = folder.join("program.py");
+    let text = format!(
+        r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def copy(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        for i in T.serial(n):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, i)
+                Y[vi] = X[vi]
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")){ret}:
+        n = T.int64()
+        y = {body}
+        return y
+"#
+    );
+    std::fs::write(&path, text).expect("writable");
+    path.display().to_string()
+}
+
+const CALL: &str = "R.call_tir(copy, (x,), R.Tensor((n,), \"float32\"))";
+
+#[test]
+fn an_error_of_a_program_is_said_once() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path();
+    let file = program(path, "", &CALL.replace("copy", "kopy"));
+    let message = refused(&["run", &file, "--shape", "x=5"], 1);
+    assert!(
+        message.starts_with("error: undefined name `kopy`\n"),
+        "{message}"
+    );
+    assert_eq!(message.matches("error:").count(), 1, "{message}");
+    assert_eq!(message.matches("kopy").count(), 2, "{message}");
+    assert!(
+        !message.contains("because") && !message.ends_with("\n\n"),
+        "{message}"
+    );
+}
+
+#[test]
+fn operators_that_cannot_be_run_are_named() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path();
+    let file = program(path, "", &CALL.replace("call_tir", "call_tri"));
+    let message = refused(&["run", &file, "--shape", "x=5"], 1);
+    assert!(
+        message.contains("unknown function `R.call_tri`"),
+        "{message}"
+    );
+    assert!(message.contains("did you mean `R.call_tir`?"), "{message}");
+    assert!(message.contains("program.py:16:13"), "{message}");
+    for (body, name) in [("R.nn.relu(x)", "R.nn.relu"), ("R.mine(x, 1)", "R.mine")] {
+        let file = program(path, "", body);
+        let message = refused(&["run", &file, "--shape", "x=5", "--device", "cpu"], 1);
+        let expected = format!("operator `{name}`: graph operators are not supported yet");
+        assert!(message.contains(&expected), "{message}");
+    }
+}
+
+#[test]
+fn results_that_are_not_as_declared_are_an_error() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let file = program(folder.path(), " -> R.Tensor((3,), \"float32\")", CALL);
+    let run = |dims: &'static str| ["run", &file, "--device", "cpu", "--shape", dims];
+    stdout(&weftile(&run("x=3")));
+    let message = refused(&run("x=5"), 1);
+    let expected = "dimension 0 of `y` must be 3, got 5: ErrorContext(fn=main, loc=result,";
+    assert!(message.contains(expected), "{message}");
+    let shape = [
+        "diff", &file, "--shape", "x=5", "--device", "interp", "--device", "cpu",
+    ];
+    stdout(&weftile(&shape));
+}
+
+#[test]
+fn iterations_that_no_number_counts_are_an_error() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("grid.py");
+    let grid = |extents: &str, dims: &str| {
+        let text = format!(
+            r#"
+@T.prim_func
+def k(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n, 4), "float32")
+    Y = T.match_buffer(y, (n, 4), "float32")
+    for i, j in T.grid({extents}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj] + T.float32(1)
+"#
+        );
+        std::fs::write(&path, text).expect("writable");
+        let file = path.display().to_string();
+        refused(&["run", &file, "--device", "cpu", "--shape", dims], 1)
+    };
+    let message = grid("n, 9223372036854775807", "x=3x4");
+    assert!(
+        message.contains("3 * 9223372036854775807 does not fit an int64"),
+        "{message}"
+    );
+    let message = grid("4, 9223372036854775807", "x=4x4");
+    assert!(
+        message.contains("the loops around it run more than 2^63 times"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_is_given_twice_and_times_that_are_none_are_wrong_usage() {
+    let twice = ["run", MODULE, "--shape", "x=1x3", "--shape", "x=2x3"];
+    assert!(refused(&twice, 2).contains("parameter `x` is given twice"));
+    for time in ["nan", "inf", "1e300", "-1"] {
+        let time = format!("--time={time}");
+        let message = refused(&["bench", MODULE, "--shape", "x=1x3", &time], 2);
+        assert!(
+            message.contains("expected a number of seconds"),
             "{message}"
         );
     }

@@ -129,11 +129,15 @@ impl TestSet {
     }
 }
 
+/// The file as it is published, or unpacked.
 fn read(folder: &Path, file: &Published) -> Result<(PathBuf, Tensor), DataError> {
     let path = folder.join(file.name);
-    if !path.exists() {
-        return Err(DataError::Absent { path });
-    }
+    let unpacked = path.with_extension("");
+    let path = match (path.exists(), unpacked.exists()) {
+        (true, _) => path,
+        (false, true) => unpacked,
+        (false, false) => return Err(DataError::Absent { path }),
+    };
     let tensor = load_tensor(&path)?;
     Ok((path, tensor))
 }
@@ -158,7 +162,7 @@ pub(crate) fn download(folder: &Path) -> Result<(), DataError> {
     std::fs::create_dir_all(folder).map_err(refused)?;
     for file in [&LABELS, &IMAGES] {
         let path = folder.join(file.name);
-        if path.exists() {
+        if path.exists() || path.with_extension("").exists() {
             continue;
         }
         let bytes = fetch(file, &MIRRORS)?;
@@ -271,6 +275,28 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("http://127.0.0.1:1/hello: "), "{text}");
+    }
+
+    #[test]
+    fn unpacked_files_will_do() {
+        let folder = tempfile::tempdir().expect("scratch folder");
+        let idx = |dims: &[u8], count: usize| {
+            let mut bytes = vec![0, 0, 8, dims.len() as u8];
+            for &dim in dims {
+                bytes.extend([0, 0, 0, dim]);
+            }
+            bytes.resize(bytes.len() + count, 7);
+            bytes
+        };
+        let write = |name: &str, bytes: Vec<u8>| {
+            std::fs::write(folder.path().join(name), bytes).expect("writable");
+        };
+        write("t10k-images-idx3-ubyte", idx(&[2, 28, 28], 2 * 784));
+        write("t10k-labels-idx1-ubyte", idx(&[2], 2));
+        let set = TestSet::load(folder.path()).expect("both are there");
+        assert_eq!(set.labels, [7, 7]);
+        assert_eq!(set.pixels.len(), 2 * 784);
+        download(folder.path()).expect("nothing is fetched");
     }
 
     #[test]

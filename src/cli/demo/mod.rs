@@ -28,7 +28,7 @@ use crate::tensor::Tensor;
 pub(crate) use dataset::DataError;
 
 /// The name by which the module stands in messages and dumps.
-const MODULE_NAME: &str = "fashion.py";
+const MODULE_NAME: &str = "mlp.py";
 
 pub(super) fn run(
     args: &DemoArgs,

@@ -280,7 +280,10 @@ fn operators_that_cannot_be_run_are_named() {
     );
     assert!(message.contains("did you mean `R.call_tir`?"), "{message}");
     assert!(message.contains("program.py:16:13"), "{message}");
-    for (body, name) in [("R.nn.relu(x)", "R.nn.relu"), ("R.mine(x, 1)", "R.mine")] {
+    for (body, name) in [
+        ("R.nn.relu(x)", "R.nn.relu"),
+        ("R.unheard_of(x, 1)", "R.unheard_of"),
+    ] {
         let file = program(path, "", body);
         let message = refused(&["run", &file, "--shape", "x=5", "--device", "cpu"], 1);
         let expected = format!("operator `{name}`: graph operators are not supported yet");

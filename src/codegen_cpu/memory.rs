@@ -1,12 +1,12 @@
 //! Arrays in memory: addresses, loads and stores.
 //!
 //! Each array is an alias region of its own: the launch checks that no array that is written overlaps another one. Kernels that
-//! are `in_bounds` are trusted. In all others an access outside its array reads zeros and writes nothing.
+//! are `in_bounds` are trusted. In all others an element outside its array reads as zero and is not written.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type,
-    Value, types,
+    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind,
+    Type, Value, types,
 };
 
 use super::CodegenError;
@@ -249,12 +249,66 @@ impl Emitter<'_, '_> {
         let scalar = array.dtype;
         let lanes = value.ty.lanes;
         self.expect_type("a store", Ty { scalar, lanes }, value.ty)?;
+        if let (Some(len), true) = (place.len, lanes > 1) {
+            return self.store_checked(&place, len, scalar, index, value);
+        }
         let (address, offset) = self.address(&place, scalar, index, lanes, Fallback::Nowhere)?;
         let to = Pointer {
             address,
             offset,
             flags: flags(&place),
         };
+        self.store_at(scalar, value, to);
+        Ok(())
+    }
+
+    /// Stores a vector whole if all its lanes are inside the array, else the lanes that are.
+    fn store_checked(
+        &mut self,
+        place: &Place,
+        len: Value,
+        scalar: ScalarType,
+        index: &Expr,
+        value: &Val,
+    ) -> Result<(), CodegenError> {
+        let lanes = value.ty.lanes;
+        let bytes = scalar.bytes() as i64;
+        let index = self.integer(index)?;
+        let index = self.widen(&index);
+        let inside = self.is_inside(len, index, lanes);
+        let [whole, partly, after] = [(); 3].map(|()| self.b.create_block());
+        self.b.set_cold_block(partly);
+        self.b.ins().brif(inside, whole, &[], partly, &[]);
+        self.enter(whole);
+        let flags = flags(place);
+        let to = |address| Pointer {
+            address,
+            offset: 0,
+            flags,
+        };
+        let address = self.element(place.base, index, bytes);
+        self.store_at(scalar, value, to(address));
+        self.b.ins().jump(after, &[]);
+        self.enter(partly);
+        for i in 0..usize::from(lanes) {
+            let lane = self.lane(value, i);
+            let index = self.b.ins().iadd_imm_s(index, i as i64);
+            let address = self.checked_address(place.base, len, index, bytes, Fallback::Nowhere);
+            self.store_scalar(scalar, lane, to(address));
+        }
+        self.b.ins().jump(after, &[]);
+        self.enter(after);
+        Ok(())
+    }
+
+    /// Goes on in a block that is jumped to from what was emitted so far alone.
+    fn enter(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.b.seal_block(block);
+    }
+
+    fn store_at(&mut self, scalar: ScalarType, value: &Val, to: Pointer) {
+        let lanes = value.ty.lanes;
         if lanes == 1 {
             self.store_scalar(scalar, value.parts[0], to);
         } else if scalar == ScalarType::Bool {
@@ -280,7 +334,6 @@ impl Emitter<'_, '_> {
         } else {
             self.store_registers(value.lane, &value.parts, to, lanes.into());
         }
-        Ok(())
     }
 
     fn store_scalar(&mut self, scalar: ScalarType, value: Value, to: Pointer) {
@@ -337,10 +390,11 @@ impl Emitter<'_, '_> {
         if let Some(len) = place.len {
             let index = self.integer(index)?;
             let index = self.widen(&index);
-            return Ok((
-                self.checked_address(place.base, len, index, bytes, lanes, fallback),
-                0,
-            ));
+            let address = match lanes {
+                1 => self.checked_address(place.base, len, index, bytes, fallback),
+                _ => self.checked_load(place.base, len, index, bytes, lanes),
+            };
+            return Ok((address, 0));
         }
         let mut poly = self.scope.poly(self.kernel, index);
         let offset = poly.constant.wrapping_mul(bytes);
@@ -403,36 +457,81 @@ impl Emitter<'_, '_> {
         Ok(factors.fold(scaled, |product, factor| self.b.ins().imul(product, factor)))
     }
 
-    /// The address if all lanes are inside the array; else that of memory which does no harm.
+    /// The address of an element if it is inside the array; else that of memory which does no harm.
     fn checked_address(
         &mut self,
         base: Value,
         len: Value,
         index: Value,
         bytes: i64,
-        lanes: u16,
         fallback: Fallback,
     ) -> Value {
-        let spare = self.stack_memory(u32::from(lanes) * bytes as u32);
+        let spare = self.stack_memory(bytes as u32);
         if fallback == Fallback::Zeros {
-            let zero = self.b.ins().iconst(types::I8, 0);
-            for byte in 0..i32::from(lanes) * bytes as i32 {
-                self.b
-                    .ins()
-                    .store(MemFlagsData::trusted(), zero, spare, byte);
-            }
+            self.clear(spare, bytes);
         }
+        let inside = self.is_inside(len, index, 1);
+        let address = self.element(base, index, bytes);
+        self.b.ins().select(inside, address, spare)
+    }
+
+    /// The address of a vector that is wholly inside the array; else that of a copy of the lanes that are, the others zero.
+    fn checked_load(
+        &mut self,
+        base: Value,
+        len: Value,
+        index: Value,
+        bytes: i64,
+        lanes: u16,
+    ) -> Value {
+        let inside = self.is_inside(len, index, lanes);
+        let address = self.element(base, index, bytes);
+        let [partly, after] = [(); 2].map(|()| self.b.create_block());
+        let found = self.b.append_block_param(after, types::I64);
+        self.b.set_cold_block(partly);
+        let whole = [address.into()];
+        self.b.ins().brif(inside, after, &whole, partly, &[]);
+        self.enter(partly);
+        let copy = self.stack_memory(u32::from(lanes) * bytes as u32);
+        let element = match bytes {
+            1 => types::I8,
+            2 => types::I16,
+            4 => types::I32,
+            _ => types::I64,
+        };
+        let flags = MemFlagsData::new().with_notrap();
+        for i in 0..i64::from(lanes) {
+            let index = self.b.ins().iadd_imm_s(index, i);
+            let from = self.checked_address(base, len, index, bytes, Fallback::Zeros);
+            let value = self.b.ins().load(element, flags, from, 0);
+            self.b.ins().store(flags, value, copy, (i * bytes) as i32);
+        }
+        self.b.ins().jump(after, &[copy.into()]);
+        self.enter(after);
+        found
+    }
+
+    fn clear(&mut self, address: Value, bytes: i64) {
+        let zero = self.b.ins().iconst(types::I8, 0);
+        for byte in 0..bytes as i32 {
+            let flags = MemFlagsData::trusted();
+            self.b.ins().store(flags, zero, address, byte);
+        }
+    }
+
+    /// Whether so many elements from the index on are inside an array.
+    fn is_inside(&mut self, len: Value, index: Value, lanes: u16) -> Value {
         let beyond = self.b.ins().iadd_imm_s(len, 1 - i64::from(lanes));
         let fits = self.b.ins().icmp(IntCC::SignedLessThan, index, beyond);
         let zero = self.b.ins().iconst(types::I64, 0);
-        let positive = self
-            .b
-            .ins()
-            .icmp(IntCC::SignedGreaterThanOrEqual, index, zero);
-        let inside = self.b.ins().band(fits, positive);
+        let at_least = IntCC::SignedGreaterThanOrEqual;
+        let positive = self.b.ins().icmp(at_least, index, zero);
+        self.b.ins().band(fits, positive)
+    }
+
+    fn element(&mut self, base: Value, index: Value, bytes: i64) -> Value {
         let offset = self.b.ins().imul_imm_s(index, bytes);
-        let address = self.b.ins().iadd(base, offset);
-        self.b.ins().select(inside, address, spare)
+        self.b.ins().iadd(base, offset)
     }
 }
 

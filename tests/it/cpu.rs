@@ -270,6 +270,41 @@ fn empty_extents() {
     }
 }
 
+/// Neighbours, where there are some; a condition that guards a read stands beside it, in a select, or not at all.
+fn neighbours(guarded: &str) -> String {
+    format!(
+        r#"
+@T.prim_func
+def neighbours(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(n):
+        with T.block("Y"):
+            vi = T.axis.spatial(n, i)
+            Y[vi] = {guarded}
+"#
+    )
+}
+
+#[test]
+fn vectors_that_are_partly_outside_read_what_is_inside() {
+    for guarded in [
+        "T.if_then_else(vi >= 1 and X[vi - 1] > T.float32(0), T.float32(1), T.float32(2))",
+        "T.if_then_else(vi + 3 < n and X[vi + 3] > T.float32(0), X[vi], T.float32(2))",
+        "X[vi] + T.Select(vi >= 1, X[vi - 1], T.float32(0))",
+        "X[vi] + T.Select(vi < n - 2, X[vi + 2], T.float32(3))",
+        "T.Select(vi >= 5 and vi < n - 5, X[vi + 5] - X[vi - 5], T.float32(7))",
+    ] {
+        let func = prim_func(&neighbours(guarded));
+        let compiled = compile(&func);
+        for n in [1, 2, 15, 16, 17, 31, 100] {
+            let tensors = [random(&[n], 5, false), random(&[n], 6, false)];
+            check(&func, &compiled, &tensors, 1);
+        }
+    }
+}
+
 /// Elementwise with a broadcast: `out = exp(a) * scale[j] + a`, of symbolic sizes.
 const SCALE: &str = r#"
 @T.prim_func

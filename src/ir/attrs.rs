@@ -8,6 +8,9 @@ use crate::tensor::DType;
 /// Attributes in the order in which they were written.
 pub type Attrs = IndexMap<String, AttrValue>;
 
+/// Annotation of a loop or block at the root of a loop program: on a GPU it runs in one thread, where no loop is bound.
+pub const ONE_THREAD: &str = "one_thread";
+
 /// A plain value.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]

@@ -75,6 +75,49 @@ pub fn classify(func: &PrimFunc, id: BlockId) -> Pattern {
     }
 }
 
+/// Whether a reduction block combines what is there with one value by an operator that is commutative and associative and
+/// has an identity, so that threads may share the terms.
+pub fn is_associative(func: &PrimFunc, id: BlockId) -> bool {
+    let [
+        Stmt::Store {
+            buffer,
+            indices,
+            value,
+        },
+    ] = func.tree.body(Place::Block(id))
+    else {
+        return false;
+    };
+    let ExprKind::Binary(op, a, b) = value.kind() else {
+        return false;
+    };
+    let associative = matches!(
+        op,
+        BinOp::Add
+            | BinOp::Mul
+            | BinOp::Min
+            | BinOp::Max
+            | BinOp::And
+            | BinOp::Or
+            | BinOp::BitAnd
+            | BinOp::BitOr
+            | BinOp::BitXor
+    );
+    let is_target =
+        |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == buffer && i == indices);
+    let share = match (is_target(a), is_target(b)) {
+        (true, false) => b,
+        (false, true) => a,
+        _ => return false,
+    };
+    associative && !loads(share, buffer)
+}
+
+fn loads(e: &Expr, buffer: &Buffer) -> bool {
+    matches!(e.kind(), ExprKind::Load(b, _) if b == buffer)
+        || e.children().into_iter().any(|child| loads(child, buffer))
+}
+
 fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<Matmul> {
     let (left, right) = value.as_binary(BinOp::Add)?;
     let is_sum = |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == c && i == indices);

@@ -5,4 +5,5 @@ mod classes;
 mod goldens;
 mod launch;
 mod loops;
+mod serial;
 mod types;

@@ -1,4 +1,4 @@
-//! The rule that takes what is left: spatial iterations over all threads, reductions serially inside a thread, in a register
+//! The rule for what other rules leave: spatial iterations over all threads, reductions serially inside a thread, in a register
 //! where the block is nothing but a reduction.
 
 use crate::ir::{BlockId, LoopId, ThreadAxis};
@@ -22,16 +22,7 @@ pub(super) fn apply(
             return Ok(());
         }
     }
-    // Loops that cannot run side by side run in one thread.
-    let loops = schedule.get_loops(block)?;
-    let thread = match loops.first() {
-        Some(&top) => schedule.add_unit_loop(top)?,
-        None => schedule.add_unit_loop(block)?,
-    };
-    let group = schedule.add_unit_loop(thread)?;
-    schedule.bind(group, ThreadAxis::BlockIdxX)?;
-    schedule.bind(thread, ThreadAxis::ThreadIdxX)?;
-    Ok(())
+    Err(Declined::Pattern("its iterations must run in order"))
 }
 
 /// A reduction whose running value is in a register of its thread.

@@ -5,7 +5,8 @@
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
-//! | `fallback` | anything | spatial loops over threads, the rest serial |
+//! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
+//! | `serial` | anything | one thread runs the loops as they are written |
 //!
 //! References: TVM's dlight rules of the same names.
 
@@ -14,9 +15,11 @@ mod fallback;
 mod inline;
 mod matmul;
 mod rows;
+mod serial;
 mod tile;
 
 pub(super) use inline::inline_producers;
+pub(super) use serial::{bind_rest, in_one_thread};
 
 use super::{Declined, Rule};
 use crate::ir::LoopId;
@@ -40,6 +43,10 @@ pub(super) const RULES: &[Rule<GpuTarget>] = &[
     Rule {
         name: "fallback",
         apply: fallback::apply,
+    },
+    Rule {
+        name: "serial",
+        apply: serial::apply,
     },
 ];
 

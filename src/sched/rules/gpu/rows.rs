@@ -9,7 +9,7 @@ use crate::ir::{
 };
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::Declined;
-use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::rules::pattern::{Pattern, classify, is_associative};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
 pub(super) fn apply(
@@ -34,6 +34,12 @@ pub(super) fn apply(
     };
     if !chain.iter().all(same_rows) {
         return Err(Declined::Pattern("the blocks do not share their rows"));
+    }
+    let combine = |&b: &BlockId| !is_reduction(sch.func(), b) || is_associative(sch.func(), b);
+    if !chain.iter().all(combine) {
+        return Err(Declined::Pattern(
+            "a reduction whose terms may not be combined in another order",
+        ));
     }
     if along_rows(sch.func(), first).is_empty() {
         return Err(Declined::Pattern("rows are not contiguous"));

@@ -7,7 +7,7 @@ use super::locals::LocalForm;
 use super::stmt::{lane_name, offset};
 use crate::kernel::{ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, wrap_int};
 
 impl Emitter<'_> {
     /// An expression; may write lines before, for values that are used twice.
@@ -66,7 +66,9 @@ impl Emitter<'_> {
         })
     }
 
+    /// A constant, wrapped in its width as what is computed with it.
     fn int(&self, value: i64, ty: ScalarType) -> Result<String, WgslError> {
+        let value = wrap_int(value, ty);
         Ok(match ty {
             ScalarType::Bool => (value != 0).to_string(),
             ScalarType::I8 | ScalarType::I16 | ScalarType::I32 if value == i64::from(i32::MIN) => {

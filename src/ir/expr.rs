@@ -406,12 +406,18 @@ fn match_types(a: Expr, b: Expr) -> (Expr, Expr) {
         return (a, b);
     }
     let is_const = |e: &Expr| e.as_int().is_some() && !e.dtype().is_bool();
+    // A constant that the other's type does not hold keeps its own.
+    let fits = |e: &Expr, ty: DType| {
+        let range = ty.scalar.int_range();
+        let inside = |v: i64| range.is_none_or(|(low, high)| (low..=high).contains(&v));
+        is_const(e) && !ty.is_bool() && e.as_int().is_some_and(inside)
+    };
     match (ta.scalar, tb.scalar) {
-        (_, _) if is_const(&b) && !ta.is_bool() && !(is_const(&a) && tb.bytes() > ta.bytes()) => {
+        (_, _) if fits(&b, ta) && !(is_const(&a) && tb.bytes() > ta.bytes()) => {
             let b = b.cast(ta);
             (a, b)
         }
-        (_, _) if is_const(&a) && !tb.is_bool() => (a.cast(tb), b),
+        (_, _) if fits(&a, tb) => (a.cast(tb), b),
         (sa, sb) if sa.is_int() && sb.is_int() => {
             if sa.bytes() >= sb.bytes() {
                 let b = b.cast(ta);

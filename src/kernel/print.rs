@@ -119,6 +119,17 @@ fn bare(text: &str) -> &str {
     }
 }
 
+impl Kernel {
+    /// An expression of the kernel as its print shows it.
+    pub fn expr_text(&self, e: &Expr) -> String {
+        let printer = Printer {
+            kernel: self,
+            dims: &[],
+        };
+        bare(&printer.expr(e)).to_owned()
+    }
+}
+
 /// Prints one kernel.
 struct Printer<'a> {
     kernel: &'a Kernel,

@@ -112,6 +112,19 @@ pub enum LowerError {
         /// Its type.
         dtype: DType,
     },
+    /// Index arithmetic with values that the index type does not hold.
+    #[error(
+        "`{func}`: `{expr}` {}, and GPUs compute indices in int32; run it on the CPU",
+        .value.map_or("has no known bound".to_owned(), |value| format!("reaches {value}"))
+    )]
+    TooWide {
+        /// The function.
+        func: String,
+        /// The arithmetic, as kernels print it.
+        expr: String,
+        /// The value furthest from 0, if there is a bound.
+        value: Option<i64>,
+    },
     /// A buffer whose number of elements does not fit the index type.
     #[error(
         "`{func}`: buffer `{buffer}` has {len} elements, more than an index of type {index} can name"

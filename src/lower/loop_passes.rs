@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::LowerError;
 use super::cost::{product, sum};
+use super::ranges::Ranges;
 use crate::kernel::{Expr, ForKind, HostExpr, Kernel, Launch, Requirement, Stmt, VarId, VarInfo};
 use crate::support::Arena;
 use crate::tensor::scalar::BinOp;
@@ -82,21 +83,7 @@ pub(super) fn require(
     }
 }
 
-/// Least and greatest values of the variables of a kernel, in terms of the dims.
-struct Ranges<'a> {
-    vars: HashMap<VarId, (HostExpr, HostExpr)>,
-    launch: &'a Launch,
-}
-
-impl<'a> Ranges<'a> {
-    fn new(scalars: &[(VarId, HostExpr)], launch: &'a Launch) -> Self {
-        let exact = |(var, value): &(VarId, HostExpr)| (*var, (value.clone(), value.clone()));
-        Self {
-            vars: scalars.iter().map(exact).collect(),
-            launch,
-        }
-    }
-
+impl Ranges<'_> {
     /// A bound of the passes through loops, the last test of each loop counted; nothing if there is none. Both sides of a
     /// branch count, since vectors of threads go through both.
     fn passes(&mut self, body: &[Stmt]) -> Option<HostExpr> {
@@ -136,57 +123,6 @@ impl<'a> Ranges<'a> {
             total = sum(total, more);
         }
         Some(total)
-    }
-
-    /// Least and greatest value of an integer expression.
-    fn range(&self, e: &Expr) -> Option<(HostExpr, HostExpr)> {
-        let constant = |v: i64| (HostExpr::Const(v), HostExpr::Const(v));
-        let binary = HostExpr::binary;
-        Some(match e {
-            Expr::Int(v, _) => constant(*v),
-            Expr::Var(var) => self.vars.get(var)?.clone(),
-            Expr::BlockIdx(dim) => {
-                let extent = self.launch.grid[usize::from(*dim)].clone();
-                (HostExpr::Const(0), sum(extent, HostExpr::Const(-1)))
-            }
-            Expr::ThreadIdx(dim) => {
-                let last = i64::from(self.launch.block[usize::from(*dim)]) - 1;
-                (HostExpr::Const(0), HostExpr::Const(last))
-            }
-            Expr::Cast(_, a) => self.range(a)?,
-            Expr::Binary(BinOp::Mod | BinOp::FloorMod, _, n) => match **n {
-                Expr::Int(n, _) if n > 0 => (HostExpr::Const(1 - n), HostExpr::Const(n - 1)),
-                _ => return None,
-            },
-            Expr::Binary(op, a, b) => {
-                let (a, b) = (self.range(a)?, self.range(b)?);
-                let factor = b.0.as_const().filter(|_| b.0 == b.1);
-                match op {
-                    BinOp::Add => (sum(a.0, b.0), sum(a.1, b.1)),
-                    BinOp::Sub => (binary(*op, a.0, b.1), binary(*op, a.1, b.0)),
-                    BinOp::Min | BinOp::Max => (binary(*op, a.0, b.0), binary(*op, a.1, b.1)),
-                    BinOp::Mul if factor.is_some_and(|n| n >= 0) => {
-                        (product(a.0, b.0), product(a.1, b.1))
-                    }
-                    BinOp::Div | BinOp::FloorDiv | BinOp::Shr if factor.is_some_and(|n| n > 0) => {
-                        (binary(*op, a.0, b.0), binary(*op, a.1, b.1))
-                    }
-                    _ => return None,
-                }
-            }
-            Expr::Select(_, a, b) => {
-                let (a, b) = (self.range(a)?, self.range(b)?);
-                (binary(BinOp::Min, a.0, b.0), binary(BinOp::Max, a.1, b.1))
-            }
-            Expr::Float(..)
-            | Expr::Not(_)
-            | Expr::Call(..)
-            | Expr::Load { .. }
-            | Expr::Splat(..)
-            | Expr::Ramp(..)
-            | Expr::Lane(..)
-            | Expr::Pack(_) => return None,
-        })
     }
 }
 

@@ -18,11 +18,13 @@ mod error;
 mod hoist;
 mod host;
 mod loop_passes;
+mod narrow;
 mod nest;
 mod node;
 mod partition;
 mod poly;
 mod prove;
+mod ranges;
 mod speculate;
 mod storage;
 mod tail;
@@ -39,7 +41,9 @@ use indexmap::IndexMap;
 pub use error::LowerError;
 
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, Expr, LoopKind, Param, Place, PrimFunc, Range, Stmt, ThreadAxis};
+use crate::ir::{
+    AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Range, Stmt, ThreadAxis, attrs,
+};
 use crate::kernel::{
     Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo, Requirement,
     Target, TempInfo,
@@ -82,7 +86,8 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
         } else {
             format!("{}_{i}", func.name)
         };
-        let kernel = kernel(func, gpu, &dims, &homes, &refs, group, name)?;
+        let requires = &mut lowered.requires;
+        let kernel = kernel(func, gpu, &dims, &homes, &refs, group, name, requires)?;
         for (_, array, buffer, access) in kernel.bindings() {
             if let (BufferRef::Param(p), Access::Write | Access::ReadWrite) = (buffer, access) {
                 lowered.params[p].written = true;
@@ -178,9 +183,17 @@ fn block_names(func: &PrimFunc, stmt: &Stmt) -> Vec<String> {
         .collect()
 }
 
+/// A nest without threads is a slip, unless it is marked to run in one.
 fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerError> {
     let mut has_loop = false;
     for place in places(stmt) {
+        let annotations = match place {
+            Place::Loop(id) => &func.loops[id].annotations,
+            Place::Block(id) => &func.blocks[id].annotations,
+        };
+        if annotations.get(attrs::ONE_THREAD) == Some(&AttrValue::Bool(true)) {
+            continue;
+        }
         func.tree.walk(place, &mut |p| {
             if let Place::Loop(id) = p {
                 has_loop |= !func.loops[id].extent.is_one();
@@ -227,6 +240,10 @@ fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
     groups
 }
 
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what all kernels of a function share"
+)]
 fn kernel(
     func: &PrimFunc,
     gpu: Option<&GpuTarget>,
@@ -235,6 +252,7 @@ fn kernel(
     refs: &HashMap<Buffer, BufferRef>,
     group: Vec<Ready>,
     name: String,
+    requires: &mut Vec<Requirement>,
 ) -> Result<Kernel, LowerError> {
     let mut used: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
     for ready in &group {
@@ -290,16 +308,12 @@ fn kernel(
         Some(gpu) => Some(launch(func, dims, &group[0].nest, gpu)?),
         None => None,
     };
-    if let (Some(gpu), Some(launch)) = (gpu, &launch) {
-        check_limits(func, gpu, &emit, used.len())?;
-        body = hoist::hoist_loads(&emit.arrays, &mut emit.vars, body);
-        if let Some(limit) = gpu.max_loop_passes {
-            body = loop_passes::shorten(&mut emit.vars, &emit.scalars, launch, body, limit);
-        }
-        body = barrier::insert_barriers(&func.name, &emit.arrays, body)?;
-    }
     comment.dedup();
-    Ok(Kernel {
+    let exact = std::mem::take(&mut emit.exact);
+    if let Some(gpu) = gpu {
+        check_limits(func, gpu, &emit, used.len())?;
+    }
+    let mut kernel = Kernel {
         name,
         comment: comment.join(", "),
         arrays: emit.arrays,
@@ -310,7 +324,17 @@ fn kernel(
         in_bounds: emit.in_bounds,
         flops,
         bytes,
-    })
+    };
+    narrow::require(&func.name, &kernel, &exact, requires)?;
+    if let (Some(gpu), Some(launch)) = (gpu, &kernel.launch) {
+        let mut body = std::mem::take(&mut kernel.body);
+        body = hoist::hoist_loads(&kernel.arrays, &mut kernel.vars, body);
+        if let Some(limit) = gpu.max_loop_passes {
+            body = loop_passes::shorten(&mut kernel.vars, &kernel.scalars, launch, body, limit);
+        }
+        kernel.body = barrier::insert_barriers(&func.name, &kernel.arrays, body)?;
+    }
+    Ok(kernel)
 }
 
 fn ref_order(buffer: &BufferRef) -> (u8, usize) {

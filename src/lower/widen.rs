@@ -6,15 +6,27 @@ use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
 
-/// Whether an integer expression is made of loop variables, dims and constants alone, so that it may be computed in the
-/// index type.
+/// Whether the expression makes an index of data that fits every index type, as a row number read from a tensor.
+pub(super) fn is_narrow_cast(e: &Expr) -> bool {
+    let ExprKind::Cast(a) = e.kind() else {
+        return false;
+    };
+    let narrow = |e: &Expr| match e.dtype().scalar {
+        ScalarType::I32 => true,
+        other => other.is_int() && other.bytes() < 4,
+    };
+    matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) && narrow(a) && !is_index(a)
+}
+
+/// Whether an integer expression is made of loop variables, dims, constants and narrow data alone, so that it may be computed
+/// in the index type.
 pub(super) fn is_index(e: &Expr) -> bool {
     if !matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) || e.dtype().is_vector() {
         return false;
     }
     match e.kind() {
         ExprKind::Int(_) | ExprKind::Var(_) => true,
-        ExprKind::Cast(a) => is_index(a),
+        ExprKind::Cast(a) => is_index(a) || is_narrow_cast(e),
         ExprKind::Binary(op, a, b) => {
             matches!(
                 op,
@@ -56,6 +68,7 @@ pub(super) fn widen(e: &Expr) -> Expr {
     }
     match e.kind() {
         ExprKind::Int(v) => Expr::i64(*v),
+        ExprKind::Cast(a) if is_narrow_cast(e) => widen_inside(a).cast(DType::I64),
         ExprKind::Cast(a) => widen(a),
         ExprKind::Binary(op, a, b) => Expr::binary(*op, widen(a), widen(b)),
         ExprKind::Select(c, a, b) => Expr::select(widen_inside(c), widen(a), widen(b)),

@@ -7,7 +7,7 @@
 use super::VmError;
 use super::check::tensor_info;
 use super::decode::Src;
-use crate::kernel::{HostExpr, LoweredFunc, ParamInfo};
+use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, VarId};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]
 use crate::runtime_gpu::DeviceBuffer;
@@ -240,9 +240,27 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// A scalar of a kernel, which must fit its type.
+    fn scalar(&self, kernel: &Kernel, (var, e): &(VarId, HostExpr)) -> Result<i64, VmError> {
+        let value = self.eval(e)?;
+        let info = &kernel.vars[*var];
+        match info.ty.scalar.int_range() {
+            Some((_, limit)) if value > limit => Err(VmError::Requirement {
+                kernel: kernel.name.clone(),
+                what: format!("`{}` in {}", info.name, info.ty.scalar),
+                limit,
+                value,
+            }),
+            _ => Ok(value),
+        }
+    }
+
     fn kernels(&self) -> Result<Vec<KernelPlan>, VmError> {
-        let plan = |kernel: &crate::kernel::Kernel| {
-            let scalars = kernel.scalars.iter().map(|(_, e)| self.eval(e));
+        let plan = |kernel: &Kernel| {
+            let scalars = kernel
+                .scalars
+                .iter()
+                .map(|scalar| self.scalar(kernel, scalar));
             let mut grid = [1; 3];
             if let Some(launch) = &kernel.launch {
                 for (value, expr) in grid.iter_mut().zip(&launch.grid) {

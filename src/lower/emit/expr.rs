@@ -5,7 +5,7 @@ use crate::ir::{Buffer, Expr, ExprKind};
 use crate::kernel::{self, Ty};
 use crate::lower::LowerError;
 use crate::lower::poly::Poly;
-use crate::lower::widen::is_index;
+use crate::lower::widen::{is_index, is_narrow_cast};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
@@ -89,6 +89,28 @@ impl Emit<'_> {
         })
     }
 
+    /// The same where the value itself counts, not the element that it names: it must not wrap.
+    pub(super) fn exact_index(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
+        let value = self.index(e)?;
+        let narrowed = self.index == ScalarType::I32;
+        let atom = matches!(e.kind(), ExprKind::Int(_) | ExprKind::Var(_)) || is_narrow_cast(e);
+        if narrowed && !atom && !self.exact.contains(&value) {
+            let bound = self.prover.analyzer.bound(e);
+            let fits = bound.min >= i64::from(i32::MIN) && bound.max <= i64::from(i32::MAX);
+            if !fits {
+                self.exact.push(value.clone());
+            }
+        }
+        match e.as_int() {
+            Some(v) if narrowed && i32::try_from(v).is_err() => Err(LowerError::TooWide {
+                func: self.func.to_owned(),
+                expr: v.to_string(),
+                value: Some(v),
+            }),
+            _ => Ok(value),
+        }
+    }
+
     /// A variable's value as an index: loop variables already have the index type, `let` variables their own.
     fn as_index(&self, value: kernel::Expr, ty: ScalarType, is_loop: bool) -> kernel::Expr {
         let own = match &value {
@@ -143,7 +165,19 @@ impl Emit<'_> {
 
     fn index_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Result<kernel::Expr, LowerError> {
         let ty = self.index;
-        let (x, y) = (Box::new(self.index(a)?), Box::new(self.index(b)?));
+        let low_bits = b.as_int().is_some_and(|b| b > 0 && b.count_ones() == 1);
+        let wraps = match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul => true,
+            // The low bits of what wrapped are right.
+            BinOp::FloorMod => low_bits,
+            _ => false,
+        };
+        let (x, y) = if wraps {
+            (self.index(a)?, self.index(b)?)
+        } else {
+            (self.exact_index(a)?, self.exact_index(b)?)
+        };
+        let (x, y) = (Box::new(x), Box::new(y));
         let power = b.as_int().filter(|b| b.count_ones() == 1 && *b > 0);
         let nonnegative =
             |e: &Expr| self.prover.analyzer.bound(e).min >= 0 || self.prover.nonnegative(e);
@@ -213,7 +247,7 @@ impl Emit<'_> {
             },
             ExprKind::Cast(a) => {
                 let a = if is_index(a) && a.dtype().is_int() {
-                    self.index(a)?
+                    self.exact_index(a)?
                 } else {
                     self.value(a)?
                 };
@@ -222,7 +256,7 @@ impl Emit<'_> {
             ExprKind::Binary(op, a, b) => {
                 let both_index = a.dtype().is_int() && is_index(a) && is_index(b);
                 let (a, b) = if op.is_comparison() && both_index {
-                    (self.index(a)?, self.index(b)?)
+                    (self.exact_index(a)?, self.exact_index(b)?)
                 } else {
                     (self.value(a)?, self.value(b)?)
                 };

@@ -35,6 +35,8 @@ pub(super) struct Emit<'a> {
     prover: Prover,
     /// Whether every access so far is proved in range.
     pub(super) in_bounds: bool,
+    /// Operands that must not wrap in the index type.
+    pub(super) exact: Vec<kernel::Expr>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -58,6 +60,7 @@ impl<'a> Emit<'a> {
             scalars: vec![],
             prover,
             in_bounds: true,
+            exact: vec![],
             widths: HashMap::new(),
         }
     }
@@ -294,7 +297,7 @@ impl<'a> Emit<'a> {
         body: &[Node],
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
-        let (first, count) = (self.index(min)?, self.index(extent)?);
+        let (first, count) = (self.exact_index(min)?, self.exact_index(extent)?);
         let id = self.new_var(var.name(), Ty::scalar(self.index));
         self.var_of.insert(var.clone(), kernel::Expr::Var(id));
         self.prover.enter();

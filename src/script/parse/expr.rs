@@ -386,12 +386,14 @@ pub(super) fn promote(a: Expr, b: Expr) -> (Expr, Expr) {
     }
 }
 
-/// A number literal takes the type if it can; anything else stays.
+/// A number literal takes the type if that holds it; anything else stays.
 fn adopt(node: &ast::Expr, value: Expr, dtype: DType) -> Expr {
     let number = if dtype.is_float() {
         is_literal(node)
     } else {
-        dtype.is_int() && folded_int(node).is_some()
+        let range = dtype.scalar.int_range();
+        let holds = |v: i64| range.is_some_and(|(low, high)| (low..=high).contains(&v));
+        dtype.is_int() && folded_int(node).is_some_and(holds)
     };
     if number && value.dtype() != dtype {
         value.cast(dtype)

@@ -48,3 +48,33 @@ fn stores_of_narrow_elements() {
         assert!(message.ends_with("use int32 or float32 there, or run it on the CPU"));
     }
 }
+
+#[test]
+fn index_arithmetic_that_int32_does_not_hold() {
+    // Wraps on the way, and comes back.
+    for value in [
+        "A[(vi + 5000000000) - 5000000000]",
+        "A[vi * 2000000000 % 64]",
+        "A[T.max(vi * 33000000, 5) - T.max(vi * 33000000, 5) + vi]",
+    ] {
+        lowered("float32", "float32", value).unwrap_or_else(|e| panic!("{value}: {e}"));
+    }
+    for value in [
+        "A[(vi * vi * 100000007) // 7]",
+        "T.Cast(\"float32\", vi * 100000000)",
+        "T.Cast(\"float32\", vi + 5000000000)",
+        "T.Cast(\"float32\", vi * vi * 1000003)",
+    ] {
+        let refused = lowered("float32", "float32", value);
+        let refused = refused.err().unwrap_or_else(|| panic!("{value} is taken"));
+        let message = refused.to_string();
+        assert!(message.contains("int32; run it on the CPU"), "{message}");
+    }
+}
+
+#[test]
+fn rows_that_data_choose() {
+    let taken = lowered("int32", "int32", "A[A[vi]] + A[(A[vi] + 1) % 7 * 2]");
+    let lowered = taken.unwrap_or_else(|e| panic!("{e}"));
+    assert!(lowered.requires.is_empty() && !lowered.kernels[0].in_bounds);
+}

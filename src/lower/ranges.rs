@@ -1,0 +1,161 @@
+//! Least and greatest values of integers of a kernel, in terms of the dims.
+
+use std::collections::HashMap;
+
+use super::cost::{product, sum};
+use crate::kernel::{Expr, HostExpr, Launch, Stmt, VarId};
+use crate::tensor::scalar::BinOp;
+
+/// Least and greatest values of the variables of a kernel, in terms of the dims.
+pub(super) struct Ranges<'a> {
+    pub(super) vars: HashMap<VarId, (HostExpr, HostExpr)>,
+    launch: &'a Launch,
+}
+
+impl<'a> Ranges<'a> {
+    pub(super) fn new(scalars: &[(VarId, HostExpr)], launch: &'a Launch) -> Self {
+        let exact = |(var, value): &(VarId, HostExpr)| (*var, (value.clone(), value.clone()));
+        Self {
+            vars: scalars.iter().map(exact).collect(),
+            launch,
+        }
+    }
+
+    /// Learns the ranges of all variables that statements define.
+    pub(super) fn learn(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Let(var, value) => {
+                    if let Some(range) = self.range(value) {
+                        self.vars.insert(*var, range);
+                    }
+                }
+                Stmt::For {
+                    var,
+                    min,
+                    extent,
+                    kind: _,
+                    body,
+                } => {
+                    if let (Some((low, high)), Some((_, extent))) =
+                        (self.range(min), self.range(extent))
+                    {
+                        let last = sum(extent, HostExpr::Const(-1));
+                        self.vars.insert(*var, (low, sum(high, last)));
+                    }
+                    self.learn(body);
+                }
+                Stmt::If {
+                    cond: _,
+                    then,
+                    otherwise,
+                } => {
+                    self.learn(then);
+                    self.learn(otherwise);
+                }
+                Stmt::While { cond: _, body } => self.learn(body),
+                Stmt::Store { .. } | Stmt::Barrier => {}
+            }
+        }
+    }
+
+    /// Least and greatest value of an integer expression.
+    pub(super) fn range(&self, e: &Expr) -> Option<(HostExpr, HostExpr)> {
+        let constant = |v: i64| (HostExpr::Const(v), HostExpr::Const(v));
+        Some(match e {
+            Expr::Int(v, _) => constant(*v),
+            Expr::Var(var) => self.vars.get(var)?.clone(),
+            Expr::BlockIdx(dim) => {
+                let extent = self.launch.grid[usize::from(*dim)].clone();
+                (HostExpr::Const(0), sum(extent, HostExpr::Const(-1)))
+            }
+            Expr::ThreadIdx(dim) => {
+                let last = i64::from(self.launch.block[usize::from(*dim)]) - 1;
+                (HostExpr::Const(0), HostExpr::Const(last))
+            }
+            Expr::Cast(_, a) => self.range(a)?,
+            Expr::Binary(op, a, b) => binary_range(*op, self.range(a), self.range(b)?)?,
+            Expr::Select(_, a, b) => {
+                let (a, b) = (self.range(a)?, self.range(b)?);
+                (least(a.0, b.0), greatest(a.1, b.1))
+            }
+            Expr::Float(..)
+            | Expr::Not(_)
+            | Expr::Call(..)
+            | Expr::Load { .. }
+            | Expr::Splat(..)
+            | Expr::Ramp(..)
+            | Expr::Lane(..)
+            | Expr::Pack(_) => return None,
+        })
+    }
+}
+
+fn least(a: HostExpr, b: HostExpr) -> HostExpr {
+    HostExpr::binary(BinOp::Min, a, b)
+}
+
+fn greatest(a: HostExpr, b: HostExpr) -> HostExpr {
+    HostExpr::binary(BinOp::Max, a, b)
+}
+
+fn difference(a: HostExpr, b: HostExpr) -> HostExpr {
+    HostExpr::binary(BinOp::Sub, a, b)
+}
+
+/// The range of the result of an operator; that of the first operand does not matter for a remainder.
+fn binary_range(
+    op: BinOp,
+    a: Option<(HostExpr, HostExpr)>,
+    b: (HostExpr, HostExpr),
+) -> Option<(HostExpr, HostExpr)> {
+    let zero = || HostExpr::Const(0);
+    // From -m to m, where no value of the range is further from 0 than m.
+    let around = |(low, high): (HostExpr, HostExpr)| {
+        let most = greatest(high, difference(zero(), low));
+        (difference(zero(), most.clone()), most)
+    };
+    let positive = b.0.as_const().is_some_and(|n| n > 0);
+    let not_negative = |e: &HostExpr| e.as_const().is_some_and(|n| n >= 0);
+    match op {
+        BinOp::BitAnd if b.0 == b.1 && not_negative(&b.0) => return Some((zero(), b.1)),
+        BinOp::FloorMod if positive => return Some((zero(), sum(b.1, HostExpr::Const(-1)))),
+        BinOp::Mod | BinOp::FloorMod => return Some(around(b)),
+        _ => {}
+    }
+    let a = a?;
+    Some(match op {
+        BinOp::Add => (sum(a.0, b.0), sum(a.1, b.1)),
+        BinOp::Sub => (difference(a.0, b.1), difference(a.1, b.0)),
+        BinOp::Min => (least(a.0, b.0), least(a.1, b.1)),
+        BinOp::Max => (greatest(a.0, b.0), greatest(a.1, b.1)),
+        BinOp::Mul if not_negative(&a.0) && not_negative(&b.0) => {
+            (product(a.0, b.0), product(a.1, b.1))
+        }
+        BinOp::Mul => {
+            let [first, second] = [b.0.clone(), b.1.clone()]
+                .map(|f| (product(a.0.clone(), f.clone()), product(a.1.clone(), f)));
+            if b.0 == b.1 {
+                let (x, y) = first;
+                (least(x.clone(), y.clone()), greatest(x, y))
+            } else {
+                let ends = [first.0, first.1, second.0, second.1];
+                (
+                    ends.clone().into_iter().reduce(least)?,
+                    ends.into_iter().reduce(greatest)?,
+                )
+            }
+        }
+        BinOp::Div | BinOp::FloorDiv if positive && b.0 == b.1 => (
+            HostExpr::binary(op, a.0, b.0),
+            HostExpr::binary(op, a.1, b.1),
+        ),
+        BinOp::Shr if b.0 == b.1 && not_negative(&b.0) => (
+            HostExpr::binary(op, a.0, b.0),
+            HostExpr::binary(op, a.1, b.1),
+        ),
+        BinOp::Div if not_negative(&a.0) && not_negative(&b.0) => (zero(), a.1),
+        BinOp::Div | BinOp::FloorDiv => around(a),
+        _ => return None,
+    })
+}

@@ -91,6 +91,9 @@ pub struct LoweredFunc {
     pub requires: Vec<Requirement>,
 }
 
+/// What lowering takes every dim to be. `in_bounds` is proved for these alone: a launch with others trusts no proof.
+pub const PROVED_DIMS: std::ops::RangeInclusive<i64> = 1..=i32::MAX as i64 - 1;
+
 /// A condition on the dims that lowering relied on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Requirement {

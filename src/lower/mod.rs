@@ -45,8 +45,8 @@ use crate::ir::{
     AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Range, Stmt, ThreadAxis, attrs,
 };
 use crate::kernel::{
-    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo, Requirement,
-    Target, TempInfo,
+    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS, ParamInfo,
+    Requirement, Target, TempInfo,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -115,10 +115,9 @@ struct Ready {
 fn known_dims(dims: &Dims) -> Analyzer {
     let mut analyzer = Analyzer::new();
     for var in dims.vars() {
-        let most = Expr::int(i64::from(i32::MAX) - 1, var.dtype());
         let range = Range {
-            min: Expr::int(1, var.dtype()),
-            extent: most,
+            min: Expr::int(*PROVED_DIMS.start(), var.dtype()),
+            extent: Expr::int(*PROVED_DIMS.end(), var.dtype()),
         };
         if var.dtype().is_int() {
             analyzer.bind(var, &range);

@@ -41,9 +41,9 @@ pub(super) struct Plan {
     pub(super) temps: Vec<usize>,
     /// Values of the dims.
     pub(super) dims: Vec<i64>,
-    /// Whether the kernels are shown to stay in bounds for these dims, where the compiler did not prove it for all.
+    /// Which code runs: the kernels as they were proved, or what the dims showed of them.
     #[cfg(feature = "cpu")]
-    pub(super) shown: bool,
+    pub(super) code: super::launch_cpu::Code,
 }
 
 /// The plans of one launch instruction, the last used one first.
@@ -199,7 +199,7 @@ impl Plan {
             temps,
             dims,
             #[cfg(feature = "cpu")]
-            shown: false,
+            code: super::launch_cpu::Code::AsProved,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::VmError;
 use super::launch::{Args, Plan};
 use crate::artifact::Executable;
 use crate::codegen_cpu::CompileOptions;
-use crate::kernel::{Kernel, LoweredFunc};
+use crate::kernel::{Kernel, LoweredFunc, PROVED_DIMS};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::tensor::{DType, Tensor};
@@ -17,9 +17,22 @@ pub(super) struct CpuBackend {
     module: CpuModule,
     /// The same without checks of accesses, for launches that are shown to need none. Made when there is the first one.
     unchecked: Option<Box<CpuModule>>,
+    /// The same with checks of all accesses, for launches of which nothing is proved or shown. Made when there is the first one.
+    checked: Option<Box<CpuModule>>,
     temps: Vec<Tensor>,
     buffers: Buffers,
     times: Vec<f64>,
+}
+
+/// Which native code of a kernel a launch runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Code {
+    /// With checks where the compiler did not prove that there is no need.
+    AsProved,
+    /// Without checks.
+    Unchecked,
+    /// With checks of all accesses.
+    Checked,
 }
 
 /// Addresses of one launch, kept for their memory.
@@ -40,33 +53,42 @@ impl CpuBackend {
         Ok(Self {
             module: CpuModule::new(&funcs, CompileOptions::default())?,
             unchecked: None,
+            checked: None,
             temps: vec![],
             buffers: Buffers::default(),
             times: vec![],
         })
     }
 
-    /// Looks at a new plan of a function whose kernels are not proved in bounds, as those of a loaded artifact: where they are
-    /// shown to be so for the dims of the plan, it is run without checks.
+    /// Chooses the code for a new plan. What the compiler proved holds for [`PROVED_DIMS`]; for other dims, and for kernels of a
+    /// loaded artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
     pub(super) fn examine(
         &mut self,
         exec: &Executable,
         func: &LoweredFunc,
         plan: &mut Plan,
     ) -> Result<(), VmError> {
-        if func.kernels.iter().all(|kernel| kernel.in_bounds) {
+        let proved = plan.dims.iter().all(|dim| PROVED_DIMS.contains(dim));
+        let mut kernels = func.kernels.iter();
+        if proved && kernels.clone().all(|kernel| kernel.in_bounds) {
             return Ok(());
         }
-        let shown = |kernel: &Kernel| kernel.in_bounds || kernel.stays_in_bounds(&plan.dims);
-        plan.shown = func.kernels.iter().all(shown);
-        if plan.shown && self.unchecked.is_none() {
+        let shown =
+            |kernel: &Kernel| proved && kernel.in_bounds || kernel.stays_in_bounds(&plan.dims);
+        let (code, module, in_bounds) = if kernels.all(shown) {
+            (Code::Unchecked, &mut self.unchecked, true)
+        } else {
+            (Code::Checked, &mut self.checked, false)
+        };
+        plan.code = code;
+        if module.is_none() {
             let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
             for kernel in funcs.iter_mut().flat_map(|func| &mut func.kernels) {
-                kernel.in_bounds = true;
+                kernel.in_bounds = in_bounds;
             }
             let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
-            let unchecked = CpuModule::new(&funcs, CompileOptions::default())?;
-            self.unchecked = Some(Box::new(unchecked));
+            let made = CpuModule::new(&funcs, CompileOptions::default())?;
+            *module = Some(Box::new(made));
         }
         Ok(())
     }
@@ -90,9 +112,10 @@ impl CpuBackend {
             self.buffers.params.push(buffer);
         }
         self.reserve_temps(func, plan)?;
-        let module = match &self.unchecked {
-            Some(unchecked) if plan.shown => unchecked,
-            _ => &self.module,
+        let module = match plan.code {
+            Code::AsProved => &self.module,
+            Code::Unchecked => self.unchecked.as_deref().expect("made with the plan"),
+            Code::Checked => self.checked.as_deref().expect("made with the plan"),
         };
         let team = Team::global();
         let (params, temps) = (&self.buffers.params, &self.buffers.temps);

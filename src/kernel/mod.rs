@@ -9,6 +9,7 @@ mod expr;
 mod fold;
 mod host;
 mod print;
+#[cfg(feature = "compiler")]
 mod rewrite;
 mod target;
 mod typing;

@@ -20,6 +20,9 @@ pub enum GraphProblem {
     /// An output whose shape or element type is not written down.
     #[error("the shape and element type of an output must be known")]
     UnknownOutput,
+    /// A constant whose data the text of the module leaves out.
+    #[error("the text leaves out constant {0}: print the module with show_meta")]
+    OmittedConstant(usize),
     /// A dimension that no parameter and no `match_cast` before it defines.
     #[error("nothing before it defines the symbolic dimension `{0}`")]
     UnboundDim(String),

@@ -102,6 +102,7 @@ impl Liveness {
             Arg::Tuple(items) => items.iter().for_each(|item| self.use_arg(item, at)),
             Arg::Captured { depth: _, value: _ }
             | Arg::Const(_)
+            | Arg::Omitted(_)
             | Arg::Shape(_)
             | Arg::Prim(_)
             | Arg::Str(_)

@@ -32,6 +32,9 @@ impl Compiler<'_> {
                 return Err(self.error(at, GraphProblem::Unsupported("a captured value")));
             }
             Arg::Const(tensor) => Bound::At(self.pool.constant(Constant::Tensor(tensor.clone()))),
+            Arg::Omitted(index) => {
+                return Err(self.error(at, GraphProblem::OmittedConstant(*index)));
+            }
             Arg::Tuple(items) => {
                 let items = items.iter().map(|item| self.arg(item, at));
                 Bound::Tuple(items.collect::<Result<_, _>>()?)

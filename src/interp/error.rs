@@ -7,6 +7,14 @@ use crate::tensor::{DType, TensorError};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterpError {
+    /// A constant whose data the text of the module leaves out.
+    #[error("`{func}`: the text leaves out constant {index}: print the module with show_meta")]
+    OmittedConstant {
+        /// Name of the function.
+        func: String,
+        /// Number of the constant.
+        index: usize,
+    },
     /// The number of arguments is wrong.
     #[error("`{func}` takes {expected} arguments, got {got}")]
     ArgumentCount {

@@ -250,6 +250,10 @@ impl Run<'_> {
                     name: value.to_string(),
                 }),
             Arg::Const(tensor) => Ok(Value::Tensor(tensor.clone())),
+            Arg::Omitted(index) => Err(InterpError::OmittedConstant {
+                func: func.name.clone(),
+                index: *index,
+            }),
             Arg::Tuple(items) => Ok(Value::Tuple(self.args(func, items, frame, around)?)),
             Arg::Shape(dims) => Ok(Value::Shape(
                 dims.iter()

@@ -40,6 +40,9 @@ pub enum Arg {
     },
     /// A tensor constant.
     Const(Tensor),
+    /// A tensor constant that the text of the module leaves out, by its number there: text printed without `show_meta` does.
+    /// Such a function can be checked and printed, not run.
+    Omitted(usize),
     /// A tuple of arguments.
     Tuple(Vec<Arg>),
     /// A shape (`R.shape`).

@@ -325,6 +325,15 @@ impl Collector<'_> {
                 };
                 found.push((Err(node), shape));
             }
+            Arg::Omitted(index) => {
+                let node = Node {
+                    kind: Kind::Constant,
+                    title: "constant".to_owned(),
+                    subtitle: format!("number {index}, left out"),
+                    frame: None,
+                };
+                found.push((Err(node), String::new()));
+            }
             Arg::Captured { depth: _, value: _ }
             | Arg::Tuple(_)
             | Arg::Shape(_)

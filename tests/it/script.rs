@@ -98,10 +98,9 @@ pub(crate) fn programs_in(text: &str) -> Vec<String> {
     programs
 }
 
-/// Programs that the documents give only in part: `...` for what the reader is to write, or constants left out.
+/// Programs that the documents give only in part: `...` for what the reader is to write.
 pub(crate) fn is_partial(program: &str) -> bool {
     program.lines().any(|line| line.trim() == "...")
-        || (program.contains("metadata[") && !program.contains("metadata ="))
 }
 
 #[test]

@@ -5,8 +5,11 @@ use std::io::Read as _;
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
+use weftile::codegen_cpu;
 use weftile::ir::{Module, alpha_eq};
+use weftile::kernel::Target;
 use weftile::passes::bind_params;
+use weftile::pipeline::{CompileOptions, compile};
 use weftile::script;
 use weftile::tensor::{DType, Tensor};
 
@@ -84,6 +87,13 @@ fn modules_print_as_the_lesson_shows_them() {
     let mixture = module_named(&text, "MyModuleMixture");
     let bound = bind_params(&mixture, "main", &params).expect("the weights fit");
     assert_same_text(&shown[1], &script::print(&bound));
+    // The document leaves the constants out. What is read of it prints the same, and says so when it is to run.
+    let omitted = parse(&shown[1]);
+    assert_same_text(&shown[1], &script::print(&omitted));
+    let target = Target::Cpu(codegen_cpu::host_target(1));
+    let error = compile(&omitted, &CompileOptions::new(target)).expect_err("no data");
+    let told = "the text leaves out constant 0: print the module with show_meta";
+    assert!(error.to_string().contains(told), "{error}");
     round_trip(
         "with params",
         &script::print_with(&bound, &script::PrintOptions { show_meta: true }),

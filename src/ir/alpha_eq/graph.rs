@@ -204,6 +204,7 @@ impl<'f> Pair<'f> {
                 },
             ) if depth == other => self.value(what, *depth, *x, *y),
             (Arg::Const(x), Arg::Const(y)) => self.alpha.same(what, x, y),
+            (Arg::Omitted(x), Arg::Omitted(y)) => self.alpha.same(what, x, y),
             (Arg::Tuple(xs), Arg::Tuple(ys)) => self.args(xs, ys),
             (Arg::Shape(xs), Arg::Shape(ys)) => self.alpha.exprs(what, xs, ys),
             (Arg::Prim(x), Arg::Prim(y)) => self.alpha.expr(what, x, y),

@@ -117,6 +117,11 @@ impl Scope<'_> {
                 let dims = tensor.shape().iter().map(|&d| Expr::i64(d as i64));
                 StructInfo::tensor(dims.collect(), tensor.dtype())
             }
+            Arg::Omitted(_) => StructInfo::Tensor(TensorInfo {
+                shape: ShapeInfo::Unknown,
+                dtype: None,
+                vdevice: None,
+            }),
             Arg::Tuple(items) => StructInfo::Tuple(items.iter().map(|i| self.arg(i)).collect()),
             Arg::Shape(dims) => StructInfo::Shape(ShapeInfo::Known(dims.clone())),
             Arg::Prim(e) => StructInfo::Prim {

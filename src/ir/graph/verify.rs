@@ -411,6 +411,7 @@ impl<'a> Verifier<'a> {
                     return;
                 }
                 Arg::Const(_)
+                | Arg::Omitted(_)
                 | Arg::Tuple(_)
                 | Arg::Shape(_)
                 | Arg::Prim(_)

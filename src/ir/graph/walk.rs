@@ -136,6 +136,7 @@ impl Arg {
             Self::Value(_)
             | Self::Captured { depth: _, value: _ }
             | Self::Const(_)
+            | Self::Omitted(_)
             | Self::Shape(_)
             | Self::Prim(_)
             | Self::Str(_)
@@ -154,6 +155,7 @@ impl Arg {
             | Self::Value(_)
             | Self::Captured { depth: _, value: _ }
             | Self::Const(_)
+            | Self::Omitted(_)
             | Self::Str(_)
             | Self::DType(_)
             | Self::Global(_)
@@ -372,6 +374,16 @@ impl Function {
     pub fn blocks(&self) -> Vec<&BindingBlock> {
         let mut out = Vec::new();
         self.body.collect_blocks(&self.values, &mut out);
+        out
+    }
+
+    /// What bindings, branches and the function itself are made of, outermost arguments only; not of functions inside.
+    pub fn args(&self) -> Vec<&Arg> {
+        let mut out = vec![&self.body.result];
+        for (_, value) in self.values.iter() {
+            out.extend(value.def.args());
+            out.extend(value.def.bodies().into_iter().map(|body| &body.result));
+        }
         out
     }
 

@@ -33,8 +33,8 @@ pub(super) use global::global_infos;
 /// What the graph functions of one text share.
 #[derive(Default)]
 pub(super) struct Graph {
-    /// The constants of `metadata = ...`, by key.
-    metadata: HashMap<String, Vec<Tensor>>,
+    /// The constants of `metadata = ...`, by key; `None` for those left out.
+    metadata: HashMap<String, Vec<Option<Tensor>>>,
     /// What is known of the functions of the module.
     globals: Globals,
     /// Where each function and value was defined.

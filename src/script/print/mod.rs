@@ -42,7 +42,7 @@ pub fn print_with(module: &Module, options: &PrintOptions) -> String {
     body.line("@I.ir_module");
     body.line("class Module:");
     body.indent();
-    let mut constants = relax::Constants::default();
+    let mut constants = relax::Constants::of(module);
     relax::module_header(&mut body, module);
     for (at, func) in in_print_order(module).into_iter().enumerate() {
         if at > 0 {

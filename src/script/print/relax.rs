@@ -13,31 +13,64 @@ use super::namer::Namer;
 use super::value::{dict, string};
 use super::writer::Writer;
 use crate::ir::graph::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
-use crate::ir::{Module, StructInfo, Var};
+use crate::ir::{Func, Module, StructInfo, Var};
 use crate::script::constant::to_json;
 use crate::tensor::Tensor;
 
 /// The key of tensors in `metadata`.
 const KEY: &str = "relax.expr.Constant";
 
-/// The tensors that the printed functions refer to, in order.
+/// The tensors that the printed functions refer to, in order; first those that are left out.
 #[derive(Debug, Default)]
-pub(super) struct Constants(Vec<Tensor>);
+pub(super) struct Constants(Vec<Option<Tensor>>);
 
 impl Constants {
+    /// The constants of a module before it is printed: what its text left out keeps its numbers.
+    pub(super) fn of(module: &Module) -> Self {
+        let graphs = module.funcs.values().filter_map(|func| match func {
+            Func::Graph(func) => Some(func),
+            Func::Prim(_) => None,
+        });
+        Self(vec![None; graphs.map(omitted).max().unwrap_or(0)])
+    }
+
     /// The entry of a tensor; one that is used twice has one entry.
     fn entry(&mut self, tensor: &Tensor) -> String {
-        let same = |t: &Tensor| {
+        let same = |t: &Option<Tensor>| {
+            let Some(t) = t else { return false };
             t.bytes().as_ptr() == tensor.bytes().as_ptr()
                 && t.shape() == tensor.shape()
                 && t.dtype() == tensor.dtype()
         };
         let index = self.0.iter().position(same).unwrap_or_else(|| {
-            self.0.push(tensor.clone());
+            self.0.push(Some(tensor.clone()));
             self.0.len() - 1
         });
-        format!("metadata[\"{KEY}\"][{index}]")
+        reference(index)
     }
+}
+
+/// One more than the greatest number of a constant that a function refers to and the text left out.
+fn omitted(func: &Function) -> usize {
+    let mut count = 0;
+    for arg in func.args() {
+        arg.walk(&mut |leaf| {
+            if let Arg::Omitted(index) = leaf {
+                count = count.max(index + 1);
+            }
+        });
+    }
+    for (_, value) in func.values.iter() {
+        if let Def::Function(inner) = &value.def {
+            count = count.max(omitted(inner));
+        }
+    }
+    count
+}
+
+/// How the text names a constant.
+fn reference(index: usize) -> String {
+    format!("metadata[\"{KEY}\"][{index}]")
 }
 
 /// Attributes and devices of the module.
@@ -77,17 +110,18 @@ pub(super) fn print(out: &mut Writer, func: &Function, constants: &mut Constants
 
 /// The constants as a statement above the module, if they are to be shown.
 pub(super) fn metadata(constants: &Constants, options: &PrintOptions) -> String {
-    if constants.0.is_empty() || !options.show_meta {
+    if constants.0.iter().all(Option::is_none) || !options.show_meta {
         return String::new();
     }
-    let list: Vec<Json> = constants.0.iter().map(to_json).collect();
+    let json = |entry: &Option<Tensor>| entry.as_ref().map_or(Json::Null, to_json);
+    let list: Vec<Json> = constants.0.iter().map(json).collect();
     let json = serde_json::json!({ KEY: list });
     format!("metadata = tvm.ir.load_json(\"\"\"{json:#}\"\"\")\n\n")
 }
 
 /// What is said below the module if the constants are not shown.
 pub(super) fn trailer(constants: &Constants, options: &PrintOptions) -> &'static str {
-    if constants.0.is_empty() || options.show_meta {
+    if constants.0.is_empty() || options.show_meta && constants.0.iter().all(Option::is_some) {
         ""
     } else {
         "\n# Metadata omitted. Use show_meta=True in script() method to show it.\n"
@@ -303,13 +337,7 @@ fn collect_uses(func: &Function, depth: usize, out: &mut HashSet<ValueId>) {
         }
         _ => {}
     };
-    func.body.result.walk(&mut leaf);
-    for (_, value) in func.values.iter() {
-        let results = value.def.bodies().into_iter().map(|body| &body.result);
-        for arg in value.def.args().into_iter().chain(results) {
-            arg.walk(&mut leaf);
-        }
-    }
+    func.args().into_iter().for_each(|arg| arg.walk(&mut leaf));
     for (_, value) in func.values.iter() {
         match &value.def {
             Def::Call {

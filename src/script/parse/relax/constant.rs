@@ -28,7 +28,11 @@ pub(in crate::script::parse) fn metadata(cx: &mut Context<'_>, value: &ast::Expr
         let Value::Array(list) = list else {
             return Err(cx.error(text, bad(format!("\"{key}\" is not a list"))));
         };
-        let tensors = list.iter().map(from_json).collect::<Result<_, _>>();
+        let tensors = list.iter().map(|entry| match entry {
+            Value::Null => Ok(None),
+            entry => from_json(entry).map(Some),
+        });
+        let tensors = tensors.collect::<Result<_, _>>();
         match tensors {
             Ok(tensors) => cx.graph.metadata.insert(key, tensors),
             Err(error) => {

@@ -9,7 +9,7 @@ use super::Reader;
 use crate::ir::graph::{Arg, Callee, Def};
 use crate::ir::{Attrs, Expr, StructInfo};
 use crate::script::ScriptErrorKind;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::DType;
 
 /// The operator of `R` for an operator of Python.
 fn operator(op: ast::Operator) -> Option<&'static str> {
@@ -52,6 +52,9 @@ pub(super) fn op_call(op: &str, args: Vec<Arg>, attrs: Attrs) -> Def {
     }
 }
 
+/// Constants that a text may leave out: the printer counts them.
+const MOST_OMITTED: usize = 1 << 16;
+
 impl Reader<'_, '_> {
     /// What an expression computes.
     pub(super) fn def(&mut self, node: &ast::Expr) -> Parse<Def> {
@@ -80,7 +83,7 @@ impl Reader<'_, '_> {
                 Ok(op_call("negative", vec![arg], Attrs::new()))
             }
             ast::Expr::Subscript(subscript) if is_metadata(subscript) => {
-                self.constant_of(subscript).map(|t| Def::Arg(Arg::Const(t)))
+                self.constant_of(subscript).map(Def::Arg)
             }
             ast::Expr::Subscript(subscript) => self.tuple_item(subscript),
             _ => self.leaf(node).map(Def::Arg),
@@ -249,7 +252,7 @@ impl Reader<'_, '_> {
     }
 
     /// `metadata["key"][index]`
-    fn constant_of(&mut self, node: &ast::ExprSubscript) -> Parse<Tensor> {
+    fn constant_of(&mut self, node: &ast::ExprSubscript) -> Parse<Arg> {
         let keys = node.value.as_subscript_expr();
         let key = keys.map(|keys| &*keys.slice);
         let Some(key) = key else {
@@ -259,23 +262,28 @@ impl Reader<'_, '_> {
         };
         let key = self.cx.string(key)?;
         let index = self.cx.integer(&node.slice)?;
-        let list = self.cx.graph.metadata.get(&key);
-        let Some(list) = list else {
-            let instead = "the text does not hold the constants: print the module with show_meta";
-            return Err(self.cx.unsupported(node, "`metadata`", instead));
-        };
-        let found = usize::try_from(index).ok().and_then(|at| list.get(at));
-        match found.cloned() {
-            Some(tensor) => Ok(tensor),
-            None => {
+        let at = usize::try_from(index).ok();
+        let (found, expected) = match self.cx.graph.metadata.get(&key) {
+            Some(list) => {
+                let entry = at.and_then(|at| Some((at, list.get(at)?)));
+                let arg = entry.map(|(at, tensor)| match tensor {
+                    Some(tensor) => Arg::Const(tensor.clone()),
+                    None => Arg::Omitted(at),
+                });
                 let expected = format!("`metadata[\"{key}\"]` has {} constants", list.len());
-                let number = index.to_string();
-                Err(self.cx.error(
-                    &node.slice.range(),
-                    ScriptErrorKind::OutOfRange { number, expected },
-                ))
+                (arg, expected)
             }
-        }
+            None => {
+                let at = at.filter(|at| *at < MOST_OMITTED);
+                let expected = format!("of constants left out there are at most {MOST_OMITTED}");
+                (at.map(Arg::Omitted), expected)
+            }
+        };
+        found.ok_or_else(|| {
+            let number = index.to_string();
+            let kind = ScriptErrorKind::OutOfRange { number, expected };
+            self.cx.error(&node.slice.range(), kind)
+        })
     }
 }
 

@@ -19,6 +19,7 @@ impl Printer<'_, '_> {
                 Some(text) => format!("R.const({text}, \"{}\")", tensor.dtype()),
                 None => self.constants.entry(tensor),
             },
+            Arg::Omitted(index) => super::reference(*index),
             Arg::Tuple(items) if items.is_empty() => "R.tuple()".to_owned(),
             Arg::Tuple(items) => tuple(&self.args(items)),
             Arg::Shape(dims) => {

@@ -1,0 +1,66 @@
+//! Tensors changed in place.
+
+use weftile::runtime::Value;
+
+use super::{check, machine, matrix, module};
+use crate::vm::devices;
+
+/// Writes over its second parameter, which in-place calls pass as an input.
+const OVERWRITE: &str = r#"
+    @T.prim_func
+    def overwrite(x: T.handle, y: T.handle):
+        n, m = T.int64(), T.int64()
+        X = T.match_buffer(x, (n, m), "float32")
+        Y = T.match_buffer(y, (n, m), "float32")
+        for i, j in T.grid(n, m):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] + T.float32(1)
+"#;
+
+#[test]
+fn tensors_are_changed_in_place() {
+    let functions = r#"
+    @R.function
+    def main(x: R.Tensor(("n", "m"), "float32")):
+        n, m = T.int64(), T.int64()
+        cls = Module
+        a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((n, m), "float32"))
+        b = R.call_tir_inplace(cls.overwrite, (x, a), out_sinfo=R.Tensor((n, m), "float32"), inplace_indices=[1])
+        c = R.call_tir(cls.flip, (b,), out_sinfo=R.Tensor((n, m), "float32"))
+        return c
+"#;
+    check(
+        &format!("{OVERWRITE}{functions}"),
+        &[vec![matrix(3, 4)], vec![matrix(2, 2)]],
+    );
+}
+
+#[test]
+fn what_others_hold_is_copied_before_it_is_changed() {
+    let functions = r#"
+    @R.function
+    def main(x: R.Tensor((1, 2), "float32"), y: R.Tensor((1, 2), "float32")):
+        cls = Module
+        a = R.call_tir_inplace(cls.overwrite, (x, y), out_sinfo=R.Tensor((1, 2), "float32"), inplace_indices=[1])
+        k = R.const([[1.5, 2.5]], "float32")
+        b = R.call_tir_inplace(cls.overwrite, (a, k), out_sinfo=R.Tensor((1, 2), "float32"), inplace_indices=[1])
+        return (a, b)
+"#;
+    let text = format!("{OVERWRITE}{functions}");
+    let args = vec![matrix(1, 2), matrix(1, 2)];
+    check(&text, &[args.clone(), args.clone()]);
+    let module = module(&text);
+    for (target, device) in devices() {
+        let mut vm = machine(&module, &target, device);
+        let there: Vec<Value> = args
+            .iter()
+            .map(|arg| vm.to_device(arg.clone()).expect("small"))
+            .collect();
+        vm.call("main", &there).expect("runs");
+        for (arg, there) in args.iter().zip(there) {
+            let now = vm.to_host(there).expect("comes back");
+            assert_eq!(now.as_tensor(), arg.as_tensor(), "an argument is as it was");
+        }
+    }
+}

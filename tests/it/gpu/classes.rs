@@ -5,11 +5,13 @@ use weftile::kernel::GpuClass;
 
 use super::cases::{LINEAR, SOFTMAX, check_as};
 
-/// One of each way to choose tiles and threads.
-const CLASSES: [GpuClass; 4] = [
+/// All but the software adapter.
+const CLASSES: [GpuClass; 6] = [
     GpuClass::Nvidia,
+    GpuClass::Amd,
     GpuClass::Intel,
     GpuClass::Apple,
+    GpuClass::Mobile,
     GpuClass::Unknown,
 ];
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use super::tree;
 use crate::kernel::{ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId};
 
 /// The kernel as pieces that are functions of their own: each parallel loop at its top, and what is between them. `let`s at the
@@ -19,7 +18,7 @@ pub(super) fn segments(kernel: &Kernel) -> Vec<Kernel> {
     let mut pieces = Vec::new();
     for stmt in &kernel.body {
         match stmt {
-            Stmt::Let(_, value) if !tree::loads(value) => lets.push(stmt.clone()),
+            Stmt::Let(_, value) if !value.loads() => lets.push(stmt.clone()),
             Stmt::Let(_, _) => return whole(),
             Stmt::For {
                 var: _,
@@ -51,42 +50,25 @@ pub(super) fn segments(kernel: &Kernel) -> Vec<Kernel> {
 
 /// The local arrays that a kernel uses.
 fn local_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
-    let used = std::cell::RefCell::new(BTreeSet::new());
-    let note = |array: ArrayId| {
-        let is_local = kernel
-            .arrays
-            .get(array)
-            .is_some_and(|a| a.space == Space::Local);
-        if is_local {
-            used.borrow_mut().insert(array);
-        }
-    };
-    tree::walk_stmts(
-        &kernel.body,
-        &mut |s| {
-            if let Stmt::Store {
-                array,
-                index: _,
-                value: _,
-            } = s
-            {
-                note(*array);
+    let mut used = BTreeSet::new();
+    for stmt in &kernel.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Store { array, .. } = stmt {
+                used.insert(*array);
             }
-        },
-        &mut |e| {
-            tree::walk(e, &mut |e| {
-                if let Expr::Load {
-                    array,
-                    index: _,
-                    lanes: _,
-                } = e
-                {
-                    note(*array);
-                }
-            });
-        },
-    );
-    used.into_inner()
+        });
+        stmt.walk_exprs(&mut |e| {
+            if let Expr::Load { array, .. } = e {
+                used.insert(*array);
+            }
+        });
+    }
+    let is_local = |array: &ArrayId| {
+        let array = kernel.arrays.get(*array);
+        array.is_some_and(|a| a.space == Space::Local)
+    };
+    used.retain(is_local);
+    used
 }
 
 /// The parallel loop that is the whole body of the kernel, apart from `let`s before it, if the host can tell its extent.

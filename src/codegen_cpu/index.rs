@@ -9,8 +9,6 @@ use crate::kernel::{Expr, Kernel, VarId};
 use crate::support::SideTable;
 use crate::tensor::scalar::BinOp;
 
-use super::tree::{self, loads};
-
 /// A factor of a monomial.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Atom {
@@ -131,7 +129,7 @@ impl Scope {
 
     /// Notes the definition of an integer scalar.
     pub(super) fn define_as(&mut self, var: VarId, value: &Expr) {
-        if !loads(value) {
+        if !value.loads() {
             *self.lets.entry(var) = Some(value.clone());
         }
     }
@@ -175,8 +173,8 @@ impl Scope {
     }
 
     fn other(&self, e: &Expr) -> Poly {
-        let mut depth = if loads(e) { self.depth } else { 0 };
-        tree::walk(e, &mut |e| {
+        let mut depth = if e.loads() { self.depth } else { 0 };
+        e.walk(&mut |e| {
             if let Expr::Var(var) = e {
                 depth = depth.max(self.depths[*var]);
             }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_frontend::Variable;
 
+use super::CodegenError;
 use super::emit::Emitter;
 use super::value::{Val, lane_type, lanes_of, register};
-use super::{CodegenError, tree};
 use crate::kernel::{ArrayId, Expr, Kernel, Space, Stmt, Ty};
 use crate::tensor::ScalarType;
 
@@ -76,39 +76,36 @@ impl Emitter<'_, '_> {
     }
 
     fn local_accesses(&self, kernel: &Kernel) -> Accesses {
-        let accesses = std::cell::RefCell::new(Accesses::new());
-        let note = |array: ArrayId, index: &Expr, lanes: usize| {
+        let mut accesses = Accesses::new();
+        let mut note = |array: ArrayId, index: &Expr, lanes: u16| {
             let at = self.scope.poly(self.kernel, index).as_constant();
             let at = at.and_then(|at| usize::try_from(at).ok());
-            let access = at.map(|at| (at, lanes));
-            accesses.borrow_mut().entry(array).or_default().push(access);
+            let access = at.map(|at| (at, usize::from(lanes)));
+            accesses.entry(array).or_default().push(access);
         };
-        tree::walk_stmts(
-            &kernel.body,
-            &mut |stmt| {
+        for stmt in &kernel.body {
+            stmt.walk(&mut |stmt| {
                 if let Stmt::Store {
                     array,
                     index,
                     value,
                 } = stmt
                 {
-                    note(*array, index, usize::from(lanes_of_expr(kernel, value)));
+                    note(*array, index, lanes_of_expr(kernel, value));
                 }
-            },
-            &mut |e| {
-                tree::walk(e, &mut |e| {
-                    if let Expr::Load {
-                        array,
-                        index,
-                        lanes,
-                    } = e
-                    {
-                        note(*array, index, usize::from(*lanes));
-                    }
-                });
-            },
-        );
-        accesses.into_inner()
+            });
+            stmt.walk_exprs(&mut |e| {
+                if let Expr::Load {
+                    array,
+                    index,
+                    lanes,
+                } = e
+                {
+                    note(*array, index, *lanes);
+                }
+            });
+        }
+        accesses
     }
 
     /// A load from an array in registers; `None` if the array is in memory.

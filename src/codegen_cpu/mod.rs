@@ -24,7 +24,6 @@ mod memory;
 )]
 mod module;
 mod opt;
-mod tree;
 mod value;
 
 pub use emit::KernelArgs;

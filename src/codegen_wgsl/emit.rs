@@ -286,7 +286,7 @@ impl<'a> Emitter<'a> {
     fn ids(&mut self) {
         let mut used = BTreeSet::new();
         for stmt in &self.kernel.body {
-            stmt.walk(&mut |_| (), &mut |e| match e {
+            stmt.walk_exprs(&mut |e| match e {
                 Expr::BlockIdx(dim) => drop(used.insert((0, *dim))),
                 Expr::ThreadIdx(dim) => drop(used.insert((1, *dim))),
                 _ => (),

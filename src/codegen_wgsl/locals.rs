@@ -21,37 +21,31 @@ pub(super) enum LocalForm {
 /// Decides the form of every local array.
 pub(super) fn local_forms(kernel: &Kernel) -> SideTable<ArrayId, LocalForm> {
     let mut accesses: HashMap<ArrayId, Vec<(Option<i64>, u16)>> = HashMap::new();
-    let note = std::cell::RefCell::new(&mut accesses);
+    let mut note = |array: ArrayId, index: &Expr, lanes: u16| {
+        let found = accesses.entry(array).or_default();
+        found.push((constant(index), lanes));
+    };
     for stmt in &kernel.body {
-        stmt.walk(
-            &mut |s| {
-                if let Stmt::Store {
-                    array,
-                    index,
-                    value,
-                } = s
-                {
-                    let lanes = kernel.ty(value).lanes;
-                    note.borrow_mut()
-                        .entry(*array)
-                        .or_default()
-                        .push((constant(index), lanes));
-                }
-            },
-            &mut |e| {
-                if let Expr::Load {
-                    array,
-                    index,
-                    lanes,
-                } = e
-                {
-                    note.borrow_mut()
-                        .entry(*array)
-                        .or_default()
-                        .push((constant(index), *lanes));
-                }
-            },
-        );
+        stmt.walk(&mut |s| {
+            if let Stmt::Store {
+                array,
+                index,
+                value,
+            } = s
+            {
+                note(*array, index, kernel.ty(value).lanes);
+            }
+        });
+        stmt.walk_exprs(&mut |e| {
+            if let Expr::Load {
+                array,
+                index,
+                lanes,
+            } = e
+            {
+                note(*array, index, *lanes);
+            }
+        });
     }
     let mut forms = SideTable::new();
     for (id, array) in kernel

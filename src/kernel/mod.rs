@@ -9,9 +9,8 @@ mod expr;
 mod fold;
 mod host;
 mod print;
-#[cfg(feature = "compiler")]
-mod rewrite;
 mod target;
+mod tree;
 mod typing;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};

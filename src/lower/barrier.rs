@@ -168,33 +168,20 @@ impl Sync<'_> {
 
     /// All uses of a statement that must stay in one piece; refused if a barrier would be needed inside.
     fn leaf_uses(&self, stmt: &Stmt) -> Result<State, LowerError> {
-        let mut total = State::default();
-        for part in stmt_parts(stmt) {
-            let uses = match part {
-                Part::Exprs(exprs) => self.uses_of(&exprs),
-                Part::Store(array, exprs) => {
-                    let mut uses = self.uses_of(&exprs);
-                    if self.is_shared(array) {
-                        uses.used.entry(array).or_default().written = true;
-                    }
-                    uses
+        let mut total = self.own_uses(stmt);
+        for body in stmt.nested() {
+            let mut inner = State::default();
+            for s in body {
+                let uses = self.leaf_uses(s)?;
+                if let Some(array) = inner.conflict(&uses) {
+                    return Err(LowerError::DivergentBarrier {
+                        func: self.func.to_owned(),
+                        array: self.arrays[array].name.clone(),
+                    });
                 }
-                Part::Inner(stmts) => {
-                    let mut inner = State::default();
-                    for s in stmts {
-                        let uses = self.leaf_uses(s)?;
-                        if let Some(array) = inner.conflict(&uses) {
-                            return Err(LowerError::DivergentBarrier {
-                                func: self.func.to_owned(),
-                                array: self.arrays[array].name.clone(),
-                            });
-                        }
-                        inner.add(&uses);
-                    }
-                    inner
-                }
-            };
-            total.add(&uses);
+                inner.add(&uses);
+            }
+            total.add(&inner);
         }
         Ok(total)
     }
@@ -202,19 +189,21 @@ impl Sync<'_> {
     /// All uses of some statements, in whatever order.
     fn all_uses(&self, stmts: &[Stmt]) -> State {
         let mut total = State::default();
-        for part in stmts.iter().flat_map(stmt_parts) {
-            match part {
-                Part::Exprs(exprs) => total.add(&self.uses_of(&exprs)),
-                Part::Store(array, exprs) => {
-                    total.add(&self.uses_of(&exprs));
-                    if self.is_shared(array) {
-                        total.used.entry(array).or_default().written = true;
-                    }
-                }
-                Part::Inner(inner) => total.add(&self.all_uses(inner)),
-            }
+        for stmt in stmts {
+            stmt.walk(&mut |stmt| total.add(&self.own_uses(stmt)));
         }
         total
+    }
+
+    /// The uses of a statement without those inside.
+    fn own_uses(&self, stmt: &Stmt) -> State {
+        let mut uses = self.uses_of(&stmt.exprs());
+        if let Stmt::Store { array, .. } = stmt
+            && self.is_shared(*array)
+        {
+            uses.used.entry(*array).or_default().written = true;
+        }
+        uses
     }
 
     fn is_shared(&self, array: ArrayId) -> bool {
@@ -237,56 +226,17 @@ impl Sync<'_> {
 
     /// Whether the value may differ between threads of a workgroup.
     fn varies(&self, e: &Expr) -> bool {
-        let mut varies = false;
-        e.walk(&mut |e| {
-            varies |= match e {
-                Expr::ThreadIdx(_) => true,
-                Expr::Var(id) => self.varying.get(id).copied().unwrap_or(false),
-                Expr::Load { array, .. } => !matches!(
-                    self.arrays[*array].space,
-                    Space::Global {
-                        access: crate::kernel::Access::Read,
-                        ..
-                    }
-                ),
-                _ => false,
-            };
-        });
-        varies
-    }
-}
-
-enum Part<'a> {
-    Exprs(Vec<&'a Expr>),
-    Store(ArrayId, Vec<&'a Expr>),
-    Inner(&'a [Stmt]),
-}
-
-fn stmt_parts(stmt: &Stmt) -> Vec<Part<'_>> {
-    match stmt {
-        Stmt::Let(_, value) => vec![Part::Exprs(vec![value])],
-        Stmt::Store {
-            array,
-            index,
-            value,
-        } => vec![Part::Store(*array, vec![index, value])],
-        Stmt::For {
-            var: _,
-            min,
-            extent,
-            kind: _,
-            body,
-        } => vec![Part::Exprs(vec![min, extent]), Part::Inner(body)],
-        Stmt::If {
-            cond,
-            then,
-            otherwise,
-        } => vec![
-            Part::Exprs(vec![cond]),
-            Part::Inner(then),
-            Part::Inner(otherwise),
-        ],
-        Stmt::While { cond, body } => vec![Part::Exprs(vec![cond]), Part::Inner(body)],
-        Stmt::Barrier => vec![],
+        e.any(&|e| match e {
+            Expr::ThreadIdx(_) => true,
+            Expr::Var(id) => self.varying.get(id).copied().unwrap_or(false),
+            Expr::Load { array, .. } => !matches!(
+                self.arrays[*array].space,
+                Space::Global {
+                    access: crate::kernel::Access::Read,
+                    ..
+                }
+            ),
+            _ => false,
+        })
     }
 }

@@ -59,19 +59,17 @@ fn place(e: &Expr) -> Option<Place> {
 fn out_of_loop(
     arrays: &Arena<ArrayId, Array>,
     vars: &mut Arena<VarId, VarInfo>,
-    stmt: Stmt,
+    mut stmt: Stmt,
 ) -> (Vec<Stmt>, Stmt) {
     let mut loads: Vec<(Place, VarId)> = Vec::new();
     let mut stored = Vec::new();
     let mut found = Vec::new();
-    stmt.walk(
-        &mut |s| {
-            if let Stmt::Store { array, .. } = s {
-                stored.push(*array);
-            }
-        },
-        &mut |e| found.extend(place(e)),
-    );
+    stmt.walk(&mut |s| {
+        if let Stmt::Store { array, .. } = s {
+            stored.push(*array);
+        }
+    });
+    stmt.walk_exprs(&mut |e| found.extend(place(e)));
     for at @ (array, _, lanes) in found {
         let info = &arrays[array];
         let known = loads.iter().any(|(other, _)| *other == at);
@@ -94,7 +92,8 @@ fn out_of_loop(
             Some(Expr::Var(known.1))
         })
     };
-    let stmt = match stmt.map_exprs(replace) {
+    stmt.map_exprs(replace);
+    let stmt = match stmt {
         Stmt::For {
             var,
             min,

@@ -287,6 +287,10 @@ fn copy(vars: &mut Arena<VarId, VarInfo>, renamed: &mut HashMap<VarId, Expr>, st
                 otherwise: list(otherwise),
             }
         }
-        other => other.map_exprs(&mut |e| value(renamed, e)),
+        other => {
+            let mut other = other.clone();
+            other.map_exprs(&mut |e| value(renamed, e));
+            other
+        }
     }
 }

@@ -7,7 +7,6 @@
 
 use super::{Loop, Optimizer, binary};
 use crate::codegen_cpu::index::Poly;
-use crate::codegen_cpu::tree;
 use crate::kernel::{Expr, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -237,25 +236,14 @@ fn all(conditions: Vec<Expr>) -> Expr {
 
 /// Whether the condition is the same in all iterations: it reads no memory and no variable that the loop defines.
 fn is_invariant(cond: &Expr, l: &Loop) -> bool {
-    let mut invariant = !tree::uses(cond, l.var) && !tree::loads(cond);
-    tree::walk_stmts(
-        &l.body,
-        &mut |s| {
-            let defined = match s {
-                Stmt::Let(var, _) => Some(*var),
-                Stmt::For {
-                    var,
-                    min: _,
-                    extent: _,
-                    kind: _,
-                    body: _,
-                } => Some(*var),
-                _ => None,
-            };
-            invariant &= defined.is_none_or(|var| !tree::uses(cond, var));
-        },
-        &mut |_| {},
-    );
+    let mut invariant = !cond.uses(l.var) && !cond.loads();
+    for stmt in &l.body {
+        stmt.walk(&mut |s| {
+            if let Stmt::Let(var, _) | Stmt::For { var, .. } = s {
+                invariant &= !cond.uses(*var);
+            }
+        });
+    }
     invariant
 }
 
@@ -264,7 +252,7 @@ fn turning_point(cond: &Expr, l: &Loop, ty: ScalarType) -> Option<Expr> {
     let Expr::Binary(op @ (BinOp::Lt | BinOp::Le), left, bound) = cond else {
         return None;
     };
-    if !ty.is_signed_int() || tree::uses(bound, l.var) || !is_invariant(bound, l) {
+    if !ty.is_signed_int() || bound.uses(l.var) || !is_invariant(bound, l) {
         return None;
     }
     let (scale, rest) = linear(left, l.var, ty)?;
@@ -286,7 +274,7 @@ fn turning_point(cond: &Expr, l: &Loop, ty: ScalarType) -> Option<Expr> {
 
 /// `e = scale * var + rest`, where all of it is of type `ty`.
 fn linear(e: &Expr, var: VarId, ty: ScalarType) -> Option<(i64, Expr)> {
-    if !tree::uses(e, var) {
+    if !e.uses(var) {
         return Some((0, e.clone()));
     }
     match e {
@@ -314,10 +302,12 @@ fn linear(e: &Expr, var: VarId, ty: ScalarType) -> Option<(i64, Expr)> {
 /// Number of statements, nested ones included.
 fn count(body: &[Stmt]) -> usize {
     let mut n = 0;
-    tree::walk_stmts(body, &mut |_| n += 1, &mut |_| {});
+    body.iter().for_each(|stmt| stmt.walk(&mut |_| n += 1));
     n
 }
 
 fn rename(body: &mut [Stmt], from: VarId, to: VarId) {
-    tree::map_exprs(body, &mut |e| tree::substitute(e, from, &Expr::Var(to)));
+    for stmt in body {
+        stmt.map_exprs(&mut |e| e.substitute(from, &Expr::Var(to)));
+    }
 }

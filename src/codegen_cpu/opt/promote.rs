@@ -8,7 +8,6 @@
 use super::{Loop, Optimizer, binary, load};
 use crate::codegen_cpu::index::Poly;
 use crate::codegen_cpu::locals::lanes_of_expr;
-use crate::codegen_cpu::tree;
 use crate::kernel::{ArrayId, Expr, Space, Stmt};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -117,7 +116,7 @@ impl Optimizer {
         let mut cells: Vec<Cell> = Vec::new();
         let mut unknown: Vec<Distance> = Vec::new();
         for (index, lanes, stored) in accesses {
-            if tree::uses(&index, l.var) || tree::loads(&index) {
+            if index.uses(l.var) || index.loads() {
                 return None;
             }
             let same = cells.iter_mut().find(|cell| {
@@ -183,7 +182,7 @@ impl Optimizer {
                 found.push((index.clone(), lanes_of_expr(&self.kernel, value), true));
             }
             for e in [index, value] {
-                tree::walk(e, &mut |e| {
+                e.walk(&mut |e| {
                     if let Expr::Load {
                         array: from,
                         index,
@@ -221,18 +220,17 @@ impl Optimizer {
                 *index = Expr::Int(0, ScalarType::I64);
             }
         }
-        tree::map_exprs(body, &mut |e| {
-            tree::rewrite(e, &mut |e| match e {
-                Expr::Load {
-                    array,
-                    index,
-                    lanes,
-                } if is_cell(*array, index) => {
-                    Some(load(local, Expr::Int(0, ScalarType::I64), *lanes))
-                }
-                _ => None,
-            })
-        });
+        let from_local = &mut |e: &Expr| match e {
+            Expr::Load {
+                array,
+                index,
+                lanes,
+            } if is_cell(*array, index) => Some(load(local, Expr::Int(0, ScalarType::I64), *lanes)),
+            _ => None,
+        };
+        for s in body {
+            s.map_exprs(&mut |e| e.rewrite(from_local));
+        }
     }
 }
 

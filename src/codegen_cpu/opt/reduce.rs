@@ -5,7 +5,6 @@
 //! combined in pairs. `op` must be associative and commutative but for rounding: `+`, `*`, `min`, `max`.
 
 use super::{Loop, Optimizer, binary, load};
-use crate::codegen_cpu::tree;
 use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -77,9 +76,9 @@ impl Optimizer {
         }
         let tail = self.var_like(l.var, "_tail");
         let mut body = l.body.clone();
-        tree::map_exprs(&mut body, &mut |e| {
-            tree::substitute(e, l.var, &Expr::Var(tail))
-        });
+        for stmt in &mut body {
+            stmt.map_exprs(&mut |e| e.substitute(l.var, &Expr::Var(tail)));
+        }
         out.push(
             Loop {
                 var: tail,
@@ -179,8 +178,8 @@ impl Optimizer {
             };
             if info.space != Space::Local
                 || info.dtype == ScalarType::Bool
-                || tree::loads(index)
-                || tree::uses(index, l.var)
+                || index.loads()
+                || index.uses(l.var)
             {
                 return None;
             }
@@ -193,18 +192,10 @@ impl Optimizer {
             });
         }
         let apart = |e: &Expr| {
-            let mut apart = true;
-            tree::walk(e, &mut |e| {
-                if let Expr::Load {
-                    array,
-                    index: _,
-                    lanes: _,
-                } = e
-                {
-                    apart &= sums.iter().all(|s| s.array != *array);
-                }
-            });
-            apart
+            !e.any(&|e| match e {
+                Expr::Load { array, .. } => sums.iter().any(|s| s.array == *array),
+                _ => false,
+            })
         };
         let distinct = |i: usize| {
             sums[..i]
@@ -219,7 +210,7 @@ impl Optimizer {
 
     /// The values of `e` for `var` from `first` on, as a vector; `None` if they are no vector operation.
     fn vector(&self, e: &Expr, var: VarId, first: &Expr, lanes: u16) -> Option<Expr> {
-        if !tree::uses(e, var) {
+        if !e.uses(var) {
             return Some(Expr::Splat(Box::new(e.clone()), lanes));
         }
         let inner = |e: &Expr| Some(Box::new(self.vector(e, var, first, lanes)?));
@@ -238,13 +229,9 @@ impl Optimizer {
                     Expr::Var(var),
                     Expr::Int(1, self.scalar_of(var)?),
                 );
-                let apart = binary(
-                    BinOp::Sub,
-                    tree::substitute(index, var, &next),
-                    (**index).clone(),
-                );
+                let apart = binary(BinOp::Sub, index.substitute(var, &next), (**index).clone());
                 let neighbours = self.scope.poly(&self.kernel, &apart).as_constant() == Some(1);
-                neighbours.then(|| load(*array, tree::substitute(index, var, first), lanes))
+                neighbours.then(|| load(*array, index.substitute(var, first), lanes))
             }
             Expr::Cast(ty, a) if ty.lanes == 1 => Some(Expr::Cast(
                 Ty {

@@ -1,0 +1,172 @@
+//! The structure of kernel IR: what is directly below an expression or statement, and what is built on that.
+
+use super::{Expr, Stmt, VarId};
+
+impl Expr {
+    /// The expressions directly below.
+    pub fn children(&self) -> Vec<&Self> {
+        match self {
+            Self::Int(..)
+            | Self::Float(..)
+            | Self::Var(_)
+            | Self::BlockIdx(_)
+            | Self::ThreadIdx(_) => vec![],
+            Self::Cast(_, a) | Self::Not(a) | Self::Splat(a, _) | Self::Lane(a, _) => vec![a],
+            Self::Load {
+                array: _,
+                index,
+                lanes: _,
+            } => vec![index],
+            Self::Binary(_, a, b) | Self::Ramp(a, b, _) => vec![a, b],
+            Self::Select(a, b, c) => vec![a, b, c],
+            Self::Call(_, items) | Self::Pack(items) => items.iter().collect(),
+        }
+    }
+
+    /// The expression with `f` of each that is directly below.
+    #[must_use]
+    pub fn map_children(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
+        let mut boxed = |e: &Self| Box::new(f(e));
+        match self {
+            Self::Int(..)
+            | Self::Float(..)
+            | Self::Var(_)
+            | Self::BlockIdx(_)
+            | Self::ThreadIdx(_) => self.clone(),
+            Self::Cast(ty, a) => Self::Cast(*ty, boxed(a)),
+            Self::Not(a) => Self::Not(boxed(a)),
+            Self::Splat(a, lanes) => Self::Splat(boxed(a), *lanes),
+            Self::Lane(a, lane) => Self::Lane(boxed(a), *lane),
+            Self::Load {
+                array,
+                index,
+                lanes,
+            } => Self::Load {
+                array: *array,
+                index: boxed(index),
+                lanes: *lanes,
+            },
+            Self::Binary(op, a, b) => Self::Binary(*op, boxed(a), boxed(b)),
+            Self::Ramp(a, b, lanes) => Self::Ramp(boxed(a), boxed(b), *lanes),
+            Self::Select(c, a, b) => Self::Select(boxed(c), boxed(a), boxed(b)),
+            Self::Call(intrin, args) => Self::Call(*intrin, args.iter().map(f).collect()),
+            Self::Pack(items) => Self::Pack(items.iter().map(f).collect()),
+        }
+    }
+
+    /// Calls `f` on this expression and every one below, parents first.
+    pub fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Self)) {
+        f(self);
+        self.children().into_iter().for_each(|child| child.walk(f));
+    }
+
+    /// Whether this expression or one below is such.
+    pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        is(self) || self.children().into_iter().any(|child| child.any(is))
+    }
+
+    /// Whether the expression reads an array.
+    pub fn loads(&self) -> bool {
+        self.any(&|e| matches!(e, Self::Load { .. }))
+    }
+
+    /// Whether the expression mentions the variable.
+    pub fn uses(&self, var: VarId) -> bool {
+        self.any(&|e| *e == Self::Var(var))
+    }
+
+    /// The expression with every part for which `f` gives another one replaced, parents first; replaced parts are not looked
+    /// into.
+    #[must_use]
+    pub fn rewrite(&self, f: &mut dyn FnMut(&Self) -> Option<Self>) -> Self {
+        f(self).unwrap_or_else(|| self.map_children(&mut |child| child.rewrite(f)))
+    }
+
+    /// The expression with the variable replaced.
+    #[must_use]
+    pub fn substitute(&self, var: VarId, by: &Self) -> Self {
+        self.rewrite(&mut |e| (*e == Self::Var(var)).then(|| by.clone()))
+    }
+}
+
+impl Stmt {
+    /// The expressions that the statement itself holds.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::Let(_, value) => vec![value],
+            Self::Store {
+                array: _,
+                index,
+                value,
+            } => vec![index, value],
+            Self::For {
+                var: _,
+                min,
+                extent,
+                kind: _,
+                body: _,
+            } => vec![min, extent],
+            Self::If {
+                cond,
+                then: _,
+                otherwise: _,
+            }
+            | Self::While { cond, body: _ } => vec![cond],
+            Self::Barrier => vec![],
+        }
+    }
+
+    /// The lists of statements inside.
+    pub fn nested(&self) -> Vec<&[Self]> {
+        match self {
+            Self::Let(..) | Self::Store { .. } | Self::Barrier => vec![],
+            Self::For { body, .. } | Self::While { cond: _, body } => vec![body],
+            Self::If {
+                cond: _,
+                then,
+                otherwise,
+            } => vec![then, otherwise],
+        }
+    }
+
+    /// Calls `f` on this statement and every one inside, outer ones first.
+    pub fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Self)) {
+        f(self);
+        let inside = self.nested().into_iter().flatten();
+        inside.for_each(|stmt| stmt.walk(f));
+    }
+
+    /// Calls `f` on every expression of this statement and those inside, and every expression below.
+    pub fn walk_exprs<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        self.walk(&mut |stmt| stmt.exprs().into_iter().for_each(|e| e.walk(f)));
+    }
+
+    /// Replaces each expression that this statement and those inside hold by `f` of it.
+    pub fn map_exprs(&mut self, f: &mut dyn FnMut(&Expr) -> Expr) {
+        let (exprs, inside): (Vec<&mut Expr>, Vec<&mut Vec<Self>>) = match self {
+            Self::Let(_, value) => (vec![value], vec![]),
+            Self::Store {
+                array: _,
+                index,
+                value,
+            } => (vec![index, value], vec![]),
+            Self::For {
+                var: _,
+                min,
+                extent,
+                kind: _,
+                body,
+            } => (vec![min, extent], vec![body]),
+            Self::If {
+                cond,
+                then,
+                otherwise,
+            } => (vec![cond], vec![then, otherwise]),
+            Self::While { cond, body } => (vec![cond], vec![body]),
+            Self::Barrier => (vec![], vec![]),
+        };
+        exprs.into_iter().for_each(|e| *e = f(e));
+        let inside = inside.into_iter().flatten();
+        inside.for_each(|stmt| stmt.map_exprs(f));
+    }
+}

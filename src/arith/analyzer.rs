@@ -61,6 +61,14 @@ impl Analyzer {
         self.vars.insert(var.clone(), facts);
     }
 
+    /// The variable counts iterations of a loop, and what is asked about stands inside: then the loop has some.
+    pub fn bind_iteration(&mut self, var: &Var, range: &Range) {
+        self.bind(var, range);
+        if range.extent.as_int().is_none() {
+            self.assume(&range.extent.ge(1));
+        }
+    }
+
     /// The variable is a symbolic dimension: at least 0.
     pub fn bind_shape_var(&mut self, var: &Var) {
         self.bind_bound(var, IntBound::new(0, IntBound::POS_INF));
@@ -137,6 +145,24 @@ impl Analyzer {
                 None => {
                     self.atoms.insert(atom.clone(), new);
                 }
+            }
+            // x % c >= k where x >= 0: x >= k.
+            if let Some((BinOp::FloorMod, x, _)) = as_binary(atom)
+                && new.min > 0
+                && self.bound(x).min >= 0
+            {
+                self.assume(&x.ge(new.min));
+            }
+        }
+        // a · b >= 1 where both are at least 0: both are at least 1.
+        if let [term] = &sum.terms[..]
+            && term.atoms.len() > 1
+            && term.coeff > 0
+            && sum.constant < 0
+            && term.atoms.iter().all(|atom| self.bound(atom).min >= 0)
+        {
+            for atom in &term.atoms {
+                self.assume(&atom.ge(1));
             }
         }
         self.nonneg.push(sum);
@@ -274,5 +300,47 @@ pub(super) fn as_binary(e: &Expr) -> Option<(BinOp, &Expr, &Expr)> {
         Some((*op, a, b))
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::DType;
+
+    #[test]
+    fn inside_a_loop_its_extent_is_at_least_one() {
+        let [n, m, i] = ["n", "m", "i"].map(|name| Var::new(name, DType::I64));
+        let (n_expr, m_expr) = (n.expr(), m.expr());
+        let tiles = (&n_expr + 15).floor_div(16);
+        // An extent, and what it being at least 1 says.
+        let cases = [
+            (n_expr.clone(), n_expr.ge(1)),
+            (&n_expr - 3, n_expr.ge(4)),
+            (tiles.clone(), n_expr.ge(1)),
+            (n_expr.floor_div(16), n_expr.ge(16)),
+            (&n_expr * &m_expr, m_expr.ge(1)),
+            (&tiles * &m_expr, n_expr.ge(1)),
+            ((n_expr.floor_mod(16) + 15).floor_div(16), n_expr.ge(1)),
+        ];
+        for (extent, known) in cases {
+            let mut facts = Analyzer::new();
+            facts.bind_shape_var(&n);
+            facts.bind_shape_var(&m);
+            assert!(!facts.can_prove(&known), "{known:?} outside");
+            let mut inside = facts.clone();
+            inside.bind_iteration(&i, &Range::to(extent.clone()));
+            assert!(inside.can_prove(&known), "{known:?} for {extent:?}");
+        }
+    }
+
+    #[test]
+    fn a_product_of_which_a_factor_may_be_negative_says_nothing_of_either() {
+        let [n, m, i] = ["n", "m", "i"].map(|name| Var::new(name, DType::I64));
+        let mut facts = Analyzer::new();
+        facts.bind_shape_var(&n);
+        facts.bind_iteration(&i, &Range::to(n.expr() * m.expr()));
+        assert!(!facts.can_prove(&n.expr().ge(2)));
+        assert!(!facts.can_prove(&m.expr().ge(1)));
     }
 }

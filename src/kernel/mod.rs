@@ -18,6 +18,8 @@ pub use fold::folded_grid;
 pub use host::HostExpr;
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::support::Arena;
@@ -91,8 +93,32 @@ pub struct LoweredFunc {
     pub requires: Vec<Requirement>,
 }
 
-/// What lowering takes every dim to be. `in_bounds` is proved for these alone: a launch with others trusts no proof.
-pub const PROVED_DIMS: std::ops::RangeInclusive<i64> = 1..=i32::MAX as i64 - 1;
+/// What lowering takes every extent of a tensor to be. `in_bounds` is proved for these alone: a launch with others trusts no
+/// proof.
+pub const PROVED_DIMS: RangeInclusive<i64> = 0..=i32::MAX as i64 - 1;
+
+/// The same for scalar parameters that are no extents.
+pub const PROVED_SCALARS: RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i64;
+
+impl LoweredFunc {
+    /// The first dim that is outside the range for which `in_bounds` is proved, and that range: [`PROVED_DIMS`] for extents,
+    /// [`PROVED_SCALARS`] for others.
+    pub fn unproved_dim(&self, dims: &[i64]) -> Option<(usize, RangeInclusive<i64>)> {
+        let is_extent = |dim| {
+            let mut extents = self.params.iter().flat_map(|param| &param.shape);
+            extents.any(|extent| *extent == HostExpr::Dim(dim))
+        };
+        let mut dims = dims.iter().enumerate();
+        dims.find_map(|(dim, value)| {
+            let proved = if is_extent(dim) {
+                PROVED_DIMS
+            } else {
+                PROVED_SCALARS
+            };
+            (!proved.contains(value)).then_some((dim, proved))
+        })
+    }
+}
 
 /// A condition on the dims that lowering relied on.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -9,7 +9,8 @@ use crate::tensor::scalar::BinOp;
 /// The symbolic dims and scalar parameters, in order of first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dims {
-    dims: IndexMap<Var, ()>,
+    /// With whether it is an extent of a tensor.
+    dims: IndexMap<Var, bool>,
 }
 
 impl Dims {
@@ -19,12 +20,14 @@ impl Dims {
         for param in &func.params {
             match param {
                 Param::Buffer { handle: _, buffer } => {
-                    for v in buffer.shape().iter().flat_map(Expr::free_vars) {
-                        dims.dims.insert(v, ());
+                    for extent in buffer.shape() {
+                        for var in extent.free_vars() {
+                            *dims.dims.entry(var).or_default() |= extent.as_var().is_some();
+                        }
                     }
                 }
                 Param::Scalar(var) => {
-                    dims.dims.insert(var.clone(), ());
+                    dims.dims.entry(var.clone()).or_default();
                 }
             }
         }
@@ -34,6 +37,11 @@ impl Dims {
     /// Position of a dim.
     pub(super) fn index(&self, var: &Var) -> Option<usize> {
         self.dims.get_index_of(var)
+    }
+
+    /// Whether the dim is an extent of a tensor, and so never negative.
+    pub(super) fn is_extent(&self, var: &Var) -> bool {
+        self.dims.get(var).is_some_and(|&extent| extent)
     }
 
     /// All dims in order.

@@ -7,8 +7,8 @@
 //! loops (`hoist`), loops kept within what the device allows (`loop_passes`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
-//! [`Requirement`] says so and is checked at launch. Kernels assume that every dim is at least 1: a launch
-//! with an empty grid is skipped by the runtime.
+//! [`Requirement`] says so and is checked at launch. Dims may be 0: a loop that runs has iterations, so inside it its extent is at
+//! least 1, and a launch without workgroups does not take place.
 
 mod barrier;
 mod cost;
@@ -40,13 +40,13 @@ use indexmap::IndexMap;
 
 pub use error::LowerError;
 
-use crate::arith::Analyzer;
+use crate::arith::{Analyzer, IntBound};
 use crate::ir::{
-    AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Range, Stmt, ThreadAxis, attrs,
+    AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Stmt, ThreadAxis, attrs,
 };
 use crate::kernel::{
-    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS, ParamInfo,
-    Requirement, Target, TempInfo,
+    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS,
+    PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -115,13 +115,18 @@ struct Ready {
 fn known_dims(dims: &Dims) -> Analyzer {
     let mut analyzer = Analyzer::new();
     for var in dims.vars() {
-        let range = Range {
-            min: Expr::int(*PROVED_DIMS.start(), var.dtype()),
-            extent: Expr::int(*PROVED_DIMS.end(), var.dtype()),
+        let known = if dims.is_extent(var) {
+            PROVED_DIMS
+        } else {
+            PROVED_SCALARS
         };
-        if var.dtype().is_int() {
-            analyzer.bind(var, &range);
-        }
+        let (least, most) = var
+            .dtype()
+            .scalar
+            .int_range()
+            .unwrap_or((i64::MIN, i64::MAX));
+        let bound = IntBound::new(least.max(*known.start()), most.min(*known.end()));
+        analyzer.bind_bound(var, bound);
     }
     analyzer
 }

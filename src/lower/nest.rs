@@ -23,6 +23,13 @@ pub(super) struct Axis {
     pub(super) extent: Expr,
 }
 
+impl Axis {
+    /// What holds of it everywhere in the kernel: a launch without workgroups does not take place.
+    fn tell(&self, analyzer: &mut Analyzer) {
+        analyzer.bind_iteration(&self.var, &Range::to(self.extent.clone()));
+    }
+}
+
 /// The loops of one root-level statement, without blocks.
 pub(super) struct Nest {
     pub(super) body: Vec<Node>,
@@ -139,11 +146,20 @@ impl<'a> Unblock<'a> {
                     cond,
                     then,
                     otherwise,
-                } => out.push(Node::If {
-                    cond: self.expr(cond),
-                    then: self.stmts(then)?,
-                    otherwise: self.stmts(otherwise)?,
-                }),
+                } => {
+                    let cond = self.expr(cond);
+                    match cond.as_bool() {
+                        // The other side may not even be valid: it may index before the start of a buffer.
+                        Some(taken) => {
+                            out.extend(self.stmts(if taken { then } else { otherwise })?)
+                        }
+                        None => out.push(Node::If {
+                            cond,
+                            then: self.stmts(then)?,
+                            otherwise: self.stmts(otherwise)?,
+                        }),
+                    }
+                }
                 Stmt::While { cond, body } => out.push(Node::While {
                     cond: self.expr(cond),
                     body: self.stmts(body)?,
@@ -211,12 +227,17 @@ impl<'a> Unblock<'a> {
         let var = Var::new(l.var.name(), DType::I64);
         self.map
             .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
-        self.analyzer.bind(&var, &range);
+        let outside = self.analyzer.clone();
+        self.analyzer.bind_iteration(&var, &range);
         let before = self.host_loop.clone();
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
         let nodes = inside(self, body);
         self.host_loop = before;
+        self.analyzer = outside;
+        for axis in self.nest.axes.values() {
+            axis.tell(&mut self.analyzer);
+        }
         let kind = match l.kind {
             // Virtual threads interleave; one after the other is one of their orders.
             LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
@@ -251,15 +272,13 @@ impl<'a> Unblock<'a> {
         }
         let name = axis.name().replace('.', "_");
         let axis_var = Var::new(name, DType::I64);
-        self.analyzer.bind(&axis_var, &Range::to(extent.clone()));
         let expr = axis_var.expr();
-        self.nest.axes.insert(
-            axis,
-            Axis {
-                var: axis_var,
-                extent: extent.clone(),
-            },
-        );
+        let known = Axis {
+            var: axis_var,
+            extent: extent.clone(),
+        };
+        known.tell(&mut self.analyzer);
+        self.nest.axes.insert(axis, known);
         Ok(expr)
     }
 

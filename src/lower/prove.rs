@@ -21,13 +21,13 @@ impl Prover {
         }
     }
 
-    /// The variable runs over `min .. min + extent`.
+    /// The variable runs over `min .. min + extent`, which is not empty inside the loop.
     pub(super) fn bind(&mut self, var: &Var, min: &Expr, extent: &Expr) {
         let range = Range {
             min: min.clone(),
             extent: extent.clone(),
         };
-        self.analyzer.bind(var, &range);
+        self.analyzer.bind_iteration(var, &range);
     }
 
     /// Goes into a loop or condition; [`Prover::leave`] forgets what was learnt inside.

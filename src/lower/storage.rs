@@ -307,6 +307,15 @@ fn touched(
                     .all(|a| a.loops.get(i).is_some_and(|l| l.0 == first[i].0))
         })
         .count();
+    let mut analyzer = analyzer.clone();
+    for (var, min, extent, _) in &first[..fixed] {
+        let range = crate::ir::Range {
+            min: min.clone(),
+            extent: extent.clone(),
+        };
+        analyzer.bind_iteration(var, &range);
+    }
+    let analyzer = &analyzer;
     let ndim = accesses[0].indices.len();
     let mut all: Vec<Option<Span>> = vec![None; ndim];
     let mut written: Vec<Option<Span>> = vec![None; ndim];

@@ -1,7 +1,7 @@
 //! Scheduled programs and the kernels that they become.
 
 use super::*;
-use crate::ir::{Attrs, Block, BufferRegion, IterKind, IterVar, Loop, LoopId, Var};
+use crate::ir::{Attrs, Block, BufferRegion, IterKind, IterVar, Loop, LoopId, Range, Var};
 use crate::kernel::{self, CpuTarget, Space, Stmt as KStmt};
 use crate::tensor::DType;
 

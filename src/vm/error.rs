@@ -148,6 +148,20 @@ pub enum VmError {
         /// The value.
         value: i64,
     },
+    /// A number is outside the range that a loop program was compiled for.
+    #[error("`{kernel}`: {what} must be between {least} and {most}, is {value}")]
+    OutOfRange {
+        /// The loop program.
+        kernel: String,
+        /// The dim, or the value computed from dims.
+        what: String,
+        /// The smallest value.
+        least: i64,
+        /// The largest value.
+        most: i64,
+        /// The value.
+        value: i64,
+    },
     /// A computed dimension is negative or does not exist.
     #[error("`{func}`: a shape has the dimension {given}")]
     NegativeDimension {

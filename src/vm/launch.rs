@@ -245,10 +245,11 @@ impl Planner<'_> {
         let value = self.eval(e)?;
         let info = &kernel.vars[*var];
         match info.ty.scalar.int_range() {
-            Some((_, limit)) if value > limit => Err(VmError::Requirement {
+            Some((least, most)) if !(least..=most).contains(&value) => Err(VmError::OutOfRange {
                 kernel: kernel.name.clone(),
                 what: format!("`{}` in {}", info.name, info.ty.scalar),
-                limit,
+                least,
+                most,
                 value,
             }),
             _ => Ok(value),

@@ -7,7 +7,7 @@ use super::VmError;
 use super::launch::{Args, Plan};
 use crate::artifact::Executable;
 use crate::codegen_cpu::CompileOptions;
-use crate::kernel::{Kernel, LoweredFunc, PROVED_DIMS};
+use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::tensor::{DType, Tensor};
@@ -60,15 +60,15 @@ impl CpuBackend {
         })
     }
 
-    /// Chooses the code for a new plan. What the compiler proved holds for [`PROVED_DIMS`]; for other dims, and for kernels of a
-    /// loaded artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
+    /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
+    /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
     pub(super) fn examine(
         &mut self,
         exec: &Executable,
         func: &LoweredFunc,
         plan: &mut Plan,
     ) -> Result<(), VmError> {
-        let proved = plan.dims.iter().all(|dim| PROVED_DIMS.contains(dim));
+        let proved = func.unproved_dim(&plan.dims).is_none();
         let mut kernels = func.kernels.iter();
         if proved && kernels.clone().all(|kernel| kernel.in_bounds) {
             return Ok(());

@@ -120,7 +120,7 @@ impl GpuBackend {
             }
         }
         let (plan, new) = site.plan(func, args)?;
-        if new && let Err(error) = self.make_uniforms(index, plan) {
+        if new && let Err(error) = self.complete(func, index, plan) {
             site.forget();
             return Err(error);
         }
@@ -175,8 +175,23 @@ impl GpuBackend {
         Ok(())
     }
 
-    /// Puts the scalars of a new plan into uniform buffers, where the shaders take them so.
-    fn make_uniforms(&mut self, index: usize, plan: &mut Plan) -> Result<(), VmError> {
+    /// Checks that the kernels are proved for the dims of a new plan: pipelines are made for all dims. Then puts scalars into
+    /// uniform buffers, where the shaders take them so.
+    fn complete(
+        &mut self,
+        func: &LoweredFunc,
+        index: usize,
+        plan: &mut Plan,
+    ) -> Result<(), VmError> {
+        if let Some((dim, proved)) = func.unproved_dim(&plan.dims) {
+            return Err(VmError::OutOfRange {
+                kernel: func.name.clone(),
+                what: format!("`{}`", func.dims[dim]),
+                least: *proved.start(),
+                most: *proved.end(),
+                value: plan.dims[dim],
+            });
+        }
         for (kernel, planned) in self.funcs[index].iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 let mut bytes = vec![0; 4 * (planned.scalars.len() + 3)];

@@ -13,6 +13,7 @@ mod cli_functions;
 mod cpu;
 mod data;
 mod differential;
+mod empty;
 mod frontend;
 #[cfg(feature = "gpu")]
 mod gpu;

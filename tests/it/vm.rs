@@ -70,12 +70,12 @@ fn mlp(prims: &str, callees: [&str; 3]) -> String {
 }
 
 /// Text to executable.
-fn build(text: &str, target: &Target) -> Executable {
+pub(crate) fn build(text: &str, target: &Target) -> Executable {
     let module = script::parse("test.py", text).unwrap_or_else(|e| panic!("{e}"));
     compile(&module, &CompileOptions::new(target.clone())).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn cpu() -> (Target, Device) {
+pub(crate) fn cpu() -> (Target, Device) {
     (Target::Cpu(codegen_cpu::host_target(2)), Device::Cpu)
 }
 
@@ -371,45 +371,5 @@ fn damaged_artifacts_are_refused() {
     assert!(refused > 100, "{refused} refused");
     for len in (0..bytes.len()).step_by(bytes.len() / 100) {
         assert!(Executable::from_bytes(&bytes[..len]).is_err());
-    }
-}
-
-/// What is proved of sizes holds for tensors that have elements. For others nothing outside of them is read, on the CPU.
-#[test]
-fn an_element_of_an_empty_tensor_reads_as_zero() {
-    let text = r#"
-@I.ir_module
-class Module:
-    @T.prim_func
-    def add_first(x: T.handle, b: T.handle, y: T.handle):
-        n, m = T.int64(), T.int64()
-        X = T.match_buffer(x, (n,), "float32")
-        B = T.match_buffer(b, (m,), "float32")
-        Y = T.match_buffer(y, (m,), "float32")
-        for i in range(m):
-            with T.block("Y"):
-                vi = T.axis.spatial(m, i)
-                Y[vi] = X[0] + B[vi]
-
-    @R.function
-    def main(x: R.Tensor(("n",), "float32"), b: R.Tensor(("m",), "float32")):
-        n, m = T.int64(), T.int64()
-        with R.dataflow():
-            y = R.call_tir(add_first, (x, b), R.Tensor((m,), "float32"))
-            R.output(y)
-        return y
-"#;
-    let (target, device) = cpu();
-    let mut vm = VirtualMachine::new(build(text, &target), device).expect("loads");
-    let b = Tensor::from_slice(&[3], &[1.0f32, 2.0, 3.0]).expect("fits");
-    for (x, expected) in [
-        (vec![10.0f32], [11.0, 12.0, 13.0]),
-        (vec![], [1.0, 2.0, 3.0]),
-        (vec![20.0, 5.0], [21.0, 22.0, 23.0]),
-    ] {
-        let x = Tensor::from_slice(&[x.len()], &x).expect("fits");
-        let y = vm.call("main", &[Value::Tensor(x), Value::Tensor(b.clone())]);
-        let y = y.expect("runs").into_tensor().expect("a tensor");
-        assert_eq!(y.as_slice::<f32>().expect("float32"), expected);
     }
 }

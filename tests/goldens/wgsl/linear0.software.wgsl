@@ -55,9 +55,7 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
             W_local_1 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 2) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 2) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 2) * args.m - 1]);
             W_local_2 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 3) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 3) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 3) * args.m - 1]);
             W_local_3 = vec4<f32>(W[(min(args.n, bx * 32 + tx * 4 + 4) - 1) * args.m + (args.size_2 - 1)], W[(min(args.n, bx * 32 + tx * 4 + 4) - 1) * args.m + (args.size_3 - 1)], W[min(args.n, bx * 32 + tx * 4 + 4) * args.m - 1], W[min(args.n, bx * 32 + tx * 4 + 4) * args.m - 1]);
-            if (1 <= args.size_4) {
-                Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.x) * vec4<f32>(W_local_0.x, W_local_1.x, W_local_2.x, W_local_3.x);
-            }
+            Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.x) * vec4<f32>(W_local_0.x, W_local_1.x, W_local_2.x, W_local_3.x);
             if (2 <= args.size_4) {
                 Y_local_0 = Y_local_0 + vec4<f32>(X_local_0.y) * vec4<f32>(W_local_0.y, W_local_1.y, W_local_2.y, W_local_3.y);
             }

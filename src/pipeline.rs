@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 
-use crate::artifact::{Executable, KernelFunc, Wgsl};
-use crate::codegen_wgsl::{self, WgslKernel};
+use crate::artifact::{Executable, KernelFunc};
+use crate::codegen_wgsl;
 use crate::ir::verify::{self, PrimFuncError};
 use crate::ir::{Module, graph};
-use crate::kernel::{LoweredFunc, Target};
+use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
@@ -106,7 +106,7 @@ pub struct Compilation {
     /// Loop programs as kernels.
     pub lowered: IndexMap<String, LoweredFunc>,
     /// Shaders of those kernels, for a GPU.
-    pub wgsl: IndexMap<String, Vec<WgslKernel>>,
+    pub wgsl: IndexMap<String, Vec<Shader>>,
     /// The whole.
     pub executable: Option<Executable>,
     /// Time of each stage.
@@ -272,13 +272,7 @@ fn emit(c: &mut Compilation) -> Result<(), Error> {
 fn bytecode(c: &mut Compilation) -> Result<(), Error> {
     let kernels = c.lowered.iter().map(|(name, func)| KernelFunc {
         func: func.clone(),
-        wgsl: c
-            .wgsl
-            .get(name)
-            .into_iter()
-            .flatten()
-            .map(Wgsl::from)
-            .collect(),
+        wgsl: c.wgsl.get(name).into_iter().flatten().cloned().collect(),
     });
     let mut executable =
         codegen_vm::compile_graph(&c.module, kernels.collect(), &c.options.target)?;
@@ -369,23 +363,5 @@ fn dump_bytecode(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::
     match &c.executable {
         Some(executable) => dumper.dump(DumpKind::Bytecode, stage, "module", &executable.as_text()),
         None => Ok(()),
-    }
-}
-
-/// The form of a shader that executables store.
-impl From<&WgslKernel> for Wgsl {
-    fn from(kernel: &WgslKernel) -> Self {
-        use crate::artifact::ScalarPassing as Stored;
-        use codegen_wgsl::ScalarPassing as Emitted;
-        Self {
-            text: kernel.text.clone(),
-            entry: kernel.entry.clone(),
-            passing: match kernel.passing {
-                Emitted::None => Stored::None,
-                Emitted::Immediates => Stored::Immediates,
-                Emitted::Uniform { binding } => Stored::Uniform { binding },
-            },
-            folded: kernel.folded,
-        }
     }
 }

@@ -4,35 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Callee, Constant, Function, Instr, ShapeFunc};
-use crate::kernel::{LoweredFunc, Target};
-
-/// How the scalars of a kernel reach a shader.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum ScalarPassing {
-    /// There are none.
-    None,
-    /// As immediates (push constants).
-    Immediates,
-    /// In a uniform buffer with this binding in group 0.
-    Uniform {
-        /// The binding.
-        binding: u32,
-    },
-}
-
-/// A compute shader.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Wgsl {
-    /// The text.
-    pub text: String,
-    /// Name of the entry point.
-    pub entry: String,
-    /// How it gets its scalars: those of the kernel in order, four bytes each; then, if it is folded, the three extents of the
-    /// true grid.
-    pub passing: ScalarPassing,
-    /// Whether it is dispatched with [`folded_grid`](crate::kernel::folded_grid).
-    pub folded: bool,
-}
+use crate::kernel::{LoweredFunc, Shader, Target};
 
 /// A lowered loop program with the code of its kernels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,7 +12,7 @@ pub struct KernelFunc {
     /// Kernel IR: what the CPU compiles when the artifact is loaded, and what both devices launch from.
     pub func: LoweredFunc,
     /// For the GPU: a shader for each kernel. Empty for the CPU.
-    pub wgsl: Vec<Wgsl>,
+    pub wgsl: Vec<Shader>,
 }
 
 /// A compiled module.

@@ -29,9 +29,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{
     ArtifactError, Callee, Constant, ErrorContext, Executable, Function, Instr, KernelFunc,
-    ScalarPassing, ShapeFunc, Wgsl,
+    ShapeFunc,
 };
-use crate::kernel::{LoweredFunc, Target};
+use crate::kernel::{LoweredFunc, ScalarPassing, Shader, Target};
 use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
@@ -297,7 +297,7 @@ fn shader_entry(func: &LoweredFunc, index: usize) -> String {
 }
 
 fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
-    let shader = |s: &Wgsl| (s.entry.clone(), s.passing, s.folded);
+    let shader = |s: &Shader| (s.entry.clone(), s.passing, s.folded);
     StoredKernel {
         func: kernel.func.clone(),
         shaders: kernel.wgsl.iter().map(shader).collect(),
@@ -313,7 +313,7 @@ fn load_kernel(stored: StoredKernel, entries: &mut Entries) -> Result<KernelFunc
     for (index, (entry, passing, folded)) in shaders.into_iter().enumerate() {
         let text = entries.text(&shader_entry(&func, index))?;
         check_shader(&func.name, &text)?;
-        wgsl.push(Wgsl {
+        wgsl.push(Shader {
             text,
             entry,
             passing,

@@ -12,4 +12,4 @@ pub use bytecode::{
     match_code, shape_code,
 };
 pub use error::{ArtifactError, BytecodeError};
-pub use executable::{Executable, KernelFunc, ScalarPassing, Wgsl};
+pub use executable::{Executable, KernelFunc};

@@ -7,63 +7,24 @@ use super::fold::needs_folding;
 use super::locals::{LocalForm, local_forms};
 use super::names::Namer;
 use super::{WgslError, intrin};
-use crate::kernel::{Access, ArrayId, Expr, GpuTarget, Kernel, Launch, Space, Ty, VarId};
+use crate::kernel::{
+    Access, ArrayId, Expr, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId,
+};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
-
-/// How the scalars of a kernel reach it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ScalarPassing {
-    /// It has none.
-    None,
-    /// As immediates (push constants).
-    Immediates,
-    /// In a uniform buffer at this binding of group 0.
-    Uniform {
-        /// The binding.
-        binding: u32,
-    },
-}
-
-/// What a four-byte scalar argument is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WgslScalar {
-    /// The kernel's scalar with this position in `Kernel::scalars`, as `i32`, `u32` or `f32` after the type of its variable.
-    Kernel(usize),
-    /// Extent of the true grid in this dimension, as `u32`.
-    Grid(usize),
-}
-
-/// A compute shader.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WgslKernel {
-    /// The text.
-    pub text: String,
-    /// Name of the entry point.
-    pub entry: String,
-    /// The scalars it takes, in order, four bytes each.
-    pub scalars: Vec<WgslScalar>,
-    /// How it takes them.
-    pub passing: ScalarPassing,
-    /// Whether it must be dispatched with [`folded_grid`](crate::kernel::folded_grid).
-    pub folded: bool,
-}
 
 /// Writes a kernel as WGSL.
 ///
 /// # Errors
 /// If the kernel uses a type or a store that the GPU does not have, or was not lowered for it.
-pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<WgslKernel, WgslError> {
+pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<Shader, WgslError> {
     let launch = kernel.launch.as_ref().ok_or_else(|| WgslError::NoLaunch {
         kernel: kernel.name.clone(),
     })?;
     let mut emitter = Emitter::new(kernel, needs_folding(launch, target.max_grid))?;
-    let mut scalars: Vec<_> = (0..kernel.scalars.len()).map(WgslScalar::Kernel).collect();
-    if emitter.folded {
-        scalars.extend((0..3).map(WgslScalar::Grid));
-    }
+    let scalars = kernel.scalars.len() + if emitter.folded { 3 } else { 0 };
     let bindings = kernel.bindings().count() as u32;
-    let passing = match scalars.len() as u32 * 4 {
+    let passing = match scalars as u32 * 4 {
         0 => ScalarPassing::None,
         bytes if bytes <= target.immediate_bytes => ScalarPassing::Immediates,
         _ => ScalarPassing::Uniform { binding: bindings },
@@ -72,10 +33,9 @@ pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<WgslKernel, WgslError
     let entry = emitter.entry.clone();
     let body = emitter.function(launch)?;
     let text = emitter.module(passing)? + &body;
-    Ok(WgslKernel {
+    Ok(Shader {
         text,
         entry,
-        scalars,
         passing,
         folded,
     })

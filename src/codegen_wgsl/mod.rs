@@ -5,7 +5,7 @@
 //! badly and spill arrays that a loop variable indexes.
 //!
 //! # Conventions of a launch
-//! Bindings: the global arrays of the kernel, in order, are bindings 0, 1, … of group 0. Scalars: [`WgslKernel::scalars`] in
+//! Bindings: the global arrays of the kernel, in order, are bindings 0, 1, … of group 0. Scalars: those of the kernel in
 //! order, four bytes each, as immediates where they fit, else in a uniform buffer behind the arrays. A launch whose grid may
 //! exceed the limit of one dimension is *folded*: the host dispatches [`folded_grid`](crate::kernel::folded_grid) and passes the three extents of the true
 //! grid behind the kernel's scalars; the shader finds its place from the linear workgroup number.
@@ -23,7 +23,7 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-pub use emit::{ScalarPassing, WgslKernel, WgslScalar, emit};
+pub use emit::emit;
 pub use error::WgslError;
 pub use fold::needs_folding;
 pub use spirv::{spirv, validate};

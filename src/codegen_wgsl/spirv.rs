@@ -1,13 +1,14 @@
 //! Validation and SPIR-V, through naga.
 
-use super::{WgslError, WgslKernel};
+use super::WgslError;
+use crate::kernel::Shader;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// Parses and validates the text of a kernel.
 ///
 /// # Errors
 /// [`WgslError::Invalid`], with naga's diagnostic.
-pub fn validate(kernel: &WgslKernel) -> Result<(naga::Module, naga::valid::ModuleInfo), WgslError> {
+pub fn validate(kernel: &Shader) -> Result<(naga::Module, naga::valid::ModuleInfo), WgslError> {
     let invalid = |message| WgslError::Invalid {
         kernel: kernel.entry.clone(),
         message,
@@ -25,7 +26,7 @@ pub fn validate(kernel: &WgslKernel) -> Result<(naga::Module, naga::valid::Modul
 ///
 /// # Errors
 /// [`WgslError::Invalid`] if naga refuses the text or cannot translate it.
-pub fn spirv(kernel: &WgslKernel) -> Result<Vec<u32>, WgslError> {
+pub fn spirv(kernel: &Shader) -> Result<Vec<u32>, WgslError> {
     let (module, info) = validate(kernel)?;
     let options = naga::back::spv::Options {
         lang_version: (1, 3),

@@ -9,6 +9,7 @@ mod expr;
 mod fold;
 mod host;
 mod print;
+mod shader;
 mod target;
 mod tree;
 mod typing;
@@ -16,6 +17,7 @@ mod typing;
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 pub use fold::folded_grid;
 pub use host::HostExpr;
+pub use shader::{ScalarPassing, Shader};
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
 
 use std::ops::RangeInclusive;

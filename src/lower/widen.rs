@@ -27,6 +27,7 @@ pub(super) fn is_index(e: &Expr) -> bool {
     match e.kind() {
         ExprKind::Int(_) | ExprKind::Var(_) => true,
         ExprKind::Cast(a) => is_index(a) || is_narrow_cast(e),
+        ExprKind::Binary(op, a, b) if as_arithmetic(*op, b).is_some() => is_index(a),
         ExprKind::Binary(op, a, b) => {
             matches!(
                 op,
@@ -61,6 +62,21 @@ pub(super) fn is_index(e: &Expr) -> bool {
     }
 }
 
+/// What a shift or mask of an index by a constant computes: `x << c = x * 2^c`, `x >> c = x // 2^c`, `x & (2^c - 1) = x % 2^c`.
+fn as_arithmetic(op: BinOp, b: &Expr) -> Option<(BinOp, i64)> {
+    let value = b.as_int()?;
+    let power = |c: i64| (0..31).contains(&c).then(|| 1 << c);
+    match op {
+        BinOp::Shl => Some((BinOp::Mul, power(value)?)),
+        BinOp::Shr => Some((BinOp::FloorDiv, power(value)?)),
+        BinOp::BitAnd => {
+            let count = value.checked_add(1).filter(|count| *count > 0)?;
+            (count.count_ones() == 1).then_some((BinOp::FloorMod, count))
+        }
+        _ => None,
+    }
+}
+
 /// An index as `int64`, without conversions inside; any other expression with its indices so.
 pub(super) fn widen(e: &Expr) -> Expr {
     if !is_index(e) {
@@ -70,7 +86,10 @@ pub(super) fn widen(e: &Expr) -> Expr {
         ExprKind::Int(v) => Expr::i64(*v),
         ExprKind::Cast(a) if is_narrow_cast(e) => widen_inside(a).cast(DType::I64),
         ExprKind::Cast(a) => widen(a),
-        ExprKind::Binary(op, a, b) => Expr::binary(*op, widen(a), widen(b)),
+        ExprKind::Binary(op, a, b) => match as_arithmetic(*op, b) {
+            Some((op, b)) => Expr::binary(op, widen(a), Expr::i64(b)),
+            None => Expr::binary(*op, widen(a), widen(b)),
+        },
         ExprKind::Select(c, a, b) => Expr::select(widen_inside(c), widen(a), widen(b)),
         ExprKind::IfThenElse(c, a, b) => Expr::if_then_else(widen_inside(c), widen(a), widen(b)),
         _ => e.cast(DType::I64),

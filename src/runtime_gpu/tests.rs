@@ -18,13 +18,7 @@ fn gpu() -> Option<Gpu> {
     found
 }
 
-const DOUBLE: &str = "
-@group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read_write> b: array<f32>;
-@compute @workgroup_size(64)
-fn double(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x < arrayLength(&a) { b[id.x] = a[id.x] * 2.0; }
-}";
+const DOUBLE: &str = include_str!("../../shaders/double.wgsl");
 
 fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError> {
     double_in(gpu, a, b, [1, 1, 1])

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::VmError;
 use super::launch::{Args, KernelPlan, Plan, Site};
-use crate::artifact::{Executable, KernelFunc, ScalarPassing, Wgsl};
-use crate::kernel::{Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, folded_grid};
+use crate::artifact::{Executable, KernelFunc};
+use crate::kernel::{
+    Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, ScalarPassing, Shader, folded_grid,
+};
 use crate::runtime::Value;
 use crate::runtime_gpu::{
     Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc,
@@ -204,7 +206,7 @@ impl GpuBackend {
 }
 
 fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
-    let make = |(kernel, wgsl): (&Kernel, &Wgsl)| {
+    let make = |(kernel, wgsl): (&Kernel, &Shader)| {
         let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
         let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
         let pipeline = gpu.pipeline(&PipelineDesc {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use weftile::codegen_wgsl;
-use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::kernel::{GpuClass, GpuTarget, ScalarPassing, Shader, Target};
 use weftile::{lower, sched, script};
 
 const LESSON: &str = r#"
@@ -177,4 +177,24 @@ fn matmul_of_constant_extents() {
 fn sums_of_rows() {
     check("row_sums.gpu", target(GpuClass::Nvidia), &["rows"]);
     check("row_sums.software", target(GpuClass::Software), &["rows"]);
+}
+
+#[test]
+fn hand_written_shaders_are_valid() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut found = 0;
+    for entry in std::fs::read_dir(folder).expect("is there").flatten() {
+        let path = entry.path();
+        let name = path.file_stem().expect("has a name").to_string_lossy();
+        let kernel = Shader {
+            text: std::fs::read_to_string(&path).expect("reads"),
+            entry: name.to_string(),
+            passing: ScalarPassing::None,
+            folded: false,
+        };
+        codegen_wgsl::validate(&kernel).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        check_spirv(&name, &codegen_wgsl::spirv(&kernel).expect("translates"));
+        found += 1;
+    }
+    assert!(found > 0);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use weftile::codegen_wgsl::{self, ScalarPassing, WgslScalar};
-use weftile::kernel::{Access, BufferRef, GpuTarget, HostExpr, LoweredFunc};
+use weftile::codegen_wgsl;
+use weftile::kernel::{Access, BufferRef, GpuTarget, HostExpr, LoweredFunc, ScalarPassing};
 use weftile::runtime_gpu::{Commands, DeviceBuffer, Dispatch, Gpu, PipelineDesc};
 use weftile::tensor::Tensor;
 
@@ -70,16 +70,14 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
             } else {
                 [grid[0] as u32, grid[1] as u32, grid[2] as u32]
             };
-            let scalars: Vec<u8> = wgsl
+            let mut scalars: Vec<u8> = kernel
                 .scalars
                 .iter()
-                .flat_map(|s| match s {
-                    WgslScalar::Kernel(i) => {
-                        (kernel.scalars[*i].1.eval(&dims).expect("evaluates") as i32).to_le_bytes()
-                    }
-                    WgslScalar::Grid(d) => (grid[*d] as u32).to_le_bytes(),
-                })
+                .flat_map(|(_, e)| (e.eval(&dims).expect("evaluates") as i32).to_le_bytes())
                 .collect();
+            if wgsl.folded {
+                scalars.extend(grid.iter().flat_map(|d| (*d as u32).to_le_bytes()));
+            }
             let access: Vec<Access> = kernel.bindings().map(|b| b.3).collect();
             let uniform = match wgsl.passing {
                 ScalarPassing::Uniform { binding } => Some(binding),

@@ -50,6 +50,20 @@ fn stores_of_narrow_elements() {
 }
 
 #[test]
+fn shifts_and_masks_of_indices() {
+    for value in [
+        "A[T.shift_right(vi, T.int64(2))]",
+        "A[T.shift_right(T.shift_left(vi, T.int64(4)), T.int64(4))]",
+        "A[T.bitwise_and(vi, T.int64(15))]",
+        "A[(vi >> 3) * 8 + (vi & 7)]",
+    ] {
+        let lowered = lowered("float32", "float32", value);
+        let lowered = lowered.unwrap_or_else(|e| panic!("{value}: {e}"));
+        assert!(lowered.kernels[0].in_bounds, "{value}");
+    }
+}
+
+#[test]
 fn index_arithmetic_that_int32_does_not_hold() {
     // Wraps on the way, and comes back.
     for value in [

@@ -87,8 +87,9 @@ impl Pool {
     }
 }
 
-/// A buffer, which goes back to the pool of its device when it is dropped.
-pub struct DeviceBuffer {
+/// A buffer of the device with all that use it: who made it, and the commands that are recorded with it. The last one gives
+/// it back to the pool, so that no other user writes it before those commands are submitted.
+pub(super) struct Memory {
     id: u64,
     usage: Usage,
     /// `None` only while it is dropped.
@@ -96,10 +97,15 @@ pub struct DeviceBuffer {
     pool: Arc<Pool>,
 }
 
+/// A buffer, which goes back to the pool of its device when it is dropped and what was recorded with it is submitted.
+pub struct DeviceBuffer {
+    memory: Arc<Memory>,
+}
+
 impl DeviceBuffer {
     /// Which buffer it is; never used again for another one.
     pub fn id(&self) -> u64 {
-        self.id
+        self.memory.id
     }
 
     /// Size in bytes.
@@ -108,13 +114,19 @@ impl DeviceBuffer {
     }
 
     pub(super) fn raw(&self) -> &wgpu::Buffer {
-        self.buffer
+        self.memory
+            .buffer
             .as_ref()
             .expect("the buffer is taken out only when it is dropped")
     }
+
+    /// What keeps it out of the pool without sharing it: it may still be written in place.
+    pub(super) fn hold(&self) -> Arc<Memory> {
+        self.memory.clone()
+    }
 }
 
-impl Drop for DeviceBuffer {
+impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
             self.pool.give(self.usage, self.id, buffer);
@@ -124,7 +136,7 @@ impl Drop for DeviceBuffer {
 
 impl std::fmt::Debug for DeviceBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DeviceBuffer({}, {} bytes)", self.id, self.size())
+        write!(f, "DeviceBuffer({}, {} bytes)", self.id(), self.size())
     }
 }
 
@@ -170,11 +182,14 @@ impl Gpu {
                 (NEXT.fetch_add(1, Ordering::Relaxed), created?)
             }
         };
-        Ok(Arc::new(DeviceBuffer {
+        let memory = Memory {
             id,
             usage,
             buffer: Some(buffer),
             pool: self.shared.pool.clone(),
+        };
+        Ok(Arc::new(DeviceBuffer {
+            memory: Arc::new(memory),
         }))
     }
 
@@ -386,16 +401,22 @@ impl DeviceTensor {
     }
 
     /// Makes it a tensor of this type and shape with unspecified elements: in its own buffer where that is large enough and
-    /// not shared, else in another. Creates nothing if type and shape are those it has and it is not shared.
+    /// not shared, else in another with room for `planned` bytes. Creates nothing if type and shape are those it has and it
+    /// is not shared.
     ///
     /// # Errors
     /// If the device cannot hold it.
-    pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), GpuError> {
+    pub(crate) fn renew(
+        &mut self,
+        dtype: DType,
+        shape: &[usize],
+        planned: u64,
+    ) -> Result<(), GpuError> {
         let bytes = device_bytes(dtype, shape)?
             .max(1)
             .next_multiple_of(GLOBAL_ALIGN);
-        if self.buffer.size() < bytes || Arc::get_mut(&mut self.buffer).is_none() {
-            self.buffer = self.gpu.alloc(bytes)?;
+        if self.buffer.size() < bytes || !self.is_unique() {
+            self.buffer = self.gpu.alloc(bytes.max(planned))?;
         }
         self.dtype = dtype;
         if *self.shape != *shape {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::buffer::Usage;
-use super::{BindGroup, Gpu, GpuError, Pipeline};
+use super::buffer::{Memory, Usage};
+use super::pipeline::BindGroup;
+use super::{DeviceBuffer, Gpu, GpuError, Pipeline};
 use crate::kernel::GpuClass;
 
 /// Seconds that one submission may hold the device, by estimate: longer, and the desktop stutters.
@@ -16,8 +17,10 @@ const SUBMIT_SECONDS: f64 = 0.1;
 pub struct Dispatch<'a> {
     /// The kernel.
     pub pipeline: &'a Arc<Pipeline>,
-    /// Its buffers.
-    pub bind_group: &'a BindGroup,
+    /// Its buffers in binding order, with the bytes of each that it sees.
+    pub buffers: &'a [(&'a DeviceBuffer, u64)],
+    /// Its scalars, if it takes them as a uniform buffer.
+    pub uniform: Option<&'a DeviceBuffer>,
     /// Its scalars, if it takes them as immediates.
     pub immediates: &'a [u8],
     /// Workgroups; none, and nothing runs.
@@ -37,10 +40,12 @@ pub struct Timed {
     pub seconds: f64,
 }
 
-/// Records dispatches and submits them.
+/// Records dispatches and submits them. What it has recorded keeps its buffers until it is submitted or dropped.
 pub struct Commands {
     gpu: Gpu,
     pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
+    /// The buffers of what is recorded.
+    held: Vec<Arc<Memory>>,
     seconds: f64,
     profile: Option<Vec<Timed>>,
 }
@@ -51,6 +56,7 @@ impl Commands {
         Self {
             gpu: gpu.clone(),
             pass: None,
+            held: vec![],
             seconds: 0.0,
             profile: None,
         }
@@ -67,15 +73,18 @@ impl Commands {
     /// Records a dispatch; submits what was recorded before if the device would be held too long.
     ///
     /// # Errors
-    /// What the driver reports on submission.
+    /// What the driver reports on binding the buffers and on submission.
     pub fn dispatch(&mut self, dispatch: &Dispatch) -> Result<(), GpuError> {
         if dispatch.grid.contains(&0) {
             return Ok(());
         }
         let counters = &self.gpu.shared.counters;
         counters.dispatches.fetch_add(1, Ordering::Relaxed);
+        let group = self
+            .gpu
+            .bind(dispatch.pipeline, dispatch.buffers, dispatch.uniform)?;
         if self.profile.is_some() {
-            return self.time(dispatch);
+            return self.time(dispatch, &group);
         }
         let seconds = estimate(self.gpu.info().class, dispatch);
         if self.seconds > 0.0 && self.seconds + seconds > SUBMIT_SECONDS {
@@ -89,7 +98,10 @@ impl Commands {
             let pass = pass.forget_lifetime();
             (encoder, pass)
         });
-        record(pass, dispatch);
+        record(pass, dispatch, &group);
+        let bound = dispatch.buffers.iter().map(|(buffer, _)| *buffer);
+        let bound = bound.chain(dispatch.uniform);
+        self.held.extend(bound.map(DeviceBuffer::hold));
         Ok(())
     }
 
@@ -104,10 +116,12 @@ impl Commands {
         };
         let counters = &self.gpu.shared.counters;
         counters.submits.fetch_add(1, Ordering::Relaxed);
-        self.gpu.scoped("submitting kernels", || {
+        let submitted = self.gpu.scoped("submitting kernels", || {
             drop(pass);
             self.gpu.shared.queue.submit([encoder.finish()]);
-        })?;
+        });
+        self.held.clear();
+        submitted?;
         self.gpu.check()
     }
 
@@ -126,7 +140,7 @@ impl Commands {
     }
 
     /// Runs one dispatch by itself, and times it: by timestamps, else by the clock on the wall.
-    fn time(&mut self, dispatch: &Dispatch) -> Result<(), GpuError> {
+    fn time(&mut self, dispatch: &Dispatch, group: &BindGroup) -> Result<(), GpuError> {
         self.gpu.wait()?;
         let name = dispatch.pipeline.name.clone();
         let queries = self
@@ -136,9 +150,9 @@ impl Commands {
             .contains(wgpu::Features::TIMESTAMP_QUERY);
         let wall = Instant::now();
         let stamped = if queries {
-            self.time_by_queries(dispatch)?
+            self.time_by_queries(dispatch, group)?
         } else {
-            self.run_alone(dispatch, None)?;
+            self.run_alone(dispatch, group, None)?;
             None
         };
         // Some drivers have the feature and write zeros.
@@ -151,7 +165,11 @@ impl Commands {
         Ok(())
     }
 
-    fn time_by_queries(&mut self, dispatch: &Dispatch) -> Result<Option<f64>, GpuError> {
+    fn time_by_queries(
+        &mut self,
+        dispatch: &Dispatch,
+        group: &BindGroup,
+    ) -> Result<Option<f64>, GpuError> {
         let gpu = self.gpu.clone();
         let shared = &gpu.shared;
         let set = gpu.scoped("creating timestamps", || {
@@ -162,7 +180,7 @@ impl Commands {
             })
         })?;
         let resolved = gpu.alloc_for(Usage::Queries, 256)?;
-        self.run_alone(dispatch, Some((&set, resolved.raw())))?;
+        self.run_alone(dispatch, group, Some((&set, resolved.raw())))?;
         let bytes = gpu.read_buffer(resolved.raw(), 16)?;
         let stamps = bytemuck::pod_collect_to_vec::<u8, u64>(&bytes);
         let ticks = stamps[1].saturating_sub(stamps[0]);
@@ -173,6 +191,7 @@ impl Commands {
     fn run_alone(
         &mut self,
         dispatch: &Dispatch,
+        group: &BindGroup,
         stamps: Option<(&wgpu::QuerySet, &wgpu::Buffer)>,
     ) -> Result<(), GpuError> {
         let shared = &self.gpu.shared;
@@ -188,7 +207,7 @@ impl Commands {
                 label: Some(&dispatch.pipeline.name),
                 timestamp_writes: writes,
             });
-            record(&mut pass, dispatch);
+            record(&mut pass, dispatch, group);
             drop(pass);
             if let Some((set, buffer)) = stamps {
                 encoder.resolve_query_set(set, 0..2, buffer, 0);
@@ -199,9 +218,9 @@ impl Commands {
     }
 }
 
-fn record(pass: &mut wgpu::ComputePass<'_>, dispatch: &Dispatch) {
+fn record(pass: &mut wgpu::ComputePass<'_>, dispatch: &Dispatch, group: &BindGroup) {
     pass.set_pipeline(&dispatch.pipeline.pipeline);
-    pass.set_bind_group(0, &dispatch.bind_group.group, &[]);
+    pass.set_bind_group(0, &group.group, &[]);
     if !dispatch.immediates.is_empty() {
         pass.set_immediates(0, dispatch.immediates);
     }

@@ -1,7 +1,7 @@
 //! Layer 7: the GPU through wgpu: device choice, buffers, pipelines, submission.
 //!
 //! [`Gpu`] is one opened device. Buffers come from its pool and go back to it when dropped; pipelines are made once for each
-//! shader text; [`Commands`] records the dispatches of one call and submits them together. [`Counters`] say what was created,
+//! shader text; [`Commands`] records the dispatches of one call, keeps their buffers, and submits them together. [`Counters`] say what was created,
 //! so that a test can prove that a second call creates nothing.
 
 mod adapter;
@@ -16,7 +16,7 @@ pub use buffer::{DeviceBuffer, DeviceTensor};
 pub use commands::{Commands, Dispatch, Timed};
 pub use device::{Checks, Counters, Gpu};
 pub use error::GpuError;
-pub use pipeline::{BindGroup, Pipeline, PipelineDesc};
+pub use pipeline::{Pipeline, PipelineDesc};
 
 #[cfg(test)]
 mod tests;

@@ -48,7 +48,7 @@ impl std::fmt::Debug for Pipeline {
 
 /// Buffers bound to a kernel.
 #[derive(Debug)]
-pub struct BindGroup {
+pub(super) struct BindGroup {
     pub(super) group: wgpu::BindGroup,
 }
 
@@ -109,7 +109,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the driver refuses them.
-    pub fn bind(
+    pub(super) fn bind(
         &self,
         pipeline: &Pipeline,
         buffers: &[(&DeviceBuffer, u64)],

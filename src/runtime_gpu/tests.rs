@@ -42,11 +42,11 @@ fn double_in(
         (&**a.buffer(), a.binding_bytes()),
         (&**b.buffer(), b.binding_bytes()),
     ];
-    let bind_group = gpu.bind(&pipeline, &buffers, None)?;
     let mut commands = Commands::new(gpu);
     commands.dispatch(&Dispatch {
         pipeline: &pipeline,
-        bind_group: &bind_group,
+        buffers: &buffers,
+        uniform: None,
         immediates: &[],
         grid,
         flops: 1.0,
@@ -79,6 +79,62 @@ fn a_second_run_creates_nothing() {
         (after.buffers, after.pipelines, after.bind_groups)
     );
     assert_eq!(after.dispatches - before.dispatches, 1);
+}
+
+#[test]
+fn what_is_recorded_keeps_its_buffers_until_it_is_submitted() {
+    let Some(gpu) = gpu() else { return };
+    let pipeline = gpu.pipeline(&PipelineDesc {
+        text: DOUBLE,
+        entry: "double",
+        access: &[Access::Read, Access::Write],
+        uniform: None,
+        immediate_bytes: 0,
+        in_bounds: false,
+    });
+    let pipeline = pipeline.expect("compiles");
+    let input = |value: f32| Tensor::from_slice(&[4], &[value; 4]).expect("four");
+    let mut commands = Commands::new(&gpu);
+    let mut record = |a: &DeviceTensor, b: &DeviceTensor| {
+        let buffers = [
+            (&**a.buffer(), a.binding_bytes()),
+            (&**b.buffer(), b.binding_bytes()),
+        ];
+        let dispatch = Dispatch {
+            pipeline: &pipeline,
+            buffers: &buffers,
+            uniform: None,
+            immediates: &[],
+            grid: [1, 1, 1],
+            flops: 1.0,
+            bytes: 1.0,
+        };
+        commands.dispatch(&dispatch).expect("records");
+    };
+    let outputs = [1.0, 2.0, 3.0].map(|value| {
+        let mut a = gpu.upload(&input(value)).expect("small");
+        let b = gpu.empty(DType::F32, &[4]).expect("small");
+        record(&a, &b);
+        assert!(a.is_unique(), "its holder may still write it in place");
+        b
+    });
+    commands.submit().expect("runs");
+    for (value, output) in [2.0, 4.0, 6.0].into_iter().zip(&outputs) {
+        assert_eq!(output.to_host().expect("comes back"), input(value));
+    }
+    let before = gpu.counters().buffers;
+    gpu.upload(&input(1.0)).expect("small");
+    assert_eq!(gpu.counters().buffers, before, "they are in the pool again");
+}
+
+#[test]
+fn a_tensor_in_a_new_buffer_has_room_for_what_is_planned() {
+    let Some(gpu) = gpu() else { return };
+    let mut tensor = gpu.empty(DType::F32, &[4]).expect("small");
+    let holder = tensor.clone();
+    tensor.renew(DType::F32, &[4], 1 << 20).expect("small");
+    assert_ne!(tensor.buffer().id(), holder.buffer().id());
+    assert!(tensor.buffer().size() >= 1 << 20);
 }
 
 #[test]
@@ -156,12 +212,12 @@ fn profiled_dispatches_have_times() {
         (&**a.buffer(), a.binding_bytes()),
         (&**b.buffer(), b.binding_bytes()),
     ];
-    let bind_group = gpu.bind(&pipeline, &buffers, None).expect("made before");
     let mut commands = Commands::profiled(&gpu);
     commands
         .dispatch(&Dispatch {
             pipeline: &pipeline,
-            bind_group: &bind_group,
+            buffers: &buffers,
+            uniform: None,
             immediates: &[],
             grid: [1, 1, 1],
             flops: 1.0,

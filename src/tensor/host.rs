@@ -210,15 +210,26 @@ impl Tensor {
     }
 
     /// Makes it a tensor of this type and shape with unspecified elements: in its own memory where that is large enough and
-    /// not shared, else in new memory. Allocates nothing if type and shape are those it has and it is not shared.
+    /// not shared, else in new memory with room for `planned` bytes. Allocates nothing if type and shape are those it has and
+    /// it is not shared.
     ///
     /// # Errors
     /// As [`Tensor::zeros`].
-    pub(crate) fn renew(&mut self, dtype: DType, shape: &[usize]) -> Result<(), TensorError> {
+    pub(crate) fn renew(
+        &mut self,
+        dtype: DType,
+        shape: &[usize],
+        planned: usize,
+    ) -> Result<(), TensorError> {
         let bytes = byte_count(dtype, shape)?;
         let aligned = (self.storage.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
         if !aligned || self.storage.len() < bytes || !self.is_unique() {
-            self.storage = Arc::new(allocate(dtype, shape)?);
+            let storage = if planned > bytes {
+                allocate(DType::U8, &[planned])?
+            } else {
+                allocate(dtype, shape)?
+            };
+            self.storage = Arc::new(storage);
         }
         self.dtype = dtype;
         if *self.shape != *shape {
@@ -344,7 +355,7 @@ mod tests {
         let petabytes = Tensor::zeros(DType::U8, &[1 << 60]);
         assert!(matches!(petabytes, Err(TensorError::OutOfMemory { .. })));
         let mut tensor = Tensor::zeros(DType::U8, &[4]).expect("small");
-        let grown = tensor.renew(DType::U8, &[1 << 60]);
+        let grown = tensor.renew(DType::U8, &[1 << 60], 0);
         assert!(matches!(grown, Err(TensorError::OutOfMemory { .. })));
         assert_eq!(tensor.bytes(), [0; 4], "it is as it was");
     }

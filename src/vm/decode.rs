@@ -90,8 +90,6 @@ pub(super) struct Code {
     pub(super) num_slots: usize,
     pub(super) num_storages: usize,
     pub(super) num_sites: usize,
-    /// Whether it copies tensors to the device.
-    pub(super) uploads: bool,
     /// Registers to be emptied after a call: all but those that keep memory for the next one.
     pub(super) transient: Vec<usize>,
     /// Registers whose tensors are the results, where that is known: memory for them can be given to a call.
@@ -170,7 +168,6 @@ impl Decoder<'_> {
             name: name.clone(),
             params: params.clone(),
             results: results(&ops),
-            uploads: ops.iter().any(|op| matches!(op, Op::ToDevice(..))),
             ops,
             num_regs: *num_regs as usize,
             num_slots: *num_slots as usize,

@@ -82,13 +82,13 @@ impl GpuBackend {
         }
     }
 
-    /// A copy on the device. What was recorded is submitted first: copies run before the commands that are submitted after
-    /// them, and the copy may get a buffer that those still use.
-    pub(super) fn upload(&mut self, tensor: &Tensor) -> Result<DeviceTensor, VmError> {
-        self.submit()?;
+    /// A copy on the device. It is made before what is recorded runs, in a buffer that nothing recorded uses.
+    pub(super) fn upload(&self, tensor: &Tensor) -> Result<DeviceTensor, VmError> {
         Ok(self.gpu.upload(tensor)?)
     }
 
+    /// Makes the value a tensor of this type and shape, in its own buffer if that can be, else in one of as many bytes as
+    /// are planned for all tensors that will have it.
     pub(super) fn renew(
         &self,
         value: &mut Value,
@@ -99,11 +99,10 @@ impl GpuBackend {
         if let Value::DeviceTensor(tensor) = value
             && tensor.gpu().same_as(&self.gpu)
         {
-            return Ok(tensor.renew(dtype, shape)?);
+            return Ok(tensor.renew(dtype, shape, bytes as u64)?);
         }
-        // The storage may be planned larger than its first tensor.
         let mut tensor = self.gpu.empty(DType::U8, &[bytes])?;
-        tensor.renew(dtype, shape)?;
+        tensor.renew(dtype, shape, bytes as u64)?;
         *value = Value::DeviceTensor(tensor);
         Ok(())
     }
@@ -147,8 +146,6 @@ impl GpuBackend {
                 .into());
             };
             let bound = bound(kernel, plan, &self.temps, args, func, &self.gpu)?;
-            let uniform = planned.uniform.as_deref();
-            let group = self.gpu.bind(&kernel.pipeline, &bound, uniform)?;
             let mut immediates = [0; 128];
             let immediates = match kernel.passing {
                 ScalarPassing::Immediates => write_scalars(kernel, planned, &mut immediates),
@@ -156,7 +153,8 @@ impl GpuBackend {
             };
             self.commands.dispatch(&Dispatch {
                 pipeline: &kernel.pipeline,
-                bind_group: &group,
+                buffers: &bound,
+                uniform: planned.uniform.as_deref(),
                 immediates,
                 grid,
                 flops: planned.flops as f64,

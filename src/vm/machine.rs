@@ -69,7 +69,8 @@ impl Backend {
         }
     }
 
-    /// Makes the value a tensor of this type and shape, in its own memory if that can be.
+    /// Makes the value a tensor of this type and shape, in its own memory if that can be, else in as many bytes as its
+    /// storage is planned for, which may be more than this tensor takes.
     pub(super) fn renew(
         &self,
         value: &mut Value,
@@ -88,11 +89,10 @@ impl Backend {
         }
         let _ = place;
         if let Value::Tensor(tensor) = value {
-            return tensor.renew(dtype, shape).map_err(failed);
+            return tensor.renew(dtype, shape, bytes).map_err(failed);
         }
-        // The storage may be planned larger than its first tensor.
         let mut tensor = Tensor::zeros(DType::U8, &[bytes]).map_err(failed)?;
-        tensor.renew(dtype, shape).map_err(failed)?;
+        tensor.renew(dtype, shape, bytes).map_err(failed)?;
         *value = Value::Tensor(tensor);
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Backend {
     }
 
     /// Submits what was recorded.
-    pub(super) fn end(&mut self) -> Result<(), VmError> {
+    fn end(&mut self) -> Result<(), VmError> {
         match self {
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => gpu.submit(),
@@ -459,8 +459,6 @@ impl VirtualMachine {
             };
             run.run(&mut frame)
         });
-        // Before anything is let go: buffers that go back to their pool may be taken by other threads, and what is submitted
-        // first runs first.
         let ended = self.state.backend.end();
         frame.reset(code);
         self.state.keep(func.0, frame);

@@ -347,15 +347,9 @@ impl Run<'_> {
             depth: self.depth + 1,
         };
         let result = inner.run(&mut frame);
-        // Uploads of this activation are let go, so the commands that use them must be on their way.
-        let ended = if code.uploads {
-            self.state.backend.end()
-        } else {
-            Ok(())
-        };
         frame.reset(code);
         self.state.keep(callee, frame);
-        ended.and(result)
+        result
     }
 
     /// Calls a packed function. Values of registers are moved there and back, so that an output is not shared.

@@ -327,6 +327,54 @@ fn a_second_gpu_call_creates_nothing() {
 }
 
 #[test]
+fn a_call_that_outlives_its_plans_computes_with_its_own_scalars() {
+    let Some(gpu) = gpu() else { return };
+    // More sizes than a launch keeps plans for, all recorded before the first is submitted.
+    let sizes: Vec<usize> = (1..=12).collect();
+    let params = sizes
+        .iter()
+        .map(|n| format!("x{n}: R.Tensor(({n}, 3), \"float32\")"));
+    let params: Vec<String> = params.collect();
+    let calls = sizes
+        .iter()
+        .map(|n| format!("        y{n} = cls.act(x{n})\n"));
+    let calls: String = calls.collect();
+    let results: Vec<String> = sizes.iter().map(|n| format!("y{n}")).collect();
+    let text = format!(
+        r#"{HEAD}{RELU}
+    @R.function
+    def act(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        cls = MyModule
+        y = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((n, 3), "float32"))
+        return y
+
+    @R.function
+    def main({}):
+        cls = MyModule
+{calls}        return ({})
+"#,
+        params.join(", "),
+        results.join(", ")
+    );
+    let mut target = gpu.target().clone();
+    target.immediate_bytes = 0;
+    let exec = build(&text, &Target::Gpu(target));
+    let mut vm = VirtualMachine::new(exec, Device::Gpu(gpu)).expect("ready");
+    let inputs: Vec<_> = sizes.iter().map(|&n| data(n, 3, n as u64)).collect();
+    let args = inputs.iter().map(|x| Tensor::from_array(x.clone()).into());
+    let args: Vec<Value> = args.collect();
+    for _ in 0..3 {
+        let out = vm.call("main", &args).expect("runs");
+        let out = vm.to_host(out).expect("comes back");
+        let outputs = out.as_tuple().expect("a tuple");
+        for (x, y) in inputs.iter().zip(outputs) {
+            assert_close(y, &x.mapv(|v| v.max(0.0)));
+        }
+    }
+}
+
+#[test]
 fn executables_are_saved_and_loaded() {
     let text = mlp(&format!("{LINEAR}{RELU}"), ["linear", "relu", "linear"]);
     let net = Net::new(8, 4, 3);

@@ -101,11 +101,11 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     BufferRef::Temp(i) => (&*temps[i], temps[i].size()),
                 })
                 .collect();
-            let bind_group = gpu.bind(&pipeline, &buffers, None).expect("binds");
             commands
                 .dispatch(&Dispatch {
                     pipeline: &pipeline,
-                    bind_group: &bind_group,
+                    buffers: &buffers,
+                    uniform: None,
                     immediates: &scalars,
                     grid: dispatched,
                     flops: 0.0,

@@ -15,7 +15,7 @@ use super::helpers::HelperRefs;
 use super::host::parallel_loop;
 use super::index::Scope;
 use super::locals::Locals;
-use super::memory::Place;
+use super::memory::{Place, Spare};
 use super::value::{Val, lane_type};
 use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
@@ -45,7 +45,11 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) places: SideTable<ArrayId, Option<Place>>,
     /// Value of each variable in scope.
     vars: SideTable<VarId, Option<Val>>,
+    /// The variables in scope in the order of their definitions, with the value that each had before.
+    defined: Vec<(VarId, Option<Val>)>,
     pub(super) scope: Scope,
+    /// Memory of checked accesses that are outside their arrays; absent if nothing is checked.
+    pub(super) spare: Option<Spare>,
 }
 
 /// The signature of all native kernels.
@@ -78,6 +82,8 @@ pub(super) fn emit(
         locals: Locals::default(),
         places: SideTable::with_default(None),
         vars: SideTable::with_default(None),
+        defined: vec![],
+        spare: None,
         scope: Scope::default(),
     };
     emitter.function()?;
@@ -157,8 +163,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub(super) fn bind(&mut self, var: VarId, value: Val) {
-        *self.vars.entry(var) = Some(value);
+    fn bind(&mut self, var: VarId, value: Val) {
+        let before = self.vars.entry(var).replace(value);
+        self.defined.push((var, before));
         self.scope.define(var);
     }
 
@@ -219,8 +226,28 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), CodegenError> {
+    fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), CodegenError> {
         stmts.iter().try_for_each(|s| self.stmt(s))
+    }
+
+    /// A body of its own, with a variable of its own if it is that of a loop: what is defined in it is not seen after it.
+    fn nested(
+        &mut self,
+        counter: Option<(VarId, Val)>,
+        stmts: &[Stmt],
+    ) -> Result<(), CodegenError> {
+        let outside = self.defined.len();
+        if let Some((var, value)) = counter {
+            self.bind(var, value);
+        }
+        self.stmts(stmts)?;
+        while self.defined.len() > outside
+            && let Some((var, before)) = self.defined.pop()
+        {
+            *self.vars.entry(var) = before;
+            self.scope.undefine(var);
+        }
+        Ok(())
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<(), CodegenError> {
@@ -230,9 +257,7 @@ impl Emitter<'_, '_> {
                 let val = self.expr(value)?;
                 self.expect_type("a let", ty, val.ty)?;
                 self.bind(*var, val);
-                if ty.lanes == 1 && ty.scalar.is_int() {
-                    self.scope.define_as(*var, value);
-                }
+                self.scope.define_as(self.kernel, *var, value);
                 Ok(())
             }
             Stmt::Store {
@@ -314,8 +339,8 @@ impl Emitter<'_, '_> {
         } else {
             self.b.ins().ireduce(lane_type(ty.scalar), counter)
         };
-        self.bind(var, Val::scalar(ty.scalar, value));
-        self.stmts(body)?;
+        let value = Val::scalar(ty.scalar, value);
+        self.nested(Some((var, value)), body)?;
         self.scope.depth -= 1;
         let next = self.b.ins().iadd_imm_s(counter, 1);
         let more = self.b.ins().icmp(IntCC::SignedLessThan, next, last);
@@ -341,7 +366,7 @@ impl Emitter<'_, '_> {
         self.b.seal_block(no);
         for (block, body) in [(yes, then), (no, otherwise)] {
             self.b.switch_to_block(block);
-            self.stmts(body)?;
+            self.nested(None, body)?;
             self.b.ins().jump(exit, &[]);
         }
         self.b.switch_to_block(exit);
@@ -359,7 +384,7 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(cond, inside, &[], exit, &[]);
         self.b.switch_to_block(inside);
         self.b.seal_block(inside);
-        self.stmts(body)?;
+        self.nested(None, body)?;
         self.b.ins().jump(header, &[]);
         self.scope.depth -= 1;
         self.b.seal_block(header);

@@ -9,6 +9,9 @@ use crate::kernel::{Expr, Ty};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, round_float};
 
+/// Most lanes of a vector.
+pub(super) const MOST_LANES: u16 = 256;
+
 impl Emitter<'_, '_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Val, CodegenError> {
         match e {
@@ -99,11 +102,10 @@ impl Emitter<'_, '_> {
 
     /// A vector has at least one lane, and few enough to be held in registers.
     pub(super) fn check_lanes(&self, lanes: u16) -> Result<(), CodegenError> {
-        const MOST: u16 = 256;
-        if (1..=MOST).contains(&lanes) {
+        if (1..=MOST_LANES).contains(&lanes) {
             Ok(())
         } else {
-            Err(self.count("a vector", MOST.into(), lanes.into()))
+            Err(self.count("a vector", MOST_LANES.into(), lanes.into()))
         }
     }
 

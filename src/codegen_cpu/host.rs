@@ -1,8 +1,9 @@
 //! Segments of a kernel, which run one after the other, and the number of iterations of a parallel one, for the host to compute
 //! before a launch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::index::{index_scalar, index_type};
 use crate::kernel::{ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId};
 
 /// The kernel as pieces that are functions of their own: each parallel loop at its top, and what is between them. `let`s at the
@@ -84,38 +85,67 @@ pub(super) fn parallel_loop(kernel: &Kernel) -> Option<(&Stmt, HostExpr)> {
     else {
         return None;
     };
-    lets.iter()
-        .all(|s| matches!(s, Stmt::Let(_, _)))
-        .then(|| host_expr(kernel, extent))?
-        .map(|extent| (last, extent))
+    let mut known = Known {
+        kernel,
+        values: kernel.scalars.iter().cloned().collect(),
+    };
+    for stmt in lets {
+        let Stmt::Let(var, value) = stmt else {
+            return None;
+        };
+        match known.value(value) {
+            Some(value) => known.values.insert(*var, value),
+            None => known.values.remove(var),
+        };
+    }
+    Some((last, known.value(extent)?))
 }
 
-/// The value of an integer expression of scalars that the kernel takes, in terms of the dims.
-fn host_expr(kernel: &Kernel, e: &Expr) -> Option<HostExpr> {
-    match e {
-        Expr::Int(value, _) => Some(HostExpr::Const(*value)),
-        Expr::Var(var) => variable(kernel, *var),
-        Expr::Cast(ty, a) if ty.scalar.is_int() && ty.lanes == 1 => host_expr(kernel, a),
-        Expr::Binary(op, a, b) if !op.is_logical() => Some(HostExpr::binary(
-            *op,
-            host_expr(kernel, a)?,
-            host_expr(kernel, b)?,
-        )),
-        Expr::Select(c, a, b) => Some(HostExpr::Select(
-            Box::new(host_expr(kernel, c)?),
-            Box::new(host_expr(kernel, a)?),
-            Box::new(host_expr(kernel, b)?),
-        )),
-        _ => None,
-    }
+/// Most operations of a number that the host computes.
+const MOST_OPERATIONS: usize = 256;
+
+/// Variables of a kernel in terms of the dims.
+struct Known<'a> {
+    kernel: &'a Kernel,
+    values: BTreeMap<VarId, HostExpr>,
 }
 
-fn variable(kernel: &Kernel, var: VarId) -> Option<HostExpr> {
-    if let Some((_, value)) = kernel.scalars.iter().find(|(scalar, _)| *scalar == var) {
-        return Some(value.clone());
+impl Known<'_> {
+    /// The value of an index in terms of the dims.
+    fn value(&self, e: &Expr) -> Option<HostExpr> {
+        index_type(self.kernel, e)?;
+        self.host_expr(e, &mut MOST_OPERATIONS.clone())
     }
-    kernel.body.iter().find_map(|s| match s {
-        Stmt::Let(name, value) if *name == var => host_expr(kernel, value),
-        _ => None,
-    })
+
+    /// The host computes without an end, so what the kernel would cut to a narrower type is not for it.
+    fn host_expr(&self, e: &Expr, budget: &mut usize) -> Option<HostExpr> {
+        *budget = budget.checked_sub(1)?;
+        match e {
+            Expr::Int(value, _) => Some(HostExpr::Const(*value)),
+            Expr::Var(var) => {
+                index_type(self.kernel, e)?;
+                let value = self.values.get(var)?;
+                *budget = budget.checked_sub(value.operations())?;
+                Some(value.clone())
+            }
+            Expr::Cast(ty, a) => {
+                let widens = index_type(self.kernel, a)?.bytes() <= index_scalar(*ty)?.bytes();
+                widens.then(|| self.host_expr(a, budget))?
+            }
+            Expr::Binary(op, a, b) if !op.is_logical() => {
+                index_type(self.kernel, a)?;
+                Some(HostExpr::binary(
+                    *op,
+                    self.host_expr(a, budget)?,
+                    self.host_expr(b, budget)?,
+                ))
+            }
+            Expr::Select(c, a, b) => Some(HostExpr::Select(
+                Box::new(self.host_expr(c, budget)?),
+                Box::new(self.host_expr(a, budget)?),
+                Box::new(self.host_expr(b, budget)?),
+            )),
+            _ => None,
+        }
+    }
 }

@@ -2,11 +2,13 @@
 //!
 //! `i0*4*n + 1*n + k` is kept as monomials over variables (and over expressions that are no polynomials). Sorted by how deep the
 //! deepest variable of a monomial is defined, their sums are invariant in the inner loops, where Cranelift then hoists them;
-//! a constant goes into the offset of the instruction. Valid only where index arithmetic does not overflow, which lowering has
-//! proved for kernels that are `in_bounds`.
+//! a constant goes into the offset of the instruction. The polynomial of an `int64` is what the expression gives, since both
+//! wrap alike. That of an `int32` is so only where nothing wraps, which is proved for kernels that are `in_bounds`. Other types
+//! are not looked into.
 
-use crate::kernel::{Expr, Kernel, VarId};
+use crate::kernel::{Expr, Kernel, Ty, VarId};
 use crate::support::SideTable;
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// A factor of a monomial.
@@ -35,6 +37,9 @@ pub(super) struct Poly {
 /// Larger sums are not multiplied out.
 const MOST_TERMS: usize = 24;
 
+/// Larger products are not either.
+const MOST_FACTORS: usize = 8;
+
 impl Poly {
     fn constant(value: i64) -> Self {
         Self {
@@ -45,6 +50,11 @@ impl Poly {
 
     pub(super) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
+    }
+
+    fn is_small(&self) -> bool {
+        let factors = self.terms.iter().map(|term| term.factors.len());
+        self.terms.len() <= MOST_TERMS && factors.max().unwrap_or(0) <= MOST_FACTORS
     }
 
     pub(super) fn add(mut self, other: &Self, sign: i64) -> Self {
@@ -105,8 +115,8 @@ impl Term {
 pub(super) struct Scope {
     /// How many loops are around the definition of each variable.
     pub(super) depths: SideTable<VarId, usize>,
-    /// Definition of each integer `let`, to look through.
-    pub(super) lets: SideTable<VarId, Option<Expr>>,
+    /// Value of each `let` of an index, to look through.
+    lets: SideTable<VarId, Option<Poly>>,
     /// How many loops are around the current statement.
     pub(super) depth: usize,
 }
@@ -127,36 +137,48 @@ impl Scope {
         *self.depths.entry(var) = self.depth;
     }
 
-    /// Notes the definition of an integer scalar.
-    pub(super) fn define_as(&mut self, var: VarId, value: &Expr) {
-        if !value.loads() {
-            *self.lets.entry(var) = Some(value.clone());
-        }
+    /// Notes a variable that is defined here by a `let`.
+    pub(super) fn define_as(&mut self, kernel: &Kernel, var: VarId, value: &Expr) {
+        self.define(var);
+        let known = !value.loads() && index_type(kernel, value).is_some();
+        *self.lets.entry(var) = known.then(|| self.poly(kernel, value));
+    }
+
+    /// Forgets a variable that is no longer there.
+    pub(super) fn undefine(&mut self, var: VarId) {
+        *self.lets.entry(var) = None;
     }
 
     /// The polynomial of an index.
     pub(super) fn poly(&self, kernel: &Kernel, e: &Expr) -> Poly {
+        let poly = self.expanded(kernel, e);
+        poly.filter(Poly::is_small).unwrap_or_else(|| self.other(e))
+    }
+
+    /// The polynomial of an expression that is one; `None` for what is to be a factor as it is.
+    fn expanded(&self, kernel: &Kernel, e: &Expr) -> Option<Poly> {
         match e {
-            Expr::Int(value, _) => Poly::constant(*value),
-            Expr::Var(var) => match &self.lets[*var] {
-                Some(definition) => self.poly(kernel, definition),
+            Expr::Int(value, _) => Some(Poly::constant(*value)),
+            Expr::Var(var) => Some(match &self.lets[*var] {
+                Some(value) => value.clone(),
                 None => self.atom(Atom::Var(*var), self.depths[*var]),
-            },
-            Expr::Cast(ty, a) if ty.lanes == 1 && ty.scalar.is_int() && is_int(kernel, a) => {
-                self.poly(kernel, a)
+            }),
+            Expr::Cast(ty, a) => {
+                let to = index_scalar(*ty)?;
+                let widens = index_type(kernel, a)?.bytes() <= to.bytes();
+                widens.then(|| self.poly(kernel, a))
             }
-            Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
-                let sign = if *op == BinOp::Add { 1 } else { -1 };
-                self.poly(kernel, a).add(&self.poly(kernel, b), sign)
-            }
-            Expr::Binary(BinOp::Mul, a, b) => {
+            Expr::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+                index_type(kernel, a)?;
                 let (a, b) = (self.poly(kernel, a), self.poly(kernel, b));
-                if (a.terms.len() + 1) * (b.terms.len() + 1) > MOST_TERMS {
-                    return self.other(e);
+                match op {
+                    BinOp::Add => Some(a.add(&b, 1)),
+                    BinOp::Sub => Some(a.add(&b, -1)),
+                    _ if (a.terms.len() + 1) * (b.terms.len() + 1) > MOST_TERMS => None,
+                    _ => Some(a.mul(&b)),
                 }
-                a.mul(&b)
             }
-            _ => self.other(e),
+            _ => None,
         }
     }
 
@@ -183,17 +205,25 @@ impl Scope {
     }
 }
 
-/// Whether the expression is surely an integer scalar.
-fn is_int(kernel: &Kernel, e: &Expr) -> bool {
+/// The type if index arithmetic is done in it.
+pub(super) fn index_scalar(ty: Ty) -> Option<ScalarType> {
+    let is_index = ty.lanes == 1 && matches!(ty.scalar, ScalarType::I32 | ScalarType::I64);
+    is_index.then_some(ty.scalar)
+}
+
+/// The same of an expression, which may name what does not exist.
+pub(super) fn index_type(kernel: &Kernel, e: &Expr) -> Option<ScalarType> {
     match e {
-        Expr::Int(_, ty) => ty.is_int(),
-        Expr::Var(var) => kernel
-            .vars
-            .get(*var)
-            .is_some_and(|info| info.ty.lanes == 1 && info.ty.scalar.is_int()),
-        Expr::Cast(ty, _) => ty.lanes == 1 && ty.scalar.is_int(),
-        Expr::Binary(op, a, _) => !op.is_comparison() && !op.is_logical() && is_int(kernel, a),
-        Expr::Select(_, a, _) => is_int(kernel, a),
-        _ => false,
+        Expr::Int(_, scalar) => index_scalar(Ty::scalar(*scalar)),
+        Expr::Var(var) => index_scalar(kernel.vars.get(*var)?.ty),
+        Expr::Cast(ty, _) => index_scalar(*ty),
+        Expr::Binary(op, a, _) if !op.is_comparison() && !op.is_logical() => index_type(kernel, a),
+        Expr::Select(_, a, _) => index_type(kernel, a),
+        Expr::Load {
+            array,
+            index: _,
+            lanes: 1,
+        } => index_scalar(Ty::scalar(kernel.arrays.get(*array)?.dtype)),
+        _ => None,
     }
 }

@@ -5,16 +5,20 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind,
-    Type, Value, types,
+    AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData,
+    StackSlotKind, Type, Value, types,
 };
 
 use super::CodegenError;
 use super::emit::{Emitter, KernelArgs};
+use super::expr::MOST_LANES;
 use super::index::{Atom, Term};
 use super::value::{Val, is_half, lane_type, lanes_of, register};
 use crate::kernel::{Array, ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
+
+/// Bytes of the largest element.
+const MOST_BYTES: u32 = 8;
 
 /// Stack that the local arrays of a kernel may take, in bytes.
 const MOST_STACK: i64 = 256 << 10;
@@ -26,6 +30,18 @@ pub(super) struct Place {
     /// Number of elements, if accesses are checked against it.
     len: Option<Value>,
     region: AliasRegion,
+}
+
+/// Memory on the stack for checked accesses outside their arrays: one place of each kind for all of them, because no value
+/// stays there from one access to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Spare {
+    /// A zero, which is only read.
+    zero: StackSlot,
+    /// Written and never read.
+    sink: StackSlot,
+    /// The lanes of a vector that are partly outside, read at once.
+    lanes: StackSlot,
 }
 
 impl Emitter<'_, '_> {
@@ -41,6 +57,9 @@ impl Emitter<'_, '_> {
         let mut binding = 0;
         let mut stack = 0;
         let kernel = self.kernel;
+        if !kernel.in_bounds {
+            self.place_spare();
+        }
         for (id, array) in kernel.arrays.iter() {
             let region = self.b.func.dfg.alias_regions.insert(AliasRegionData {
                 user_id: crate::support::Id::index(id) as u32,
@@ -91,18 +110,37 @@ impl Emitter<'_, '_> {
             .filter(|&bytes| bytes <= MOST_STACK - *stack)
             .ok_or_else(too_large)?;
         *stack += bytes;
-        let base = self.stack_memory(bytes as u32);
+        let slot = self.stack_slot(bytes as u32);
+        let base = self.slot_address(slot);
         let len = (!self.kernel.in_bounds).then(|| self.b.ins().iconst(types::I64, len));
         Ok((base, len))
     }
 
-    /// Address of new memory on the stack. It costs nothing if it is not used.
-    fn stack_memory(&mut self, bytes: u32) -> Value {
+    fn place_spare(&mut self) {
+        let lanes = u32::from(MOST_LANES) * MOST_BYTES;
+        let [zero, sink, lanes] = [MOST_BYTES, MOST_BYTES, lanes].map(|n| self.stack_slot(n));
+        let address = self.slot_address(zero);
+        let nothing = self.b.ins().iconst(types::I64, 0);
+        let flags = MemFlagsData::trusted();
+        self.b.ins().store(flags, nothing, address, 0);
+        self.spare = Some(Spare { zero, sink, lanes });
+    }
+
+    /// New memory on the stack.
+    fn stack_slot(&mut self, bytes: u32) -> StackSlot {
         const ALIGN_SHIFT: u8 = 4;
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, ALIGN_SHIFT);
-        let slot = self.b.create_sized_stack_slot(data);
+        self.b.create_sized_stack_slot(data)
+    }
+
+    fn slot_address(&mut self, slot: StackSlot) -> Value {
         let pointer = self.isa.pointer_type();
         self.b.ins().stack_addr(pointer, slot, 0)
+    }
+
+    fn spare(&self) -> Spare {
+        self.spare
+            .expect("arrays have a length to check only where there is spare memory")
     }
 
     fn array(&self, id: ArrayId) -> Result<(&Array, Place), CodegenError> {
@@ -466,10 +504,11 @@ impl Emitter<'_, '_> {
         bytes: i64,
         fallback: Fallback,
     ) -> Value {
-        let spare = self.stack_memory(bytes as u32);
-        if fallback == Fallback::Zeros {
-            self.clear(spare, bytes);
-        }
+        let spare = match fallback {
+            Fallback::Zeros => self.spare().zero,
+            Fallback::Nowhere => self.spare().sink,
+        };
+        let spare = self.slot_address(spare);
         let inside = self.is_inside(len, index, 1);
         let address = self.element(base, index, bytes);
         self.b.ins().select(inside, address, spare)
@@ -492,7 +531,7 @@ impl Emitter<'_, '_> {
         let whole = [address.into()];
         self.b.ins().brif(inside, after, &whole, partly, &[]);
         self.enter(partly);
-        let copy = self.stack_memory(u32::from(lanes) * bytes as u32);
+        let copy = self.slot_address(self.spare().lanes);
         let element = match bytes {
             1 => types::I8,
             2 => types::I16,
@@ -511,15 +550,7 @@ impl Emitter<'_, '_> {
         found
     }
 
-    fn clear(&mut self, address: Value, bytes: i64) {
-        let zero = self.b.ins().iconst(types::I8, 0);
-        for byte in 0..bytes as i32 {
-            let flags = MemFlagsData::trusted();
-            self.b.ins().store(flags, zero, address, byte);
-        }
-    }
-
-    /// Whether so many elements from the index on are inside an array.
+    /// Whether so many elements from the index on are inside an array, whose length is not negative.
     fn is_inside(&mut self, len: Value, index: Value, lanes: u16) -> Value {
         let beyond = self.b.ins().iadd_imm_s(len, 1 - i64::from(lanes));
         let fits = self.b.ins().icmp(IntCC::SignedLessThan, index, beyond);

@@ -80,16 +80,25 @@ impl HostExpr {
         }
     }
 
-    /// `a op b`, folded if both are constants.
+    /// `a op b`, folded if both are constants and the result is one that does not wrap.
     pub fn binary(op: BinOp, a: Self, b: Self) -> Self {
         let node = Self::Binary(op, Box::new(a), Box::new(b));
         if let Self::Binary(_, a, b) = &node
             && let (Self::Const(_), Self::Const(_)) = (&**a, &**b)
-            && let Ok(value) = node.eval(&[])
+            && let Ok(value) = node.eval_exact(&[])
         {
             return Self::Const(value);
         }
         node
+    }
+
+    /// How many operations it takes.
+    pub fn operations(&self) -> usize {
+        match self {
+            Self::Const(_) | Self::Dim(_) => 0,
+            Self::Binary(_, a, b) => 1 + a.operations() + b.operations(),
+            Self::Select(c, a, b) => 1 + c.operations() + a.operations() + b.operations(),
+        }
     }
 
     /// The constant, if it is one.

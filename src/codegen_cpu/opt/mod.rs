@@ -70,15 +70,7 @@ impl Optimizer {
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
         match stmt {
             Stmt::Let(var, value) => {
-                self.scope.define(var);
-                if self
-                    .kernel
-                    .vars
-                    .get(var)
-                    .is_some_and(|v| v.ty.lanes == 1 && v.ty.scalar.is_int())
-                {
-                    self.scope.define_as(var, &value);
-                }
+                self.scope.define_as(&self.kernel, var, &value);
                 vec![Stmt::Let(var, value)]
             }
             Stmt::For {

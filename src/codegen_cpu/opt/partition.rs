@@ -247,12 +247,18 @@ fn is_invariant(cond: &Expr, l: &Loop) -> bool {
     invariant
 }
 
-/// The first value of the loop variable for which `c * var + rest < bound` (or `<=`) is false, if it stays false then.
+/// Constants further from 0 are not computed with: what is left of an `int64` holds sums of those that are not, and of indices of
+/// memory that there can be.
+const FAR: u64 = 1 << 48;
+
+/// The first value of the loop variable for which `c * var + rest < bound` (or `<=`) is false, if it stays false then, where
+/// that is sure to be computed exactly.
 fn turning_point(cond: &Expr, l: &Loop, ty: ScalarType) -> Option<Expr> {
     let Expr::Binary(op @ (BinOp::Lt | BinOp::Le), left, bound) = cond else {
         return None;
     };
-    if !ty.is_signed_int() || bound.uses(l.var) || !is_invariant(bound, l) {
+    let far = |e: &Expr| matches!(e, Expr::Int(value, _) if value.unsigned_abs() > FAR);
+    if ty != ScalarType::I64 || cond.any(&far) || bound.uses(l.var) || !is_invariant(bound, l) {
         return None;
     }
     let (scale, rest) = linear(left, l.var, ty)?;
@@ -281,7 +287,10 @@ fn linear(e: &Expr, var: VarId, ty: ScalarType) -> Option<(i64, Expr)> {
         Expr::Var(_) => Some((1, Expr::Int(0, ty))),
         Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
             let ((x, a), (y, b)) = (linear(a, var, ty)?, linear(b, var, ty)?);
-            let scale = if *op == BinOp::Add { x + y } else { x - y };
+            let scale = match op {
+                BinOp::Add => x.checked_add(y)?,
+                _ => x.checked_sub(y)?,
+            };
             Some((scale, binary(*op, a, b)))
         }
         Expr::Binary(BinOp::Mul, a, b) => {

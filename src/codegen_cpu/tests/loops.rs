@@ -196,3 +196,14 @@ fn rows_of_symbolic_length_are_told_apart() {
         check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
     }
 }
+
+#[test]
+fn conditions_on_far_numbers_are_tested_as_they_are() {
+    let mut k = kernel("far");
+    let y = k.global(F32, Access::Write);
+    let (n, i) = (k.dim("n"), k.var("i", I64));
+    let far = lt(bin(BinOp::Sub, v(i), int(5)), int(i64::MAX - 2));
+    let body = vec![guarded(far, vec![store(y, v(i), Expr::Float(1.0, F32))])];
+    k.body = vec![for_(i, v(n), body)];
+    check(&k, &[9], &[floats(9, 1)], 1).expect("defined");
+}

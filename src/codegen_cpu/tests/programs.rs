@@ -2,7 +2,8 @@
 
 use super::build::*;
 use super::{check, run_native, tensor};
-use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt};
+use crate::codegen_cpu::CodegenError;
+use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt, Ty};
 use crate::tensor::scalar::{BinOp, Scalar};
 use crate::tensor::{ScalarType, Tensor};
 
@@ -92,7 +93,7 @@ fn local_arrays_with_variable_positions_are_on_the_stack() {
             kind: ForKind::Serial,
             body: vec![store(
                 b,
-                Expr::Cast(crate::kernel::Ty::scalar(I64), Box::new(v(j))),
+                Expr::Cast(Ty::scalar(I64), Box::new(v(j))),
                 load(local, bin(BinOp::Sub, last, v(j).cast_i64()), 1),
             )],
         },
@@ -108,7 +109,7 @@ trait CastI64 {
 
 impl CastI64 for Expr {
     fn cast_i64(self) -> Expr {
-        Expr::Cast(crate::kernel::Ty::scalar(I64), Box::new(self))
+        Expr::Cast(Ty::scalar(I64), Box::new(self))
     }
 }
 
@@ -189,4 +190,107 @@ fn ill_formed_kernels_are_errors() {
         k.body = vec![store(a, int(0), value)];
         assert!(super::compile(&[&k], super::CompileOptions::default()).is_err());
     }
+}
+
+#[test]
+fn variables_end_with_their_bodies() {
+    let mut k = kernel("leaks");
+    let (n, y) = (k.dim("n"), k.global(I64, Access::Write));
+    let (inner, i) = (k.var("inner", I64), k.var("i", I64));
+    let define = vec![Stmt::Let(inner, add(v(n), int(1)))];
+    let bodies = [
+        Stmt::If {
+            cond: bin(BinOp::Lt, v(n), int(3)),
+            then: define.clone(),
+            otherwise: vec![],
+        },
+        Stmt::While {
+            cond: bin(BinOp::Lt, v(n), int(3)),
+            body: define.clone(),
+        },
+        for_(i, v(n), define),
+    ];
+    for body in bodies {
+        for used in [v(inner), add(v(inner), int(1))] {
+            k.body = vec![body.clone(), store(y, used, int(1))];
+            let error = super::compile(&[&k], super::CompileOptions::default()).map(|_| ());
+            assert!(
+                matches!(error, Err(CodegenError::Unbound { var, .. }) if var == inner),
+                "{error:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn long_chains_of_lets_compile() {
+    for op in [BinOp::Add, BinOp::Mul, BinOp::Sub] {
+        let mut k = kernel("chain");
+        let (n, y) = (k.dim("n"), k.global(I64, Access::Write));
+        let mut last = n;
+        for _ in 0..3000 {
+            let next = k.var("next", I64);
+            k.body
+                .push(Stmt::Let(next, bin(op, v(last), add(v(last), v(n)))));
+            last = next;
+        }
+        let i = k.var("i", I64);
+        k.body.push(Stmt::For {
+            var: i,
+            min: int(0),
+            extent: add(v(last), int(3)),
+            kind: ForKind::Parallel,
+            body: vec![store(y, add(v(i), v(last)), v(last))],
+        });
+        check(&k, &[0], &[tensor(I64, &[Scalar::Int(7); 3])], 1).expect("defined");
+    }
+}
+
+#[test]
+fn indices_wrap_in_their_types() {
+    let mut k = kernel("narrow");
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let (i, byte) = (k.var("i", I64), k.var("byte", ScalarType::U8));
+    let narrow = Expr::Cast(Ty::scalar(ScalarType::U8), Box::new(v(i)));
+    let next = add(v(byte), Expr::Int(1, ScalarType::U8));
+    k.body = vec![for_(
+        i,
+        int(300),
+        vec![
+            Stmt::Let(byte, narrow),
+            store(y, v(i), load(x, next.cast_i64(), 1)),
+        ],
+    )];
+    check(&k, &[], &[floats(256, 4), floats(300, 5)], 1).expect("defined");
+}
+
+#[test]
+fn extents_wrap_in_their_types() {
+    let mut k = kernel("narrow");
+    let (n, y) = (k.dim("n"), k.global(I64, Access::Write));
+    let i = k.var("i", I64);
+    let narrow = Expr::Cast(Ty::scalar(ScalarType::U8), Box::new(v(n)));
+    k.body = vec![Stmt::For {
+        var: i,
+        min: int(0),
+        extent: narrow.cast_i64(),
+        kind: ForKind::Parallel,
+        body: vec![store(y, v(i), int(1))],
+    }];
+    let untouched = tensor(I64, &[Scalar::Int(0); 300]);
+    check(&k, &[300], &[untouched], 1).expect("defined");
+}
+
+#[test]
+fn checked_accesses_share_their_spare_memory() {
+    let mut k = kernel("checked");
+    k.in_bounds = false;
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let copy = |at: i64, lanes| store(y, int(at), load(x, int(at), lanes));
+    k.body = (0..40)
+        .flat_map(|at| [copy(at, 1), copy(at, 4), copy(at, 8)])
+        .collect();
+    let text = crate::codegen_cpu::clif_text(&k).expect("compiles");
+    assert_eq!(text.matches("explicit_slot").count(), 3);
+    check(&k, &[], &[floats(30, 1), floats(30, 2)], 1).expect("defined");
 }

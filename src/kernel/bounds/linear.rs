@@ -59,6 +59,9 @@ impl Linear {
 /// How many facts one proof combines at most.
 const DEPTH: usize = 3;
 
+/// How many combinations one proof tries at most; the next is not shown.
+const MOST_STEPS: usize = 10_000;
+
 /// What holds at one place of a kernel.
 #[derive(Default)]
 pub(super) struct Facts {
@@ -109,7 +112,7 @@ impl Facts {
 
     /// Whether the form is shown to be at most `limit`.
     pub(super) fn at_most(&self, form: &Linear, limit: i128) -> bool {
-        self.shown(form, limit, 0, DEPTH)
+        self.shown(form, limit, 0, DEPTH, &mut MOST_STEPS.clone())
     }
 
     /// Whether the form is shown to be at least `limit`.
@@ -120,7 +123,14 @@ impl Facts {
 
     /// With facts from `from` on, at most `depth` of them: as `fact <= 0`, `form <= form - factor * fact` for every factor that
     /// is not negative, and the right one removes an unknown from the form.
-    fn shown(&self, form: &Linear, limit: i128, from: usize, depth: usize) -> bool {
+    fn shown(
+        &self,
+        form: &Linear,
+        limit: i128,
+        from: usize,
+        depth: usize,
+        steps: &mut usize,
+    ) -> bool {
         if self.range(form).is_some_and(|(_, most)| most <= limit) {
             return true;
         }
@@ -134,8 +144,12 @@ impl Facts {
                 if mine == 0 || mine.signum() != coefficient.signum() || mine % coefficient != 0 {
                     return false;
                 }
+                let Some(left) = steps.checked_sub(1) else {
+                    return false;
+                };
+                *steps = left;
                 let rest = form.plus(fact, -(mine / coefficient));
-                rest.is_some_and(|rest| self.shown(&rest, limit, at + 1, depth - 1))
+                rest.is_some_and(|rest| self.shown(&rest, limit, at + 1, depth - 1, steps))
             })
         })
     }
@@ -165,5 +179,21 @@ mod tests {
         assert!(facts.at_least(&index, 6) && !facts.at_least(&index, 7));
         facts.forget(0);
         assert!(!facts.at_most(&index, 699));
+    }
+
+    #[test]
+    fn proofs_end() {
+        let mut facts = Facts::default();
+        let unknowns: Vec<Linear> = (0..30).map(|_| facts.unknown(0, 9)).collect();
+        let sum = |scale: i128| {
+            let zero = Linear::constant(0);
+            let add = |sum: Linear, u| sum.plus(u, scale).expect("small");
+            unknowns.iter().fold(zero, add)
+        };
+        for limit in 0..1000 {
+            let fact = sum(1).plus(&Linear::constant(-1_000_000 - limit), 1);
+            facts.assume(fact.expect("small"));
+        }
+        assert!(!facts.at_most(&sum(7), 100));
     }
 }

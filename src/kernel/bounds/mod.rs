@@ -4,6 +4,9 @@
 //! forgets it, and this is how it is won back: with the dims all scalars are numbers, an index is mostly a linear form of loop
 //! variables, and the ranges of the loops with the conditions around bound it. Whatever is not understood (an element as an
 //! index, a product of loop variables) makes the answer "not shown", never a wrong one.
+//!
+//! Code without checks may compute sums, products and the two sides of a comparison in another order and without the ends of their
+//! types. So nothing is known of those that their types cannot hold, nor of those further from 0 than any address ([`FAR`]).
 
 mod linear;
 #[cfg(test)]
@@ -12,10 +15,13 @@ mod tests;
 use std::collections::HashMap;
 
 use self::linear::{Facts, Linear};
-use super::{Access, ArrayId, Expr, Kernel, Space, Stmt, VarId};
+use super::{Access, ArrayId, Expr, ForKind, Kernel, Space, Stmt, VarId};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
+
+/// No index of memory that there can be is further from 0, and sums of many such numbers fit an `int64`.
+const FAR: i128 = 1 << 48;
 
 impl Kernel {
     /// Whether it is shown that every access of a launch with these dims is inside its array, and that only arrays that the
@@ -66,6 +72,11 @@ enum Taken {
     Never,
 }
 
+/// Operators that code without checks looks through.
+fn is_polynomial(op: BinOp) -> bool {
+    matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul)
+}
+
 struct Prover<'a> {
     kernel: &'a Kernel,
     facts: Facts,
@@ -82,7 +93,7 @@ struct Prover<'a> {
 impl Prover<'_> {
     fn start(&mut self, dims: &[i64]) -> Option<()> {
         for (id, array) in self.kernel.arrays.iter() {
-            *self.lens.entry(id) = array.len.eval(dims).ok()?;
+            *self.lens.entry(id) = array.len.eval_exact(dims).ok()?;
         }
         for (var, value) in &self.kernel.scalars {
             let value = value.eval(dims).ok()?;
@@ -140,9 +151,9 @@ impl Prover<'_> {
                 var,
                 min,
                 extent,
-                kind: _,
+                kind,
                 body,
-            } => self.for_loop(*var, min, extent, body),
+            } => self.for_loop(*var, min, extent, *kind, body),
             Stmt::If {
                 cond,
                 then,
@@ -161,15 +172,38 @@ impl Prover<'_> {
         }
     }
 
-    fn for_loop(&mut self, var: VarId, min: &Expr, extent: &Expr, body: &[Stmt]) -> bool {
+    fn for_loop(
+        &mut self,
+        var: VarId,
+        min: &Expr,
+        extent: &Expr,
+        kind: ForKind,
+        body: &[Stmt],
+    ) -> bool {
+        let counts_in = self.kernel.ty(extent).scalar;
         let (Some(Some(min)), Some(Some(extent))) = (self.value(min), self.value(extent)) else {
             return false;
         };
+        // The host computes how many iterations are spread over threads, in an `int64`.
+        if kind == ForKind::Parallel
+            && counts_in != ScalarType::I64
+            && extent.as_constant().is_none()
+        {
+            return false;
+        }
+        let Some(end) = min.plus(&extent, 1) else {
+            return false;
+        };
+        // An end that wraps makes a loop of what has no iterations.
+        let counted = i128::from(i64::MIN)..=i128::from(i64::MAX);
+        let in_range = |(least, greatest)| counted.contains(&least) && counted.contains(&greatest);
+        if !self.facts.range(&end).is_some_and(in_range) {
+            return false;
+        }
         // var - (min + extent - 1) <= 0
-        let last = min
-            .plus(&extent, 1)
-            .and_then(|end| end.plus(&Linear::constant(1), -1));
-        let Some(last) = last else { return false };
+        let Some(last) = end.plus(&Linear::constant(1), -1) else {
+            return false;
+        };
         let (Some((least, _)), Some((_, greatest))) =
             (self.facts.range(&min), self.facts.range(&last))
         else {
@@ -210,41 +244,41 @@ impl Prover<'_> {
         self.facts.at_most(&form, most) && self.facts.at_least(&form, 0)
     }
 
-    /// What is known of an integer; inside it `None` for what is no scalar integer. `None` if it holds an access that is not
-    /// shown to be inside its array.
+    /// What is known of an integer; inside it `None` for what is no scalar integer or may wrap. `None` if it holds an access
+    /// that is not shown to be inside its array.
     fn value(&mut self, e: &Expr) -> Option<Option<Linear>> {
         let form = match e {
             Expr::Int(value, _) => self.fitting(e, Linear::constant((*value).into())),
             Expr::Float(..) => None,
-            Expr::Var(var) => match self.vars.get(var) {
-                Some(form) => Some(form.clone()),
-                None => self.any(e),
-            },
+            Expr::Var(var) => self.vars.get(var).cloned(),
             Expr::BlockIdx(_) | Expr::ThreadIdx(_) => self.any(e),
-            Expr::Cast(_, a) => match self.value(a)? {
-                Some(form) if self.kernel.ty(a).scalar.int_range().is_some() => {
-                    self.fitting(e, form)
-                }
-                _ => self.any(e),
-            },
-            Expr::Binary(op, a, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                match (a, b) {
-                    (Some(a), Some(b)) => match self.binary(*op, &a, &b) {
-                        Some(form) => self.fitting(e, form),
-                        None => self.any(e),
-                    },
-                    _ => self.any(e),
+            Expr::Cast(_, a) => {
+                let form = self.value(a)?;
+                if self.is_int(a) {
+                    form.and_then(|form| self.fitting(e, form))
+                } else {
+                    self.any(e)
                 }
             }
+            Expr::Binary(op, a, b) => match (self.value(a)?, self.value(b)?) {
+                (Some(x), Some(y)) => match self.binary(*op, &x, &y) {
+                    Some(form) if !is_polynomial(*op) || self.is_near(&form) => {
+                        self.fitting(e, form)
+                    }
+                    None if !is_polynomial(*op) => self.any(e),
+                    _ => None,
+                },
+                _ if op.is_comparison() || op.is_logical() => self.any(e),
+                _ => None,
+            },
             Expr::Select(c, a, b) => {
                 self.value(c)?;
                 match (self.value(a)?, self.value(b)?) {
                     (Some(a), Some(b)) => match (self.facts.range(&a), self.facts.range(&b)) {
                         (Some(a), Some(b)) => Some(self.facts.unknown(a.0.min(b.0), a.1.max(b.1))),
-                        _ => self.any(e),
+                        _ => None,
                     },
-                    _ => self.any(e),
+                    _ => None,
                 }
             }
             Expr::Load {
@@ -288,14 +322,23 @@ impl Prover<'_> {
         Some(self.facts.unknown(least.into(), greatest))
     }
 
-    /// The form if the type of the expression can hold all its values; else they may be cut to any.
-    fn fitting(&mut self, e: &Expr, form: Linear) -> Option<Linear> {
+    fn is_int(&self, e: &Expr) -> bool {
+        let ty = self.kernel.ty(e);
+        ty.lanes == 1 && ty.scalar.int_range().is_some()
+    }
+
+    /// The form if the type of the expression can hold all its values; else they may be cut to any, or be computed without that.
+    fn fitting(&self, e: &Expr, form: Linear) -> Option<Linear> {
         let ty = self.kernel.ty(e);
         let (low, high) = ty.scalar.int_range().filter(|_| ty.lanes == 1)?;
-        match self.facts.range(&form) {
-            Some((least, greatest)) if least >= low.into() && greatest <= high.into() => Some(form),
-            _ => self.any(e),
-        }
+        let (least, greatest) = self.facts.range(&form)?;
+        (i128::from(low) <= least && greatest <= i128::from(high)).then_some(form)
+    }
+
+    /// Whether no value of the form is [`FAR`] from 0.
+    fn is_near(&self, form: &Linear) -> bool {
+        let range = self.facts.range(form);
+        range.is_some_and(|(least, greatest)| -FAR <= least && greatest <= FAR)
     }
 
     /// The result of an operator; `None` if nothing is known of it.
@@ -398,6 +441,9 @@ impl Prover<'_> {
         let (Some(Some(a)), Some(Some(b))) = (self.value(a), self.value(b)) else {
             return nothing;
         };
+        if !self.is_near(&a) || !self.is_near(&b) {
+            return nothing;
+        }
         // Each as `x - y + constant <= 0`.
         let rule = match (op, truth) {
             (BinOp::Lt, true) | (BinOp::Ge, false) => Some((&a, &b, 1)),

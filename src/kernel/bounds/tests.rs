@@ -219,3 +219,96 @@ fn what_is_not_understood_is_not_shown() {
     twice.kernel.body = [once, vec![Stmt::Let(v, int(9))]].concat();
     assert!(!twice.kernel.stays_in_bounds(&[7]));
 }
+
+/// `y[index] = 1` once.
+fn once(mut built: Built, lets: Vec<Stmt>, index: Expr) -> Kernel {
+    let store = Stmt::Store {
+        array: built.y,
+        index,
+        value: Expr::Float(1.0, ScalarType::F32),
+    };
+    built.kernel.body = [lets, vec![store]].concat();
+    built.kernel
+}
+
+#[test]
+fn what_wraps_in_its_type_is_not_shown() {
+    // Whatever an `uint8` is, it is below 256; but code without checks may add without the end of the type.
+    let u8 = ScalarType::U8;
+    let byte = |value| Expr::Int(value, u8);
+    let typed = |built: &mut Built, name: &str| {
+        let v = var(&mut built.kernel, name);
+        built.kernel.vars[v].ty = Ty::scalar(u8);
+        v
+    };
+    for (added, shown) in [(1, true), (200, false)] {
+        let mut built = built();
+        let (a, b) = (typed(&mut built, "a"), typed(&mut built, "b"));
+        let lets = vec![
+            Stmt::Let(a, byte(100)),
+            Stmt::Let(b, bin(BinOp::Add, Expr::Var(a), byte(added))),
+        ];
+        let index = Expr::Cast(Ty::scalar(I64), Box::new(Expr::Var(b)));
+        let kernel = once(built, lets, index);
+        assert_eq!(kernel.stays_in_bounds(&[256]), shown, "100 + {added}");
+    }
+}
+
+#[test]
+fn conditions_on_what_is_far_from_every_index_say_nothing() {
+    let within = |bound: i64| {
+        let guard = move |i: Expr| bin(BinOp::Lt, bin(BinOp::Sub, i, int(5)), int(bound));
+        let mut built = built();
+        let i = var(&mut built.kernel, "i");
+        let store = Stmt::Store {
+            array: built.y,
+            index: Expr::Var(i),
+            value: Expr::Float(1.0, ScalarType::F32),
+        };
+        built.kernel.body.push(Stmt::For {
+            var: i,
+            min: int(0),
+            extent: int(100),
+            kind: ForKind::Serial,
+            body: vec![Stmt::If {
+                cond: guard(Expr::Var(i)),
+                then: vec![store],
+                otherwise: vec![],
+            }],
+        });
+        built.kernel
+    };
+    assert!(within(2).stays_in_bounds(&[7]));
+    assert!(!within(i64::MIN + 2).stays_in_bounds(&[7]));
+}
+
+#[test]
+fn loops_whose_ends_wrap_are_not_empty() {
+    let counting = |min: i64, extent: i64| {
+        let mut kernel = built().copy(|_| int(extent), |i, _| i, None, 1);
+        if let Stmt::For { min: first, .. } = &mut kernel.body[0] {
+            *first = int(min);
+        }
+        kernel
+    };
+    assert!(counting(0, -10).stays_in_bounds(&[7]));
+    assert!(!counting(i64::MIN + 5, -10).stays_in_bounds(&[7]));
+}
+
+#[test]
+fn extents_that_their_types_do_not_hold_are_not_shown() {
+    let extent = |factor: i64| {
+        let mut built = built();
+        let (m, i32) = (var(&mut built.kernel, "m"), ScalarType::I32);
+        built.kernel.vars[m].ty = Ty::scalar(i32);
+        built.kernel.scalars.push((m, HostExpr::Const(1 << 20)));
+        let many = bin(BinOp::Mul, Expr::Var(m), Expr::Int(factor, i32));
+        let mut kernel = built.copy(|_| many, |_, _| int(0), None, 1);
+        if let Stmt::For { kind, .. } = &mut kernel.body[0] {
+            *kind = ForKind::Parallel;
+        }
+        kernel
+    };
+    assert!(extent(2).stays_in_bounds(&[7]));
+    assert!(!extent(1 << 13).stays_in_bounds(&[7]));
+}

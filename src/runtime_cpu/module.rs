@@ -27,6 +27,16 @@ pub enum LaunchError {
         /// The buffer.
         buffer: BufferRef,
     },
+    /// An array of the kernel would have fewer elements than none.
+    #[error("kernel `{kernel}` takes {len} elements of {buffer:?}")]
+    Length {
+        /// Name of the kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: BufferRef,
+        /// Its number of elements.
+        len: i64,
+    },
     /// A buffer is smaller than the kernel says.
     #[error("kernel `{kernel}` needs {needed} bytes in {buffer:?}, got {got}")]
     TooSmall {
@@ -278,7 +288,7 @@ impl CpuKernel {
         })
     }
 
-    /// The same for a number of iterations, which must not wrap.
+    /// The same for a number of elements or iterations, which must not wrap.
     fn eval_exact(&self, e: &HostExpr, dims: &[i64]) -> Result<i64, LaunchError> {
         e.eval_exact(dims).map_err(|source| LaunchError::Eval {
             kernel: self.name.clone(),
@@ -306,8 +316,16 @@ impl CpuKernel {
                     buffer: binding.buffer,
                 });
             };
-            lens[i] = self.eval(&binding.len, dims)?;
-            let needed = lens[i].saturating_mul(binding.element_bytes);
+            let len = self.eval_exact(&binding.len, dims)?;
+            if len < 0 {
+                return Err(LaunchError::Length {
+                    kernel: self.name.clone(),
+                    buffer: binding.buffer,
+                    len,
+                });
+            }
+            lens[i] = len;
+            let needed = len.saturating_mul(binding.element_bytes);
             if i64::try_from(buffer.bytes).is_ok_and(|bytes| bytes < needed) {
                 return Err(LaunchError::TooSmall {
                     kernel: self.name.clone(),

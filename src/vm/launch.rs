@@ -115,7 +115,7 @@ impl Site {
     }
 
     /// Forgets the newest plan, which could not be completed.
-    #[cfg(feature = "gpu")]
+    #[cfg(any(feature = "cpu", feature = "gpu"))]
     pub(super) fn forget(&mut self) {
         self.plans.remove(0);
     }
@@ -191,6 +191,7 @@ impl Plan {
         check_extents(func, &dims, args)?;
         let plan = Planner { func, dims: &dims };
         plan.check_requirements()?;
+        plan.check_lengths()?;
         let kernels = plan.kernels()?;
         let temps = plan.temps()?;
         Ok(Self {
@@ -238,6 +239,18 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// No array has fewer elements than none: what checks and proves accesses counts on it.
+    fn check_lengths(&self) -> Result<(), VmError> {
+        let mut bindings = self.func.kernels.iter().flat_map(Kernel::bindings);
+        bindings.try_for_each(|(_, array, ..)| match self.eval_exact(&array.len)? {
+            0.. => Ok(()),
+            given => Err(VmError::NegativeDimension {
+                func: format!("{}.{}", self.func.name, array.name),
+                given,
+            }),
+        })
     }
 
     /// A scalar of a kernel, which must fit its type.

@@ -14,11 +14,8 @@ use crate::tensor::{DType, Tensor};
 
 /// Native code of an executable, and memory that launches use one after the other.
 pub(super) struct CpuBackend {
-    module: CpuModule,
-    /// The same without checks of accesses, for launches that are shown to need none. Made when there is the first one.
-    unchecked: Option<Box<CpuModule>>,
-    /// The same with checks of all accesses, for launches of which nothing is proved or shown. Made when there is the first one.
-    checked: Option<Box<CpuModule>>,
+    /// By [`Code`], made when the first launch needs it.
+    modules: [Option<Box<CpuModule>>; 3],
     temps: Vec<Tensor>,
     buffers: Buffers,
     times: Vec<f64>,
@@ -29,10 +26,21 @@ pub(super) struct CpuBackend {
 pub(super) enum Code {
     /// With checks where the compiler did not prove that there is no need.
     AsProved,
-    /// Without checks.
+    /// Without checks, for launches that are shown to need none.
     Unchecked,
-    /// With checks of all accesses.
+    /// With checks of all accesses, for launches of which nothing is proved or shown.
     Checked,
+}
+
+impl Code {
+    /// Whether the kernels of the code claim to be in bounds, if they all say the same.
+    fn in_bounds(self) -> Option<bool> {
+        match self {
+            Self::AsProved => None,
+            Self::Unchecked => Some(true),
+            Self::Checked => Some(false),
+        }
+    }
 }
 
 /// Addresses of one launch, kept for their memory.
@@ -49,15 +57,35 @@ unsafe impl Sync for Buffers {}
 
 impl CpuBackend {
     pub(super) fn new(exec: &Executable) -> Result<Self, VmError> {
-        let funcs: Vec<&LoweredFunc> = exec.kernels.iter().map(|k| &k.func).collect();
-        Ok(Self {
-            module: CpuModule::new(&funcs, CompileOptions::default())?,
-            unchecked: None,
-            checked: None,
+        let mut new = Self {
+            modules: [const { None }; 3],
             temps: vec![],
             buffers: Buffers::default(),
             times: vec![],
-        })
+        };
+        // What launches of a loaded artifact need, their dims decide.
+        let mut kernels = exec.kernels.iter().flat_map(|k| &k.func.kernels);
+        if kernels.any(|kernel| kernel.in_bounds) {
+            new.make(exec, Code::AsProved)?;
+        }
+        Ok(new)
+    }
+
+    /// Compiles the code, unless it was before.
+    fn make(&mut self, exec: &Executable, code: Code) -> Result<(), VmError> {
+        let module = &mut self.modules[code as usize];
+        if module.is_some() {
+            return Ok(());
+        }
+        let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
+        if let Some(in_bounds) = code.in_bounds() {
+            let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
+            kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
+        }
+        let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
+        let made = CpuModule::new(&funcs, CompileOptions::default())?;
+        *module = Some(Box::new(made));
+        Ok(())
     }
 
     /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
@@ -69,28 +97,17 @@ impl CpuBackend {
         plan: &mut Plan,
     ) -> Result<(), VmError> {
         let proved = func.unproved_dim(&plan.dims).is_none();
-        let mut kernels = func.kernels.iter();
-        if proved && kernels.clone().all(|kernel| kernel.in_bounds) {
-            return Ok(());
-        }
+        let kernels = &func.kernels;
         let shown =
             |kernel: &Kernel| proved && kernel.in_bounds || kernel.stays_in_bounds(&plan.dims);
-        let (code, module, in_bounds) = if kernels.all(shown) {
-            (Code::Unchecked, &mut self.unchecked, true)
+        plan.code = if proved && kernels.iter().all(|kernel| kernel.in_bounds) {
+            Code::AsProved
+        } else if kernels.iter().all(shown) {
+            Code::Unchecked
         } else {
-            (Code::Checked, &mut self.checked, false)
+            Code::Checked
         };
-        plan.code = code;
-        if module.is_none() {
-            let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
-            for kernel in funcs.iter_mut().flat_map(|func| &mut func.kernels) {
-                kernel.in_bounds = in_bounds;
-            }
-            let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
-            let made = CpuModule::new(&funcs, CompileOptions::default())?;
-            *module = Some(Box::new(made));
-        }
-        Ok(())
+        self.make(exec, plan.code)
     }
 
     /// Runs all kernels of lowered function number `index`.
@@ -112,11 +129,8 @@ impl CpuBackend {
             self.buffers.params.push(buffer);
         }
         self.reserve_temps(func, plan)?;
-        let module = match plan.code {
-            Code::AsProved => &self.module,
-            Code::Unchecked => self.unchecked.as_deref().expect("made with the plan"),
-            Code::Checked => self.checked.as_deref().expect("made with the plan"),
-        };
+        let module = self.modules[plan.code as usize].as_deref();
+        let module = module.expect("made with the plan");
         let team = Team::global();
         let (params, temps) = (&self.buffers.params, &self.buffers.temps);
         let failed = |e| VmError::Launch(e);
@@ -135,6 +149,11 @@ impl CpuBackend {
             self.times.push(start.elapsed().as_secs_f64());
         }
         Ok(())
+    }
+
+    /// Starts a call: times of an earlier one, which failed, are gone.
+    pub(super) fn begin(&mut self) {
+        self.times.clear();
     }
 
     /// Seconds of each kernel since last asked.

@@ -18,7 +18,7 @@ pub(super) enum Backend {
     #[cfg(feature = "cpu")]
     Cpu(super::launch_cpu::CpuBackend),
     #[cfg(feature = "gpu")]
-    Gpu(super::launch_gpu::GpuBackend),
+    Gpu(Box<super::launch_gpu::GpuBackend>),
     /// Programs without kernels need none.
     Host,
 }
@@ -35,7 +35,8 @@ impl Backend {
             (Device::Cpu, Target::Cpu(_)) => Err(VmError::NotBuilt("cpu")),
             #[cfg(feature = "gpu")]
             (Device::Gpu(gpu), Target::Gpu(_)) => {
-                Ok(Self::Gpu(super::launch_gpu::GpuBackend::new(exec, gpu)?))
+                let backend = super::launch_gpu::GpuBackend::new(exec, gpu)?;
+                Ok(Self::Gpu(Box::new(backend)))
             }
             (device, target) => Err(VmError::target(target, &device.kind())),
         }
@@ -55,8 +56,9 @@ impl Backend {
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => {
                 let (plan, new) = site.plan(func, args)?;
-                if new {
-                    cpu.examine(exec, func, plan)?;
+                if new && let Err(error) = cpu.examine(exec, func, plan) {
+                    site.forget();
+                    return Err(error);
                 }
                 cpu.launch(func, kernel, plan, args, profile)
             }
@@ -136,9 +138,12 @@ impl Backend {
     }
 
     fn begin(&mut self, profile: bool) {
-        #[cfg(feature = "gpu")]
-        if let Self::Gpu(gpu) = self {
-            gpu.begin(profile);
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.begin(profile),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(cpu) => cpu.begin(),
+            Self::Host => {}
         }
         let _ = profile;
     }

@@ -449,6 +449,10 @@ fn launches_refuse_what_does_not_fit() {
         Err(LaunchError::Missing { .. })
     ));
     assert!(matches!(
+        run(&[whole, whole], &[-3, 4]),
+        Err(LaunchError::Length { len: -12, .. })
+    ));
+    assert!(matches!(
         run(&[whole, whole], &[3]),
         Err(LaunchError::Dims { .. })
     ));

@@ -38,6 +38,16 @@ pub enum GpuError {
         /// Most bytes of one buffer.
         limit: u64,
     },
+    /// More immediates than the device has room for.
+    #[error("`{kernel}` takes {bytes} bytes of immediates, the device has room for {limit}")]
+    Immediates {
+        /// The kernel.
+        kernel: String,
+        /// Bytes that it takes.
+        bytes: u32,
+        /// Bytes that there are.
+        limit: u32,
+    },
     /// The device has no memory left.
     #[error("out of device memory while {during}")]
     OutOfMemory {

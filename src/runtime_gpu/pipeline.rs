@@ -28,6 +28,18 @@ pub struct PipelineDesc<'a> {
     pub in_bounds: bool,
 }
 
+/// All of a description that the pipeline depends on.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct PipelineKey {
+    text: String,
+    entry: String,
+    access: Vec<Access>,
+    uniform: Option<u32>,
+    immediate_bytes: u32,
+    /// Whether the driver's checks are left out.
+    trusted: bool,
+}
+
 /// Ids of buffers, and the bytes of each that are bound.
 type Bound = Vec<(u64, u64)>;
 
@@ -53,13 +65,28 @@ pub(super) struct BindGroup {
 }
 
 impl Gpu {
-    /// The pipeline of this shader; made if it is the first time that its text is seen.
+    /// The pipeline of this shader; made if it is the first time that it is asked for.
     ///
     /// # Errors
-    /// If the driver refuses the shader.
+    /// [`GpuError::Immediates`], or if the driver refuses the shader.
     pub fn pipeline(&self, desc: &PipelineDesc) -> Result<Arc<Pipeline>, GpuError> {
         let trusted = desc.in_bounds && self.shared.checks == Checks::Proved;
-        let key = (desc.text.to_owned(), desc.entry.to_owned(), trusted);
+        let limit = self.shared.limits.max_immediate_size;
+        if desc.immediate_bytes > limit {
+            return Err(GpuError::Immediates {
+                kernel: desc.entry.to_owned(),
+                bytes: desc.immediate_bytes,
+                limit,
+            });
+        }
+        let key = PipelineKey {
+            text: desc.text.to_owned(),
+            entry: desc.entry.to_owned(),
+            access: desc.access.to_vec(),
+            uniform: desc.uniform,
+            immediate_bytes: desc.immediate_bytes,
+            trusted,
+        };
         if let Some(found) = lock(&self.shared.pipelines).get(&key) {
             return Ok(found.clone());
         }

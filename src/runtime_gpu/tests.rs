@@ -192,6 +192,38 @@ fn a_shader_that_the_driver_refuses_is_an_error() {
 }
 
 #[test]
+fn pipelines_are_those_of_their_whole_description() {
+    let Some(gpu) = gpu() else { return };
+    let desc = PipelineDesc {
+        text: DOUBLE,
+        entry: "double",
+        access: &[Access::Read, Access::Write],
+        uniform: None,
+        immediate_bytes: 0,
+        in_bounds: false,
+    };
+    let made = gpu.pipeline(&desc).expect("compiles");
+    let again = gpu.pipeline(&desc).expect("made before");
+    assert!(std::sync::Arc::ptr_eq(&made, &again));
+    let other = PipelineDesc {
+        access: &[Access::Read, Access::Read],
+        ..desc.clone()
+    };
+    assert!(
+        matches!(gpu.pipeline(&other), Err(GpuError::Rejected { .. })),
+        "it writes what is bound to be read"
+    );
+    let many = PipelineDesc {
+        immediate_bytes: gpu.target().immediate_bytes + 4,
+        ..desc
+    };
+    assert!(matches!(
+        gpu.pipeline(&many),
+        Err(GpuError::Immediates { .. })
+    ));
+}
+
+#[test]
 fn profiled_dispatches_have_times() {
     let Some(gpu) = gpu() else { return };
     let tensor = Tensor::zeros(DType::F32, &[64]).expect("small");

@@ -7,7 +7,7 @@
 //! | `kernels` | kernel IR |
 //! | `constants.safetensors` | constant tensors, named by their place in the pool |
 //! | `module.py` | the module as TVMScript |
-//! | `wgsl/NAME.wgsl` | shaders |
+//! | `wgsl/FUNC/KERNEL.wgsl` | shaders, by loop program and kernel |
 //! | `traces/NAME.txt` | schedules |
 //!
 //! The archive has a checksum of every entry. A file is untrusted: sizes are bounded by that of the file, nesting by
@@ -31,7 +31,7 @@ use super::{
     ArtifactError, Callee, Constant, ErrorContext, Executable, Function, Instr, KernelFunc,
     ShapeFunc,
 };
-use crate::kernel::{LoweredFunc, ScalarPassing, Shader, Target};
+use crate::kernel::{Kernel, LoweredFunc, ScalarPassing, Shader, Target};
 use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
@@ -122,8 +122,8 @@ impl Executable {
         write_entry(&mut zip, "constants.safetensors", &self.stored_tensors()?)?;
         write_entry(&mut zip, "module.py", self.script.as_bytes())?;
         for kernel in &self.kernels {
-            for (index, shader) in kernel.wgsl.iter().enumerate() {
-                let name = shader_entry(&kernel.func, index);
+            for (one, shader) in kernel.func.kernels.iter().zip(&kernel.wgsl) {
+                let name = shader_entry(&kernel.func, one);
                 write_entry(&mut zip, &name, shader.text.as_bytes())?;
             }
         }
@@ -291,9 +291,8 @@ fn decode<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, ArtifactEr
     postcard::from_bytes(bytes).map_err(|e| malformed(name, e))
 }
 
-fn shader_entry(func: &LoweredFunc, index: usize) -> String {
-    let kernel = func.kernels.get(index).map_or(&func.name, |k| &k.name);
-    format!("wgsl/{kernel}.wgsl")
+fn shader_entry(func: &LoweredFunc, kernel: &Kernel) -> String {
+    format!("wgsl/{}/{}.wgsl", func.name, kernel.name)
 }
 
 fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
@@ -306,12 +305,17 @@ fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
 
 fn load_kernel(stored: StoredKernel, entries: &mut Entries) -> Result<KernelFunc, ArtifactError> {
     let StoredKernel { mut func, shaders } = stored;
+    let (kernels, count) = (func.kernels.len(), shaders.len());
+    if count != 0 && count != kernels {
+        let problem = format!("`{}` has {count} shaders for {kernels} kernels", func.name);
+        return Err(malformed("kernels", problem));
+    }
     for kernel in &mut func.kernels {
         kernel.in_bounds = false;
     }
     let mut wgsl = Vec::new();
-    for (index, (entry, passing, folded)) in shaders.into_iter().enumerate() {
-        let text = entries.text(&shader_entry(&func, index))?;
+    for (kernel, (entry, passing, folded)) in func.kernels.iter().zip(shaders) {
+        let text = entries.text(&shader_entry(&func, kernel))?;
         check_shader(&func.name, &text)?;
         wgsl.push(Shader {
             text,

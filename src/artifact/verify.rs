@@ -1,9 +1,11 @@
 //! `verify`: every index of the bytecode names something. What calls pass is checked when the machine decodes them.
 
+use std::collections::BTreeSet;
+
 use super::{BytecodeError, Callee, Executable, Function, Instr, Operand};
 
 /// Most registers, and most slots of the shape heap, of one function.
-const MAX_FRAME: u32 = 1 << 20;
+const MAX_FRAME: usize = 1 << 20;
 
 impl Executable {
     /// Checks registers, constants, callees and jumps.
@@ -12,9 +14,52 @@ impl Executable {
     /// The first thing that is out of range.
     pub fn verify(&self) -> Result<(), BytecodeError> {
         self.verify_callees()?;
+        self.verify_apart()?;
         self.functions
             .iter()
             .try_for_each(|function| self.verify_function(function))
+    }
+
+    /// No instruction belongs to two functions, so that all registers together are bounded by the code.
+    fn verify_apart(&self) -> Result<(), BytecodeError> {
+        let mut functions: Vec<&Function> = self.functions.iter().collect();
+        functions.sort_by_key(|function| function.start);
+        let shared = functions
+            .windows(2)
+            .find(|pair| pair[1].start < pair[0].end);
+        match shared {
+            Some(pair) => Err(BytecodeError {
+                pc: pair[1].start as usize,
+                problem: format!("`{}` begins inside `{}`", pair[1].name, pair[0].name),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Most registers and most slots of the shape heap that the code of a function can mean something by: an instruction gives
+    /// one register a value and takes one as a size, a slot is an operand or the output of a shape function.
+    fn most(&self, function: &Function) -> (usize, usize) {
+        let code = &self.code[function.start as usize..function.end as usize];
+        let mut called = BTreeSet::new();
+        let mut operands = 0;
+        for instr in code {
+            if let Instr::Call {
+                dst: _,
+                callee,
+                args,
+            } = instr
+            {
+                operands += args.len();
+                if let Some(Callee::ShapeFunc(index)) = self.callees.get(*callee as usize) {
+                    called.insert(*index as usize);
+                }
+            }
+        }
+        let outputs = called
+            .into_iter()
+            .map(|i| self.shape_funcs[i].outputs.len());
+        let regs = function.params.len() + 2 * code.len() + 2;
+        (regs, operands + outputs.sum::<usize>())
     }
 
     fn verify_callees(&self) -> Result<(), BytecodeError> {
@@ -48,8 +93,9 @@ impl Executable {
                 ),
             );
         }
-        if function.num_regs > MAX_FRAME
-            || function.num_slots > MAX_FRAME
+        let (most_regs, most_slots) = self.most(function);
+        if function.num_regs as usize > most_regs.min(MAX_FRAME)
+            || function.num_slots as usize > most_slots.min(MAX_FRAME)
             || function.params.len() > function.num_regs as usize
         {
             return fail(

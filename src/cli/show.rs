@@ -154,24 +154,39 @@ fn kernels(compilation: &Compilation) -> Vec<Page> {
         .collect()
 }
 
+/// The name of the page of a kernel: that of the loop program if it has but one, which no kernel of another one can have.
+fn kernel_name(func: &str, kernel: &str) -> String {
+    if kernel == func {
+        func.to_owned()
+    } else {
+        format!("{func}.{kernel}")
+    }
+}
+
 /// The native code of each kernel.
 fn clif(compilation: &Compilation) -> Result<Vec<Page>, CliError> {
-    let kernels = compilation.lowered.values().flat_map(|func| &func.kernels);
+    let funcs = compilation.lowered.iter();
+    let kernels = funcs.flat_map(|(name, func)| func.kernels.iter().map(move |k| (name, k)));
     kernels
-        .map(|kernel| Ok(text_page(&kernel.name, "clif", clif_text(kernel)?)))
+        .map(|(func, kernel)| {
+            let name = kernel_name(func, &kernel.name);
+            Ok(text_page(&name, "clif", clif_text(kernel)?))
+        })
         .collect()
 }
 
 fn shaders(stage: Stage, compilation: &Compilation) -> Result<Vec<Page>, CliError> {
-    let shaders = compilation.wgsl.values().flatten();
+    let funcs = compilation.wgsl.iter();
+    let shaders = funcs.flat_map(|(name, shaders)| shaders.iter().map(move |s| (name, s)));
     shaders
-        .map(|shader| {
+        .map(|(func, shader)| {
+            let name = kernel_name(func, &shader.entry);
             Ok(match stage {
                 Stage::Spirv => Page {
-                    name: format!("{}.spv", shader.entry),
+                    name: format!("{name}.spv"),
                     content: Content::Words(spirv(shader)?),
                 },
-                _ => text_page(&shader.entry, "wgsl", shader.text.clone()),
+                _ => text_page(&name, "wgsl", shader.text.clone()),
             })
         })
         .collect()

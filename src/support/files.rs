@@ -1,6 +1,7 @@
 //! Files that appear whole or not at all.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
 
 /// Writes beside the file and then into its place, so that a failure leaves what was there.
@@ -8,8 +9,11 @@ use std::{fs, io};
 /// # Errors
 /// If the file system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Threads of the process may write the same file.
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
+    name.push(format!(".{}.{number}.partial", std::process::id()));
     let partial = path.with_file_name(name);
     let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
@@ -35,5 +39,25 @@ mod tests {
         fs::create_dir(&taken).expect("writable");
         assert!(write_whole(&taken, b"three").is_err());
         assert_eq!(fs::read_dir(&folder).expect("there").count(), 2);
+    }
+
+    #[test]
+    fn threads_write_the_same_file_whole() {
+        let folder = tempfile::tempdir().expect("scratch folder");
+        let path = folder.path().join("x");
+        std::thread::scope(|scope| {
+            for thread in 0..4u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    let bytes = vec![thread; 1 << 16];
+                    for _ in 0..50 {
+                        write_whole(path, &bytes).expect("writable");
+                    }
+                });
+            }
+        });
+        let bytes = fs::read(&path).expect("there");
+        assert!(bytes.len() == 1 << 16 && bytes.iter().all(|byte| *byte == bytes[0]));
+        assert_eq!(fs::read_dir(&folder).expect("there").count(), 1);
     }
 }

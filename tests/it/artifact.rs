@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use weftile::artifact::{ArtifactError, Executable};
 use weftile::codegen_cpu::host_target;
-use weftile::kernel::{Access, ArrayId, Expr, GpuTarget, LoweredFunc, Space, Stmt, Target};
+use weftile::kernel::{
+    Access, ArrayId, Expr, GpuTarget, HostExpr, LoweredFunc, Space, Stmt, Target,
+};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::Device;
 use weftile::script;
@@ -119,7 +121,7 @@ fn missing_entries_are_named() {
         "kernels",
         "constants.safetensors",
         "module.py",
-        "wgsl/relu_4.wgsl",
+        "wgsl/relu_4/relu_4.wgsl",
     ] {
         let without = changed(&bytes, |name, content| (name != entry).then_some(content));
         assert!(matches!(error(&without), ArtifactError::Missing(name) if name == entry));
@@ -169,7 +171,7 @@ fn entries_that_say_something_else_are_refused() {
     }
     let text = error(&with("module.py", &[0xff]));
     assert!(matches!(text, ArtifactError::Malformed { name, .. } if name == "module.py"));
-    let shader = error(&with("wgsl/relu_4.wgsl", b"fn relu() -> {"));
+    let shader = error(&with("wgsl/relu_4/relu_4.wgsl", b"fn relu() -> {"));
     assert!(matches!(shader, ArtifactError::Shader { kernel, .. } if kernel == "relu_4"));
 }
 
@@ -334,4 +336,123 @@ fn no_kernel_of_a_file_is_believed_to_be_in_bounds() {
     );
     let loaded = Executable::from_bytes(&exec.to_bytes().expect("saved")).expect("loaded");
     assert!(proved(&loaded).iter().all(|proved| !proved));
+}
+
+/// What cannot be compiled is an error of every call, not of the first alone.
+#[test]
+fn kernels_without_native_code_are_errors_of_every_call() {
+    let mut exec = executable(Target::Cpu(host_target(2)));
+    for kernel in exec.kernels.iter_mut().flat_map(|k| &mut k.func.kernels) {
+        kernel.body.push(Stmt::Barrier);
+    }
+    let loaded = Executable::from_bytes(&exec.to_bytes().expect("saved")).expect("well formed");
+    let mut vm = VirtualMachine::new(loaded, Device::Cpu).unwrap_or_else(|e| panic!("{e}"));
+    let x = Tensor::zeros(DType::F32, &[5, 6]).expect("small");
+    let b1 = Tensor::from_slice(&[3], &[1.0f32, -2.0, 3.0]).expect("three");
+    for _ in 0..3 {
+        let error = vm.call("main", &[x.clone().into(), b1.clone().into()]);
+        assert!(matches!(error, Err(VmError::Native(_))), "{error:?}");
+    }
+}
+
+/// The lengths of arrays decide what is inside of them, so none may be negative.
+#[test]
+fn arrays_of_negative_lengths_are_refused() {
+    let mut exec = executable(Target::Cpu(host_target(2)));
+    for kernel in exec.kernels.iter_mut().flat_map(|k| &mut k.func.kernels) {
+        let ids: Vec<ArrayId> = kernel.arrays.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            if let Space::Global { .. } = kernel.arrays[id].space {
+                kernel.arrays[id].len = HostExpr::Const(i64::MIN);
+            }
+        }
+    }
+    let loaded = Executable::from_bytes(&exec.to_bytes().expect("saved")).expect("well formed");
+    let mut vm = VirtualMachine::new(loaded, Device::Cpu).unwrap_or_else(|e| panic!("{e}"));
+    let x = Tensor::zeros(DType::F32, &[5, 6]).expect("small");
+    let b1 = Tensor::from_slice(&[3], &[1.0f32, -2.0, 3.0]).expect("three");
+    let error = vm.call("main", &[x.into(), b1.into()]);
+    assert!(
+        matches!(error, Err(VmError::NegativeDimension { .. })),
+        "{error:?}"
+    );
+}
+
+/// A small file must not ask for much memory: registers and slots are bounded by the code that uses them.
+#[test]
+fn frames_are_bounded_by_their_code() {
+    let honest = executable(Target::Cpu(host_target(2)));
+    let refused = |change: &dyn Fn(&mut Executable)| {
+        let mut exec = honest.clone();
+        change(&mut exec);
+        let error = error(&exec.to_bytes().expect("saved"));
+        assert!(matches!(error, ArtifactError::Bytecode(_)), "{error}");
+    };
+    refused(&|exec| exec.functions[0].num_regs = 1 << 20);
+    refused(&|exec| exec.functions[0].num_slots = 1 << 20);
+    refused(&|exec| {
+        let again = exec.functions[0].clone();
+        exec.functions.push(again);
+    });
+}
+
+#[test]
+fn shaders_are_counted_before_they_are_read() {
+    let mut exec = executable(gpu_target());
+    let again = exec.kernels[0].wgsl[0].clone();
+    exec.kernels[0].wgsl.push(again);
+    let error = error(&exec.to_bytes().expect("saved"));
+    assert!(
+        matches!(&error, ArtifactError::Malformed { name, problem }
+            if name == "kernels" && problem.contains("shaders")),
+        "{error}"
+    );
+}
+
+/// The kernels of `f`, and another loop program that is called as one of them.
+pub(crate) const NAMED_ALIKE: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(x: T.Buffer((64, 64), "float32"), y: T.Buffer((64,), "float32")):
+        s = T.alloc_buffer((64,), "float32")
+        for i, j in T.grid(64, 64):
+            with T.block("s"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                with T.init():
+                    s[vi] = T.float32(0)
+                s[vi] = s[vi] + x[vi, vj]
+        for i in range(64):
+            with T.block("y"):
+                vi = T.axis.spatial(64, i)
+                y[vi] = s[63 - vi]
+
+    @T.prim_func
+    def f_1(x: T.Buffer((64,), "float32"), y: T.Buffer((64,), "float32")):
+        for i in range(64):
+            with T.block("y"):
+                vi = T.axis.spatial(64, i)
+                y[vi] = x[vi] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((64, 64), "float32")):
+        cls = Module
+        a = R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((64,), "float32"))
+        b = R.call_tir(cls.f_1, (a,), out_sinfo=R.Tensor((64,), "float32"))
+        return b
+"#;
+
+#[test]
+fn kernels_of_different_programs_may_share_a_name() {
+    let module = script::parse("named.py", NAMED_ALIKE).expect("well formed");
+    let exec = compile(&module, &CompileOptions::new(gpu_target())).expect("compiles");
+    let shaders = |exec: &Executable| -> Vec<String> {
+        let shaders = exec.kernels.iter().flat_map(|k| &k.wgsl);
+        shaders.map(|shader| shader.text.clone()).collect()
+    };
+    let kernels = exec.kernels.iter().flat_map(|k| &k.func.kernels);
+    let alike = kernels.filter(|kernel| kernel.name == "f_1").count();
+    assert_eq!(alike, 2, "the case that is meant");
+    let loaded = Executable::from_bytes(&exec.to_bytes().expect("saved")).expect("loaded");
+    assert_eq!(shaders(&loaded), shaders(&exec));
 }

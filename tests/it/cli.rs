@@ -280,6 +280,30 @@ fn every_stage_can_be_shown() {
 }
 
 #[test]
+fn every_kernel_has_a_page_of_its_own() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let module = folder.path().join("named.py");
+    std::fs::write(&module, crate::artifact::NAMED_ALIKE).expect("writable");
+    let module = module.display().to_string();
+    let output = folder.path().join("pages").display().to_string();
+    for stage in ["wgsl", "clif"] {
+        stdout(&weftile(&[
+            "show", &module, "--stage", stage, "--output", &output,
+        ]));
+    }
+    let pages = std::fs::read_dir(&output).expect("written");
+    let mut pages: Vec<String> = pages
+        .map(|page| page.expect("there").file_name().display().to_string())
+        .collect();
+    pages.sort();
+    let shaders = ["f.f_0.wgsl", "f.f_1.wgsl", "f_1.wgsl"];
+    assert!(
+        shaders.iter().all(|page| pages.iter().any(|p| p == page)),
+        "{pages:?}"
+    );
+}
+
+#[test]
 fn devices_agree_with_the_interpreter() {
     let shapes = ["--shape", "x=3x20", "--shape", "w0=17x20", "--shape", "k=5"];
     let mut devices = vec![vec!["--device", "cpu"]];

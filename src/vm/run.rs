@@ -13,7 +13,7 @@ use super::machine::State;
 use super::profile::{ProfileEntry, ProfileKind};
 use crate::artifact::{Constant, ErrorContext, Executable, Place};
 use crate::runtime::{Device, Value};
-use crate::tensor::{DType, ScalarType, Tensor};
+use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
@@ -151,7 +151,7 @@ impl Run<'_> {
                 place,
             } => {
                 let bytes = self.shape(peek(&frame.regs, consts, *size), pc)?;
-                let bytes = self.extents(bytes)?.product();
+                let bytes = self.product(bytes)?;
                 let storage = &mut frame.storages[*storage];
                 storage.bytes = bytes;
                 storage.place = Some(*place);
@@ -252,10 +252,12 @@ impl Run<'_> {
 
     fn shape_func(&self, index: usize, frame: &mut Frame) -> Result<(), VmError> {
         for (slot, expr) in &self.exec.shape_funcs[index].outputs {
-            let value = expr.eval(&frame.heap).map_err(|source| VmError::Eval {
-                func: self.code.name.clone(),
-                source,
-            })?;
+            let value = expr
+                .eval_exact(&frame.heap)
+                .map_err(|source| VmError::Eval {
+                    func: self.code.name.clone(),
+                    source,
+                })?;
             frame.heap[*slot as usize] = value;
         }
         Ok(())
@@ -280,6 +282,19 @@ impl Run<'_> {
             }),
             None => Ok(dims.iter().map(|&dim| dim as usize)),
         }
+    }
+
+    /// The product of extents, which no memory has if it is too large to be counted.
+    fn product(&self, dims: &[i64]) -> Result<usize, VmError> {
+        let mut extents = self.extents(dims)?;
+        let product = extents.try_fold(1usize, |product, dim| product.checked_mul(dim));
+        product.ok_or_else(|| VmError::Tensor {
+            func: self.code.name.clone(),
+            source: TensorError::TooLarge {
+                shape: dims.iter().map(|&dim| dim as usize).collect(),
+                dtype: DType::U8,
+            },
+        })
     }
 
     /// Gives the register a tensor in the storage: that of its tenant, if nobody else holds it.

@@ -133,3 +133,17 @@ fn what_is_not_known_until_a_cast_is_checked_by_it() {
         refused(main, &[truth(true), shape]).starts_with("`a` must be a tensor, got a shape: ")
     );
 }
+
+#[test]
+fn dimensions_that_an_int64_cannot_count_are_errors() {
+    let functions = r#"
+    @R.function
+    def main(x: R.Tensor(("n", 0), "float32")):
+        n = T.int64()
+        y = R.reshape(x, R.shape([n * 4611686018427387904]))
+        return y
+"#;
+    let x = Tensor::from_slice::<f32>(&[4, 0], &[]).expect("nothing");
+    let error = refused(functions, &[x.into()]);
+    assert!(error.contains("does not fit an int64"), "{error}");
+}

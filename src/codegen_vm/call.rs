@@ -48,10 +48,10 @@ impl Compiler<'_> {
             let reused = inplace.and_then(|list| list.get(index).copied().flatten());
             let reg = match reused {
                 Some(input) => match inputs.get(input) {
-                    Some(Operand::Reg(reg)) => *reg,
+                    Some(operand @ Operand::Reg(reg)) if occurs_once(operand, &inputs) => *reg,
                     // The machine copies what others hold before it is written.
-                    Some(constant) => {
-                        let reg = self.builtin(Builtin::Copy, vec![*constant]);
+                    Some(shared) => {
+                        let reg = self.builtin(Builtin::Copy, vec![*shared]);
                         operands[input] = Operand::Reg(reg);
                         reg
                     }
@@ -196,4 +196,9 @@ impl Compiler<'_> {
         let operands = self.flat(args, value)?;
         Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))
     }
+}
+
+/// Whether no other input is this operand too.
+fn occurs_once(operand: &Operand, inputs: &[Operand]) -> bool {
+    inputs.iter().filter(|input| *input == operand).count() == 1
 }

@@ -64,3 +64,32 @@ fn what_others_hold_is_copied_before_it_is_changed() {
         }
     }
 }
+
+#[test]
+fn a_tensor_that_is_passed_twice_is_changed_in_one_place() {
+    let functions = r#"
+    @R.function
+    def main(x: R.Tensor(("n", "m"), "float32")):
+        n, m = T.int64(), T.int64()
+        cls = Module
+        a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((n, m), "float32"))
+        b = R.call_tir_inplace(cls.overwrite, (a, a), out_sinfo=R.Tensor((n, m), "float32"), inplace_indices=[1])
+        c = R.call_tir_inplace(cls.shift, (b, b), out_sinfo=R.Tensor((n, m), "float32"), inplace_indices=[0])
+        return c
+"#;
+    let shift = r#"
+    @T.prim_func
+    def shift(x: T.handle, y: T.handle):
+        n, m = T.int64(), T.int64()
+        X = T.match_buffer(x, (n, m), "float32")
+        Y = T.match_buffer(y, (n, m), "float32")
+        for i, j in T.grid(n, m):
+            with T.block("X"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, vj] = Y[vi, m - 1 - vj] * T.float32(2)
+"#;
+    check(
+        &format!("{OVERWRITE}{shift}{functions}"),
+        &[vec![matrix(3, 4)], vec![matrix(2, 2)]],
+    );
+}

@@ -573,7 +573,7 @@ fn is_number(e: &Expr) -> bool {
 }
 
 /// Brings a word into the width of a narrow integer type.
-fn wrap(text: String, ty: ScalarType) -> String {
+pub(super) fn wrap(text: String, ty: ScalarType) -> String {
     match ty {
         ScalarType::I8 => format!("(({text} << 24u) >> 24u)"),
         ScalarType::I16 => format!("(({text} << 16u) >> 16u)"),

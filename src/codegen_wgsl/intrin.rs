@@ -2,6 +2,7 @@
 
 use super::WgslError;
 use super::emit::Emitter;
+use super::expr::wrap;
 use crate::kernel::{Expr, Ty};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::Intrin;
@@ -194,14 +195,20 @@ impl Emitter<'_> {
         let x = &args[0];
         let bits = 8 * ty.scalar.bytes();
         Ok(match intrin {
-            Intrin::Abs => format!("abs({x})"),
+            Intrin::Abs => wrap(format!("abs({x})"), ty.scalar),
             Intrin::Popcount if bits == 32 => format!("countOneBits({x})"),
             Intrin::Clz if bits == 32 => format!("countLeadingZeros({x})"),
             Intrin::BitNot if bits == 32 => format!("~({x})"),
             Intrin::Floor | Intrin::Ceil | Intrin::Trunc | Intrin::Round => x.clone(),
-            Intrin::Fma => format!("({x} * ({}) + ({}))", args[1], args[2]),
-            Intrin::IsNan | Intrin::IsInf => "false".to_owned(),
-            Intrin::IsFinite => "true".to_owned(),
+            Intrin::Fma => wrap(format!("({x} * ({}) + ({}))", args[1], args[2]), ty.scalar),
+            Intrin::IsNan | Intrin::IsInf | Intrin::IsFinite => {
+                let bools = Ty {
+                    scalar: ScalarType::Bool,
+                    lanes: ty.lanes,
+                };
+                let finite = intrin == Intrin::IsFinite;
+                self.splat(bools, if finite { "true" } else { "false" })?
+            }
             _ => return Err(self.unsupported(&format!("`{}`", intrin.name()), ty.scalar)),
         })
     }

@@ -153,9 +153,7 @@ fn every_operator_and_intrinsic_is_valid() {
                 for intrin in Intrin::ALL {
                     let args = [a.clone(), b.clone(), a.clone()][..intrin.arity()].to_vec();
                     let call = Expr::Call(intrin, args);
-                    let float_only =
-                        !matches!(intrin, Intrin::Popcount | Intrin::Clz | Intrin::BitNot);
-                    if dtype.is_float() == float_only {
+                    if is_defined(intrin, dtype) {
                         values.push(if intrin.is_predicate() {
                             Expr::Select(Box::new(call), Box::new(a.clone()), Box::new(b.clone()))
                         } else {
@@ -181,6 +179,46 @@ fn every_operator_and_intrinsic_is_valid() {
                 },
             );
         }
+    }
+}
+
+fn is_defined(intrin: Intrin, dtype: ScalarType) -> bool {
+    let of_bits = matches!(intrin, Intrin::Popcount | Intrin::Clz | Intrin::BitNot);
+    let of_any = matches!(
+        intrin,
+        Intrin::Abs
+            | Intrin::Fma
+            | Intrin::Floor
+            | Intrin::Ceil
+            | Intrin::Trunc
+            | Intrin::Round
+            | Intrin::IsNan
+            | Intrin::IsInf
+            | Intrin::IsFinite
+    );
+    of_any || of_bits != dtype.is_float()
+}
+
+#[test]
+fn narrow_integers_wrap_in_every_operation() {
+    let i8 = ScalarType::I8;
+    for (intrin, wraps) in [(Intrin::Abs, 2), (Intrin::Fma, 4), (Intrin::Trunc, 1)] {
+        let arrays = vec![
+            array("A", ScalarType::I32, global(0, Access::Read), 64, 1),
+            array("C", ScalarType::I32, global(1, Access::Write), 64, 1),
+        ];
+        let kernel = kernel(arrays, one(), |_, ids| {
+            let cast = |to, e| Expr::Cast(Ty::scalar(to), Box::new(e));
+            let narrow = || cast(i8, load(ids[0], int(0), 1));
+            let args = (0..intrin.arity()).map(|_| narrow()).collect();
+            vec![Stmt::Store {
+                array: ids[1],
+                index: int(0),
+                value: cast(ScalarType::I32, Expr::Call(intrin, args)),
+            }]
+        });
+        let text = check(&kernel, &GpuTarget::default()).text;
+        assert_eq!(text.matches("<< 24u").count(), wraps, "{text}");
     }
 }
 

@@ -159,7 +159,9 @@ impl Decoder<'_> {
         }
         let mut keeps = vec![false; *num_regs as usize];
         for op in &ops {
-            if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) = op {
+            if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) | Op::ShapeOf(reg, _) =
+                op
+            {
                 keeps[*reg] = true;
             }
         }

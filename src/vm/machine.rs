@@ -332,8 +332,9 @@ impl VirtualMachine {
     }
 
     /// The same, with memory for the results: each tensor of the result is put into `outputs`, in the memory of the tensor
-    /// that was there if that is large enough and not shared. A second call with arguments of the same shapes, and the
-    /// outputs of the first, allocates nothing on the CPU.
+    /// that was there if that is large enough and not shared. After an error they are tensors of unspecified elements. A
+    /// second call with arguments of the same shapes, and the outputs of the first, allocates nothing on the CPU, if all that
+    /// the function does is to call loop programs of at most 16 arrays.
     ///
     /// # Errors
     /// As [`VirtualMachine::call`]; [`VmError::Arity`] if the number of results is another.
@@ -465,6 +466,9 @@ impl VirtualMachine {
             run.run(&mut frame)
         });
         let ended = self.state.backend.end();
+        if result.is_err() {
+            give_back(code, &mut frame, outputs);
+        }
         frame.reset(code);
         self.state.keep(func.0, frame);
         let value = result?;
@@ -472,7 +476,7 @@ impl VirtualMachine {
     }
 }
 
-/// Puts arguments into the first registers, and memory for results where they will be made.
+/// Puts memory for results where they will be made, and arguments into the first registers.
 fn fill(
     state: &mut State,
     code: &Code,
@@ -480,6 +484,11 @@ fn fill(
     args: &[Value],
     outputs: &mut [Value],
 ) -> Result<(), VmError> {
+    if code.results.len() == outputs.len() {
+        for (&reg, output) in code.results.iter().zip(outputs) {
+            frame.regs[reg] = std::mem::take(output);
+        }
+    }
     for (index, arg) in args.iter().enumerate() {
         let copied = state.profile.is_some() && matches!(arg, Value::Tensor(_));
         let start = Instant::now();
@@ -498,12 +507,16 @@ fn fill(
             });
         }
     }
+    Ok(())
+}
+
+/// Gives memory for results back, where a call did not put any there.
+fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
     if code.results.len() == outputs.len() {
         for (&reg, output) in code.results.iter().zip(outputs) {
-            frame.regs[reg] = std::mem::take(output);
+            *output = std::mem::take(&mut frame.regs[reg]);
         }
     }
-    Ok(())
 }
 
 fn constant(constant: &Constant) -> Value {

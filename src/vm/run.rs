@@ -218,8 +218,15 @@ impl Run<'_> {
                 let given = peek(&frame.regs, consts, *src);
                 let (shape, _) =
                     tensor_info(given).ok_or_else(|| self.register(pc, "a tensor", given))?;
-                let shape: Arc<[i64]> = shape.iter().map(|&dim| dim as i64).collect();
-                frame.regs[*dst] = Value::Shape(shape);
+                let dims = shape.iter().map(|&dim| dim as i64);
+                let known = match &frame.regs[*dst] {
+                    Value::Shape(old) => old.iter().copied().eq(dims.clone()),
+                    _ => false,
+                };
+                if !known {
+                    let shape: Arc<[i64]> = dims.collect();
+                    frame.regs[*dst] = Value::Shape(shape);
+                }
             }
             Op::Reshape(dst, src, shape) => {
                 let shape = self.shape(peek(&frame.regs, consts, *shape), pc)?;
@@ -307,27 +314,21 @@ impl Run<'_> {
         dtype: DType,
         pc: usize,
     ) -> Result<(), VmError> {
+        let dims = self.shape(peek(&frame.regs, &self.state.consts, shape), pc)?;
+        self.extents(dims).map(drop)?;
+        let shape = &mut self.state.shape;
+        shape.clear();
+        shape.extend(dims.iter().map(|&dim| dim as usize));
         let storage = &mut frame.storages[storage];
         if let Some(tenant) = storage.tenant.replace(dst)
             && tenant != dst
         {
             frame.regs[dst] = std::mem::take(&mut frame.regs[tenant]);
         }
-        let mut value = std::mem::take(&mut frame.regs[dst]);
-        let dims = self.shape(peek(&frame.regs, &self.state.consts, shape), pc)?;
-        self.extents(dims).map(drop)?;
         let (place, bytes) = (storage.place.unwrap_or(Place::Device), storage.bytes);
-        let shape = &mut self.state.shape;
-        shape.clear();
-        shape.extend(dims.iter().map(|&dim| dim as usize));
-        let shape = &self.state.shape;
-        let made = self
-            .state
-            .backend
-            .renew(&mut value, dtype, shape, place, bytes);
-        made.map_err(|e| e.in_func(&self.code.name))?;
-        frame.regs[dst] = value;
-        Ok(())
+        let (backend, shape) = (&self.state.backend, &self.state.shape);
+        let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes);
+        made.map_err(|e| e.in_func(&self.code.name))
     }
 
     fn reshape(&self, value: &Value, shape: &[usize], pc: usize) -> Result<Value, VmError> {

@@ -289,6 +289,26 @@ fn wrong_arguments_are_errors_that_name_the_place() {
 }
 
 #[test]
+fn a_call_that_fails_leaves_the_outputs_with_their_owner() {
+    let text = mlp(&format!("{LINEAR}{RELU}"), ["linear", "relu", "linear"]);
+    let net = Net::new(8, 4, 3);
+    let x = data(2, 8, 5);
+    for (target, device) in devices() {
+        let mut vm = VirtualMachine::new(build(&text, &target), device).expect("ready");
+        let func = vm.function("main").expect("there");
+        let mut out = [Value::None];
+        vm.call_into(func, &net.args(&x), &mut out).expect("runs");
+        let mut args = net.args(&x);
+        args[1] = Tensor::from_array(data(4, 9, 1)).into();
+        vm.call_into(func, &args, &mut out).expect_err("9 is not m");
+        assert!(!matches!(out[0], Value::None), "the output is gone");
+        vm.call_into(func, &net.args(&x), &mut out).expect("runs");
+        let [out] = out;
+        assert_close(&vm.to_host(out).expect("comes back"), &net.reference(&x));
+    }
+}
+
+#[test]
 fn a_second_gpu_call_creates_nothing() {
     // A device of its own: other tests count on the shared one.
     let Some(gpu) = gpu()

@@ -17,7 +17,6 @@ pub(crate) struct Cli {
 
 const ENVIRONMENT: &str = "\
 Examples:
-  weftile                                     the demo: classifies drawings of garments
   weftile                          the demo: classifies drawings of garments
   weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
                                    calls `main` on the best device, with made-up numbers for x

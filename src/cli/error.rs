@@ -220,7 +220,9 @@ impl CliError {
     /// The exit code of the command.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::TwoDevices { .. } | Self::GivenTwice { .. } => WRONG_USAGE,
+            Self::TwoDevices { .. } | Self::GivenTwice { .. } | Self::StageNeeds { .. } => {
+                WRONG_USAGE
+            }
             _ => WRONG_INPUT,
         }
     }

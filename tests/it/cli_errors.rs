@@ -213,7 +213,7 @@ fn what_is_missing_is_said() {
 fn stages_of_the_other_target_are_refused() {
     for (stage, target) in [("wgsl", "cpu"), ("spirv", "cpu"), ("clif", "gpu")] {
         let args = ["show", MODULE, "--stage", stage, "--target", target];
-        let message = refused(&args, 1);
+        let message = refused(&args, 2);
         assert!(
             message.contains(&format!("the stage {stage} is of --target")),
             "{message}"

@@ -10,6 +10,8 @@ use crate::tensor::{DType, Tensor, TensorError};
 
 /// The most bytes that one file may unpack to.
 const MAX_BYTES: usize = 1 << 32;
+/// The most bytes that gzip makes of one.
+const MAX_RATIO: usize = 1032;
 /// The most dimensions.
 const MAX_NDIM: usize = 8;
 
@@ -65,13 +67,15 @@ pub enum IdxError {
 /// [`IdxError`] if the header or the number of bytes is wrong.
 pub fn parse_idx(bytes: &[u8]) -> Result<Tensor, IdxError> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        read_idx(MultiGzDecoder::new(bytes))
+        let most = bytes.len().saturating_mul(MAX_RATIO);
+        read_idx(MultiGzDecoder::new(bytes), most)
     } else {
-        read_idx(bytes)
+        read_idx(bytes, bytes.len())
     }
 }
 
-fn read_idx(mut reader: impl Read) -> Result<Tensor, IdxError> {
+/// Reads from what can give at most so many bytes.
+fn read_idx(mut reader: impl Read, most: usize) -> Result<Tensor, IdxError> {
     let mut head = [0; 4];
     reader.read_exact(&mut head)?;
     let [0, 0, code, ndim] = head else {
@@ -95,16 +99,18 @@ fn read_idx(mut reader: impl Read) -> Result<Tensor, IdxError> {
         .ok_or_else(|| IdxError::TooLarge {
             shape: shape.clone(),
         })?;
-    // Grows with what is really there, whatever the header promises.
-    let mut elements = Vec::new();
-    reader
-        .take(expected as u64 + 1)
-        .read_to_end(&mut elements)?;
-    if elements.len() != expected {
+    // No memory for more than can be there, whatever the header promises.
+    let room = if expected <= most { &shape[..] } else { &[0] };
+    let mut tensor = Tensor::zeros(dtype, room)?;
+    let elements = tensor.bytes_mut()?;
+    let len = elements.len() as u64;
+    let mut got = io::copy(&mut reader.by_ref().take(len), &mut &mut *elements)?;
+    got += io::copy(&mut reader.take(expected as u64 - len + 1), &mut io::sink())?;
+    if got != expected as u64 {
         return Err(IdxError::Length {
             shape,
             expected,
-            got: elements.len(),
+            got: got as usize,
         });
     }
     if cfg!(target_endian = "little") {
@@ -112,7 +118,7 @@ fn read_idx(mut reader: impl Read) -> Result<Tensor, IdxError> {
             .chunks_exact_mut(dtype.bytes())
             .for_each(<[u8]>::reverse);
     }
-    Ok(Tensor::from_bytes(dtype, &shape, &elements)?)
+    Ok(tensor)
 }
 
 fn dtype(code: u8) -> Result<DType, IdxError> {
@@ -195,13 +201,35 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_unpacked_beyond_the_header() {
+        let mut zeros = vec![0, 0, 8, 1];
+        zeros.extend(1_000_000u32.to_be_bytes());
+        zeros.resize(zeros.len() + 4_000_000, 0);
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packer.write_all(&zeros).expect("memory");
+        let packed = packer.finish().expect("memory");
+        assert!(matches!(
+            parse_idx(&packed),
+            Err(IdxError::Length {
+                expected: 1_000_000,
+                got: 1_000_001,
+                ..
+            })
+        ));
+    }
+
+    #[test]
     fn a_large_promise_takes_no_memory() {
         // Three dimensions of 1290: 2 GB by the header, no element in the file.
         let extent = 1290u32.to_be_bytes();
         let bytes = [&[0, 0, 8, 3][..], &extent, &extent, &extent].concat();
-        assert!(matches!(
-            parse_idx(&bytes),
-            Err(IdxError::Length { got: 0, .. })
-        ));
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packer.write_all(&bytes).expect("memory");
+        for bytes in [bytes, packer.finish().expect("memory")] {
+            assert!(matches!(
+                parse_idx(&bytes),
+                Err(IdxError::Length { got: 0, .. })
+            ));
+        }
     }
 }

@@ -211,19 +211,7 @@ pub(super) fn index_scalar(ty: Ty) -> Option<ScalarType> {
     is_index.then_some(ty.scalar)
 }
 
-/// The same of an expression, which may name what does not exist.
+/// The same of an expression.
 pub(super) fn index_type(kernel: &Kernel, e: &Expr) -> Option<ScalarType> {
-    match e {
-        Expr::Int(_, scalar) => index_scalar(Ty::scalar(*scalar)),
-        Expr::Var(var) => index_scalar(kernel.vars.get(*var)?.ty),
-        Expr::Cast(ty, _) => index_scalar(*ty),
-        Expr::Binary(op, a, _) if !op.is_comparison() && !op.is_logical() => index_type(kernel, a),
-        Expr::Select(_, a, _) => index_type(kernel, a),
-        Expr::Load {
-            array,
-            index: _,
-            lanes: 1,
-        } => index_scalar(Ty::scalar(kernel.arrays.get(*array)?.dtype)),
-        _ => None,
-    }
+    index_scalar(kernel.ty(e))
 }

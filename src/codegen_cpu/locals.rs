@@ -12,7 +12,7 @@ use cranelift_frontend::Variable;
 use super::CodegenError;
 use super::emit::Emitter;
 use super::value::{Val, lane_type, lanes_of, register};
-use crate::kernel::{ArrayId, Expr, Kernel, Space, Stmt, Ty};
+use crate::kernel::{ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
 
 /// More variables than this would only be spilled.
@@ -35,7 +35,7 @@ type Accesses = BTreeMap<ArrayId, Vec<Option<(usize, usize)>>>;
 impl Emitter<'_, '_> {
     /// Declares variables for the local arrays that can live in registers. They start as zeros.
     pub(super) fn declare_locals(&mut self) {
-        let accesses = self.local_accesses(self.kernel);
+        let accesses = self.accesses();
         for (id, array) in self.kernel.arrays.iter() {
             let (Space::Local, Some(len)) = (&array.space, array.len.as_const()) else {
                 continue;
@@ -75,36 +75,14 @@ impl Emitter<'_, '_> {
         self.locals.0.contains_key(&array)
     }
 
-    fn local_accesses(&self, kernel: &Kernel) -> Accesses {
+    fn accesses(&self) -> Accesses {
         let mut accesses = Accesses::new();
-        let mut note = |array: ArrayId, index: &Expr, lanes: u16| {
+        self.kernel.walk_accesses(&mut |array, index, lanes| {
             let at = self.scope.poly(self.kernel, index).as_constant();
             let at = at.and_then(|at| usize::try_from(at).ok());
             let access = at.map(|at| (at, usize::from(lanes)));
             accesses.entry(array).or_default().push(access);
-        };
-        for stmt in &kernel.body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Store {
-                    array,
-                    index,
-                    value,
-                } = stmt
-                {
-                    note(*array, index, lanes_of_expr(kernel, value));
-                }
-            });
-            stmt.walk_exprs(&mut |e| {
-                if let Expr::Load {
-                    array,
-                    index,
-                    lanes,
-                } = e
-                {
-                    note(*array, index, *lanes);
-                }
-            });
-        }
+        });
         accesses
     }
 
@@ -197,27 +175,4 @@ fn chunk_of(dtype: ScalarType, len: usize, accesses: &[Option<(usize, usize)>]) 
     }
     let chunk = if vectors && by_register { width } else { 1 };
     (len.div_ceil(chunk) <= MOST_VARIABLES).then_some(chunk)
-}
-
-/// Lanes of an expression, without checking it.
-pub(super) fn lanes_of_expr(kernel: &Kernel, e: &Expr) -> u16 {
-    match e {
-        Expr::Int(_, _)
-        | Expr::Float(_, _)
-        | Expr::BlockIdx(_)
-        | Expr::ThreadIdx(_)
-        | Expr::Lane(_, _) => 1,
-        Expr::Var(var) => kernel.vars.get(*var).map_or(1, |info| info.ty.lanes),
-        Expr::Cast(ty, _) => ty.lanes,
-        Expr::Binary(_, a, _) | Expr::Not(a) | Expr::Select(_, a, _) => lanes_of_expr(kernel, a),
-        Expr::Call(_, args) => args.first().map_or(1, |a| lanes_of_expr(kernel, a)),
-        Expr::Load {
-            array: _,
-            index: _,
-            lanes,
-        }
-        | Expr::Splat(_, lanes)
-        | Expr::Ramp(_, _, lanes) => *lanes,
-        Expr::Pack(lanes) => lanes.len() as u16,
-    }
 }

@@ -12,7 +12,7 @@ use super::emit::{self, KernelArgs};
 use super::host::{parallel_loop, segments};
 use super::isa::host_isa;
 use super::{CodegenError, Verify, helpers, opt};
-use crate::kernel::{HostExpr, Kernel};
+use crate::kernel::{Expr, HostExpr, Kernel, Stmt, VarId};
 
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
 pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
@@ -143,6 +143,7 @@ fn define(
     let mut context = FunctionBuilderContext::new();
     let mut out = Vec::new();
     for (i, kernel) in kernels.iter().enumerate() {
+        check_names(kernel)?;
         let mut pieces = Vec::new();
         for (j, segment) in segments(kernel).iter().enumerate() {
             // Kernels of different functions may share a name.
@@ -183,6 +184,38 @@ fn define_piece(
     })
 }
 
+/// Every variable and array that a kernel names is one of its own: after that their types can be asked for.
+fn check_names(kernel: &Kernel) -> Result<(), CodegenError> {
+    let mut vars: Vec<VarId> = kernel.scalars.iter().map(|(var, _)| *var).collect();
+    let mut arrays = vec![];
+    for stmt in &kernel.body {
+        stmt.walk(&mut |stmt| match stmt {
+            Stmt::Let(var, _) | Stmt::For { var, .. } => vars.push(*var),
+            Stmt::Store { array, .. } => arrays.push(*array),
+            Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => {}
+        });
+        stmt.walk_exprs(&mut |e| match e {
+            Expr::Var(var) => vars.push(*var),
+            Expr::Load { array, .. } => arrays.push(*array),
+            _ => {}
+        });
+    }
+    if let Some(&var) = vars.iter().find(|var| kernel.vars.get(**var).is_none()) {
+        let kernel = kernel.name.clone();
+        return Err(CodegenError::Unbound { kernel, var });
+    }
+    match arrays
+        .iter()
+        .find(|array| kernel.arrays.get(**array).is_none())
+    {
+        Some(&array) => Err(CodegenError::UnknownArray {
+            kernel: kernel.name.clone(),
+            array,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// The Cranelift functions of a kernel as text, before Cranelift optimises it.
 ///
 /// # Errors
@@ -190,6 +223,7 @@ fn define_piece(
 pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     let isa = host_isa(Verify::No)?;
     let isa: &dyn TargetIsa = &*isa;
+    check_names(kernel)?;
     let mut text = format!("; {}: {}\n", kernel.name, kernel.comment);
     for segment in segments(kernel) {
         let mut func = Function::new();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{ArrayId, Expr, Kernel, Space, Stmt};
+use crate::kernel::{ArrayId, Expr, Kernel, Space};
 use crate::support::SideTable;
 
 /// More variables than this are worse than an array.
@@ -21,32 +21,10 @@ pub(super) enum LocalForm {
 /// Decides the form of every local array.
 pub(super) fn local_forms(kernel: &Kernel) -> SideTable<ArrayId, LocalForm> {
     let mut accesses: HashMap<ArrayId, Vec<(Option<i64>, u16)>> = HashMap::new();
-    let mut note = |array: ArrayId, index: &Expr, lanes: u16| {
+    kernel.walk_accesses(&mut |array, index, lanes| {
         let found = accesses.entry(array).or_default();
         found.push((constant(index), lanes));
-    };
-    for stmt in &kernel.body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Store {
-                array,
-                index,
-                value,
-            } = s
-            {
-                note(*array, index, kernel.ty(value).lanes);
-            }
-        });
-        stmt.walk_exprs(&mut |e| {
-            if let Expr::Load {
-                array,
-                index,
-                lanes,
-            } = e
-            {
-                note(*array, index, *lanes);
-            }
-        });
-    }
+    });
     let mut forms = SideTable::new();
     for (id, array) in kernel
         .arrays

@@ -1,6 +1,6 @@
 //! The structure of kernel IR: what is directly below an expression or statement, and what is built on that.
 
-use super::{Expr, Stmt, VarId};
+use super::{ArrayId, Expr, Kernel, Stmt, VarId};
 
 impl Expr {
     /// The expressions directly below.
@@ -168,5 +168,33 @@ impl Stmt {
         exprs.into_iter().for_each(|e| *e = f(e));
         let inside = inside.into_iter().flatten();
         inside.for_each(|stmt| stmt.map_exprs(f));
+    }
+}
+
+impl Kernel {
+    /// Calls `f` with the array, the index of the first element and the number of elements of every access.
+    pub fn walk_accesses<'a>(&'a self, f: &mut dyn FnMut(ArrayId, &'a Expr, u16)) {
+        for stmt in &self.body {
+            stmt.walk(&mut |stmt| {
+                if let Stmt::Store {
+                    array,
+                    index,
+                    value,
+                } = stmt
+                {
+                    f(*array, index, self.ty(value).lanes);
+                }
+            });
+            stmt.walk_exprs(&mut |e| {
+                if let Expr::Load {
+                    array,
+                    index,
+                    lanes,
+                } = e
+                {
+                    f(*array, index, *lanes);
+                }
+            });
+        }
     }
 }

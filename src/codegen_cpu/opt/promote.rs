@@ -7,7 +7,6 @@
 
 use super::{Loop, Optimizer, binary, load};
 use crate::codegen_cpu::index::Poly;
-use crate::codegen_cpu::locals::lanes_of_expr;
 use crate::kernel::{ArrayId, Expr, Space, Stmt};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -179,7 +178,7 @@ impl Optimizer {
                 continue;
             };
             if *to == array {
-                found.push((index.clone(), lanes_of_expr(&self.kernel, value), true));
+                found.push((index.clone(), self.kernel.ty(value).lanes, true));
             }
             for e in [index, value] {
                 e.walk(&mut |e| {

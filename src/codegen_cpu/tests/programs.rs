@@ -4,6 +4,7 @@ use super::build::*;
 use super::{check, run_native, tensor};
 use crate::codegen_cpu::CodegenError;
 use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt, Ty};
+use crate::support::Id;
 use crate::tensor::scalar::{BinOp, Scalar};
 use crate::tensor::{ScalarType, Tensor};
 
@@ -186,6 +187,8 @@ fn ill_formed_kernels_are_errors() {
         add(Expr::Float(1.0, F32), Expr::Int(1, I64)),
         Expr::Lane(Box::new(Expr::Float(1.0, F32)), 3),
         Expr::Splat(Box::new(Expr::Float(1.0, F32)), 60000),
+        v(Id::from_index(99)),
+        load(Id::from_index(99), int(0), 1),
     ] {
         k.body = vec![store(a, int(0), value)];
         assert!(super::compile(&[&k], super::CompileOptions::default()).is_err());

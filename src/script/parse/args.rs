@@ -89,6 +89,10 @@ impl Context<'_> {
             };
             return Err(self.error(keyword, kind));
         }
-        Ok(&call.arguments.args)
+        let args = &call.arguments.args;
+        if let Some(starred) = args.iter().find(|arg| arg.is_starred_expr()) {
+            return Err(self.unsupported(starred, "`*` in arguments", ""));
+        }
+        Ok(args)
     }
 }

@@ -128,7 +128,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Something that needs no computation.
+    /// Something that needs no computation; the result of a call or subscript is bound to a name.
     pub(super) fn leaf(&mut self, node: &ast::Expr) -> Parse<Arg> {
         match node {
             ast::Expr::Name(name) => self.name(name),
@@ -147,10 +147,9 @@ impl Reader<'_, '_> {
             | ast::Expr::UnaryOp(_)
             | ast::Expr::BinOp(_)
             | ast::Expr::Compare(_) => Ok(Arg::Prim(self.scalar(node)?)),
-            _ => match self.def(node)? {
-                Def::Arg(arg) => Ok(arg),
-                def => Ok(Arg::Value(self.bind("lv", def, None, node)?)),
-            },
+            ast::Expr::Call(_) | ast::Expr::Subscript(_) => self.arg(node, "lv"),
+            ast::Expr::Starred(_) => Err(self.cx.unsupported(node, "`*` in arguments", "")),
+            _ => Err(self.cx.expected(node, "a graph value")),
         }
     }
 

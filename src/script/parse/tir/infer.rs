@@ -2,14 +2,17 @@
 //!
 //! Each access of the body gives a region in terms of the iter variables: the loops inside of the block are relaxed to all their
 //! values, nested blocks count by their regions. One region per buffer, the hull of all accesses. An index that is not affine in
-//! the inner loops, or accesses whose distance is not a constant, count as the whole dimension.
+//! the inner loops or in loops with such bounds, or accesses whose distance is not a constant, count as the whole dimension.
 
 use std::collections::HashMap;
 
 use super::block::BlockFrame;
-use crate::ir::{Buffer, BufferRegion, Expr, ExprKind, PrimFunc, Range, Stmt, Var};
+use crate::ir::{Buffer, BufferRegion, Expr, ExprKind, MatchBuffer, PrimFunc, Range, Stmt, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
+
+/// Nodes of a value that a `let` names, with all that it stands for, up to which regions are found in terms of it.
+const LET_NODES: usize = 1000;
 
 /// Inferred regions.
 pub(super) struct Accesses {
@@ -234,14 +237,15 @@ fn range(dim: &Dim, extent: &Expr) -> Range {
 struct Collector<'f> {
     func: &'f PrimFunc,
     frame: &'f BlockFrame,
-    /// Values of the loops inside of the block.
-    relaxed: HashMap<Var, Bounds>,
-    lets: HashMap<Var, Expr>,
+    /// Variables defined inside of the block, with the values that they take; `None` where that is not known.
+    relaxed: HashMap<Var, Option<Bounds>>,
+    /// Variables that stand for a value, with the number of its nodes.
+    lets: HashMap<Var, (Expr, usize)>,
     reads: Hull,
     writes: Hull,
 }
 
-impl Collector<'_> {
+impl<'f> Collector<'f> {
     fn stmts(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
@@ -252,14 +256,16 @@ impl Collector<'_> {
                 let l = &self.func.loops[*id];
                 self.expr(&l.min);
                 self.expr(&l.extent);
-                let last = l.min.clone() + &l.extent - 1;
-                if let (Some(first), Some(last)) = (self.bounds(&l.min), self.bounds(&last)) {
-                    let bounds = Bounds {
+                let (min, extent) = (self.resolved(&l.min), self.resolved(&l.extent));
+                let last = min.clone() + &extent - 1;
+                let bounds = match (self.bounds(&min), self.bounds(&last)) {
+                    (Some(first), Some(last)) => Some(Bounds {
                         first: first.first,
                         last: last.last,
-                    };
-                    self.relaxed.insert(l.var.clone(), bounds);
-                }
+                    }),
+                    _ => None,
+                };
+                self.relaxed.insert(l.var.clone(), bounds);
                 self.stmts(self.func.tree.body(*id));
             }
             Stmt::Block(id) => {
@@ -287,9 +293,7 @@ impl Collector<'_> {
                 self.region(&element_region(buffer, indices), Access::Write);
             }
             Stmt::Let { var, value, body } => {
-                self.expr(value);
-                let value = self.resolved(value);
-                self.lets.insert(var.clone(), value);
+                self.define(var, value);
                 self.stmts(body);
             }
             Stmt::If { .. } | Stmt::While { .. } | Stmt::Assert { .. } | Stmt::Evaluate(_) => {
@@ -301,26 +305,55 @@ impl Collector<'_> {
 
     /// Adds the loads in an expression, outer before inner.
     fn expr(&mut self, e: &Expr) {
-        e.walk(&mut |node| {
-            if let ExprKind::Load(buffer, indices) = node.kind() {
+        match e.kind() {
+            ExprKind::Let { var, value, body } => {
+                self.define(var, value);
+                return self.expr(body);
+            }
+            ExprKind::Load(buffer, indices) => {
                 self.region(&element_region(buffer, indices), Access::Read);
             }
+            _ => {}
+        }
+        e.children().into_iter().for_each(|child| self.expr(child));
+    }
+
+    /// Takes note of a `let`. Values that stand for values may grow without limit: one that is too large counts as unknown.
+    fn define(&mut self, var: &Var, value: &Expr) {
+        self.expr(value);
+        let mut nodes = 0usize;
+        value.walk(&mut |e| {
+            let own = e
+                .as_var()
+                .and_then(|var| self.lets.get(var))
+                .map_or(1, |l| l.1);
+            nodes = nodes.saturating_add(own);
             true
         });
+        if nodes > LET_NODES {
+            self.relaxed.insert(var.clone(), None);
+        } else {
+            let value = self.resolved(value);
+            self.lets.insert(var.clone(), (value, nodes));
+        }
     }
 
     fn region(&mut self, region: &BufferRegion, access: Access) {
-        let view = self
-            .frame
-            .match_buffers
-            .iter()
-            .find(|m| m.buffer == region.buffer);
-        let region = view.map_or(region, |view| &view.source);
+        let mut region = region;
+        // A view counts as all that it views.
+        while let Some(view) = self.view_of(&region.buffer) {
+            region = &view.source;
+        }
         let dims = region.region.iter().map(|range| self.dim(range)).collect();
         match access {
             Access::Read => self.reads.add(&region.buffer, dims),
             Access::Write => self.writes.add(&region.buffer, dims),
         }
+    }
+
+    fn view_of(&self, buffer: &Buffer) -> Option<&'f MatchBuffer> {
+        let mut views = self.frame.match_buffers.iter();
+        views.find(|view| view.buffer == *buffer)
     }
 
     fn dim(&self, range: &Range) -> Dim {
@@ -348,7 +381,7 @@ impl Collector<'_> {
         if self.lets.is_empty() {
             e.clone()
         } else {
-            e.substitute(&|var| self.lets.get(var).cloned())
+            e.substitute(&|var| self.lets.get(var).map(|l| l.0.clone()))
         }
     }
 
@@ -369,7 +402,7 @@ impl Collector<'_> {
             });
         }
         match e.kind() {
-            ExprKind::Var(var) => self.relaxed.get(var).cloned(),
+            ExprKind::Var(var) => self.relaxed.get(var).cloned().flatten(),
             ExprKind::Binary(BinOp::Add, a, b) => {
                 let (a, b) = (self.bounds(a)?, self.bounds(b)?);
                 Some(Bounds {

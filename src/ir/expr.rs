@@ -285,7 +285,8 @@ impl Expr {
     /// An element of a buffer; with a vector as last index, as many elements as it has lanes.
     pub fn load(buffer: &Buffer, indices: Vec<Self>) -> Self {
         let lanes = indices.last().map_or(1, |index| index.dtype().lanes);
-        let dtype = buffer.dtype().with_lanes(buffer.dtype().lanes * lanes);
+        let lanes = buffer.dtype().lanes.saturating_mul(lanes); // the verifier refuses what is cut off here
+        let dtype = buffer.dtype().with_lanes(lanes);
         Self::new(ExprKind::Load(buffer.clone(), indices), dtype)
     }
 
@@ -391,7 +392,7 @@ impl Expr {
 }
 
 /// Gives both operands one type: lanes by broadcast, then a constant takes the other's type, then the narrower integer is
-/// widened. Operands that differ otherwise are left for the verifier to report.
+/// widened, or of one width the signed one made unsigned. Operands that differ otherwise are left for the verifier to report.
 fn match_types(a: Expr, b: Expr) -> (Expr, Expr) {
     let (a, b) = match (a.dtype().lanes, b.dtype().lanes) {
         (1, n) if n > 1 => (Expr::broadcast(a, n), b),
@@ -419,7 +420,7 @@ fn match_types(a: Expr, b: Expr) -> (Expr, Expr) {
         }
         (_, _) if fits(&a, tb) => (a.cast(tb), b),
         (sa, sb) if sa.is_int() && sb.is_int() => {
-            if sa.bytes() >= sb.bytes() {
+            if (sa.bytes(), sa.is_unsigned_int()) >= (sb.bytes(), sb.is_unsigned_int()) {
                 let b = b.cast(ta);
                 (a, b)
             } else {

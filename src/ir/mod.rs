@@ -6,6 +6,7 @@
 pub mod alpha_eq;
 pub mod attrs;
 mod buffer;
+pub(crate) mod defined;
 mod expr;
 pub mod graph;
 mod init;

@@ -2,13 +2,15 @@
 //!
 //! Every variable and buffer is defined around its use; the body of a block with iter variables sees no loop variable from
 //! outside, which only bindings and predicates may name (TVM: a block is isolated from its loops); operands have the
-//! types that the operators ask for; accesses have as many indices as the buffer has dimensions; the links of the loop tree
+//! types that the operators ask for; accesses have as many indices as the buffer has dimensions; views are like their regions; the links of the loop tree
 //! agree with the bodies. All violations are collected.
 
 use std::collections::{HashMap, HashSet};
 
+use super::graph::dims::{Proof, compare_dims};
 use super::{
-    Block, BlockId, Buffer, BufferRegion, Expr, LoopId, Param, Place, PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, BufferRegion, Expr, LoopId, MatchBuffer, Param, Place, PrimFunc, Stmt,
+    Var,
 };
 use crate::tensor::DType;
 
@@ -120,6 +122,62 @@ pub enum PrimFuncErrorKind {
         left: DType,
         /// Type of the other operand.
         right: DType,
+    },
+    /// Operands or arguments for which an operator or function has no meaning.
+    #[error("`{op}` is not defined for {found}")]
+    NotDefined {
+        /// The operator or function.
+        op: String,
+        /// Type of the operands.
+        found: DType,
+    },
+    /// A function with a wrong number of arguments.
+    #[error("`{function}` takes {expected} arguments, {got} given")]
+    ArgumentCount {
+        /// The function.
+        function: &'static str,
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// An access of more lanes than a vector has.
+    #[error("an access of buffer `{name}` has more than 65535 lanes")]
+    TooManyLanes {
+        /// Name of the buffer.
+        name: String,
+    },
+    /// A view of another type or scope than its source.
+    #[error("view `{name}` is of another type or scope than `{of}`")]
+    ViewType {
+        /// Name of the view.
+        name: String,
+        /// Name of the source.
+        of: String,
+    },
+    /// A view of more dimensions than its source, or one that drops an extent other than 1.
+    #[error(
+        "view `{name}` has {ndim} dimensions, which are not those of its region of `{of}` without leading extents of 1"
+    )]
+    ViewRank {
+        /// Name of the view.
+        name: String,
+        /// Its dimensions.
+        ndim: usize,
+        /// Name of the source.
+        of: String,
+    },
+    /// A view with an extent that is not that of its region.
+    #[error(
+        "dimension {dim} of view `{name}` is not shown to have the extent of its region of `{of}`"
+    )]
+    ViewExtent {
+        /// Name of the view.
+        name: String,
+        /// The dimension.
+        dim: usize,
+        /// Name of the source.
+        of: String,
     },
     /// A handle of a removed loop or block in a body.
     #[error("{place:?} is in a body but was removed")]
@@ -376,9 +434,34 @@ impl Verifier<'_> {
         }
         for view in &block.match_buffers {
             self.region(&view.source);
+            self.view(view);
             self.define_dims(&view.buffer);
             self.define_buffer(&view.buffer);
             self.shape(&view.buffer);
+        }
+    }
+
+    /// Checks that a view is like its region (TVM: `MatchBufferRegion`). An extent that is a variable gets its value from it.
+    fn view(&mut self, view: &MatchBuffer) {
+        let (buffer, source) = (&view.buffer, &view.source.buffer);
+        let names = || (buffer.name().to_owned(), source.name().to_owned());
+        if buffer.dtype() != source.dtype() || buffer.scope() != source.scope() {
+            let (name, of) = names();
+            self.error(PrimFuncErrorKind::ViewType { name, of });
+        }
+        let region = &view.source.region;
+        let lead = region.len().checked_sub(buffer.ndim());
+        let lead = lead.filter(|&lead| region[..lead].iter().all(|r| r.extent.is_one()));
+        let Some(lead) = lead else {
+            let ((name, of), ndim) = (names(), buffer.ndim());
+            self.error(PrimFuncErrorKind::ViewRank { name, ndim, of });
+            return;
+        };
+        for (dim, (range, extent)) in region[lead..].iter().zip(buffer.shape()).enumerate() {
+            if extent.as_var().is_none() && compare_dims(extent, &range.extent) != Proof::Yes {
+                let (name, of) = names();
+                self.error(PrimFuncErrorKind::ViewExtent { name, dim, of });
+            }
         }
     }
 
@@ -418,8 +501,7 @@ impl Verifier<'_> {
                 indices,
                 value,
             } => {
-                self.buffer_use(buffer, indices.len());
-                indices.iter().for_each(|index| self.index(index));
+                self.indices(buffer, indices);
                 self.expr(value);
                 let expected = Expr::load(buffer, indices.clone()).dtype();
                 self.typed("a stored value", value, expected);

@@ -211,11 +211,19 @@ pub enum ScriptErrorKind {
     #[error("`{op}` is not defined for {left} and {right}")]
     Operands {
         /// The operator.
-        op: &'static str,
+        op: String,
         /// Type of the left side.
         left: DType,
         /// Type of the right side.
         right: DType,
+    },
+    /// Arguments for which a function has no meaning.
+    #[error("`{function}` is not defined for {found}")]
+    NotDefined {
+        /// The function.
+        function: String,
+        /// Type of the arguments.
+        found: DType,
     },
     /// A number that does not fit its type or its purpose.
     #[error("the number {number} is out of range: {expected}")]
@@ -283,7 +291,11 @@ impl ScriptErrorKind {
             Self::Type { expected, .. } if expected == "bool" => {
                 Some("compare it, as in `x != 0`".to_owned())
             }
-            Self::Type { expected, .. } if expected.parse::<DType>().is_ok() => {
+            Self::Type { expected, found }
+                if expected
+                    .parse::<DType>()
+                    .is_ok_and(|dtype| dtype.lanes == found.lanes) =>
+            {
                 Some(format!("write `T.Cast(\"{expected}\", value)` to convert it"))
             }
             Self::UnknownThread { .. } => Some(

@@ -1,8 +1,9 @@
 //! Expressions: what they use is defined, and their operands are of the right types.
 
 use super::{PrimFuncErrorKind, VarKind, Verifier};
-use crate::ir::{Expr, ExprKind, Var};
+use crate::ir::{Buffer, Expr, ExprKind, Var, defined};
 use crate::tensor::DType;
+use crate::tensor::scalar::Intrin;
 
 impl Verifier<'_> {
     fn var(&mut self, var: &Var) {
@@ -30,8 +31,23 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks an index, which may be a vector.
-    pub(super) fn index(&mut self, e: &Expr) {
+    /// Checks the indices of an access, of which the last may be a vector.
+    pub(super) fn indices(&mut self, buffer: &Buffer, indices: &[Expr]) {
+        self.buffer_use(buffer, indices.len());
+        let Some((last, before)) = indices.split_last() else {
+            return;
+        };
+        let what = "an index before the last";
+        before.iter().for_each(|index| self.integer(what, index));
+        self.index(last);
+        let (of_buffer, of_index) = (buffer.dtype().lanes, last.dtype().lanes);
+        if of_buffer.checked_mul(of_index).is_none() {
+            let name = buffer.name().to_owned();
+            self.error(PrimFuncErrorKind::TooManyLanes { name });
+        }
+    }
+
+    fn index(&mut self, e: &Expr) {
         self.expr(e);
         let found = e.dtype();
         if !found.is_int() {
@@ -62,6 +78,11 @@ impl Verifier<'_> {
         }
     }
 
+    /// Checks that both have as many lanes.
+    fn same_lanes(&mut self, what: &'static str, e: &Expr, lanes: u16) {
+        self.typed(what, e, e.dtype().with_lanes(lanes));
+    }
+
     fn same_type(&mut self, op: &str, a: &Expr, b: &Expr) {
         let (left, right) = (a.dtype(), b.dtype());
         if left != right {
@@ -70,12 +91,43 @@ impl Verifier<'_> {
         }
     }
 
+    fn defined(&mut self, op: &str, operand: &Expr, defined: bool) {
+        if !defined {
+            let (op, found) = (op.to_owned(), operand.dtype());
+            self.error(PrimFuncErrorKind::NotDefined { op, found });
+        }
+    }
+
+    fn call(&mut self, intrin: Intrin, args: &[Expr]) {
+        args.iter().for_each(|arg| self.expr(arg));
+        let name = intrin.name();
+        if args.len() != intrin.arity() {
+            self.error(PrimFuncErrorKind::ArgumentCount {
+                function: name,
+                expected: intrin.arity(),
+                got: args.len(),
+            });
+        }
+        let Some((first, rest)) = args.split_first() else {
+            return;
+        };
+        rest.iter().for_each(|arg| self.same_type(name, first, arg));
+        self.defined(name, first, defined::intrinsic(intrin, first.dtype()));
+    }
+
     /// Checks an expression and all below.
     pub(super) fn expr(&mut self, e: &Expr) {
         match e.kind() {
             ExprKind::Int(_) | ExprKind::Float(_) => {}
             ExprKind::Var(var) => self.var(var),
-            ExprKind::Cast(a) | ExprKind::Broadcast(a, _) => self.expr(a),
+            ExprKind::Cast(a) => {
+                self.expr(a);
+                self.same_lanes("the operand of a cast", a, e.dtype().lanes);
+            }
+            ExprKind::Broadcast(a, _) => {
+                self.expr(a);
+                self.same_lanes("the operand of a broadcast", a, 1);
+            }
             ExprKind::Not(a) => {
                 self.expr(a);
                 let bools = DType::BOOL.with_lanes(a.dtype().lanes);
@@ -85,32 +137,29 @@ impl Verifier<'_> {
                 self.expr(a);
                 self.expr(b);
                 self.same_type(&format!("{op:?}"), a, b);
-                if op.is_logical() {
-                    let bools = DType::BOOL.with_lanes(a.dtype().lanes);
-                    self.typed("an operand of `and` or `or`", a, bools);
-                }
+                self.defined(&format!("{op:?}"), a, defined::operator(*op, a.dtype()));
             }
             ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
                 [c, a, b].into_iter().for_each(|e| self.expr(e));
-                if !c.dtype().is_bool() {
-                    self.typed("a condition", c, DType::BOOL);
-                }
+                let lanes = if c.dtype().is_vector() {
+                    a.dtype().lanes
+                } else {
+                    1
+                };
+                self.typed("a condition", c, DType::BOOL.with_lanes(lanes));
                 self.same_type("Select", a, b);
             }
-            ExprKind::Load(buffer, indices) => {
-                self.buffer_use(buffer, indices.len());
-                indices.iter().for_each(|index| self.index(index));
-            }
+            ExprKind::Load(buffer, indices) => self.indices(buffer, indices),
             ExprKind::Ramp {
                 base,
                 stride,
                 lanes: _,
             } => {
-                self.expr(base);
-                self.expr(stride);
+                self.integer("the base of a ramp", base);
+                self.integer("the stride of a ramp", stride);
                 self.same_type("Ramp", base, stride);
             }
-            ExprKind::Call(_, args) => args.iter().for_each(|arg| self.expr(arg)),
+            ExprKind::Call(intrin, args) => self.call(*intrin, args),
             ExprKind::Let { var, value, body } => {
                 self.expr(value);
                 self.typed("the value of a let", value, var.dtype());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::ExprKind;
 use crate::ir::{BufferRegion, Loop, LoopKind, Range};
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// `for i in range(16): with block: B[i] = A[i]`, without an iter variable; `change` makes it better or worse.
 fn program(change: impl FnOnce(&mut PrimFunc, LoopId, BlockId)) -> Vec<String> {
@@ -154,4 +154,76 @@ fn all_violations_are_collected() {
         func.blocks[block].bindings.clear();
     });
     assert_eq!(errors.len(), 2);
+}
+
+#[test]
+fn functions_take_arguments_of_one_type_that_they_are_defined_for() {
+    let call = |intrin, args: fn(Expr, Expr) -> Vec<Expr>| {
+        with_value(|value, v, _| Expr::new(ExprKind::Call(intrin, args(value, v)), DType::F32))
+    };
+    assert_eq!(call(Intrin::Exp, |x, _| vec![x]), [""; 0]);
+    assert_eq!(
+        call(Intrin::Exp, |_, v| vec![v]),
+        ["block \"B\": `exp` is not defined for int32"]
+    );
+    assert_eq!(
+        call(Intrin::Pow, |x, v| vec![x, v]),
+        ["block \"B\": `pow` of float32 and int32"]
+    );
+    assert_eq!(
+        call(Intrin::Fma, |x, _| vec![x.clone(), x]),
+        ["block \"B\": `fma` takes 3 arguments, 2 given"]
+    );
+    assert_eq!(
+        with_value(|x, _, _| Expr::binary(BinOp::BitAnd, x.clone(), x)),
+        ["block \"B\": `BitAnd` is not defined for float32"]
+    );
+}
+
+#[test]
+fn lanes_must_agree() {
+    let four = |e: Expr| Expr::broadcast(e, 4);
+    let kind =
+        |make: fn(Expr, Expr) -> ExprKind| with_value(|x, v, _| Expr::new(make(x, v), DType::F32));
+    assert_eq!(
+        kind(|x, _| ExprKind::Cast(Expr::broadcast(x, 4))),
+        ["block \"B\": the operand of a cast is of type float32x4, expected float32"]
+    );
+    assert_eq!(
+        with_value(|x, _, _| Expr::new(ExprKind::Broadcast(four(four(x)), 1), DType::F32)),
+        [
+            "block \"B\": the operand of a broadcast is of type float32x4, expected float32",
+            "block \"B\": the operand of a broadcast is of type float32x4, expected float32"
+        ]
+    );
+    let ramp = |base: Expr| ExprKind::Ramp {
+        stride: base.clone(),
+        base,
+        lanes: 1,
+    };
+    assert_eq!(
+        with_value(|x, _, _| Expr::new(ramp(x), DType::F32)),
+        [
+            "block \"B\": the base of a ramp is of type float32, expected an integer scalar",
+            "block \"B\": the stride of a ramp is of type float32, expected an integer scalar"
+        ]
+    );
+}
+
+#[test]
+fn only_the_last_index_may_be_a_vector() {
+    let matrix = Buffer::new("M", vec![Expr::i32(16), Expr::i32(16)], DType::F32);
+    let load = |at: Vec<Expr>| {
+        program(|func, _, block| {
+            let value = Expr::load(&matrix, at);
+            func.blocks[block].alloc_buffers.push(matrix.clone());
+            func.tree.set_body(block, vec![Stmt::Evaluate(value)]);
+        })
+    };
+    let vector = Expr::ramp(Expr::i32(0), Expr::i32(1), 4);
+    assert_eq!(load(vec![Expr::i32(0), vector.clone()]), [""; 0]);
+    assert_eq!(
+        load(vec![vector, Expr::i32(0)]),
+        ["block \"B\": an index before the last is of type int32x4, expected an integer scalar"]
+    );
 }

@@ -2,7 +2,8 @@
 
 use ruff_python_ast as ast;
 
-use super::context::{Context, Parse, dotted, float_literal, int_literal};
+use super::context::{Context, Parse, dotted};
+use super::number::Number;
 use super::scope::{Binding, most_similar};
 use crate::ir::{Expr, ExprKind, Var};
 use crate::script::ScriptErrorKind;
@@ -134,27 +135,37 @@ impl Context<'_> {
                 }
             }
         } else if dtype.is_float()
-            && let Some(number) = float_literal(value)
+            && let Some(number) = Number::of(value)
         {
-            Expr::float(number, scalar)
-        } else if dtype.is_float()
-            && let Some(number) = int_literal(value)
-        {
-            Expr::float(number as f64, scalar)
+            Expr::float(number.as_float(), scalar)
         } else if let Some(number) = wide_int_literal(value) {
             self.int_constant(value, number, scalar)?
         } else if let ast::Expr::BooleanLiteral(b) = value {
             Expr::constant(b.value.into(), scalar)
         } else {
-            let value = self.expr(value)?;
-            let lanes = value.dtype().lanes.max(dtype.lanes);
-            value.cast(scalar.with_lanes(lanes))
+            let converted = self.expr(value)?;
+            let lanes = converted.dtype().lanes;
+            let converted = converted.cast(scalar.with_lanes(lanes));
+            return if dtype.is_vector() {
+                self.spread(value, converted, dtype.lanes)
+            } else {
+                Ok(converted)
+            };
         };
-        Ok(if dtype.is_vector() && !constant.dtype().is_vector() {
-            Expr::broadcast(constant, dtype.lanes)
-        } else {
-            constant
-        })
+        self.spread(value, constant, dtype.lanes)
+    }
+
+    /// A value of this many lanes: a scalar is the same in all of them.
+    fn spread(&mut self, node: &ast::Expr, value: Expr, lanes: u16) -> Parse<Expr> {
+        let found = value.dtype();
+        if found.lanes == lanes {
+            return Ok(value);
+        }
+        if found.is_vector() {
+            let expected = found.with_lanes(lanes).to_string();
+            return Err(self.error(node, ScriptErrorKind::Type { expected, found }));
+        }
+        Ok(Expr::broadcast(value, lanes))
     }
 
     fn int_constant(&mut self, node: &ast::Expr, number: i128, dtype: DType) -> Parse<Expr> {
@@ -178,9 +189,9 @@ impl Context<'_> {
             (self.condition(a_node)?, self.condition(b_node)?)
         } else {
             let (a, b) = (self.expr(a_node)?, self.expr(b_node)?);
-            self.operands(node, "this function", (a_node, a), (b_node, b))?
+            self.operands(node, path, (a_node, a), (b_node, b))?
         };
-        Ok(Expr::binary(op, a, b))
+        self.apply(node, path, op, a, b)
     }
 
     fn intrinsic(&mut self, node: &ast::ExprCall, path: &str, intrin: Intrin) -> Parse<Expr> {
@@ -193,16 +204,10 @@ impl Context<'_> {
             };
             return Err(self.error(node, kind));
         }
-        let mut args = Vec::new();
-        for arg in nodes {
-            args.push(self.expr(arg)?);
-        }
-        if let [a, b] = &args[..] {
-            let sides = ((&nodes[0], a.clone()), (&nodes[1], b.clone()));
-            let (a, b) = self.operands(node, "this function", sides.0, sides.1)?;
-            args = vec![a, b];
-        }
-        Ok(Expr::call(intrin, args))
+        let args = nodes.iter().map(|arg| Ok((arg, self.expr(arg)?)));
+        let args = args.collect::<Parse<_>>()?;
+        let args = self.unify(node, path, args)?;
+        self.apply_intrinsic(node, path, intrin, args)
     }
 
     /// Functions with a syntax of their own.
@@ -229,25 +234,31 @@ impl Context<'_> {
             "Ramp" => {
                 let [base, stride, lanes] =
                     self.bind_all(node, path, ["base", "stride", "lanes"])?;
-                let (base_value, stride_value) = (self.expr(base)?, self.expr(stride)?);
-                let sides = ((base, base_value), (stride, stride_value));
-                let (base, stride) = self.operands(node, "this function", sides.0, sides.1)?;
+                let values = (self.integer_scalar(base)?, self.integer_scalar(stride)?);
+                let sides = ((base, values.0), (stride, values.1));
+                let (base, stride) = self.operands(node, path, sides.0, sides.1)?;
                 Ok(Expr::ramp(base, stride, self.lanes(lanes)?))
             }
             "Broadcast" => {
                 let [value, lanes] = self.bind_all(node, path, ["value", "lanes"])?;
-                let value = self.expr(value)?;
-                Ok(Expr::broadcast(value, self.lanes(lanes)?))
+                let scalar = self.expr(value)?;
+                if scalar.dtype().is_vector() {
+                    return Err(self.expected(value, "a scalar"));
+                }
+                Ok(Expr::broadcast(scalar, self.lanes(lanes)?))
             }
             "ceildiv" => {
                 let [a, b] = self.bind_all(node, path, ["a", "b"])?;
                 let (a_value, b_value) = (self.expr(a)?, self.expr(b)?);
-                let (a, b) = self.operands(node, "this function", (a, a_value), (b, b_value))?;
-                Ok((a + &b - 1).floor_div(b))
+                let (a, b) = self.operands(node, path, (a, a_value), (b, b_value))?;
+                self.apply(node, path, BinOp::FloorDiv, a + &b - 1, b)
             }
             "min_value" | "max_value" | "infinity" => {
-                let [dtype] = self.bind_all(node, path, ["dtype"])?;
-                let dtype = self.dtype(dtype)?;
+                let [dtype_node] = self.bind_all(node, path, ["dtype"])?;
+                let dtype = self.dtype(dtype_node)?;
+                if dtype.is_vector() {
+                    return Err(self.expected(dtype_node, "the dtype of a scalar"));
+                }
                 Ok(limit(name, dtype))
             }
             "Let" => self.let_expr(node, path),
@@ -273,13 +284,16 @@ impl Context<'_> {
     }
 
     /// A conversion that is kept as it is written, also of a constant.
-    fn conversion(&mut self, dtype: &ast::Expr, value: &ast::Expr) -> Parse<Expr> {
+    fn conversion(&mut self, dtype: &ast::Expr, value_node: &ast::Expr) -> Parse<Expr> {
         let dtype = self.dtype(dtype)?;
-        let value = self.expr(value)?;
-        if value.dtype() == dtype {
-            return Ok(value);
-        }
-        Ok(Expr::new(ExprKind::Cast(value), dtype))
+        let value = self.expr(value_node)?;
+        let own = DType::of(dtype.scalar).with_lanes(value.dtype().lanes);
+        let value = if value.dtype() == own {
+            value
+        } else {
+            Expr::new(ExprKind::Cast(value), own)
+        };
+        self.spread(value_node, value, dtype.lanes)
     }
 
     fn choice(
@@ -292,7 +306,11 @@ impl Context<'_> {
             self.bind_all(node, path, ["condition", "true_value", "false_value"])?;
         let cond = self.condition(cond)?;
         let (a, b) = (self.expr(a_node)?, self.expr(b_node)?);
-        let (a, b) = self.operands(node, "this function", (a_node, a), (b_node, b))?;
+        let (mut a, mut b) = self.operands(node, path, (a_node, a), (b_node, b))?;
+        if cond.dtype().is_vector() {
+            a = self.spread(a_node, a, cond.dtype().lanes)?;
+            b = self.spread(b_node, b, cond.dtype().lanes)?;
+        }
         Ok(make(cond, a, b))
     }
 

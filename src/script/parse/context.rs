@@ -256,13 +256,7 @@ impl<'a> Context<'a> {
         if int_literal(node).is_some() && dim.dtype().bytes() < int.bytes() {
             return Ok(dim.cast(int)); // widened only: a literal that needs int64 has it already
         }
-        if dim.dtype().is_int() && !dim.dtype().is_vector() {
-            Ok(dim)
-        } else {
-            let expected = "an integer scalar".to_owned();
-            let found = dim.dtype();
-            Err(self.error(node, ScriptErrorKind::Type { expected, found }))
-        }
+        self.check_integer_scalar(node, dim)
     }
 
     fn dim_in_string(&mut self, node: &ast::ExprStringLiteral, int: DType) -> Parse<Expr> {

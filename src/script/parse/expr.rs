@@ -6,24 +6,19 @@
 use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
-use super::context::{Context, Parse, float_literal, int_literal};
+use super::context::{Context, Parse};
+use super::number::Number;
 use super::scope::Binding;
-use crate::ir::{Buffer, Expr, ExprKind};
+use crate::ir::{Buffer, Expr, ExprKind, defined};
 use crate::script::ScriptErrorKind;
-use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::{DType, ScalarType};
 
 impl Context<'_> {
     /// Reads an expression.
     pub(super) fn expr(&mut self, node: &ast::Expr) -> Parse<Expr> {
-        if let Some(value) = folded_int(node) {
-            return Ok(match i32::try_from(value) {
-                Ok(small) => Expr::i32(small),
-                Err(_) => Expr::i64(value),
-            });
-        }
-        if let Some(value) = float_literal(node) {
-            return Ok(Expr::float(value, DType::F32));
+        if let Some(number) = Number::of(node) {
+            return Ok(number.alone());
         }
         match node {
             ast::Expr::BooleanLiteral(b) => Ok(Expr::bool(b.value)),
@@ -62,6 +57,22 @@ impl Context<'_> {
         Ok(adopt(node, value, dtype))
     }
 
+    /// Reads an expression that must be an integer scalar.
+    pub(super) fn integer_scalar(&mut self, node: &ast::Expr) -> Parse<Expr> {
+        let value = self.expr(node)?;
+        self.check_integer_scalar(node, value)
+    }
+
+    /// The value, which must be an integer scalar.
+    pub(super) fn check_integer_scalar(&mut self, node: &ast::Expr, value: Expr) -> Parse<Expr> {
+        let found = value.dtype();
+        if found.is_int() && !found.is_vector() {
+            return Ok(value);
+        }
+        let expected = "an integer scalar".to_owned();
+        Err(self.error(node, ScriptErrorKind::Type { expected, found }))
+    }
+
     fn number_out_of_range(&mut self, node: &ast::ExprNumberLiteral) -> Parse<Expr> {
         let number = self.source(node).trim_matches('`').to_owned();
         if let ast::Number::Complex { real: _, imag: _ } = node.value {
@@ -88,7 +99,7 @@ impl Context<'_> {
 
     fn binary(&mut self, node: &ast::ExprBinOp) -> Parse<Expr> {
         let (a, b) = (self.expr(&node.left)?, self.expr(&node.right)?);
-        let (a, b) = self.operands(node, symbol(node.op), (&node.left, a), (&node.right, b))?;
+        let (a, b) = self.operands(node, node.op.as_str(), (&node.left, a), (&node.right, b))?;
         let dtype = a.dtype();
         let op = match node.op {
             ast::Operator::Add => BinOp::Add,
@@ -101,7 +112,9 @@ impl Context<'_> {
             }
             ast::Operator::FloorDiv => BinOp::FloorDiv,
             ast::Operator::Mod => BinOp::FloorMod,
-            ast::Operator::Pow => return Ok(Expr::call(Intrin::Pow, vec![a, b])),
+            ast::Operator::Pow => {
+                return self.apply_intrinsic(node, node.op.as_str(), Intrin::Pow, vec![a, b]);
+            }
             ast::Operator::BitAnd => BinOp::BitAnd,
             ast::Operator::BitOr => BinOp::BitOr,
             ast::Operator::BitXor => BinOp::BitXor,
@@ -109,17 +122,39 @@ impl Context<'_> {
             ast::Operator::RShift => BinOp::Shr,
             ast::Operator::MatMult => return Err(self.unsupported(node, "`@`", "")),
         };
-        let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
-        let shift = matches!(op, BinOp::Shl | BinOp::Shr);
-        let defined = match () {
-            () if bitwise => !dtype.is_float(),
-            () if shift => dtype.is_int(),
-            () => !dtype.is_bool(),
-        };
-        if !defined {
-            return Err(self.no_operator(node, symbol(node.op), &a, &b));
+        self.apply(node, node.op.as_str(), op, a, b)
+    }
+
+    /// `a op b` of operands of one type, if it is defined for that.
+    pub(super) fn apply(
+        &mut self,
+        node: &impl Ranged,
+        name: &str,
+        op: BinOp,
+        a: Expr,
+        b: Expr,
+    ) -> Parse<Expr> {
+        if defined::operator(op, a.dtype()) {
+            Ok(Expr::binary(op, a, b))
+        } else {
+            Err(self.no_operator(node, name, &a, &b))
         }
-        Ok(Expr::binary(op, a, b))
+    }
+
+    /// An intrinsic of arguments of one type, if it is defined for that.
+    pub(super) fn apply_intrinsic(
+        &mut self,
+        node: &impl Ranged,
+        name: &str,
+        intrin: Intrin,
+        args: Vec<Expr>,
+    ) -> Parse<Expr> {
+        let found = args[0].dtype();
+        if defined::intrinsic(intrin, found) {
+            return Ok(Expr::call(intrin, args));
+        }
+        let function = name.to_owned();
+        Err(self.error(node, ScriptErrorKind::NotDefined { function, found }))
     }
 
     fn unary(&mut self, node: &ast::ExprUnaryOp) -> Parse<Expr> {
@@ -169,8 +204,8 @@ impl Context<'_> {
         let mut left_node = &*node.left;
         let mut left = self.expr(left_node)?;
         let mut all: Option<Expr> = None;
-        for (op, right_node) in node.ops.iter().zip(&node.comparators) {
-            let op = match op {
+        for (name, right_node) in node.ops.iter().zip(&node.comparators) {
+            let op = match name {
                 ast::CmpOp::Eq => BinOp::Eq,
                 ast::CmpOp::NotEq => BinOp::Ne,
                 ast::CmpOp::Lt => BinOp::Lt,
@@ -183,8 +218,8 @@ impl Context<'_> {
             };
             let right = self.expr(right_node)?;
             let sides = ((left_node, left), (right_node, right.clone()));
-            let (a, b) = self.operands(node, "comparison", sides.0, sides.1)?;
-            let one = Expr::binary(op, a, b);
+            let (a, b) = self.operands(node, name.as_str(), sides.0, sides.1)?;
+            let one = self.apply(node, name.as_str(), op, a, b)?;
             all = Some(match all {
                 None => one,
                 Some(before) => Expr::binary(BinOp::And, before, one),
@@ -198,32 +233,62 @@ impl Context<'_> {
     pub(super) fn operands(
         &mut self,
         node: &impl Ranged,
-        op: &'static str,
-        (a_node, a): (&ast::Expr, Expr),
-        (b_node, b): (&ast::Expr, Expr),
+        op: &str,
+        a: (&ast::Expr, Expr),
+        b: (&ast::Expr, Expr),
     ) -> Parse<(Expr, Expr)> {
-        let (ta, tb) = (a.dtype(), b.dtype());
-        let (a, b) = match (is_literal(a_node), is_literal(b_node)) {
-            (true, false) => (adopt(a_node, a, DType::of(tb.scalar)), b),
-            (false, true) => (a, adopt(b_node, b, DType::of(ta.scalar))),
-            _ => (a, b),
+        let mut both = self.unify(node, op, vec![a, b])?.into_iter();
+        let mut next = || both.next().expect("as many come out as go in");
+        Ok((next(), next()))
+    }
+
+    /// Brings operands to one type: numbers take that of the others, then all take the one that ranks highest, and scalars are
+    /// spread over the lanes of vectors.
+    pub(super) fn unify(
+        &mut self,
+        node: &impl Ranged,
+        op: &str,
+        operands: Vec<(&ast::Expr, Expr)>,
+    ) -> Parse<Vec<Expr>> {
+        let highest = |scalars: Vec<ScalarType>| scalars.into_iter().max_by_key(|s| rank(*s));
+        let typed = operands
+            .iter()
+            .filter(|(node, _)| Number::of(node).is_none());
+        let typed = highest(typed.map(|(_, e)| e.dtype().scalar).collect());
+        let adopted = operands.into_iter().map(|(node, e)| match typed {
+            Some(scalar) => adopt(node, e, DType::of(scalar)),
+            None => e,
+        });
+        let adopted: Vec<Expr> = adopted.collect();
+        let Some(scalar) = highest(adopted.iter().map(|e| e.dtype().scalar).collect()) else {
+            return Ok(vec![]);
         };
-        let (a, b) = promote(a, b);
-        if a.dtype() == b.dtype() {
-            Ok((a, b))
-        } else {
-            Err(self.no_operator(node, op, &a, &b))
+        let lanes = adopted.iter().map(|e| e.dtype().lanes).max().unwrap_or(1);
+        let one_type = adopted.into_iter().map(|e| {
+            let own = e.dtype().lanes;
+            let e = e.cast(DType::of(scalar).with_lanes(own));
+            if own == 1 && lanes > 1 {
+                Expr::broadcast(e, lanes)
+            } else {
+                e
+            }
+        });
+        let operands: Vec<Expr> = one_type.collect();
+        let differs = |pair: &[Expr]| pair[0].dtype() != pair[1].dtype();
+        match operands.windows(2).find(|pair| differs(pair)) {
+            None => Ok(operands),
+            Some(pair) => Err(self.no_operator(node, op, &pair[0], &pair[1])),
         }
     }
 
     fn no_operator(
         &mut self,
         node: &impl Ranged,
-        op: &'static str,
+        op: &str,
         a: &Expr,
         b: &Expr,
     ) -> super::context::Reported {
-        let (left, right) = (a.dtype(), b.dtype());
+        let (op, left, right) = (op.to_owned(), a.dtype(), b.dtype());
         self.error(node, ScriptErrorKind::Operands { op, left, right })
     }
 
@@ -251,22 +316,51 @@ impl Context<'_> {
         }
     }
 
-    /// The indices of a load or store; a slice with a constant length is a vector.
+    /// The nodes of as many indices as the buffer has dimensions.
+    pub(super) fn index_nodes<'n>(
+        &mut self,
+        buffer: &Buffer,
+        node: &'n ast::ExprSubscript,
+    ) -> Parse<&'n [ast::Expr]> {
+        // `A[i, j]`, `A[i]`, `A[()]`
+        let nodes = match &*node.slice {
+            ast::Expr::Tuple(tuple) => &tuple.elts,
+            other => std::slice::from_ref(other),
+        };
+        if nodes.len() == buffer.ndim() {
+            return Ok(nodes);
+        }
+        let kind = ScriptErrorKind::IndexCount {
+            buffer: buffer.name().to_owned(),
+            ndim: buffer.ndim(),
+            got: nodes.len(),
+        };
+        Err(self.error(node, kind))
+    }
+
+    /// The indices of a load or store; the last one may be a vector, as a slice with a constant length is.
     pub(super) fn indices(
         &mut self,
         buffer: &Buffer,
         node: &ast::ExprSubscript,
     ) -> Parse<Vec<Expr>> {
-        let nodes = index_nodes(&node.slice);
-        if nodes.len() != buffer.ndim() {
-            let kind = ScriptErrorKind::IndexCount {
-                buffer: buffer.name().to_owned(),
-                ndim: buffer.ndim(),
-                got: nodes.len(),
-            };
-            return Err(self.error(node, kind));
+        let nodes = self.index_nodes(buffer, node)?;
+        let indices = nodes.iter().map(|index| self.index(index));
+        let indices = indices.collect::<Parse<Vec<_>>>()?;
+        if let [before @ .., last] = &indices[..] {
+            for (node, index) in nodes.iter().zip(before) {
+                self.check_integer_scalar(node, index.clone())?;
+            }
+            if buffer
+                .dtype()
+                .lanes
+                .checked_mul(last.dtype().lanes)
+                .is_none()
+            {
+                return Err(self.expected(node, "a vector of at most 65535 lanes"));
+            }
         }
-        nodes.iter().map(|index| self.index(index)).collect()
+        Ok(indices)
     }
 
     fn index(&mut self, node: &ast::Expr) -> Parse<Expr> {
@@ -291,7 +385,7 @@ impl Context<'_> {
             Some(step) => self.integer(step)?,
             None => 1,
         };
-        let (start, end) = (self.expr(lower)?, self.expr(upper)?);
+        let (start, end) = (self.integer_scalar(lower)?, self.integer_scalar(upper)?);
         let extent = extent(&start, &end).as_int();
         let lanes = extent
             .filter(|&e| e > 0 && step > 0)
@@ -307,14 +401,6 @@ impl Context<'_> {
             }
             None => Err(self.expected(slice, "a slice with a constant number of elements")),
         }
-    }
-}
-
-/// The indices of a subscript: `A[i, j]`, `A[i]`, `A[()]`.
-pub(super) fn index_nodes(node: &ast::Expr) -> &[ast::Expr] {
-    match node {
-        ast::Expr::Tuple(tuple) => &tuple.elts,
-        other => std::slice::from_ref(other),
     }
 }
 
@@ -349,98 +435,16 @@ pub(super) fn extent(start: &Expr, end: &Expr) -> Expr {
     }
 }
 
-/// Brings two operands to one type, as far as TVM does.
-pub(super) fn promote(a: Expr, b: Expr) -> (Expr, Expr) {
-    let (ta, tb) = (a.dtype(), b.dtype());
-    let lanes = ta.lanes.max(tb.lanes);
-    let spread = |e: Expr| {
-        if e.dtype().lanes < lanes {
-            Expr::broadcast(e, lanes)
-        } else {
-            e
-        }
-    };
-    let (a, b) = (spread(a), spread(b));
-    let to = |e: Expr, like: &Expr| {
-        let dtype = like.dtype();
-        e.cast(dtype)
-    };
-    let (sa, sb) = (ta.scalar, tb.scalar);
-    if sa == sb {
-        return (a, b);
-    }
-    let b_wins = match (sa.is_float(), sb.is_float()) {
-        (true, false) => false,
-        (false, true) => true,
-        _ => match (ta.is_bool(), tb.is_bool()) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => sb.bytes() > sa.bytes(),
-        },
-    };
-    if b_wins {
-        (to(a, &b), b)
-    } else {
-        let b = to(b, &a);
-        (a, b)
-    }
+/// Operands of different types take the one that ranks highest: floats before integers before `bool`, wider before narrower
+/// ones, and of one width unsigned before signed and `float16` before `bfloat16` (TVM: `BinaryOpMatchTypes`).
+fn rank(scalar: ScalarType) -> (bool, bool, usize, bool) {
+    let preferred = scalar.is_unsigned_int() || scalar == ScalarType::F16;
+    let number = scalar != ScalarType::Bool;
+    (scalar.is_float(), number, scalar.bytes(), preferred)
 }
 
-/// A number literal takes the type if that holds it; anything else stays.
+/// A number takes the type if that holds it; anything else stays.
 fn adopt(node: &ast::Expr, value: Expr, dtype: DType) -> Expr {
-    let number = if dtype.is_float() {
-        is_literal(node)
-    } else {
-        let range = dtype.scalar.int_range();
-        let holds = |v: i64| range.is_some_and(|(low, high)| (low..=high).contains(&v));
-        dtype.is_int() && folded_int(node).is_some_and(holds)
-    };
-    if number && value.dtype() != dtype {
-        value.cast(dtype)
-    } else {
-        value
-    }
-}
-
-fn is_literal(node: &ast::Expr) -> bool {
-    folded_int(node).is_some() || float_literal(node).is_some()
-}
-
-/// The value of arithmetic on integer literals alone, which Python computes.
-fn folded_int(node: &ast::Expr) -> Option<i64> {
-    match node {
-        ast::Expr::BinOp(op) => {
-            let (a, b) = (folded_int(&op.left)?, folded_int(&op.right)?);
-            match op.op {
-                ast::Operator::Add => a.checked_add(b),
-                ast::Operator::Sub => a.checked_sub(b),
-                ast::Operator::Mult => a.checked_mul(b),
-                ast::Operator::FloorDiv if b != 0 => Some(a.checked_div_euclid(b)?).map(|q| {
-                    // Euclidean and floor division differ for a negative divisor that leaves a remainder.
-                    if b < 0 && a.rem_euclid(b) != 0 {
-                        q - 1
-                    } else {
-                        q
-                    }
-                }),
-                ast::Operator::Mod if b != 0 => {
-                    let r = a.checked_rem(b)?;
-                    Some(if r != 0 && (r < 0) != (b < 0) {
-                        r + b
-                    } else {
-                        r
-                    })
-                }
-                _ => None,
-            }
-        }
-        ast::Expr::UnaryOp(op) if op.op == ast::UnaryOp::USub => {
-            int_literal(node).or_else(|| folded_int(&op.operand)?.checked_neg())
-        }
-        _ => int_literal(node),
-    }
-}
-
-fn symbol(op: ast::Operator) -> &'static str {
-    op.as_str()
+    let number = Number::of(node).and_then(|number| number.as_dtype(dtype));
+    number.unwrap_or(value)
 }

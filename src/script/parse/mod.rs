@@ -9,6 +9,7 @@ mod context;
 mod expr;
 mod module;
 mod nesting;
+mod number;
 mod relax;
 mod scope;
 mod tir;

@@ -181,17 +181,18 @@ impl FuncParser<'_, '_> {
         let (dom, value) = (dom.expect("required"), value.expect("required"));
         let dom = match dom {
             ast::Expr::Tuple(tuple) if tuple.len() == 2 => {
-                let (min, end) = (self.cx.expr(&tuple.elts[0])?, self.cx.expr(&tuple.elts[1])?);
-                between(min, &end)
+                let min = self.cx.integer_scalar(&tuple.elts[0])?;
+                between(min, &self.cx.integer_scalar(&tuple.elts[1])?)
             }
             ast::Expr::Tuple(_) => {
                 return Err(self
                     .cx
                     .expected(dom, "an extent, or a pair of first value and end"));
             }
-            _ => between(Expr::i32(0), &self.cx.expr(dom)?),
+            _ => between(Expr::i32(0), &self.cx.integer_scalar(dom)?),
         };
-        let value = self.cx.expr_as(value, dom.extent.dtype())?;
+        let bound = self.cx.expr_as(value, dom.extent.dtype())?;
+        let value = self.cx.check_integer_scalar(value, bound)?;
         self.iter_var(target, kind, dom, value)
     }
 

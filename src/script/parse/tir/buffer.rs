@@ -6,7 +6,7 @@ use super::{FuncParser, PendingParam};
 use crate::ir::{Buffer, BufferNode, BufferRegion, Expr, MatchBuffer, Range, Scope};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Parse, dotted, int_literal};
-use crate::script::parse::expr::{extent, index_nodes};
+use crate::script::parse::expr::extent;
 use crate::script::parse::scope::Binding;
 use crate::tensor::DType;
 
@@ -71,7 +71,7 @@ impl FuncParser<'_, '_> {
             None => vec![],
         };
         let elem_offset = match elem_offset.filter(|e| !e.is_none_literal_expr()) {
-            Some(offset) => Some(self.cx.expr(offset)?).filter(|e| !e.is_zero()),
+            Some(offset) => Some(self.cx.integer_scalar(offset)?).filter(|e| !e.is_zero()),
             None => None,
         };
         let scope = match scope {
@@ -177,15 +177,7 @@ impl FuncParser<'_, '_> {
             return Ok(BufferRegion::full(&buffer));
         };
         let buffer = self.cx.buffer(&subscript.value)?;
-        let nodes = index_nodes(&subscript.slice);
-        if nodes.len() != buffer.ndim() {
-            let kind = ScriptErrorKind::IndexCount {
-                buffer: buffer.name().to_owned(),
-                ndim: buffer.ndim(),
-                got: nodes.len(),
-            };
-            return Err(self.cx.error(subscript, kind));
-        }
+        let nodes = self.cx.index_nodes(&buffer, subscript)?;
         let dims = nodes
             .iter()
             .zip(buffer.shape())
@@ -197,17 +189,17 @@ impl FuncParser<'_, '_> {
     /// One dimension of a region: a point or a slice. An end that is left out is that of the buffer.
     fn range(&mut self, node: &ast::Expr, dim: &Expr) -> Parse<Range> {
         let ast::Expr::Slice(slice) = node else {
-            return Ok(Range::point(self.cx.expr(node)?));
+            return Ok(Range::point(self.cx.integer_scalar(node)?));
         };
         if let Some(step) = &slice.step {
             return Err(self.cx.unsupported(&**step, "a step in a region", ""));
         }
         let start = match &slice.lower {
-            Some(lower) => self.cx.expr(lower)?,
+            Some(lower) => self.cx.integer_scalar(lower)?,
             None => Expr::int(0, dim.dtype()),
         };
         let end = match &slice.upper {
-            Some(upper) => self.cx.expr(upper)?,
+            Some(upper) => self.cx.integer_scalar(upper)?,
             None => dim.clone(),
         };
         Ok(between(start, &end))

@@ -8,7 +8,6 @@ use crate::ir::{Attrs, Loop, LoopKind, Range, Stmt, ThreadAxis, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
-use crate::tensor::DType;
 
 /// A loop without its variable and body.
 struct Header {
@@ -97,7 +96,7 @@ impl FuncParser<'_, '_> {
                 let zero = crate::ir::Expr::i32(0);
                 let headers = extents.iter().map(|extent| {
                     Ok(Header {
-                        range: between(zero.clone(), &self.extent(extent)?),
+                        range: between(zero.clone(), &self.cx.integer_scalar(extent)?),
                         kind: LoopKind::Serial,
                         annotations: Attrs::new(),
                     })
@@ -162,29 +161,15 @@ impl FuncParser<'_, '_> {
 
     /// `range(stop)` or `range(start, stop)`.
     fn loop_range(&mut self, start: Option<&ast::Expr>, stop: Option<&ast::Expr>) -> Parse<Range> {
-        let first = self.extent(start.expect("it is a required argument"))?;
+        let first = self
+            .cx
+            .integer_scalar(start.expect("it is a required argument"))?;
         Ok(match stop.filter(|s| !s.is_none_literal_expr()) {
             None => between(crate::ir::Expr::i32(0), &first),
             Some(stop) => {
-                let stop = self.extent(stop)?;
+                let stop = self.cx.integer_scalar(stop)?;
                 between(first, &stop)
             }
         })
-    }
-
-    fn extent(&mut self, node: &ast::Expr) -> Parse<crate::ir::Expr> {
-        let value = self.cx.expr(node)?;
-        let dtype: DType = value.dtype();
-        if dtype.is_int() && !dtype.is_vector() {
-            return Ok(value);
-        }
-        let expected = "an integer scalar".to_owned();
-        Err(self.cx.error(
-            node,
-            ScriptErrorKind::Type {
-                expected,
-                found: dtype,
-            },
-        ))
     }
 }

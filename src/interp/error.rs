@@ -85,6 +85,32 @@ pub enum InterpError {
         /// The index.
         index: Vec<i64>,
     },
+    /// A vector where a scalar is needed.
+    #[error("expected a scalar, found a value of type {found}")]
+    Vector {
+        /// Type of the value.
+        found: DType,
+    },
+    /// A buffer that there is no memory for.
+    #[error("no memory for buffer `{buffer}` of shape {shape:?}")]
+    Allocation {
+        /// Name of the buffer.
+        buffer: String,
+        /// Its shape.
+        shape: Vec<i64>,
+    },
+    /// A view with an extent that its region does not have.
+    #[error("dimension {dim} of view `{view}` has the extent {extent}, its region {got}")]
+    ViewExtent {
+        /// Name of the view.
+        view: String,
+        /// Which dimension.
+        dim: usize,
+        /// Extent of the view.
+        extent: i64,
+        /// Extent of the region.
+        got: i64,
+    },
     /// A variable has no value here.
     #[error("variable `{name}` has no value here")]
     UnboundVar {

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::InterpError;
-use super::memory::Memory;
+use super::memory::{Memory, check_index};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Scalar, eval_binary, eval_cast, eval_intrin};
+use crate::tensor::scalar::{BinOp, Scalar, eval_binary, eval_cast, eval_intrin, wrap_int};
 
 /// The lanes of a value.
 pub(super) type Lanes = Vec<Scalar>;
@@ -15,25 +15,35 @@ pub(super) type Lanes = Vec<Scalar>;
 #[derive(Default)]
 pub(super) struct Env {
     pub(super) vars: HashMap<Var, Scalar>,
+    /// Values of the variables that are vectors.
+    vectors: HashMap<Var, Lanes>,
     pub(super) buffers: HashMap<Buffer, Memory>,
-    /// Views: the source, and the first index in it.
-    pub(super) views: HashMap<Buffer, (Buffer, Vec<i64>)>,
+    pub(super) views: HashMap<Buffer, View>,
+}
+
+/// A part of a buffer under a name of its own.
+pub(super) struct View {
+    /// What it views, which may be a view.
+    pub(super) source: Buffer,
+    /// Its first index there.
+    pub(super) origin: Vec<i64>,
+    /// Its own extents, those of the trailing dimensions of the source.
+    pub(super) shape: Vec<i64>,
 }
 
 impl Env {
     /// A scalar value.
     pub(super) fn scalar(&mut self, e: &Expr) -> Result<Scalar, InterpError> {
+        if e.dtype().is_vector() {
+            return Err(InterpError::Vector { found: e.dtype() });
+        }
         let ty = e.dtype().scalar;
         match e.kind() {
             ExprKind::Int(v) => Ok(Scalar::Int(*v)),
             ExprKind::Float(v) => Ok(Scalar::Float(*v)),
             ExprKind::Var(var) => {
-                self.vars
-                    .get(var)
-                    .copied()
-                    .ok_or_else(|| InterpError::UnboundVar {
-                        name: var.name().to_owned(),
-                    })
+                let value = self.vars.get(var).copied();
+                value.ok_or_else(|| unbound_var(var))
             }
             ExprKind::Cast(a) => Ok(eval_cast(self.scalar(a)?, a.dtype().scalar, ty)),
             // `and` and `or` guard what stands to their right.
@@ -58,7 +68,11 @@ impl Env {
                 self.scalar(b)?,
             )?),
             ExprKind::Not(a) => Ok(Scalar::Int((!self.truth(a)?).into())),
-            ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
+            ExprKind::Select(c, a, b) => {
+                let (c, a, b) = (self.truth(c)?, self.scalar(a)?, self.scalar(b)?);
+                Ok(if c { a } else { b })
+            }
+            ExprKind::IfThenElse(c, a, b) => {
                 if self.truth(c)? {
                     self.scalar(a)
                 } else {
@@ -80,8 +94,8 @@ impl Env {
                 Ok(eval_intrin(*intrin, args[0].dtype().scalar, &values)?)
             }
             ExprKind::Let { var, value, body } => {
-                let value = self.scalar(value)?;
-                self.with_var(var, value, |env| env.scalar(body))
+                self.define(var, value)?;
+                self.scalar(body)
             }
             ExprKind::Ramp {
                 base: a,
@@ -107,8 +121,9 @@ impl Env {
                 lanes,
             } => {
                 let (base, stride) = (self.int(base)?, self.int(stride)?);
+                let lane = |i| wrap_int(stride.wrapping_mul(i).wrapping_add(base), ty);
                 Ok((0..i64::from(*lanes))
-                    .map(|i| Scalar::Int(base + i * stride))
+                    .map(|i| Scalar::Int(lane(i)))
                     .collect())
             }
             ExprKind::Cast(a) => {
@@ -132,6 +147,13 @@ impl Env {
                 .into_iter()
                 .map(|v| Scalar::Int((!v.is_true()).into()))
                 .collect()),
+            ExprKind::IfThenElse(c, a, b) if !c.dtype().is_vector() => {
+                if self.truth(c)? {
+                    self.lanes(a)
+                } else {
+                    self.lanes(b)
+                }
+            }
             ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
                 let mut c = self.lanes(c)?;
                 c.resize(lanes, c[0]);
@@ -163,12 +185,16 @@ impl Env {
                     .collect()
             }
             ExprKind::Let { var, value, body } => {
-                let value = self.scalar(value)?;
-                self.with_var(var, value, |env| env.lanes(body))
+                self.define(var, value)?;
+                self.lanes(body)
             }
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => {
-                Ok(vec![self.scalar(e)?; lanes])
-            }
+            ExprKind::Var(var) => self
+                .vectors
+                .get(var)
+                .cloned()
+                .ok_or_else(|| unbound_var(var)),
+            ExprKind::Int(v) => Ok(vec![Scalar::Int(*v); lanes]),
+            ExprKind::Float(v) => Ok(vec![Scalar::Float(*v); lanes]),
         }
     }
 
@@ -195,42 +221,38 @@ impl Env {
         Ok(self.scalar(e)?.is_true())
     }
 
-    /// Runs `f` while the variable has this value.
-    pub(super) fn with_var<T>(
-        &mut self,
-        var: &Var,
-        value: Scalar,
-        f: impl FnOnce(&mut Self) -> Result<T, InterpError>,
-    ) -> Result<T, InterpError> {
-        let before = self.vars.insert(var.clone(), value);
-        let result = f(self);
-        match before {
-            Some(value) => self.vars.insert(var.clone(), value),
-            None => self.vars.remove(var),
-        };
-        result
+    /// Gives a variable the value of an expression. It keeps it after its scope, in which alone the verifier allows its use.
+    pub(super) fn define(&mut self, var: &Var, value: &Expr) -> Result<(), InterpError> {
+        if value.dtype().is_vector() {
+            let lanes = self.lanes(value)?;
+            self.vectors.insert(var.clone(), lanes);
+        } else {
+            let value = self.scalar(value)?;
+            self.vars.insert(var.clone(), value);
+        }
+        Ok(())
     }
 
     /// The buffer that owns the elements, and the index there.
-    fn resolve(&self, buffer: &Buffer, mut index: Vec<i64>) -> (Buffer, Vec<i64>) {
-        let mut at = buffer.clone();
-        while let Some((source, origin)) = self.views.get(&at) {
+    fn resolve(
+        &self,
+        buffer: &Buffer,
+        mut index: Vec<i64>,
+    ) -> Result<(Buffer, Vec<i64>), InterpError> {
+        let mut owner = buffer;
+        while let Some(view) = self.views.get(owner) {
+            check_index(owner.name(), &index, &view.shape)?;
             // A view may drop leading dimensions of extent 1.
-            let skip = origin.len() - index.len().min(origin.len());
-            let mut inner = origin.clone();
-            inner
-                .iter_mut()
-                .skip(skip)
-                .zip(&index)
-                .for_each(|(o, i)| *o += i);
-            index = inner;
-            at = source.clone();
+            let (dropped, kept) = view.origin.split_at(view.origin.len() - view.shape.len());
+            let inner = kept.iter().zip(&index).map(|(o, i)| o + i);
+            index = dropped.iter().copied().chain(inner).collect();
+            owner = &view.source;
         }
-        (at, index)
+        Ok((owner.clone(), index))
     }
 
     fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
-        let (buffer, index) = self.resolve(buffer, index);
+        let (buffer, index) = self.resolve(buffer, index)?;
         let memory = self.buffers.get(&buffer).ok_or_else(|| unbound(&buffer))?;
         memory.load(buffer.name(), &index)
     }
@@ -243,7 +265,7 @@ impl Env {
         value: Scalar,
         from: ScalarType,
     ) -> Result<(), InterpError> {
-        let (buffer, index) = self.resolve(buffer, index);
+        let (buffer, index) = self.resolve(buffer, index)?;
         let memory = self
             .buffers
             .get_mut(&buffer)
@@ -253,6 +275,12 @@ impl Env {
             &index,
             eval_cast(value, from, memory.dtype.scalar),
         )
+    }
+}
+
+fn unbound_var(var: &Var) -> InterpError {
+    InterpError::UnboundVar {
+        name: var.name().to_owned(),
     }
 }
 

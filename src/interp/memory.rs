@@ -1,6 +1,7 @@
 //! Buffers at run time: decoded elements, each with a mark whether it was ever written.
 
 use super::InterpError;
+use crate::ir::Buffer;
 use crate::tensor::scalar::{Scalar, decode, encode};
 use crate::tensor::{DType, Tensor};
 
@@ -12,17 +13,23 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Elements that nothing has written yet.
-    pub(super) fn uninitialized(dtype: DType, shape: Vec<i64>) -> Self {
-        let len = shape
-            .iter()
-            .map(|&d| usize::try_from(d).unwrap_or(0))
-            .product();
-        Self {
-            dtype,
+    /// Elements of a buffer that nothing has written yet.
+    pub(super) fn uninitialized(buffer: &Buffer, shape: Vec<i64>) -> Result<Self, InterpError> {
+        let too_large = || InterpError::Allocation {
+            buffer: buffer.name().to_owned(),
+            shape: shape.clone(),
+        };
+        let mut extents = shape.iter().map(|&d| usize::try_from(d).unwrap_or(0));
+        let len = extents.try_fold(1usize, usize::checked_mul);
+        let len = len.ok_or_else(too_large)?;
+        let mut elements = Vec::new();
+        elements.try_reserve_exact(len).map_err(|_| too_large())?;
+        elements.resize(len, None);
+        Ok(Self {
+            dtype: buffer.dtype(),
             shape,
-            elements: vec![None; len],
-        }
+            elements,
+        })
     }
 
     /// The elements of a tensor.
@@ -52,19 +59,11 @@ impl Memory {
     }
 
     fn offset(&self, name: &str, index: &[i64]) -> Result<usize, InterpError> {
-        let mut offset = 0;
-        for (dim, (&index, &extent)) in index.iter().zip(&self.shape).enumerate() {
-            if index < 0 || index >= extent {
-                return Err(InterpError::OutOfRange {
-                    buffer: name.to_owned(),
-                    dim,
-                    index,
-                    extent,
-                });
-            }
-            offset = offset * extent as usize + index as usize;
-        }
-        Ok(offset)
+        check_index(name, index, &self.shape)?;
+        let dims = index.iter().zip(&self.shape);
+        Ok(dims.fold(0, |offset, (&index, &extent)| {
+            offset * extent as usize + index as usize
+        }))
     }
 
     pub(super) fn load(&self, name: &str, index: &[i64]) -> Result<Scalar, InterpError> {
@@ -84,4 +83,19 @@ impl Memory {
         self.elements[offset] = Some(value);
         Ok(())
     }
+}
+
+/// Fails if an index lies outside of the extents of a buffer or view.
+pub(super) fn check_index(name: &str, index: &[i64], shape: &[i64]) -> Result<(), InterpError> {
+    for (dim, (&index, &extent)) in index.iter().zip(shape).enumerate() {
+        if index < 0 || index >= extent {
+            return Err(InterpError::OutOfRange {
+                buffer: name.to_owned(),
+                dim,
+                index,
+                extent,
+            });
+        }
+    }
+    Ok(())
 }

@@ -468,10 +468,8 @@ fn match_shape(
 }
 
 fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {
-    let mut env = Env {
-        vars: frame.dims.clone(),
-        ..Env::default()
-    };
+    let mut env = Env::default();
+    env.vars.clone_from(&frame.dims);
     env.scalar(e)
 }
 

@@ -1,10 +1,11 @@
 //! Loop programs at run time.
 
 use super::InterpError;
-use super::eval::Env;
+use super::eval::{Env, View};
 use super::memory::Memory;
 use crate::ir::{
-    Block, BlockId, Buffer, Expr, InitNest, IterKind, LoopId, Param, Place, PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, Expr, InitNest, IterKind, LoopId, MatchBuffer, Param, Place, PrimFunc,
+    Stmt, Var,
 };
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -164,11 +165,8 @@ impl Run<'_> {
                     .try_for_each(|(i, index)| self.env.store(buffer, index, at(i), from))
             }
             Stmt::Let { var, value, body } => {
-                let value = self.env.scalar(value)?;
-                let before = self.env.vars.insert(var.clone(), value);
-                self.body(body)?;
-                restore(self.env, var.clone(), before);
-                Ok(())
+                self.env.define(var, value)?;
+                self.body(body)
             }
             Stmt::If {
                 cond,
@@ -224,20 +222,13 @@ impl Run<'_> {
                 .iter()
                 .map(|e: &Expr| self.env.int(e))
                 .collect::<Result<Vec<_>, _>>()?;
-            self.env
-                .buffers
-                .insert(buffer.clone(), Memory::uninitialized(buffer.dtype(), shape));
+            let memory = Memory::uninitialized(buffer, shape)?;
+            self.env.buffers.insert(buffer.clone(), memory);
         }
+        let mut of_views = Vec::new();
         for view in &block.match_buffers {
-            let origin = view
-                .source
-                .region
-                .iter()
-                .map(|r| self.env.int(&r.min))
-                .collect::<Result<Vec<_>, _>>()?;
-            self.env
-                .views
-                .insert(view.buffer.clone(), (view.source.buffer.clone(), origin));
+            let bound = self.view(view)?;
+            of_views.extend(bound);
         }
         if let Some(init) = &block.init
             && first
@@ -245,10 +236,51 @@ impl Run<'_> {
             self.body(init)?;
         }
         self.body(self.func.tree.body(Place::Block(id)))?;
+        for var in of_views {
+            self.env.vars.remove(&var);
+        }
         for (iter, value) in block.iters.iter().zip(before) {
             restore(self.env, iter.var.clone(), value);
         }
         Ok(())
+    }
+
+    /// Gives a view its place. An extent that is a variable without a value gets that of the region; gives these variables.
+    fn view(&mut self, view: &MatchBuffer) -> Result<Vec<Var>, InterpError> {
+        let (mut origin, mut extents) = (vec![], vec![]);
+        for range in &view.source.region {
+            origin.push(self.env.int(&range.min)?);
+            extents.push(self.env.int(&range.extent)?);
+        }
+        let (mut shape, mut bound) = (vec![], vec![]);
+        let lead = extents.len().saturating_sub(view.buffer.ndim());
+        for (dim, (extent, &got)) in view.buffer.shape().iter().zip(&extents[lead..]).enumerate() {
+            if let Some(var) = extent.as_var()
+                && !self.env.vars.contains_key(var)
+            {
+                self.env.vars.insert(var.clone(), Scalar::Int(got));
+                bound.push(var.clone());
+            }
+            let extent = self.env.int(extent)?;
+            if extent != got {
+                let view = view.buffer.name().to_owned();
+                return Err(InterpError::ViewExtent {
+                    view,
+                    dim,
+                    extent,
+                    got,
+                });
+            }
+            shape.push(extent);
+        }
+        let source = view.source.buffer.clone();
+        let placed = View {
+            source,
+            origin,
+            shape,
+        };
+        self.env.views.insert(view.buffer.clone(), placed);
+        Ok(bound)
     }
 
     /// A loop without iterations: sums over it are their inits.

@@ -104,17 +104,17 @@ impl<'a> Unblock<'a> {
         self.analyzer.simplify(&widen(&self.expr(e)))
     }
 
-    fn through_view(&self, buffer: &Buffer, indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
-        let Some(view) = self.views.get(buffer) else {
-            return (buffer.clone(), indices);
-        };
-        let lead = view.region.len() - indices.len();
-        let outer = view.region[..lead].iter().map(|r| r.min.clone());
-        let inner = view.region[lead..]
-            .iter()
-            .zip(indices)
-            .map(|(r, i)| &r.min + i);
-        (view.buffer.clone(), outer.chain(inner).collect())
+    /// The buffer that owns the elements, and the indices there. A view, which may be one of a view, has the trailing
+    /// dimensions of its region: the verifier has seen to that.
+    fn through_view(&self, buffer: &Buffer, mut indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
+        let mut owner = buffer;
+        while let Some(view) = self.views.get(owner) {
+            let (dropped, kept) = view.region.split_at(view.region.len() - indices.len());
+            let inner = kept.iter().zip(indices).map(|(r, i)| &r.min + i);
+            indices = dropped.iter().map(|r| r.min.clone()).chain(inner).collect();
+            owner = &view.buffer;
+        }
+        (owner.clone(), indices)
     }
 
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, LowerError> {

@@ -20,6 +20,7 @@ mod gpu;
 mod sched_loops;
 mod sched_move;
 mod script;
+mod script_meaning;
 mod script_relax;
 mod vm;
 mod vm_graph;

@@ -1,0 +1,180 @@
+//! TVMScript in the interpreter: what programs mean whose text alone does not show it.
+
+use weftile::interp::{InterpError, run_prim_func};
+use weftile::ir::verify;
+use weftile::script;
+use weftile::tensor::Tensor;
+
+/// Runs the only loop program of a text on tensors, without and with the verifier's leave.
+fn run(text: &str, tensors: &mut [Tensor]) -> Result<(), InterpError> {
+    let module = script::parse("meaning.py", text).expect("it parses");
+    let (_, func) = module.prim_funcs().next().expect("a loop program");
+    verify::prim_func(func).expect("it is well formed");
+    run_prim_func(func, tensors)
+}
+
+/// What the verifier says of the only loop program of a text.
+fn verified(text: &str) -> Vec<String> {
+    let module = script::parse("meaning.py", text).expect("it parses");
+    let (_, func) = module.prim_funcs().next().expect("a loop program");
+    let errors = verify::prim_func(func).err().unwrap_or_default();
+    errors.iter().map(|e| e.kind.to_string()).collect()
+}
+
+fn floats(values: &[f32]) -> Tensor {
+    Tensor::from_slice(&[values.len()], values).expect("as many as the shape says")
+}
+
+#[test]
+fn variables_hold_vectors() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    v = A[0:4]
+    B[0:4] = T.Let(v + w, where={w: A[0:4] * 10.0})
+"#;
+    let mut tensors = [floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4])];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [11.0, 22.0, 33.0, 44.0]);
+}
+
+#[test]
+fn ramps_wrap_as_their_type_does() {
+    let text = r#"
+@T.prim_func
+def main(B: T.Buffer((2,), "int32")):
+    B[0:2] = T.Ramp(2147483647, 1, 2)
+"#;
+    let mut tensors = [Tensor::from_slice(&[2], &[0i32; 2]).expect("two")];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[0].as_slice::<i32>().expect("i32");
+    assert_eq!(b, [i32::MAX, i32::MIN]);
+}
+
+#[test]
+fn select_evaluates_both_sides_and_if_then_else_one() {
+    let program = |value: &str| {
+        format!(
+            r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        B[i] = {value}
+"#
+        )
+    };
+    let tensors = || [floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4])];
+    let mut chosen = tensors();
+    run(
+        &program("T.if_then_else(i > 0, A[i - 1], 0.0)"),
+        &mut chosen,
+    )
+    .expect("it runs");
+    let b = chosen[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [0.0, 1.0, 2.0, 3.0]);
+    let both = run(&program("T.Select(i > 0, A[i - 1], 0.0)"), &mut tensors());
+    assert!(matches!(both, Err(InterpError::OutOfRange { .. })));
+    let lanes = r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(2):
+        B[i * 2:i * 2 + 2] = T.if_then_else(i > 0, A[i * 2 - 2:i * 2], T.float32x2(0))
+"#;
+    let mut chosen = tensors();
+    run(lanes, &mut chosen).expect("a scalar condition guards vectors, too");
+    let b = chosen[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [0.0, 0.0, 1.0, 2.0]);
+}
+
+#[test]
+fn views_are_found_through_views() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            n = T.int32()
+            V = T.match_buffer(A[vi, 2:7], (n,), "float32")
+            W = T.match_buffer(V[1:3], (2,), "float32")
+            B[vi] = W[1] * 100.0 + V[n - 1]
+"#;
+    let a: Vec<f32> = (0u8..32).map(f32::from).collect();
+    let a = Tensor::from_slice(&[4, 8], &a).expect("32");
+    let mut tensors = [a, floats(&[0.0; 4])];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [406.0, 1214.0, 2022.0, 2830.0]);
+}
+
+#[test]
+fn views_end_where_their_regions_do() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            V = T.match_buffer(A[2:5], (3,), "float32")
+            B[vi] = V[vi]
+"#;
+    let error = run(text, &mut [floats(&[0.0; 8]), floats(&[0.0; 4])]).expect_err("V[3]");
+    assert_eq!(
+        error.to_string(),
+        "index 3 is out of range for dimension 0 of `V`, which has extent 3"
+    );
+}
+
+#[test]
+fn views_have_the_shape_of_their_regions() {
+    let view = |view: &str| {
+        verified(&format!(
+            r#"
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            T.reads(A[0:4, 0:8])
+            T.writes(B[vi])
+            V = T.match_buffer({view})
+            B[vi] = 1.0
+"#
+        ))
+    };
+    assert_eq!(view(r#"A[vi, 0:8], (8,), "float32""#), [""; 0]);
+    assert_eq!(view(r#"A[vi, vi:vi + 2], (1, 2), "float32""#), [""; 0]);
+    assert_eq!(
+        view(r#"A[vi, 0:8], (1, 1, 8), "float32""#),
+        [
+            "view `V` has 3 dimensions, which are not those of its region of `A` without leading extents of 1"
+        ]
+    );
+    assert_eq!(
+        view(r#"A[0:2, 0:8], (8,), "float32""#),
+        [
+            "view `V` has 1 dimensions, which are not those of its region of `A` without leading extents of 1"
+        ]
+    );
+    assert_eq!(
+        view(r#"A[vi, 0:8], (4,), "float32""#),
+        ["dimension 0 of view `V` is not shown to have the extent of its region of `A`"]
+    );
+    assert_eq!(
+        view(r#"A[vi, 0:8], (8,), "int32""#),
+        ["view `V` is of another type or scope than `A`"]
+    );
+}
+
+#[test]
+fn memory_that_there_is_not_is_an_error() {
+    let text = r#"
+@T.prim_func
+def main(B: T.Buffer((1,), "float32")):
+    t = T.alloc_buffer((1073741824, 1073741824), "float32")
+    B[0] = 1.0
+"#;
+    let error = run(text, &mut [floats(&[0.0])]).expect_err("2^60 elements");
+    assert!(matches!(error, InterpError::Allocation { .. }));
+}

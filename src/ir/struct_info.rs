@@ -84,4 +84,40 @@ impl StructInfo {
             None
         }
     }
+
+    /// Whether it has at most so many parts and nodes of expressions, those that are shared counted each time they are met.
+    pub(crate) fn fits(&self, limit: usize) -> bool {
+        let mut left = limit;
+        self.take_from(&mut left).is_some()
+    }
+
+    fn take_from(&self, left: &mut usize) -> Option<()> {
+        *left = left.checked_sub(1)?;
+        let exprs = match self {
+            Self::Object => &[],
+            Self::Prim { dtype: _, value } => value.as_slice(),
+            Self::Shape(shape) => shape.dims().unwrap_or_default(),
+            Self::Tensor(info) => info.shape.dims().unwrap_or_default(),
+            Self::Tuple(items) => return items.iter().try_for_each(|item| item.take_from(left)),
+            Self::Callable {
+                params,
+                ret,
+                pure: _,
+            } => {
+                let mut params = params.iter().flatten();
+                params.try_for_each(|param| param.take_from(left))?;
+                return ret.take_from(left);
+            }
+        };
+        for e in exprs {
+            let mut within = true;
+            e.walk(&mut |_| {
+                within &= *left > 0;
+                *left = left.saturating_sub(1);
+                within
+            });
+            within.then_some(())?;
+        }
+        Some(())
+    }
 }

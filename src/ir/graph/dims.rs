@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 pub(crate) use super::text::dim_text;
 
 use crate::ir::{Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// What is known of an equality.
@@ -78,6 +79,22 @@ impl Linear {
         }
         Some(())
     }
+}
+
+/// The sum of two extents, with like terms joined: a tensor joined with itself again and again keeps an extent of two factors.
+pub(super) fn sum(a: &Expr, b: &Expr) -> Expr {
+    let mut sum = Linear::default();
+    if sum.add(a, 1).and_then(|()| sum.add(b, 1)).is_none() {
+        return a.clone() + b;
+    }
+    let terms = sum.terms.iter().filter(|(_, factor)| **factor != 0);
+    let terms = terms.map(|(term, &factor)| match factor {
+        1 => term.cast(DType::I64),
+        _ => term.cast(DType::I64) * factor,
+    });
+    let constant = (sum.constant != 0).then(|| Expr::i64(sum.constant));
+    let all = terms.chain(constant).reduce(|a, b| a + b);
+    all.unwrap_or(Expr::i64(0))
 }
 
 /// Whether two extents are equal.
@@ -238,7 +255,6 @@ pub fn bind_vars(param: &StructInfo, arg: &StructInfo, bound: &mut IndexMap<Var,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::DType;
 
     #[test]
     fn sums_of_terms_decide_common_extents() {

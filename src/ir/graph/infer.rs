@@ -139,11 +139,24 @@ impl Scope<'_> {
     }
 }
 
+/// Parts and nodes of what is known of a value. A tuple of tuples of one tuple, or a sum of sums of one extent, has twice as
+/// many with each binding.
+const MAX_PARTS: usize = 1 << 16;
+
 /// What is known of the value of a definition.
 ///
 /// # Errors
-/// If the arguments can never fit what takes them.
+/// If the arguments can never fit what takes them, or it is too much that is known.
 pub fn infer(def: &Def, scope: &Scope<'_>) -> Result<StructInfo, InferError> {
+    let inferred = infer_def(def, scope)?;
+    if inferred.fits(MAX_PARTS) {
+        Ok(inferred)
+    } else {
+        Err(InferError::TooLarge { limit: MAX_PARTS })
+    }
+}
+
+fn infer_def(def: &Def, scope: &Scope<'_>) -> Result<StructInfo, InferError> {
     match def {
         Def::Param => Ok(StructInfo::Object),
         Def::Arg(arg) => Ok(scope.arg(arg)),

@@ -8,6 +8,12 @@ use crate::tensor::DType;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InferError {
+    /// Tuples or extents that grow from binding to binding.
+    #[error("what is known of the value has more than {limit} parts")]
+    TooLarge {
+        /// How many there may be.
+        limit: usize,
+    },
     /// A call with too many or too few arguments.
     #[error("{callee} takes {expected} arguments, got {got}")]
     ArgumentCount {

@@ -3,7 +3,7 @@
 use super::InferError;
 use super::op::OpCall;
 use crate::ir::graph::Arg;
-use crate::ir::graph::dims::{Proof, compare_dims};
+use crate::ir::graph::dims::{Proof, compare_dims, sum};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo, VDevice};
 use crate::tensor::DType;
 
@@ -251,7 +251,7 @@ impl OpCall<'_> {
                 if at == axis {
                     *dim = match (dim.as_int(), other.as_int()) {
                         (Some(a), Some(b)) => Expr::i64(a.saturating_add(b)),
-                        _ => dim.clone() + other,
+                        _ => sum(dim, other),
                     };
                 } else if compare_dims(dim, other) == Proof::No {
                     return Err(InferError::Extents {

@@ -23,25 +23,37 @@ impl Printer<'_, '_> {
         self.sinfo(sinfo, Quote::Yes)
     }
 
-    /// An extent or scalar: `int64` constants print without their type.
+    /// An extent or scalar. Constants print without their type where they are read with it: `int64` ones alone, and any beside
+    /// an operand that is no constant.
     pub(super) fn dim(&mut self, e: &Expr) -> String {
-        let plain = e.rewrite_bottom_up(&mut |e| match e.kind() {
-            ExprKind::Int(value) if e.dtype() == DType::I64 => {
-                Expr::new(ExprKind::Int(*value), DType::I32)
+        let bare = |value: &Expr, beside: &Expr| match (value.as_int(), beside.as_int()) {
+            // The printer of arithmetic leaves out the type of `int32`.
+            (Some(v), None) if value.dtype() == DType::I64 => Expr::int(v, DType::I32),
+            _ => value.clone(),
+        };
+        match e.kind() {
+            ExprKind::Int(v) if e.dtype() == DType::I64 => v.to_string(),
+            ExprKind::Int(v) if e.dtype() == DType::I32 => format!("T.int32({v})"),
+            _ => {
+                let plain = e.rewrite_bottom_up(&mut |e| match e.kind() {
+                    ExprKind::Binary(op, a, b) => {
+                        let kind = ExprKind::Binary(*op, bare(a, b), bare(b, a));
+                        Expr::new(kind, e.dtype())
+                    }
+                    _ => e.clone(),
+                });
+                expr::expr(&mut self.namer, &plain)
             }
-            _ => e.clone(),
-        });
-        expr::expr(&mut self.namer, &plain)
+        }
     }
 
     fn dims(&mut self, dims: &[Expr], quote: Quote) -> Vec<String> {
         dims.iter()
             .map(|dim| {
                 let text = self.dim(dim);
-                if quote == Quote::Yes && dim.as_int().is_none() {
-                    value::string(&text)
-                } else {
-                    text
+                match quote {
+                    Quote::Yes if dim.as_int().is_none() => quoted(&text),
+                    Quote::Yes | Quote::No => text,
                 }
             })
             .collect()
@@ -103,6 +115,15 @@ impl Printer<'_, '_> {
         } else {
             format!("R.Tensor({})", parts.join(", "))
         }
+    }
+}
+
+/// An expression as a text. It is read as it stands there, without escapes.
+fn quoted(text: &str) -> String {
+    if text.contains('"') {
+        format!("'{text}'")
+    } else {
+        format!("\"{text}\"")
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Printer;
 use super::sinfo::tuple;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee};
-use crate::ir::{AttrValue, Attrs, Expr, ExprKind, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr, StructInfo};
 use crate::script::constant::scalar_of;
 use crate::script::print::{expr, value};
 use crate::tensor::scalar::Scalar;
@@ -36,9 +36,8 @@ impl Printer<'_, '_> {
 
     /// A scalar: integers without a type are `int64` here, so others say theirs.
     fn prim(&mut self, e: &Expr) -> String {
-        match e.kind() {
-            ExprKind::Int(v) if e.dtype() == DType::I32 => format!("T.int32({v})"),
-            _ if e.dtype() == DType::I64 => self.dim(e),
+        match e.dtype() {
+            DType::I64 | DType::I32 => self.dim(e),
             _ => expr::expr(&mut self.namer, e),
         }
     }

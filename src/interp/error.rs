@@ -63,6 +63,18 @@ pub enum InterpError {
         /// Dimensions of the argument.
         got: usize,
     },
+    /// A scalar argument or result of another value than its parameter says.
+    #[error("`{param}` of `{func}`: expected {expected}, got {got}")]
+    ArgumentValue {
+        /// Name of the function.
+        func: String,
+        /// Name of the parameter, match_cast, or `result`.
+        param: String,
+        /// What the parameter asks for.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
     /// An index outside the extent of its dimension.
     #[error(
         "index {index} is out of range for dimension {dim} of `{buffer}`, which has extent {extent}"

@@ -68,11 +68,7 @@ impl Env {
                 self.scalar(b)?,
             )?),
             ExprKind::Not(a) => Ok(Scalar::Int((!self.truth(a)?).into())),
-            ExprKind::Select(c, a, b) => {
-                let (c, a, b) = (self.truth(c)?, self.scalar(a)?, self.scalar(b)?);
-                Ok(if c { a } else { b })
-            }
-            ExprKind::IfThenElse(c, a, b) => {
+            ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
                 if self.truth(c)? {
                     self.scalar(a)
                 } else {
@@ -147,7 +143,8 @@ impl Env {
                 .into_iter()
                 .map(|v| Scalar::Int((!v.is_true()).into()))
                 .collect()),
-            ExprKind::IfThenElse(c, a, b) if !c.dtype().is_vector() => {
+            // One condition for all lanes guards them all.
+            ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) if !c.dtype().is_vector() => {
                 if self.truth(c)? {
                     self.lanes(a)
                 } else {
@@ -155,9 +152,7 @@ impl Env {
                 }
             }
             ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
-                let mut c = self.lanes(c)?;
-                c.resize(lanes, c[0]);
-                let (a, b) = (self.lanes(a)?, self.lanes(b)?);
+                let (c, a, b) = (self.lanes(c)?, self.lanes(a)?, self.lanes(b)?);
                 Ok(c.into_iter()
                     .zip(a.into_iter().zip(b))
                     .map(|(c, (a, b))| if c.is_true() { a } else { b })

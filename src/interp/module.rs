@@ -9,7 +9,7 @@ use super::{InterpError, run_prim_func_with};
 use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Expr, Module, ShapeInfo, StructInfo};
 use crate::tensor::Tensor;
-use crate::tensor::scalar::Scalar;
+use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
 
 /// A value of a graph function at run time.
 #[derive(Clone)]
@@ -390,15 +390,34 @@ impl Run<'_> {
             }
             (
                 StructInfo::Prim {
-                    dtype: _,
+                    dtype,
                     value: known,
                 },
                 Value::Scalar(given),
             ) => {
-                if let Some(var) = known.as_ref().and_then(Expr::as_var) {
+                let of_type = match given {
+                    Scalar::Int(v) => !dtype.is_float() && wrap_int(*v, dtype.scalar) == *v,
+                    Scalar::Float(_) => dtype.is_float(),
+                };
+                if !of_type {
+                    return wrong("a scalar of its type");
+                }
+                let Some(known) = known else {
+                    return Ok(());
+                };
+                if let Some(var) = known.as_var() {
                     frame.dims.entry(var.clone()).or_insert(*given);
                 }
-                Ok(())
+                let expected = eval(known, frame)?;
+                if eval_binary(BinOp::Eq, dtype.scalar, expected, *given)?.is_true() {
+                    return Ok(());
+                }
+                Err(InterpError::ArgumentValue {
+                    func: func.to_owned(),
+                    param: param.to_owned(),
+                    expected: text(expected),
+                    got: text(*given),
+                })
             }
             (StructInfo::Tuple(infos), Value::Tuple(values)) if infos.len() == values.len() => {
                 infos
@@ -465,6 +484,13 @@ fn match_shape(
         }
     }
     Ok(())
+}
+
+fn text(value: Scalar) -> String {
+    match value {
+        Scalar::Int(v) => v.to_string(),
+        Scalar::Float(v) => v.to_string(),
+    }
 }
 
 fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {

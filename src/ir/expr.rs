@@ -99,7 +99,8 @@ pub enum ExprKind {
     Binary(BinOp, Expr, Expr),
     /// Logical negation of a `bool`.
     Not(Expr),
-    /// `T.Select(cond, then, else)`: both sides are evaluated.
+    /// `T.Select(cond, then, else)`: both sides may be evaluated where that does no harm. With a condition of one lane it
+    /// guards what it does not choose, as `if_then_else` does (TVM: `RewriteUnsafeSelect`).
     Select(Expr, Expr, Expr),
     /// `T.if_then_else(cond, then, else)`: only one side is evaluated.
     IfThenElse(Expr, Expr, Expr),

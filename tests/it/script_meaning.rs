@@ -1,11 +1,14 @@
 //! TVMScript in the interpreter: what programs mean whose text alone does not show it.
 
-use weftile::interp::{InterpError, run_prim_func};
+use std::collections::HashMap;
+
+use weftile::interp::{InterpError, Value, run_module, run_prim_func};
 use weftile::ir::verify;
 use weftile::script;
 use weftile::tensor::Tensor;
+use weftile::tensor::scalar::Scalar;
 
-/// Runs the only loop program of a text on tensors, without and with the verifier's leave.
+/// Verifies and runs the only loop program of a text on tensors.
 fn run(text: &str, tensors: &mut [Tensor]) -> Result<(), InterpError> {
     let module = script::parse("meaning.py", text).expect("it parses");
     let (_, func) = module.prim_funcs().next().expect("a loop program");
@@ -53,38 +56,26 @@ def main(B: T.Buffer((2,), "int32")):
 }
 
 #[test]
-fn select_evaluates_both_sides_and_if_then_else_one() {
-    let program = |value: &str| {
-        format!(
-            r#"
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-    for i in range(4):
-        B[i] = {value}
-"#
-        )
-    };
-    let tensors = || [floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4])];
-    let mut chosen = tensors();
-    run(
-        &program("T.if_then_else(i > 0, A[i - 1], 0.0)"),
-        &mut chosen,
-    )
-    .expect("it runs");
-    let b = chosen[1].as_slice::<f32>().expect("f32");
-    assert_eq!(b, [0.0, 1.0, 2.0, 3.0]);
-    let both = run(&program("T.Select(i > 0, A[i - 1], 0.0)"), &mut tensors());
-    assert!(matches!(both, Err(InterpError::OutOfRange { .. })));
-    let lanes = r#"
+fn a_condition_of_one_lane_guards_all_lanes() {
+    for guard in ["T.if_then_else", "T.Select"] {
+        for value in [
+            format!("{guard}(i > 0, A[i * 2 - 2:i * 2 - 2 + 2], T.float32x2(0))"),
+            format!("T.Broadcast({guard}(i > 0, A[i * 4 - 4], 0.0), 2)"),
+        ] {
+            let text = format!(
+                r#"
 @T.prim_func
 def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
     for i in range(2):
-        B[i * 2:i * 2 + 2] = T.if_then_else(i > 0, A[i * 2 - 2:i * 2], T.float32x2(0))
-"#;
-    let mut chosen = tensors();
-    run(lanes, &mut chosen).expect("a scalar condition guards vectors, too");
-    let b = chosen[1].as_slice::<f32>().expect("f32");
-    assert_eq!(b, [0.0, 0.0, 1.0, 2.0]);
+        B[i * 2:i * 2 + 2] = {value}
+"#
+            );
+            let mut tensors = [floats(&[1.0, 1.0, 3.0, 4.0]), floats(&[7.0; 4])];
+            run(&text, &mut tensors).expect("what is not chosen is not read");
+            let b = tensors[1].as_slice::<f32>().expect("f32");
+            assert_eq!(b, [0.0, 0.0, 1.0, 1.0], "{value}");
+        }
+    }
 }
 
 #[test]
@@ -177,4 +168,29 @@ def main(B: T.Buffer((1,), "float32")):
 "#;
     let error = run(text, &mut [floats(&[0.0])]).expect_err("2^60 elements");
     assert!(matches!(error, InterpError::Allocation { .. }));
+}
+
+#[test]
+fn scalars_are_of_their_type_and_value() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int8"), v: R.Prim(value="n")):
+        return x
+"#;
+    let module = script::parse("meaning.py", text).expect("it parses");
+    let run = |k: Scalar, v: i64| {
+        let x = Value::Tensor(floats(&[1.0, 2.0]));
+        let args = [x, Value::Scalar(k), Value::Scalar(Scalar::Int(v))];
+        run_module(&module, "main", &args, &HashMap::new()).map(|_| ())
+    };
+    assert_eq!(run(Scalar::Int(-128), 2), Ok(()));
+    for k in [Scalar::Int(128), Scalar::Float(1.0)] {
+        assert!(matches!(run(k, 2), Err(InterpError::WrongKind { .. })));
+    }
+    assert_eq!(
+        run(Scalar::Int(0), 3).expect_err("n is 2").to_string(),
+        "`v` of `main`: expected 2, got 3"
+    );
 }

@@ -12,11 +12,11 @@ pub enum Scope {
     /// Device memory.
     #[default]
     Global,
-    /// Memory of a workgroup (`shared`, and `shared.dyn`).
+    /// Memory of a workgroup.
     Shared,
     /// Registers of a thread.
     Local,
-    /// A scope that the compiler keeps and prints but gives no meaning, as `wmma.accumulator`.
+    /// A scope that the compiler keeps and prints but gives no meaning, as `shared.dyn` and `wmma.accumulator`.
     Other(String),
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Rule {
     Unit,
     /// The same as the first operand.
     Same,
-    /// Broadcast of all operands, in the element type of the last.
+    /// Broadcast of all operands, in the element type that they share; the condition of `where` has its own.
     Broadcast,
     /// Broadcast of all operands, as `bool`.
     Compare,

@@ -17,7 +17,8 @@ use writer::Writer;
 /// What is printed beyond the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// The constants that the program refers to, whole. Without them the text cannot be parsed back if there are any.
+    /// The constants that the program refers to, whole. Without them, if there are any, the text can be read and checked, not
+    /// run.
     pub show_meta: bool,
 }
 

@@ -232,3 +232,19 @@ fn well_formedness_agrees_with_tvm() {
     assert_eq!(count, 11);
     report(&failures, count);
 }
+
+#[test]
+fn the_longest_chain_of_branches_round_trips() {
+    let arm = |head: &str| format!("    {head} c:\n        y = R.add(x, x)\n");
+    let text = format!(
+        r#"@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+{}{}    else:
+        y = x
+    return y
+"#,
+        arm("if"),
+        arm("elif").repeat(79)
+    );
+    round_trip("branches.py", &text).expect("as deep as may be");
+}

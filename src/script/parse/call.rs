@@ -81,6 +81,9 @@ const STATEMENTS: [&str; 12] = [
     "func_attr",
 ];
 
+/// Names that `T.Let`s may define inside each other.
+const LET_LIMIT: usize = 200;
+
 impl Context<'_> {
     /// Reads a call as arithmetic.
     pub(super) fn call(&mut self, node: &ast::ExprCall) -> Parse<Expr> {
@@ -332,9 +335,17 @@ impl Context<'_> {
         let ast::Expr::Dict(dict) = bindings else {
             return Err(self.expected(bindings, "a dictionary of names and values"));
         };
+        let around = self.lets;
+        self.lets += dict.items.len();
+        if self.lets > LET_LIMIT {
+            self.lets = around;
+            let limit = LET_LIMIT;
+            return Err(self.error(dict, ScriptErrorKind::TooDeep { limit }));
+        }
         self.scopes.push();
         let result = self.let_bindings(dict, body);
         self.scopes.pop();
+        self.lets = around;
         result
     }
 

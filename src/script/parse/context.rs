@@ -39,6 +39,8 @@ pub(super) struct Context<'a> {
     pub(super) module_name: Option<String>,
     /// What the graph functions share.
     pub(super) graph: super::relax::Graph,
+    /// Names that the `T.Let`s around the current expression define: each is a level of its tree.
+    pub(super) lets: usize,
     errors: Vec<ScriptError>,
 }
 
@@ -53,6 +55,7 @@ impl<'a> Context<'a> {
             declared: HashMap::new(),
             module_name: None,
             graph: super::relax::Graph::default(),
+            lets: 0,
             errors: vec![],
         }
     }
@@ -338,7 +341,7 @@ impl<'a> Context<'a> {
             return Ok(false);
         };
         let (names, values) = (Self::elements(target), Self::elements(&assign.value));
-        if !values.iter().all(|v| declaration(v).is_some()) {
+        if values.is_empty() || !values.iter().all(|v| declaration(v).is_some()) {
             return Ok(false);
         }
         if names.len() != values.len() {
@@ -369,6 +372,13 @@ fn declaration(node: &ast::Expr) -> Option<DType> {
     let ast::Expr::Call(call) = node else {
         return None;
     };
+    let keywords = call.arguments.keywords.iter();
+    if !keywords
+        .into_iter()
+        .all(|k| k.arg.as_ref().is_some_and(|name| name == "is_size_var"))
+    {
+        return None;
+    }
     let path = dotted(&call.func)?;
     let name = path
         .strip_prefix("T.")

@@ -1,7 +1,9 @@
 //! Bounds the nesting of a text before the Python parser, which recurses, sees it.
 //!
 //! The depth of the syntax tree is bounded by open brackets, indentation, and operators in a row: `a + a + a …` is a tree as
-//! deep as it is long. One pass over the bytes counts them, knowing only strings, comments and brackets.
+//! deep as it is long. One pass over the bytes counts them, knowing only strings, comments, numbers and brackets; where the
+//! text is not Python, so that the parser guesses, it rather counts too much. What holds code where no count would see it is
+//! refused: f-strings, and `lambda`, whose body a comma of its parameters does not end.
 
 use crate::script::ScriptErrorKind;
 use crate::script::error::ScriptError;
@@ -54,14 +56,15 @@ impl Scan<'_> {
             match byte {
                 b'#' => self.skip_comment(),
                 b'"' | b'\'' => self.skip_string(byte),
-                b'\n' => {
+                b'\n' | b'\r' => {
                     self.at += 1;
                     if self.chains.len() == 1 {
                         self.reset_chain();
-                        self.indentation()?;
                     }
+                    // Also inside of brackets: where one is not closed, the parser goes on with the next line.
+                    self.indentation()?;
                 }
-                b'\\' => self.at += 2,
+                b'\\' => self.skip_escape(0),
                 b'(' | b'[' | b'{' => {
                     self.add(1)?;
                     self.chains.push(0);
@@ -79,9 +82,8 @@ impl Scan<'_> {
                     self.at += 1;
                 }
                 b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => self.word()?,
-                b if b.is_ascii_digit() => {
-                    self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_')
-                }
+                // What follows the digits is read as a word: `1f"…"` is a number and an f-string.
+                b if b.is_ascii_digit() => self.skip_while(|b| b.is_ascii_digit() || b == b'_'),
                 b if b.is_ascii_punctuation() => {
                     self.add(1)?;
                     self.at += 1;
@@ -96,6 +98,13 @@ impl Scan<'_> {
         Box::new(ScriptError {
             span: (self.at..self.at + 1).into(),
             kind: ScriptErrorKind::TooDeep { limit },
+        })
+    }
+
+    fn refused(&self, at: std::ops::Range<usize>, what: &'static str) -> Box<ScriptError> {
+        Box::new(ScriptError {
+            span: at.into(),
+            kind: ScriptErrorKind::Unsupported { what, instead: "" },
         })
     }
 
@@ -121,7 +130,17 @@ impl Scan<'_> {
     }
 
     fn skip_comment(&mut self) {
-        self.skip_while(|b| b != b'\n');
+        self.skip_while(|b| b != b'\n' && b != b'\r');
+    }
+
+    /// Skips a backslash with the end of line behind it, or else with `others` more bytes.
+    fn skip_escape(&mut self, others: usize) {
+        let rest = &self.bytes[self.at + 1..];
+        self.at += 1 + match rest {
+            [b'\r', b'\n', ..] => 2,
+            [b'\r' | b'\n', ..] => 1,
+            _ => others,
+        };
     }
 
     /// Skips a string from its opening quote on, to its end or, for one quote, to the end of the line.
@@ -130,8 +149,8 @@ impl Scan<'_> {
         self.at += if triple { 3 } else { 1 };
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
-                b'\\' => self.at += 2,
-                b'\n' if !triple => return,
+                b'\\' => self.skip_escape(1),
+                b'\n' | b'\r' if !triple => return,
                 b if b == quote && !triple => {
                     self.at += 1;
                     return;
@@ -145,23 +164,22 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads a name or keyword. Keyword operators count; the prefix of an f-string is refused, for what is inside is code.
+    /// Reads a name or keyword. Keyword operators count; `lambda` and the prefix of an f-string are refused.
     fn word(&mut self) -> Result<(), Box<ScriptError>> {
         let start = self.at;
         self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
         let word = &self.bytes[start..self.at];
         let quoted = matches!(self.bytes.get(self.at), Some(b'"' | b'\''));
-        if quoted && word.len() <= 2 && word.iter().any(|b| b"fFtT".contains(b)) {
-            return Err(Box::new(ScriptError {
-                span: (start..self.at + 1).into(),
-                kind: ScriptErrorKind::Unsupported {
-                    what: "an f-string",
-                    instead: "",
-                },
-            }));
+        // Not every character beyond ASCII is one of a name.
+        let prefix = word.rsplit(|&b| b >= 0x80).next().unwrap_or(word);
+        if quoted && prefix.len() <= 2 && prefix.iter().any(|b| b"fFtT".contains(b)) {
+            return Err(self.refused(start..self.at + 1, "an f-string"));
         }
-        const OPERATORS: [&[u8]; 10] = [
-            b"not", b"and", b"or", b"if", b"else", b"lambda", b"await", b"in", b"is", b"yield",
+        if word == b"lambda" {
+            return Err(self.refused(start..self.at, "`lambda`"));
+        }
+        const OPERATORS: [&[u8]; 9] = [
+            b"not", b"and", b"or", b"if", b"else", b"await", b"in", b"is", b"yield",
         ];
         if OPERATORS.contains(&word) {
             self.add(1)?;
@@ -214,11 +232,29 @@ mod tests {
             "a + ".repeat(1000),
             "f()".repeat(1000),
             "a.".repeat(1000),
-            "lambda: ".repeat(1000),
-            indented,
+            indented.clone(),
+            format!("(\n{indented}"),
+            // Carriage returns end comments, strings and lines; a backslash goes with the line end behind it only.
+            format!("# \r{}", "(".repeat(1000)),
+            format!("'\\\r\n' + {}", "(".repeat(1000)),
+            "\\(".repeat(1000),
+            format!("x = 1\r{}", indented.replace('\n', "\r")),
         ] {
             let error = check(&text).expect_err("it is too deep");
             assert!(matches!(error.kind, ScriptErrorKind::TooDeep { .. }));
+        }
+    }
+
+    #[test]
+    fn code_where_no_count_sees_it_is_refused() {
+        for text in [
+            "f\"{((\"",
+            "1f\"{((\"",
+            "\u{2603}f'{(('",
+            "lambda a,: lambda a,: a",
+        ] {
+            let error = check(text).expect_err("it holds code");
+            assert!(matches!(error.kind, ScriptErrorKind::Unsupported { .. }));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod constant;
+mod dps;
 mod global;
 mod nested;
 mod sinfo;
@@ -101,6 +102,7 @@ pub(super) fn function(
         builder,
         level: 0,
         path: func.name.to_string(),
+        depth: 0,
     }
     .function(func, decorator)
 }
@@ -191,7 +193,12 @@ struct Reader<'c, 'a> {
     level: usize,
     /// Names of the functions around and of this one, with dots between.
     path: String,
+    /// Branches and functions around the current statement.
+    depth: usize,
 }
+
+/// Branches and functions that may nest: each is a level of indentation in print, of which the parser reads 100.
+const DEPTH_LIMIT: usize = 80;
 
 impl Reader<'_, '_> {
     fn function(
@@ -453,6 +460,9 @@ impl Reader<'_, '_> {
         };
         if with.items.len() != 1 || !with.items.iter().all(is_dataflow) {
             return Err(self.cx.expected(&with.items[0], "`R.dataflow()`"));
+        }
+        if let ast::Expr::Call(call) = &with.items[0].context_expr {
+            let [] = self.cx.bind(call, "R.dataflow", [], 0)?;
         }
         if self.builder.in_dataflow() {
             return Err(self.cx.unsupported(with, "a dataflow block in another", ""));

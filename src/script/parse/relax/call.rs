@@ -1,11 +1,12 @@
-//! Calls: the special forms (`R.call_tir` and its kin, `R.match_cast`, constants), functions, and operators.
+//! Calls: the special forms (`R.match_cast`, constants), functions, and operators.
 
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse, dotted, int_literal};
 use super::super::scope::{Binding, most_similar};
 use super::Reader;
-use crate::ir::graph::{Arg, Callee, Def, DpsCallee, ops};
+use super::dps::Form;
+use crate::ir::graph::{Arg, Callee, Def, ops};
 use crate::ir::{AttrValue, Attrs, StructInfo};
 use crate::script::ScriptErrorKind;
 use crate::script::error::counted;
@@ -78,9 +79,9 @@ impl Reader<'_, '_> {
             });
         };
         match op {
-            "call_tir" => self.call_tir(call),
-            "call_tir_inplace" => self.call_tir_inplace(call),
-            "call_dps_packed" => self.call_dps_packed(call),
+            "call_tir" => self.call_dps(call, Form::Tir),
+            "call_tir_inplace" => self.call_dps(call, Form::TirInplace),
+            "call_dps_packed" => self.call_dps(call, Form::Packed),
             "call_packed" => self.call_packed(call, "R.call_packed", Callee::Packed),
             "call_pure_packed" => self.call_packed(call, "R.call_pure_packed", Callee::PurePacked),
             "match_cast" => {
@@ -179,198 +180,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn call_tir(&mut self, call: &ast::ExprCall) -> Parse<Def> {
-        let (call_args, out) = self.with_output(call, "R.call_tir", &["tir_vars"])?;
-        let callee = self.dps_callee(call_args.callee, DpsCallee::Prim)?;
-        let tir_vars = match call_args.extra {
-            Some(node) => self.extents(node)?,
-            None => vec![],
-        };
-        Ok(Def::CallDps {
-            callee,
-            args: self.inputs(call_args.inputs)?,
-            tir_vars,
-            inplace: None,
-            out,
-        })
-    }
-
-    fn call_dps_packed(&mut self, call: &ast::ExprCall) -> Parse<Def> {
-        let (call_args, out) = self.with_output(call, "R.call_dps_packed", &[])?;
-        let callee = self.dps_callee(call_args.callee, DpsCallee::Packed)?;
-        Ok(Def::CallDps {
-            callee,
-            args: self.inputs(call_args.inputs)?,
-            tir_vars: vec![],
-            inplace: None,
-            out,
-        })
-    }
-
-    fn call_tir_inplace(&mut self, call: &ast::ExprCall) -> Parse<Def> {
-        let (call_args, out) =
-            self.with_output(call, "R.call_tir_inplace", &["tir_vars", "inplace_indices"])?;
-        let callee = self.dps_callee(call_args.callee, DpsCallee::Prim)?;
-        let Some(indices) = call_args.inplace else {
-            let kind = ScriptErrorKind::MissingArgument {
-                function: "R.call_tir_inplace".to_owned(),
-                argument: "inplace_indices".to_owned(),
-            };
-            return Err(self.cx.error(call, kind));
-        };
-        let indices = Context::elements(indices).iter().map(|node| {
-            let index = self.cx.integer(node)?;
-            match usize::try_from(index) {
-                Ok(index) => Ok(Some(index)),
-                Err(_) if index == -1 => Ok(None),
-                Err(_) => Err(self.cx.expected(node, "the index of an input, or -1")),
-            }
-        });
-        let inplace = Some(indices.collect::<Parse<_>>()?);
-        let tir_vars = match call_args.extra {
-            Some(node) => self.extents(node)?,
-            None => vec![],
-        };
-        Ok(Def::CallDps {
-            callee,
-            args: self.inputs(call_args.inputs)?,
-            tir_vars,
-            inplace,
-            out,
-        })
-    }
-
-    /// The arguments of a call that declares its output, in any of the spellings: `R.Tensor(...)` as a positional argument,
-    /// `out_sinfo=`, `out_ty=`, or a shape with `dtype=`.
-    fn with_output<'n>(
-        &mut self,
-        call: &'n ast::ExprCall,
-        function: &'static str,
-        extra: &[&str],
-    ) -> Parse<(DpsArgs<'n>, StructInfo)> {
-        let with_inplace = extra.contains(&"inplace_indices");
-        let mut positional = call.arguments.args.iter();
-        let mut take = || positional.next();
-        let (mut callee, mut inputs) = (take(), take());
-        let mut inplace = if with_inplace { take() } else { None };
-        let (mut out, mut vars) = (take(), take());
-        if let Some(extra) = take() {
-            return Err(self.cx.unsupported(extra, "one more argument", ""));
-        }
-        let mut dtype = None;
-        for keyword in &call.arguments.keywords {
-            let name = keyword.arg.as_ref().map_or("**", |arg| arg.as_str());
-            let slot = match name {
-                "gvar" | "func" => &mut callee,
-                "args" => &mut inputs,
-                "out_sinfo" | "out_ty" | "shape" | "output_shape" => &mut out,
-                "dtype" => &mut dtype,
-                "tir_vars" if extra.contains(&"tir_vars") => &mut vars,
-                "inplace_indices" if with_inplace => &mut inplace,
-                _ => {
-                    let (function, argument) = (function.to_owned(), name.to_owned());
-                    let kind = ScriptErrorKind::UnknownArgument { function, argument };
-                    return Err(self.cx.error(keyword, kind));
-                }
-            };
-            if slot.is_some() {
-                let (function, argument) = (function.to_owned(), name.to_owned());
-                let kind = ScriptErrorKind::RepeatedArgument { function, argument };
-                return Err(self.cx.error(keyword, kind));
-            }
-            *slot = Some(&keyword.value);
-        }
-        let required = [("func", callee), ("args", inputs), ("out_sinfo", out)];
-        if let Some((argument, _)) = required.iter().find(|(_, node)| node.is_none()) {
-            let (function, argument) = (function.to_owned(), (*argument).to_owned());
-            let kind = ScriptErrorKind::MissingArgument { function, argument };
-            return Err(self.cx.error(call, kind));
-        }
-        let (Some(callee), Some(inputs), Some(out)) = (callee, inputs, out) else {
-            unreachable!("checked above")
-        };
-        let out = self.output(out, dtype)?;
-        let args = DpsArgs {
-            callee,
-            inputs,
-            extra: vars.filter(|node| !node.is_none_literal_expr()),
-            inplace,
-        };
-        Ok((args, out))
-    }
-
-    /// A declared output.
-    fn output(&mut self, node: &ast::Expr, dtype: Option<&ast::Expr>) -> Parse<StructInfo> {
-        if Context::is_struct_info(node) {
-            return self.cx.struct_info(node);
-        }
-        if let ast::Expr::List(_) | ast::Expr::Tuple(_) = node {
-            let items = Context::elements(node);
-            if !items.is_empty() && items.iter().all(Context::is_struct_info) {
-                let items = items.iter().map(|item| self.cx.struct_info(item));
-                return Ok(StructInfo::Tuple(items.collect::<Parse<_>>()?));
-            }
-        }
-        let Some(dtype) = dtype else {
-            return Err(self
-                .cx
-                .expected(node, "`R.Tensor(...)`, or a shape with `dtype=`"));
-        };
-        let dims = self.extents(node)?;
-        Ok(StructInfo::tensor(dims, self.cx.dtype(dtype)?))
-    }
-
-    /// What a call in destination-passing style calls: a function of the module, or by a text what the environment calls so.
-    fn dps_callee(
-        &mut self,
-        node: &ast::Expr,
-        of_module: fn(String) -> DpsCallee,
-    ) -> Parse<DpsCallee> {
-        if let Some(name) = self.global(node) {
-            return Ok(of_module(name));
-        }
-        match node {
-            ast::Expr::StringLiteral(s) => {
-                let name = s.value.to_str().to_owned();
-                Ok(if self.cx.functions.contains(&name) {
-                    of_module(name)
-                } else {
-                    DpsCallee::Packed(name)
-                })
-            }
-            ast::Expr::Name(name) => match self.cx.lookup(name, &name.id) {
-                Ok(_) => Err(self
-                    .cx
-                    .expected(node, "a function of the module, or a text")),
-                Err(reported) => Err(reported),
-            },
-            _ => Err(self
-                .cx
-                .expected(node, "a function of the module, or a text")),
-        }
-    }
-
-    /// Inputs of a call: a tuple of them, or one that is no tuple.
-    fn inputs(&mut self, node: &ast::Expr) -> Parse<Vec<Arg>> {
-        let whole = match node {
-            ast::Expr::Tuple(tuple) => return self.input_list(&tuple.elts),
-            ast::Expr::List(list) => return self.input_list(&list.elts),
-            other => self.arg(other, "lv")?,
-        };
-        let StructInfo::Tuple(items) = self.builder.scope().arg(&whole) else {
-            return Ok(vec![whole]);
-        };
-        if let Arg::Tuple(items) = whole {
-            return Ok(items);
-        }
-        let items = (0..items.len()).map(|index| {
-            let item = Def::TupleItem(whole.clone(), index);
-            Ok(Arg::Value(self.bind("lv", item, None, node)?))
-        });
-        items.collect()
-    }
-
-    fn input_list(&mut self, nodes: &[ast::Expr]) -> Parse<Vec<Arg>> {
+    pub(super) fn input_list(&mut self, nodes: &[ast::Expr]) -> Parse<Vec<Arg>> {
         nodes.iter().map(|node| self.operand(node, false)).collect()
     }
 
@@ -509,14 +319,6 @@ impl Reader<'_, '_> {
             sinfo_args,
         })
     }
-}
-
-/// Arguments of a call in destination-passing style.
-struct DpsArgs<'n> {
-    callee: &'n ast::Expr,
-    inputs: &'n ast::Expr,
-    extra: Option<&'n ast::Expr>,
-    inplace: Option<&'n ast::Expr>,
 }
 
 fn function_call(callee: Callee, args: Vec<Arg>) -> Def {

@@ -3,8 +3,9 @@
 use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
-use super::{Reader, annotation_of, decorator_call, signature};
+use super::{DEPTH_LIMIT, Reader, annotation_of, decorator_call, signature};
 use crate::ir::graph::{Arg, Body, Def, ValueId};
+use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Parse, dotted};
 use crate::script::parse::scope::Binding;
 
@@ -21,6 +22,7 @@ impl Reader<'_, '_> {
         body: &[ast::Stmt],
         rest: &[ast::ElifElseClause],
     ) -> Parse<(String, ValueId)> {
+        self.check_depth(test)?;
         let cond = self.arg(test, "cond")?;
         let Some((clause, rest)) = rest.split_first() else {
             return Err(self.cx.expected(node, "a branch for `else:`"));
@@ -49,6 +51,15 @@ impl Reader<'_, '_> {
         Ok((name, id))
     }
 
+    fn check_depth(&mut self, node: &impl Ranged) -> Parse<()> {
+        let limit = DEPTH_LIMIT;
+        if self.depth < limit {
+            Ok(())
+        } else {
+            Err(self.cx.error(node, ScriptErrorKind::TooDeep { limit }))
+        }
+    }
+
     /// Reads what ends in a name and an argument, as a body of its own.
     fn nested(
         &mut self,
@@ -56,7 +67,9 @@ impl Reader<'_, '_> {
     ) -> Parse<(String, Body)> {
         self.builder.begin_branch();
         self.cx.scopes.push();
+        self.depth += 1;
         let result = read(self);
+        self.depth -= 1;
         self.cx.scopes.pop();
         let (name, arg, reported) = match result {
             Ok((name, arg)) => (name, arg, None),
@@ -124,6 +137,7 @@ impl Reader<'_, '_> {
                 .cx
                 .unsupported(&func.name, "a function in a graph function", instead));
         }
+        self.check_depth(&func.name)?;
         let errors = self.cx.error_count();
         self.cx.scopes.push();
         let signature = signature(self.cx, func);
@@ -139,6 +153,7 @@ impl Reader<'_, '_> {
             builder,
             level: self.level + 1,
             path: format!("{}.{}", self.path, func.name),
+            depth: self.depth + 1,
             cx: self.cx,
         }
         .function(func, decorator_call(func));

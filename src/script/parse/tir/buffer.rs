@@ -55,8 +55,9 @@ impl FuncParser<'_, '_> {
     fn make_buffer(
         &mut self,
         name: &str,
-        [shape, dtype, data, strides, elem_offset, scope, ..]: [Option<&ast::Expr>; 10],
+        [shape, dtype, data, strides, elem_offset, scope, hints @ ..]: [Option<&ast::Expr>; 10],
     ) -> Parse<Buffer> {
+        self.default_hints(hints)?;
         if let Some(data) = data.filter(|d| !d.is_none_literal_expr()) {
             return Err(self.cx.unsupported(data, "a data pointer", ""));
         }
@@ -86,6 +87,42 @@ impl FuncParser<'_, '_> {
             elem_offset,
             scope,
         }))
+    }
+
+    /// Refuses what would promise or ask for more than a plain buffer: an alignment, offsets of a multiple, broadcast dimensions,
+    /// axes kept apart.
+    fn default_hints(
+        &mut self,
+        [align, offset_factor, buffer_type, separators]: [Option<&ast::Expr>; 4],
+    ) -> Parse<()> {
+        let int = |node: &ast::Expr, values: &[i64]| {
+            int_literal(node).is_some_and(|value| values.contains(&value))
+        };
+        let text = |node: &ast::Expr| {
+            let text = node.as_string_literal_expr().map(|s| s.value.to_str());
+            matches!(text, Some("" | "default"))
+        };
+        let empty = |node: &ast::Expr| match node {
+            ast::Expr::List(list) => list.is_empty(),
+            ast::Expr::Tuple(tuple) => tuple.is_empty(),
+            _ => node.is_none_literal_expr(),
+        };
+        let hints = [
+            // TVM aligns buffers to 64 bytes where nothing is said.
+            align.filter(|node| !int(node, &[-1, 0, 64])),
+            offset_factor.filter(|node| !int(node, &[0, 1])),
+            buffer_type.filter(|node| !text(node)),
+            separators.filter(|node| !empty(node)),
+        ];
+        match hints.into_iter().flatten().next() {
+            None => Ok(()),
+            Some(node) => {
+                let instead = "buffers here have no alignment, offset factor, type or axis separators of their own";
+                Err(self
+                    .cx
+                    .unsupported(node, "this property of a buffer", instead))
+            }
+        }
     }
 
     /// Extents or strides; integers take the widest type among the other extents.

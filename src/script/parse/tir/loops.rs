@@ -48,6 +48,7 @@ impl FuncParser<'_, '_> {
             self.nested_body(&node.body);
             return Err(reported);
         }
+        self.deeper(&*node.target, names.len().saturating_sub(1))?;
         let mut loops = Vec::new();
         for (name, header) in names.iter().zip(headers) {
             let ast::Expr::Name(name) = name else {
@@ -106,8 +107,14 @@ impl FuncParser<'_, '_> {
             "T.thread_binding" => return Ok(vec![self.thread_binding(call)?]),
             _ => return Err(self.cx.expected(iter, expected)),
         };
-        let names = ["start", "stop", "annotations", "step"];
-        let [start, stop, annotations, step] = self.cx.bind(call, &path, names, 1)?;
+        let [start, stop, annotations, step] = if path == "range" {
+            let names = ["start", "stop", "step"];
+            let [start, stop, step] = self.cx.bind(call, &path, names, 1)?;
+            [start, stop, None, step]
+        } else {
+            let names = ["start", "stop", "annotations", "step"];
+            self.cx.bind(call, &path, names, 1)?
+        };
         if let Some(step) = step {
             return Err(self.cx.unsupported(
                 step,

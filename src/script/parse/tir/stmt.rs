@@ -29,27 +29,36 @@ impl FuncParser<'_, '_> {
     /// A sequence of statements. Wrong ones are reported and left out.
     pub(super) fn body(&mut self, stmts: &[ast::Stmt]) -> Vec<Stmt> {
         let mut out = Vec::new();
+        let around = self.depth;
         for (at, stmt) in stmts.iter().enumerate() {
-            if self.depth >= DEPTH_LIMIT {
-                let limit = DEPTH_LIMIT;
-                let _ = self.cx.error(stmt, ScriptErrorKind::TooDeep { limit });
+            if self.deeper(stmt, 1).is_err() {
+                self.depth = around;
                 return out;
             }
-            self.depth += 1;
             let parsed = self.stmt(stmt);
             match parsed {
                 Ok(Parsed::Stmts(stmts)) => out.extend(stmts),
                 Ok(Parsed::Let(LetHeader { var, value })) => {
                     let body = self.body(&stmts[at + 1..]);
                     out.push(Stmt::Let { var, value, body });
-                    self.depth -= 1;
+                    self.depth = around;
                     return out;
                 }
                 Err(_) => self.define_targets_failed(stmt),
             }
-            self.depth -= 1;
+            self.depth = around;
         }
         out
+    }
+
+    /// Counts statements that nest around what is read next, until the caller resets the depth.
+    pub(super) fn deeper(&mut self, node: &impl Ranged, levels: usize) -> Parse<()> {
+        self.depth += levels;
+        if self.depth <= DEPTH_LIMIT {
+            return Ok(());
+        }
+        let limit = DEPTH_LIMIT;
+        Err(self.cx.error(node, ScriptErrorKind::TooDeep { limit }))
     }
 
     /// The body of a loop or branch: names defined in it end with it.
@@ -135,10 +144,8 @@ impl FuncParser<'_, '_> {
         for clause in &node.elif_else_clauses {
             match &clause.test {
                 Some(test) => {
-                    if self.depth + arms.len() > DEPTH_LIMIT {
-                        let limit = DEPTH_LIMIT;
-                        return Err(self.cx.error(test, ScriptErrorKind::TooDeep { limit }));
-                    }
+                    // Each arm is nested in the one before; the statement that they belong to resets the depth.
+                    self.deeper(test, 1)?;
                     let cond = self.cx.condition(test)?;
                     let then = self.nested_body(&clause.body);
                     arms.push((cond, then));

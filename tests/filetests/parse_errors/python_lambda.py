@@ -1,0 +1,10 @@
+# test: parse
+@T.prim_func
+def main(A: T.Buffer((16,), "float32")):
+    A[0] = T.max(lambda a, b: a)
+# expect-error:
+# error: `lambda` cannot be used here
+#   --> python_lambda.py:4:18
+#   |
+# 4 |     A[0] = T.max(lambda a, b: a)
+#   |                  ^^^^^^

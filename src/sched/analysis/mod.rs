@@ -5,14 +5,12 @@
 //! - [`check_stage_pipeline`]: whether every block of a scope reads only what blocks before it wrote.
 //! - [`check_compact_dataflow`]: whether the blocks under a loop only depend on each other in ways that iterations may be
 //!   reordered.
-//! - [`Reducer`]: which commutative operation a reduction block computes.
 //!
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), section 3.
 
 mod access;
 mod block_kind;
 mod path;
-mod reducer;
 mod scope;
 mod stage_pipeline;
 
@@ -23,7 +21,6 @@ pub use block_kind::{
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
 pub use path::{block_vars_as_bindings, facts_at, loops_between, relaxed_domains, share_a_loop};
-pub use reducer::{Reducer, match_reducer};
 pub use scope::{BlockScope, Dependency, DependencyKind};
 pub use stage_pipeline::{check_stage_pipeline, region_bound, writes_wholly};
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::ir::{BlockId, PrimFunc};
 use crate::script;
-use crate::tensor::scalar::BinOp;
 
 fn parse(text: &str) -> PrimFunc {
     let module = script::parse("test", text).unwrap_or_else(|e| panic!("{e}"));
@@ -146,34 +145,6 @@ def f(a: T.handle, c: T.handle):
     );
     let found = check_stage_pipeline(&func, func.root);
     assert!(found.is_ok(), "{found:?}");
-}
-
-#[test]
-fn reducers_are_read_off_the_body() {
-    let func = parse(ROWS);
-    let sum = match_reducer(&func, block(&func, "S")).expect("a sum");
-    assert_eq!(sum.op(), Some(BinOp::Add));
-    let max = match_reducer(&func, block(&func, "M")).expect("either way round");
-    assert_eq!(max.op(), Some(BinOp::Max));
-    assert!(match_reducer(&func, block(&func, "Y")).is_none());
-    let argmax = parse(
-        r#"
-@T.prim_func
-def f(idx: T.Buffer((5, 7), "int32"), val: T.Buffer((5, 7), "float32"), am: T.Buffer((5,), "int32"), mx: T.Buffer((5,), "float32")):
-    for i, k in T.grid(5, 7):
-        with T.block("argmax"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                am[vi] = -1
-                mx[vi] = T.float32(-3.4028234663852886e38)
-            v_am: T.int32 = T.Select(mx[vi] >= val[vi, vk], am[vi], idx[vi, vk])
-            v_mx: T.float32 = T.Select(mx[vi] >= val[vi, vk], mx[vi], val[vi, vk])
-            am[vi] = v_am
-            mx[vi] = v_mx
-"#,
-    );
-    let pair = match_reducer(&argmax, block(&argmax, "argmax")).expect("a pair");
-    assert_eq!((pair.buffers.len(), pair.op()), (2, None));
 }
 
 #[test]

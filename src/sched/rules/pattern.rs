@@ -88,7 +88,7 @@ pub fn is_associative(func: &PrimFunc, id: BlockId) -> bool {
     else {
         return false;
     };
-    let ExprKind::Binary(op, a, b) = value.kind() else {
+    let Some((op, share)) = combined(buffer, indices, value) else {
         return false;
     };
     let associative = matches!(
@@ -103,14 +103,21 @@ pub fn is_associative(func: &PrimFunc, id: BlockId) -> bool {
             | BinOp::BitOr
             | BinOp::BitXor
     );
-    let is_target =
-        |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == buffer && i == indices);
-    let share = match (is_target(a), is_target(b)) {
-        (true, false) => b,
-        (false, true) => a,
-        _ => return false,
-    };
     associative && !loads(share, buffer)
+}
+
+/// By which operator a stored value combines the element that it overwrites with what: `target op share`, either way round.
+fn combined<'e>(target: &Buffer, indices: &[Expr], value: &'e Expr) -> Option<(BinOp, &'e Expr)> {
+    let ExprKind::Binary(op, a, b) = value.kind() else {
+        return None;
+    };
+    let is_target =
+        |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == target && i == indices);
+    match (is_target(a), is_target(b)) {
+        (true, false) => Some((*op, b)),
+        (false, true) => Some((*op, a)),
+        _ => None,
+    }
 }
 
 fn loads(e: &Expr, buffer: &Buffer) -> bool {
@@ -119,13 +126,7 @@ fn loads(e: &Expr, buffer: &Buffer) -> bool {
 }
 
 fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<Matmul> {
-    let (left, right) = value.as_binary(BinOp::Add)?;
-    let is_sum = |e: &Expr| matches!(e.kind(), ExprKind::Load(b, i) if b == c && i == indices);
-    let product = match (is_sum(left), is_sum(right)) {
-        (true, false) => right,
-        (false, true) => left,
-        _ => return None,
-    };
+    let (_, product) = combined(c, indices, value).filter(|(op, _)| *op == BinOp::Add)?;
     let (x, y) = product.as_binary(BinOp::Mul)?;
     let (a, b) = (operand(block, x)?, operand(block, y)?);
     let uses = |indices: &[Expr], var: &Var| indices.iter().any(|e| e.uses(var));

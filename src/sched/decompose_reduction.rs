@@ -11,10 +11,11 @@
 //!                                                     B[vi] = B[vi] + A[vi, vk]
 //! ```
 //!
-//! Requires: a reduction block, and a loop above it that is not below a loop which a reduce iter variable is bound to. Meaning is
-//! kept: every element that an iteration of the loop updates is initialised before the loop begins, and no update comes earlier.
+//! Requires: a reduction block, and a loop above it that is not below a loop which a reduce iter variable is bound to, and that
+//! holds nothing outside of blocks. Meaning is kept: every element that an iteration of the loop updates is initialised before
+//! the loop begins, and no update comes earlier.
 
-use super::analysis::{access_regions, check_reduction_block};
+use super::analysis::{access_regions, check_only_blocks, check_reduction_block};
 use super::rewrite::substitute_below;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
 use crate::ir::{
@@ -62,6 +63,7 @@ impl Plan {
             .scope_block(block.into())
             .expect("a block under a loop has a scope");
         check_reduction_block(func, block, scope.into())?;
+        check_only_blocks(func, before.into())?;
         for (iter, binding) in node.iters.iter().zip(&node.bindings) {
             let higher = loops[..at].iter().map(|&id| &func.loops[id].var);
             if iter.kind == IterKind::Reduce && higher.clone().any(|v| binding.uses(v)) {

@@ -240,6 +240,12 @@ pub enum Rule {
         /// What it reads.
         buffer: String,
     },
+    /// TVM: `NotStagePipelineError`.
+    #[error("{statement} stands outside of blocks, where primitives do not look")]
+    StatementOutsideBlocks {
+        /// What it is: `a store`.
+        statement: &'static str,
+    },
     /// TVM: `RootBlockError`.
     #[error("the root block cannot be moved or cached")]
     RootBlock,

@@ -7,10 +7,12 @@
 //!                                         T.where(i_0 * 50 + i_1 < 128)
 //! ```
 //!
-//! Requires: a plain loop from 0, positive factors whose product reaches the extent, at most one factor to be inferred.
-//! Meaning is kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent.
+//! Requires: a plain loop from 0, positive factors whose product reaches the extent, at most one factor to be inferred; if the
+//! new loops go past the extent, nothing outside the blocks below, as a predicate keeps only blocks from running. Meaning is
+//! kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent.
 
 use super::affine::simplify_bindings;
+use super::analysis::check_only_blocks;
 use super::rewrite::{add_predicate_below, substitute_below};
 use super::{Arg, Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::arith::Analyzer;
@@ -161,6 +163,7 @@ impl SplitPlan {
         let predicate = if inside.can_prove(&bound) {
             Expr::bool(true)
         } else {
+            check_only_blocks(func, target.into())?;
             bound
         };
         Ok(Self {

@@ -5,11 +5,13 @@
 //! - [`check_stage_pipeline`]: whether every block of a scope reads only what blocks before it wrote.
 //! - [`check_compact_dataflow`]: whether the blocks under a loop only depend on each other in ways that iterations may be
 //!   reordered.
+//! - [`check_only_blocks`]: whether anything stands outside of blocks, where no primitive looks.
 //!
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), section 3.
 
 mod access;
 mod block_kind;
+mod outside;
 mod path;
 mod scope;
 mod stage_pipeline;
@@ -20,9 +22,10 @@ pub use block_kind::{
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
+pub use outside::check_only_blocks;
 pub use path::{block_vars_as_bindings, facts_at, loops_between, relaxed_domains, share_a_loop};
 pub use scope::{BlockScope, Dependency, DependencyKind};
-pub use stage_pipeline::{check_stage_pipeline, region_bound, writes_wholly};
+pub use stage_pipeline::{check_stage_pipeline, follows_from_domains, region_bound, writes_wholly};
 
 #[cfg(test)]
 mod tests;

@@ -113,6 +113,15 @@ impl BlockScope {
         out
     }
 
+    /// The blocks that wrote what this one reads, in program order.
+    pub fn written_before(&self, block: BlockId) -> Vec<BlockId> {
+        let edges = self.dependencies.iter();
+        edges
+            .filter(|d| d.dst == block && d.kind == DependencyKind::ReadAfterWrite)
+            .map(|d| d.src)
+            .collect()
+    }
+
     /// The blocks that read or overwrite what this one wrote, in program order.
     pub fn consumers(&self, block: BlockId) -> Vec<BlockId> {
         let found = |b: &&BlockId| self.flows(block, **b);

@@ -4,28 +4,24 @@
 //! while the common place runs once must hold what the consumer reads in that time. Producers count with what they certainly
 //! write, consumers with all that they might read.
 
+use super::outside::check_only_blocks;
 use super::path::{facts_at, relaxed_domains};
-use super::scope::{BlockScope, DependencyKind};
+use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
-use crate::ir::{BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
+use crate::ir::{Block, BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
 use crate::sched::{Refusal, Rule};
 use crate::tensor::scalar::BinOp;
 
-/// Refuses a scope that is not a stage pipeline, naming the first consumer that is not covered.
+/// Refuses a scope that is not a stage pipeline: one with statements outside blocks, or with a consumer that is not covered.
 ///
 /// # Errors
 /// TVM: `NotStagePipelineError`.
 pub fn check_stage_pipeline(func: &PrimFunc, scope: BlockId) -> Result<(), Refusal> {
+    check_only_blocks(func, scope.into())?;
     let graph = BlockScope::of(func, scope.into());
     for &consumer in graph.blocks() {
-        let producers: Vec<BlockId> = graph
-            .dependencies()
-            .iter()
-            .filter(|d| d.dst == consumer && d.kind == DependencyKind::ReadAfterWrite)
-            .map(|d| d.src)
-            .collect();
-        if let Some(buffer) = uncovered(func, consumer, &producers) {
+        if let Some(buffer) = uncovered(func, consumer, &graph.written_before(consumer)) {
             return Err(Rule::NotStagePipeline {
                 scope: func.blocks[scope].name.clone(),
                 consumer: func.blocks[consumer].name.clone(),
@@ -38,7 +34,11 @@ pub fn check_stage_pipeline(func: &PrimFunc, scope: BlockId) -> Result<(), Refus
 }
 
 /// The first buffer of which the consumer may read something that its producers have not certainly written.
-fn uncovered(func: &PrimFunc, consumer: BlockId, producers: &[BlockId]) -> Option<Buffer> {
+pub(super) fn uncovered(
+    func: &PrimFunc,
+    consumer: BlockId,
+    producers: &[BlockId],
+) -> Option<Buffer> {
     let mut at = func.tree.parent(consumer);
     let mut left: Vec<BlockId> = producers.to_vec();
     while let Some(place) = at
@@ -181,17 +181,10 @@ fn write_bound(
         inside.bind(var, &range);
         ranges.push((var.clone(), range));
     }
-    // Conditions that only keep an iter variable in its domain are known to the reader of the region as well.
-    let keeps_domain = |cond: &Expr| {
-        node.iters.iter().zip(&node.bindings).any(|(iter, value)| {
-            let end = &iter.dom.min + &iter.dom.extent;
-            inside.simplify(cond) == inside.simplify(&value.lt(&end))
-                || inside.simplify(cond) == inside.simplify(&value.ge(&iter.dom.min))
-                || implied_by_domain(cond, value, &end, &inside)
-        })
-    };
     let conditions = node.predicate.conjuncts().into_iter();
-    let rest = Expr::all(conditions.filter(|cond| moves(cond) && !keeps_domain(cond)));
+    // Conditions that only keep iter variables in their domains are known to the reader of the region as well.
+    let rest = conditions.filter(|cond| moves(cond) && !follows_from_domains(node, cond, &inside));
+    let rest = Expr::all(rest);
     detect_iter_map(
         &inside,
         &node.bindings,
@@ -232,6 +225,17 @@ fn write_bound(
             dense.then(|| IntSet::interval(min.clone(), max + &range.extent - 1))
         })
         .collect()
+}
+
+/// Whether a condition of a block says no more than that an iter variable is in its domain. `facts` knows the loops.
+pub fn follows_from_domains(node: &Block, cond: &Expr, facts: &Analyzer) -> bool {
+    let cond = facts.simplify(cond);
+    node.iters.iter().zip(&node.bindings).any(|(iter, value)| {
+        let end = &iter.dom.min + &iter.dom.extent;
+        cond == facts.simplify(&value.lt(&end))
+            || cond == facts.simplify(&value.ge(&iter.dom.min))
+            || implied_by_domain(&cond, value, &end, facts)
+    })
 }
 
 /// Whether a condition is `value < end'` with `end'` not below the end of the iter variable's domain.

@@ -1,0 +1,44 @@
+//! Statements outside blocks. Primitives see blocks and loops alone: what stands between them has no signature, no iter
+//! variables, and no predicate that could keep it from running.
+
+use crate::ir::{Place, PrimFunc, Stmt};
+use crate::sched::{Refusal, Rule};
+
+/// Refuses a place below which anything but loops stands around the next blocks: stores, `let`, `if`, `while`.
+///
+/// # Errors
+/// TVM: `NotStagePipelineError`, for a statement that is not schedulable.
+pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
+    for stmt in func.tree.body(place) {
+        let statement = match stmt {
+            Stmt::Loop(id) => {
+                check_only_blocks(func, Place::Loop(*id))?;
+                continue;
+            }
+            Stmt::Block(_) => continue,
+            Stmt::Store {
+                buffer: _,
+                indices: _,
+                value: _,
+            } => "a store",
+            Stmt::Let {
+                var: _,
+                value: _,
+                body: _,
+            } => "a `let`",
+            Stmt::If {
+                cond: _,
+                then: _,
+                otherwise: _,
+            } => "an `if`",
+            Stmt::While { cond: _, body: _ } => "a `while`",
+            Stmt::Assert {
+                cond: _,
+                message: _,
+            } => "an `assert`",
+            Stmt::Evaluate(_) => "an evaluated expression",
+        };
+        return Err(Rule::StatementOutsideBlocks { statement }.at([place]));
+    }
+    Ok(())
+}

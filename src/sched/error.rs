@@ -246,6 +246,58 @@ pub enum Rule {
         /// What it is: `a store`.
         statement: &'static str,
     },
+    /// TVM: `NotStagePipelineError`.
+    #[error(
+        "the iterations of loop `{var}` are not known to be independent: one may run `{block}` on elements that others use in \
+         `{other}`"
+    )]
+    IterationsDepend {
+        /// The loop.
+        var: String,
+        /// The block that runs later in an iteration.
+        block: String,
+        /// The block that runs earlier in an iteration.
+        other: String,
+    },
+    /// TVM has no such rule.
+    #[error(
+        "loop `{var}` cannot be {kind}: its iterations would each compute the sums of block `{block}`, all at once in the same \
+         place"
+    )]
+    RepeatedReduction {
+        /// The loop.
+        var: String,
+        /// What it was to be.
+        kind: String,
+        /// The reduction.
+        block: String,
+    },
+    /// TVM has no such rule.
+    #[error(
+        "loop `{var}` cannot be {kind}: it chooses elements and terms of block `{block}` together"
+    )]
+    MixedLoop {
+        /// The loop.
+        var: String,
+        /// What it was to be.
+        kind: String,
+        /// The reduction.
+        block: String,
+    },
+    /// TVM has no such rule.
+    #[error(
+        "loops `{outer}` and `{inner}` cannot both be bound to {axis}, which has one value: block `{block}` depends on both"
+    )]
+    AxisBoundTwice {
+        /// Variable of the outer loop.
+        outer: String,
+        /// Variable of the inner loop.
+        inner: String,
+        /// The launch axis.
+        axis: &'static str,
+        /// The block.
+        block: String,
+    },
     /// TVM: `RootBlockError`.
     #[error("the root block cannot be moved or cached")]
     RootBlock,

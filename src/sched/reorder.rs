@@ -5,11 +5,13 @@
 //! ```
 //!
 //! Requires: each loop once; all in one chain without branches from the outermost to the innermost of them; only spatial and
-//! reduce iter variables, affinely bound, in the blocks below; no loop whose range uses one that comes to lie inside it; no two
-//! loops in another order that both drive spatial and reduce iter variables (TVM allows it, and gets sums without some terms).
-//! Meaning is kept: spatial instances are independent, and reductions are taken to commute.
+//! reduce iter variables, affinely bound, in the blocks below, and nothing outside them; several blocks depend on each other
+//! within an iteration of the innermost loop only; no loop whose range uses one that comes to lie inside it; no two loops in
+//! another order that both drive spatial and reduce iter variables (TVM allows it, and gets sums without some terms). Meaning
+//! is kept: spatial instances are independent, and reductions are taken to commute.
 
 use super::affine::check_affine_below;
+use super::analysis::{check_no_exchange, check_only_blocks};
 use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::ir::{Expr, IterKind, LoopId, Place, PrimFunc, Stmt};
 
@@ -70,6 +72,10 @@ impl ReorderPlan {
             }
         }
         check_mixed(func, &old, &new)?;
+        if let Some(&bottom) = old.last().filter(|_| old != new) {
+            check_only_blocks(func, bottom.into())?;
+            check_no_exchange(func, &old)?;
+        }
         Ok(Self { old, new })
     }
 

@@ -5,12 +5,15 @@
 //! - [`check_stage_pipeline`]: whether every block of a scope reads only what blocks before it wrote.
 //! - [`check_compact_dataflow`]: whether the blocks under a loop only depend on each other in ways that iterations may be
 //!   reordered.
+//! - [`check_no_exchange`], [`check_inputs_outlive`], [`overwriter`]: whether iterations of a loop use or overwrite what others
+//!   compute.
 //! - [`check_only_blocks`]: whether anything stands outside of blocks, where no primitive looks.
 //!
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), section 3.
 
 mod access;
 mod block_kind;
+mod independence;
 mod outside;
 mod path;
 mod scope;
@@ -22,8 +25,11 @@ pub use block_kind::{
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
+pub use independence::{check_inputs_outlive, check_no_exchange, counts_terms, overwriter};
 pub use outside::check_only_blocks;
-pub use path::{block_vars_as_bindings, facts_at, loops_between, relaxed_domains, share_a_loop};
+pub use path::{
+    block_vars_as_bindings, facts_at, is_private, loops_between, relaxed_domains, share_a_loop,
+};
 pub use scope::{BlockScope, Dependency, DependencyKind};
 pub use stage_pipeline::{check_stage_pipeline, follows_from_domains, region_bound, writes_wholly};
 

@@ -61,7 +61,7 @@ pub fn relaxed_domains(
         while let Some(place) = at {
             if let Place::Loop(id) = place
                 && let LoopKind::ThreadBinding(axis) = func.loops[id].kind
-                && shared_by_threads_of(memory, axis)
+                && !is_private(memory, axis)
             {
                 loops.push(id);
             }
@@ -78,13 +78,13 @@ pub fn relaxed_domains(
         .collect()
 }
 
-/// Whether the threads along the axis see the same memory of this scope.
-fn shared_by_threads_of(memory: &Scope, axis: crate::ir::ThreadAxis) -> bool {
+/// Whether each thread (or workgroup) along the axis has memory of this scope for itself.
+pub fn is_private(memory: &Scope, axis: crate::ir::ThreadAxis) -> bool {
     match memory {
-        Scope::Global => true,
-        Scope::Shared => !axis.is_block(),
-        Scope::Local => false,
-        Scope::Other(name) => name.starts_with("shared") && !axis.is_block(),
+        Scope::Global => false,
+        Scope::Shared => axis.is_block(),
+        Scope::Local => true,
+        Scope::Other(name) => !name.starts_with("shared") || axis.is_block(),
     }
 }
 

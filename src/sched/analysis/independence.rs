@@ -1,0 +1,138 @@
+//! What iterations of a loop have to do with each other: values that they exchange, and elements that they overwrite.
+
+use super::scope::{BlockScope, DependencyKind};
+use super::stage_pipeline::uncovered;
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::ir::{BlockId, Buffer, BufferRegion, Expr, IterKind, LoopId, PrimFunc, Range, Var};
+use crate::sched::affine::shape_facts;
+use crate::sched::{Refusal, Rule};
+
+/// Refuses a chain of loops, outermost first, of which an iteration uses what another one computes, or overwrites what another
+/// one reads: the blocks below, if several, must depend on each other within an iteration of the innermost loop only.
+///
+/// # Errors
+/// TVM: `NotStagePipelineError`, for the scope around the loops.
+pub fn check_no_exchange(func: &PrimFunc, chain: &[LoopId]) -> Result<(), Refusal> {
+    let Some(&target) = chain.last() else {
+        return Ok(());
+    };
+    let graph = BlockScope::of(func, target.into());
+    let refuse = |block: BlockId, other: BlockId| {
+        let rule = Rule::IterationsDepend {
+            var: func.loops[target].var.name().to_owned(),
+            block: func.blocks[block].name.clone(),
+            other: func.blocks[other].name.clone(),
+        };
+        Err(rule.at([target.into(), block.into(), other.into()]))
+    };
+    for edge in graph.dependencies() {
+        let reads = graph.readers_after(edge.src).contains(&edge.dst);
+        match edge.kind {
+            DependencyKind::ReadAfterWrite => {
+                // Who runs with each term has the sum in the end; who tells terms apart has sums of the first of them.
+                let tells_apart = |id: LoopId| {
+                    let mut bindings = func.blocks[edge.dst].bindings.iter();
+                    bindings.any(|e| e.uses(&func.loops[id].var))
+                };
+                let mut loops = chain.iter();
+                let partial = loops.any(|&id| counts_terms(func, edge.src, id) && tells_apart(id));
+                let producers = graph.written_before(edge.dst);
+                if partial || uncovered(func, edge.dst, &producers).is_some() {
+                    return refuse(edge.dst, edge.src);
+                }
+            }
+            // An update continues what its init began in the same iteration.
+            DependencyKind::WriteAfterWrite if reads => {}
+            DependencyKind::WriteAfterWrite | DependencyKind::WriteAfterRead => {
+                return refuse(edge.dst, edge.src);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to take a block out of loops in other iterations of which something overwrites what it reads. `stays` tells the loops
+/// that are around it afterwards as well.
+pub fn check_inputs_outlive(
+    func: &PrimFunc,
+    block: BlockId,
+    stays: &dyn Fn(LoopId) -> bool,
+) -> Result<(), Refusal> {
+    let node = &func.blocks[block];
+    for id in func.loops_above(block.into()) {
+        if stays(id) || func.loops[id].extent.is_one() {
+            continue;
+        }
+        let mut writers = node.reads.iter().map(|r| overwriter(func, id, &r.buffer));
+        if let Some(other) = writers.find_map(|writer| writer) {
+            let rule = Rule::InputOverwritten {
+                block: node.name.clone(),
+                other: func.blocks[other].name.clone(),
+            };
+            return Err(rule.at([block.into(), other.into()]));
+        }
+    }
+    Ok(())
+}
+
+/// The block below the loop that may give an element of the buffer another value in another iteration, if there is one.
+///
+/// None is known to if each element determines the values of the spatial iter variables of its writers, if the loop does not
+/// count the terms of a sum, and if what the writers read is not overwritten in turn: then an iteration that writes the element
+/// again writes the same.
+pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<BlockId> {
+    let graph = BlockScope::of(func, target.into());
+    let mut buffers = vec![buffer.clone()];
+    let mut at = 0;
+    while let Some(buffer) = buffers.get(at).cloned() {
+        at += 1;
+        for &writer in graph.writers(&buffer) {
+            let node = &func.blocks[writer];
+            let mut writes = node.writes.iter().filter(|w| w.buffer == buffer);
+            if counts_terms(func, writer, target)
+                || !writes.all(|write| determines_iters(func, writer, write))
+            {
+                return Some(writer);
+            }
+            for read in &node.reads {
+                if !buffers.contains(&read.buffer) {
+                    buffers.push(read.buffer.clone());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether an iteration of the loop adds to what earlier ones made of the block's output.
+pub fn counts_terms(func: &PrimFunc, block: BlockId, id: LoopId) -> bool {
+    let node = &func.blocks[block];
+    let mut iters = node.iters.iter().zip(&node.bindings);
+    iters.any(|(iter, e)| iter.kind != IterKind::Spatial && e.uses(&func.loops[id].var))
+}
+
+/// Whether instances of the block with different spatial iter variables write different elements.
+fn determines_iters(func: &PrimFunc, block: BlockId, write: &BufferRegion) -> bool {
+    let iters = func.blocks[block].iters.iter();
+    let moving = iters.filter(|iter| iter.kind == IterKind::Spatial && !iter.dom.extent.is_one());
+    let inputs: Vec<(Var, Range)> = moving
+        .map(|iter| (iter.var.clone(), iter.dom.clone()))
+        .collect();
+    let indices: Vec<Expr> = write.region.iter().map(|r| r.min.clone()).collect();
+    let facts = shape_facts(func);
+    let (truth, level) = (Expr::bool(true), IterMapLevel::Bijective);
+    let map = detect_iter_map(
+        &facts,
+        &indices,
+        &inputs,
+        &truth,
+        level,
+        UnitIters::Simplify,
+    );
+    map.is_ok_and(|map| {
+        let apart =
+            |extent: &Expr, scale: &Expr| extent.is_one() || facts.can_prove(&scale.ge(extent));
+        let mut dims = map.indices.iter().zip(&write.region);
+        dims.all(|(sum, range)| sum.args.iter().all(|arg| apart(&range.extent, &arg.scale)))
+    })
+}

@@ -1,7 +1,7 @@
 //! Where the init of a reduction can stand on its own: what `decompose_reduction` moves, and what runs for an empty sum.
 //!
-//! `T.init` runs before the first update of an element, also if there is no update: a sum over nothing is its init, as in
-//! numpy. (TVM leaves the element unwritten.) A loop program as written says so at the outermost loop that turns out empty.
+//! `T.init` runs where every reduce iter variable has its first value, also if there is no update: a sum over nothing is its init,
+//! as in numpy. Schedules keep that instance the first of an element. (TVM leaves the element unwritten.) A loop program as written says so at the outermost loop that turns out empty.
 
 use super::{BlockId, Expr, IterKind, LoopId, Place, PrimFunc};
 

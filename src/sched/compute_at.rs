@@ -11,10 +11,12 @@
 //!         C[vi] = B[vi] + B[vi + 2]               C[vi] = B[vi] + B[vi + 2]
 //! ```
 //!
-//! Requires: a complete or reduction block, not an output; the loop is in the same scope and not above the block; all consumers
-//! are below the loop; the scope is a stage pipeline and keeps other blocks; what consumers need is solvable for the block's iter
-//! variables. Meaning is kept: in each iteration the block computes, before the first consumer, all that the consumers then
-//! read; computing an element again gives the same value.
+//! Requires: a complete or reduction block, not an output, with a predicate that says no more than the domains of its iter
+//! variables; the loop is in the same scope and not above the block; all consumers are below the loop; the scope is a stage
+//! pipeline and keeps other blocks; no block overwrites what the block reads before it runs, nor in another iteration of a loop
+//! that the block leaves; what consumers need is solvable for the block's iter variables. Meaning is kept: in each iteration
+//! the block computes, before the first consumer, all that the consumers then read; computing an element again gives the same
+//! value.
 
 use super::move_block::{InsertAt, Moved, Plan, UnitLoops};
 use super::{Schedule, ScheduleError};

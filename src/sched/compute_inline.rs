@@ -12,12 +12,13 @@
 //! ```
 //!
 //! Requires: a complete block without init, not an output, whose body is one store indexed by distinct iter variables, the only
-//! ones in the stored value; no block views the buffer; no block overwrites what the value is made of before a consumer; the scope
-//! is a stage pipeline. Meaning is kept: what a consumer read was the value stored for the same indices, and it is the same there.
+//! ones in the stored value; no block views the buffer; no block overwrites what the value is made of before a consumer, nor in
+//! another iteration of a loop that a consumer is not in; the scope is a stage pipeline. Meaning is kept: what a consumer read
+//! was the value stored for the same indices, and it is the same there.
 
 use super::analysis::{
-    BlockScope, DependencyKind, check_complete_block, check_not_output_block, check_stage_pipeline,
-    share_a_loop,
+    BlockScope, DependencyKind, check_complete_block, check_inputs_outlive, check_not_output_block,
+    check_stage_pipeline, share_a_loop,
 };
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, only_store};
@@ -87,6 +88,9 @@ impl Plan {
             return Err(pattern());
         }
         check_inputs_kept(func, block, scope)?;
+        let consumers = BlockScope::of(func, scope.into()).consumers(block);
+        let around_all = |id| consumers.iter().all(|&c| func.tree.is_ancestor(id, c));
+        check_inputs_outlive(func, block, &around_all)?;
         let removed = removal_of(func, block)?;
         if is_viewed(func, scope, &store.buffer) {
             let buffer = store.buffer.name().to_owned();

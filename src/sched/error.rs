@@ -461,6 +461,37 @@ pub enum Rule {
         /// The iter variable's name.
         var: String,
     },
+    /// A moved block would run where its predicate kept it from running; TVM does not look.
+    #[error(
+        "the predicate {} of block `{block}` says more than the domains of its iter variables, and would be lost",
+        print_expr(predicate)
+    )]
+    PredicateLost {
+        /// The block's name.
+        block: String,
+        /// The part of its predicate that would be lost.
+        predicate: Expr,
+    },
+    /// A moved reduction would add a term twice, or begin after its first term; TVM does not look.
+    #[error(
+        "under loop `{var}`, reduction `{block}` would not add each term once, or not begin with the first"
+    )]
+    TermsNotOnce {
+        /// The block's name.
+        block: String,
+        /// The loop's variable.
+        var: String,
+    },
+    /// A sum of no terms is its init, which would be lost; in TVM it is left unwritten anyway.
+    #[error(
+        "loop `{var}` may have no iteration, and then nothing would write the elements of block `{block}`"
+    )]
+    MayBeEmpty {
+        /// The loop's variable.
+        var: String,
+        /// The block's name.
+        block: String,
+    },
     /// A moved block would lose a loop that its domains depend on; TVM does not look.
     #[error("the domain of an iter variable of block `{block}` depends on loop `{var}`")]
     DomainDependsOnLoop {

@@ -7,16 +7,18 @@
 //!         vj = T.axis.spatial(8, j)        vj = T.axis.spatial(8, i_j_fused % 8)
 //! ```
 //!
-//! Requires: plain loops from 0, each the only statement of the one before, no extent that depends on a fused loop.
-//! Meaning is kept: the new loop visits the same values in the same order.
+//! Requires: plain loops from 0, each the only statement of the one before, no extent that depends on a fused loop; no loop
+//! over the terms of a sum that may be empty with a loop over elements, which would be left unwritten. Meaning is kept: the new
+//! loop visits the same values in the same order.
 
 use super::affine::simplify_bindings;
+use super::analysis::facts_at;
 use super::rewrite::substitute_below;
 use super::split::check_plain;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::UnitIters;
-use crate::ir::{Attrs, Expr, Loop, LoopId, LoopKind, Place, PrimFunc, Stmt, Var};
+use crate::ir::{Attrs, Expr, IterKind, Loop, LoopId, LoopKind, Place, PrimFunc, Stmt, Var};
 
 impl Schedule {
     /// Fuses loops, outermost first, into one.
@@ -80,6 +82,7 @@ impl FusePlan {
             }
             outer.push(this);
         }
+        check_sums_kept(func, loops)?;
         let Some((first, rest)) = outer.split_first() else {
             return Err(Rule::NoLoops.at([]));
         };
@@ -138,6 +141,39 @@ impl FusePlan {
         simplify_bindings(func, fused.into(), self.units);
         fused
     }
+}
+
+/// Refuses to fuse a loop over elements with one over terms of their sums that may be empty: the elements would not get their
+/// init then.
+fn check_sums_kept(func: &PrimFunc, loops: &[LoopId]) -> Result<(), Refusal> {
+    let Some(&first) = loops.first().filter(|_| loops.len() > 1) else {
+        return Ok(());
+    };
+    let facts = facts_at(func, first.into());
+    for block in func.child_blocks(first.into()) {
+        let node = &func.blocks[block];
+        let drives = |id: &LoopId, kind: IterKind| {
+            let mut pairs = node.iters.iter().zip(&node.bindings);
+            pairs.any(|(iter, e)| iter.kind == kind && e.uses(&func.loops[*id].var))
+        };
+        let may_be_empty = |id: &&LoopId| {
+            drives(id, IterKind::Reduce)
+                && !drives(id, IterKind::Spatial)
+                && !facts.can_prove(&func.loops[**id].extent.ge(1))
+        };
+        let over_elements = loops.iter().any(|id| drives(id, IterKind::Spatial));
+        if let Some(&id) = loops.iter().find(may_be_empty)
+            && over_elements
+            && node.init.is_some()
+        {
+            let rule = Rule::MayBeEmpty {
+                var: func.loops[id].var.name().to_owned(),
+                block: node.name.clone(),
+            };
+            return Err(rule.at([Place::Loop(id), Place::Block(block)]));
+        }
+    }
+    Ok(())
 }
 
 /// `e // divisor`, without the division by 1.

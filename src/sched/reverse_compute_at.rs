@@ -11,10 +11,12 @@
 //!         C[vi, vj] = B[vi, vj]                       C[vi, vj] = B[vi, vj]
 //! ```
 //!
-//! Requires: a complete or reduction block; the loop is in the same scope and not above the block; all producers are below the
-//! loop; the scope is a stage pipeline and keeps other blocks; what producers make is solvable for the block's iter variables.
-//! Meaning is kept: each element is consumed in the last iteration that makes it, if not before, and consuming it again with the
-//! final value overwrites what was made of an earlier one.
+//! Requires: a complete or reduction block, with a predicate that says no more than the domains of its iter variables; the loop
+//! is in the same scope and not above the block; all producers are below the loop; the scope is a stage pipeline and keeps
+//! other blocks; what producers make is solvable for the block's iter variables; a loop that the block only repeats in has at
+//! least one iteration. A reduction computes its sums wholly below the loop, or each instance runs once and the first term
+//! first. Meaning is kept: each element is consumed in the last iteration that makes it, if not before, and consuming it again
+//! with the final value overwrites what was made of an earlier one; a term that is added where it was made is added once.
 
 use super::move_block::{InsertAt, Moved, Plan, UnitLoops};
 use super::{Schedule, ScheduleError};

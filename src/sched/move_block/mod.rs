@@ -7,16 +7,19 @@
 
 mod domain;
 
+use super::affine::{loop_ranges, shape_facts};
 use super::analysis::{
     BlockScope, DependencyKind, block_vars_as_bindings, check_complete_or_reduction_block,
-    check_not_output_block, check_stage_pipeline, facts_at, relaxed_domains, share_a_loop,
+    check_inputs_outlive, check_not_output_block, check_stage_pipeline, facts_at,
+    follows_from_domains, relaxed_domains, share_a_loop,
 };
 use super::body::{insert_at, removal_of, remove_place};
 use super::{Arg, Refusal, Rule, living_block, living_loop};
+use crate::arith::iter_map::{IterMapLevel, IterSplit, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    Attrs, BlockId, BufferRegion, Expr, Loop, LoopId, LoopKind, Place, PrimFunc, Range, Scope,
-    Stmt, Var,
+    Attrs, BlockId, BufferRegion, Expr, IterKind, Loop, LoopId, LoopKind, Place, PrimFunc, Range,
+    Scope, Stmt, Var,
 };
 
 /// What becomes of new loops that run once.
@@ -112,6 +115,8 @@ impl Plan {
             check_not_output_block(func, block, scope)?;
         }
         check_domains_kept(func, block, target)?;
+        check_predicate_kept(func, block)?;
+        check_inputs_outlive(func, block, &|id| func.tree.is_ancestor(id, target))?;
         let removed = removal_of(func, block)?;
         let graph = BlockScope::of(func, scope.into());
         let position = position(func, &graph, block, target, at, moved)?;
@@ -120,7 +125,7 @@ impl Plan {
         let domains = domain::iter_domains(func, &graph, block, target, moved, &facts)?;
         let nest = new_nest(func, block, &domains, units, &mut facts);
         let (loops, bindings, predicate) = nest;
-        Ok(Self {
+        let plan = Self {
             block,
             target,
             position,
@@ -128,7 +133,99 @@ impl Plan {
             loops,
             bindings,
             predicate,
-        })
+        };
+        if moved == Moved::Consumer {
+            plan.check_runs(func)?;
+            let mut iters = func.blocks[block].iters.iter();
+            if iters.any(|iter| iter.kind == IterKind::Reduce) {
+                plan.check_terms_once(func)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Refuses to put the block under a loop that it only repeats in and that may be empty: it would not run then, though its
+    /// iter variables have values.
+    fn check_runs(&self, func: &PrimFunc) -> Result<(), Refusal> {
+        let facts = shape_facts(func);
+        let has_no_instance = |when: &Expr| {
+            let mut facts = facts.clone();
+            facts.assume(when);
+            let mut iters = func.blocks[self.block].iters.iter();
+            iters.any(|iter| facts.can_prove(&iter.dom.extent.le(0)))
+        };
+        let mut above = func.loops_above(self.target.into());
+        above.push(self.target);
+        let may_be_empty = |id: &LoopId| {
+            let l = &func.loops[*id];
+            !func.tree.is_ancestor(*id, self.block)
+                && !self.bindings.iter().any(|e| e.uses(&l.var))
+                && !facts.can_prove(&l.extent.ge(1))
+                && !has_no_instance(&l.extent.le(0))
+        };
+        match above.into_iter().find(may_be_empty) {
+            None => Ok(()),
+            Some(id) => {
+                let rule = Rule::MayBeEmpty {
+                    var: func.loops[id].var.name().to_owned(),
+                    block: func.blocks[self.block].name.clone(),
+                };
+                Err(rule.at([id.into(), self.block.into()]))
+            }
+        }
+    }
+
+    /// Refuses to put a reduction where it would add a term twice, or not all terms, or another before that with the first
+    /// values of the reduce iter variables, with which its init runs.
+    ///
+    /// If the new loops alone make up the sums, they are computed in full wherever they are; else each instance must run once.
+    fn check_terms_once(&self, func: &PrimFunc) -> Result<(), Refusal> {
+        let node = &func.blocks[self.block];
+        let drives = |var: &Var, kind: IterKind| {
+            let mut pairs = node.iters.iter().zip(&self.bindings);
+            pairs.any(|(iter, e)| iter.kind == kind && e.uses(var))
+        };
+        let mut above = func.loops_above(self.target.into());
+        above.push(self.target);
+        let mut inputs = loop_ranges(func, &above);
+        if !inputs.iter().any(|(var, _)| drives(var, IterKind::Reduce)) {
+            inputs.clear();
+        }
+        inputs.extend(self.loops.iter().map(|l| {
+            let (min, extent) = (l.min.clone(), l.extent.clone());
+            (l.var.clone(), Range { min, extent })
+        }));
+        // Conditions on other loops leave out whole sums.
+        let conditions = self.predicate.conjuncts().into_iter();
+        let on_inputs = |cond: &Expr| inputs.iter().any(|(var, _)| cond.uses(var));
+        let predicate = Expr::all(conditions.filter(on_inputs));
+        let facts = shape_facts(func);
+        let (level, units) = (IterMapLevel::Bijective, UnitIters::Preserve);
+        let map = detect_iter_map(&facts, &self.bindings, &inputs, &predicate, level, units);
+        let in_order = map.is_ok_and(|map| {
+            let reduce = node.iters.iter().zip(&map.indices);
+            let mut reduce = reduce.filter(|(iter, _)| iter.kind == IterKind::Reduce);
+            reduce.all(|(iter, sum)| {
+                let one = Expr::int(1, iter.dom.extent.dtype());
+                let points = sum.args.iter().fold(one, |n, arg| n * &arg.extent);
+                let rises = |arg: &IterSplit| facts.can_prove(&arg.scale.ge(1));
+                sum.args.iter().all(rises)
+                    && facts.can_prove_equal(&sum.base, &iter.dom.min)
+                    && facts.can_prove_equal(&points, &iter.dom.extent)
+            })
+        });
+        // Two loops that choose element and term together may come to the first term late.
+        let is_mixed = |(var, _): &&(Var, Range)| {
+            drives(var, IterKind::Reduce) && drives(var, IterKind::Spatial)
+        };
+        if in_order && inputs.iter().filter(is_mixed).count() <= 1 {
+            return Ok(());
+        }
+        let rule = Rule::TermsNotOnce {
+            block: node.name.clone(),
+            var: func.loops[self.target].var.name().to_owned(),
+        };
+        Err(rule.at([self.block.into(), self.target.into()]))
     }
 
     pub(super) fn apply(self, func: &mut PrimFunc) {
@@ -162,6 +259,23 @@ fn check_domains_kept(func: &PrimFunc, block: BlockId, target: LoopId) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuses a block whose predicate leaves out instances that its iter variables' domains hold: the new place gives it another.
+fn check_predicate_kept(func: &PrimFunc, block: BlockId) -> Result<(), Refusal> {
+    let node = &func.blocks[block];
+    let facts = facts_at(func, block.into());
+    let kept = |cond: &Expr| facts.can_prove(cond) || follows_from_domains(node, cond, &facts);
+    match node.predicate.conjuncts().into_iter().find(|c| !kept(c)) {
+        None => Ok(()),
+        Some(predicate) => {
+            let rule = Rule::PredicateLost {
+                block: node.name.clone(),
+                predicate,
+            };
+            Err(rule.at([block.into()]))
+        }
+    }
 }
 
 /// The index among the statements of the loop before which the block goes: after all its producers there and before all its

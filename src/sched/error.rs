@@ -91,6 +91,16 @@ pub enum Rule {
         /// Its position.
         index: usize,
     },
+    /// TVM does not look.
+    #[error(
+        "factor {factor} at position {index} makes the product of the factors larger than the loop's type holds"
+    )]
+    FactorTooLarge {
+        /// The factor.
+        factor: i64,
+        /// Its position.
+        index: usize,
+    },
     /// TVM: `WrongFactorError`.
     #[error(
         "the product of the factors, {}, is not known to reach the extent of loop `{var}`, {}",

@@ -105,13 +105,19 @@ impl SplitPlan {
         if count > 1 {
             return Err(Rule::NotSingleInferFactor { count }.at(here));
         }
-        let mut product = 1;
+        let mut product: i64 = 1;
+        let fits = |value: &i64| {
+            let range = dtype.scalar.int_range();
+            range.is_none_or(|(_, max)| *value <= max)
+        };
         for (index, &factor) in factors.iter().enumerate() {
             if let Factor::Of(factor) = factor {
                 if factor <= 0 {
                     return Err(Rule::NonPositiveFactor { factor, index }.at(here));
                 }
-                product *= factor;
+                let next = product.checked_mul(factor).filter(fits);
+                let refused = || Rule::FactorTooLarge { factor, index }.at(here);
+                product = next.ok_or_else(refused)?;
             }
         }
         let whole = Expr::int(product, dtype);

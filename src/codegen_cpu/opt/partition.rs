@@ -191,7 +191,7 @@ impl Optimizer {
     }
 }
 
-/// `if a { if b {s} }` as `if a and b {s}`.
+/// `if a { if b {s} }` as `if a and b {s}`, where `b` may be computed although `a` is false: it reads no memory.
 fn join_conditions(s: &Stmt) -> Stmt {
     if let Stmt::If {
         cond,
@@ -206,6 +206,7 @@ fn join_conditions(s: &Stmt) -> Stmt {
             otherwise,
         } = join_conditions(inner)
         && otherwise.is_empty()
+        && !second.loads()
     {
         return Stmt::If {
             cond: all(vec![cond.clone(), second]),

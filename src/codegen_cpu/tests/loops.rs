@@ -207,3 +207,28 @@ fn conditions_on_far_numbers_are_tested_as_they_are() {
     k.body = vec![for_(i, v(n), body)];
     check(&k, &[9], &[floats(9, 1)], 1).expect("defined");
 }
+
+#[test]
+fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
+    let mut k = kernel("guarded");
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let (n, i) = (k.dim("n"), k.var("i", I64));
+    let square = || mul(v(i), v(i));
+    let positive = bin(BinOp::Gt, load(x, square(), 1), Expr::Float(0.0, F32));
+    let write = vec![store(y, v(i), Expr::Float(1.0, F32))];
+    let inside = guarded(lt(square(), v(n)), vec![guarded(positive, write)]);
+    k.body = vec![for_(
+        i,
+        int(40),
+        vec![guarded(lt(v(i), v(n)), vec![inside])],
+    )];
+    let optimized = optimize(&k);
+    assert!(optimized.body.len() > 1, "the loop was split");
+    for stmt in &optimized.body {
+        stmt.walk_exprs(&mut |e| {
+            let reads = matches!(e, Expr::Binary(BinOp::And, a, b) if a.loads() || b.loads());
+            assert!(!reads, "{e:?} reads what it guards");
+        });
+    }
+    check(&k, &[30], &[floats(30, 1), floats(40, 2)], 1).expect("defined");
+}

@@ -64,6 +64,11 @@ impl Analyzer {
     /// The variable counts iterations of a loop, and what is asked about stands inside: then the loop has some.
     pub fn bind_iteration(&mut self, var: &Var, range: &Range) {
         self.bind(var, range);
+        if range.min.is_data() || range.extent.is_data() {
+            // What is in memory may be another value by the time that the variable is asked about.
+            self.bind_bound(var, self.bound(&var.expr()));
+            return;
+        }
         if range.extent.as_int().is_none() {
             self.assume(&range.extent.ge(1));
         }
@@ -209,10 +214,24 @@ impl Analyzer {
         match expr.kind() {
             ExprKind::Int(v) => IntBound::point(*v),
             ExprKind::Var(v) => self.vars.get(v).map_or_else(type_range, |f| f.bound),
-            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, _, _)
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b)
                 if is_index(expr.dtype()) =>
             {
-                self.bound_of_sum(&Sum::of(expr))
+                let sum = Sum::of(expr);
+                if !sum.is_atom(expr) {
+                    return self.bound_of_sum(&sum);
+                }
+                let (a, b) = (self.bound(a), self.bound(b));
+                let exact = match op {
+                    BinOp::Add => a.add(b),
+                    BinOp::Sub => a.add(b.neg()),
+                    _ => a.mul(b),
+                };
+                if expr.is_data() && !exact.fits(expr.dtype().scalar) {
+                    type_range()
+                } else {
+                    exact
+                }
             }
             ExprKind::Binary(op, a, b) if is_index(expr.dtype()) => {
                 let (a, b) = (self.bound(a), self.bound(b));
@@ -231,11 +250,7 @@ impl Analyzer {
             }
             ExprKind::Cast(a) if is_index(expr.dtype()) && a.dtype().is_int() => {
                 let inner = self.bound(a);
-                let fits = expr
-                    .dtype()
-                    .scalar
-                    .int_range()
-                    .is_some_and(|(min, max)| min <= inner.min && inner.max <= max);
+                let fits = inner.fits(expr.dtype().scalar);
                 let widens = a.dtype().bytes() <= expr.dtype().bytes();
                 if fits || (widens && !a.dtype().scalar.is_unsigned_int()) {
                     inner

@@ -1,5 +1,7 @@
 //! `IntBound`: an interval of integers with infinities, and its arithmetic.
 
+use crate::tensor::ScalarType;
+
 /// All integers from `min` to `max`, both included. [`IntBound::NEG_INF`] and [`IntBound::POS_INF`] are infinities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IntBound {
@@ -43,6 +45,12 @@ impl IntBound {
     /// Whether no integer is in it.
     pub fn is_empty(self) -> bool {
         self.min > self.max
+    }
+
+    /// Whether all of it are values of the integer type.
+    pub fn fits(self, ty: ScalarType) -> bool {
+        let range = ty.int_range();
+        self.is_finite() && range.is_some_and(|(min, max)| min <= self.min && self.max <= max)
     }
 
     /// The least interval that holds both.

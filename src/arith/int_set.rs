@@ -196,7 +196,9 @@ impl Evaluator<'_> {
             ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => {
                 self.eval(a).union(&self.eval(b), self.analyzer)
             }
-            ExprKind::Cast(a) if a.dtype().is_int() && expr.dtype().is_int() => {
+            ExprKind::Cast(a)
+                if a.dtype().is_int() && self.analyzer.bound(a).fits(expr.dtype().scalar) =>
+            {
                 self.eval(a).map(|e| e.cast(expr.dtype()))
             }
             ExprKind::Ramp {

@@ -95,8 +95,13 @@ impl Analyzer {
             }
             ExprKind::Cast(a) => self.modular_set(a),
             _ => match as_binary(e) {
-                Some((BinOp::Add | BinOp::Sub | BinOp::Mul, _, _)) => {
-                    self.modular_set_of_sum(&Sum::of(e))
+                Some((op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b)) => {
+                    let sum = Sum::of(e);
+                    match op {
+                        _ if !sum.is_atom(e) => self.modular_set_of_sum(&sum),
+                        BinOp::Mul if !e.is_data() => self.modular_set(a).mul(self.modular_set(b)),
+                        _ => ModularSet::EVERYTHING,
+                    }
                 }
                 Some((BinOp::Min | BinOp::Max, a, b)) => {
                     self.modular_set(a).union(self.modular_set(b))

@@ -1,7 +1,8 @@
 //! `Sum`: the normal form of index arithmetic, a sum of products with integer coefficients.
 //!
-//! `Σ coeff · atom · … · atom + constant`, where an atom is any expression that is no `+`, `-`, `*` or constant. Like terms are
-//! merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky overflow mark).
+//! `Σ coeff · atom · … · atom + constant`, where an atom is any expression that is no `+`, `-`, `*` or constant, one of data, or a
+//! product too large to multiply out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky
+//! overflow mark).
 
 use std::cmp::Ordering;
 
@@ -95,6 +96,8 @@ impl Sum {
     pub(crate) fn with_atoms(e: &Expr, expand: Expand, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
         match e.kind() {
             ExprKind::Int(v) => Self::constant((*v).into(), e.dtype()),
+            // The arithmetic of data wraps.
+            _ if e.is_data() => Self::term(1, f(e)),
             ExprKind::Binary(BinOp::Add, a, b) => {
                 Self::with_atoms(a, expand, f).plus(&Self::with_atoms(b, expand, f), 1)
             }
@@ -120,6 +123,14 @@ impl Sum {
     /// The value, if no term is left.
     pub(crate) fn as_constant(&self) -> Option<i128> {
         (self.terms.is_empty() && !self.overflow).then_some(self.constant)
+    }
+
+    /// Whether the sum is this expression, which could not be taken apart.
+    pub(crate) fn is_atom(&self, e: &Expr) -> bool {
+        let [term] = &self.terms[..] else {
+            return false;
+        };
+        self.constant == 0 && term.coeff == 1 && term.atom() == Some(e)
     }
 
     /// Whether a coefficient did not fit: nothing is known then.

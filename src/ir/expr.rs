@@ -25,15 +25,26 @@ struct VarNode {
     name: String,
     dtype: DType,
     serial: u64,
+    is_data: bool,
 }
 
 impl Var {
     /// A new variable, different from every other one.
     pub fn new(name: impl Into<String>, dtype: DType) -> Self {
+        Self::with(name.into(), dtype, false)
+    }
+
+    /// A new variable for a value that is data, as [`Expr::is_data`] has it.
+    pub fn data(name: impl Into<String>, dtype: DType) -> Self {
+        Self::with(name.into(), dtype, true)
+    }
+
+    fn with(name: String, dtype: DType, is_data: bool) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
         Self(Arc::new(VarNode {
-            name: name.into(),
+            name,
             dtype,
+            is_data,
             serial: MADE.fetch_add(1, atomic::Ordering::Relaxed),
         }))
     }
@@ -55,7 +66,7 @@ impl Var {
 
     /// A new variable of the same type with this name.
     pub fn renamed(&self, name: impl Into<String>) -> Self {
-        Self::new(name, self.dtype())
+        Self::with(name.into(), self.dtype(), self.0.is_data)
     }
 
     /// The variable as an expression.
@@ -134,6 +145,7 @@ struct Node {
     kind: ExprKind,
     dtype: DType,
     hash: u64,
+    is_data: bool,
 }
 
 /// An immutable expression tree.
@@ -144,7 +156,39 @@ impl Expr {
     /// A node. Prefer the named constructors, which know the type of the result.
     pub fn new(kind: ExprKind, dtype: DType) -> Self {
         let hash = hash_node(&kind, dtype);
-        Self(Arc::new(Node { kind, dtype, hash }))
+        let is_data = match &kind {
+            ExprKind::Int(_) | ExprKind::Float(_) => false,
+            ExprKind::Load(_, _) | ExprKind::Call(_, _) => true,
+            ExprKind::Var(var) => var.0.is_data,
+            ExprKind::Cast(a) => a.is_data() || a.dtype().is_float(),
+            ExprKind::Not(a) | ExprKind::Broadcast(a, _) => a.is_data(),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Ramp {
+                base: a,
+                stride: b,
+                lanes: _,
+            }
+            | ExprKind::Let {
+                var: _,
+                value: a,
+                body: b,
+            } => a.is_data() || b.is_data(),
+            ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => {
+                a.is_data() || b.is_data() || c.is_data()
+            }
+        };
+        Self(Arc::new(Node {
+            kind,
+            dtype,
+            hash,
+            is_data,
+        }))
+    }
+
+    /// Whether the value depends on what is in memory, or on an intrinsic. Integer arithmetic on such values wraps in its
+    /// type; that on loop variables and dims alone, which indices are made of, is taken not to.
+    pub fn is_data(&self) -> bool {
+        self.0.is_data
     }
 
     /// An integer or `bool` constant.

@@ -3,7 +3,7 @@
 //! The root block holds everything: its allocated buffers are the temporaries of the function. Statements that are neither
 //! loops nor blocks are plain trees between them.
 
-use super::{Attrs, Buffer, BufferRegion, Expr, LoopTree, Range, Var};
+use super::{Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
 use crate::id_type;
 use crate::support::Arena;
 
@@ -234,6 +234,20 @@ pub enum Stmt {
 }
 
 impl Stmt {
+    /// The loops and blocks that the statement is or holds, without those inside of these.
+    pub fn places(&self) -> Vec<Place> {
+        match self {
+            Self::Loop(id) => vec![Place::Loop(*id)],
+            Self::Block(id) => vec![Place::Block(*id)],
+            other => other
+                .nested()
+                .into_iter()
+                .flatten()
+                .flat_map(Self::places)
+                .collect(),
+        }
+    }
+
     /// The statement lists directly inside, not through loops and blocks.
     pub fn nested(&self) -> Vec<&Vec<Stmt>> {
         match self {
@@ -450,33 +464,33 @@ impl PrimFunc {
     }
 
     /// The loops around a loop or block up to the nearest block, outermost first (the item itself not among them).
-    pub fn loops_above(&self, item: super::Place) -> Vec<LoopId> {
+    pub fn loops_above(&self, item: Place) -> Vec<LoopId> {
         let mut loops = Vec::new();
         let mut at = self.tree.parent(item);
-        while let Some(super::Place::Loop(id)) = at {
+        while let Some(Place::Loop(id)) = at {
             loops.push(id);
-            at = self.tree.parent(super::Place::Loop(id));
+            at = self.tree.parent(Place::Loop(id));
         }
         loops.reverse();
         loops
     }
 
     /// The nearest block above a loop or block.
-    pub fn scope_block(&self, item: super::Place) -> Option<BlockId> {
+    pub fn scope_block(&self, item: Place) -> Option<BlockId> {
         let mut at = self.tree.parent(item);
         loop {
             match at? {
-                super::Place::Block(id) => return Some(id),
-                loop_ @ super::Place::Loop(_) => at = self.tree.parent(loop_),
+                Place::Block(id) => return Some(id),
+                loop_ @ Place::Loop(_) => at = self.tree.parent(loop_),
             }
         }
     }
 
     /// All living blocks below and including `item`, in program order.
-    pub fn blocks_under(&self, item: super::Place) -> Vec<BlockId> {
+    pub fn blocks_under(&self, item: Place) -> Vec<BlockId> {
         let mut out = Vec::new();
         self.tree.walk(item, &mut |place| {
-            if let super::Place::Block(id) = place {
+            if let Place::Block(id) = place {
                 out.push(id);
             }
         });
@@ -484,13 +498,13 @@ impl PrimFunc {
     }
 
     /// The direct child blocks of `item`: those with no other block in between, in program order.
-    pub fn child_blocks(&self, item: super::Place) -> Vec<BlockId> {
+    pub fn child_blocks(&self, item: Place) -> Vec<BlockId> {
         let mut out = Vec::new();
         let mut stack: Vec<_> = self.tree.children(item).into_iter().rev().collect();
         while let Some(place) = stack.pop() {
             match place {
-                super::Place::Block(id) => out.push(id),
-                super::Place::Loop(_) => stack.extend(self.tree.children(place).into_iter().rev()),
+                Place::Block(id) => out.push(id),
+                Place::Loop(_) => stack.extend(self.tree.children(place).into_iter().rev()),
             }
         }
         out

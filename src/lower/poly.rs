@@ -2,6 +2,7 @@
 //!
 //! Atoms are whatever is not a sum, a difference or a product: variables, divisions, minima, loads.
 
+use super::widen::is_index;
 use crate::ir::{Expr, ExprKind, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -24,16 +25,12 @@ impl Poly {
     pub(super) fn of(e: &Expr) -> Self {
         match e.kind() {
             ExprKind::Int(v) => Self::term(vec![], *v),
+            // Narrow data wraps in its own type: `uint8` sums are no sums of indices.
+            _ if e.dtype() != DType::I64 && !is_index(e) => Self::term(vec![e.clone()], 1),
             ExprKind::Binary(BinOp::Add, a, b) => Self::of(a).plus(&Self::of(b), 1),
             ExprKind::Binary(BinOp::Sub, a, b) => Self::of(a).plus(&Self::of(b), -1),
             ExprKind::Binary(BinOp::Mul, a, b) => Self::of(a).times(&Self::of(b)),
-            ExprKind::Cast(a)
-                if e.dtype().is_int()
-                    && a.dtype().is_int()
-                    && a.dtype().bytes() <= e.dtype().bytes() =>
-            {
-                Self::of(a)
-            }
+            ExprKind::Cast(a) if is_index(a) => Self::of(a),
             _ => Self::term(vec![e.clone()], 1),
         }
     }

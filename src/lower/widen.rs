@@ -6,7 +6,7 @@ use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
 
-/// Whether the expression makes an index of data that fits every index type, as a row number read from a tensor.
+/// Whether the expression makes an `int64` index of data that fits every index type, as a row number read from a tensor.
 pub(super) fn is_narrow_cast(e: &Expr) -> bool {
     let ExprKind::Cast(a) = e.kind() else {
         return false;
@@ -15,7 +15,7 @@ pub(super) fn is_narrow_cast(e: &Expr) -> bool {
         ScalarType::I32 => true,
         other => other.is_int() && other.bytes() < 4,
     };
-    matches!(e.dtype().scalar, ScalarType::I32 | ScalarType::I64) && narrow(a) && !is_index(a)
+    e.dtype() == DType::I64 && narrow(a) && !is_index(a)
 }
 
 /// Whether an integer expression is made of loop variables, dims, constants and narrow data alone, so that it may be computed
@@ -25,7 +25,7 @@ pub(super) fn is_index(e: &Expr) -> bool {
         return false;
     }
     match e.kind() {
-        ExprKind::Int(_) | ExprKind::Var(_) => true,
+        ExprKind::Int(_) | ExprKind::Var(_) => !e.is_data(),
         ExprKind::Cast(a) => is_index(a) || is_narrow_cast(e),
         ExprKind::Binary(op, a, b) if as_arithmetic(*op, b).is_some() => is_index(a),
         ExprKind::Binary(op, a, b) => {

@@ -12,6 +12,9 @@ pub(super) fn rules(facts: &Analyzer, op: BinOp, a: &Expr, b: &Expr) -> Option<E
     if d.overflowed() {
         return None;
     }
+    if a.is_data() || b.is_data() {
+        return decided(facts, op, a, b);
+    }
     match op {
         BinOp::Lt => less(facts, d),                   // a < b   <=>  a - b < 0
         BinOp::Le => less(facts, d.plus_constant(-1)), // a <= b  <=>  a - b - 1 < 0
@@ -21,6 +24,24 @@ pub(super) fn rules(facts: &Analyzer, op: BinOp, a: &Expr, b: &Expr) -> Option<E
         BinOp::Ne => equal(facts, d, BinOp::Ne),
         _ => None,
     }
+}
+
+/// The truth of a comparison, if it is known. Data are not moved to the other side: their arithmetic wraps.
+fn decided(facts: &Analyzer, op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let cond = |op| Expr::binary(op, a.clone(), b.clone());
+    let opposite = match op {
+        BinOp::Lt => BinOp::Ge,
+        BinOp::Le => BinOp::Gt,
+        BinOp::Gt => BinOp::Le,
+        BinOp::Ge => BinOp::Lt,
+        BinOp::Eq => BinOp::Ne,
+        BinOp::Ne => BinOp::Eq,
+        _ => return None,
+    };
+    if prove::holds(facts, &cond(op)) {
+        return Some(Expr::bool(true));
+    }
+    prove::holds(facts, &cond(opposite)).then(|| Expr::bool(false))
 }
 
 /// `d < 0`

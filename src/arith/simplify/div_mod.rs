@@ -30,6 +30,8 @@ pub(super) fn floor_div(facts: &Analyzer, a: &Expr, b: &Expr) -> Option<Expr> {
     match b.as_int() {
         Some(0) => None,
         Some(1) => Some(a.clone()), // x // 1 = x
+        // Data may be the least integer, which has no negation.
+        Some(c) if c < 0 && a.is_data() => None,
         Some(c) if c < 0 => {
             let a = sum.scaled(-1).to_expr()?;
             Some(a.floor_div(Expr::int(c.checked_neg()?, b.dtype()))) // x // -c = -x // c

@@ -71,7 +71,9 @@ impl Simplifier<'_> {
     fn step(&mut self, e: &Expr) -> Expr {
         match e.kind() {
             ExprKind::Var(var) => self.facts.value_of(var).unwrap_or_else(|| e.clone()),
-            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, _, _) if is_index(e.dtype()) => {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, _, _)
+                if is_index(e.dtype()) && !e.is_data() =>
+            {
                 self.step_sum(e)
             }
             ExprKind::Select(cond, a, b) | ExprKind::IfThenElse(cond, a, b) => {

@@ -65,9 +65,10 @@ impl Emit<'_> {
                 let (a, b) = (a.clone(), b.clone());
                 self.index_binary(*op, &a, &b)?
             }
-            ExprKind::Cast(a) if a.dtype().is_int() && !e.dtype().is_float() => {
-                let a = a.clone();
-                self.index(&a)?
+            ExprKind::Cast(a) if is_index(e) && is_index(a) => self.index(a)?,
+            ExprKind::Cast(a) if is_index(e) => {
+                let value = self.value(a)?;
+                kernel::Expr::Cast(Ty::scalar(self.index), Box::new(value))
             }
             ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) if is_index(e) => {
                 let (c, a, b) = (c.clone(), a.clone(), b.clone());
@@ -297,7 +298,7 @@ impl Emit<'_> {
     /// A value for a `let` with its type: loop-like integers stay in the index type.
     pub(super) fn let_value(&mut self, e: &Expr) -> Result<(Ty, kernel::Expr), LowerError> {
         if e.dtype().is_int() && !e.dtype().is_vector() && is_index(e) {
-            let value = self.index(e)?;
+            let value = self.exact_index(e)?;
             return Ok((Ty::scalar(self.index), value));
         }
         let ty = Ty {

@@ -135,7 +135,7 @@ fn next(func: &PrimFunc, done: &[Place]) -> Option<Next> {
     };
     let touched = |at: &Place| done.iter().any(|&d| func.tree.is_ancestor(*at, d));
     let ordered = func.tree.body(func.root).iter().find_map(|stmt| {
-        let tops = order::places(stmt);
+        let tops = stmt.places();
         let mut blocks = tops.iter().flat_map(|&top| match top {
             Place::Block(id) => vec![id],
             Place::Loop(_) => func.child_blocks(top),

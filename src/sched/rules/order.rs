@@ -73,17 +73,3 @@ fn stores_outside_blocks(func: &PrimFunc, place: Place) -> bool {
             .into_iter()
             .any(|child| stores_outside_blocks(func, child))
 }
-
-/// The loops and blocks of a statement at the root that no other one of them holds.
-pub(super) fn places(stmt: &Stmt) -> Vec<Place> {
-    match stmt {
-        Stmt::Loop(id) => vec![Place::Loop(*id)],
-        Stmt::Block(id) => vec![Place::Block(*id)],
-        other => other
-            .nested()
-            .into_iter()
-            .flatten()
-            .flat_map(places)
-            .collect(),
-    }
-}

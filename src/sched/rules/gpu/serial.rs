@@ -4,7 +4,7 @@ use crate::ir::{AttrValue, BlockId, LoopKind, Place, PrimFunc, Stmt, ThreadAxis,
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
 use crate::sched::rules::Declined;
-use crate::sched::rules::order::{ordered, places};
+use crate::sched::rules::order::ordered;
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -43,7 +43,7 @@ pub(in crate::sched::rules) fn in_one_thread(
 pub(in crate::sched::rules) fn bind_rest(schedule: &mut Schedule) -> Vec<&'static str> {
     let mut rules = Vec::new();
     for stmt in schedule.func().tree.body(schedule.func().root).to_vec() {
-        let tops = places(&stmt);
+        let tops = stmt.places();
         if tops.iter().any(|&p| is_bound(schedule.func(), p)) {
             continue;
         }

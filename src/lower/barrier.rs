@@ -23,6 +23,7 @@ pub(super) fn insert_barriers(
         func,
         arrays,
         varying: HashMap::new(),
+        trials: 0,
     };
     if !arrays.iter().any(|(_, a)| matches!(a.space, Space::Shared)) {
         return Ok(body);
@@ -69,11 +70,16 @@ impl State {
     }
 }
 
+/// Loops inside each other whose bodies are gone through once to see what they leave open.
+const MOST_TRIALS: u32 = 5;
+
 struct Sync<'a> {
     func: &'a str,
     arrays: &'a Arena<ArrayId, Array>,
     /// Whether a variable may differ between threads of a workgroup.
     varying: HashMap<VarId, bool>,
+    /// Loops around here whose bodies are gone through for what they leave open.
+    trials: u32,
 }
 
 impl Sync<'_> {
@@ -106,11 +112,15 @@ impl Sync<'_> {
                     out.push(Stmt::Barrier);
                     state.used.clear();
                 }
-                // What the end of one iteration leaves open meets the start of the next.
-                let mut end = state.clone();
-                self.stmts(body.clone(), &mut end)?;
-                state.add(&end);
+                // What the end of one iteration leaves open meets the start of the next. What was open before the loop stays
+                // so: the loop may have no iteration.
+                let before = state.clone();
+                let open = self.left_open(&body, state)?;
+                state.add(&open);
                 let body = self.stmts(body, state)?;
+                if !matches!(extent, Expr::Int(1.., _)) {
+                    state.add(&before);
+                }
                 out.push(Stmt::For {
                     var,
                     min,
@@ -184,6 +194,19 @@ impl Sync<'_> {
             total.add(&inner);
         }
         Ok(total)
+    }
+
+    /// What iterations of a loop leave open for the next one. Going through a body twice at each level of nesting takes
+    /// exponential time, so far inside it is all that the body uses.
+    fn left_open(&mut self, body: &[Stmt], before: &State) -> Result<State, LowerError> {
+        if self.trials == MOST_TRIALS {
+            return Ok(self.all_uses(body));
+        }
+        self.trials += 1;
+        let mut end = before.clone();
+        let done = self.stmts(body.to_vec(), &mut end);
+        self.trials -= 1;
+        done.map(|_| end)
     }
 
     /// All uses of some statements, in whatever order.

@@ -173,14 +173,10 @@ impl<'a> Emitter<'a> {
                 return Ok("u32".to_owned());
             }
             ScalarType::Bool => ScalarType::Bool,
-            ScalarType::I8 | ScalarType::I16 if array.space != Space::Shared => ScalarType::I32,
-            ScalarType::U8 | ScalarType::U16 if array.space != Space::Shared => ScalarType::U32,
+            ScalarType::I8 | ScalarType::I16 if array.space == Space::Local => ScalarType::I32,
+            ScalarType::U8 | ScalarType::U16 if array.space == Space::Local => ScalarType::U32,
             _ => return Err(self.unsupported(&format!("array `{}`", array.name), array.dtype)),
         };
-        let wide_global = matches!(scalar, ScalarType::I16 | ScalarType::U16);
-        if wide_global {
-            return Err(self.unsupported(&format!("array `{}`", array.name), array.dtype));
-        }
         self.ty(Ty {
             scalar,
             lanes: self.width(id),

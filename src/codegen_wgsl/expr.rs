@@ -123,7 +123,7 @@ impl Emitter<'_> {
                 let zero = self.ty(from)?;
                 format!("({text} != {zero}())")
             } else {
-                wrap(format!("{target}({text})"), to.scalar)
+                wrap(format!("{target}({text})"), to)
             });
         }
         self.cast_scalar(from.scalar, to.scalar, &text)
@@ -158,14 +158,18 @@ impl Emitter<'_> {
                     _ => format!("{name}({text})"),
                 }
             }
-            _ => wrap(format!("{target}({text})"), to),
+            _ => wrap(format!("{target}({text})"), Ty::scalar(to)),
         })
     }
 
     fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Result<String, WgslError> {
         let ty = self.kernel.ty(a);
         if let Some(text) = self.binary_call(op, ty, a, b)? {
-            return Ok(wrap(text, ty.scalar));
+            return Ok(wrap(text, ty));
+        }
+        if op == BinOp::Ne && ty.scalar.is_float() {
+            // Drivers take `x != x` for false, NaN or not; `!(x == x)` they compute.
+            return Ok(format!("!({})", self.binary(BinOp::Eq, a, b)?));
         }
         let symbol = match op {
             BinOp::Add => "+",
@@ -205,7 +209,7 @@ impl Emitter<'_> {
         let text = format!("{left} {symbol} {right}");
         let narrow = ty.scalar.is_int() && ty.scalar.bytes() < 4 && !op.is_comparison();
         Ok(if narrow {
-            wrap(format!("({text})"), ty.scalar)
+            wrap(format!("({text})"), ty)
         } else {
             text
         })
@@ -572,13 +576,18 @@ fn is_number(e: &Expr) -> bool {
     }
 }
 
-/// Brings a word into the width of a narrow integer type.
-pub(super) fn wrap(text: String, ty: ScalarType) -> String {
-    match ty {
-        ScalarType::I8 => format!("(({text} << 24u) >> 24u)"),
-        ScalarType::I16 => format!("(({text} << 16u) >> 16u)"),
-        ScalarType::U8 => format!("({text} & 0xffu)"),
-        ScalarType::U16 => format!("({text} & 0xffffu)"),
+/// Brings a word, or each of a vector, into the width of a narrow integer type.
+pub(super) fn wrap(text: String, ty: Ty) -> String {
+    let word = |value: &str| match ty.lanes {
+        1 => value.to_owned(),
+        lanes => format!("vec{lanes}<u32>({value})"),
+    };
+    let shifted = |by: &str| format!("(({text} << {by}) >> {by})");
+    match ty.scalar {
+        ScalarType::I8 => shifted(&word("24u")),
+        ScalarType::I16 => shifted(&word("16u")),
+        ScalarType::U8 => format!("({text} & {})", word("0xffu")),
+        ScalarType::U16 => format!("({text} & {})", word("0xffffu")),
         _ => text,
     }
 }

@@ -195,12 +195,12 @@ impl Emitter<'_> {
         let x = &args[0];
         let bits = 8 * ty.scalar.bytes();
         Ok(match intrin {
-            Intrin::Abs => wrap(format!("abs({x})"), ty.scalar),
+            Intrin::Abs => wrap(format!("abs({x})"), ty),
             Intrin::Popcount if bits == 32 => format!("countOneBits({x})"),
             Intrin::Clz if bits == 32 => format!("countLeadingZeros({x})"),
             Intrin::BitNot if bits == 32 => format!("~({x})"),
             Intrin::Floor | Intrin::Ceil | Intrin::Trunc | Intrin::Round => x.clone(),
-            Intrin::Fma => wrap(format!("({x} * ({}) + ({}))", args[1], args[2]), ty.scalar),
+            Intrin::Fma => wrap(format!("({x} * ({}) + ({}))", args[1], args[2]), ty),
             Intrin::IsNan | Intrin::IsInf | Intrin::IsFinite => {
                 let bools = Ty {
                     scalar: ScalarType::Bool,

@@ -50,6 +50,19 @@ fn stores_of_narrow_elements() {
 }
 
 #[test]
+fn elements_of_two_bytes() {
+    for (input, output, value) in [
+        ("int16", "float32", "T.Cast(\"float32\", A[vi])"),
+        ("float32", "uint16", "T.Cast(\"uint16\", A[vi])"),
+    ] {
+        let lowered = lowered(input, output, value).expect("lowers");
+        let refused = codegen_wgsl::emit(&lowered.kernels[0], &GpuTarget::default());
+        let message = refused.expect_err("no such array").to_string();
+        assert!(message.contains("int16"), "{message}");
+    }
+}
+
+#[test]
 fn shifts_and_masks_of_indices() {
     for value in [
         "A[T.shift_right(vi, T.int64(2))]",

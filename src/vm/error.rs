@@ -148,6 +148,11 @@ pub enum VmError {
         /// The value.
         value: i64,
     },
+    /// The handle of a function of another machine.
+    #[error(
+        "the function handle is of another machine: handles are found anew in each (`VirtualMachine::function`)"
+    )]
+    ForeignFunction,
     /// A number is outside the range that a loop program was compiled for.
     #[error("`{kernel}`: {what} must be between {least} and {most}, is {value}")]
     OutOfRange {

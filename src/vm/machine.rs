@@ -372,7 +372,7 @@ impl VirtualMachine {
     /// As [`VirtualMachine::call`]; also if a name is unknown, missing, or there twice.
     pub fn call_named(&mut self, name: &str, args: &[(&str, Value)]) -> Result<Value, VmError> {
         let func = self.function(name)?;
-        let code = &self.codes[func.0];
+        let code = self.codes.get(func.0).ok_or(VmError::ForeignFunction)?;
         if let Some((unknown, _)) = args
             .iter()
             .find(|(name, _)| !code.params.iter().any(|p| p == name))

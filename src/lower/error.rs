@@ -24,6 +24,29 @@ pub enum LowerError {
         /// The variable of the loop.
         var: String,
     },
+    /// A loop inside another one that is bound to the same axis.
+    #[error(
+        "`{func}`: a loop bound to {axis} stands inside another one; each needs an axis of its own"
+    )]
+    NestedAxis {
+        /// The function.
+        func: String,
+        /// The launch axis.
+        axis: &'static str,
+    },
+    /// Loops that are written out to more code than anybody wants.
+    #[error(
+        "`{func}`: unrolled or vectorized loops, `{var}` among them, are written out to more than {limit} statements; \
+         split them first"
+    )]
+    TooLong {
+        /// The function.
+        func: String,
+        /// The variable of the loop.
+        var: String,
+        /// Most statements.
+        limit: usize,
+    },
     /// Two loops of one kernel bind the same axis with different extents.
     #[error("`{func}`: {axis} is bound with extents {first} and {second} in one kernel")]
     AxisExtent {
@@ -158,6 +181,19 @@ pub enum LowerError {
         func: String,
         /// The buffer.
         buffer: String,
+    },
+    /// Memory of a thread or workgroup that several kernels use.
+    #[error(
+        "`{func}`: several kernels use `{buffer}`, but memory of scope \"{scope}\" is gone when a kernel ends; \
+         move its blocks into one loop nest (compute_at, reverse_compute_at)"
+    )]
+    Scattered {
+        /// The function.
+        func: String,
+        /// The buffer.
+        buffer: String,
+        /// Its scope.
+        scope: String,
     },
     /// A reduction over threads of a form that has no lowering.
     #[error("`{func}`: block `{block}` reduces over threads, but {reason}")]

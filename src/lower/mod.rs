@@ -15,6 +15,7 @@ mod cost;
 mod emit;
 mod empty_sum;
 mod error;
+mod exchange;
 mod hoist;
 mod host;
 mod loop_passes;
@@ -135,7 +136,7 @@ fn known_dims(dims: &Dims) -> Analyzer {
 fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>), LowerError> {
     let mut kept: HashSet<Buffer> = HashSet::new();
     'attempt: loop {
-        let homes = Homes::plan(func, gpu, &kept);
+        let homes = Homes::plan(func, gpu, &kept)?;
         let mut out = Vec::new();
         for stmt in func.tree.body(func.root) {
             let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
@@ -160,27 +161,15 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
             }
             if gpu && let Some(ready) = out.last() {
                 check_bound(func, stmt, ready)?;
+                exchange::check(&func.name, &ready.nest, &homes, &analyzer)?;
             }
         }
         return Ok((homes, out));
     }
 }
 
-fn places(stmt: &Stmt) -> Vec<Place> {
-    match stmt {
-        Stmt::Loop(id) => vec![Place::Loop(*id)],
-        Stmt::Block(id) => vec![Place::Block(*id)],
-        other => other
-            .nested()
-            .into_iter()
-            .flatten()
-            .flat_map(places)
-            .collect(),
-    }
-}
-
 fn block_names(func: &PrimFunc, stmt: &Stmt) -> Vec<String> {
-    places(stmt)
+    stmt.places()
         .into_iter()
         .flat_map(|p| func.blocks_under(p))
         .map(|b| func.blocks[b].name.clone())
@@ -190,7 +179,7 @@ fn block_names(func: &PrimFunc, stmt: &Stmt) -> Vec<String> {
 /// A nest without threads is a slip, unless it is marked to run in one.
 fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerError> {
     let mut has_loop = false;
-    for place in places(stmt) {
+    for place in stmt.places() {
         let annotations = match place {
             Place::Loop(id) => &func.loops[id].annotations,
             Place::Block(id) => &func.blocks[id].annotations,

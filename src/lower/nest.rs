@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
-use super::widen::{widen, widen_inside};
+use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, empty_sum, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
@@ -21,13 +21,6 @@ use crate::tensor::DType;
 pub(super) struct Axis {
     pub(super) var: Var,
     pub(super) extent: Expr,
-}
-
-impl Axis {
-    /// What holds of it everywhere in the kernel: a launch without workgroups does not take place.
-    fn tell(&self, analyzer: &mut Analyzer) {
-        analyzer.bind_iteration(&self.var, &Range::to(self.extent.clone()));
-    }
 }
 
 /// The loops of one root-level statement, without blocks.
@@ -50,6 +43,8 @@ pub(super) struct Unblock<'a> {
     pub(super) analyzer: Analyzer,
     pub(super) nest: Nest,
     pub(super) bound: AxisSet,
+    /// The loops around here that are bound to the launch.
+    axis_loops: Vec<(ThreadAxis, LoopId)>,
     /// A loop with more than one iteration around here that is not bound.
     host_loop: Option<String>,
 }
@@ -74,16 +69,38 @@ impl<'a> Unblock<'a> {
                 added: vec![],
             },
             bound: AxisSet::default(),
+            axis_loops: vec![],
             host_loop: None,
         }
     }
 
     /// The statement with all that is below it.
     pub(super) fn run(mut self, stmt: &Stmt) -> Result<(Nest, Analyzer), LowerError> {
+        self.axes_below(stmt)?;
         let mut body = self.stmts(std::slice::from_ref(stmt))?;
         self.guard_shared_stores(&mut body);
         self.nest.body = body;
         Ok((self.nest, self.analyzer))
+    }
+
+    /// The axes that the loops of a statement are bound to: each part of the kernel runs for all of them.
+    fn axes_below(&mut self, stmt: &Stmt) -> Result<(), LowerError> {
+        let mut bound = Vec::new();
+        for place in stmt.places().into_iter().filter(|_| self.launch) {
+            self.func.tree.walk(place, &mut |at| {
+                if let Place::Loop(id) = at
+                    && let LoopKind::ThreadBinding(axis) = self.func.loops[id].kind
+                    && (axis.is_block() || axis.is_thread())
+                {
+                    bound.push((axis, id));
+                }
+            });
+        }
+        for (axis, id) in bound {
+            let extent = self.index(&self.func.loops[id].extent);
+            self.axis(axis, &extent)?;
+        }
+        Ok(())
     }
 
     /// The expression with block iters, launch variables and views replaced.
@@ -137,11 +154,18 @@ impl<'a> Unblock<'a> {
                         axes: self.bound,
                     });
                 }
-                Stmt::Let { var, value, body } => out.push(Node::Let {
-                    var: var.clone(),
-                    value: self.expr(value),
-                    body: self.stmts(body)?,
-                }),
+                Stmt::Let { var, value, body } => {
+                    let value = self.expr(value);
+                    let var = if value.is_data() && !is_index(&value) {
+                        let data = Var::data(var.name(), var.dtype());
+                        self.map.insert(var.clone(), data.expr());
+                        data
+                    } else {
+                        var.clone()
+                    };
+                    let body = self.stmts(body)?;
+                    out.push(Node::Let { var, value, body });
+                }
                 Stmt::If {
                     cond,
                     then,
@@ -208,11 +232,14 @@ impl<'a> Unblock<'a> {
                     var: var.clone(),
                 });
             }
+            self.check_nested_axis(id, axis)?;
             let value = self.axis(axis, &extent)? + min;
             self.map.insert(l.var.clone(), value.cast(l.var.dtype()));
             let before = self.bound;
             self.bound = before.with(axis);
+            self.axis_loops.push((axis, id));
             let nodes = inside(self, body);
+            self.axis_loops.pop();
             self.bound = before;
             return nodes;
         }
@@ -235,9 +262,6 @@ impl<'a> Unblock<'a> {
         let nodes = inside(self, body);
         self.host_loop = before;
         self.analyzer = outside;
-        for axis in self.nest.axes.values() {
-            axis.tell(&mut self.analyzer);
-        }
         let kind = match l.kind {
             // Virtual threads interleave; one after the other is one of their orders.
             LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
@@ -253,6 +277,26 @@ impl<'a> Unblock<'a> {
             kind,
             body: nodes?,
         }])
+    }
+
+    /// A loop inside another one of the same axis: each iteration of the outer one is to run it whole, but a thread runs one
+    /// iteration of both. That is the same only where the inner one does not depend on the outer one.
+    fn check_nested_axis(&self, id: LoopId, axis: ThreadAxis) -> Result<(), LowerError> {
+        let func = self.func;
+        for (_, outer) in self.axis_loops.iter().filter(|(other, _)| *other == axis) {
+            let outer = &func.loops[*outer];
+            let mut depends = false;
+            func.tree.walk(id.into(), &mut |at| {
+                depends |= mentions(func, at, &outer.var);
+            });
+            if depends && !outer.extent.is_one() && !func.loops[id].extent.is_one() {
+                return Err(LowerError::NestedAxis {
+                    func: func.name.clone(),
+                    axis: axis.name(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The variable of an axis.
@@ -273,11 +317,13 @@ impl<'a> Unblock<'a> {
         let name = axis.name().replace('.', "_");
         let axis_var = Var::new(name, DType::I64);
         let expr = axis_var.expr();
+        // A launch without workgroups does not take place, so every axis has an iteration.
+        let range = Range::to(extent.clone());
+        self.analyzer.bind_iteration(&axis_var, &range);
         let known = Axis {
             var: axis_var,
             extent: extent.clone(),
         };
-        known.tell(&mut self.analyzer);
         self.nest.axes.insert(axis, known);
         Ok(expr)
     }
@@ -351,7 +397,7 @@ impl<'a> Unblock<'a> {
     }
 
     /// Stores to memory that several threads see, and that stand under no loop over some axis of the launch, are made by
-    /// the first thread of that axis alone.
+    /// the first thread, or workgroup, of that axis alone.
     fn guard_shared_stores(&self, nodes: &mut Vec<Node>) {
         for node in nodes {
             node.nested_mut()
@@ -360,11 +406,14 @@ impl<'a> Unblock<'a> {
             let Node::Store { buffer, axes, .. } = &*node else {
                 continue;
             };
-            if self.homes.of(buffer) == Home::Local {
-                continue;
-            }
+            let home = self.homes.of(buffer);
+            let seen_along = |axis: &ThreadAxis| match home {
+                Home::Local => false,
+                Home::Shared => axis.is_thread(),
+                Home::Device => true,
+            };
             let free = self.nest.axes.iter().filter(|(axis, known)| {
-                axis.is_thread() && !axes.has(**axis) && !known.extent.is_one()
+                seen_along(axis) && !axes.has(**axis) && !known.extent.is_one()
             });
             let cond = free.fold(Expr::bool(true), |cond, (_, known)| {
                 cond.and(known.var.expr().equals(Expr::int(0, known.var.dtype())))
@@ -379,6 +428,27 @@ impl<'a> Unblock<'a> {
             }
         }
     }
+}
+
+/// Whether a loop or block itself, without those inside, mentions the variable.
+fn mentions(func: &PrimFunc, at: Place, var: &Var) -> bool {
+    fn in_stmts(stmts: &[Stmt], var: &Var) -> bool {
+        stmts.iter().any(|stmt| {
+            stmt.exprs().into_iter().any(|e| e.uses(var))
+                || stmt.nested().into_iter().any(|inner| in_stmts(inner, var))
+        })
+    }
+    let own = match at {
+        Place::Loop(id) => func.loops[id].min.uses(var) || func.loops[id].extent.uses(var),
+        Place::Block(id) => {
+            let block = &func.blocks[id];
+            let init = block.init.as_deref().unwrap_or_default();
+            block.predicate.uses(var)
+                || block.bindings.iter().any(|binding| binding.uses(var))
+                || in_stmts(init, var)
+        }
+    };
+    own || in_stmts(func.tree.body(at), var)
 }
 
 /// Every buffer that is stored to in a place or below it.

@@ -1,11 +1,14 @@
 //! Running past the end: a block that writes only memory of its thread or workgroup may also run for iterations past the
-//! end of its tensors. What it computes there is never read, since every reader keeps to the shape of the buffer; its loads
-//! from tensors are clamped. So a tile needs no branch in its inner loops: only conditions on reduce loops stay.
+//! end of its tensors. What it computes there is never read: it writes elements outside of the shape of the buffer, to which
+//! every reader keeps; its loads from tensors are clamped. So a tile needs no branch in its inner loops: only conditions that
+//! keep some element inside of the shape unwritten stay, as those on reduce loops.
 
 use super::nest::{Unblock, stored_below};
-use super::node::{Node, map_exprs};
+use super::node::{Node, map_exprs, walk_nodes};
 use super::storage::Home;
-use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
+use super::widen::widen;
+use crate::arith::Analyzer;
+use crate::ir::{BlockId, Buffer, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Clamps the loads of a block that may run past the end, and gives what of its predicate must stay.
@@ -22,16 +25,51 @@ pub(super) fn run_past_the_end(
     if predicate.as_bool().is_some() || !private || !harmless(nodes) {
         return predicate.clone();
     }
-    let (kept, dropped): (Vec<Expr>, Vec<Expr>) = predicate
-        .conjuncts()
-        .into_iter()
-        .partition(|c| c.free_vars().iter().any(|v| reduce_vars.contains(v)));
+    let mut stores = Vec::new();
+    walk_nodes(nodes, &mut |node| {
+        if let Node::Store {
+            buffer, indices, ..
+        } = node
+        {
+            stores.push((buffer.clone(), indices.clone()));
+        }
+    });
+    let (kept, dropped): (Vec<Expr>, Vec<Expr>) =
+        predicate.conjuncts().into_iter().partition(|c| {
+            c.free_vars().iter().any(|v| reduce_vars.contains(v))
+                || !stores
+                    .iter()
+                    .all(|(buffer, indices)| only_past_the_end(&at.analyzer, c, buffer, indices))
+        });
     if !dropped.is_empty() {
         map_exprs(nodes, &mut |e| {
             e.rewrite_bottom_up(&mut |e| clamp_load(at, e))
         });
     }
     Expr::all(kept)
+}
+
+/// Whether the indices are outside of the shape of the buffer wherever the condition does not hold.
+pub(super) fn only_past_the_end(
+    known: &Analyzer,
+    cond: &Expr,
+    buffer: &Buffer,
+    indices: &[Expr],
+) -> bool {
+    let mut facts = known.clone();
+    facts.assume(&cond.not());
+    let mut dims = indices.iter().zip(buffer.shape());
+    dims.any(|(index, extent)| {
+        let extent = widen(extent);
+        facts.can_prove(&extent.le(index))
+            || match index.kind() {
+                // n <= x // c where n * c <= x
+                ExprKind::Binary(BinOp::FloorDiv, x, c) if known.bound(c).min > 0 => {
+                    facts.can_prove(&(extent * c).le(x))
+                }
+                _ => false,
+            }
+    })
 }
 
 /// Whether nothing in the statements can fail or run forever for arbitrary values.

@@ -9,6 +9,7 @@ use super::LowerError;
 use super::nest::Nest;
 use super::node::{Node, map_exprs, walk_nodes};
 use super::poly::Poly;
+use super::speculate::only_past_the_end;
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis, Var};
 use crate::tensor::scalar::BinOp;
@@ -42,18 +43,44 @@ impl Homes {
         self.homes.get(buffer).copied().unwrap_or(Home::Device)
     }
 
+    /// Whether a buffer of a nest is in device memory. Arrays of threads and workgroups have been replaced by smaller ones,
+    /// which only their scope tells.
+    pub(super) fn is_device(&self, buffer: &Buffer) -> bool {
+        match self.homes.get(buffer) {
+            Some(home) => *home == Home::Device,
+            None => !matches!(buffer.scope(), Scope::Shared | Scope::Local),
+        }
+    }
+
     pub(super) fn set(&mut self, buffer: &Buffer, home: Home) {
         self.homes.insert(buffer.clone(), home);
     }
 
     /// Finds homes. `kept` are buffers that a former attempt could not shrink.
-    pub(super) fn plan(func: &PrimFunc, gpu: bool, kept: &HashSet<Buffer>) -> Self {
+    ///
+    /// # Errors
+    /// If several kernels are to share memory of a thread or workgroup.
+    pub(super) fn plan(
+        func: &PrimFunc,
+        gpu: bool,
+        kept: &HashSet<Buffer>,
+    ) -> Result<Self, LowerError> {
         let mut homes = Self::default();
         for (buffer, users) in users_of_allocated(func) {
             if users.is_empty() {
                 continue;
             }
             let home = match buffer.scope() {
+                Scope::Local | Scope::Shared if !in_one_nest(func, &users) => {
+                    if gpu {
+                        return Err(LowerError::Scattered {
+                            func: func.name.clone(),
+                            buffer: buffer.name().to_owned(),
+                            scope: buffer.scope().name().to_owned(),
+                        });
+                    }
+                    Home::Device
+                }
                 Scope::Local => Home::Local,
                 Scope::Shared if gpu => Home::Shared,
                 Scope::Shared => Home::Local,
@@ -71,7 +98,7 @@ impl Homes {
             }
             homes.set(&buffer, home);
         }
-        homes
+        Ok(homes)
     }
 }
 
@@ -137,6 +164,17 @@ fn path(func: &PrimFunc, place: Place) -> Vec<Place> {
     path
 }
 
+/// Whether one statement at the root holds all the places.
+fn in_one_nest(func: &PrimFunc, places: &[Place]) -> bool {
+    let nest = |place: &Place| {
+        let top = *path(func, *place).get(1)?;
+        let mut nests = func.tree.body(func.root).iter();
+        nests.position(|stmt| stmt.places().contains(&top))
+    };
+    let first = nest(&places[0]);
+    first.is_some() && places.iter().all(|place| nest(place) == first)
+}
+
 fn axis_of(func: &PrimFunc, place: &Place) -> Option<ThreadAxis> {
     match place {
         Place::Loop(id) => match func.loops[*id].kind {
@@ -183,8 +221,19 @@ fn inferred_home(func: &PrimFunc, users: &[Place], gpu: bool) -> Home {
 /// One load or store: the loops around it, and what it touches.
 struct Access {
     loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    /// The branches around it: which one, and its condition.
+    branches: Vec<(usize, Expr)>,
     indices: Vec<Expr>,
     write: bool,
+}
+
+/// The loops and branches around a place.
+#[derive(Default)]
+struct Around {
+    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    branches: Vec<(usize, Expr)>,
+    /// Branches seen so far.
+    seen: usize,
 }
 
 /// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones with their homes.
@@ -196,7 +245,7 @@ pub(super) fn compact(
     analyzer: &Analyzer,
 ) -> Result<Result<Vec<(Buffer, Home)>, Buffer>, LowerError> {
     let mut accesses: IndexMap<Buffer, Vec<Access>> = IndexMap::new();
-    collect(&nest.body, homes, &mut vec![], &mut accesses);
+    collect(&nest.body, homes, &mut Around::default(), &mut accesses);
     let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
     let mut arrays = nest.added.clone();
     let mut moved = Moved::new();
@@ -206,7 +255,7 @@ pub(super) fn compact(
         }
         let home = homes.of(buffer);
         let inferred = homes.inferred.contains(buffer);
-        let Some(boxes) = touched(nest, home, accesses, inferred, analyzer) else {
+        let Some(boxes) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
             if inferred {
                 return Ok(Err(buffer.clone()));
             }
@@ -238,54 +287,97 @@ pub(super) fn compact(
 fn collect(
     nodes: &[Node],
     homes: &Homes,
-    loops: &mut Vec<(Var, Expr, Expr, LoopKind)>,
+    around: &mut Around,
     out: &mut IndexMap<Buffer, Vec<Access>>,
 ) {
-    let mut access = |buffer: &Buffer, indices: &[Expr], write, loops: &[_]| {
-        if homes.of(buffer) != Home::Device {
-            out.entry(buffer.clone()).or_default().push(Access {
-                loops: loops.to_vec(),
-                indices: indices.to_vec(),
-                write,
-            });
-        }
-    };
     for node in nodes {
+        let mut access = |buffer: &Buffer, indices: &[Expr], write| {
+            if homes.of(buffer) != Home::Device {
+                out.entry(buffer.clone()).or_default().push(Access {
+                    loops: around.loops.clone(),
+                    branches: around.branches.clone(),
+                    indices: indices.to_vec(),
+                    write,
+                });
+            }
+        };
         for e in node.exprs() {
             e.walk(&mut |e| {
                 if let ExprKind::Load(buffer, indices) = e.kind() {
-                    access(buffer, indices, false, loops);
+                    access(buffer, indices, false);
                 }
                 true
             });
         }
-        if let Node::Store {
-            buffer, indices, ..
-        } = node
-        {
-            access(buffer, indices, true, loops);
-        }
-    }
-    for node in nodes {
-        let inner_loop = match node {
+        match node {
+            Node::Store {
+                buffer, indices, ..
+            } => access(buffer, indices, true),
             Node::For {
                 var,
                 min,
                 extent,
                 kind,
-                body: _,
-            } => Some((var.clone(), min.clone(), extent.clone(), *kind)),
-            Node::Store { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => None,
-        };
-        let deeper = inner_loop.is_some();
-        loops.extend(inner_loop);
-        node.nested()
-            .into_iter()
-            .for_each(|inner| collect(inner, homes, loops, out));
-        if deeper {
-            loops.pop();
+                body,
+            } => {
+                let entered = (var.clone(), min.clone(), extent.clone(), *kind);
+                around.loops.push(entered);
+                collect(body, homes, around, out);
+                around.loops.pop();
+            }
+            Node::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                for (body, cond) in [(then, cond.clone()), (otherwise, cond.not())] {
+                    around.under(cond, |around| collect(body, homes, around, out));
+                }
+            }
+            // A body that may not run at all.
+            Node::While { cond: _, body } => {
+                around.under(Expr::bool(false), |around| {
+                    collect(body, homes, around, out)
+                });
+            }
+            Node::Let { body, .. } => collect(body, homes, around, out),
         }
     }
+}
+
+impl Around {
+    fn under(&mut self, cond: Expr, inside: impl FnOnce(&mut Self)) {
+        self.seen += 1;
+        self.branches.push((self.seen, cond));
+        inside(self);
+        self.branches.pop();
+    }
+}
+
+/// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see: branches around it stand around
+/// all of them, leave out only elements outside of the shape, or let one thread write for the workgroup.
+fn is_made(
+    write: &Access,
+    nest: &Nest,
+    buffer: &Buffer,
+    accesses: &[Access],
+    analyzer: &Analyzer,
+) -> bool {
+    let by_one_thread = |c: &Expr| {
+        nest.axes.iter().any(|(axis, known)| {
+            let first = known.var.expr().equals(Expr::int(0, known.var.dtype()));
+            let used = write.indices.iter().any(|index| index.uses(&known.var));
+            axis.is_thread() && *c == first && !used
+        })
+    };
+    write.branches.iter().all(|(id, cond)| {
+        let around = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
+        accesses.iter().all(around)
+            || cond
+                .conjuncts()
+                .iter()
+                .all(|c| by_one_thread(c) || only_past_the_end(analyzer, c, buffer, &write.indices))
+    })
 }
 
 type Span = (Expr, Expr);
@@ -293,6 +385,7 @@ type Span = (Expr, Expr);
 /// For each dimension the first index and the number of indices that a buffer needs.
 fn touched(
     nest: &Nest,
+    buffer: &Buffer,
     home: Home,
     accesses: &[Access],
     inferred: bool,
@@ -334,9 +427,10 @@ fn touched(
             let (_, high) = relax(&(min + extent - 1), &env, analyzer)?;
             env.insert(var.clone(), (low, high));
         }
+        let made = access.write && (!inferred || is_made(access, nest, buffer, accesses, analyzer));
         for (d, index) in access.indices.iter().enumerate() {
             let span = relax(&joined(index), &env, analyzer)?;
-            if access.write {
+            if made {
                 written[d] = Some(hull(written[d].take(), &span)?);
             }
             all[d] = Some(hull(all[d].take(), &span)?);
@@ -392,7 +486,7 @@ fn relax(e: &Expr, env: &HashMap<Var, Span>, analyzer: &Analyzer) -> Option<Span
     let simple = |(low, high): Span| (analyzer.simplify(&low), analyzer.simplify(&high));
     let span = match e.kind() {
         ExprKind::Var(v) => env.get(v).cloned()?,
-        ExprKind::Cast(a) if e.dtype().is_int() => {
+        ExprKind::Cast(a) if analyzer.bound(a).fits(e.dtype().scalar) => {
             let (low, high) = relax(a, env, analyzer)?;
             (low.cast(e.dtype()), high.cast(e.dtype()))
         }
@@ -488,11 +582,7 @@ fn move_stores(nodes: &mut [Node], moved: &Moved, shift: Shift<'_>) {
 pub(super) fn device_buffers(nest: &Nest, homes: &Homes) -> IndexMap<Buffer, (bool, bool)> {
     let local: HashSet<&Buffer> = nest.added.iter().map(|(b, _)| b).collect();
     let mut out: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
-    let wanted = |b: &Buffer| {
-        homes.of(b) == Home::Device
-            && !local.contains(b)
-            && !matches!(b.scope(), Scope::Shared | Scope::Local)
-    };
+    let wanted = |b: &Buffer| homes.is_device(b) && !local.contains(b);
     walk_nodes(&nest.body, &mut |node| {
         for e in node.exprs() {
             e.walk(&mut |e| {

@@ -100,18 +100,25 @@ impl Tile<'_> {
         if !min.is_zero() || extent.as_int() != Some(self.size) {
             return None;
         }
-        let mut found = None;
-        walk_nodes(body, &mut |node| {
-            if let Node::If { cond, .. } = node
-                && found.is_none()
-            {
-                let conditions = cond.conjuncts();
-                found = conditions.iter().find_map(|c| self.limit_of(c, var));
-            }
-        });
-        let limit = found?;
-        let same = self.limit.as_ref().is_none_or(|known| *known == limit);
-        same.then_some((*kind, limit))
+        let mut found = self.limit.clone();
+        self.only_below(body, var, &mut found)
+            .then_some((*kind, found?))
+    }
+
+    /// Whether all statements run for elements below one limit only.
+    fn only_below(&self, nodes: &[Node], element: &Var, limit: &mut Option<Expr>) -> bool {
+        nodes.iter().all(|node| match node {
+            Node::If {
+                cond,
+                then: _,
+                otherwise,
+            } if otherwise.is_empty() => cond.conjuncts().iter().any(|c| {
+                let own = self.limit_of(c, element);
+                own.is_some_and(|own| *limit.get_or_insert_with(|| own.clone()) == own)
+            }),
+            Node::For { body, .. } => self.only_below(body, element, limit),
+            Node::If { .. } | Node::Store { .. } | Node::Let { .. } | Node::While { .. } => false,
+        })
     }
 
     /// `n`, if the condition is `tile * size + element < n`.

@@ -8,6 +8,7 @@ use super::LowerError;
 use super::nest::Unblock;
 use super::node::{AxisSet, Node, branch};
 use super::storage::Home;
+use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Scope, Stmt,
     ThreadAxis, Var,
@@ -39,16 +40,20 @@ fn thread_axis(func: &PrimFunc, id: LoopId) -> Option<ThreadAxis> {
 
 /// The loops around a block that its reduce iters depend on, outermost first.
 fn reduce_loops(func: &PrimFunc, block: BlockId) -> Vec<LoopId> {
-    let b = &func.blocks[block];
-    let uses = |var: &Var| {
-        b.iters
-            .iter()
-            .zip(&b.bindings)
-            .any(|(iter, binding)| iter.kind == IterKind::Reduce && binding.uses(var))
-    };
+    let reduce = bindings(func, block, IterKind::Reduce);
     let mut loops = func.loops_above(block.into());
-    loops.retain(|&l| uses(&func.loops[l].var));
+    loops.retain(|&l| reduce.iter().any(|b| b.uses(&func.loops[l].var)));
     loops
+}
+
+/// What the iters of a kind are bound to.
+fn bindings(func: &PrimFunc, block: BlockId, kind: IterKind) -> Vec<&Expr> {
+    let block = &func.blocks[block];
+    let iters = block.iters.iter().zip(&block.bindings);
+    iters
+        .filter(|(iter, _)| iter.kind == kind)
+        .map(|(_, binding)| binding)
+        .collect()
 }
 
 /// What a reduction block does: `target = target op share`, with `target` first set to `init`.
@@ -73,6 +78,11 @@ pub(super) fn lower(
     };
     let reduction = match_reduction(func, block).map_err(refuse)?;
     let reduce = reduce_loops(func, block);
+    let spatial = bindings(func, block, IterKind::Spatial);
+    let mixed = |&l: &LoopId| spatial.iter().any(|b| b.uses(&func.loops[l].var));
+    if reduce.iter().any(mixed) {
+        return Err(refuse("a loop chooses elements and terms together"));
+    }
     let chain: Vec<LoopId> = {
         let mut chain = func.loops_above(block.into());
         let start = chain.iter().position(|&l| l == top).unwrap_or(0);
@@ -109,6 +119,7 @@ pub(super) fn lower(
         axis: *axis,
         name: func.blocks[block].name.clone(),
         identity,
+        outside: at.analyzer.clone(),
         tail: vec![],
     };
     lowering.nodes(at, &chain)
@@ -120,6 +131,8 @@ struct Lowering {
     axis: ThreadAxis,
     name: String,
     identity: Expr,
+    /// What is known outside of the reduce loops, which may have no iteration.
+    outside: Analyzer,
     /// What follows the accumulation; made inside the loops, where all variables are known.
     tail: Vec<Node>,
 }
@@ -157,7 +170,10 @@ impl Lowering {
             part.clone(),
             at.expr(&self.reduction.share),
         );
-        self.tail = self.combine(at, &part, &predicate)?;
+        let inside = std::mem::replace(&mut at.analyzer, self.outside.clone());
+        let stays = at.expr(&at.func.blocks[self.block].predicate);
+        self.tail = self.combine(at, &part, &stays)?;
+        at.analyzer = inside;
         Ok(branch(predicate, vec![store(acc, Expr::i32(0), value)]))
     }
 
@@ -242,7 +258,7 @@ impl Lowering {
             buffer: r.target.clone(),
             indices,
             value,
-            axes: AxisSet::ALL,
+            axes: at.bound.with(self.axis),
         };
         let reduce_vars: Vec<Var> = at.func.blocks[self.block]
             .iters
@@ -282,6 +298,14 @@ fn match_reduction(func: &PrimFunc, block: BlockId) -> Result<Reduction, &'stati
         (false, true) if !matches!(op, BinOp::Sub | BinOp::Div) => a,
         _ => return Err("the stored value is not `target op share`"),
     };
+    let mut reads_target = false;
+    share.walk(&mut |e| {
+        reads_target |= matches!(e.kind(), ExprKind::Load(b, _) if b == buffer);
+        !reads_target
+    });
+    if reads_target {
+        return Err("what is added reads the target");
+    }
     let init = match func.blocks[block].init.as_deref() {
         None => None,
         Some(

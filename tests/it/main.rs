@@ -1,6 +1,7 @@
 //! Integration tests, one binary: linking the GPU and code generation crates once is dear enough.
 
 mod artifact;
+mod as_written;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]

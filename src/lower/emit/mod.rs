@@ -3,21 +3,24 @@
 mod expr;
 mod vector;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::LowerError;
 use super::host::Dims;
 use super::nest::Nest;
-use super::node::{Node, substitute_nodes};
+use super::node::{Node, substitute_nodes, walk_nodes};
 use super::partition::{self, Tails};
 use super::poly::Poly;
 use super::prove::Prover;
-use crate::ir::{Buffer, Expr, LoopKind, Scope, ThreadAxis, Var};
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
     self, Access, Array, ArrayId, BufferRef, ForKind, HostExpr, Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
+
+/// Most statements that unrolled and vectorized loops of a kernel are written out to.
+const MOST_COPIES: usize = 1 << 18;
 
 /// What one kernel is made of so far.
 pub(super) struct Emit<'a> {
@@ -33,10 +36,14 @@ pub(super) struct Emit<'a> {
     var_of: HashMap<Var, kernel::Expr>,
     pub(super) scalars: Vec<(VarId, HostExpr)>,
     prover: Prover,
+    /// The buffers that the nest stores to.
+    stored: HashSet<Buffer>,
     /// Whether every access so far is proved in range.
     pub(super) in_bounds: bool,
     /// Operands that must not wrap in the index type.
     pub(super) exact: Vec<kernel::Expr>,
+    /// Statements that copies of loop bodies have so far.
+    copies: usize,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -59,8 +66,10 @@ impl<'a> Emit<'a> {
             var_of: HashMap::new(),
             scalars: vec![],
             prover,
+            stored: HashSet::new(),
             in_bounds: true,
             exact: vec![],
+            copies: 0,
             widths: HashMap::new(),
         }
     }
@@ -138,6 +147,11 @@ impl<'a> Emit<'a> {
             };
             self.var_of.insert(known.var.clone(), expr);
         }
+        walk_nodes(&nest.body, &mut |node| {
+            if let Node::Store { buffer, .. } = node {
+                self.stored.insert(buffer.clone());
+            }
+        });
         let mut out = Vec::new();
         self.nodes(&nest.body, &mut out)?;
         Ok(out)
@@ -187,7 +201,7 @@ impl<'a> Emit<'a> {
             } => {
                 let test = self.value(cond)?;
                 self.prover.enter();
-                self.prover.analyzer.assume(cond);
+                self.learn(cond);
                 let mut yes = Vec::new();
                 self.nodes(then, &mut yes)?;
                 self.prover.leave();
@@ -202,6 +216,20 @@ impl<'a> Emit<'a> {
                 self.nodes(body, &mut inner)?;
                 out.push(Stmt::While { cond, body: inner });
                 Ok(())
+            }
+        }
+    }
+
+    /// Learns a condition that holds from here on, as far as no store changes what it reads.
+    fn learn(&mut self, cond: &Expr) {
+        for c in cond.conjuncts() {
+            let mut changes = false;
+            c.walk(&mut |e| {
+                changes |= matches!(e.kind(), ExprKind::Load(b, _) if self.stored.contains(b));
+                !changes
+            });
+            if !changes {
+                self.prover.analyzer.assume(&c);
             }
         }
     }
@@ -255,9 +283,22 @@ impl<'a> Emit<'a> {
         value: &Expr,
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
-        let mut nodes = substitute_nodes(body, var, value);
+        let mut nodes = self.copied(body, var, value)?;
         self.fold_conditions(&mut nodes);
         self.nodes(&nodes, out)
+    }
+
+    /// The body with the variable replaced, as one of several copies.
+    fn copied(&mut self, body: &[Node], var: &Var, value: &Expr) -> Result<Vec<Node>, LowerError> {
+        walk_nodes(body, &mut |_| self.copies += 1);
+        if self.copies > MOST_COPIES {
+            return Err(LowerError::TooLong {
+                func: self.func.to_owned(),
+                var: var.name().to_owned(),
+                limit: MOST_COPIES,
+            });
+        }
+        Ok(substitute_nodes(body, var, value))
     }
 
     fn fold_conditions(&self, nodes: &mut Vec<Node>) {

@@ -5,7 +5,7 @@ use super::{Emit, push_branch};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
-use crate::lower::node::{Node, substitute_nodes};
+use crate::lower::node::Node;
 use crate::lower::poly::Poly;
 use crate::lower::speculate::may_fail;
 use crate::lower::widen::is_index;
@@ -62,7 +62,7 @@ impl Emit<'_> {
                 continue;
             }
             let lane = var.renamed(var.name());
-            let nodes = substitute_nodes(body, var, &(start + &lane));
+            let nodes = self.copied(body, var, &(start + &lane))?;
             let lanes = Lanes {
                 var: &lane,
                 count: width as u16,
@@ -152,8 +152,8 @@ impl Emit<'_> {
                     };
                     let test = self.value(&shared)?;
                     self.prover.enter();
-                    self.prover.analyzer.assume(cond);
-                    self.prover.analyzer.assume(&shared);
+                    self.learn(cond);
+                    self.learn(&shared);
                     let inner = self.vector_nodes(then, lanes)?;
                     self.prover.leave();
                     let Some(inner) = inner else {

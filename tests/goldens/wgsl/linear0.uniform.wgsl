@@ -29,7 +29,9 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
         Y_local_0 = 0.0f;
         for (var k_0: i32 = 0; k_0 < args.size; k_0++) {
             workgroupBarrier();
-            X_shared[u32(tx) / 4u][u32(tx) % 4u] = X[min(k_0 * 16 + tx, args.m - 1)];
+            if (tx < 16) {
+                X_shared[u32(tx) / 4u][u32(tx) % 4u] = X[min(k_0 * 16 + tx, args.m - 1)];
+            }
             let t = (min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
             W_shared[tx] = vec4<f32>(W[t], W[t + 1], W[t + 2], W[t + 3]);
             let t_1 = (min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (k_0 * 16 + (tx & 3) * 4);
@@ -51,7 +53,9 @@ fn linear0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocatio
         workgroupBarrier();
         for (var k_0_1: i32 = 0; k_0_1 < args.size_1; k_0_1++) {
             workgroupBarrier();
-            X_shared[u32(tx) / 4u][u32(tx) % 4u] = X[min((k_0_1 + args.size) * 16 + tx, args.m - 1)];
+            if (tx < 16) {
+                X_shared[u32(tx) / 4u][u32(tx) % 4u] = X[min((k_0_1 + args.size) * 16 + tx, args.m - 1)];
+            }
             W_shared[tx] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 1) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 2) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 3) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 1) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 4) - 1)]);
             W_shared[tx + 64] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 1) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 2) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 3) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 17) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 4) - 1)]);
             W_shared[tx + 128] = vec4<f32>(W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 1) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 2) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 3) - 1)], W[(min(args.n, bx * 64 + (tx >> 2u) + 33) - 1) * args.m + (min(args.m, args.size * 16 + (tx & 3) * 4 + 4) - 1)]);

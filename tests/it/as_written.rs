@@ -1,0 +1,338 @@
+//! Programs whose loops and blocks stand as they are to run: the back ends compute what the interpreter computes.
+
+use weftile::kernel::Target;
+use weftile::lower::LowerError;
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::Value;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::Tensor;
+use weftile::vm::VirtualMachine;
+use weftile::{interp, script};
+
+use crate::vm::{cpu, devices};
+
+/// A module of the loop program `f` from `a` to `y`, and a function `main` that calls it.
+fn module(input: (&str, &str), output: (&str, &str), body: &str) -> String {
+    let ((shape, dtype), (out_shape, out_dtype)) = (input, output);
+    format!(
+        r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(A: T.Buffer({shape}, "{dtype}"), Y: T.Buffer({out_shape}, "{out_dtype}")):
+{body}
+
+    @R.function
+    def main(a: R.Tensor({shape}, "{dtype}")):
+        with R.dataflow():
+            y = R.call_tir(f, (a,), R.Tensor({out_shape}, "{out_dtype}"))
+            R.output(y)
+        return y
+"#
+    )
+}
+
+/// Compares the devices that take the program with the interpreter.
+#[track_caller]
+fn agree(text: &str, a: &Tensor, only_cpu: bool) {
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let y = func.buffer_params().nth(1).expect("has an output");
+    let shape: Vec<usize> = y
+        .shape()
+        .iter()
+        .map(|e| e.as_int().expect("constant") as usize)
+        .collect();
+    let copy = Tensor::from_bytes(a.dtype(), a.shape(), a.bytes()).expect("fits");
+    let mut tensors = [copy, Tensor::zeros(y.dtype(), &shape).expect("small")];
+    interp::run_prim_func(func, &mut tensors).expect("runs");
+    let devices = if only_cpu { vec![cpu()] } else { devices() };
+    for (target, device) in devices {
+        let name = device.to_string();
+        let exec = compile(&module, &CompileOptions::new(target))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut vm = VirtualMachine::new(exec, device).expect("loads");
+        let got = vm.call("main", &[Value::Tensor(a.clone())]).expect("runs");
+        let got = vm.to_host(got).expect("comes back");
+        let got = got.into_tensor().expect("a tensor");
+        let tolerance = Tolerance::of(got.dtype().scalar, 4);
+        if let Err(difference) = compare(&tensors[1], &got, tolerance) {
+            panic!("{name}: {difference}\n{text}");
+        }
+    }
+}
+
+/// Why the program has no kernels for a GPU.
+#[track_caller]
+fn refused(text: &str) -> String {
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let error: LowerError =
+        weftile::lower::lower(func, &Target::Gpu(Default::default())).expect_err("is refused");
+    error.to_string()
+}
+
+fn floats(len: usize) -> Tensor {
+    let elements: Vec<f32> = (0..len).map(|i| (i * 7 % 23) as f32 - 5.0).collect();
+    Tensor::from_slice(&[len], &elements).expect("fits")
+}
+
+fn ints(elements: &[i32]) -> Tensor {
+    Tensor::from_slice(&[elements.len()], elements).expect("fits")
+}
+
+/// `Y[vi] = value` for each element.
+fn elementwise(input: (&str, &str), output: (&str, &str), count: usize, value: &str) -> String {
+    let body = format!(
+        r#"
+        for i in range({count}):
+            with T.block("Y"):
+                vi = T.axis.spatial({count}, i)
+                Y[vi] = {value}"#
+    );
+    module(input, output, &body)
+}
+
+#[test]
+fn conversions_to_narrow_types_and_back_wrap() {
+    let data = ints(&[300, -1, 255, 256, 70_000, 5]);
+    for narrow in ["uint8", "int8", "uint16", "int16"] {
+        let value = format!("T.Cast(\"int32\", T.Cast(\"{narrow}\", A[vi]))");
+        agree(
+            &elementwise(("(6,)", "int32"), ("(6,)", "int32"), 6, &value),
+            &data,
+            false,
+        );
+    }
+    // As an index: the type says that it is in range.
+    let value = "A[T.Cast(\"int32\", T.Cast(\"uint8\", vi))]";
+    let text = elementwise(("(256,)", "float32"), ("(300,)", "float32"), 300, value);
+    agree(&text, &floats(256), false);
+    let value = "A[T.Cast(\"int32\", T.Cast(\"uint8\", vi) + T.uint8(1))]";
+    let text = elementwise(("(256,)", "float32"), ("(256,)", "float32"), 256, value);
+    agree(&text, &floats(256), false);
+}
+
+#[test]
+fn arithmetic_of_data_wraps() {
+    let data = ints(&[2, i32::MAX, i32::MIN, -7, 1 << 29, 0]);
+    for value in [
+        "(A[vi] * 1103515245 + 12345) % 1000",
+        "(A[vi] * 6 + 1) % 3",
+        "A[vi] * 2 // 2",
+        "A[vi] // -3",
+        "A[vi] % -3",
+        "T.Select(A[vi] + 1 > A[vi], 1, 0)",
+        "T.Select(A[vi] + 3 < 5, 1, 0)",
+        "T.shift_right(T.shift_left(A[vi], 28), 28)",
+    ] {
+        agree(
+            &elementwise(("(6,)", "int32"), ("(6,)", "int32"), 6, value),
+            &data,
+            false,
+        );
+    }
+    let body = r#"
+        for i in range(6):
+            with T.block("Y"):
+                vi = T.axis.spatial(6, i)
+                seed: T.int32 = A[vi]
+                Y[vi] = seed * 2 // 2"#;
+    agree(
+        &module(("(6,)", "int32"), ("(6,)", "int32"), body),
+        &data,
+        false,
+    );
+}
+
+#[test]
+fn nan_is_not_itself() {
+    let data = [1.0, f32::NAN, f32::INFINITY, -0.0];
+    let data = Tensor::from_slice(&[4], &data).expect("fits");
+    let value = "T.if_then_else(A[vi] != A[vi], T.float32(1), T.float32(0))";
+    let text = elementwise(("(4,)", "float32"), ("(4,)", "float32"), 4, value);
+    agree(&text, &data, false);
+}
+
+#[test]
+fn loops_without_end_are_not_written_out() {
+    for kind in ["T.unroll", "T.vectorized"] {
+        let body = format!(
+            r#"
+        for i in T.thread_binding(1, thread="threadIdx.x"):
+            for j in {kind}(2000000000):
+                with T.block("Y"):
+                    vj = T.axis.spatial(2000000000, i + j)
+                    Y[0] = A[0]"#
+        );
+        let text = module(("(4,)", "float32"), ("(4,)", "float32"), &body);
+        assert!(refused(&text).contains("split them first"), "{kind}");
+    }
+}
+
+#[test]
+fn memory_of_one_iteration_holds_what_was_written() {
+    // A block that leaves some elements out, in memory that only the iteration sees.
+    let kept = r#"
+        L = T.alloc_buffer((4, 10), "float32")
+        for b in T.parallel(4):
+            for i in range(10):
+                with T.block("zero"):
+                    vb, vi = T.axis.remap("SS", [b, i])
+                    L[vb, vi] = T.float32(0)
+            for i in range(10):
+                with T.block("copy"):
+                    vb, vi = T.axis.remap("SS", [b, i])
+                    T.where(1 <= i and i < 9)
+                    L[vb, vi] = A[vb * 10 + vi - 1]
+            for i in range(10):
+                with T.block("out"):
+                    vb, vi = T.axis.remap("SS", [b, i])
+                    Y[vb * 10 + vi] = L[vb, vi]"#;
+    agree(
+        &module(("(40,)", "float32"), ("(40,)", "float32"), kept),
+        &floats(40),
+        true,
+    );
+    // What one iteration wrote, the next one reads.
+    let carried = r#"
+        L = T.alloc_buffer((16,), "float32")
+        for b in range(15):
+            with T.block("Y"):
+                vb = T.axis.opaque(15, b)
+                if vb < 1:
+                    L[vb] = A[vb]
+                L[vb + 1] = A[vb + 1]
+                Y[vb] = L[vb] + L[vb + 1]"#;
+    agree(
+        &module(("(16,)", "float32"), ("(15,)", "float32"), carried),
+        &floats(16),
+        true,
+    );
+}
+
+#[test]
+fn partial_tiles_keep_what_stands_beside_them() {
+    let body = r#"
+        D = T.alloc_buffer((32,), "float32")
+        for t in range(4):
+            for v in T.unroll(8):
+                with T.block("a"):
+                    vi = T.axis.spatial(30, t * 8 + v)
+                    T.where(t * 8 + v < 30)
+                    D[vi] = A[vi]
+                with T.block("b"):
+                    vi = T.axis.spatial(32, t * 8 + v)
+                    Y[vi] = A[vi] * T.float32(2)"#;
+    agree(
+        &module(("(32,)", "float32"), ("(32,)", "float32"), body),
+        &floats(32),
+        true,
+    );
+}
+
+#[test]
+fn local_memory_of_several_nests_is_memory() {
+    let body = r#"
+        L = T.alloc_buffer((64,), "float32", scope="local")
+        for i in range(64):
+            with T.block("L"):
+                vi = T.axis.spatial(64, i)
+                L[vi] = A[vi] * T.float32(2)
+        for i in T.parallel(64):
+            with T.block("Y"):
+                vi = T.axis.spatial(64, i)
+                Y[vi] = L[vi]"#;
+    let text = module(("(64,)", "float32"), ("(64,)", "float32"), body);
+    agree(&text, &floats(64), true);
+    assert!(
+        refused(&text).contains("several kernels use `L`"),
+        "{}",
+        refused(&text)
+    );
+}
+
+#[test]
+fn what_is_known_of_memory_ends_with_a_store() {
+    let body = r#"
+        C = T.alloc_buffer((1,), "int32")
+        with T.block("Y"):
+            vo = T.axis.opaque(1, 0)
+            C[0] = A[vo]
+            if C[0] > 0:
+                C[0] = C[0] - 1
+                for u in T.unroll(2):
+                    if C[0] > 0:
+                        Y[u] = 1
+                    else:
+                        Y[u] = 2"#;
+    let text = module(("(1,)", "int32"), ("(2,)", "int32"), body);
+    agree(&text, &ints(&[1]), true);
+    agree(&text, &ints(&[2]), true);
+}
+
+#[test]
+fn threads_keep_to_themselves() {
+    let nested = r#"
+        for i in T.thread_binding(8, thread="threadIdx.x"):
+            for j in T.thread_binding(8, thread="threadIdx.x"):
+                with T.block("Y"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi * 8 + vj] = A[vi * 8 + vj]"#;
+    let text = module(("(64,)", "float32"), ("(64,)", "float32"), nested);
+    assert!(refused(&text).contains("each needs an axis of its own"));
+    let mirrored = r#"
+        for i in T.thread_binding(1, thread="blockIdx.x"):
+            for j in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("A"):
+                    vj = T.axis.spatial(64, j)
+                    A[vj] = A[vj] + T.float32(1)
+            for j in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("Y"):
+                    vj = T.axis.spatial(64, j)
+                    Y[vj] = A[63 - vj]"#;
+    let text = module(("(64,)", "float32"), ("(64,)", "float32"), mirrored);
+    assert!(
+        refused(&text).contains("exchange `A`"),
+        "{}",
+        refused(&text)
+    );
+    let mixed = r#"
+        for f in T.thread_binding(128, thread="threadIdx.x"):
+            with T.block("Y"):
+                vi = T.axis.spatial(2, f // 64)
+                vk = T.axis.reduce(64, f % 64)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vk]"#;
+    let text = module(("(64,)", "float32"), ("(2,)", "float32"), mixed);
+    assert!(
+        refused(&text).contains("elements and terms together"),
+        "{}",
+        refused(&text)
+    );
+}
+
+#[test]
+fn large_products_in_indices_take_no_time() {
+    let sum = |v: &str| format!("({v}//2%3+{v}//3%5+{v}//5%7+{v}//7%11+{v}//11%13)");
+    let value = format!("A[({} * {}) // 7]", sum("vi"), sum("(vi + 1)"));
+    let text = elementwise(("(400,)", "float32"), ("(64,)", "float32"), 64, &value);
+    agree(&text, &floats(400), false);
+}
+
+#[test]
+fn narrow_elements_are_read_on_every_device() {
+    for dtype in ["int8", "uint8", "bool"] {
+        let bytes: Vec<u8> = if dtype == "bool" {
+            (0..37).map(|i| i % 2).collect()
+        } else {
+            (0..37).map(|i| (i * 11 + 100) as u8).collect()
+        };
+        let dtype_of = dtype.parse().expect("a type");
+        let data = Tensor::from_bytes(dtype_of, &[37], &bytes).expect("fits");
+        let value = "T.Cast(\"int32\", A[vi])";
+        let text = elementwise(("(37,)", dtype), ("(37,)", "int32"), 37, value);
+        agree(&text, &data, false);
+    }
+}

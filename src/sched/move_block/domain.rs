@@ -239,6 +239,9 @@ fn solve_affine(
     };
     // An index that falls while the variable grows is solved from its other end.
     let falls = |var: &Var| {
+        if indices.iter().any(|index| is_mirror_of(index, var, facts)) {
+            return true;
+        }
         let ends = of(&zeros, var).zip(of(&lasts, var));
         ends.is_some_and(|(first, last)| facts.can_prove(&last.lt(first)))
     };
@@ -284,6 +287,11 @@ fn solve_affine(
 /// Whether the index is the variable plus something that does not move with it.
 fn is_shift_of(index: &Expr, var: &Var, facts: &Analyzer) -> bool {
     index.uses(var) && !facts.simplify(&(index - var)).uses(var)
+}
+
+/// Whether the index is something that does not move with the variable, minus the variable.
+fn is_mirror_of(index: &Expr, var: &Var, facts: &Analyzer) -> bool {
+    index.uses(var) && !facts.simplify(&(index + var)).uses(var)
 }
 
 /// Solves each dimension on its own; `None` if one has another form.

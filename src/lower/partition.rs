@@ -156,12 +156,29 @@ fn limit(
     // What the dims decide is taken to the other side.
     let left = prover.analyzer.simplify(&(b - reach));
     dims.always_host(&left)?;
+    if is_long(&left) {
+        return None;
+    }
     // var * stride < left for all var < (left + stride - 1) // stride
     let iterations = (left + (stride - 1)).floor_div(stride);
     Some(Limit {
         cond: cond.clone(),
         iterations: prover.analyzer.simplify(&iterations),
     })
+}
+
+/// Most nodes of the number of iterations of a main loop.
+const MOST_NODES: usize = 64;
+
+/// Whether the expression is longer than that: parts of parts of loops have ever longer ends, each of which mentions the ends
+/// before it several times.
+fn is_long(e: &Expr) -> bool {
+    let mut nodes = 0;
+    e.walk(&mut |_| {
+        nodes += 1;
+        nodes <= MOST_NODES
+    });
+    nodes > MOST_NODES
 }
 
 /// Takes a condition, and others that only differ in what the inner loops add, out of all branches.

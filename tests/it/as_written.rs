@@ -336,3 +336,28 @@ fn narrow_elements_are_read_on_every_device() {
         agree(&text, &data, false);
     }
 }
+
+/// Loops over partial tiles that are vectorized outside of a symbolic loop: each lane splits the loops inside again.
+#[test]
+fn parts_of_parts_of_loops_are_few() {
+    let text = r#"
+@T.prim_func
+def f(x: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n, m), "float32")
+    Y = T.match_buffer(y, (n, m), "float32")
+    for i0 in range((n + 31) // 32):
+        for i1 in T.vectorized(2):
+            for i2 in range(16):
+                for j in range(m):
+                    with T.block("Y"):
+                        vi = T.axis.spatial(n, i0 * 32 + i1 * 16 + i2)
+                        vj = T.axis.spatial(m, j)
+                        T.where(i0 * 32 + i1 * 16 + i2 < n)
+                        Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+"#;
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let lowered = weftile::lower::lower(func, &cpu().0).expect("lowers");
+    assert!(lowered.kernels[0].body.len() < 100);
+}

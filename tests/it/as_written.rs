@@ -361,3 +361,20 @@ def f(x: T.handle, y: T.handle):
     let lowered = weftile::lower::lower(func, &cpu().0).expect("lowers");
     assert!(lowered.kernels[0].body.len() < 100);
 }
+
+/// A tile that is larger than what it tiles: its predicate says more than the shape of the output.
+#[test]
+fn tiles_larger_than_their_loop() {
+    let body = r#"
+        for i, j1, k, j0 in T.grid(3, 4, 4, 2):
+            with T.block("Y"):
+                vi = T.axis.spatial(3, i)
+                vj = T.axis.spatial(3, j0 * 2 + j1)
+                vk = T.axis.reduce(4, k)
+                T.where(j0 * 2 + j1 < 3 and j1 < 2)
+                with T.init():
+                    Y[vi * 3 + vj] = T.float32(0)
+                Y[vi * 3 + vj] = Y[vi * 3 + vj] + A[vi * 4 + vk] * A[vj * 4 + vk]"#;
+    let text = module(("(12,)", "float32"), ("(9,)", "float32"), body);
+    agree(&text, &floats(12), false);
+}

@@ -119,6 +119,14 @@ impl Plan {
         check_inputs_outlive(func, block, &|id| func.tree.is_ancestor(id, target))?;
         let removed = removal_of(func, block)?;
         let graph = BlockScope::of(func, scope.into());
+        if moved == Moved::Consumer {
+            // A consumer runs where its producers run, and reads nothing that they leave out.
+            for producer in graph.producers(block) {
+                if func.tree.is_ancestor(target, producer) {
+                    check_predicate_kept(func, producer)?;
+                }
+            }
+        }
         let position = position(func, &graph, block, target, at, moved)?;
         check_order(func, &graph, block, target, position)?;
         let mut facts = facts_at(func, target.into());

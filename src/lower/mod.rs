@@ -2,15 +2,18 @@
 //!
 //! The way of a function: homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
 //! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it
-//! (`speculate`); arrays of threads and workgroups shrink to what is touched (`storage`); the rest is emitted with flat
+//! (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); the rest is emitted with flat
 //! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads made before
-//! loops (`hoist`), loops kept within what the device allows (`loop_passes`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests share one.
+//! loops (`hoist`), loops kept within what the device allows (`loop_passes`), and barriers put in (`barrier`). Threads that would
+//! meet in device memory are refused (`exchange`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial
+//! nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
 //! [`Requirement`] says so and is checked at launch. Dims may be 0: a loop that runs has iterations, so inside it its extent is at
 //! least 1, and a launch without workgroups does not take place.
 
 mod barrier;
+mod compact;
 mod cost;
 mod emit;
 mod empty_sum;
@@ -141,7 +144,7 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
         for stmt in func.tree.body(func.root) {
             let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
             let (mut nest, analyzer) = unblock.run(stmt)?;
-            match storage::compact(func, &mut nest, &homes, &analyzer)? {
+            match compact::compact(func, &mut nest, &homes, &analyzer)? {
                 Ok(arrays) => out.push(Ready {
                     nest,
                     flops: cost::flops(func, stmt, dims),

@@ -1,0 +1,379 @@
+//! How little of a buffer must exist: one that is used inside one thread, workgroup or iteration shrinks to the region that is
+//! touched there (TVM: `CompactBufferAllocation`).
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use super::LowerError;
+use super::nest::Nest;
+use super::node::{Node, map_exprs};
+use super::poly::Poly;
+use super::speculate::only_past_the_end;
+use super::storage::{Home, Homes};
+use crate::arith::Analyzer;
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, PrimFunc, Scope, Var};
+use crate::tensor::scalar::BinOp;
+
+/// Most elements of an array of one thread.
+const MAX_LOCAL: i64 = 16 << 10;
+
+/// One load or store: the loops around it, and what it touches.
+struct Access {
+    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    /// The branches around it: which one, and its condition.
+    branches: Vec<(usize, Expr)>,
+    indices: Vec<Expr>,
+    write: bool,
+}
+
+/// The loops and branches around a place.
+#[derive(Default)]
+struct Around {
+    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    branches: Vec<(usize, Expr)>,
+    /// Branches seen so far.
+    seen: usize,
+}
+
+/// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones with their homes.
+/// `Err` of the inner kind names a buffer that must stay in device memory.
+pub(super) fn compact(
+    func: &PrimFunc,
+    nest: &mut Nest,
+    homes: &Homes,
+    analyzer: &Analyzer,
+) -> Result<Result<Vec<(Buffer, Home)>, Buffer>, LowerError> {
+    let mut accesses: IndexMap<Buffer, Vec<Access>> = IndexMap::new();
+    collect(&nest.body, homes, &mut Around::default(), &mut accesses);
+    let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
+    let mut arrays = nest.added.clone();
+    let mut moved = Moved::new();
+    for (buffer, accesses) in &accesses {
+        if added.contains(buffer) {
+            continue;
+        }
+        let home = homes.of(buffer);
+        let inferred = homes.inferred.contains(buffer);
+        let Some(boxes) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
+            if inferred {
+                return Ok(Err(buffer.clone()));
+            }
+            return Err(LowerError::NotConstant {
+                func: func.name.clone(),
+                what: format!("{} array `{}`", buffer.scope().name(), buffer.name()),
+                extent: format!("{:?}", buffer.shape()),
+            });
+        };
+        let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
+        if inferred && size > MAX_LOCAL {
+            return Ok(Err(buffer.clone()));
+        }
+        let shape = boxes.iter().map(|(_, extent)| Expr::i64(*extent)).collect();
+        let scope = if home == Home::Shared {
+            Scope::Shared
+        } else {
+            Scope::Local
+        };
+        let new = Buffer::with_scope(buffer.name(), shape, buffer.dtype(), scope);
+        arrays.push((new.clone(), home));
+        let bases = boxes.into_iter().map(|(base, _)| base).collect();
+        moved.insert(buffer.clone(), (new, bases));
+    }
+    move_accesses(&mut nest.body, &moved);
+    Ok(Ok(arrays))
+}
+
+fn collect(
+    nodes: &[Node],
+    homes: &Homes,
+    around: &mut Around,
+    out: &mut IndexMap<Buffer, Vec<Access>>,
+) {
+    for node in nodes {
+        let mut access = |buffer: &Buffer, indices: &[Expr], write| {
+            if homes.of(buffer) != Home::Device {
+                out.entry(buffer.clone()).or_default().push(Access {
+                    loops: around.loops.clone(),
+                    branches: around.branches.clone(),
+                    indices: indices.to_vec(),
+                    write,
+                });
+            }
+        };
+        for e in node.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, indices) = e.kind() {
+                    access(buffer, indices, false);
+                }
+                true
+            });
+        }
+        match node {
+            Node::Store {
+                buffer, indices, ..
+            } => access(buffer, indices, true),
+            Node::For {
+                var,
+                min,
+                extent,
+                kind,
+                body,
+            } => {
+                let entered = (var.clone(), min.clone(), extent.clone(), *kind);
+                around.loops.push(entered);
+                collect(body, homes, around, out);
+                around.loops.pop();
+            }
+            Node::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                for (body, cond) in [(then, cond.clone()), (otherwise, cond.not())] {
+                    around.under(cond, |around| collect(body, homes, around, out));
+                }
+            }
+            // A body that may not run at all.
+            Node::While { cond: _, body } => {
+                around.under(Expr::bool(false), |around| {
+                    collect(body, homes, around, out)
+                });
+            }
+            Node::Let { body, .. } => collect(body, homes, around, out),
+        }
+    }
+}
+
+impl Around {
+    fn under(&mut self, cond: Expr, inside: impl FnOnce(&mut Self)) {
+        self.seen += 1;
+        self.branches.push((self.seen, cond));
+        inside(self);
+        self.branches.pop();
+    }
+}
+
+/// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see: branches around it stand around
+/// all of them, leave out only elements outside of the shape, or let one thread write for the workgroup.
+fn is_made(
+    write: &Access,
+    nest: &Nest,
+    buffer: &Buffer,
+    accesses: &[Access],
+    analyzer: &Analyzer,
+) -> bool {
+    let by_one_thread = |c: &Expr| {
+        nest.axes.iter().any(|(axis, known)| {
+            let first = known.var.expr().equals(Expr::int(0, known.var.dtype()));
+            let used = write.indices.iter().any(|index| index.uses(&known.var));
+            axis.is_thread() && *c == first && !used
+        })
+    };
+    write.branches.iter().all(|(id, cond)| {
+        let around = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
+        accesses.iter().all(around)
+            || cond
+                .conjuncts()
+                .iter()
+                .all(|c| by_one_thread(c) || only_past_the_end(analyzer, c, buffer, &write.indices))
+    })
+}
+
+type Span = (Expr, Expr);
+
+/// For each dimension the first index and the number of indices that a buffer needs.
+fn touched(
+    nest: &Nest,
+    buffer: &Buffer,
+    home: Home,
+    accesses: &[Access],
+    inferred: bool,
+    analyzer: &Analyzer,
+) -> Option<Vec<(Expr, i64)>> {
+    let first = &accesses[0].loops;
+    let fixed = (0..first.len())
+        .take_while(|&i| {
+            first[i].3 != LoopKind::Vectorized
+                && accesses
+                    .iter()
+                    .all(|a| a.loops.get(i).is_some_and(|l| l.0 == first[i].0))
+        })
+        .count();
+    let mut analyzer = analyzer.clone();
+    for (var, min, extent, _) in &first[..fixed] {
+        let range = crate::ir::Range {
+            min: min.clone(),
+            extent: extent.clone(),
+        };
+        analyzer.bind_iteration(var, &range);
+    }
+    let analyzer = &analyzer;
+    let ndim = accesses[0].indices.len();
+    let mut all: Vec<Option<Span>> = vec![None; ndim];
+    let mut written: Vec<Option<Span>> = vec![None; ndim];
+    for access in accesses {
+        let mut env: HashMap<Var, Span> = HashMap::new();
+        if home == Home::Shared {
+            for (axis, known) in &nest.axes {
+                if axis.is_thread() {
+                    let zero = Expr::int(0, known.var.dtype());
+                    env.insert(known.var.clone(), (zero, &known.extent - 1));
+                }
+            }
+        }
+        for (var, min, extent, _) in &access.loops[fixed..] {
+            let (low, _) = relax(min, &env, analyzer)?;
+            let (_, high) = relax(&(min + extent - 1), &env, analyzer)?;
+            env.insert(var.clone(), (low, high));
+        }
+        let made = access.write && (!inferred || is_made(access, nest, buffer, accesses, analyzer));
+        for (d, index) in access.indices.iter().enumerate() {
+            let span = relax(&joined(index), &env, analyzer)?;
+            if made {
+                written[d] = Some(hull(written[d].take(), &span)?);
+            }
+            all[d] = Some(hull(all[d].take(), &span)?);
+        }
+    }
+    let mut boxes = Vec::new();
+    for (d, span) in all.into_iter().enumerate() {
+        let (low, high) = span?;
+        if inferred {
+            let (wl, wh) = written[d].as_ref()?;
+            let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
+            let own = first[..fixed].iter().all(|l| !low.uses(&l.0)) || accesses[0].write;
+            if !covered || !own {
+                return None;
+            }
+        }
+        boxes.push((low.clone(), difference(&high, &low)? + 1));
+    }
+    Some(boxes)
+}
+
+fn joined(e: &Expr) -> Expr {
+    Poly::of(e).join_div_mod().to_expr(e.dtype(), &|_| false)
+}
+
+/// `a - b`, if it is a constant.
+fn difference(a: &Expr, b: &Expr) -> Option<i64> {
+    Poly::of(a).plus(&Poly::of(b), -1).join_div_mod().as_const()
+}
+
+fn hull(a: Option<Span>, b: &Span) -> Option<Span> {
+    let Some(a) = a else {
+        return Some(b.clone());
+    };
+    let low = if difference(&a.0, &b.0)? <= 0 {
+        a.0
+    } else {
+        b.0.clone()
+    };
+    let high = if difference(&a.1, &b.1)? >= 0 {
+        a.1
+    } else {
+        b.1.clone()
+    };
+    Some((low, high))
+}
+
+/// Least and greatest value of an expression while some variables run over their ranges.
+fn relax(e: &Expr, env: &HashMap<Var, Span>, analyzer: &Analyzer) -> Option<Span> {
+    if !e.free_vars().iter().any(|v| env.contains_key(v)) {
+        return Some((e.clone(), e.clone()));
+    }
+    let simple = |(low, high): Span| (analyzer.simplify(&low), analyzer.simplify(&high));
+    let span = match e.kind() {
+        ExprKind::Var(v) => env.get(v).cloned()?,
+        ExprKind::Cast(a) if analyzer.bound(a).fits(e.dtype().scalar) => {
+            let (low, high) = relax(a, env, analyzer)?;
+            (low.cast(e.dtype()), high.cast(e.dtype()))
+        }
+        ExprKind::Binary(op, a, b) => {
+            let (al, ah) = relax(a, env, analyzer)?;
+            let (bl, bh) = relax(b, env, analyzer)?;
+            match op {
+                BinOp::Add => (al + bl, ah + bh),
+                BinOp::Sub => (al - bh, ah - bl),
+                BinOp::Mul => {
+                    let (factor, low, high) = match (a.as_int(), b.as_int()) {
+                        (_, Some(c)) => (c, al, ah),
+                        (Some(c), _) => (c, bl, bh),
+                        _ => return None,
+                    };
+                    if factor >= 0 {
+                        (low * factor, high * factor)
+                    } else {
+                        (high * factor, low * factor)
+                    }
+                }
+                BinOp::FloorDiv if b.as_int().is_some_and(|c| c > 0) => {
+                    (al.floor_div(bl), ah.floor_div(bh))
+                }
+                BinOp::FloorMod if b.as_int().is_some_and(|c| c > 0) => {
+                    let period = b.as_int()?;
+                    let bound = analyzer.bound(&al).min;
+                    let top = analyzer.bound(&ah).max;
+                    if bound >= 0 && top < period {
+                        (al, ah)
+                    } else {
+                        (Expr::int(0, e.dtype()), Expr::int(period - 1, e.dtype()))
+                    }
+                }
+                BinOp::Min => (al.min(bl), ah.min(bh)),
+                BinOp::Max => (al.max(bl), ah.max(bh)),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(simple(span))
+}
+
+/// The small array that stands for each buffer, and the index of the buffer that its first element is.
+type Moved = HashMap<Buffer, (Buffer, Vec<Expr>)>;
+
+fn move_accesses(nodes: &mut [Node], moved: &Moved) {
+    let shift = |indices: &[Expr], bases: &[Expr]| -> Vec<Expr> {
+        indices
+            .iter()
+            .zip(bases)
+            .map(|(i, b)| {
+                let dtype = i.dtype();
+                Poly::of(i)
+                    .plus(&Poly::of(b), -1)
+                    .join_div_mod()
+                    .to_expr(dtype, &|_| false)
+            })
+            .collect()
+    };
+    map_exprs(nodes, &mut |e| {
+        e.rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Load(buffer, indices) if moved.contains_key(buffer) => {
+                let (new, bases) = &moved[buffer];
+                Expr::load(new, shift(indices, bases))
+            }
+            _ => e.clone(),
+        })
+    });
+    move_stores(nodes, moved, &shift);
+}
+
+type Shift<'a> = &'a dyn Fn(&[Expr], &[Expr]) -> Vec<Expr>;
+
+fn move_stores(nodes: &mut [Node], moved: &Moved, shift: Shift<'_>) {
+    for node in nodes {
+        if let Node::Store {
+            buffer, indices, ..
+        } = node
+            && let Some((new, bases)) = moved.get(buffer)
+        {
+            *indices = shift(indices, bases);
+            *buffer = new.clone();
+        }
+        for inner in node.nested_mut() {
+            move_stores(inner, moved, shift);
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod modular;
 mod order;
 mod prim_func;
 mod prove;
+mod regions;
 mod simplify;
 mod sum;
 
@@ -19,3 +20,4 @@ pub use bound::IntBound;
 pub use int_set::{IntSet, eval_set};
 pub use modular::ModularSet;
 pub use prim_func::simplify_prim_func;
+pub use regions::access_regions;

@@ -205,3 +205,12 @@ impl BufferRegion {
         }
     }
 }
+
+/// What statements read and write.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Read regions, in order of first use.
+    pub reads: Vec<BufferRegion>,
+    /// Written regions, in order of first use.
+    pub writes: Vec<BufferRegion>,
+}

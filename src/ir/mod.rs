@@ -6,6 +6,7 @@
 pub mod alpha_eq;
 pub mod attrs;
 mod buffer;
+mod builder;
 pub(crate) mod defined;
 mod expr;
 pub mod graph;
@@ -17,7 +18,8 @@ mod tree;
 pub mod verify;
 
 pub use attrs::{AttrValue, Attrs};
-pub use buffer::{Buffer, BufferNode, BufferRegion, Range, Scope};
+pub use buffer::{Access, Buffer, BufferNode, BufferRegion, Range, Scope};
+pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use init::InitNest;
 pub use module::{Func, Module, VDevice};

@@ -6,6 +6,7 @@
 use super::{Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
 use crate::id_type;
 use crate::support::Arena;
+use crate::tensor::DType;
 
 id_type!(
     /// A loop of one function; prints as `L2`.
@@ -111,6 +112,19 @@ pub struct Loop {
     pub annotations: Attrs,
 }
 
+impl Loop {
+    /// A serial loop with a new variable.
+    pub fn serial(name: impl Into<String>, range: Range) -> Self {
+        Self {
+            var: Var::new(name, range.extent.dtype()),
+            min: range.min,
+            extent: range.extent,
+            kind: LoopKind::Serial,
+            annotations: Attrs::new(),
+        }
+    }
+}
+
 /// What the values of a block iter variable mean to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IterKind {
@@ -179,6 +193,30 @@ pub struct Block {
     pub match_buffers: Vec<MatchBuffer>,
     /// Annotations (`T.block_attr`).
     pub annotations: Attrs,
+}
+
+impl Block {
+    /// A block without iter variables that always runs, and of which nothing but the name is said.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            iters: vec![],
+            bindings: vec![],
+            predicate: Expr::bool(true),
+            reads: vec![],
+            writes: vec![],
+            init: None,
+            alloc_buffers: vec![],
+            match_buffers: vec![],
+            annotations: Attrs::new(),
+        }
+    }
+
+    /// The binding of an iter variable of the block.
+    pub fn binding_of(&self, var: &Var) -> Option<&Expr> {
+        let at = self.iters.iter().position(|iter| iter.var == *var)?;
+        self.bindings.get(at)
+    }
 }
 
 /// One item of a body.
@@ -403,6 +441,16 @@ pub enum Param {
     Scalar(Var),
 }
 
+impl Param {
+    /// A tensor parameter with a new handle.
+    pub fn of_buffer(buffer: &Buffer) -> Self {
+        Self::Buffer {
+            handle: Var::new(buffer.name(), DType::U64),
+            buffer: buffer.clone(),
+        }
+    }
+}
+
 /// A loop program. Outputs are the last parameters (destination passing).
 #[derive(Clone, Debug)]
 pub struct PrimFunc {
@@ -428,18 +476,7 @@ impl PrimFunc {
     /// A function with an empty root block.
     pub fn new(name: impl Into<String>, params: Vec<Param>) -> Self {
         let mut blocks = Arena::new();
-        let root = blocks.push(Block {
-            name: "root".into(),
-            iters: vec![],
-            bindings: vec![],
-            predicate: Expr::bool(true),
-            reads: vec![],
-            writes: vec![],
-            init: None,
-            alloc_buffers: vec![],
-            match_buffers: vec![],
-            annotations: Attrs::new(),
-        });
+        let root = blocks.push(Block::named("root"));
         Self {
             name: name.into(),
             params,

@@ -15,9 +15,10 @@
 //! holds nothing outside of blocks. Meaning is kept: every element that an iteration of the loop updates is initialised before
 //! the loop begins, and no update comes earlier.
 
-use super::analysis::{access_regions, check_only_blocks, check_reduction_block};
+use super::analysis::{check_only_blocks, check_reduction_block};
 use super::rewrite::substitute_below;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use crate::arith::access_regions;
 use crate::ir::{
     Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
 };

@@ -1,6 +1,6 @@
 //! What inlining in both directions shares: the store that is a block's whole body, and the signatures of changed blocks.
 
-use super::analysis::access_regions;
+use crate::arith::access_regions;
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, ExprKind, Place, PrimFunc, Stmt};
 
 /// The body of a block that is one store.

@@ -18,8 +18,8 @@
 //! producer instances that no consumer read.
 
 use super::analysis::{
-    BlockScope, DependencyKind, block_vars_as_bindings, check_complete_block,
-    check_not_output_block, check_stage_pipeline, complete_block_violation, facts_at,
+    BlockScope, DependencyKind, check_complete_block, check_not_output_block, check_stage_pipeline,
+    complete_block_violation, facts_at,
 };
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, loads_of, only_store};
@@ -265,7 +265,7 @@ fn inlined_predicate(
     }
     let predicate = facts
         .simplify(&inside)
-        .substitute(&block_vars_as_bindings(func, producer));
+        .substitute(&|var| func.blocks[producer].binding_of(var).cloned());
     let mut after = facts.clone();
     after.assume(&predicate);
     if !after.can_prove(&node.predicate) {

@@ -11,7 +11,6 @@
 //!
 //! References: Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program Optimization" (ASPLOS 2023), section 3.
 
-mod access;
 mod block_kind;
 mod independence;
 mod outside;
@@ -19,7 +18,6 @@ mod path;
 mod scope;
 mod stage_pipeline;
 
-pub use access::{Access, access_regions};
 pub use block_kind::{
     check_compact_dataflow, check_complete_block, check_complete_or_reduction_block,
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
@@ -27,9 +25,7 @@ pub use block_kind::{
 };
 pub use independence::{check_inputs_outlive, check_no_exchange, counts_terms, overwriter};
 pub use outside::check_only_blocks;
-pub use path::{
-    block_vars_as_bindings, facts_at, is_private, loops_between, relaxed_domains, share_a_loop,
-};
+pub use path::{facts_at, is_private, loops_between, relaxed_domains, share_a_loop};
 pub use scope::{BlockScope, Dependency, DependencyKind};
 pub use stage_pipeline::{check_stage_pipeline, follows_from_domains, region_bound, writes_wholly};
 

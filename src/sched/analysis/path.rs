@@ -1,7 +1,7 @@
 //! The loops between a block and a place above it: their domains, and block iter variables in terms of them.
 
 use crate::arith::{Analyzer, IntSet};
-use crate::ir::{BlockId, Expr, LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
+use crate::ir::{LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
 use crate::sched::affine::shape_facts;
 
 /// The loops above `item` up to and without `above`, innermost first; they may pass blocks.
@@ -85,18 +85,6 @@ pub fn is_private(memory: &Scope, axis: crate::ir::ThreadAxis) -> bool {
         Scope::Shared => axis.is_block(),
         Scope::Local => true,
         Scope::Other(name) => !name.starts_with("shared") || axis.is_block(),
-    }
-}
-
-/// The bindings of a block as a substitution of its iter variables.
-pub fn block_vars_as_bindings(
-    func: &PrimFunc,
-    block: BlockId,
-) -> impl Fn(&Var) -> Option<Expr> + '_ {
-    let node = &func.blocks[block];
-    move |var| {
-        let at = node.iters.iter().position(|iter| iter.var == *var)?;
-        Some(node.bindings[at].clone())
     }
 }
 

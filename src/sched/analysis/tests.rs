@@ -1,6 +1,7 @@
 //! Blocks and scopes, and what the analysis says of them.
 
 use super::*;
+use crate::arith::access_regions;
 use crate::ir::{BlockId, PrimFunc};
 use crate::script;
 

@@ -9,9 +9,9 @@ mod domain;
 
 use super::affine::{loop_ranges, shape_facts};
 use super::analysis::{
-    BlockScope, DependencyKind, block_vars_as_bindings, check_complete_or_reduction_block,
-    check_inputs_outlive, check_not_output_block, check_stage_pipeline, facts_at,
-    follows_from_domains, relaxed_domains, share_a_loop,
+    BlockScope, DependencyKind, check_complete_or_reduction_block, check_inputs_outlive,
+    check_not_output_block, check_stage_pipeline, facts_at, follows_from_domains, relaxed_domains,
+    share_a_loop,
 };
 use super::body::{insert_at, removal_of, remove_place};
 use super::{Arg, Refusal, Rule, living_block, living_loop};
@@ -410,7 +410,8 @@ fn relaxed_region(
         let found = loops.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())
     };
-    let bind = block_vars_as_bindings(func, block);
+    let node = &func.blocks[block];
+    let bind = |var: &Var| node.binding_of(var).cloned();
     let ends = |range: &Range| {
         let min = range.min.substitute(&bind);
         if range.extent.is_one() {

@@ -2,18 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::path::block_vars_as_bindings;
-use crate::arith::{Analyzer, IntSet, eval_set};
-use crate::ir::{BlockId, Buffer, BufferRegion, Expr, ExprKind, PrimFunc, Range, Stmt, Var};
-
-/// What a block reads and writes.
-#[derive(Clone, Debug)]
-pub struct Access {
-    /// Read regions, in order of first use.
-    pub reads: Vec<BufferRegion>,
-    /// Written regions, in order of first use.
-    pub writes: Vec<BufferRegion>,
-}
+use super::{Analyzer, IntSet, eval_set};
+use crate::ir::{
+    Access, BlockId, Buffer, BufferRegion, Expr, ExprKind, PrimFunc, Range, Stmt, Var,
+};
 
 /// The regions that the init and body of a block read and write, in terms of its iter variables: for each buffer the least
 /// rectangle that holds all accesses. Buffers that the block allocates are left out, and so are reads of what it initialises.
@@ -131,7 +123,7 @@ impl Collector<'_> {
         let node = &self.func.blocks[id];
         node.bindings.iter().for_each(|e| self.expr(e));
         self.expr(&node.predicate);
-        let bind = block_vars_as_bindings(self.func, id);
+        let bind = |var: &Var| node.binding_of(var).cloned();
         for (regions, is_read) in [(&node.reads, true), (&node.writes, false)] {
             for region in regions {
                 let sets = region.region.iter().map(|range| {

@@ -9,6 +9,7 @@ mod expr;
 mod fold;
 mod host;
 mod print;
+mod proof;
 mod shader;
 mod target;
 mod tree;
@@ -17,6 +18,7 @@ mod typing;
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 pub use fold::folded_grid;
 pub use host::HostExpr;
+pub use proof::Proof;
 pub use shader::{ScalarPassing, Shader};
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::device::lock;
 use super::{Checks, DeviceBuffer, Gpu, GpuError};
-use crate::kernel::Access;
+use crate::kernel::{Access, Proof};
 
 /// Bind groups that a pipeline keeps; past that they are made anew.
 const BIND_GROUPS: usize = 256;
@@ -24,8 +24,8 @@ pub struct PipelineDesc<'a> {
     pub uniform: Option<u32>,
     /// Bytes of immediates.
     pub immediate_bytes: u32,
-    /// Whether every access is proved to be in bounds.
-    pub in_bounds: bool,
+    /// What is known of the shader.
+    pub proof: Proof,
 }
 
 /// All of a description that the pipeline depends on.
@@ -47,6 +47,7 @@ type Bound = Vec<(u64, u64)>;
 pub struct Pipeline {
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) name: String,
+    trusted: bool,
     layout: wgpu::BindGroupLayout,
     uniform: Option<u32>,
     bind_groups: Mutex<HashMap<Bound, Arc<BindGroup>>>,
@@ -55,6 +56,13 @@ pub struct Pipeline {
 impl std::fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Pipeline({})", self.name)
+    }
+}
+
+impl Pipeline {
+    /// Whether its shader runs without the driver's checks.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted
     }
 }
 
@@ -70,7 +78,7 @@ impl Gpu {
     /// # Errors
     /// [`GpuError::Immediates`], or if the driver refuses the shader.
     pub fn pipeline(&self, desc: &PipelineDesc) -> Result<Arc<Pipeline>, GpuError> {
-        let trusted = desc.in_bounds && self.shared.checks == Checks::Proved;
+        let trusted = desc.proof.is_complete() && self.shared.checks == Checks::Proved;
         let limit = self.shared.limits.max_immediate_size;
         if desc.immediate_bytes > limit {
             return Err(GpuError::Immediates {
@@ -124,6 +132,7 @@ impl Gpu {
             Pipeline {
                 pipeline,
                 name: desc.entry.to_owned(),
+                trusted,
                 layout,
                 uniform: desc.uniform,
                 bind_groups: Mutex::default(),
@@ -201,8 +210,8 @@ fn shader_module(device: &wgpu::Device, desc: &PipelineDesc, trusted: bool) -> w
         source: wgpu::ShaderSource::Wgsl(desc.text.into()),
     };
     if trusted {
-        // SAFETY: every access of the kernel is proved to be in bounds, its loops are bounded by their extents, and it has no
-        // ray queries and no division that could trap.
+        // SAFETY: `trusted` says that the proof is complete: every access of the shader is in bounds, and every loop ends. Its
+        // text comes from `codegen_wgsl`, which emits no ray queries, and no device traps on a division.
         unsafe {
             device.create_shader_module_trusted(shader, wgpu::ShaderRuntimeChecks::unchecked())
         }

@@ -1,7 +1,7 @@
 //! Buffers, pipelines and submission on any adapter that is there, software ones included.
 
 use super::*;
-use crate::kernel::Access;
+use crate::kernel::{Access, Proof};
 use crate::tensor::{DType, Tensor};
 
 /// The first adapter; without one the test passes unless `WEFTILE_REQUIRE_GPU` is set.
@@ -36,7 +36,7 @@ fn double_in(
         access: &[Access::Read, Access::Write],
         uniform: None,
         immediate_bytes: 0,
-        in_bounds: false,
+        proof: Proof::NONE,
     })?;
     let buffers = [
         (&**a.buffer(), a.binding_bytes()),
@@ -90,7 +90,7 @@ fn what_is_recorded_keeps_its_buffers_until_it_is_submitted() {
         access: &[Access::Read, Access::Write],
         uniform: None,
         immediate_bytes: 0,
-        in_bounds: false,
+        proof: Proof::NONE,
     });
     let pipeline = pipeline.expect("compiles");
     let input = |value: f32| Tensor::from_slice(&[4], &[value; 4]).expect("four");
@@ -183,7 +183,7 @@ fn a_shader_that_the_driver_refuses_is_an_error() {
         access: &[],
         uniform: None,
         immediate_bytes: 0,
-        in_bounds: false,
+        proof: Proof::NONE,
     };
     assert!(matches!(
         gpu.pipeline(&wrong),
@@ -200,7 +200,7 @@ fn pipelines_are_those_of_their_whole_description() {
         access: &[Access::Read, Access::Write],
         uniform: None,
         immediate_bytes: 0,
-        in_bounds: false,
+        proof: Proof::NONE,
     };
     let made = gpu.pipeline(&desc).expect("compiles");
     let again = gpu.pipeline(&desc).expect("made before");
@@ -224,6 +224,23 @@ fn pipelines_are_those_of_their_whole_description() {
 }
 
 #[test]
+fn shaders_are_trusted_only_if_accesses_and_loops_are_proved() {
+    let Some(gpu) = gpu() else { return };
+    for (accesses, loops) in [(false, false), (true, false), (false, true), (true, true)] {
+        let desc = PipelineDesc {
+            text: DOUBLE,
+            entry: "double",
+            access: &[Access::Read, Access::Write],
+            uniform: None,
+            immediate_bytes: 0,
+            proof: Proof { accesses, loops },
+        };
+        let made = gpu.pipeline(&desc).expect("compiles");
+        assert_eq!(made.is_trusted(), accesses && loops);
+    }
+}
+
+#[test]
 fn profiled_dispatches_have_times() {
     let Some(gpu) = gpu() else { return };
     let tensor = Tensor::zeros(DType::F32, &[64]).expect("small");
@@ -237,7 +254,7 @@ fn profiled_dispatches_have_times() {
             access: &[Access::Read, Access::Write],
             uniform: None,
             immediate_bytes: 0,
-            in_bounds: false,
+            proof: Proof::NONE,
         })
         .expect("made before");
     let buffers = [
@@ -323,7 +340,7 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
             access: &[Access::Read, Access::Write],
             uniform: None,
             immediate_bytes: 0,
-            in_bounds: false,
+            proof: Proof::NONE,
         };
         gpu.pipeline(&other).map(|_| ())
     });

@@ -219,7 +219,7 @@ fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
                 ScalarPassing::Immediates => 4 * scalars as u32,
                 ScalarPassing::None | ScalarPassing::Uniform { .. } => 0,
             },
-            in_bounds: kernel.in_bounds,
+            proof: kernel.proof(),
         })?;
         let scalar_type = |(var, _): &(crate::kernel::VarId, _)| kernel.vars[*var].ty.scalar;
         Ok(GpuKernel {

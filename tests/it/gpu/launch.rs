@@ -91,7 +91,7 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     access: &access,
                     uniform,
                     immediate_bytes: scalars.len() as u32,
-                    in_bounds: kernel.in_bounds,
+                    proof: kernel.proof(),
                 })
                 .expect("compiles");
             let buffers: Vec<(&DeviceBuffer, u64)> = kernel

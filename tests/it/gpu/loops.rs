@@ -1,6 +1,6 @@
 //! Long loops: lavapipe ends every loop of a thread after 65,535 passes through all of them, without an error.
 
-use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::kernel::{GpuClass, GpuTarget, Proof, Target};
 use weftile::lower::LowerError;
 use weftile::tensor::Tensor;
 use weftile::{lower, sched, script};
@@ -135,9 +135,8 @@ def f(A: T.Buffer((2, 400, INNER), "float32"), Y: T.Buffer((2,), "float32")):
     ));
 }
 
-#[test]
-fn loops_without_a_bound_are_refused() {
-    let text = r#"
+/// Nothing bounds its `while`; every access is in bounds.
+const WHILE: &str = r#"
 @T.prim_func
 def f(A: T.Buffer((64,), "int32"), Y: T.Buffer((64,), "int32")):
     for i in T.thread_binding(64, "threadIdx.x"):
@@ -145,7 +144,24 @@ def f(A: T.Buffer((64,), "int32"), Y: T.Buffer((64,), "int32")):
         while Y[i] < A[i]:
             Y[i] = Y[i] + 1
 "#;
-    let refused = lowered(text);
+
+#[test]
+fn a_while_is_no_loop_that_surely_ends() {
+    let proof = |text: &str| {
+        let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+        let target = Target::Gpu(GpuTarget::default());
+        let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &target);
+        let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
+        lowered.kernels[0].proof()
+    };
+    let (accesses, loops) = (true, false);
+    assert_eq!(proof(WHILE), Proof { accesses, loops });
+    assert!(proof(&WHILE.replace("while Y[i] < A[i]", "for k in range(9)")).is_complete());
+}
+
+#[test]
+fn loops_without_a_bound_are_refused() {
+    let refused = lowered(WHILE);
     assert!(
         matches!(refused, Err(LowerError::UnboundedLoop { .. })),
         "{refused:?}"

@@ -23,7 +23,7 @@ fn simplify_place(func: &mut PrimFunc, place: Place, facts: &Analyzer) {
     let body = func.tree.take_body(place);
     let body: Vec<Stmt> = body
         .iter()
-        .map(|stmt| stmt.map_exprs(&mut |e| facts.simplify(e)))
+        .map(|stmt| stmt.map(&mut |e: &Expr| facts.simplify(e)))
         .collect();
     func.tree.set_body(place, body);
     for child in func.tree.children(place) {
@@ -55,7 +55,7 @@ fn simplify_place(func: &mut PrimFunc, place: Place, facts: &Analyzer) {
                 if let Some(init) = &mut block.init {
                     *init = init
                         .iter()
-                        .map(|stmt| stmt.map_exprs(&mut |e| inner.simplify(e)))
+                        .map(|stmt| stmt.map(&mut |e: &Expr| inner.simplify(e)))
                         .collect();
                 }
             }

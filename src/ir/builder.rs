@@ -24,7 +24,7 @@
 
 use std::collections::HashSet;
 
-use super::prim_func::{Block, IterKind, IterVar, Loop, MatchBuffer, Param, Stmt};
+use super::prim_func::{Block, IterKind, IterVar, Loop, MatchBuffer, Param, Stmt, unique_name};
 use super::verify::{self, PrimFuncError};
 use super::{Access, AttrValue, BlockId, Buffer, BufferRegion, Expr, PrimFunc, Range, Scope, Var};
 use crate::tensor::DType;
@@ -213,7 +213,7 @@ impl PrimFuncBuilder {
             });
         }
         let vars: Vec<Var> = iters.iter().map(|iter| iter.var.clone()).collect();
-        let name = self.unique(name.into());
+        let name = unique_name(&name.into(), &mut self.names);
         let id = self.func.blocks.push(Block {
             iters,
             bindings,
@@ -426,17 +426,6 @@ impl PrimFuncBuilder {
         }
         let block = &mut self.func.blocks[id];
         (block.reads, block.writes) = (reads.unwrap_or_default(), writes.unwrap_or_default());
-    }
-
-    /// The name, with a number if another block has it.
-    fn unique(&mut self, name: String) -> String {
-        let mut unique = name.clone();
-        let mut count = 0;
-        while !self.names.insert(unique.clone()) {
-            count += 1;
-            unique = format!("{name}_{count}");
-        }
-        unique
     }
 }
 

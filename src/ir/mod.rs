@@ -13,6 +13,7 @@ pub mod graph;
 mod init;
 mod module;
 mod prim_func;
+mod rewrite;
 mod struct_info;
 mod tree;
 pub mod verify;
@@ -27,5 +28,6 @@ pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
     ThreadAxis,
 };
+pub use rewrite::{Definitions, IdMap, Rewrite, Substitution};
 pub use struct_info::{ShapeInfo, StructInfo, TensorInfo};
 pub use tree::{LoopTree, Place};

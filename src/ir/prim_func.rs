@@ -3,6 +3,8 @@
 //! The root block holds everything: its allocated buffers are the temporaries of the function. Statements that are neither
 //! loops nor blocks are plain trees between them.
 
+use std::collections::HashSet;
+
 use super::{Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
 use crate::id_type;
 use crate::support::Arena;
@@ -371,60 +373,6 @@ impl Stmt {
             | Self::Evaluate(e) => vec![e],
         }
     }
-
-    /// The statement with `f` applied to its own expressions and, recursively, to those of statements nested in it; loops and
-    /// blocks are kept as they are.
-    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
-        let list = |stmts: &[Self], f: &mut dyn FnMut(&Expr) -> Expr| -> Vec<Self> {
-            stmts.iter().map(|s| s.map_exprs(f)).collect()
-        };
-        match self {
-            Self::Loop(id) => Self::Loop(*id),
-            Self::Block(id) => Self::Block(*id),
-            Self::Store {
-                buffer,
-                indices,
-                value,
-            } => Self::Store {
-                buffer: buffer.clone(),
-                indices: indices.iter().map(&mut *f).collect(),
-                value: f(value),
-            },
-            Self::Let { var, value, body } => {
-                let value = f(value);
-                Self::Let {
-                    var: var.clone(),
-                    value,
-                    body: list(body, f),
-                }
-            }
-            Self::If {
-                cond,
-                then,
-                otherwise,
-            } => {
-                let cond = f(cond);
-                let then = list(then, f);
-                Self::If {
-                    cond,
-                    then,
-                    otherwise: list(otherwise, f),
-                }
-            }
-            Self::While { cond, body } => {
-                let cond = f(cond);
-                Self::While {
-                    cond,
-                    body: list(body, f),
-                }
-            }
-            Self::Assert { cond, message } => Self::Assert {
-                cond: f(cond),
-                message: message.clone(),
-            },
-            Self::Evaluate(e) => Self::Evaluate(f(e)),
-        }
-    }
 }
 
 /// A parameter of a [`PrimFunc`].
@@ -546,4 +494,15 @@ impl PrimFunc {
         }
         out
     }
+}
+
+/// The name, with a number if it is taken; it is taken then.
+pub(super) fn unique_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut unique = name.to_owned();
+    let mut count = 0;
+    while !taken.insert(unique.clone()) {
+        count += 1;
+        unique = format!("{name}_{count}");
+    }
+    unique
 }

@@ -3,16 +3,13 @@
 //! Where a `call_tir` gives constants for symbolic sizes of the loop program it calls, it calls a copy with these constants
 //! instead, so that schedules see them. Calls with equal constants share a copy; sizes that the call leaves symbolic stay so.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, Globals, Scope, ValueId};
-use crate::ir::{
-    Block, BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Func, LoopId, Module, Param,
-    PrimFunc, Range, Stmt, StructInfo, Var,
-};
+use crate::ir::{Definitions, Expr, Func, Module, Param, PrimFunc, StructInfo, Substitution, Var};
 
 /// The module with every call of a loop program specialised. A loop program that was called before and is no more is dropped.
 ///
@@ -171,148 +168,14 @@ fn sizes(func: &PrimFunc, tensors: &[StructInfo]) -> Sizes {
 
 /// A copy of the loop program with sizes replaced by their values.
 fn with_sizes(func: &PrimFunc, name: &str, sizes: &Sizes) -> PrimFunc {
-    let mut copy = Copy {
-        sizes,
-        buffers: HashMap::new(),
-        analyzer: Analyzer::new(),
-    };
-    let mut out = func.clone();
-    name.clone_into(&mut out.name);
-    for param in &mut out.params {
-        if let Param::Buffer { handle: _, buffer } = param {
-            *buffer = copy.buffer(buffer);
-        }
+    let analyzer = Analyzer::new();
+    let mut values = Substitution::new(Definitions::Kept).then(|e| analyzer.simplify(e));
+    for (var, value) in sizes {
+        values.set_var(var, Expr::int(*value, var.dtype()));
     }
-    // All of them, for those in the init of a block hang on no other.
-    let loops: Vec<LoopId> = out.loops.iter().map(|(id, _)| id).collect();
-    for id in loops {
-        let l = &mut out.loops[id];
-        (l.min, l.extent) = (copy.expr(&l.min), copy.expr(&l.extent));
-        let body = out.tree.take_body(id);
-        out.tree.set_body(id, copy.stmts(&body));
-    }
-    let blocks: Vec<BlockId> = out.blocks.iter().map(|(id, _)| id).collect();
-    for id in blocks {
-        copy.block(&mut out.blocks[id]);
-        let body = out.tree.take_body(id);
-        out.tree.set_body(id, copy.stmts(&body));
-    }
-    out
-}
-
-struct Copy<'a> {
-    sizes: &'a Sizes,
-    buffers: HashMap<Buffer, Buffer>,
-    analyzer: Analyzer,
-}
-
-impl Copy<'_> {
-    /// The buffer with its extents replaced; itself if it has no such extents.
-    fn buffer(&mut self, buffer: &Buffer) -> Buffer {
-        if let Some(new) = self.buffers.get(buffer) {
-            return new.clone();
-        }
-        let node = buffer.node();
-        let all = node.shape.iter().chain(&node.strides);
-        let uses = |e: &Expr| self.sizes.iter().any(|(var, _)| e.uses(var));
-        let new = if all.chain(&node.elem_offset).any(uses) {
-            let node = node.clone();
-            Buffer::from_node(BufferNode {
-                shape: node.shape.iter().map(|e| self.expr(e)).collect(),
-                strides: node.strides.iter().map(|e| self.expr(e)).collect(),
-                elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
-                ..node
-            })
-        } else {
-            buffer.clone()
-        };
-        self.buffers.insert(buffer.clone(), new.clone());
-        new
-    }
-
-    fn expr(&mut self, e: &Expr) -> Expr {
-        let sizes = self.sizes;
-        let value = |var: &Var| {
-            let known = sizes.iter().find(|(known, _)| known == var);
-            known.map(|(_, value)| Expr::int(*value, var.dtype()))
-        };
-        let new = e.substitute(&value);
-        let new = new.rewrite_bottom_up(&mut |e| match e.kind() {
-            ExprKind::Load(buffer, indices) => {
-                let new = self.buffer(buffer);
-                if new == *buffer {
-                    e.clone()
-                } else {
-                    Expr::load(&new, indices.clone())
-                }
-            }
-            _ => e.clone(),
-        });
-        if new.same_as(e) {
-            new
-        } else {
-            self.analyzer.simplify(&new)
-        }
-    }
-
-    fn region(&mut self, region: &mut BufferRegion) {
-        region.buffer = self.buffer(&region.buffer);
-        region.region.iter_mut().for_each(|r| self.range(r));
-    }
-
-    fn range(&mut self, range: &mut Range) {
-        range.min = self.expr(&range.min);
-        range.extent = self.expr(&range.extent);
-    }
-
-    fn block(&mut self, block: &mut Block) {
-        for buffer in &mut block.alloc_buffers {
-            *buffer = self.buffer(buffer);
-        }
-        for view in &mut block.match_buffers {
-            view.buffer = self.buffer(&view.buffer);
-            self.region(&mut view.source);
-        }
-        for iter in &mut block.iters {
-            self.range(&mut iter.dom);
-        }
-        for binding in &mut block.bindings {
-            *binding = self.expr(binding);
-        }
-        block.predicate = self.expr(&block.predicate);
-        for region in block.reads.iter_mut().chain(&mut block.writes) {
-            self.region(region);
-        }
-        if let Some(init) = &mut block.init {
-            *init = self.stmts(init);
-        }
-    }
-
-    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
-        stmts
-            .iter()
-            .map(|stmt| {
-                let mut stmt = stmt.map_exprs(&mut |e| self.expr(e));
-                self.stores(&mut stmt);
-                stmt
-            })
-            .collect()
-    }
-
-    /// Replaces the buffers that are written.
-    fn stores(&mut self, stmt: &mut Stmt) {
-        if let Stmt::Store {
-            buffer,
-            indices: _,
-            value: _,
-        } = stmt
-        {
-            *buffer = self.buffer(buffer);
-        }
-        for inner in stmt.nested_mut() {
-            inner.iter_mut().for_each(|stmt| self.stores(stmt));
-        }
-    }
+    let mut copy = func.map(&mut values);
+    name.clone_into(&mut copy.name);
+    copy
 }
 
 /// The functions of the module that its graph functions name.

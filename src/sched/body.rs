@@ -12,7 +12,7 @@ pub(crate) fn rewrite_own(
     store: &mut dyn FnMut(Stmt) -> Stmt,
 ) {
     let mut own = |stmts: &[Stmt]| -> Vec<Stmt> {
-        let stmts: Vec<Stmt> = stmts.iter().map(|s| s.map_exprs(expr)).collect();
+        let stmts: Vec<Stmt> = stmts.iter().map(|s| s.map(expr)).collect();
         map_stores(stmts, store)
     };
     if let Some(init) = func.blocks[block].init.take() {

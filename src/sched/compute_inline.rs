@@ -117,7 +117,7 @@ impl Plan {
             _ => e.clone(),
         };
         // Regions of the buffer itself are found anew below; expressions in regions may load it as well.
-        super::rewrite::map_exprs_below(func, self.scope.into(), &mut |e| {
+        func.map_below(self.scope, &mut |e: &Expr| {
             e.rewrite_bottom_up(&mut |e| inline(e))
         });
         drop_buffer(func, self.scope, &self.store.buffer, &self.reads);

@@ -16,11 +16,11 @@
 //! the loop begins, and no update comes earlier.
 
 use super::analysis::{check_only_blocks, check_reduction_block};
-use super::rewrite::substitute_below;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
 use crate::arith::access_regions;
 use crate::ir::{
-    Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
+    Attrs, Block, BlockId, Expr, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt,
+    Var,
 };
 
 impl Schedule {
@@ -99,7 +99,7 @@ impl Plan {
             Stmt::Loop(id) => Place::Loop(id),
             _ => Place::Block(init),
         };
-        substitute_below(func, top, &|v| {
+        func.substitute_below(top, &|v| {
             let found = renamed.iter().find(|(old, _)| old == v);
             found.map(|(_, new)| new.expr())
         });
@@ -138,7 +138,7 @@ impl Plan {
         let init = old.init.as_ref().expect("a reduction block has an init");
         let body: Vec<Stmt> = init
             .iter()
-            .map(|stmt| stmt.map_exprs(&mut |e| e.substitute(&map)))
+            .map(|stmt| stmt.map(&mut |e: &Expr| e.substitute(&map)))
             .collect();
         let block = Block {
             name: format!("{}_init", old.name),

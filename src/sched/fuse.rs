@@ -13,7 +13,6 @@
 
 use super::affine::simplify_bindings;
 use super::analysis::facts_at;
-use super::rewrite::substitute_below;
 use super::split::check_plain;
 use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::arith::Analyzer;
@@ -134,7 +133,7 @@ impl FusePlan {
             let known = self.values.iter().find(|(var, _)| var == v);
             known.map(|(_, value)| value.clone())
         };
-        substitute_below(func, fused.into(), &value);
+        func.substitute_below(fused, &value);
         for id in self.loops {
             func.loops.remove(id);
         }

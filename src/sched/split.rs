@@ -13,7 +13,7 @@
 
 use super::affine::simplify_bindings;
 use super::analysis::check_only_blocks;
-use super::rewrite::{add_predicate_below, substitute_below};
+use super::rewrite::add_predicate_below;
 use super::{Arg, Refusal, Rule, Schedule, ScheduleError, living_loop};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::UnitIters;
@@ -184,9 +184,7 @@ impl SplitPlan {
     fn apply(self, func: &mut PrimFunc) -> Vec<LoopId> {
         let old_var = func.loops[self.target].var.clone();
         let value = self.value;
-        substitute_below(func, self.target.into(), &|v| {
-            (*v == old_var).then(|| value.clone())
-        });
+        func.substitute_below(self.target, &|v| (*v == old_var).then(|| value.clone()));
         add_predicate_below(func, self.target.into(), &self.predicate);
         let ids: Vec<LoopId> = self.loops.into_iter().map(|l| func.loops.push(l)).collect();
         let mut body = func.tree.take_body(self.target);

@@ -7,12 +7,14 @@ mod builder;
 pub mod dims;
 mod infer;
 pub(crate) mod ops;
+mod rewrite;
 pub(crate) mod text;
 mod verify;
 mod walk;
 
 pub use builder::GraphBuilder;
 pub use infer::{Globals, InferError, Scope, common, infer, infer_return, prim_func_signature};
+pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};
 pub use verify::{GraphError, GraphErrorKind, verify, verify_function};
 
 use super::{Attrs, Expr, StructInfo};

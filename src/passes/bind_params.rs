@@ -1,10 +1,12 @@
 //! Binds parameters of a graph function to constants (TVM: `BindParams`).
 
+use std::convert::Infallible;
+
 use indexmap::IndexMap;
 
 use super::PassError;
 use crate::arith::Analyzer;
-use crate::ir::graph::{Arg, Body, Callee, Def, Function, ValueId, dims};
+use crate::ir::graph::{self, Arg, Become, Callee, Def, Function, Globals, ValueId, dims};
 use crate::ir::{Expr, Func, Module, Var};
 use crate::tensor::Tensor;
 
@@ -42,13 +44,13 @@ pub fn bind_params(
     }
     let bound = find_params(function, params)?;
     let vars = match_shapes(function, &bound)?;
+    let function = function.map_exprs(&mut |e| with_values(e, &vars));
+    let Ok(function) = graph::rewrite(&function, &Globals::of(module), &mut |_, old| {
+        let tensor = bound.get(&old.id).filter(|_| old.depth == 0);
+        let constant = tensor.map(|tensor| Become::Arg(Arg::Const(tensor.clone())));
+        Ok::<_, Infallible>(constant.unwrap_or(Become::Kept))
+    });
     let mut out = module.clone();
-    let mut function = substitute(function, &vars);
-    replace_args(&mut function, 0, &bound);
-    function.params.retain(|id| !bound.contains_key(id));
-    for id in bound.keys() {
-        function.values.remove(*id);
-    }
     out.funcs.insert(func.to_owned(), Func::Graph(function));
     Ok(out)
 }
@@ -156,32 +158,6 @@ fn with_values(e: &Expr, vars: &IndexMap<Var, i64>) -> Expr {
     } else {
         Analyzer::new().simplify(&new)
     }
-}
-
-fn substitute(func: &Function, vars: &IndexMap<Var, i64>) -> Function {
-    func.map_exprs(&mut |e| with_values(e, vars))
-}
-
-/// Replaces the parameters by constants; `depth` functions further in they are captured values.
-fn replace_args(func: &mut Function, depth: usize, bound: &IndexMap<ValueId, Tensor>) {
-    let mut replace = |arg: &Arg| {
-        let constant = match arg {
-            Arg::Value(id) if depth == 0 => bound.get(id),
-            Arg::Captured { depth: d, value } if *d == depth => bound.get(value),
-            _ => None,
-        };
-        constant.map_or_else(|| arg.clone(), |tensor| Arg::Const(tensor.clone()))
-    };
-    let ids: Vec<_> = func.values.iter().map(|(id, _)| id).collect();
-    for id in ids {
-        let def = func.values[id].def.map(&mut replace, &mut Expr::clone);
-        func.values[id].def = def;
-        if let Def::Function(inner) = &mut func.values[id].def {
-            replace_args(inner, depth + 1, bound);
-        }
-    }
-    let Body { blocks: _, result } = &mut func.body;
-    *result = result.map_leaves(&mut replace);
 }
 
 /// A function of the module that calls `func` or hands it on.

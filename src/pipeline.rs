@@ -1,7 +1,7 @@
-//! Layer 10: the one ordered list of stages from a module to an executable.
+//! Layer 10: the ordered list of stages from a module to an executable.
 //!
-//! [`STAGES`] is the compiler's story; one loop runs, times and dumps them. Tools that look at what is in between stop after a
-//! stage and read the [`Compilation`].
+//! A module goes through the [`passes_for`] its target, then through [`STAGES`]. One loop runs, times, verifies and dumps them.
+//! Tools that look at what is in between stop after a stage and read the [`Compilation`].
 
 use std::path::PathBuf;
 
@@ -71,6 +71,9 @@ pub enum Error {
         /// What it breaks.
         errors: Vec<PrimFuncError>,
     },
+    /// A pass cannot be applied.
+    #[error(transparent)]
+    Pass(#[from] passes::PassError),
     /// A loop program has no kernels.
     #[error(transparent)]
     Lower(#[from] lower::LowerError),
@@ -113,44 +116,46 @@ pub struct Compilation {
     pub timing: Timing,
 }
 
-/// A stage: its name, what it does, and what of the result is dumped.
+/// A stage: its name, what it does, how that is verified, and what of it is dumped.
 pub struct Stage {
     /// Its name, as in dumps and timings.
     pub name: &'static str,
     run: fn(&mut Compilation) -> Result<(), Error>,
+    verify: fn(&Compilation) -> Result<(), Error>,
     dump: fn(&Compilation, &mut Dumper, &str) -> std::io::Result<()>,
 }
 
-/// All stages, in order.
+/// The passes over modules for a target, in order.
+pub fn passes_for(target: &Target) -> &'static [&'static str] {
+    match target {
+        Target::Cpu(_) | Target::Gpu(_) => &["specialize", "remove_unused_functions"],
+    }
+}
+
+/// The stages after the passes, in order.
 pub const STAGES: &[Stage] = &[
-    Stage {
-        name: "verify",
-        run: verify_module,
-        dump: dump_module,
-    },
-    Stage {
-        name: "specialize",
-        run: specialize,
-        dump: dump_module,
-    },
     Stage {
         name: "schedule",
         run: schedule,
+        verify: verify_schedules,
         dump: dump_schedules,
     },
     Stage {
         name: "lower",
         run: lower,
+        verify: |_| Ok(()),
         dump: dump_kernels,
     },
     Stage {
         name: "emit",
         run: emit,
+        verify: verify_shaders,
         dump: dump_code,
     },
     Stage {
         name: "bytecode",
         run: bytecode,
+        verify: |_| Ok(()),
         dump: dump_bytecode,
     },
 ];
@@ -164,7 +169,8 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
     Ok(compilation.executable.expect("the last stage makes it"))
 }
 
-/// Runs the stages up to and including the one with this name (see [`STAGES`]).
+/// Runs everything up to and including the pass or stage with this name (see [`passes_for`] and [`STAGES`]); `"verify"` is what
+/// comes before all.
 ///
 /// # Errors
 /// What the first stage that fails says.
@@ -173,41 +179,76 @@ pub fn compile_until(
     options: &CompileOptions,
     last: &str,
 ) -> Result<Compilation, Error> {
-    let mut compilation = Compilation {
-        options: options.clone(),
-        module: module.clone(),
-        scheduled: IndexMap::new(),
-        lowered: IndexMap::new(),
-        wgsl: IndexMap::new(),
-        executable: None,
-        timing: Timing::default(),
+    let mut run = Run {
+        compilation: Compilation {
+            options: options.clone(),
+            module: module.clone(),
+            scheduled: IndexMap::new(),
+            lowered: IndexMap::new(),
+            wgsl: IndexMap::new(),
+            executable: None,
+            timing: Timing::default(),
+        },
+        dumper: match &options.dump {
+            Some((dir, kinds)) => Dumper::new(dir, kinds),
+            None => Dumper::default(),
+        },
     };
-    let mut dumper = match &options.dump {
-        Some((dir, kinds)) => Dumper::new(dir, kinds),
-        None => Dumper::default(),
-    };
-    for stage in STAGES {
-        let mut timing = std::mem::take(&mut compilation.timing);
-        let result = timing.time(stage.name, || (stage.run)(&mut compilation));
-        compilation.timing = timing;
-        result?;
-        let dumped = (stage.dump)(&compilation, &mut dumper, stage.name);
-        dumped.map_err(|source| {
-            let dir = options
-                .dump
-                .as_ref()
-                .map(|(dir, _)| dir.clone())
-                .unwrap_or_default();
-            Error::Dump { dir, source }
-        })?;
-        if stage.name == last {
+    let cx = passes::Cx::new(module, &options.target);
+    run.step("verify", |c| verify_module(c), |_| Ok(()), dump_module)?;
+    let mut done = last == "verify";
+    for &name in passes_for(&options.target) {
+        if done {
             break;
         }
+        let pass = passes::pass(name).expect("pipelines name passes that there are");
+        let apply = |c: &mut Compilation| {
+            c.module = (pass.run)(&c.module, &cx)?;
+            Ok(())
+        };
+        run.step(name, apply, verify_module, dump_module)?;
+        done = name == last;
     }
-    Ok(compilation)
+    for stage in STAGES {
+        if done {
+            break;
+        }
+        run.step(stage.name, stage.run, stage.verify, stage.dump)?;
+        done = stage.name == last;
+    }
+    Ok(run.compilation)
 }
 
-fn verify_module(c: &mut Compilation) -> Result<(), Error> {
+struct Run {
+    compilation: Compilation,
+    dumper: Dumper,
+}
+
+impl Run {
+    /// One pass or stage: run, timed, verified if that is asked for, dumped.
+    fn step(
+        &mut self,
+        name: &'static str,
+        run: impl FnOnce(&mut Compilation) -> Result<(), Error>,
+        verify: impl FnOnce(&Compilation) -> Result<(), Error>,
+        dump: impl FnOnce(&Compilation, &mut Dumper, &str) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let c = &mut self.compilation;
+        let mut timing = std::mem::take(&mut c.timing);
+        let result = timing.time(name, || run(c));
+        c.timing = timing;
+        result?;
+        if c.options.verify == Verify::Yes {
+            verify(c)?;
+        }
+        dump(c, &mut self.dumper, name).map_err(|source| Error::Dump {
+            dir: c.options.dump.iter().map(|(dir, _)| dir.clone()).collect(),
+            source,
+        })
+    }
+}
+
+fn verify_module(c: &Compilation) -> Result<(), Error> {
     graph::verify(&c.module).map_err(Error::Graph)?;
     for (name, func) in c.module.prim_funcs() {
         verify::prim_func(func).map_err(|errors| Error::PrimFunc {
@@ -218,24 +259,20 @@ fn verify_module(c: &mut Compilation) -> Result<(), Error> {
     Ok(())
 }
 
-fn specialize(c: &mut Compilation) -> Result<(), Error> {
-    c.module = passes::specialize(&c.module);
-    match c.options.verify {
-        Verify::Yes => verify_module(c),
-        Verify::No => Ok(()),
-    }
-}
-
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     for (name, func) in c.module.prim_funcs() {
         let scheduled = rules::schedule(func, &c.options.target);
-        if c.options.verify == Verify::Yes {
-            verify::prim_func(scheduled.schedule.func()).map_err(|errors| Error::PrimFunc {
-                func: name.to_owned(),
-                errors,
-            })?;
-        }
         c.scheduled.insert(name.to_owned(), scheduled);
+    }
+    Ok(())
+}
+
+fn verify_schedules(c: &Compilation) -> Result<(), Error> {
+    for (name, scheduled) in &c.scheduled {
+        verify::prim_func(scheduled.schedule.func()).map_err(|errors| Error::PrimFunc {
+            func: name.clone(),
+            errors,
+        })?;
     }
     Ok(())
 }
@@ -261,10 +298,12 @@ fn emit(c: &mut Compilation) -> Result<(), Error> {
         c.wgsl
             .insert(name.clone(), kernels.collect::<Result<_, _>>()?);
     }
-    if c.options.verify == Verify::Yes {
-        for kernel in c.wgsl.values().flatten() {
-            codegen_wgsl::validate(kernel)?;
-        }
+    Ok(())
+}
+
+fn verify_shaders(c: &Compilation) -> Result<(), Error> {
+    for kernel in c.wgsl.values().flatten() {
+        codegen_wgsl::validate(kernel)?;
     }
     Ok(())
 }

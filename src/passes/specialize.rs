@@ -4,14 +4,15 @@
 //! instead, so that schedules see them. Calls with equal constants share a copy; sizes that the call leaves symbolic stay so.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 
 use indexmap::IndexMap;
 
 use crate::arith::Analyzer;
-use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, Globals, Scope, ValueId};
+use crate::ir::graph::{self, Become, Def, DpsCallee, Globals, Scope};
 use crate::ir::{Definitions, Expr, Func, Module, Param, PrimFunc, StructInfo, Substitution, Var};
 
-/// The module with every call of a loop program specialised. A loop program that was called before and is no more is dropped.
+/// The module with every call of a loop program specialised. The loop program stays; a copy stands behind it.
 ///
 /// ```text
 /// def double(x: T.handle, y: T.handle):                            # X and Y of shape (n, m)
@@ -20,32 +21,36 @@ use crate::ir::{Definitions, Expr, Func, Module, Param, PrimFunc, StructInfo, Su
 /// def double_128(x: T.handle, y: T.handle):                        # X and Y of shape (n, 128)
 /// y = R.call_tir(double_128, (x,), R.Tensor((batch, 128), "float32"))
 /// ```
-pub fn specialize(module: &Module) -> Module {
+pub(super) fn specialize(module: &Module) -> Module {
     let globals = Globals::of(module);
     let mut pass = Specialize {
         module,
-        globals: &globals,
         copies: IndexMap::new(),
         names: module.funcs.keys().cloned().collect(),
     };
-    let mut out = module.clone();
-    for function in out.funcs.values_mut() {
-        if let Func::Graph(function) = function {
-            pass.function(function, &[]);
-        }
-    }
-    let copies = pass.copies;
-    let (before, after) = (used(module), used(&out));
     let mut funcs = IndexMap::new();
-    for (name, func) in out.funcs {
-        let called = !before.contains(&name) || after.contains(&name);
-        if called || matches!(func, Func::Graph(_)) {
-            funcs.insert(name.clone(), func);
-        }
-        let own = copies.iter().filter(|((of, _), _)| *of == name);
-        funcs.extend(own.map(|(_, copy)| (copy.name.clone(), Func::Prim(copy.clone()))));
+    for (name, func) in &module.funcs {
+        let func = match func {
+            Func::Graph(function) => {
+                let Ok(new) = graph::rewrite(function, &globals, &mut |r, old| {
+                    Ok::<_, Infallible>(pass.value(&r.scope(), old.def))
+                });
+                Func::Graph(new)
+            }
+            Func::Prim(func) => Func::Prim(func.clone()),
+        };
+        funcs.insert(name.clone(), func);
     }
-    out.funcs = funcs;
+    let mut out = Module {
+        funcs: IndexMap::new(),
+        ..module.clone()
+    };
+    for (name, func) in funcs {
+        let own = pass.copies.iter().filter(|((of, _), _)| *of == name);
+        let own = own.map(|(_, copy)| (copy.name.clone(), Func::Prim(copy.clone())));
+        out.funcs.insert(name.clone(), func);
+        out.funcs.extend(own);
+    }
     out
 }
 
@@ -54,50 +59,45 @@ type Sizes = Vec<(Var, i64)>;
 
 struct Specialize<'a> {
     module: &'a Module,
-    globals: &'a Globals,
     /// By loop program and sizes.
     copies: IndexMap<(String, Sizes), PrimFunc>,
     names: HashSet<String>,
 }
 
 impl Specialize<'_> {
-    /// Specialises the calls of a function inside these ones.
-    fn function(&mut self, function: &mut Function, outer: &[&Function]) {
-        let seen = function.clone();
-        let around: Vec<&Function> = outer.iter().copied().chain([&seen]).collect();
-        let ids: Vec<ValueId> = function.values.iter().map(|(id, _)| id).collect();
-        for id in ids {
-            match &mut function.values[id].def {
-                Def::CallDps {
-                    callee: DpsCallee::Prim(name),
-                    args,
-                    tir_vars: _,
-                    inplace,
-                    out,
-                } => {
-                    let scope = Scope {
-                        globals: self.globals,
-                        frames: around.iter().map(|f| &f.values).collect(),
-                    };
-                    let mut tensors: Vec<StructInfo> = Vec::new();
-                    for arg in &*args {
-                        leaves(scope.arg(arg), &mut tensors);
-                    }
-                    let fresh = |at: usize| {
-                        let reused = inplace.as_ref().and_then(|list| list.get(at));
-                        reused.is_none_or(Option::is_none)
-                    };
-                    let mut outputs = Vec::new();
-                    leaves(out.clone(), &mut outputs);
-                    let outputs = outputs.into_iter().enumerate();
-                    tensors.extend(outputs.filter_map(|(at, info)| fresh(at).then_some(info)));
-                    if let Some(copy) = self.copy(name, &tensors) {
-                        *name = copy;
-                    }
-                }
-                Def::Function(inner) => self.function(inner, &around),
-                _ => {}
-            }
+    /// A `call_tir` calls the copy for its sizes.
+    fn value(&mut self, scope: &Scope<'_>, def: &Def) -> Become {
+        let Def::CallDps {
+            callee: DpsCallee::Prim(name),
+            args,
+            tir_vars,
+            inplace,
+            out,
+        } = def
+        else {
+            return Become::Kept;
+        };
+        let mut tensors: Vec<StructInfo> = Vec::new();
+        for arg in args {
+            leaves(scope.arg(arg), &mut tensors);
+        }
+        let fresh = |at: usize| {
+            let reused = inplace.as_ref().and_then(|list| list.get(at));
+            reused.is_none_or(Option::is_none)
+        };
+        let mut outputs = Vec::new();
+        leaves(out.clone(), &mut outputs);
+        let outputs = outputs.into_iter().enumerate();
+        tensors.extend(outputs.filter_map(|(at, info)| fresh(at).then_some(info)));
+        match self.copy(name, &tensors) {
+            None => Become::Kept,
+            Some(copy) => Become::Def(Def::CallDps {
+                callee: DpsCallee::Prim(copy),
+                args: args.clone(),
+                tir_vars: tir_vars.clone(),
+                inplace: inplace.clone(),
+                out: out.clone(),
+            }),
         }
     }
 
@@ -178,58 +178,12 @@ fn with_sizes(func: &PrimFunc, name: &str, sizes: &Sizes) -> PrimFunc {
     copy
 }
 
-/// The functions of the module that its graph functions name.
-fn used(module: &Module) -> HashSet<String> {
-    fn of(function: &Function, out: &mut HashSet<String>) {
-        let mut arg = |arg: &Arg| {
-            arg.walk(&mut |leaf| {
-                if let Arg::Global(name) | Arg::Extern(name) = leaf {
-                    out.insert(name.clone());
-                }
-            });
-        };
-        function
-            .values
-            .iter()
-            .flat_map(|(_, value)| value.def.args())
-            .for_each(&mut arg);
-        arg(&function.body.result);
-        for (_, value) in function.values.iter() {
-            match &value.def {
-                Def::CallDps {
-                    callee: DpsCallee::Prim(name) | DpsCallee::Packed(name),
-                    args: _,
-                    tir_vars: _,
-                    inplace: _,
-                    out: _,
-                } => {
-                    out.insert(name.clone());
-                }
-                Def::Call {
-                    callee: Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name),
-                    args: _,
-                    attrs: _,
-                    sinfo_args: _,
-                } => {
-                    out.insert(name.clone());
-                }
-                Def::Function(inner) => of(inner, out),
-                _ => {}
-            }
-        }
-    }
-    let mut out = HashSet::new();
-    module
-        .functions()
-        .for_each(|(_, function)| of(function, &mut out));
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::interp::{Value, run_module};
-    use crate::ir::{graph, verify};
+    use crate::ir::verify;
+    use crate::passes::tests::run_passes;
     use crate::script::parse;
     use crate::tensor::Tensor;
 
@@ -280,7 +234,7 @@ class Module:
     #[test]
     fn the_module_computes_the_same() {
         let before = parse("test.py", MODULE).unwrap_or_else(|e| panic!("{e}"));
-        let after = specialize(&before);
+        let after = run_passes(&before, &["specialize", "remove_unused_functions"]);
         graph::verify(&after).expect("well formed");
         for (_, func) in after.prim_funcs() {
             verify::prim_func(func).expect("well formed");

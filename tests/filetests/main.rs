@@ -7,7 +7,8 @@
 //! * `# test: sched`: the lines `# run: l0, l1 = split(loop("B", 0), [None, 32])` are applied to the function `before`. The
 //!   result is, up to names, the function `after` below `# expect:`; or a step is refused with the message below
 //!   `# expect-error:`.
-//! * `# test: pass`: the pass that the line `# run: specialize` names makes the module below `# expect:` of this one.
+//! * `# test: pass`: the passes that the lines `# run: specialize, remove_unused_functions` name make the module below `# expect:`
+//!   of this one, or one refuses it with the message below `# expect-error:`.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a
 //! diff; `WEFTILE_BLESS=1` rewrites what is expected and says so.

@@ -2,17 +2,27 @@
 
 use libtest_mimic::Failed;
 use weftile::ir::{Module, alpha_eq, graph, verify};
+use weftile::kernel::{GpuTarget, Target};
 use weftile::{passes, script};
 
-use crate::case::{Case, Expected};
+use crate::case::{Case, Expected, tidy};
 
-/// The pass gives the module that is expected, which is well formed.
+/// The passes give the module that is expected, which is well formed.
 pub(crate) fn run(case: &Case) -> Result<(), Failed> {
     let mut module = read(&case.name, &case.input)?;
-    for line in &case.run {
-        module = match line.as_str() {
-            "specialize" => passes::specialize(&module),
-            other => return Err(format!("unknown pass `{other}`: there is specialize").into()),
+    let cx = passes::Cx::new(&module, &Target::Gpu(GpuTarget::default()));
+    for name in case
+        .run
+        .iter()
+        .flat_map(|line| line.split(',').map(str::trim))
+    {
+        let Some(pass) = passes::pass(name) else {
+            let names: Vec<&str> = passes::PASSES.iter().map(|pass| pass.name).collect();
+            return Err(format!("unknown pass `{name}`: there are {}", names.join(", ")).into());
+        };
+        module = match (pass.run)(&module, &cx) {
+            Ok(module) => module,
+            Err(error) => return case.compare(&Expected::Error(tidy(&error.to_string()))),
         };
     }
     graph::verify(&module).map_err(|errors| format!("not well formed: {}", errors[0]))?;

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Output;
 
+use weftile::kernel::{GpuTarget, Target};
+use weftile::pipeline::passes_for;
+
 use crate::cli::{MODULE, command, stdout, weftile};
 
 /// The dumps of a command, by name.
@@ -54,13 +57,13 @@ fn every_kind_of_dump_is_written() {
         let others = names.filter(|name| !name.ends_with(code));
         others.map(str::to_owned).collect()
     };
-    let expected = [
-        "verify-module.graph",
-        "verify-linear.prim",
-        "verify-relu.prim",
-        "specialize-module.graph",
-        "specialize-linear.prim",
-        "specialize-relu.prim",
+    let passes = passes_for(&Target::Gpu(GpuTarget::default()));
+    let modules = ["verify"].iter().chain(passes);
+    let files = ["module.graph", "linear.prim", "relu.prim"];
+    let mut expected: Vec<String> = modules
+        .flat_map(|stage| files.map(|file| format!("{stage}-{file}")))
+        .collect();
+    let rest = [
         "schedule-linear.prim",
         "schedule-relu.prim",
         "schedule-linear.trace",
@@ -69,6 +72,7 @@ fn every_kind_of_dump_is_written() {
         "lower-relu.kernel",
         "bytecode-module.bytecode",
     ];
+    expected.extend(rest.map(str::to_owned));
     assert_eq!(names(&on_cpu, ".clif"), expected);
     let code = |dumps: &BTreeMap<String, String>, what: &str| {
         let mut code = dumps.iter().filter(|(name, _)| name.contains("-emit-"));

@@ -1,0 +1,69 @@
+//! Drops functions that nothing reaches (TVM: `DeadCodeElimination`, which drops bindings too).
+
+use indexmap::IndexSet;
+
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function};
+use crate::ir::{Func, Module};
+
+/// The functions that others may call: public graph functions, and public loop programs that no graph function calls.
+pub(super) fn entries(module: &Module) -> IndexSet<String> {
+    let mut called = IndexSet::new();
+    for (_, function) in module.functions() {
+        callees(function, &mut called);
+    }
+    let is_entry = |(name, func): (&String, &Func)| {
+        let entry = match func {
+            Func::Graph(function) => !function.private,
+            Func::Prim(func) => !func.private && !called.contains(name),
+        };
+        entry.then(|| name.clone())
+    };
+    module.funcs.iter().filter_map(is_entry).collect()
+}
+
+/// The module without functions that none of the entries calls, directly or through others.
+pub(super) fn remove_unused_functions(module: &Module, entries: &IndexSet<String>) -> Module {
+    let mut reached = entries.clone();
+    let mut next = 0;
+    while let Some(name) = reached.get_index(next) {
+        next += 1;
+        if let Some(function) = module.function(name) {
+            callees(function, &mut reached);
+        }
+    }
+    let mut out = module.clone();
+    out.funcs.retain(|name, _| reached.contains(name));
+    out
+}
+
+/// Adds the functions that a graph function names.
+fn callees(function: &Function, out: &mut IndexSet<String>) {
+    for arg in function.args() {
+        arg.walk(&mut |leaf| {
+            if let Arg::Global(name) | Arg::Extern(name) = leaf {
+                out.insert(name.clone());
+            }
+        });
+    }
+    for (_, value) in function.values.iter() {
+        match &value.def {
+            Def::CallDps {
+                callee: DpsCallee::Prim(name) | DpsCallee::Packed(name),
+                args: _,
+                tir_vars: _,
+                inplace: _,
+                out: _,
+            }
+            | Def::Call {
+                callee: Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name),
+                args: _,
+                attrs: _,
+                sinfo_args: _,
+            } => {
+                out.insert(name.clone());
+            }
+            Def::Function(inner) => callees(inner, out),
+            _ => {}
+        }
+    }
+}

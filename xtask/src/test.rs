@@ -2,11 +2,10 @@
 //!
 //! Stops at the first stage that fails: what comes later would mostly repeat the same fault.
 
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crate::vulkan;
+use crate::{cargo, vulkan};
 
 /// The features of the crate, each checked on its own.
 const FEATURES: &[&str] = &["gpu", "cpu", "compiler", "cli"];
@@ -42,8 +41,9 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     let require_gpu = std::env::var("WEFTILE_REQUIRE_GPU").map_or(true, |v| v != "0");
     let mut times: Vec<(String, Duration)> = Vec::new();
     if require_gpu {
+        println!("== GPU set-up: a Vulkan driver for the tests");
         let start = Instant::now();
-        if let Err(error) = vulkan::ensure() {
+        if let Err(error) = cargo::with_heartbeat("GPU set-up", vulkan::ensure) {
             eprintln!("xtask test: {error}");
             eprintln!("xtask test: WEFTILE_REQUIRE_GPU=0 runs the tests without a GPU");
             return ExitCode::FAILURE;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     for stage in stages(require_gpu) {
         println!("\n== {}: cargo {}", stage.name, stage.args.join(" "));
         let start = Instant::now();
-        let passed = cargo(&stage);
+        let passed = cargo::with_heartbeat(&stage.name, || cargo::run(&stage.args, &stage.env));
         times.push((stage.name.clone(), start.elapsed()));
         if !passed {
             report(&times);
@@ -96,34 +96,11 @@ fn stages(require_gpu: bool) -> Vec<Stage> {
     stages
 }
 
-fn cargo(stage: &Stage) -> bool {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(&stage.args)
-        .envs(stage.env.iter().copied())
-        .current_dir(root())
-        .status();
-    match status {
-        Ok(status) => status.success(),
-        Err(error) => {
-            eprintln!("xtask test: cannot start cargo: {error}");
-            false
-        }
-    }
-}
-
 fn has_nextest() -> bool {
     Command::new("cargo")
         .args(["nextest", "--version"])
         .output()
         .is_ok_and(|out| out.status.success())
-}
-
-/// The repository: the folder above this package.
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies in the repository")
 }
 
 fn report(times: &[(String, Duration)]) {

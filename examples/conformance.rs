@@ -1,4 +1,4 @@
-//! `cargo xtask conformance FILE.jsonl.gz`: replays recorded schedule cases and prints where this scheduler agrees.
+//! `cargo run --example conformance -- FILE.jsonl.gz`: replays recorded schedule cases and prints where this scheduler agrees.
 
 use std::fs::File;
 use std::process::ExitCode;
@@ -21,10 +21,11 @@ struct Options {
     case: Option<String>,
 }
 
-pub fn run(args: &[String]) -> ExitCode {
-    let Some(options) = parse(args) else {
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(options) = parse(&args) else {
         eprintln!(
-            "usage: cargo xtask conformance FILE.jsonl.gz [--json] [--verbose] [--only PRIMITIVE] [--case NAME]"
+            "usage: conformance FILE.jsonl.gz [--json] [--verbose] [--only PRIMITIVE] [--case NAME]"
         );
         return ExitCode::from(2);
     };

@@ -1,4 +1,4 @@
-//! Layer 10: the ordered list of stages from a module to an executable.
+//! The ordered list of stages from a module to an executable.
 //!
 //! A module goes through the [`passes_for`] its target, then through [`STAGES`]. One loop runs, times, verifies and dumps them.
 //! Tools that look at what is in between stop after a stage and read the [`Compilation`].

@@ -1,101 +1,258 @@
 //! Proves what the compiler does not: rooms import only rooms below them, every file says what it is, nothing is left undone.
 //!
-//! A room is a folder (or file) directly under `src`. [`ROOMS`] is the layering table of ARCHITECTURE.md: what each room
-//! may use, and through it whatever that room may use. Paths are found in the code itself (`crate::x`, and `super` up to
-//! the root), with comments and strings taken out; unit tests may use anything.
+//! A room is a folder (or file) directly under `src`. [`ROOMS`] is the layering table of ARCHITECTURE.md: exactly what each room
+//! uses. Paths are found in the code itself (`crate::x`, and `super` up to the root), with comments and strings taken out; unit
+//! tests may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each room with the rooms it may use directly. Layer 0 may be used by all.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("support", &[]),
-    ("tensor", &[]),
-    ("ir", &[]),
-    ("kernel", &[]),
-    ("artifact", &["kernel"]),
-    ("script", &["ir"]),
-    ("arith", &["ir"]),
-    ("te", &["ir", "arith"]),
-    ("interp", &["ir"]),
-    ("ops", &["te", "arith"]),
-    ("sched", &["ir", "arith", "script", "kernel"]),
-    ("passes", &["ops", "sched", "interp", "ir", "arith"]),
-    ("lower", &["ir", "arith", "kernel"]),
-    ("codegen_wgsl", &["kernel"]),
-    ("codegen_cpu", &["kernel"]),
-    ("codegen_vm", &["ir", "artifact", "script"]),
-    ("runtime_gpu", &["kernel"]),
-    ("runtime", &["runtime_gpu"]),
-    ("runtime_cpu", &["kernel", "codegen_cpu"]),
-    ("vm", &["artifact", "runtime", "runtime_gpu", "runtime_cpu"]),
-    ("frontend", &["ir", "ops"]),
-    (
-        "tune",
-        &[
-            "sched",
-            "lower",
-            "codegen_wgsl",
+/// A room: a folder or file directly under `src`.
+struct Room {
+    name: &'static str,
+    /// What it is for, as ARCHITECTURE.md says it.
+    owns: &'static str,
+    /// The rooms that it uses, besides those of [`GROUND`].
+    uses: &'static [&'static str],
+}
+
+/// Rooms that all others may use.
+const GROUND: &[&str] = &["support", "tensor"];
+
+/// All rooms, each below those that use it.
+const ROOMS: &[Room] = &[
+    Room {
+        name: "support",
+        owns: "arenas, side tables, diagnostics, dumps, timing",
+        uses: &[],
+    },
+    Room {
+        name: "tensor",
+        owns: "element types, the operations on elements, host tensors",
+        uses: &[],
+    },
+    Room {
+        name: "ir",
+        owns: "`Expr`, `Buffer`, `PrimFunc`, graph `Function`, `StructInfo`, `Module`, builders, rewrites, verifiers, `alpha_eq`",
+        uses: &[],
+    },
+    Room {
+        name: "kernel",
+        owns: "kernel IR, launches, `Target`",
+        uses: &[],
+    },
+    Room {
+        name: "artifact",
+        owns: "`Executable`: bytecode, kernels, constants as plain data; save, load",
+        uses: &["kernel"],
+    },
+    Room {
+        name: "arith",
+        owns: "simplify, bounds, iter-map detection, regions of blocks",
+        uses: &["ir"],
+    },
+    Room {
+        name: "script",
+        owns: "TVMScript: parse, print, graph picture",
+        uses: &["ir", "arith"],
+    },
+    Room {
+        name: "interp",
+        owns: "interpreter of modules and loop programs",
+        uses: &["ir"],
+    },
+    Room {
+        name: "sched",
+        owns: "`Schedule`, one file a primitive, trace, default rules",
+        uses: &["ir", "arith", "script", "kernel"],
+    },
+    Room {
+        name: "passes",
+        owns: "passes over modules",
+        uses: &["ir", "arith", "kernel"],
+    },
+    Room {
+        name: "lower",
+        owns: "scheduled `PrimFunc` to kernel IR",
+        uses: &["ir", "arith", "kernel"],
+    },
+    Room {
+        name: "codegen_wgsl",
+        owns: "kernel IR to WGSL and SPIR-V",
+        uses: &["kernel"],
+    },
+    Room {
+        name: "codegen_cpu",
+        owns: "kernel IR to Cranelift",
+        uses: &["kernel"],
+    },
+    Room {
+        name: "codegen_vm",
+        owns: "graph functions to bytecode",
+        uses: &["ir", "kernel", "artifact", "script"],
+    },
+    Room {
+        name: "runtime_gpu",
+        owns: "wgpu: devices, buffers, pipelines",
+        uses: &["kernel"],
+    },
+    Room {
+        name: "runtime",
+        owns: "devices, values, packed functions",
+        uses: &["runtime_gpu"],
+    },
+    Room {
+        name: "runtime_cpu",
+        owns: "native code and threads",
+        uses: &["kernel", "codegen_cpu"],
+    },
+    Room {
+        name: "vm",
+        owns: "the bytecode machine, memory plan, profile",
+        uses: &[
+            "artifact",
+            "kernel",
             "codegen_cpu",
-            "codegen_vm",
+            "runtime",
             "runtime_gpu",
             "runtime_cpu",
         ],
-    ),
-    (
-        "pipeline",
-        &[
-            "vm",
-            "frontend",
+    },
+    Room {
+        name: "frontend",
+        owns: "files of weights and data",
+        uses: &[],
+    },
+    Room {
+        name: "pipeline",
+        owns: "the lists of passes and stages",
+        uses: &[
+            "ir",
+            "kernel",
+            "artifact",
+            "script",
+            "sched",
             "passes",
             "lower",
             "codegen_wgsl",
             "codegen_cpu",
             "codegen_vm",
-            "tune",
         ],
-    ),
-    ("cli", &["pipeline"]),
-    ("main", &["cli"]),
+    },
+    Room {
+        name: "cli",
+        owns: "the command line",
+        uses: &[
+            "ir",
+            "kernel",
+            "arith",
+            "script",
+            "interp",
+            "passes",
+            "codegen_wgsl",
+            "codegen_cpu",
+            "runtime_gpu",
+            "runtime",
+            "vm",
+            "frontend",
+            "pipeline",
+        ],
+    },
+    Room {
+        name: "main",
+        owns: "its entry",
+        uses: &["cli"],
+    },
 ];
 
-/// Rooms of layer 0.
-const GROUND: &[&str] = &["support", "tensor"];
+/// What stands before and after the table in ARCHITECTURE.md.
+const TABLE: [&str; 2] = ["| room | owns | uses |\n|---|---|---|\n", "\n\n"];
 
 #[test]
-fn rooms_import_only_rooms_below() {
-    let allowed = closure();
+fn rooms_use_what_the_table_names() {
     let macros = exported_macros();
     let mut faults = Vec::new();
+    let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in sources(Path::new("src")) {
-        let room = room_of(&file);
-        if room == "lib" {
+        let name = room_of(&file);
+        if name == "lib" {
             continue;
         }
-        let Some(allowed) = allowed.get(room.as_str()) else {
+        let Some(room) = ROOMS.iter().find(|room| room.name == name) else {
             faults.push(format!(
-                "{}: room `{room}` is not in the table",
+                "{}: room `{name}` is not in the table",
                 file.display()
             ));
             continue;
         };
-        for (line, name) in root_names(&file) {
-            let known = macros.contains(&name) || allowed.contains(name.as_str()) || name == room;
-            if !known && ROOMS.iter().any(|(r, _)| *r == name) {
-                faults.push(format!(
-                    "{}:{line}: `{room}` may not use `{name}`",
-                    file.display()
-                ));
-            } else if !known {
-                faults.push(format!(
-                    "{}:{line}: `crate::{name}` hides which room it is from",
-                    file.display()
-                ));
+        for (line, other) in root_names(&file) {
+            let known = |r: &Room| r.name == other;
+            let at = format!("{}:{line}", file.display());
+            if other == name || macros.contains(&other) || GROUND.contains(&other.as_str()) {
+                continue;
             }
+            if !ROOMS.iter().any(known) {
+                faults.push(format!(
+                    "{at}: `crate::{other}` hides which room it is from"
+                ));
+            } else if !room.uses.contains(&other.as_str()) {
+                faults.push(format!("{at}: `{name}` may not use `{other}`"));
+            }
+            used.entry(name.clone()).or_default().insert(other);
+        }
+    }
+    for room in ROOMS {
+        let used = used.get(room.name);
+        let idle = |other: &&&str| !used.is_some_and(|used| used.contains(**other));
+        for other in room.uses.iter().filter(idle) {
+            faults.push(format!(
+                "`{}` does not use `{other}`, as the table says",
+                room.name
+            ));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_table_points_down() {
+    for (position, room) in ROOMS.iter().enumerate() {
+        for used in room.uses {
+            assert!(
+                ROOMS[..position].iter().any(|before| before.name == *used),
+                "`{}` uses `{used}`, which does not stand before it",
+                room.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_architecture_shows_the_table() {
+    let row = |room: &Room| {
+        let uses: Vec<String> = room.uses.iter().map(|used| format!("`{used}`")).collect();
+        let uses = if uses.is_empty() {
+            "–".into()
+        } else {
+            uses.join(", ")
+        };
+        format!("| `{}` | {} | {uses} |", room.name, room.owns)
+    };
+    let rows: Vec<String> = ROOMS.iter().map(row).collect();
+    let file = Path::new("ARCHITECTURE.md");
+    let text = read(file);
+    let (before, rest) = text.split_once(TABLE[0]).expect("the head of the table");
+    let (shown, after) = rest
+        .split_once(TABLE[1])
+        .expect("an empty line after the table");
+    if std::env::var_os("WEFTILE_BLESS").is_some() {
+        let text = [before, TABLE[0], &rows.join("\n"), TABLE[1], after].concat();
+        fs::write(file, text).expect("writable file");
+        return;
+    }
+    let help = "WEFTILE_BLESS=1 cargo test --test tidy rewrites the table";
+    assert_eq!(shown, rows.join("\n"), "{help}");
 }
 
 #[test]
@@ -154,19 +311,6 @@ fn nothing_is_exported_by_glob() {
 }
 
 #[test]
-fn the_table_points_down() {
-    // A room uses only rooms that stand before it, so the table has no cycle.
-    for (position, (room, uses)) in ROOMS.iter().enumerate() {
-        for used in *uses {
-            assert!(
-                ROOMS[..position].iter().any(|(before, _)| before == used),
-                "`{room}` uses `{used}`, which does not stand before it"
-            );
-        }
-    }
-}
-
-#[test]
 fn comments_and_strings_are_no_code() {
     let code = r####"
         use crate::{tensor::DType, ir::{self, Expr}}; // crate::no
@@ -186,20 +330,6 @@ fn comments_and_strings_are_no_code() {
         [(1, "ir".to_owned())]
     );
     assert_eq!(names_of("use super::ir::X;", 2), []);
-}
-
-/// The table with what is reached through other rooms.
-fn closure() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
-    let mut all: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (room, uses) in ROOMS {
-        let mut reach: BTreeSet<&str> = GROUND.iter().copied().filter(|g| g != room).collect();
-        for used in *uses {
-            reach.insert(used);
-            reach.extend(all[used].iter().filter(|r| *r != room));
-        }
-        all.insert(room, reach);
-    }
-    all
 }
 
 fn room_of(file: &Path) -> String {

@@ -1,4 +1,4 @@
-//! Layer 2: arithmetic on [`Expr`](crate::ir::Expr): simplification, bounds, proofs, affine iteration maps, regions.
+//! Arithmetic on [`Expr`](crate::ir::Expr): simplification, bounds, proofs, affine iteration maps, regions.
 //!
 //! Index arithmetic (`int32`, `int64`) is taken not to overflow and divisors not to be 0, as in TVM; other types are folded only
 //! where wrapping allows.

@@ -1,45 +1,53 @@
-//! What the body of a block reads and writes, found by looking at its statements.
+//! What a block reads and writes, found by looking at its statements (TVM: `GetBlockAccessRegion`).
+//!
+//! Each access gives a set of indices in terms of the block's iter variables: loops inside of the block are relaxed to all their
+//! values, `let` variables stand for their values, views for what they view, blocks inside for the regions that they declare.
+//! One region per buffer: the least rectangle that holds all its accesses. A dimension without known limits counts whole. The
+//! parser and the primitives both find regions here, so that a block that is parsed and the same block that is made agree.
+
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
 use super::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    Access, BlockId, Buffer, BufferRegion, Expr, ExprKind, PrimFunc, Range, Stmt, Var,
+    Access, BlockId, Buffer, BufferRegion, Expr, ExprKind, MatchBuffer, PrimFunc, Range, Stmt, Var,
 };
 
-/// The regions that the init and body of a block read and write, in terms of its iter variables: for each buffer the least
-/// rectangle that holds all accesses. Buffers that the block allocates are left out, and so are reads of what it initialises.
-/// Of blocks inside, the declared regions count.
+/// Nodes of a value that a `let` names, with all that it stands for, up to which regions are found in terms of it.
+const LET_NODES: usize = 1000;
+
+/// The regions that the init and body of a block read and write, in terms of its iter variables, in order of first use. Buffers
+/// that the block allocates are left out, and so are reads of what a block with an init writes.
 pub fn access_regions(func: &PrimFunc, block: BlockId) -> Access {
+    let node = &func.blocks[block];
     let mut collector = Collector {
         func,
+        views: &node.match_buffers,
         analyzer: Analyzer::new(),
-        domains: vec![],
-        lets: vec![],
+        domains: HashMap::new(),
+        lets: HashMap::new(),
         reads: IndexMap::new(),
         writes: IndexMap::new(),
     };
-    let node = &func.blocks[block];
-    for iter in &node.iters {
+    // One of a single value would be replaced by it, and regions are in terms of iter variables.
+    for iter in node.iters.iter().filter(|iter| !iter.dom.extent.is_one()) {
         collector.analyzer.bind(&iter.var, &iter.dom);
     }
-    for stmt in node.init.iter().flatten() {
-        collector.stmt(stmt);
-    }
-    for stmt in func.tree.body(block) {
-        collector.stmt(stmt);
-    }
-    let local = |buffer: &Buffer| {
-        node.alloc_buffers.contains(buffer)
-            || node.match_buffers.iter().any(|m| m.buffer == *buffer)
-    };
+    collector.stmts(node.init.as_deref().unwrap_or_default());
+    collector.stmts(func.tree.body(block));
     let analyzer = collector.analyzer;
-    let regions = |table: IndexMap<Buffer, Vec<IntSet>>| -> Vec<BufferRegion> {
-        table
-            .into_iter()
-            .filter(|(buffer, _)| !local(buffer))
-            .map(|(buffer, sets)| as_region(buffer, &sets, &analyzer))
-            .collect()
+    let region = |(buffer, dims): (Buffer, Vec<Dim>)| {
+        let dims = dims.into_iter().zip(buffer.shape());
+        let region = dims
+            .map(|(dim, extent)| dim.range(extent, &analyzer))
+            .collect();
+        BufferRegion { buffer, region }
+    };
+    let regions = |hulls: IndexMap<Buffer, Vec<Dim>>| -> Vec<BufferRegion> {
+        let seen = hulls.into_iter();
+        let outside = seen.filter(|(buffer, _)| !node.alloc_buffers.contains(buffer));
+        outside.map(region).collect()
     };
     let writes = regions(collector.writes);
     let mut reads = regions(collector.reads);
@@ -49,46 +57,72 @@ pub fn access_regions(func: &PrimFunc, block: BlockId) -> Access {
     Access { reads, writes }
 }
 
-/// The rectangle as a region; a dimension without limits is read whole.
-fn as_region(buffer: Buffer, sets: &[IntSet], analyzer: &Analyzer) -> BufferRegion {
-    let region = sets
-        .iter()
-        .zip(buffer.shape())
-        .map(|(set, extent)| match set.to_range(analyzer) {
-            Some(range) => range,
-            None => Range::to(extent.clone()),
-        })
-        .collect();
-    BufferRegion { buffer, region }
+/// One dimension of all accesses of a buffer so far.
+#[derive(Clone)]
+struct Dim {
+    set: IntSet,
+    /// The range as the program says it, if it is the whole set and nothing in it was relaxed.
+    written: Option<Range>,
+}
+
+impl Dim {
+    fn union(&self, other: &Self, analyzer: &Analyzer) -> Self {
+        let set = self.set.union(&other.set, analyzer);
+        if let Some(whole) = [self, other].into_iter().find(|dim| dim.set == set) {
+            return whole.clone();
+        }
+        // The lesser of two elements of a buffer is no limit that others can use.
+        let plain = |end: Option<Expr>| end.filter(|e| !e.is_data());
+        Self {
+            set: IntSet {
+                min: plain(set.min),
+                max: plain(set.max),
+            },
+            written: None,
+        }
+    }
+
+    fn range(self, extent: &Expr, analyzer: &Analyzer) -> Range {
+        let found = self.written.or_else(|| self.set.to_range(analyzer));
+        found.unwrap_or_else(|| Range::to(extent.clone()))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Read,
+    Write,
 }
 
 struct Collector<'a> {
     func: &'a PrimFunc,
+    views: &'a [MatchBuffer],
     analyzer: Analyzer,
-    /// Loops between the block and the statement looked at.
-    domains: Vec<(Var, IntSet)>,
-    /// Variables bound by `let` around the statement looked at.
-    lets: Vec<(Var, Expr)>,
-    reads: IndexMap<Buffer, Vec<IntSet>>,
-    writes: IndexMap<Buffer, Vec<IntSet>>,
+    /// Values of the variables defined inside of the block, but for those in `lets`.
+    domains: HashMap<Var, IntSet>,
+    /// Values that variables stand for, with the number of their nodes.
+    lets: HashMap<Var, (Expr, usize)>,
+    reads: IndexMap<Buffer, Vec<Dim>>,
+    writes: IndexMap<Buffer, Vec<Dim>>,
 }
 
 impl Collector<'_> {
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Loop(id) => {
                 let l = &self.func.loops[*id];
                 self.expr(&l.min);
                 self.expr(&l.extent);
-                let (min, extent) = (l.min.clone(), l.extent.clone());
+                let (min, extent) = (self.resolved(&l.min), self.resolved(&l.extent));
                 let range = Range { min, extent };
                 self.analyzer.bind(&l.var, &range);
                 self.domains
-                    .push((l.var.clone(), IntSet::from_range(&range)));
-                for stmt in self.func.tree.body(*id) {
-                    self.stmt(stmt);
-                }
-                self.domains.pop();
+                    .insert(l.var.clone(), IntSet::from_range(&range));
+                self.stmts(self.func.tree.body(*id));
             }
             Stmt::Block(id) => self.block(*id),
             Stmt::Store {
@@ -96,24 +130,27 @@ impl Collector<'_> {
                 indices,
                 value,
             } => {
-                let indices: Vec<Expr> = indices.iter().map(|i| self.resolve(i)).collect();
-                let sets = indices.iter().map(|i| self.relaxed(i)).collect();
-                touch(&mut self.writes, buffer, sets, &self.analyzer);
                 self.expr(value);
-                indices.iter().for_each(|i| self.expr(i));
+                indices.iter().for_each(|e| self.expr(e));
+                self.access(&element_region(buffer, indices), Kind::Write);
             }
             Stmt::Let { var, value, body } => {
-                self.expr(value);
-                let value = self.resolve(value);
-                self.lets.push((var.clone(), value));
-                body.iter().for_each(|stmt| self.stmt(stmt));
-                self.lets.pop();
+                self.define(var, value);
+                self.stmts(body);
             }
-            other => {
-                other.exprs().into_iter().for_each(|e| self.expr(e));
-                for inner in other.nested() {
-                    inner.iter().for_each(|stmt| self.stmt(stmt));
-                }
+            Stmt::If {
+                cond: _,
+                then: _,
+                otherwise: _,
+            }
+            | Stmt::While { cond: _, body: _ }
+            | Stmt::Assert {
+                cond: _,
+                message: _,
+            }
+            | Stmt::Evaluate(_) => {
+                stmt.exprs().into_iter().for_each(|e| self.expr(e));
+                stmt.nested().into_iter().for_each(|body| self.stmts(body));
             }
         }
     }
@@ -124,69 +161,124 @@ impl Collector<'_> {
         node.bindings.iter().for_each(|e| self.expr(e));
         self.expr(&node.predicate);
         let bind = |var: &Var| node.binding_of(var).cloned();
-        for (regions, is_read) in [(&node.reads, true), (&node.writes, false)] {
+        for (regions, kind) in [(&node.reads, Kind::Read), (&node.writes, Kind::Write)] {
             for region in regions {
-                let sets = region.region.iter().map(|range| {
-                    let last = &range.min + &range.extent - 1;
-                    let ends = [&range.min, &last].map(|e| self.relaxed(&e.substitute(&bind)));
-                    ends[0].union(&ends[1], &self.analyzer)
-                });
-                let sets = sets.collect();
-                let table = if is_read {
-                    &mut self.reads
-                } else {
-                    &mut self.writes
-                };
-                touch(table, &region.buffer, sets, &self.analyzer);
+                self.access(&region.substitute(&bind), kind);
             }
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
-        // What indices load comes before what they index.
-        for child in expr.children() {
-            self.expr(child);
+    /// Takes note of the loads in an expression, outer before inner.
+    fn expr(&mut self, e: &Expr) {
+        match e.kind() {
+            ExprKind::Let { var, value, body } => {
+                self.define(var, value);
+                return self.expr(body);
+            }
+            ExprKind::Load(buffer, indices) => {
+                self.access(&element_region(buffer, indices), Kind::Read);
+            }
+            _ => {}
         }
-        if let ExprKind::Load(buffer, indices) = expr.kind() {
-            let indices = indices.iter().map(|i| self.relaxed(&self.resolve(i)));
-            let sets = indices.collect();
-            touch(&mut self.reads, buffer, sets, &self.analyzer);
+        e.children().into_iter().for_each(|child| self.expr(child));
+    }
+
+    /// Takes note of a `let`. Values that stand for values may grow without limit: one that is too large counts as unknown.
+    fn define(&mut self, var: &Var, value: &Expr) {
+        self.expr(value);
+        let mut nodes = 0usize;
+        value.walk(&mut |e| {
+            let own = e.as_var().and_then(|var| self.lets.get(var));
+            nodes = nodes.saturating_add(own.map_or(1, |(_, nodes)| *nodes));
+            true
+        });
+        if nodes > LET_NODES {
+            self.domains.insert(var.clone(), IntSet::EVERYTHING);
+        } else {
+            let value = self.resolved(value);
+            self.lets.insert(var.clone(), (value, nodes));
         }
     }
 
     /// The expression with `let` variables replaced by what they stand for.
-    fn resolve(&self, expr: &Expr) -> Expr {
-        let value = |v: &Var| {
-            let found = self.lets.iter().rev().find(|(var, _)| var == v);
-            found.map(|(_, value)| value.clone())
-        };
-        expr.substitute(&value)
+    fn resolved(&self, e: &Expr) -> Expr {
+        if self.lets.is_empty() {
+            return e.clone();
+        }
+        e.substitute(&|var| self.lets.get(var).map(|(value, _)| value.clone()))
     }
 
-    /// The values of an index over the loops inside the block.
-    fn relaxed(&self, index: &Expr) -> IntSet {
-        let domain = |v: &Var| {
-            let found = self.domains.iter().rev().find(|(var, _)| var == v);
-            found.map(|(_, set)| set.clone())
+    fn is_relaxed(&self, e: &Expr) -> bool {
+        !self.domains.is_empty() && e.free_vars().iter().any(|v| self.domains.contains_key(v))
+    }
+
+    /// The values of an index over the loops inside of the block.
+    fn values(&self, index: &Expr) -> IntSet {
+        eval_set(index, &|var| self.domains.get(var).cloned(), &self.analyzer)
+    }
+
+    /// Adds a region to the hull of its buffer. A view counts as all that it views.
+    fn access(&mut self, region: &BufferRegion, kind: Kind) {
+        let mut region = region;
+        while let Some(view) = self.views.iter().find(|v| v.buffer == region.buffer) {
+            region = &view.source;
+        }
+        let dims: Vec<Dim> = region.region.iter().map(|range| self.dim(range)).collect();
+        let hulls = match kind {
+            Kind::Read => &mut self.reads,
+            Kind::Write => &mut self.writes,
         };
-        eval_set(index, &domain, &self.analyzer)
+        match hulls.get_mut(&region.buffer) {
+            None => {
+                hulls.insert(region.buffer.clone(), dims);
+            }
+            Some(hull) => {
+                for (dim, new) in hull.iter_mut().zip(&dims) {
+                    *dim = dim.union(new, &self.analyzer);
+                }
+            }
+        }
+    }
+
+    fn dim(&self, range: &Range) -> Dim {
+        let (min, extent) = (self.resolved(&range.min), self.resolved(&range.extent));
+        let first = self.values(&min);
+        let set = if extent.is_one() {
+            first
+        } else {
+            let last = self.values(&(&min + &extent - 1));
+            IntSet {
+                min: first.min,
+                max: last.max,
+            }
+        };
+        let relaxed = self.is_relaxed(&min) || self.is_relaxed(&extent);
+        Dim {
+            set,
+            written: (!relaxed).then_some(Range { min, extent }),
+        }
     }
 }
 
-fn touch(
-    table: &mut IndexMap<Buffer, Vec<IntSet>>,
-    buffer: &Buffer,
-    sets: Vec<IntSet>,
-    analyzer: &Analyzer,
-) {
-    match table.get_mut(buffer) {
-        None => {
-            table.insert(buffer.clone(), sets);
-        }
-        Some(before) => {
-            for (set, new) in before.iter_mut().zip(&sets) {
-                *set = set.union(new, analyzer);
+/// The elements at these indices: a vector index covers as many as it has lanes.
+fn element_region(buffer: &Buffer, indices: &[Expr]) -> BufferRegion {
+    let range = |(index, dim): (&Expr, &Expr)| match index.kind() {
+        ExprKind::Ramp {
+            base,
+            stride,
+            lanes,
+        } if let Some(step) = stride.as_int().filter(|&s| s > 0) => {
+            let length = step.saturating_mul(i64::from(*lanes) - 1).saturating_add(1);
+            Range {
+                min: base.clone(),
+                extent: Expr::constant(length, base.dtype()),
             }
         }
+        _ if index.dtype().is_vector() => Range::to(dim.clone()),
+        _ => Range::point(index.clone()),
+    };
+    BufferRegion {
+        buffer: buffer.clone(),
+        region: indices.iter().zip(buffer.shape()).map(range).collect(),
     }
 }

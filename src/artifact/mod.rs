@@ -1,4 +1,4 @@
-//! Layer 2: [`Executable`]: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
+//! [`Executable`]: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
 
 mod bytecode;
 mod error;

@@ -1,4 +1,4 @@
-//! Layer 10: the `weftile` command line.
+//! The `weftile` command line.
 //!
 //! [`main`] reads arguments and environment, runs one verb, and turns every error into a message on stderr and an exit
 //! code. Verbs write through `terminal::Terminal`; nothing else prints.

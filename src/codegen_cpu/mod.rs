@@ -1,4 +1,4 @@
-//! Layer 6: kernel IR to native code, by Cranelift.
+//! Kernel IR to native code, by Cranelift.
 //!
 //! [`compile`] makes a [`NativeModule`] of kernels: machine code in memory of its own, freed with the module. Vectors of any
 //! number of lanes are split into registers of 128 bits. Numbers are those of `tensor::scalar`, with two liberties: functions

@@ -1,4 +1,4 @@
-//! Layer 6: graph functions to bytecode.
+//! Graph functions to bytecode.
 //!
 //! Each graph function becomes one bytecode function: checks of its parameters against their `StructInfo`, which fill the
 //! shape heap; one shape function that computes every other dimension from it; then, binding by binding, memory for outputs

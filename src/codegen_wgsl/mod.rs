@@ -1,4 +1,4 @@
-//! Layer 6: kernel IR to WGSL text, and through naga to SPIR-V.
+//! Kernel IR to WGSL text, and through naga to SPIR-V.
 //!
 //! The text is for readers: named after the loop program, commented with its blocks, register tiles as named variables. Arrays
 //! in registers whose every index is a constant become variables of their own (scalar replacement), because drivers unroll

@@ -1,4 +1,4 @@
-//! Layer 9: files that models, weights and data come in.
+//! Files that models, weights and data come in.
 //!
 //! All of them are untrusted bytes: nothing in them runs, sizes are checked against what is there before memory is taken,
 //! and every refusal is a typed error.

@@ -1,4 +1,4 @@
-//! Layer 3: the interpreter of modules and loop programs: slow and obvious, the oracle of all tests.
+//! The interpreter of modules and loop programs: slow and obvious, the oracle of all tests.
 //!
 //! Loops of every kind run one iteration after the other, in order. That is a meaning that any legal schedule keeps: where two
 //! loops are bound to one thread axis, the inner one runs in full for each iteration of the outer one, as a cooperative copy

@@ -1,4 +1,4 @@
-//! Layer 1: the two levels of IR. Graph functions (Relax) call loop programs (TensorIR); both use one [`Expr`].
+//! The two levels of IR. Graph functions (Relax) call loop programs (TensorIR); both use one [`Expr`].
 //!
 //! Values are shared, places are named: `Expr`, `Var` and `Buffer` are immutable and shared; loops, blocks and graph values
 //! are entities in an arena, named by handles.

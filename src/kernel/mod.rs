@@ -1,4 +1,4 @@
-//! Layer 1: kernel IR. What lowering makes of a loop program and both code generators read: flat arrays, loops, thread ids,
+//! Kernel IR. What lowering makes of a loop program and both code generators read: flat arrays, loops, thread ids,
 //! barriers, launches. Plain data, stored in artifacts.
 //!
 //! A [`LoweredFunc`] is one `PrimFunc`: temporaries and a sequence of kernels. Indices are in elements of the array. All

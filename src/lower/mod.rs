@@ -1,4 +1,4 @@
-//! Layer 5: a scheduled `PrimFunc` becomes kernel IR.
+//! A scheduled `PrimFunc` becomes kernel IR.
 //!
 //! The way of a function: homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
 //! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it

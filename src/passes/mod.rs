@@ -1,4 +1,4 @@
-//! Layer 5: passes over modules and graph functions.
+//! Passes over modules and graph functions.
 //!
 //! A [`Pass`] has a name and takes a module to a module; [`PASSES`] lists them, pipelines pick from it by name. What needs more
 //! than a module and its target is a function of its own, as [`bind_params`].

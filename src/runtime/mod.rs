@@ -1,4 +1,4 @@
-//! Layer 7: devices, values, and the registry of packed functions.
+//! Devices, values, and the registry of packed functions.
 
 mod device;
 mod registry;

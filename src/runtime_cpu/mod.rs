@@ -1,4 +1,4 @@
-//! Layer 7: runs native kernels. [`CpuModule`] holds the code of lowered functions, [`Team`] the threads that share the
+//! Runs native kernels. [`CpuModule`] holds the code of lowered functions, [`Team`] the threads that share the
 //! iterations of a parallel kernel.
 //!
 //! A warm launch allocates nothing, takes no lock unless it is parallel, and looks nothing up by name.

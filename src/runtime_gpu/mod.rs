@@ -1,4 +1,4 @@
-//! Layer 7: the GPU through wgpu: device choice, buffers, pipelines, submission.
+//! The GPU through wgpu: device choice, buffers, pipelines, submission.
 //!
 //! [`Gpu`] is one opened device. Buffers come from its pool and go back to it when dropped; pipelines are made once for each
 //! shader text; [`Commands`] records the dispatches of one call, keeps their buffers, and submits them together. [`Counters`] say what was created,

@@ -1,4 +1,4 @@
-//! Layer 4: schedules. A [`Schedule`] rewrites the loops of one `PrimFunc` by primitives with TVM's names and rules.
+//! Schedules. A [`Schedule`] rewrites the loops of one `PrimFunc` by primitives with TVM's names and rules.
 //!
 //! Each primitive has a file of its own and two halves: a `Plan::check` that proves every rule and writes nothing, and an
 //! `apply` that cannot fail. A refused primitive has therefore changed nothing. What was accepted is recorded in the

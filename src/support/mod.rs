@@ -1,4 +1,4 @@
-//! Layer 0: arenas, side tables and other plain machinery that every room uses.
+//! Arenas, side tables and other plain machinery that every room uses.
 
 pub mod arena;
 pub mod depth;

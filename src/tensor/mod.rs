@@ -1,4 +1,4 @@
-//! Layer 0: element types, the operations on elements, and tensors in host memory.
+//! Element types, the operations on elements, and tensors in host memory.
 
 mod dlpack;
 mod dtype;

@@ -1,4 +1,4 @@
-//! Layer 8: the bytecode machine.
+//! The bytecode machine.
 //!
 //! [`VirtualMachine::new`] decodes the bytecode once (`decode`): names become indices, operands are checked, native code is
 //! made, constants go to the device. A call then runs a dense list of operations over a frame of registers that is kept from

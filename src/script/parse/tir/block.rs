@@ -2,8 +2,9 @@
 
 use ruff_python_ast as ast;
 
+use super::FuncParser;
 use super::buffer::between;
-use super::{FuncParser, infer};
+use crate::arith::access_regions;
 use crate::ir::{
     Attrs, Buffer, BufferRegion, Expr, IterKind, IterVar, MatchBuffer, Range, Stmt, Var,
 };
@@ -106,18 +107,23 @@ impl FuncParser<'_, '_> {
         let body = self.body(&node.body);
         self.cx.scopes.pop();
         let frame = self.blocks.pop().expect("it was pushed above");
-        let inferred = infer::accesses(&self.func, &frame, &body);
         self.func.tree.set_body(id, body);
         let block = &mut self.func.blocks[id];
         block.iters = frame.iters;
         block.bindings = frame.bindings;
         block.predicate = frame.predicate.unwrap_or_else(|| Expr::bool(true));
-        block.reads = frame.reads.unwrap_or(inferred.reads);
-        block.writes = frame.writes.unwrap_or(inferred.writes);
         block.init = frame.init;
         block.alloc_buffers = frame.alloc_buffers;
         block.match_buffers = frame.match_buffers;
         block.annotations = frame.annotations;
+        let found = match (&frame.reads, &frame.writes) {
+            (Some(_), Some(_)) => None,
+            _ => Some(access_regions(&self.func, id)),
+        };
+        let (reads, writes) = found.map_or_else(Default::default, |f| (f.reads, f.writes));
+        let block = &mut self.func.blocks[id];
+        block.reads = frame.reads.unwrap_or(reads);
+        block.writes = frame.writes.unwrap_or(writes);
         Ok(vec![Stmt::Block(id)])
     }
 

@@ -2,7 +2,6 @@
 
 mod block;
 mod buffer;
-mod infer;
 mod loops;
 mod stmt;
 
@@ -210,17 +209,6 @@ impl FuncParser<'_, '_> {
     }
 
     fn new_block(&mut self, name: String) -> BlockId {
-        self.func.blocks.push(Block {
-            name,
-            iters: vec![],
-            bindings: vec![],
-            predicate: crate::ir::Expr::bool(true),
-            reads: vec![],
-            writes: vec![],
-            init: None,
-            alloc_buffers: vec![],
-            match_buffers: vec![],
-            annotations: crate::ir::Attrs::new(),
-        })
+        self.func.blocks.push(Block::named(name))
     }
 }

@@ -42,6 +42,10 @@ impl Scope {
     }
 }
 
+/// What computes a buffer while the program is made of tensor expressions (TVM: `DataProducer`). Loop programs have no such
+/// buffers.
+pub trait Producer: std::any::Any + Send + Sync + std::fmt::Debug {}
+
 /// What a buffer is.
 #[derive(Clone, Debug)]
 pub struct BufferNode {
@@ -57,6 +61,8 @@ pub struct BufferNode {
     pub elem_offset: Option<Expr>,
     /// Where it lives.
     pub scope: Scope,
+    /// What computes it, for a buffer of a tensor expression.
+    pub producer: Option<Arc<dyn Producer>>,
 }
 
 /// A multi-dimensional array that loops read and write. Equal by identity.
@@ -83,6 +89,7 @@ impl Buffer {
             strides: vec![],
             elem_offset: None,
             scope,
+            producer: None,
         })
     }
 

@@ -19,7 +19,7 @@ mod tree;
 pub mod verify;
 
 pub use attrs::{AttrValue, Attrs};
-pub use buffer::{Access, Buffer, BufferNode, BufferRegion, Range, Scope};
+pub use buffer::{Access, Buffer, BufferNode, BufferRegion, Producer, Range, Scope};
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use init::InitNest;

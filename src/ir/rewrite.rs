@@ -93,6 +93,7 @@ impl<'a> Substitution<'a> {
             strides: node.strides.iter().map(|e| self.expr(e)).collect(),
             elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
             scope: node.scope.clone(),
+            producer: node.producer.clone(),
         })
     }
 }

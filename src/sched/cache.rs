@@ -216,6 +216,7 @@ pub(super) fn cache_of(
         strides: vec![],
         elem_offset: None,
         scope,
+        producer: None,
     })
 }
 

@@ -86,6 +86,7 @@ impl FuncParser<'_, '_> {
             strides,
             elem_offset,
             scope,
+            producer: None,
         }))
     }
 

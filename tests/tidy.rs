@@ -53,29 +53,14 @@ const ROOMS: &[Room] = &[
         uses: &["ir"],
     },
     Room {
-        name: "te",
-        owns: "tensor expressions, `create_prim_func`",
-        uses: &["ir", "arith"],
-    },
-    Room {
-        name: "topi",
-        owns: "tensor operators in tensor expressions",
-        uses: &["ir", "te"],
-    },
-    Room {
-        name: "ops",
-        owns: "one definition per operator: operands, attributes, types, how it is computed, fused and laid out",
-        uses: &["ir", "te", "topi"],
-    },
-    Room {
         name: "script",
         owns: "TVMScript: parse, print, graph picture",
-        uses: &["ir", "arith", "ops"],
+        uses: &["ir", "arith"],
     },
     Room {
         name: "interp",
         owns: "interpreter of modules and loop programs",
-        uses: &["ir", "ops"],
+        uses: &["ir"],
     },
     Room {
         name: "sched",
@@ -85,7 +70,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "passes",
         owns: "passes over modules",
-        uses: &["ir", "arith", "ops", "kernel"],
+        uses: &["ir", "arith", "kernel"],
     },
     Room {
         name: "lower",
@@ -105,7 +90,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "codegen_vm",
         owns: "graph functions to bytecode",
-        uses: &["ir", "ops", "kernel", "artifact", "script"],
+        uses: &["ir", "kernel", "artifact", "script"],
     },
     Room {
         name: "runtime_gpu",

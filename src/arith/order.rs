@@ -26,6 +26,9 @@ pub(crate) fn compare(a: &Expr, b: &Expr) -> Ordering {
         (ExprKind::Binary(oa, _, _), ExprKind::Binary(ob, _, _)) => (*oa as u8).cmp(&(*ob as u8)),
         (ExprKind::Load(ba, _), ExprKind::Load(bb, _)) => ba.name().cmp(bb.name()),
         (ExprKind::Call(fa, _), ExprKind::Call(fb, _)) => (*fa as u8).cmp(&(*fb as u8)),
+        (ExprKind::External(fa, _), ExprKind::External(fb, _)) => fa.cmp(fb),
+        (ExprKind::Str(a), ExprKind::Str(b)) => a.cmp(b),
+        (ExprKind::Data(a), ExprKind::Data(b)) => a.name().cmp(b.name()),
         _ => rank(a).cmp(&rank(b)),
     };
     own.then_with(|| {
@@ -57,5 +60,9 @@ fn rank(e: &Expr) -> u8 {
         ExprKind::Broadcast(_, _) => 10,
         ExprKind::Int(_) => 11,
         ExprKind::Float(_) => 12,
+        ExprKind::Reinterpret(_) => 13,
+        ExprKind::External(_, _) => 14,
+        ExprKind::Data(_) => 15,
+        ExprKind::Str(_) => 16,
     }
 }

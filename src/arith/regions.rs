@@ -138,6 +138,11 @@ impl Collector<'_> {
                 self.define(var, value);
                 self.stmts(body);
             }
+            Stmt::View {
+                buffer,
+                memory,
+                body,
+            } => self.view(buffer, memory, body),
             Stmt::If {
                 cond: _,
                 then: _,
@@ -148,10 +153,35 @@ impl Collector<'_> {
                 cond: _,
                 message: _,
             }
-            | Stmt::Evaluate(_) => {
+            | Stmt::Evaluate(_)
+            | Stmt::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body: _,
+            }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Return(_) => {
                 stmt.exprs().into_iter().for_each(|e| self.expr(e));
                 stmt.nested().into_iter().for_each(|body| self.stmts(body));
             }
+        }
+    }
+
+    /// What is accessed through a view is somewhere in the buffer whose memory it shares.
+    fn view(&mut self, buffer: &Buffer, memory: &Expr, body: &[Stmt]) {
+        self.stmts(body);
+        let read = self.reads.shift_remove(buffer).is_some();
+        let written = self.writes.shift_remove(buffer).is_some();
+        let ExprKind::Data(source) = memory.kind() else {
+            return;
+        };
+        for (_, kind) in [(read, Kind::Read), (written, Kind::Write)]
+            .into_iter()
+            .filter(|(accessed, _)| *accessed)
+        {
+            self.access(&BufferRegion::full(source), kind);
         }
     }
 

@@ -15,9 +15,6 @@ pub enum InterpError {
         /// Number of the constant.
         index: usize,
     },
-    /// A call of an operator that cannot run.
-    #[error(transparent)]
-    Operator(Box<crate::ops::LegalizeError>),
     /// The number of arguments is wrong.
     #[error("`{func}` takes {expected} arguments, got {got}")]
     ArgumentCount {
@@ -144,6 +141,12 @@ pub enum InterpError {
         /// Its name.
         name: String,
     },
+    /// Something that reaches beyond the program: memory by its address, or a function or instruction that is not part of it.
+    #[error("cannot run {what}")]
+    BeyondProgram {
+        /// What it is.
+        what: String,
+    },
     /// A value of a block iter variable lies outside its domain.
     #[error("block `{block}`: `{iter}` = {value} lies outside {min} .. {end}")]
     IterOutOfDomain {
@@ -177,6 +180,12 @@ pub enum InterpError {
         value: String,
         /// What was expected.
         expected: &'static str,
+    },
+    /// An operator that only legalization gives a meaning to.
+    #[error("operator `R.{name}` must be legalized before it can be interpreted")]
+    UnlegalizedOp {
+        /// Name of the operator.
+        name: String,
     },
     /// A packed function failed.
     #[error("packed function `{name}` failed: {message}")]

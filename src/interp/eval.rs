@@ -6,7 +6,9 @@ use super::InterpError;
 use super::memory::{Memory, check_index};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Scalar, eval_binary, eval_cast, eval_intrin, wrap_int};
+use crate::tensor::scalar::{
+    BinOp, Scalar, decode, encode, eval_binary, eval_cast, eval_intrin, wrap_int,
+};
 
 /// The lanes of a value.
 pub(super) type Lanes = Vec<Scalar>;
@@ -25,10 +27,23 @@ pub(super) struct Env {
 pub(super) struct View {
     /// What it views, which may be a view.
     pub(super) source: Buffer,
-    /// Its first index there.
-    pub(super) origin: Vec<i64>,
-    /// Its own extents, those of the trailing dimensions of the source.
+    /// Its own extents.
     pub(super) shape: Vec<i64>,
+    /// Where its elements are in the source.
+    pub(super) place: Placement,
+}
+
+/// How the elements of a view lie in its source.
+pub(super) enum Placement {
+    /// A box from this index on; the view has the trailing dimensions of the source.
+    Region(Vec<i64>),
+    /// At these distances from an offset, both in elements, in the memory of the source.
+    Strided {
+        /// Distance of neighbours in each dimension.
+        strides: Vec<i64>,
+        /// Offset of the first element.
+        offset: i64,
+    },
 }
 
 impl Env {
@@ -46,6 +61,13 @@ impl Env {
                 value.ok_or_else(|| unbound_var(var))
             }
             ExprKind::Cast(a) => Ok(eval_cast(self.scalar(a)?, a.dtype().scalar, ty)),
+            ExprKind::Reinterpret(_) => {
+                let mut lanes = self.reinterpret(e)?.into_iter();
+                Ok(lanes.next().unwrap_or(Scalar::Int(0)))
+            }
+            ExprKind::External(_, _) | ExprKind::Str(_) | ExprKind::Data(_) => {
+                Err(beyond_program(e))
+            }
             // `and` and `or` guard what stands to their right.
             ExprKind::Binary(BinOp::And, a, b) => {
                 if self.truth(a)? {
@@ -130,6 +152,10 @@ impl Env {
                     .map(|v| eval_cast(v, from, ty))
                     .collect())
             }
+            ExprKind::Reinterpret(_) => self.reinterpret(e),
+            ExprKind::External(_, _) | ExprKind::Str(_) | ExprKind::Data(_) => {
+                Err(beyond_program(e))
+            }
             ExprKind::Binary(op, a, b) => {
                 let from = a.dtype().scalar;
                 let (a, b) = (self.lanes(a)?, self.lanes(b)?);
@@ -193,6 +219,22 @@ impl Env {
         }
     }
 
+    /// The bits of all lanes of a value, cut into lanes of the type of the node.
+    fn reinterpret(&mut self, e: &Expr) -> Result<Lanes, InterpError> {
+        let ExprKind::Reinterpret(value) = e.kind() else {
+            return self.lanes(e);
+        };
+        let (from, to) = (value.dtype().scalar, e.dtype().scalar);
+        let mut bytes = Vec::new();
+        for lane in self.lanes(value)? {
+            let mut element = vec![0; from.bytes()];
+            encode(lane, from, &mut element);
+            bytes.extend(element);
+        }
+        let lanes = bytes.chunks_exact(to.bytes());
+        Ok(lanes.map(|element| decode(element, to)).collect())
+    }
+
     /// The index of each lane that vector indices name; one for scalar indices.
     pub(super) fn indices(&mut self, indices: &[Expr]) -> Result<Vec<Vec<i64>>, InterpError> {
         let per_dim = indices
@@ -209,6 +251,11 @@ impl Env {
     /// An integer value.
     pub(super) fn int(&mut self, e: &Expr) -> Result<i64, InterpError> {
         Ok(self.scalar(e)?.as_int())
+    }
+
+    /// Integer values.
+    pub(super) fn ints(&mut self, exprs: &[Expr]) -> Result<Vec<i64>, InterpError> {
+        exprs.iter().map(|e| self.int(e)).collect()
     }
 
     /// A condition.
@@ -237,13 +284,41 @@ impl Env {
         let mut owner = buffer;
         while let Some(view) = self.views.get(owner) {
             check_index(owner.name(), &index, &view.shape)?;
-            // A view may drop leading dimensions of extent 1.
-            let (dropped, kept) = view.origin.split_at(view.origin.len() - view.shape.len());
-            let inner = kept.iter().zip(&index).map(|(o, i)| o + i);
-            index = dropped.iter().copied().chain(inner).collect();
+            index = match &view.place {
+                // A view may drop leading dimensions of extent 1.
+                Placement::Region(origin) => {
+                    let (dropped, kept) = origin.split_at(origin.len() - view.shape.len());
+                    let inner = kept.iter().zip(&index).map(|(o, i)| o + i);
+                    dropped.iter().copied().chain(inner).collect()
+                }
+                Placement::Strided { strides, offset } => {
+                    let flat = strides.iter().zip(&index).map(|(s, i)| s * i).sum::<i64>();
+                    self.unflatten(&view.source, offset + flat)?
+                }
+            };
             owner = &view.source;
         }
         Ok((owner.clone(), index))
+    }
+
+    /// The index of the element of a buffer that lies `flat` elements after its first one.
+    fn unflatten(&self, buffer: &Buffer, flat: i64) -> Result<Vec<i64>, InterpError> {
+        let memory = self.buffers.get(buffer).ok_or_else(|| unbound(buffer))?;
+        let len = memory.shape.iter().product::<i64>();
+        check_index(buffer.name(), &[flat], &[len])?;
+        let mut rest = flat;
+        let mut index: Vec<i64> = memory
+            .shape
+            .iter()
+            .rev()
+            .map(|&extent| {
+                let at = rest % extent;
+                rest /= extent;
+                at
+            })
+            .collect();
+        index.reverse();
+        Ok(index)
     }
 
     fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
@@ -271,6 +346,15 @@ impl Env {
             eval_cast(value, from, memory.dtype.scalar),
         )
     }
+}
+
+fn beyond_program(e: &Expr) -> InterpError {
+    let what = match e.kind() {
+        ExprKind::External(external, _) => format!("`T.{}`", external.name()),
+        ExprKind::Data(buffer) => format!("the address of `{}`", buffer.name()),
+        _ => "a text".to_owned(),
+    };
+    InterpError::BeyondProgram { what }
 }
 
 fn unbound_var(var: &Var) -> InterpError {

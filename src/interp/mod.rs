@@ -9,13 +9,12 @@ mod error;
 mod eval;
 mod memory;
 mod module;
-mod op;
 mod prim_func;
 
 pub use compare::{Mismatch, same_results};
 pub use error::InterpError;
 pub use module::{Packed, Value, run_module};
-pub use prim_func::{run_prim_func, run_prim_func_with};
+pub use prim_func::{call_prim_func, run_prim_func, run_prim_func_with};
 
 #[cfg(test)]
 mod tests;

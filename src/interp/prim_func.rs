@@ -1,11 +1,11 @@
 //! Loop programs at run time.
 
 use super::InterpError;
-use super::eval::{Env, View};
+use super::eval::{Env, Placement, View};
 use super::memory::Memory;
 use crate::ir::{
-    Block, BlockId, Buffer, Expr, InitNest, IterKind, LoopId, MatchBuffer, Param, Place, PrimFunc,
-    Stmt, Var,
+    Block, BlockId, Buffer, Expr, ExprKind, InitNest, IterKind, LoopId, MatchBuffer, Param, Place,
+    PrimFunc, Stmt, Var,
 };
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -27,6 +27,18 @@ pub fn run_prim_func_with(
     tensors: &mut [Tensor],
     scalars: &[Scalar],
 ) -> Result<(), InterpError> {
+    call_prim_func(func, tensors, scalars).map(|_| ())
+}
+
+/// Runs a loop program on tensors and scalars, as [`run_prim_func_with`], and gives the scalar that it returns, if it does.
+///
+/// # Errors
+/// As [`run_prim_func`].
+pub fn call_prim_func(
+    func: &PrimFunc,
+    tensors: &mut [Tensor],
+    scalars: &[Scalar],
+) -> Result<Option<Scalar>, InterpError> {
     let got = tensors.len() + scalars.len();
     let buffers = func.buffer_params().count();
     if got != func.params.len() || buffers != tensors.len() {
@@ -39,7 +51,7 @@ pub fn run_prim_func_with(
     let mut env = Env::default();
     bind_scalars(func, scalars, &mut env);
     bind_tensors(func, tensors, &mut env)?;
-    Run {
+    let flow = Run {
         func,
         env: &mut env,
     }
@@ -47,7 +59,10 @@ pub fn run_prim_func_with(
     for (buffer, tensor) in func.buffer_params().zip(tensors) {
         env.buffers[buffer].write_back(tensor)?;
     }
-    Ok(())
+    Ok(match flow {
+        Flow::Return(value) => value,
+        Flow::Next | Flow::Break | Flow::Continue => None,
+    })
 }
 
 fn bind_scalars(func: &PrimFunc, scalars: &[Scalar], env: &mut Env) {
@@ -123,33 +138,39 @@ fn check_rank_and_dtype(
     Ok(())
 }
 
+/// Where a program goes on after a statement.
+#[derive(Clone, Copy)]
+enum Flow {
+    /// With the next one.
+    Next,
+    /// After the innermost loop.
+    Break,
+    /// With the next iteration of the innermost loop.
+    Continue,
+    /// After the function.
+    Return(Option<Scalar>),
+}
+
 struct Run<'a> {
     func: &'a PrimFunc,
     env: &'a mut Env,
 }
 
 impl Run<'_> {
-    fn body(&mut self, stmts: &[Stmt]) -> Result<(), InterpError> {
-        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    fn body(&mut self, stmts: &[Stmt]) -> Result<Flow, InterpError> {
+        for stmt in stmts {
+            let flow = self.stmt(stmt)?;
+            if !matches!(flow, Flow::Next) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<(), InterpError> {
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Flow, InterpError> {
         match stmt {
-            Stmt::Loop(id) => {
-                let l = &self.func.loops[*id];
-                let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
-                if extent <= 0 {
-                    return self.empty(*id);
-                }
-                let body = self.func.tree.body(Place::Loop(*id));
-                for i in min..min.saturating_add(extent) {
-                    let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
-                    self.body(body)?;
-                    restore(self.env, l.var.clone(), before);
-                }
-                Ok(())
-            }
-            Stmt::Block(id) => self.block(*id),
+            Stmt::Loop(id) => return self.loop_(*id),
+            Stmt::Block(id) => return self.block(*id),
             Stmt::Store {
                 buffer,
                 indices,
@@ -159,46 +180,89 @@ impl Run<'_> {
                 let indices = self.env.indices(indices)?;
                 let at = |lane: usize| values[if values.len() == 1 { 0 } else { lane }];
                 let from = value.dtype().scalar;
-                indices
-                    .into_iter()
-                    .enumerate()
-                    .try_for_each(|(i, index)| self.env.store(buffer, index, at(i), from))
+                for (i, index) in indices.into_iter().enumerate() {
+                    self.env.store(buffer, index, at(i), from)?;
+                }
             }
             Stmt::Let { var, value, body } => {
                 self.env.define(var, value)?;
-                self.body(body)
+                return self.body(body);
             }
             Stmt::If {
                 cond,
                 then,
                 otherwise,
             } => {
-                if self.env.truth(cond)? {
+                return if self.env.truth(cond)? {
                     self.body(then)
                 } else {
                     self.body(otherwise)
-                }
+                };
             }
             Stmt::While { cond, body } => {
                 while self.env.truth(cond)? {
-                    self.body(body)?;
+                    match self.body(body)? {
+                        Flow::Next | Flow::Continue => {}
+                        Flow::Break => break,
+                        flow @ Flow::Return(_) => return Ok(flow),
+                    }
                 }
-                Ok(())
             }
             Stmt::Assert { cond, message } => {
-                if self.env.truth(cond)? {
-                    Ok(())
-                } else {
-                    Err(InterpError::Assertion {
+                if !self.env.truth(cond)? {
+                    return Err(InterpError::Assertion {
                         message: message.clone(),
-                    })
+                    });
                 }
             }
-            Stmt::Evaluate(e) => self.env.lanes(e).map(|_| ()),
+            Stmt::Evaluate(e) => {
+                self.env.lanes(e)?;
+            }
+            Stmt::View {
+                buffer,
+                memory,
+                body,
+            } => {
+                self.declare(buffer, memory)?;
+                return self.body(body);
+            }
+            Stmt::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body,
+            } => return self.body(body),
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Return(value) => {
+                let value = value.as_ref().map(|value| self.env.scalar(value));
+                return Ok(Flow::Return(value.transpose()?));
+            }
         }
+        Ok(Flow::Next)
     }
 
-    fn block(&mut self, id: BlockId) -> Result<(), InterpError> {
+    fn loop_(&mut self, id: LoopId) -> Result<Flow, InterpError> {
+        let l = &self.func.loops[id];
+        let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
+        if extent <= 0 {
+            return self.empty(id).map(|()| Flow::Next);
+        }
+        let body = self.func.tree.body(Place::Loop(id));
+        for i in min..min.saturating_add(extent) {
+            let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
+            let flow = self.body(body)?;
+            restore(self.env, l.var.clone(), before);
+            match flow {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => break,
+                Flow::Return(_) => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn block(&mut self, id: BlockId) -> Result<Flow, InterpError> {
         let block = &self.func.blocks[id];
         // All bindings and the predicate are in terms of the loops outside, so they are evaluated before any is bound.
         let values = block
@@ -207,7 +271,7 @@ impl Run<'_> {
             .map(|b| self.env.int(b))
             .collect::<Result<Vec<_>, _>>()?;
         if !self.env.truth(&block.predicate)? {
-            return Ok(());
+            return Ok(Flow::Next);
         }
         let before: Vec<_> = block
             .iters
@@ -217,11 +281,7 @@ impl Run<'_> {
             .collect();
         let first = self.check_domains(block, &values)?;
         for buffer in &block.alloc_buffers {
-            let shape = buffer
-                .shape()
-                .iter()
-                .map(|e: &Expr| self.env.int(e))
-                .collect::<Result<Vec<_>, _>>()?;
+            let shape = self.env.ints(buffer.shape())?;
             let memory = Memory::uninitialized(buffer, shape)?;
             self.env.buffers.insert(buffer.clone(), memory);
         }
@@ -230,18 +290,51 @@ impl Run<'_> {
             let bound = self.view(view)?;
             of_views.extend(bound);
         }
-        if let Some(init) = &block.init
-            && first
-        {
-            self.body(init)?;
+        let init = block.init.as_ref().filter(|_| first);
+        let mut flow = self.body(init.map_or(&[][..], |init| init))?;
+        if matches!(flow, Flow::Next) {
+            flow = self.body(self.func.tree.body(Place::Block(id)))?;
         }
-        self.body(self.func.tree.body(Place::Block(id)))?;
         for var in of_views {
             self.env.vars.remove(&var);
         }
         for (iter, value) in block.iters.iter().zip(before) {
             restore(self.env, iter.var.clone(), value);
         }
+        Ok(flow)
+    }
+
+    /// Places a view of the memory of another buffer.
+    fn declare(&mut self, buffer: &Buffer, memory: &Expr) -> Result<(), InterpError> {
+        let beyond = |what: &str| InterpError::BeyondProgram {
+            what: format!("buffer `{}`: {what}", buffer.name()),
+        };
+        let ExprKind::Data(source) = memory.kind() else {
+            return Err(beyond("its memory is given by an address"));
+        };
+        if source.dtype() != buffer.dtype() {
+            return Err(beyond("its memory is that of elements of another type"));
+        }
+        if self.env.views.contains_key(source) {
+            return Err(beyond("its memory is that of a part of a buffer"));
+        }
+        let node = buffer.node();
+        let shape = self.env.ints(&node.shape)?;
+        let strides = if node.strides.is_empty() {
+            dense_strides(&shape)
+        } else {
+            self.env.ints(&node.strides)?
+        };
+        let offset = match &node.elem_offset {
+            Some(offset) => self.env.int(offset)?,
+            None => 0,
+        };
+        let view = View {
+            source: source.clone(),
+            shape,
+            place: Placement::Strided { strides, offset },
+        };
+        self.env.views.insert(buffer.clone(), view);
         Ok(())
     }
 
@@ -276,8 +369,8 @@ impl Run<'_> {
         let source = view.source.buffer.clone();
         let placed = View {
             source,
-            origin,
             shape,
+            place: Placement::Region(origin),
         };
         self.env.views.insert(view.buffer.clone(), placed);
         Ok(bound)
@@ -352,6 +445,15 @@ impl Run<'_> {
         }
         Ok(first)
     }
+}
+
+/// Distances of neighbours in the dimensions of a dense row-major array.
+fn dense_strides(shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; shape.len()];
+    for dim in (1..shape.len()).rev() {
+        strides[dim - 1] = strides[dim] * shape[dim];
+    }
+    strides
 }
 
 fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::Expr;
+use super::{Buffer, Expr, Var};
 use crate::tensor::DType;
 
 /// Attributes in the order in which they were written.
@@ -22,8 +22,30 @@ pub enum AttrValue {
     Str(String),
     DType(DType),
     Expr(Expr),
+    Buffer(Buffer),
+    IndexMap(Lambda),
+    Reducer(Reducer),
     List(Vec<AttrValue>),
     Dict(Attrs),
+}
+
+/// A function of scalars, as the map of a layout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lambda {
+    /// Parameters.
+    pub params: Vec<Var>,
+    /// Results.
+    pub results: Vec<Expr>,
+}
+
+/// A commutative reducer (`T.comm_reducer`). The first half of the parameters of `combine` is one tuple of values, the other
+/// half the other one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reducer {
+    /// Combines two tuples of values.
+    pub combine: Lambda,
+    /// What changes nothing: one value for each result.
+    pub identity: Vec<Expr>,
 }
 
 impl AttrValue {

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Expr, Var};
+use super::{Attrs, Expr, Var};
 use crate::tensor::DType;
 
 /// Where a buffer lives. Prints as TVM's scope string.
@@ -42,10 +42,6 @@ impl Scope {
     }
 }
 
-/// What computes a buffer while the program is made of tensor expressions (TVM: `DataProducer`). Loop programs have no such
-/// buffers.
-pub trait Producer: std::any::Any + Send + Sync + std::fmt::Debug {}
-
 /// What a buffer is.
 #[derive(Clone, Debug)]
 pub struct BufferNode {
@@ -61,8 +57,21 @@ pub struct BufferNode {
     pub elem_offset: Option<Expr>,
     /// Where it lives.
     pub scope: Scope,
-    /// What computes it, for a buffer of a tensor expression.
-    pub producer: Option<Arc<dyn Producer>>,
+    /// What else is said of it.
+    pub hints: BufferHints,
+}
+
+/// Promises and wishes about a buffer. They change nothing of what a program computes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct BufferHints {
+    /// Alignment of the first element, in bytes; 0 for the usual one.
+    pub align: i64,
+    /// The offset of the first element is a multiple of so many elements; 0 for any.
+    pub offset_factor: i64,
+    /// Dimensions before which the memory is cut into axes of their own.
+    pub axis_separators: Vec<i64>,
+    /// Annotations of its allocation.
+    pub annotations: Attrs,
 }
 
 /// A multi-dimensional array that loops read and write. Equal by identity.
@@ -89,7 +98,7 @@ impl Buffer {
             strides: vec![],
             elem_offset: None,
             scope,
-            producer: None,
+            hints: BufferHints::default(),
         })
     }
 

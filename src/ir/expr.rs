@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
 use self::equality::hash_node;
-use super::Buffer;
+use super::{Buffer, External};
 use crate::tensor::scalar::{BinOp, Intrin};
 use crate::tensor::{DType, ScalarType};
 
@@ -106,6 +106,8 @@ pub enum ExprKind {
     Var(Var),
     /// Conversion to the type of the node.
     Cast(Expr),
+    /// The bits of a value, read as the type of the node (`T.reinterpret`): both have as many.
+    Reinterpret(Expr),
     /// A binary operator.
     Binary(BinOp, Expr, Expr),
     /// Logical negation of a `bool`.
@@ -130,6 +132,12 @@ pub enum ExprKind {
     Broadcast(Expr, u16),
     /// An intrinsic function.
     Call(Intrin, Vec<Expr>),
+    /// A call that leaves the language.
+    External(External, Vec<Expr>),
+    /// A text, which only an external call takes. Its type is that of an address.
+    Str(Arc<str>),
+    /// The address of a buffer's memory (`A.data`).
+    Data(Buffer),
     /// `value` named `var` inside `body`.
     Let {
         /// The name.
@@ -158,7 +166,12 @@ impl Expr {
         let hash = hash_node(&kind, dtype);
         let is_data = match &kind {
             ExprKind::Int(_) | ExprKind::Float(_) => false,
-            ExprKind::Load(_, _) | ExprKind::Call(_, _) => true,
+            ExprKind::Load(_, _)
+            | ExprKind::Call(_, _)
+            | ExprKind::Reinterpret(_)
+            | ExprKind::External(_, _)
+            | ExprKind::Str(_)
+            | ExprKind::Data(_) => true,
             ExprKind::Var(var) => var.0.is_data,
             ExprKind::Cast(a) => a.is_data() || a.dtype().is_float(),
             ExprKind::Not(a) | ExprKind::Broadcast(a, _) => a.is_data(),
@@ -366,6 +379,24 @@ impl Expr {
             first
         };
         Self::new(ExprKind::Call(intrin, args), dtype)
+    }
+
+    /// The bits of the value as another type with as many; itself if it has that type.
+    pub fn reinterpret(&self, dtype: DType) -> Self {
+        if self.dtype() == dtype {
+            return self.clone();
+        }
+        Self::new(ExprKind::Reinterpret(self.clone()), dtype)
+    }
+
+    /// The address of a buffer's memory.
+    pub fn data(buffer: &Buffer) -> Self {
+        Self::new(ExprKind::Data(buffer.clone()), DType::U64)
+    }
+
+    /// A text as the argument of an external call.
+    pub fn str(text: &str) -> Self {
+        Self::new(ExprKind::Str(text.into()), DType::U64)
     }
 
     /// What the node is.

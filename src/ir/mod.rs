@@ -9,6 +9,7 @@ mod buffer;
 mod builder;
 pub(crate) mod defined;
 mod expr;
+mod external;
 pub mod graph;
 mod init;
 mod module;
@@ -18,10 +19,11 @@ mod struct_info;
 mod tree;
 pub mod verify;
 
-pub use attrs::{AttrValue, Attrs};
-pub use buffer::{Access, Buffer, BufferNode, BufferRegion, Producer, Range, Scope};
+pub use attrs::{AttrValue, Attrs, Lambda, Reducer};
+pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Range, Scope};
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
+pub use external::{External, ExternalType};
 pub use init::InitNest;
 pub use module::{Func, Module, VDevice};
 pub use prim_func::{

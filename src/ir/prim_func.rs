@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
+use super::{AttrValue, Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
 use crate::id_type;
 use crate::support::Arena;
 use crate::tensor::DType;
@@ -271,6 +271,33 @@ pub enum Stmt {
     },
     /// An expression evaluated for nothing (`T.evaluate`).
     Evaluate(Expr),
+    /// A second way to index memory inside `body` (`T.decl_buffer`): the elements of `buffer` lie at its strides and offset from
+    /// an address, which is that of another buffer (`A.data`) or a parameter.
+    View {
+        /// The view.
+        buffer: Buffer,
+        /// Address of its memory.
+        memory: Expr,
+        /// Where it can be used.
+        body: Vec<Stmt>,
+    },
+    /// A remark on `body` (`T.attr`). It changes nothing of what the program computes.
+    Attr {
+        /// What the remark is about: a variable, a buffer, a reducer.
+        node: AttrValue,
+        /// What is remarked.
+        key: String,
+        /// Its value.
+        value: AttrValue,
+        /// What it holds for.
+        body: Vec<Stmt>,
+    },
+    /// Ends the innermost loop.
+    Break,
+    /// Ends this iteration of the innermost loop.
+    Continue,
+    /// Ends the function, with its result if it has one.
+    Return(Option<Expr>),
 }
 
 impl Stmt {
@@ -302,9 +329,23 @@ impl Stmt {
                 cond: _,
                 message: _,
             }
-            | Self::Evaluate(_) => vec![],
+            | Self::Evaluate(_)
+            | Self::Break
+            | Self::Continue
+            | Self::Return(_) => vec![],
             Self::Let {
                 var: _,
+                value: _,
+                body,
+            }
+            | Self::View {
+                buffer: _,
+                memory: _,
+                body,
+            }
+            | Self::Attr {
+                node: _,
+                key: _,
                 value: _,
                 body,
             }
@@ -331,9 +372,23 @@ impl Stmt {
                 cond: _,
                 message: _,
             }
-            | Self::Evaluate(_) => vec![],
+            | Self::Evaluate(_)
+            | Self::Break
+            | Self::Continue
+            | Self::Return(_) => vec![],
             Self::Let {
                 var: _,
+                value: _,
+                body,
+            }
+            | Self::View {
+                buffer: _,
+                memory: _,
+                body,
+            }
+            | Self::Attr {
+                node: _,
+                key: _,
                 value: _,
                 body,
             }
@@ -349,7 +404,17 @@ impl Stmt {
     /// The expressions of this statement itself, not of statements inside.
     pub fn exprs(&self) -> Vec<&Expr> {
         match self {
-            Self::Loop(_) | Self::Block(_) => vec![],
+            Self::Loop(_)
+            | Self::Block(_)
+            | Self::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body: _,
+            }
+            | Self::Break
+            | Self::Continue
+            | Self::Return(None) => vec![],
             Self::Store {
                 buffer: _,
                 indices,
@@ -366,11 +431,17 @@ impl Stmt {
                 otherwise: _,
             }
             | Self::While { cond: e, body: _ }
+            | Self::View {
+                buffer: _,
+                memory: e,
+                body: _,
+            }
             | Self::Assert {
                 cond: e,
                 message: _,
             }
-            | Self::Evaluate(e) => vec![e],
+            | Self::Evaluate(e)
+            | Self::Return(Some(e)) => vec![e],
         }
     }
 }
@@ -406,6 +477,8 @@ pub struct PrimFunc {
     pub name: String,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// Type of the scalar that it returns, if it does: every way through it ends in [`Stmt::Return`] with one.
+    pub ret: Option<DType>,
     /// Attributes (`T.func_attr`).
     pub attrs: Attrs,
     /// Whether only this module calls it.
@@ -428,6 +501,7 @@ impl PrimFunc {
         Self {
             name: name.into(),
             params,
+            ret: None,
             attrs: Attrs::new(),
             private: false,
             loops: Arena::new(),

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::prim_func::{
     Block, BlockId, IterVar, Loop, LoopId, MatchBuffer, Param, PrimFunc, Stmt, unique_name,
 };
-use super::{Buffer, BufferNode, BufferRegion, Expr, ExprKind, Place, Range, Var};
+use super::{AttrValue, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Place, Range, Var};
 use crate::support::SideTable;
 
 /// What becomes of the parts of a loop program.
@@ -93,7 +93,7 @@ impl<'a> Substitution<'a> {
             strides: node.strides.iter().map(|e| self.expr(e)).collect(),
             elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
             scope: node.scope.clone(),
-            producer: node.producer.clone(),
+            hints: node.hints.clone(),
         })
     }
 }
@@ -108,6 +108,14 @@ impl Rewrite for Substitution<'_> {
                     e.clone()
                 } else {
                     Expr::load(&new, indices.clone())
+                }
+            }
+            ExprKind::Data(buffer) => {
+                let new = self.buffer(buffer);
+                if new == *buffer {
+                    e.clone()
+                } else {
+                    Expr::data(&new)
                 }
             }
             _ => e.clone(),
@@ -267,6 +275,32 @@ impl Stmt {
                 message: message.clone(),
             },
             Self::Evaluate(e) => Self::Evaluate(r.expr(e)),
+            Self::View {
+                buffer,
+                memory,
+                body,
+            } => Self::View {
+                memory: r.expr(memory),
+                buffer: r.define_buffer(buffer),
+                body: map_list(body, r),
+            },
+            Self::Attr {
+                node,
+                key,
+                value,
+                body,
+            } => Self::Attr {
+                node: match node {
+                    AttrValue::Buffer(buffer) => AttrValue::Buffer(r.buffer(buffer)),
+                    other => other.map_exprs(&mut |e| r.expr(e)),
+                },
+                key: key.clone(),
+                value: value.map_exprs(&mut |e| r.expr(e)),
+                body: map_list(body, r),
+            },
+            Self::Break => Self::Break,
+            Self::Continue => Self::Continue,
+            Self::Return(value) => Self::Return(value.as_ref().map(|e| r.expr(e))),
         }
     }
 }

@@ -179,6 +179,20 @@ pub enum PrimFuncErrorKind {
         /// Name of the source.
         of: String,
     },
+    /// A `break` or `continue` without a loop around it in its block.
+    #[error("`break` or `continue` outside of a loop")]
+    OutsideLoop,
+    /// A `return` that does not fit the function.
+    #[error("the function returns {}, here {}", .declared.as_deref().unwrap_or("nothing"), .found.as_deref().unwrap_or("nothing"))]
+    Result {
+        /// The type of the function's result.
+        declared: Option<String>,
+        /// The type of the returned value.
+        found: Option<String>,
+    },
+    /// A text that is no argument of an external call.
+    #[error("a text is a value only as the argument of an external call")]
+    Text,
     /// A handle of a removed loop or block in a body.
     #[error("{place:?} is in a body but was removed")]
     Dead {
@@ -208,6 +222,7 @@ pub fn prim_func(func: &PrimFunc) -> Result<(), Vec<PrimFuncError>> {
         seen: HashSet::new(),
         place: func.root.into(),
         iterations: 1,
+        in_loop: false,
     };
     verifier.params();
     verifier.block(func.root, None);
@@ -239,6 +254,8 @@ struct Verifier<'f> {
     place: Place,
     /// Iterations of the loops around, those of unknown extent counted as one.
     iterations: i64,
+    /// Whether a loop is around that the same block holds.
+    in_loop: bool,
 }
 
 impl Verifier<'_> {
@@ -377,7 +394,9 @@ impl Verifier<'_> {
             v.integer("the first value of a loop", &l.min);
             v.integer("the extent of a loop", &l.extent);
             v.define(&l.var, VarKind::Loop);
+            let around = std::mem::replace(&mut v.in_loop, true);
             v.stmts(v.func.tree.body(id), Some(id.into()));
+            v.in_loop = around;
         });
         self.iterations = outer;
     }
@@ -387,6 +406,7 @@ impl Verifier<'_> {
             return;
         }
         let block = &self.func.blocks[id];
+        let around = std::mem::replace(&mut self.in_loop, false);
         self.within(id.into(), |v| {
             if block.iters.len() != block.bindings.len() {
                 v.error(PrimFuncErrorKind::BindingCount {
@@ -425,6 +445,7 @@ impl Verifier<'_> {
             }
             v.stmts(v.func.tree.body(id), Some(id.into()));
         });
+        self.in_loop = around;
     }
 
     fn block_buffers(&mut self, block: &Block) {
@@ -488,6 +509,20 @@ impl Verifier<'_> {
         }
     }
 
+    fn returned(&mut self, value: Option<&Expr>) {
+        match (value, self.func.ret) {
+            (Some(value), Some(dtype)) => {
+                self.expr(value);
+                self.typed("the result", value, dtype);
+            }
+            (None, None) => {}
+            (value, declared) => self.error(PrimFuncErrorKind::Result {
+                declared: declared.map(|dtype| dtype.to_string()),
+                found: value.map(|value| value.dtype().to_string()),
+            }),
+        }
+    }
+
     fn stmts(&mut self, stmts: &[Stmt], parent: Option<Place>) {
         stmts.iter().for_each(|stmt| self.stmt(stmt, parent));
     }
@@ -525,10 +560,37 @@ impl Verifier<'_> {
             }
             Stmt::While { cond, body } => {
                 self.condition("a condition", cond);
+                let outer = std::mem::replace(&mut self.in_loop, true);
                 self.stmts(body, parent);
+                self.in_loop = outer;
             }
             Stmt::Assert { cond, message: _ } => self.condition("a condition", cond),
             Stmt::Evaluate(e) => self.expr(e),
+            Stmt::View {
+                buffer,
+                memory,
+                body,
+            } => {
+                self.expr(memory);
+                self.typed("the memory of a view", memory, DType::U64);
+                self.within(self.place, |v| {
+                    v.define_buffer(buffer);
+                    v.shape(buffer);
+                    v.stmts(body, parent);
+                });
+            }
+            Stmt::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body,
+            } => self.stmts(body, parent),
+            Stmt::Break | Stmt::Continue => {
+                if !self.in_loop {
+                    self.error(PrimFuncErrorKind::OutsideLoop);
+                }
+            }
+            Stmt::Return(value) => self.returned(value.as_ref()),
         }
     }
 }

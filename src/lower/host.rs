@@ -89,6 +89,10 @@ impl Dims {
             }
             | ExprKind::Broadcast(_, _)
             | ExprKind::Call(_, _)
+            | ExprKind::Reinterpret(_)
+            | ExprKind::External(_, _)
+            | ExprKind::Str(_)
+            | ExprKind::Data(_)
             | ExprKind::Let {
                 var: _,
                 value: _,

@@ -194,9 +194,30 @@ impl<'a> Unblock<'a> {
                     message: _,
                 }
                 | Stmt::Evaluate(_) => {}
+                Stmt::Attr {
+                    node: _,
+                    key: _,
+                    value: _,
+                    body,
+                } => out.extend(self.stmts(body)?),
+                Stmt::View {
+                    buffer: _,
+                    memory: _,
+                    body: _,
+                } => return Err(self.unsupported("`T.decl_buffer` of an address")),
+                Stmt::Break => return Err(self.unsupported("`break`")),
+                Stmt::Continue => return Err(self.unsupported("`continue`")),
+                Stmt::Return(_) => return Err(self.unsupported("`return`")),
             }
         }
         Ok(out)
+    }
+
+    fn unsupported(&self, what: &str) -> LowerError {
+        LowerError::Unsupported {
+            func: self.func.name.clone(),
+            what: what.to_owned(),
+        }
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Vec<Node>, LowerError> {

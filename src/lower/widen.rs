@@ -54,6 +54,10 @@ pub(super) fn is_index(e: &Expr) -> bool {
         }
         | ExprKind::Broadcast(_, _)
         | ExprKind::Call(_, _)
+        | ExprKind::Reinterpret(_)
+        | ExprKind::External(_, _)
+        | ExprKind::Str(_)
+        | ExprKind::Data(_)
         | ExprKind::Let {
             var: _,
             value: _,

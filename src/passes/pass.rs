@@ -3,7 +3,6 @@
 use indexmap::IndexSet;
 
 use super::PassError;
-use super::legalize_ops::legalize_ops;
 use super::remove_unused_functions::{entries, remove_unused_functions};
 use super::specialize::specialize;
 use crate::ir::Module;
@@ -39,10 +38,6 @@ impl Cx {
 
 /// All passes, by name.
 pub const PASSES: &[Pass] = &[
-    Pass {
-        name: "legalize_ops",
-        run: |module, _| legalize_ops(module),
-    },
     Pass {
         name: "remove_unused_functions",
         run: |module, cx| Ok(remove_unused_functions(module, &cx.entries)),

@@ -5,8 +5,8 @@ use super::body::position_of;
 use super::{Refusal, Rule};
 use crate::arith::{Analyzer, IntSet};
 use crate::ir::{
-    Attrs, Block, BlockId, Buffer, BufferNode, BufferRegion, Expr, IterKind, IterVar, Loop,
-    LoopKind, Place, PrimFunc, Range, Scope, Stmt, Var,
+    Attrs, Block, BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, IterKind, IterVar,
+    Loop, LoopKind, Place, PrimFunc, Range, Scope, Stmt, Var,
 };
 use crate::tensor::DType;
 
@@ -216,7 +216,7 @@ pub(super) fn cache_of(
         strides: vec![],
         elem_offset: None,
         scope,
-        producer: None,
+        hints: BufferHints::default(),
     })
 }
 

@@ -54,7 +54,10 @@ impl From<Place> for Arg {
 impl From<&AttrValue> for Arg {
     fn from(value: &AttrValue) -> Self {
         match value {
-            AttrValue::None => Self::None,
+            AttrValue::None
+            | AttrValue::Buffer(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Reducer(_) => Self::None,
             AttrValue::Bool(v) => Self::Bool(*v),
             AttrValue::Int(v) => Self::Int(*v),
             AttrValue::Float(v) => Self::Float(*v),

@@ -101,7 +101,7 @@ pub(super) fn scalar_of(tensor: &Tensor) -> Option<Scalar> {
 }
 
 /// Elements between host order and little-endian order; nothing on most hosts.
-fn swap_to_little_endian(bytes: &mut [u8], dtype: DType) {
+pub(super) fn swap_to_little_endian(bytes: &mut [u8], dtype: DType) {
     if cfg!(target_endian = "big") {
         bytes
             .chunks_mut(dtype.scalar.bytes())
@@ -131,7 +131,7 @@ fn encode(bytes: &[u8]) -> String {
     out
 }
 
-fn decode(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
     }

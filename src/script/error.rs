@@ -1,6 +1,6 @@
 //! What can be wrong with a script, and how it is said.
 
-use crate::ir::graph::{GraphErrorKind, InferError};
+use crate::ir::graph::GraphErrorKind;
 use crate::support::diag::{Diagnostic, Span};
 use crate::tensor::DType;
 
@@ -121,6 +121,12 @@ pub enum ScriptErrorKind {
         /// The known one that is most alike.
         similar: Option<String>,
     },
+    /// An instruction of one vendor's hardware.
+    #[error("`{name}` is an instruction of one vendor's hardware, which this compiler has not")]
+    Vendor {
+        /// Its name with the prefix of the dialect.
+        name: String,
+    },
     /// A decorator that marks neither a module nor a function.
     #[error("unknown decorator `{name}`")]
     UnknownDecorator {
@@ -151,9 +157,6 @@ pub enum ScriptErrorKind {
         /// The argument.
         argument: String,
     },
-    /// Attributes that an operator does not take.
-    #[error(transparent)]
-    Operator(InferError),
     /// A keyword argument that the function does not have.
     #[error("`{function}` has no argument `{argument}`")]
     UnknownArgument {
@@ -185,12 +188,6 @@ pub enum ScriptErrorKind {
         kinds: usize,
         /// Loop variables in the list.
         loops: usize,
-    },
-    /// A parameter of type `T.handle` that no `T.match_buffer` names.
-    #[error("parameter `{name}` has no buffer")]
-    UnmatchedHandle {
-        /// Name of the parameter.
-        name: String,
     },
     /// A buffer accessed with a wrong number of indices.
     #[error("buffer `{buffer}` takes {}, {got} given", counted(*ndim, "index", "indices"))]
@@ -284,9 +281,6 @@ impl ScriptErrorKind {
             ),
             Self::UnknownDType { .. } => {
                 Some("dtypes are written as `float32`, `int8`, `bool` or `float16x4`".to_owned())
-            }
-            Self::UnmatchedHandle { name } => {
-                Some(format!("write `A = T.match_buffer({name}, (n, m), \"float32\")` in the body"))
             }
             Self::Graph(GraphErrorKind::UndefinedVar { var }) => Some(format!(
                 "an extent defines a variable only where it is nothing else, as in `R.Tensor((\"{var}\",), \"float32\")`"

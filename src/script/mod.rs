@@ -4,10 +4,12 @@
 //! `parse(print(m))` is `alpha_eq` to `m`.
 
 mod constant;
+pub mod corpus;
 mod error;
 mod parse;
 pub mod picture;
 mod print;
+mod tvm_json;
 
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
 pub use parse::parse;

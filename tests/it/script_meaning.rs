@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use weftile::interp::{InterpError, Value, run_module, run_prim_func};
+use weftile::interp::{InterpError, Value, call_prim_func, run_module, run_prim_func};
 use weftile::ir::verify;
 use weftile::script;
 use weftile::tensor::Tensor;
@@ -193,4 +193,106 @@ class Module:
         run(Scalar::Int(0), 3).expect_err("n is 2").to_string(),
         "`v` of `main`: expected 2, got 3"
     );
+}
+
+#[test]
+fn jumps_end_loops_iterations_and_the_function() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")) -> T.int32:
+    for i in range(8):
+        if A[i] == 0:
+            continue
+        if A[i] < 0:
+            break
+        k: T.int32 = A[i] * 2
+        while True:
+            B[i] = B[i] + k
+            if B[i] > 10:
+                break
+        if B[i] == 14:
+            return i
+    return 0 - 1
+"#;
+    let module = script::parse("meaning.py", text).expect("it parses");
+    let (_, func) = module.prim_funcs().next().expect("a loop program");
+    verify::prim_func(func).expect("it is well formed");
+    let run = |a: [i32; 8]| {
+        let a = Tensor::from_slice(&[8], &a).expect("eight");
+        let b = Tensor::from_slice(&[8], &[0i32; 8]).expect("eight");
+        let mut tensors = [a, b];
+        let result = call_prim_func(func, &mut tensors, &[]).expect("it runs");
+        let b = tensors[1].as_slice::<i32>().expect("i32").to_vec();
+        (result.map(Scalar::as_int), b)
+    };
+    // 3: 6 and 12; 0 is skipped; 7 gives 14, which is the end.
+    assert_eq!(run([3, 0, 7, 1, 1, 1, 1, 1]).0, Some(2));
+    let (result, b) = run([2, 0, 3, -1, 1, 1, 1, 1]);
+    assert_eq!(result, Some(-1));
+    assert_eq!(b, [12, 0, 12, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn views_share_the_memory_of_their_buffer() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((2, 4), "float32")):
+    flat = A.view(8)
+    odd = T.decl_buffer((4,), data=A.data, strides=(2,), elem_offset=1)
+    for i in range(4):
+        odd[i] = flat[2 * i] * 10.0
+"#;
+    let a = [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0f32];
+    let mut tensors = [Tensor::from_slice(&[2, 4], &a).expect("eight")];
+    run(text, &mut tensors).expect("it runs");
+    let a = tensors[0].as_slice::<f32>().expect("f32");
+    assert_eq!(a, [1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0]);
+    let past = text.replace("elem_offset=1", "elem_offset=2");
+    let error = run(&past, &mut tensors).expect_err("the last element lies behind the memory");
+    assert!(matches!(error, InterpError::OutOfRange { index: 8, .. }));
+}
+
+#[test]
+fn bits_and_short_forms_of_arithmetic() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), B: T.Buffer((4,), "int32")):
+    B[0] = T.Cast("int32", T.reinterpret("uint32", A[0]) >> T.uint32(23))
+    A[1] = T.copysign(A[0], T.float32(-0.0))
+    A[2] = T.hypot(T.float32(3), T.float32(4))
+    A[3] = T.fmod(T.float32(-7), T.float32(4))
+    A[4] = T.ldexp(T.float32(3), 4)
+    B[1] = T.q_multiply_shift(B[3], 1073741824, 31, -1)
+    B[2] = T.q_multiply_shift_per_axis(B[3], 1073741824, 2, 1, 31, T.bool(True), T.bool(False))
+    for i in range(5, 6, 3):
+        A[i] = T.Cast("float32", i)
+"#;
+    let b = Tensor::from_slice(&[4], &[0, 0, 0, 7i32]).expect("four");
+    let mut tensors = [floats(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), b];
+    run(text, &mut tensors).expect("it runs");
+    let a = tensors[0].as_slice::<f32>().expect("f32");
+    assert_eq!(a, [1.0, -1.0, 5.0, -3.0, 48.0, 5.0]);
+    let b = tensors[1].as_slice::<i32>().expect("i32");
+    // The exponent of 1.0; 7 / 2 / 2 and 7 * 4 / 2, rounded.
+    assert_eq!(b, [127, 2, 14, 7]);
+}
+
+#[test]
+fn what_lies_beyond_the_program_is_refused_by_its_name() {
+    for (call, what) in [
+        ("T.call_extern(\"int32\", \"f\", 1)", "`T.call_extern`"),
+        ("A.data", "the address of `A`"),
+    ] {
+        let text = format!(
+            "@T.prim_func\ndef main(A: T.Buffer((1,), \"float32\")):\n    T.evaluate({call})\n"
+        );
+        let error = run(&text, &mut [floats(&[0.0])]).expect_err("it cannot run");
+        assert_eq!(error.to_string(), format!("cannot run {what}"));
+    }
+}
+
+#[test]
+fn a_result_and_its_type_belong_together() {
+    let text = "@T.prim_func\ndef main(A: T.Buffer((1,), \"float32\")) -> T.int32:\n    return\n";
+    assert_eq!(verified(text), ["the function returns int32, here nothing"]);
 }

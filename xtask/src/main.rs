@@ -25,7 +25,13 @@ const VERBS: &[Verb] = &[
         name: "conformance",
         args: "FILE.jsonl.gz",
         about: "replays recorded schedule cases; --json, --verbose, --only PRIMITIVE, --case NAME",
-        run: conformance,
+        run: |args| example("conformance", args),
+    },
+    Verb {
+        name: "corpus",
+        args: "FILE.jsonl.gz",
+        about: "parses, prints and parses back recorded programs; --verbose, --class TEXT, --case NAME",
+        run: |args| example("corpus", args),
     },
 ];
 
@@ -46,8 +52,8 @@ fn main() -> ExitCode {
 }
 
 /// The example of this name does it: it needs the library, which takes minutes to build.
-fn conformance(args: &[String]) -> ExitCode {
-    let mut line = ["run", "--quiet", "--example", "conformance", "--"]
+fn example(name: &str, args: &[String]) -> ExitCode {
+    let mut line = ["run", "--quiet", "--example", name, "--"]
         .map(str::to_owned)
         .to_vec();
     line.extend_from_slice(args);

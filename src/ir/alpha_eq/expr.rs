@@ -1,7 +1,7 @@
 //! Expressions and attributes.
 
 use super::{Alpha, AlphaEq};
-use crate::ir::{AttrValue, Attrs, Expr, ExprKind, Range};
+use crate::ir::{AttrValue, Attrs, Expr, ExprKind, Lambda, Range};
 
 impl Alpha {
     pub(super) fn exprs(&mut self, what: &str, a: &[Expr], b: &[Expr]) -> AlphaEq {
@@ -25,9 +25,9 @@ impl Alpha {
             (ExprKind::Int(x), ExprKind::Int(y)) if x == y => Ok(()),
             (ExprKind::Float(x), ExprKind::Float(y)) if x.to_bits() == y.to_bits() => Ok(()),
             (ExprKind::Var(x), ExprKind::Var(y)) => self.var(x, y),
-            (ExprKind::Cast(x), ExprKind::Cast(y)) | (ExprKind::Not(x), ExprKind::Not(y)) => {
-                self.expr(what, x, y)
-            }
+            (ExprKind::Cast(x), ExprKind::Cast(y))
+            | (ExprKind::Not(x), ExprKind::Not(y))
+            | (ExprKind::Reinterpret(x), ExprKind::Reinterpret(y)) => self.expr(what, x, y),
             (ExprKind::Binary(op_a, x0, x1), ExprKind::Binary(op_b, y0, y1)) if op_a == op_b => {
                 self.expr(what, x0, y0)?;
                 self.expr(what, x1, y1)
@@ -63,6 +63,11 @@ impl Alpha {
                 self.expr(what, x, y)
             }
             (ExprKind::Call(f, xs), ExprKind::Call(g, ys)) if f == g => self.exprs(what, xs, ys),
+            (ExprKind::External(f, xs), ExprKind::External(g, ys)) if f == g => {
+                self.exprs(what, xs, ys)
+            }
+            (ExprKind::Str(x), ExprKind::Str(y)) if x == y => Ok(()),
+            (ExprKind::Data(x), ExprKind::Data(y)) => self.buffer(x, y),
             (
                 ExprKind::Let {
                     var: va,
@@ -94,14 +99,29 @@ impl Alpha {
             .try_for_each(|(key, value)| self.attr(key, value, &b[key]))
     }
 
+    fn lambda(&mut self, what: &str, a: &Lambda, b: &Lambda) -> AlphaEq {
+        let count = (a.params.len(), b.params.len());
+        self.same("number of parameters", &count.0, &count.1)?;
+        for (x, y) in a.params.iter().zip(&b.params) {
+            self.define("parameter", x, y)?;
+        }
+        self.exprs(what, &a.results, &b.results)
+    }
+
     /// A value; a type counts as its name, for the text writes it so.
-    fn attr(&mut self, key: &str, a: &AttrValue, b: &AttrValue) -> AlphaEq {
+    pub(super) fn attr(&mut self, key: &str, a: &AttrValue, b: &AttrValue) -> AlphaEq {
         match (a, b) {
             (AttrValue::Expr(a), AttrValue::Expr(b)) => self.expr(key, a, b),
             (AttrValue::List(x), AttrValue::List(y)) if x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(a, b)| self.attr(key, a, b))
             }
             (AttrValue::Dict(x), AttrValue::Dict(y)) => self.attrs(x, y),
+            (AttrValue::Buffer(x), AttrValue::Buffer(y)) => self.buffer(x, y),
+            (AttrValue::IndexMap(x), AttrValue::IndexMap(y)) => self.lambda(key, x, y),
+            (AttrValue::Reducer(x), AttrValue::Reducer(y)) => {
+                self.lambda(key, &x.combine, &y.combine)?;
+                self.exprs(key, &x.identity, &y.identity)
+            }
             (AttrValue::DType(t), AttrValue::Str(s)) | (AttrValue::Str(s), AttrValue::DType(t)) => {
                 self.same(key, &t.to_string(), s)
             }

@@ -151,6 +151,12 @@ impl Alpha {
         self.within(format!("buffer `{}`", a.name), |alpha| {
             alpha.same("dtype", &a.dtype, &b.dtype)?;
             alpha.same("scope", &a.scope, &b.scope)?;
+            alpha.same("alignment", &a.hints.align, &b.hints.align)?;
+            let factor = (a.hints.offset_factor, b.hints.offset_factor);
+            alpha.same("offset_factor", &factor.0, &factor.1)?;
+            let separators = (&a.hints.axis_separators, &b.hints.axis_separators);
+            alpha.same("axis_separators", separators.0, separators.1)?;
+            alpha.attrs(&a.hints.annotations, &b.hints.annotations)?;
             alpha.dims("shape", &a.shape, &b.shape)?;
             alpha.dims("strides", &a.strides, &b.strides)?;
             match (&a.elem_offset, &b.elem_offset) {

@@ -27,6 +27,7 @@ pub(super) fn compare(a: &PrimFunc, b: &PrimFunc) -> AlphaEq {
             _ => return pair.alpha.fail("parameter", x, y),
         }
     }
+    pair.alpha.same("result type", &a.ret, &b.ret)?;
     pair.alpha.same("private", &a.private, &b.private)?;
     pair.alpha.attrs(&a.attrs, &b.attrs)?;
     pair.block(
@@ -190,6 +191,45 @@ impl Pair<'_> {
                 self.alpha.same("message", mx, my)
             }
             (Stmt::Evaluate(x), Stmt::Evaluate(y)) => self.alpha.expr("evaluated expression", x, y),
+            (
+                Stmt::View {
+                    buffer: bx,
+                    memory: mx,
+                    body: body_x,
+                },
+                Stmt::View {
+                    buffer: by,
+                    memory: my,
+                    body: body_y,
+                },
+            ) => {
+                self.alpha.expr("memory of a view", mx, my)?;
+                self.alpha.buffer(bx, by)?;
+                self.stmts(body_x, body_y)
+            }
+            (
+                Stmt::Attr {
+                    node: nx,
+                    key: kx,
+                    value: vx,
+                    body: body_x,
+                },
+                Stmt::Attr {
+                    node: ny,
+                    key: ky,
+                    value: vy,
+                    body: body_y,
+                },
+            ) => {
+                self.alpha.same("key of a remark", kx, ky)?;
+                self.alpha.attr("subject of a remark", nx, ny)?;
+                self.alpha.attr(kx, vx, vy)?;
+                self.stmts(body_x, body_y)
+            }
+            (Stmt::Break, Stmt::Break)
+            | (Stmt::Continue, Stmt::Continue)
+            | (Stmt::Return(None), Stmt::Return(None)) => Ok(()),
+            (Stmt::Return(Some(x)), Stmt::Return(Some(y))) => self.alpha.expr("result", x, y),
             _ => self.alpha.fail("statement", x, y),
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn hash_node(kind: &ExprKind, dtype: DType) -> u64 {
         ExprKind::Int(v) => v.hash(&mut h),
         ExprKind::Float(v) => v.to_bits().hash(&mut h),
         ExprKind::Var(v) => v.hash(&mut h),
-        ExprKind::Cast(a) | ExprKind::Not(a) => a.hash(&mut h),
+        ExprKind::Cast(a) | ExprKind::Not(a) | ExprKind::Reinterpret(a) => a.hash(&mut h),
         ExprKind::Binary(op, a, b) => (op, a, b).hash(&mut h),
         ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => (a, b, c).hash(&mut h),
         ExprKind::Load(buffer, indices) => (buffer, indices).hash(&mut h),
@@ -25,6 +25,9 @@ pub(super) fn hash_node(kind: &ExprKind, dtype: DType) -> u64 {
         } => (base, stride, lanes).hash(&mut h),
         ExprKind::Broadcast(a, lanes) => (a, lanes).hash(&mut h),
         ExprKind::Call(intrin, args) => (intrin, args).hash(&mut h),
+        ExprKind::External(external, args) => (external, args).hash(&mut h),
+        ExprKind::Str(text) => text.hash(&mut h),
+        ExprKind::Data(buffer) => buffer.hash(&mut h),
         ExprKind::Let { var, value, body } => (var, value, body).hash(&mut h),
     }
     h.finish()
@@ -42,7 +45,9 @@ impl PartialEq for Expr {
             (ExprKind::Int(a), ExprKind::Int(b)) => a == b,
             (ExprKind::Float(a), ExprKind::Float(b)) => a.to_bits() == b.to_bits(),
             (ExprKind::Var(a), ExprKind::Var(b)) => a == b,
-            (ExprKind::Cast(a), ExprKind::Cast(b)) | (ExprKind::Not(a), ExprKind::Not(b)) => a == b,
+            (ExprKind::Cast(a), ExprKind::Cast(b))
+            | (ExprKind::Not(a), ExprKind::Not(b))
+            | (ExprKind::Reinterpret(a), ExprKind::Reinterpret(b)) => a == b,
             (ExprKind::Binary(oa, a0, a1), ExprKind::Binary(ob, b0, b1)) => {
                 oa == ob && a0 == b0 && a1 == b1
             }
@@ -65,6 +70,9 @@ impl PartialEq for Expr {
             ) => al == bl && a0 == b0 && a1 == b1,
             (ExprKind::Broadcast(a, al), ExprKind::Broadcast(b, bl)) => al == bl && a == b,
             (ExprKind::Call(a, aa), ExprKind::Call(b, ba)) => a == b && aa == ba,
+            (ExprKind::External(a, aa), ExprKind::External(b, ba)) => a == b && aa == ba,
+            (ExprKind::Str(a), ExprKind::Str(b)) => a == b,
+            (ExprKind::Data(a), ExprKind::Data(b)) => a == b,
             (
                 ExprKind::Let {
                     var: av,

@@ -9,8 +9,15 @@ impl Expr {
     /// The expressions directly below, in order of evaluation.
     pub fn children(&self) -> Vec<&Self> {
         match self.kind() {
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => vec![],
-            ExprKind::Cast(a) | ExprKind::Not(a) | ExprKind::Broadcast(a, _) => vec![a],
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Var(_)
+            | ExprKind::Str(_)
+            | ExprKind::Data(_) => vec![],
+            ExprKind::Cast(a)
+            | ExprKind::Not(a)
+            | ExprKind::Reinterpret(a)
+            | ExprKind::Broadcast(a, _) => vec![a],
             ExprKind::Binary(_, a, b)
             | ExprKind::Ramp {
                 base: a,
@@ -23,7 +30,9 @@ impl Expr {
                 body,
             } => vec![value, body],
             ExprKind::Select(a, b, c) | ExprKind::IfThenElse(a, b, c) => vec![a, b, c],
-            ExprKind::Load(_, args) | ExprKind::Call(_, args) => args.iter().collect(),
+            ExprKind::Load(_, args) | ExprKind::Call(_, args) | ExprKind::External(_, args) => {
+                args.iter().collect()
+            }
         }
     }
 
@@ -36,9 +45,14 @@ impl Expr {
             new
         };
         let kind = match self.kind() {
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Var(_) => return self.clone(),
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Var(_)
+            | ExprKind::Str(_)
+            | ExprKind::Data(_) => return self.clone(),
             ExprKind::Cast(a) => ExprKind::Cast(map(a)),
             ExprKind::Not(a) => ExprKind::Not(map(a)),
+            ExprKind::Reinterpret(a) => ExprKind::Reinterpret(map(a)),
             ExprKind::Broadcast(a, lanes) => ExprKind::Broadcast(map(a), *lanes),
             ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, map(a), map(b)),
             ExprKind::Ramp {
@@ -62,6 +76,9 @@ impl Expr {
             }
             ExprKind::Call(intrin, args) => {
                 ExprKind::Call(*intrin, args.iter().map(&mut map).collect())
+            }
+            ExprKind::External(external, args) => {
+                ExprKind::External(*external, args.iter().map(&mut map).collect())
             }
         };
         if changed {

@@ -8,17 +8,22 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::dims::{Proof, bind_vars, is_base_of};
-use super::{Arg, Callee, Def, DpsCallee, Function, OpCall, Value, ValueId};
+use super::{Arg, Callee, Def, DpsCallee, Function, Value, ValueId};
 use crate::ir::{
     Attrs, Expr, Func, Module, Param, PrimFunc, ShapeInfo, StructInfo, TensorInfo, Var,
 };
 use crate::support::Arena;
 
+mod conv;
 mod error;
+mod manipulate;
+mod op;
 #[cfg(test)]
 mod tests;
 
 pub use error::InferError;
+
+use op::OpCall;
 
 /// What is known of the functions of a module, by name.
 #[derive(Clone, Debug, Default)]
@@ -77,6 +82,8 @@ pub fn prim_func_signature(func: &PrimFunc) -> StructInfo {
         Param::Buffer { handle: _, buffer } => {
             StructInfo::tensor(buffer.shape().to_vec(), buffer.dtype())
         }
+        // An address may be that of anything.
+        Param::Scalar(var) if var.dtype() == crate::tensor::DType::U64 => StructInfo::Object,
         Param::Scalar(var) => StructInfo::Prim {
             dtype: var.dtype(),
             value: Some(var.expr()),
@@ -354,10 +361,10 @@ fn infer_call(
             }
         }
         Callee::Op(_) if !sinfo_args.is_empty() => Ok(declared()),
-        Callee::Op(op) => {
+        Callee::Op(name) => {
             let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
             OpCall {
-                op: *op,
+                op: name,
                 args,
                 operands: &operands,
                 attrs,

@@ -377,8 +377,7 @@ class Module:
             &mut |r, old| match (old.value.name.as_str(), old.def) {
                 ("b", Def::Call { args, .. }) => {
                     let x = args[1].clone();
-                    let (op, args) = (crate::ops::op("subtract"), vec![args[0].clone(), x]);
-                    let both = r.builder().op("both", op, args, Attrs::new());
+                    let both = r.builder().op("both", "subtract", vec![args[0].clone(), x]);
                     Become::Arg(Arg::Value(both.expect("of one shape")))
                 }
                 (_, Def::Arg(arg)) => Become::Arg(arg.clone()),

@@ -1,7 +1,7 @@
 //! Walking graph functions: what a definition uses, the bindings in order, and rewriting of the expressions inside.
 
 use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
-use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::ir::{AttrValue, Expr, Reducer, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::support::Arena;
 
 impl StructInfo {
@@ -323,7 +323,11 @@ impl AttrValue {
             | Self::Int(_)
             | Self::Float(_)
             | Self::Str(_)
-            | Self::DType(_) => vec![],
+            | Self::DType(_)
+            | Self::Buffer(_) => vec![],
+            // The bodies of functions have variables of their own.
+            Self::IndexMap(_) => vec![],
+            Self::Reducer(reducer) => reducer.identity.iter().collect(),
             Self::Expr(e) => vec![e],
             Self::List(items) => items.iter().flat_map(Self::exprs).collect(),
             Self::Dict(items) => items.values().flat_map(Self::exprs).collect(),
@@ -338,7 +342,13 @@ impl AttrValue {
             | Self::Int(_)
             | Self::Float(_)
             | Self::Str(_)
-            | Self::DType(_) => self.clone(),
+            | Self::DType(_)
+            | Self::Buffer(_)
+            | Self::IndexMap(_) => self.clone(),
+            Self::Reducer(reducer) => Self::Reducer(Reducer {
+                combine: reducer.combine.clone(),
+                identity: reducer.identity.iter().map(f).collect(),
+            }),
             Self::Expr(e) => Self::Expr(f(e)),
             Self::List(items) => Self::List(items.iter().map(|i| i.map_exprs(f)).collect()),
             Self::Dict(items) => Self::Dict(

@@ -83,6 +83,19 @@ impl Verifier<'_> {
         self.typed(what, e, e.dtype().with_lanes(lanes));
     }
 
+    /// Checks that a type has as many bits as the value that is read as one of it.
+    fn same_bits(&mut self, value: &Expr, dtype: DType) {
+        let found = value.dtype();
+        if found.bytes() != dtype.bytes() {
+            let (what, expected) = ("a reinterpreted value", format!("as many bits as {dtype}"));
+            self.error(PrimFuncErrorKind::Type {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+
     fn same_type(&mut self, op: &str, a: &Expr, b: &Expr) {
         let (left, right) = (a.dtype(), b.dtype());
         if left != right {
@@ -124,6 +137,10 @@ impl Verifier<'_> {
                 self.expr(a);
                 self.same_lanes("the operand of a cast", a, e.dtype().lanes);
             }
+            ExprKind::Reinterpret(a) => {
+                self.expr(a);
+                self.same_bits(a, e.dtype());
+            }
             ExprKind::Broadcast(a, _) => {
                 self.expr(a);
                 self.same_lanes("the operand of a broadcast", a, 1);
@@ -160,6 +177,14 @@ impl Verifier<'_> {
                 self.same_type("Ramp", base, stride);
             }
             ExprKind::Call(intrin, args) => self.call(*intrin, args),
+            ExprKind::External(_, args) => {
+                let takes = args
+                    .iter()
+                    .filter(|a| !matches!(a.kind(), ExprKind::Str(_)));
+                takes.for_each(|arg| self.expr(arg));
+            }
+            ExprKind::Str(_) => self.error(PrimFuncErrorKind::Text),
+            ExprKind::Data(buffer) => self.buffer_use(buffer, buffer.ndim()),
             ExprKind::Let { var, value, body } => {
                 self.expr(value);
                 self.typed("the value of a let", value, var.dtype());

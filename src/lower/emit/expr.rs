@@ -292,7 +292,22 @@ impl Emit<'_> {
                 lanes: _,
             }
             | ExprKind::Broadcast(_, _) => return self.vector_value(e),
+            ExprKind::Reinterpret(_) => return Err(self.unsupported("`T.reinterpret`")),
+            ExprKind::External(external, _) => {
+                return Err(self.unsupported(&format!("`T.{}`", external.name())));
+            }
+            ExprKind::Str(_) => return Err(self.unsupported("a text")),
+            ExprKind::Data(buffer) => {
+                return Err(self.unsupported(&format!("the address of `{}`", buffer.name())));
+            }
         })
+    }
+
+    fn unsupported(&self, what: &str) -> LowerError {
+        LowerError::Unsupported {
+            func: self.func.to_owned(),
+            what: what.to_owned(),
+        }
     }
 
     /// A value for a `let` with its type: loop-like integers stay in the index type.

@@ -37,6 +37,20 @@ pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
                 message: _,
             } => "an `assert`",
             Stmt::Evaluate(_) => "an evaluated expression",
+            Stmt::View {
+                buffer: _,
+                memory: _,
+                body: _,
+            } => "a view",
+            Stmt::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body: _,
+            } => "a remark",
+            Stmt::Break => "`break`",
+            Stmt::Continue => "`continue`",
+            Stmt::Return(_) => "`return`",
         };
         return Err(Rule::StatementOutsideBlocks { statement }.at([place]));
     }

@@ -90,6 +90,9 @@ impl Context<'_> {
         let Some(path) = dotted(&node.func) else {
             return Err(self.expected(&*node.func, "the name of a function"));
         };
+        if let Some(value) = self.function_call(node)? {
+            return Ok(value);
+        }
         let Some(name) = path
             .strip_prefix("T.")
             .or_else(|| path.strip_prefix("tir."))
@@ -115,8 +118,14 @@ impl Context<'_> {
             "nearbyint" => Some(Intrin::Round),
             _ => Intrin::ALL.into_iter().find(|i| i.name() == name),
         };
-        match intrin {
-            Some(intrin) => self.intrinsic(node, &path, intrin),
+        if let Some(intrin) = intrin {
+            return self.intrinsic(node, &path, intrin);
+        }
+        if let Some(value) = self.external(node, &path, name)? {
+            return Ok(value);
+        }
+        match self.written_out(node, &path, name)? {
+            Some(value) => Ok(value),
             None => self.special(node, &path, name),
         }
     }
@@ -230,7 +239,7 @@ impl Context<'_> {
                 let [value] = self.bind_all(node, path, ["a"])?;
                 Ok(self.condition(value)?.not())
             }
-            "likely" => {
+            "likely" | "ignore_loop_partition" => {
                 let [value] = self.bind_all(node, path, ["cond"])?;
                 self.condition(value)
             }

@@ -35,6 +35,8 @@ pub(super) struct Context<'a> {
     pub(super) type_vars: Vec<String>,
     /// Types of the scalars that the body of the current function declares (`n = T.int64()`), known before its parameters.
     pub(super) declared: HashMap<String, DType>,
+    /// Types of the scalars that functions return.
+    pub(super) results: HashMap<String, DType>,
     /// Name of the module's class.
     pub(super) module_name: Option<String>,
     /// What the graph functions share.
@@ -53,6 +55,7 @@ impl<'a> Context<'a> {
             functions: HashSet::new(),
             type_vars: vec![],
             declared: HashMap::new(),
+            results: HashMap::new(),
             module_name: None,
             graph: super::relax::Graph::default(),
             lets: 0,
@@ -143,6 +146,8 @@ impl<'a> Context<'a> {
     pub(super) fn string(&mut self, node: &ast::Expr) -> Parse<String> {
         if let ast::Expr::StringLiteral(s) = node {
             Ok(s.value.to_str().to_owned())
+        } else if let Some(text) = self.graph.text_of(node) {
+            Ok(text)
         } else {
             Err(self.expected(node, "a string"))
         }
@@ -169,9 +174,25 @@ impl<'a> Context<'a> {
     pub(super) fn dtype(&mut self, node: &ast::Expr) -> Parse<DType> {
         let name = match node {
             ast::Expr::StringLiteral(s) => s.value.to_str().to_owned(),
+            // The type of an address may say what is there.
+            ast::Expr::Call(call) if is_handle(call) => return Ok(DType::U64),
+            ast::Expr::Attribute(ast::ExprAttribute { value, attr, .. })
+                if attr == "ty" && value.as_call_expr().is_some_and(is_handle) =>
+            {
+                return Ok(DType::U64);
+            }
             ast::Expr::Attribute(a) => a.attr.to_string(),
             _ => return Err(self.expected(node, "a dtype")),
         };
+        match name.as_str() {
+            "handle" => return Ok(DType::U64),
+            // A call without a result counts as one that nobody reads.
+            "void" => return Ok(DType::I32),
+            scalable if scalable.contains("xvscale") => {
+                return Err(self.error(node, ScriptErrorKind::Vendor { name }));
+            }
+            _ => {}
+        }
         name.parse()
             .map_err(|_| self.error(node, ScriptErrorKind::UnknownDType { name }))
     }
@@ -202,6 +223,12 @@ impl<'a> Context<'a> {
             {
                 let [target] = self.bind_all(call, "T.target", ["target"])?;
                 self.attr_value(target)?
+            }
+            ast::Expr::Call(call) if let Some(function) = self.function_value(call)? => function,
+            ast::Expr::Name(name)
+                if let Some(Binding::Buffer(buffer)) = self.scopes.get(&name.id) =>
+            {
+                AttrValue::Buffer(buffer.clone())
             }
             _ if let Some(value) = int_literal(node) => AttrValue::Int(value),
             _ if let Some(value) = float_literal(node) => AttrValue::Float(value),
@@ -367,6 +394,11 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Whether this is `T.handle(…)`.
+fn is_handle(call: &ast::ExprCall) -> bool {
+    dotted(&call.func).as_deref() == Some("T.handle")
+}
+
 /// The type in `T.int64()`, `T.int64(is_size_var=True)`, `T.var("int64")` or `T.Var("n", "int64")`.
 fn declaration(node: &ast::Expr) -> Option<DType> {
     let ast::Expr::Call(call) = node else {
@@ -380,6 +412,12 @@ fn declaration(node: &ast::Expr) -> Option<DType> {
         return None;
     }
     let path = dotted(&call.func)?;
+    if is_handle(call) {
+        return Some(DType::U64);
+    }
+    if let ("TypeVar", [ast::Expr::StringLiteral(_)]) = (path.as_str(), &*call.arguments.args) {
+        return Some(DType::I64);
+    }
     let name = path
         .strip_prefix("T.")
         .or_else(|| path.strip_prefix("tir."))?;

@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 use super::context::{Context, Parse};
 use super::number::Number;
 use super::scope::Binding;
-use crate::ir::{Buffer, Expr, ExprKind, defined};
+use crate::ir::{Buffer, Expr, ExprKind, External, defined};
 use crate::script::ScriptErrorKind;
 use crate::tensor::scalar::{BinOp, Intrin};
 use crate::tensor::{DType, ScalarType};
@@ -28,7 +28,11 @@ impl Context<'_> {
             ast::Expr::UnaryOp(op) => self.unary(op),
             ast::Expr::BoolOp(op) => self.bool_op(op),
             ast::Expr::Compare(op) => self.compare(op),
-            ast::Expr::Subscript(subscript) => self.load(subscript),
+            ast::Expr::Subscript(subscript) => match self.buffer_extent(subscript)? {
+                Some(extent) => Ok(extent),
+                None => self.load(subscript),
+            },
+            ast::Expr::Attribute(attribute) => self.buffer_property(attribute),
             ast::Expr::Call(call) => self.call(call),
             ast::Expr::If(e) => {
                 let instead =
@@ -54,6 +58,11 @@ impl Context<'_> {
     /// Reads an expression that is stored into, or compared with, a value of this type: a number takes the type.
     pub(super) fn expr_as(&mut self, node: &ast::Expr, dtype: DType) -> Parse<Expr> {
         let value = self.expr(node)?;
+        // An undefined value is one of any type.
+        if let ExprKind::External(External::Undef, args) = value.kind() {
+            let undefined = ExprKind::External(External::Undef, args.clone());
+            return Ok(Expr::new(undefined, dtype));
+        }
         Ok(adopt(node, value, dtype))
     }
 
@@ -85,6 +94,7 @@ impl Context<'_> {
     fn scalar(&mut self, name: &ast::ExprName) -> Parse<Expr> {
         match self.lookup(name, &name.id)? {
             Binding::Var(var) => Ok(var.expr()),
+            Binding::Handle { index: _, var } => Ok(var.expr()),
             Binding::Buffer(buffer) if buffer.ndim() == 0 => Ok(Expr::load(&buffer, vec![])),
             other => {
                 let kind = ScriptErrorKind::WrongKind {

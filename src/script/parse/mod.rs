@@ -7,12 +7,14 @@ mod args;
 mod call;
 mod context;
 mod expr;
+mod external;
 mod module;
 mod nesting;
 mod number;
 mod relax;
 mod scope;
 mod tir;
+mod written_out;
 
 use super::error::{ScriptError, ScriptErrorKind, ScriptErrors};
 use crate::ir::Module;

@@ -74,6 +74,11 @@ fn read_function_names(cx: &mut Context<'_>, body: &[ast::Stmt]) {
         match stmt {
             ast::Stmt::FunctionDef(func) => {
                 cx.functions.insert(func.name.to_string());
+                let ret = func.returns.as_deref().and_then(dotted);
+                let ret = ret.as_deref().and_then(|path| path.strip_prefix("T."));
+                if let Some(Ok(dtype)) = ret.map(str::parse) {
+                    cx.results.insert(func.name.to_string(), dtype);
+                }
             }
             ast::Stmt::ClassDef(class) => read_function_names(cx, &class.body),
             _ => {}

@@ -2,8 +2,8 @@
 //!
 //! The depth of the syntax tree is bounded by open brackets, indentation, and operators in a row: `a + a + a …` is a tree as
 //! deep as it is long. One pass over the bytes counts them, knowing only strings, comments, numbers and brackets; where the
-//! text is not Python, so that the parser guesses, it rather counts too much. What holds code where no count would see it is
-//! refused: f-strings, and `lambda`, whose body a comma of its parameters does not end.
+//! text is not Python, so that the parser guesses, it rather counts too much. A `lambda` counts until the bracket around it closes,
+//! for a comma of its parameters does not end its body. What holds code where no count would see it is refused: f-strings.
 
 use crate::script::ScriptErrorKind;
 use crate::script::error::ScriptError;
@@ -30,19 +30,28 @@ pub(super) fn check(text: &str) -> Result<(), Box<ScriptError>> {
     Scan {
         bytes: text.as_bytes(),
         at: 0,
-        chains: vec![0],
+        chains: vec![Chain::default()],
         depth: 0,
         indents: vec![],
     }
     .run()
 }
 
+/// What counts inside of one bracket.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    /// Operators since the last comma, with what opened there.
+    operators: usize,
+    /// `lambda`s since the bracket opened.
+    lambdas: usize,
+}
+
 /// One pass over the text.
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// For the text outside all brackets and each open bracket: operators since the last comma, with what opened there.
-    chains: Vec<usize>,
+    /// For the text outside all brackets and each open bracket: what counts there.
+    chains: Vec<Chain>,
     /// Sum of `chains` and number of open brackets.
     depth: usize,
     /// Columns of the enclosing indented blocks.
@@ -59,7 +68,7 @@ impl Scan<'_> {
                 b'\n' | b'\r' => {
                     self.at += 1;
                     if self.chains.len() == 1 {
-                        self.reset_chain();
+                        self.end_chain();
                     }
                     // Also inside of brackets: where one is not closed, the parser goes on with the next line.
                     self.indentation()?;
@@ -67,11 +76,11 @@ impl Scan<'_> {
                 b'\\' => self.skip_escape(0),
                 b'(' | b'[' | b'{' => {
                     self.add(1)?;
-                    self.chains.push(0);
+                    self.chains.push(Chain::default());
                     self.at += 1;
                 }
                 b')' | b']' | b'}' => {
-                    self.reset_chain();
+                    self.end_chain();
                     if self.chains.len() > 1 {
                         self.chains.pop();
                     }
@@ -110,7 +119,7 @@ impl Scan<'_> {
 
     /// Counts an operator or bracket on the current chain.
     fn add(&mut self, count: usize) -> Result<(), Box<ScriptError>> {
-        *self.chains.last_mut().expect("the outermost chain stays") += count;
+        self.chain().operators += count;
         self.depth += count;
         if self.depth > LIMIT {
             return Err(self.too_deep(LIMIT));
@@ -119,8 +128,16 @@ impl Scan<'_> {
     }
 
     fn reset_chain(&mut self) {
-        let chain = self.chains.last_mut().expect("the outermost chain stays");
-        self.depth -= std::mem::take(chain);
+        self.depth -= std::mem::take(&mut self.chain().operators);
+    }
+
+    fn end_chain(&mut self) {
+        self.reset_chain();
+        self.depth -= std::mem::take(&mut self.chain().lambdas);
+    }
+
+    fn chain(&mut self) -> &mut Chain {
+        self.chains.last_mut().expect("the outermost chain stays")
     }
 
     fn skip_while(&mut self, keep: impl Fn(u8) -> bool) {
@@ -164,7 +181,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads a name or keyword. Keyword operators count; `lambda` and the prefix of an f-string are refused.
+    /// Reads a name or keyword. Keyword operators count; the prefix of an f-string is refused.
     fn word(&mut self) -> Result<(), Box<ScriptError>> {
         let start = self.at;
         self.skip_while(|b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
@@ -176,7 +193,9 @@ impl Scan<'_> {
             return Err(self.refused(start..self.at + 1, "an f-string"));
         }
         if word == b"lambda" {
-            return Err(self.refused(start..self.at, "`lambda`"));
+            self.add(1)?;
+            self.chain().operators -= 1;
+            self.chain().lambdas += 1;
         }
         const OPERATORS: [&[u8]; 9] = [
             b"not", b"and", b"or", b"if", b"else", b"await", b"in", b"is", b"yield",
@@ -239,6 +258,8 @@ mod tests {
             format!("'\\\r\n' + {}", "(".repeat(1000)),
             "\\(".repeat(1000),
             format!("x = 1\r{}", indented.replace('\n', "\r")),
+            "lambda a,: ".repeat(1000),
+            format!("({}", "lambda a,: ".repeat(1000)),
         ] {
             let error = check(&text).expect_err("it is too deep");
             assert!(matches!(error.kind, ScriptErrorKind::TooDeep { .. }));
@@ -247,12 +268,7 @@ mod tests {
 
     #[test]
     fn code_where_no_count_sees_it_is_refused() {
-        for text in [
-            "f\"{((\"",
-            "1f\"{((\"",
-            "\u{2603}f'{(('",
-            "lambda a,: lambda a,: a",
-        ] {
+        for text in ["f\"{((\"", "1f\"{((\"", "\u{2603}f'{(('"] {
             let error = check(text).expect_err("it holds code");
             assert!(matches!(error.kind, ScriptErrorKind::Unsupported { .. }));
         }

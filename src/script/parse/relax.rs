@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use ruff_python_ast as ast;
 use ruff_text_size::{Ranged, TextRange};
 
-use super::context::{Context, Parse, dotted};
+use super::context::{Context, Parse, dotted, int_literal};
 use super::scope::Binding;
 use crate::ir::graph::{
     self, Arg, Def, Globals, GraphBuilder, GraphError, GraphErrorKind, ValueId, dims,
@@ -36,12 +36,28 @@ pub(super) use global::global_infos;
 pub(super) struct Graph {
     /// The constants of `metadata = ...`, by key; `None` for those left out.
     metadata: HashMap<String, Vec<Option<Tensor>>>,
+    /// The texts of `metadata = ...`, by key.
+    texts: HashMap<String, Vec<String>>,
     /// What is known of the functions of the module.
     globals: Globals,
     /// Where each function and value was defined.
     places: HashMap<(String, Option<ValueId>), TextRange>,
     /// Functions that ask not to be checked.
     unchecked: Vec<String>,
+}
+
+impl Graph {
+    /// The text that `metadata["key"][index]` names, if it does.
+    pub(super) fn text_of(&self, node: &ast::Expr) -> Option<String> {
+        let node = node.as_subscript_expr()?;
+        let key = node.value.as_subscript_expr()?;
+        if key.value.as_name_expr()?.id != "metadata" {
+            return None;
+        }
+        let key = key.slice.as_string_literal_expr()?.value.to_str();
+        let index = usize::try_from(int_literal(&node.slice)?).ok()?;
+        self.texts.get(key)?.get(index).cloned()
+    }
 }
 
 /// Reads ahead what the functions declare, so that each may call those below it. Errors are left to [`function`].

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ir::graph::ValueId;
-use crate::ir::{Buffer, Var};
+use crate::ir::{Buffer, ThreadAxis, Var};
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -12,8 +12,15 @@ pub(super) enum Binding {
     Var(Var),
     /// A buffer of the loop dialect.
     Buffer(Buffer),
-    /// A parameter of the loop dialect that gets its buffer by `T.match_buffer`: its index.
-    Handle(usize),
+    /// A parameter of the loop dialect that gets its buffer by `T.match_buffer`.
+    Handle {
+        /// Its index.
+        index: usize,
+        /// Its address.
+        var: Var,
+    },
+    /// A thread of the launch that `T.env_thread` names.
+    Thread(ThreadAxis),
     /// A value of the graph dialect.
     Value {
         /// Number of functions around the one that defines it.
@@ -33,7 +40,8 @@ impl Binding {
         match self {
             Self::Var(_) => "a scalar variable",
             Self::Buffer(_) => "a buffer",
-            Self::Handle(_) => "a handle",
+            Self::Handle { index: _, var: _ } => "a handle",
+            Self::Thread(_) => "a thread that is not launched here",
             Self::Value { level: _, id: _ } => "a graph value",
             Self::Module => "the module",
             Self::Failed => "not defined",

@@ -1,7 +1,8 @@
 //! Prints arithmetic, with no more parentheses than Python needs.
 
 use super::namer::Namer;
-use crate::ir::{Expr, ExprKind, Range};
+use super::value;
+use crate::ir::{Expr, ExprKind, External, ExternalType, Range};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
 
@@ -123,6 +124,28 @@ fn with_level(namer: &mut Namer, e: &Expr) -> (String, Level) {
             atom(format!("T.Broadcast({}, {lanes})", expr(namer, value)))
         }
         ExprKind::Call(intrin, args) => atom(format!("T.{}({})", intrin.name(), list(namer, args))),
+        ExprKind::Reinterpret(value) => atom(format!(
+            "T.reinterpret(\"{}\", {})",
+            e.dtype(),
+            expr(namer, value)
+        )),
+        ExprKind::External(external, args) => {
+            if let (External::CallFunction, Some((name, args))) = (*external, args.split_first())
+                && let ExprKind::Str(name) = name.kind()
+            {
+                return atom(format!("Module.{name}({})", list(namer, args)));
+            }
+            let written = format!("\"{}\"", e.dtype());
+            let mut all: Vec<String> = args.iter().map(|arg| expr(namer, arg)).collect();
+            match external.result() {
+                ExternalType::Written => all.insert(0, written),
+                ExternalType::WrittenLast => all.push(written),
+                ExternalType::Fixed(_) | ExternalType::Operand(_) => {}
+            }
+            atom(format!("T.{}({})", external.name(), all.join(", ")))
+        }
+        ExprKind::Str(text) => atom(value::string(text)),
+        ExprKind::Data(buffer) => atom(format!("{}.data", namer.buffer(buffer))),
         ExprKind::Let { var, value, body } => {
             let value = expr(namer, value);
             namer.push();

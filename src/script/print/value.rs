@@ -2,7 +2,7 @@
 
 use super::expr;
 use super::namer::Namer;
-use crate::ir::{AttrValue, Attrs};
+use crate::ir::{AttrValue, Attrs, Lambda};
 use crate::tensor::ScalarType;
 
 /// An attribute value as a Python literal.
@@ -16,12 +16,36 @@ pub(super) fn value(namer: &mut Namer, v: &AttrValue) -> String {
         AttrValue::Str(text) => string(text),
         AttrValue::DType(dtype) => string(&dtype.to_string()),
         AttrValue::Expr(e) => expr::expr(namer, e),
+        AttrValue::Buffer(buffer) => namer.buffer(buffer),
+        AttrValue::IndexMap(map) => format!("T.index_map({})", lambda(namer, map)),
+        AttrValue::Reducer(reducer) => {
+            let identity = expr::list(namer, &reducer.identity);
+            let combine = lambda(namer, &reducer.combine);
+            format!("T.comm_reducer({combine}, [{identity}])")
+        }
         AttrValue::List(values) => {
             let values: Vec<String> = values.iter().map(|v| value(namer, v)).collect();
             format!("[{}]", values.join(", "))
         }
         AttrValue::Dict(attrs) => dict(namer, attrs),
     }
+}
+
+/// A Python function: one result alone, several as a tuple.
+fn lambda(namer: &mut Namer, f: &Lambda) -> String {
+    namer.push();
+    let params: Vec<String> = f.params.iter().map(|p| namer.define_var(p)).collect();
+    let params = if params.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", params.join(", "))
+    };
+    let body = match &f.results[..] {
+        [one] => expr::expr(namer, one),
+        many => format!("({})", expr::list(namer, many)),
+    };
+    namer.pop();
+    format!("lambda{params}: {body}")
 }
 
 /// Attributes as a dictionary.

@@ -3,8 +3,8 @@
 def main(A: T.Buffer((16,), "float32")):
     A[0] = T.max(lambda a, b: a)
 # expect-error:
-# error: `lambda` cannot be used here
-#   --> python_lambda.py:4:18
+# error: `T.max` needs the argument `b`
+#   --> python_lambda.py:4:12
 #   |
 # 4 |     A[0] = T.max(lambda a, b: a)
-#   |                  ^^^^^^
+#   |            ^^^^^^^^^^^^^^^^^^^^^

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::super::context::{Context, Parse, dotted, float_literal, int_literal};
 use crate::script::ScriptErrorKind;
 use crate::script::constant::{element_bytes, from_json};
+use crate::script::tvm_json::constants;
 use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, Tensor};
 
@@ -24,6 +25,19 @@ pub(in crate::script::parse) fn metadata(cx: &mut Context<'_>, value: &ast::Expr
     let Ok(Value::Object(lists)) = serde_json::from_str(&json) else {
         return Err(cx.error(text, bad("not a JSON object".to_owned())));
     };
+    if let Some(found) = constants(&lists) {
+        return match found {
+            Ok(found) => {
+                let some = |tensors: Vec<Tensor>| tensors.into_iter().map(Some).collect();
+                let tensors = found.tensors.into_iter();
+                let tensors = tensors.map(|(key, list)| (key, some(list)));
+                cx.graph.metadata.extend(tensors);
+                cx.graph.texts.extend(found.texts);
+                Ok(())
+            }
+            Err(error) => Err(cx.error(text, bad(error.to_string()))),
+        };
+    }
     for (key, list) in lists {
         let Value::Array(list) = list else {
             return Err(cx.error(text, bad(format!("\"{key}\" is not a list"))));
@@ -98,10 +112,23 @@ impl Context<'_> {
             ast::Expr::BooleanLiteral(b) => Scalar::Int(b.value.into()),
             _ if let Some(value) = int_literal(node) => Scalar::Int(value),
             _ if let Some(value) = float_literal(node) => Scalar::Float(value),
+            ast::Expr::StringLiteral(s) if let Some(value) = not_finite(s.value.to_str()) => {
+                Scalar::Float(value)
+            }
             _ => return Err(self.expected(node, "a number, `True` or `False`")),
         };
         out.push(number);
         Ok(())
+    }
+}
+
+/// A float that Python has no literal for.
+fn not_finite(text: &str) -> Option<f64> {
+    match text {
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
     }
 }
 

@@ -31,6 +31,7 @@ impl Context<'_> {
                 let items = items.iter().map(|item| self.struct_info(item));
                 Ok(StructInfo::Tuple(items.collect::<Parse<_>>()?))
             }
+            ("Tuple", None) => Ok(StructInfo::Tuple(vec![])),
             ("Shape", Some(call)) => self.shape_info(call),
             ("Shape", None) => Ok(StructInfo::Shape(ShapeInfo::Unknown)),
             ("Prim", Some(call)) => self.prim_info(call),

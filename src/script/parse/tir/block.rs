@@ -26,6 +26,8 @@ pub(super) struct BlockFrame {
     pub(super) annotations: Attrs,
     /// Loops and branches of the block around the current statement.
     pub(super) nested: usize,
+    /// Loops of the block around the current statement.
+    pub(super) loops: usize,
 }
 
 impl FuncParser<'_, '_> {
@@ -37,14 +39,12 @@ impl FuncParser<'_, '_> {
     /// A `with` statement: a block, or the init of the block around.
     pub(super) fn with(&mut self, node: &ast::StmtWith) -> Parse<Vec<Stmt>> {
         let expected = "`with T.block(\"name\"):` or `with T.init():`";
+        if let Some(stmts) = self.with_scopes(node)? {
+            return Ok(stmts);
+        }
         let [item] = &node.items[..] else {
             return Err(self.cx.expected(&node.items[1].context_expr, expected));
         };
-        if let ast::Expr::Call(call) = &item.context_expr
-            && dotted(&call.func).as_deref() == Some("T.LetStmt")
-        {
-            return self.let_block(node, item.optional_vars.as_deref(), call);
-        }
         if let Some(vars) = &item.optional_vars {
             return Err(self.cx.unsupported(
                 &**vars,
@@ -76,28 +76,6 @@ impl FuncParser<'_, '_> {
             }
             _ => Err(self.cx.expected(&item.context_expr, expected)),
         }
-    }
-
-    /// `with T.LetStmt(value) as v:`
-    fn let_block(
-        &mut self,
-        node: &ast::StmtWith,
-        name: Option<&ast::Expr>,
-        call: &ast::ExprCall,
-    ) -> Parse<Vec<Stmt>> {
-        let [value] = self.cx.bind_all(call, "T.LetStmt", ["value"])?;
-        let value = self.cx.expr(value)?;
-        let Some(ast::Expr::Name(name)) = name else {
-            return Err(self.cx.expected(call, "`as` and a name after it"));
-        };
-        self.cx.scopes.push();
-        let var = Var::new(name.id.as_str(), value.dtype());
-        self.cx
-            .scopes
-            .define(name.id.as_str(), Binding::Var(var.clone()));
-        let body = self.nested_body(&node.body);
-        self.cx.scopes.pop();
-        Ok(vec![Stmt::Let { var, value, body }])
     }
 
     fn block(&mut self, node: &ast::StmtWith, name: String) -> Parse<Vec<Stmt>> {

@@ -3,15 +3,17 @@
 use ruff_python_ast as ast;
 
 use super::{FuncParser, PendingParam};
-use crate::ir::{Buffer, BufferNode, BufferRegion, Expr, MatchBuffer, Range, Scope};
+use crate::ir::{
+    Attrs, Buffer, BufferHints, BufferNode, BufferRegion, Expr, MatchBuffer, Range, Scope, Var,
+};
 use crate::script::ScriptErrorKind;
-use crate::script::parse::context::{Parse, dotted, int_literal};
+use crate::script::parse::context::{Context, Parse, dotted, int_literal};
 use crate::script::parse::expr::extent;
 use crate::script::parse::scope::Binding;
 use crate::tensor::DType;
 
 /// Properties of a buffer in the order of the parameters of `T.Buffer`, `T.alloc_buffer` and, after the first, `T.match_buffer`.
-const PROPERTIES: [&str; 10] = [
+pub(super) const PROPERTIES: [&str; 11] = [
     "shape",
     "dtype",
     "data",
@@ -22,6 +24,7 @@ const PROPERTIES: [&str; 10] = [
     "offset_factor",
     "buffer_type",
     "axis_separators",
+    "annotations",
 ];
 
 impl FuncParser<'_, '_> {
@@ -31,6 +34,7 @@ impl FuncParser<'_, '_> {
             |f: &ast::Expr| matches!(dotted(f).as_deref(), Some("T.Buffer" | "tir.Buffer"));
         match node {
             ast::Expr::Call(call) if is_buffer(&call.func) => {
+                self.cx.refuse_vendor(call, "T.Buffer")?;
                 let args = self.cx.bind(call, "T.Buffer", PROPERTIES, 1)?;
                 self.make_buffer(name, args).map(Some)
             }
@@ -52,12 +56,12 @@ impl FuncParser<'_, '_> {
     }
 
     /// A buffer with these [`PROPERTIES`]; the shape is there.
-    fn make_buffer(
+    pub(super) fn make_buffer(
         &mut self,
         name: &str,
-        [shape, dtype, data, strides, elem_offset, scope, hints @ ..]: [Option<&ast::Expr>; 10],
+        [shape, dtype, data, strides, elem_offset, scope, hints @ ..]: [Option<&ast::Expr>; 11],
     ) -> Parse<Buffer> {
-        self.default_hints(hints)?;
+        let hints = self.hints(hints)?;
         if let Some(data) = data.filter(|d| !d.is_none_literal_expr()) {
             return Err(self.cx.unsupported(data, "a data pointer", ""));
         }
@@ -73,6 +77,10 @@ impl FuncParser<'_, '_> {
         };
         let elem_offset = match elem_offset.filter(|e| !e.is_none_literal_expr()) {
             Some(offset) => Some(self.cx.integer_scalar(offset)?).filter(|e| !e.is_zero()),
+            // The offset is a multiple of the factor: some number.
+            None if hints.offset_factor > 1 => {
+                Some(Var::new(format!("{name}_elem_offset"), DType::I32).expr())
+            }
             None => None,
         };
         let scope = match scope {
@@ -86,51 +94,61 @@ impl FuncParser<'_, '_> {
             strides,
             elem_offset,
             scope,
-            producer: None,
+            hints,
         }))
     }
 
-    /// Refuses what would promise or ask for more than a plain buffer: an alignment, offsets of a multiple, broadcast dimensions,
-    /// axes kept apart.
-    fn default_hints(
+    /// What is said of a buffer beyond its elements. Broadcast dimensions would change the meaning of its indices: they are refused.
+    fn hints(
         &mut self,
-        [align, offset_factor, buffer_type, separators]: [Option<&ast::Expr>; 4],
-    ) -> Parse<()> {
-        let int = |node: &ast::Expr, values: &[i64]| {
-            int_literal(node).is_some_and(|value| values.contains(&value))
-        };
-        let text = |node: &ast::Expr| {
+        [align, offset_factor, buffer_type, separators, annotations]: [Option<&ast::Expr>; 5],
+    ) -> Parse<BufferHints> {
+        let is_default = |node: &ast::Expr| {
             let text = node.as_string_literal_expr().map(|s| s.value.to_str());
             matches!(text, Some("" | "default"))
         };
-        let empty = |node: &ast::Expr| match node {
-            ast::Expr::List(list) => list.is_empty(),
-            ast::Expr::Tuple(tuple) => tuple.is_empty(),
-            _ => node.is_none_literal_expr(),
-        };
-        let hints = [
-            // TVM aligns buffers to 64 bytes where nothing is said.
-            align.filter(|node| !int(node, &[-1, 0, 64])),
-            offset_factor.filter(|node| !int(node, &[0, 1])),
-            buffer_type.filter(|node| !text(node)),
-            separators.filter(|node| !empty(node)),
-        ];
-        match hints.into_iter().flatten().next() {
-            None => Ok(()),
-            Some(node) => {
-                let instead = "buffers here have no alignment, offset factor, type or axis separators of their own";
-                Err(self
-                    .cx
-                    .unsupported(node, "this property of a buffer", instead))
-            }
+        if let Some(node) = buffer_type.filter(|node| !is_default(node)) {
+            let instead = "buffers here have no dimensions that are broadcast";
+            return Err(self
+                .cx
+                .unsupported(node, "this property of a buffer", instead));
         }
+        let mut int = |node: Option<&ast::Expr>, usual: &[i64]| match node {
+            Some(node) if !node.is_none_literal_expr() => {
+                let value = self.cx.integer(node)?;
+                Ok(if usual.contains(&value) { 0 } else { value })
+            }
+            _ => Ok(0),
+        };
+        // TVM aligns buffers to 64 bytes where nothing is said.
+        let align = int(align, &[-1, 64])?;
+        let offset_factor = int(offset_factor, &[1])?;
+        let separators = separators.filter(|node| !node.is_none_literal_expr());
+        let axis_separators = match separators {
+            Some(node) => {
+                let items = Context::elements(node).iter();
+                items
+                    .map(|item| self.cx.integer(item))
+                    .collect::<Parse<_>>()?
+            }
+            None => vec![],
+        };
+        Ok(BufferHints {
+            align,
+            offset_factor,
+            axis_separators,
+            annotations: match annotations {
+                Some(node) => self.cx.attrs(node)?,
+                None => Attrs::new(),
+            },
+        })
     }
 
     /// Extents or strides; integers take the widest type among the other extents.
     fn extents(&mut self, node: &ast::Expr) -> Parse<Vec<Expr>> {
         let dims = self.cx.extents(node, DType::I32)?;
         let wide = dims.iter().any(|d| d.dtype() == DType::I64);
-        let nodes = crate::script::parse::context::Context::elements(node);
+        let nodes = Context::elements(node);
         Ok(dims
             .into_iter()
             .zip(nodes)
@@ -145,9 +163,23 @@ impl FuncParser<'_, '_> {
     }
 
     /// `A = T.alloc_buffer(...)`: a buffer of the block around.
-    pub(super) fn alloc_buffer(&mut self, name: &ast::ExprName, call: &ast::ExprCall) -> Parse<()> {
-        let args = self.cx.bind(call, "T.alloc_buffer", PROPERTIES, 1)?;
-        let buffer = self.make_buffer(&name.id, args)?;
+    pub(super) fn alloc_buffer(
+        &mut self,
+        name: &ast::ExprName,
+        call: &ast::ExprCall,
+        path: &str,
+    ) -> Parse<()> {
+        let args = self.cx.bind(call, path, PROPERTIES, 1)?;
+        let scope = match path {
+            "T.alloc_local" => Some(Scope::Local),
+            "T.alloc_shared" => Some(Scope::Shared),
+            _ => None,
+        };
+        let mut buffer = self.make_buffer(&name.id, args)?;
+        if let Some(scope) = scope {
+            let node = buffer.node().clone();
+            buffer = Buffer::from_node(BufferNode { scope, ..node });
+        }
         self.frame().alloc_buffers.push(buffer.clone());
         self.cx
             .scopes
@@ -169,13 +201,14 @@ impl FuncParser<'_, '_> {
             PROPERTIES[7],
             PROPERTIES[8],
             PROPERTIES[9],
+            PROPERTIES[10],
         ];
         let [source, args @ ..] = self.cx.bind(call, "T.match_buffer", names, 2)?;
         let source = source.expect("it is a required argument");
         let buffer = self.make_buffer(&name.id, args)?;
         let handle = match source {
             ast::Expr::Name(source) => match self.cx.lookup(source, &source.id)? {
-                Binding::Handle(index) => Some(index),
+                Binding::Handle { index, var: _ } => Some(index),
                 _ => None,
             },
             _ => None,

@@ -4,7 +4,7 @@ use ruff_python_ast as ast;
 
 use super::FuncParser;
 use super::buffer::between;
-use crate::ir::{Attrs, Loop, LoopKind, Range, Stmt, ThreadAxis, Var};
+use crate::ir::{Attrs, Expr, Loop, LoopKind, Range, Stmt, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
@@ -12,6 +12,8 @@ use crate::script::parse::scope::Binding;
 /// A loop without its variable and body.
 struct Header {
     range: Range,
+    /// Distance of the values, if it is not 1.
+    step: Option<Expr>,
     kind: LoopKind,
     annotations: Attrs,
 }
@@ -50,6 +52,7 @@ impl FuncParser<'_, '_> {
         }
         self.deeper(&*node.target, names.len().saturating_sub(1))?;
         let mut loops = Vec::new();
+        let mut values = Vec::new();
         for (name, header) in names.iter().zip(headers) {
             let ast::Expr::Name(name) = name else {
                 return Err(self.cx.expected(name, "the name of a loop variable"));
@@ -61,19 +64,31 @@ impl FuncParser<'_, '_> {
                 return Err(self.cx.error(name, kind));
             }
             let var = Var::new(name.id.as_str(), header.range.extent.dtype());
-            self.loop_ranges.insert(var.clone(), header.range.clone());
             self.cx
                 .scopes
                 .define(name.id.as_str(), Binding::Var(var.clone()));
+            let (var, range) = match header.step {
+                None => (var, header.range),
+                Some(step) => {
+                    let (counter, range, value) = stepped(&var, &header.range, &step);
+                    values.push((var, value));
+                    (counter, range)
+                }
+            };
+            self.loop_ranges.insert(var.clone(), range.clone());
             loops.push(self.func.loops.push(Loop {
                 var,
-                min: header.range.min,
-                extent: header.range.extent,
+                min: range.min,
+                extent: range.extent,
                 kind: header.kind,
                 annotations: header.annotations,
             }));
         }
-        let mut body = self.nested_body(&node.body);
+        self.deeper(&*node.target, values.len())?;
+        let mut body = self.loop_body(&node.body);
+        for (var, value) in values.into_iter().rev() {
+            body = vec![Stmt::Let { var, value, body }];
+        }
         for id in loops.into_iter().rev() {
             self.func.tree.set_body(id, body);
             body = vec![Stmt::Loop(id)];
@@ -94,10 +109,11 @@ impl FuncParser<'_, '_> {
             "T.unroll" => LoopKind::Unrolled,
             "T.grid" => {
                 let extents = self.cx.positional(call, "T.grid")?;
-                let zero = crate::ir::Expr::i32(0);
+                let zero = Expr::i32(0);
                 let headers = extents.iter().map(|extent| {
                     Ok(Header {
                         range: between(zero.clone(), &self.cx.integer_scalar(extent)?),
+                        step: None,
                         kind: LoopKind::Serial,
                         annotations: Attrs::new(),
                     })
@@ -115,20 +131,27 @@ impl FuncParser<'_, '_> {
             let names = ["start", "stop", "annotations", "step"];
             self.cx.bind(call, &path, names, 1)?
         };
-        if let Some(step) = step {
-            return Err(self.cx.unsupported(
-                step,
-                "a loop step",
-                "write `for i in range(n // step)` and use `i * step`",
-            ));
-        }
         let range = self.loop_range(start, stop)?;
+        let step = match step.filter(|step| !step.is_none_literal_expr()) {
+            Some(step) => Some(self.step(step)?).filter(|step| !step.is_one()),
+            None => None,
+        };
         let annotations = self.annotations(annotations)?;
         Ok(vec![Header {
             range,
+            step,
             kind,
             annotations,
         }])
+    }
+
+    /// The step of a loop, which goes upwards.
+    fn step(&mut self, node: &ast::Expr) -> Parse<Expr> {
+        let step = self.cx.integer_scalar(node)?;
+        match step.as_int() {
+            Some(..=0) => Err(self.cx.expected(node, "a step of at least 1")),
+            _ => Ok(step),
+        }
     }
 
     fn thread_binding(&mut self, call: &ast::ExprCall) -> Parse<Header> {
@@ -146,14 +169,10 @@ impl FuncParser<'_, '_> {
             };
             return Err(self.cx.error(call, kind));
         };
-        let name = self.cx.string(thread)?;
-        let Some(axis) = ThreadAxis::parse(&name) else {
-            return Err(self
-                .cx
-                .error(thread, ScriptErrorKind::UnknownThread { name }));
-        };
+        let axis = self.thread_axis(thread)?;
         Ok(Header {
             range: self.loop_range(start, stop)?,
+            step: None,
             kind: LoopKind::ThreadBinding(axis),
             annotations: self.annotations(annotations)?,
         })
@@ -172,11 +191,28 @@ impl FuncParser<'_, '_> {
             .cx
             .integer_scalar(start.expect("it is a required argument"))?;
         Ok(match stop.filter(|s| !s.is_none_literal_expr()) {
-            None => between(crate::ir::Expr::i32(0), &first),
+            None => between(Expr::i32(0), &first),
             Some(stop) => {
                 let stop = self.cx.integer_scalar(stop)?;
                 between(first, &stop)
             }
         })
     }
+}
+
+/// A loop with a step as one without: the variable that counts its iterations, how many there are, and the value of the variable
+/// of the loop in each.
+fn stepped(var: &Var, range: &Range, step: &Expr) -> (Var, Range, Expr) {
+    let dtype = range.extent.dtype();
+    let step = step.cast(dtype);
+    let count = match (range.extent.as_int(), step.as_int()) {
+        (Some(extent), Some(step)) => {
+            let whole = i64::from(extent % step != 0) + extent / step;
+            Expr::int(whole.max(0), dtype)
+        }
+        _ => (range.extent.clone() + &step - 1).floor_div(step.clone()),
+    };
+    let counter = Var::new(format!("{}_step", var.name()), dtype);
+    let value = range.min.cast(dtype) + counter.expr() * step;
+    (counter, Range::to(count), value)
 }

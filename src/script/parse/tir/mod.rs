@@ -3,12 +3,12 @@
 mod block;
 mod buffer;
 mod loops;
+mod scope;
 mod stmt;
 
 use std::collections::HashMap;
 
 use ruff_python_ast as ast;
-use ruff_text_size::Ranged;
 
 use super::context::{Context, Parse, dotted};
 use super::scope::Binding;
@@ -16,6 +16,7 @@ use crate::ir::{Block, BlockId, Buffer, Param, PrimFunc, Range, Stmt, Var};
 use crate::script::ScriptErrorKind;
 use crate::tensor::DType;
 use block::BlockFrame;
+use buffer::PROPERTIES;
 
 /// Type of the variable that stands for the handle of a buffer parameter.
 const HANDLE: DType = DType::U64;
@@ -31,6 +32,7 @@ pub(super) fn prim_func(
         cx,
         func: PrimFunc::new(func.name.as_str(), vec![]),
         params: vec![],
+        scalars: HashMap::new(),
         blocks: vec![BlockFrame::default()],
         loop_ranges: HashMap::new(),
         depth: 0,
@@ -38,6 +40,12 @@ pub(super) fn prim_func(
     let parsed = parser.parse(func, decorator);
     cx.scopes.pop();
     parsed
+}
+
+/// The type of a scalar parameter, if it is one.
+fn scalar_type(param: &ast::Parameter) -> Option<DType> {
+    let path = param.annotation.as_deref().and_then(dotted)?;
+    path.strip_prefix("T.")?.parse().ok()
 }
 
 /// A parameter while the function is read: a handle gets its buffer by `T.match_buffer` in the body.
@@ -51,6 +59,8 @@ struct FuncParser<'c, 'a> {
     cx: &'c mut Context<'a>,
     func: PrimFunc,
     params: Vec<PendingParam>,
+    /// Scalar parameters whose place among the others is still to come.
+    scalars: HashMap<String, Var>,
     /// The blocks around the current statement, the root block first.
     blocks: Vec<BlockFrame>,
     /// Values of the loop variables in scope, for `T.axis.remap`.
@@ -70,7 +80,7 @@ impl FuncParser<'_, '_> {
         let body = self.body(&node.body);
         header?;
         let root = self.blocks.pop().expect("the root frame stays");
-        self.finish_params(node)?;
+        self.finish_params();
         self.finish_root(root, body);
         Ok(self.func)
     }
@@ -90,13 +100,25 @@ impl FuncParser<'_, '_> {
         }
         if let Some(returns) = &node.returns
             && !returns.is_none_literal_expr()
+            && dotted(returns).as_deref() != Some("T.void")
         {
-            let instead = "outputs of a loop program are its last parameters";
-            return Err(self.cx.unsupported(&**returns, "a result type", instead));
+            self.func.ret = Some(self.cx.dtype(returns)?);
         }
         let params = &node.parameters;
         if let Some(variadic) = params.vararg.as_ref().or(params.kwarg.as_ref()) {
             return Err(self.cx.unsupported(&**variadic, "a variadic parameter", ""));
+        }
+        // A buffer may name scalar parameters after it.
+        for param in params.iter_non_variadic_params() {
+            let param = &param.parameter;
+            let name = param.name.as_str();
+            if let Some(dtype) = scalar_type(param)
+                && !self.scalars.contains_key(name)
+            {
+                let var = Var::new(name, dtype);
+                self.cx.scopes.define(name, Binding::Var(var.clone()));
+                self.scalars.insert(name.to_owned(), var);
+            }
         }
         let mut result = Ok(());
         for param in params.iter_non_variadic_params() {
@@ -110,6 +132,10 @@ impl FuncParser<'_, '_> {
 
     fn param(&mut self, node: &ast::Parameter) -> Parse<()> {
         let name = node.name.as_str();
+        if let Some(var) = self.scalars.remove(name) {
+            self.params.push(PendingParam::Scalar(var));
+            return Ok(());
+        }
         if self.cx.scopes.defines_here(name) {
             let name = name.to_owned();
             return Err(self
@@ -153,11 +179,17 @@ impl FuncParser<'_, '_> {
             .or_else(|| path.strip_prefix("tir."))
         {
             Some("handle") => {
+                let handle = Var::new(name, HANDLE);
+                let index = self.params.len();
+                let binding = Binding::Handle {
+                    index,
+                    var: handle.clone(),
+                };
                 let param = PendingParam::Handle {
-                    handle: Var::new(name, HANDLE),
+                    handle,
                     buffer: None,
                 };
-                Ok((Binding::Handle(self.params.len()), param))
+                Ok((binding, param))
             }
             Some(dtype) if let Ok(dtype) = dtype.parse() => {
                 let var = Var::new(name, dtype);
@@ -167,8 +199,9 @@ impl FuncParser<'_, '_> {
         }
     }
 
-    fn finish_params(&mut self, node: &ast::StmtFunctionDef) -> Parse<()> {
-        for (param, node) in self.params.drain(..).zip(node.parameters.iter()) {
+    /// A handle without a buffer is an address, of which nothing is known.
+    fn finish_params(&mut self) {
+        for param in self.params.drain(..) {
             self.func.params.push(match param {
                 PendingParam::Scalar(var) => Param::Scalar(var),
                 PendingParam::Handle {
@@ -178,15 +211,9 @@ impl FuncParser<'_, '_> {
                 PendingParam::Handle {
                     handle,
                     buffer: None,
-                } => {
-                    let name = handle.name().to_owned();
-                    return Err(self
-                        .cx
-                        .error(&node.range(), ScriptErrorKind::UnmatchedHandle { name }));
-                }
+                } => Param::Scalar(handle),
             });
         }
-        Ok(())
     }
 
     /// Makes the root block. One explicit block without iter variables, named `root`, that is the whole body is the root.

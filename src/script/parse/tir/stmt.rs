@@ -4,25 +4,21 @@ use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
 use super::FuncParser;
+use super::scope::Header;
 use crate::ir::{Buffer, Expr, Stmt, Var};
 use crate::script::ScriptErrorKind;
-use crate::script::parse::context::{Parse, dotted};
+use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
 use crate::tensor::DType;
 
 /// Statements, `let`s included, that may nest.
 const DEPTH_LIMIT: usize = 200;
 
-/// A variable and its value, with the rest of the body still to be read.
-struct LetHeader {
-    var: Var,
-    value: Expr,
-}
-
 /// What a statement gave.
 enum Parsed {
     Stmts(Vec<Stmt>),
-    Let(LetHeader),
+    /// The rest of the body is inside of these, the first outermost.
+    Scopes(Vec<Header>),
 }
 
 impl FuncParser<'_, '_> {
@@ -38,9 +34,14 @@ impl FuncParser<'_, '_> {
             let parsed = self.stmt(stmt);
             match parsed {
                 Ok(Parsed::Stmts(stmts)) => out.extend(stmts),
-                Ok(Parsed::Let(LetHeader { var, value })) => {
-                    let body = self.body(&stmts[at + 1..]);
-                    out.push(Stmt::Let { var, value, body });
+                Ok(Parsed::Scopes(headers)) if headers.is_empty() => {}
+                Ok(Parsed::Scopes(headers)) => {
+                    let more = headers.len() - 1;
+                    let body = match self.deeper(stmt, more) {
+                        Ok(()) => self.body(&stmts[at + 1..]),
+                        Err(_) => vec![],
+                    };
+                    out.extend(self.close_all(headers, body));
                     self.depth = around;
                     return out;
                 }
@@ -71,6 +72,23 @@ impl FuncParser<'_, '_> {
         body
     }
 
+    /// The body of a loop.
+    pub(super) fn loop_body(&mut self, stmts: &[ast::Stmt]) -> Vec<Stmt> {
+        self.frame().loops += 1;
+        let body = self.nested_body(stmts);
+        self.frame().loops -= 1;
+        body
+    }
+
+    /// The statement, which belongs into a loop of the block around.
+    fn in_loop(&mut self, node: &impl Ranged, stmt: Stmt) -> Parse<Stmt> {
+        if self.frame().loops > 0 {
+            return Ok(stmt);
+        }
+        let instead = "it belongs into a loop, in the same block as the loop";
+        Err(self.cx.unsupported(node, "`break` or `continue`", instead))
+    }
+
     fn define_targets_failed(&mut self, stmt: &ast::Stmt) {
         match stmt {
             ast::Stmt::Assign(assign) => {
@@ -91,13 +109,13 @@ impl FuncParser<'_, '_> {
                     return Err(self.cx.unsupported(first, "`else` of a loop", ""));
                 }
                 let cond = self.cx.condition(&node.test)?;
-                let body = self.nested_body(&node.body);
+                let body = self.loop_body(&node.body);
                 vec![Stmt::While { cond, body }]
             }
             ast::Stmt::Assert(node) => {
                 let cond = self.cx.condition(&node.test)?;
                 let message = match &node.msg {
-                    Some(message) => self.cx.string(message)?,
+                    Some(message) => self.message(message)?,
                     None => String::new(),
                 };
                 vec![Stmt::Assert { cond, message }]
@@ -105,19 +123,11 @@ impl FuncParser<'_, '_> {
             ast::Stmt::Assign(node) => return self.assign(node),
             ast::Stmt::AnnAssign(node) => return self.annotated(node),
             ast::Stmt::AugAssign(node) => vec![self.augmented(node)?],
-            ast::Stmt::Expr(node) => self.expr_stmt(node)?,
+            ast::Stmt::Expr(node) => return self.expr_stmt(node),
             ast::Stmt::Pass(_) => vec![],
-            ast::Stmt::Return(_) => {
-                let instead = "outputs of a loop program are its last parameters";
-                return Err(self.cx.unsupported(stmt, "`return`", instead));
-            }
-            ast::Stmt::Break(_) | ast::Stmt::Continue(_) => {
-                return Err(self.cx.unsupported(
-                    stmt,
-                    "`break` or `continue`",
-                    "write the condition with `while` or `if`",
-                ));
-            }
+            ast::Stmt::Return(node) => vec![self.return_(node)?],
+            ast::Stmt::Break(_) => vec![self.in_loop(stmt, Stmt::Break)?],
+            ast::Stmt::Continue(_) => vec![self.in_loop(stmt, Stmt::Continue)?],
             ast::Stmt::FunctionDef(node) => {
                 return Err(self.cx.unsupported(
                     &node.name,
@@ -134,6 +144,19 @@ impl FuncParser<'_, '_> {
             }
         };
         Ok(Parsed::Stmts(stmts))
+    }
+
+    /// What an assertion says: a text, or an exception with the parts of one, `("ValueError", ["a", "b"])`.
+    fn message(&mut self, node: &ast::Expr) -> Parse<String> {
+        match node {
+            ast::Expr::Tuple(exception)
+                if let [ast::Expr::StringLiteral(_), parts] = &exception.elts[..] =>
+            {
+                let parts = Context::elements(parts).iter();
+                parts.map(|part| self.cx.string(part)).collect()
+            }
+            _ => self.cx.string(node),
+        }
     }
 
     fn branch(&mut self, node: &ast::StmtIf) -> Parse<Vec<Stmt>> {
@@ -181,10 +204,21 @@ impl FuncParser<'_, '_> {
                 self.axis(target, call, &path)?;
                 return Ok(Parsed::Stmts(vec![]));
             }
+            self.cx.refuse_vendor(call, &path)?;
+            if let Some(headers) = self.scope_headers(call, &path, Some(target))? {
+                return Ok(Parsed::Scopes(headers));
+            }
             if let ast::Expr::Name(name) = target {
                 match path.as_str() {
-                    "T.alloc_buffer" | "T.sblock_alloc_buffer" => {
-                        self.alloc_buffer(name, call)?;
+                    "T.alloc_buffer"
+                    | "T.sblock_alloc_buffer"
+                    | "T.alloc_local"
+                    | "T.alloc_shared" => {
+                        self.alloc_buffer(name, call, &path)?;
+                        return Ok(Parsed::Stmts(vec![]));
+                    }
+                    "T.env_thread" => {
+                        self.env_thread(name, call)?;
                         return Ok(Parsed::Stmts(vec![]));
                     }
                     "T.match_buffer" => {
@@ -202,7 +236,7 @@ impl FuncParser<'_, '_> {
             }
             ast::Expr::Name(name) => {
                 let value = self.cx.expr(&node.value)?;
-                Ok(Parsed::Let(self.define_let(name, value)))
+                Ok(Parsed::Scopes(vec![self.define_let(name, value)]))
             }
             _ => Err(self
                 .cx
@@ -240,15 +274,15 @@ impl FuncParser<'_, '_> {
                 value
             }
         };
-        Ok(Parsed::Let(self.define_let(name, value)))
+        Ok(Parsed::Scopes(vec![self.define_let(name, value)]))
     }
 
-    fn define_let(&mut self, name: &ast::ExprName, value: Expr) -> LetHeader {
+    pub(super) fn define_let(&mut self, name: &ast::ExprName, value: Expr) -> Header {
         let var = Var::new(name.id.as_str(), value.dtype());
         self.cx
             .scopes
             .define(name.id.as_str(), Binding::Var(var.clone()));
-        LetHeader { var, value }
+        Header::Let { var, value }
     }
 
     /// `A[i] += value`
@@ -315,7 +349,20 @@ impl FuncParser<'_, '_> {
         })
     }
 
-    fn expr_stmt(&mut self, node: &ast::StmtExpr) -> Parse<Vec<Stmt>> {
+    fn expr_stmt(&mut self, node: &ast::StmtExpr) -> Parse<Parsed> {
+        let ast::Expr::Call(call) = &*node.value else {
+            return self.effect(node).map(Parsed::Stmts);
+        };
+        let path = dotted(&call.func).unwrap_or_default();
+        self.cx.refuse_vendor(call, &path)?;
+        match self.scope_headers(call, &path, None)? {
+            Some(headers) => Ok(Parsed::Scopes(headers)),
+            None => self.effect(node).map(Parsed::Stmts),
+        }
+    }
+
+    /// An expression as a statement.
+    fn effect(&mut self, node: &ast::StmtExpr) -> Parse<Vec<Stmt>> {
         let ast::Expr::Call(call) = &*node.value else {
             if node.value.is_string_literal_expr() {
                 return Ok(vec![]);
@@ -340,8 +387,15 @@ impl FuncParser<'_, '_> {
             // What is assumed needs no check: it is a hint, kept as an expression.
             "T.evaluate" | "T.assume" => {
                 let [value] = self.cx.bind_all(call, &path, ["value"])?;
+                if let ast::Expr::Call(inner) = value
+                    && let Some(stmt) = self.jump(inner)?
+                {
+                    return Ok(vec![stmt]);
+                }
                 Ok(vec![Stmt::Evaluate(self.cx.expr(value)?)])
             }
+            _ if let Some(stmt) = self.jump(call)? => Ok(vec![stmt]),
+            _ if self.cx.is_function(&path) => Ok(vec![Stmt::Evaluate(self.cx.call(call)?)]),
             _ => {
                 let known = [
                     "T.evaluate",
@@ -362,5 +416,25 @@ impl FuncParser<'_, '_> {
                 ))
             }
         }
+    }
+
+    /// `T.break_loop()`, `T.continue_loop()` and `T.ret(value)`.
+    fn jump(&mut self, call: &ast::ExprCall) -> Parse<Option<Stmt>> {
+        let path = dotted(&call.func).unwrap_or_default();
+        Ok(Some(match path.as_str() {
+            "T.break_loop" => {
+                let [] = self.cx.bind(call, &path, [], 0)?;
+                self.in_loop(call, Stmt::Break)?
+            }
+            "T.continue_loop" => {
+                let [] = self.cx.bind(call, &path, [], 0)?;
+                self.in_loop(call, Stmt::Continue)?
+            }
+            "T.ret" => {
+                let [value] = self.cx.bind_all(call, &path, ["val"])?;
+                self.result(value)?
+            }
+            _ => return Ok(None),
+        }))
     }
 }

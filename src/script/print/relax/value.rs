@@ -124,7 +124,7 @@ impl Printer<'_, '_> {
     ) -> String {
         let mut parts = Vec::new();
         let function = match callee {
-            Callee::Op(op) => op.to_string(),
+            Callee::Op(name) => format!("R.{name}"),
             Callee::Global(name) => format!("cls.{name}"),
             Callee::Value(id) => self.name(0, *id),
             Callee::Packed(name) => {
@@ -179,6 +179,10 @@ fn scalar(tensor: &Tensor) -> Option<String> {
             Some(format!("{:?}", v as f32))
         }
         Scalar::Float(v) if v.is_finite() => Some(format!("{v:?}")),
+        Scalar::Float(v) if v.is_infinite() => {
+            Some(if v > 0.0 { "\"inf\"" } else { "\"-inf\"" }.to_owned())
+        }
+        // The text does not say which NaN it is.
         Scalar::Float(_) => None,
     }
 }

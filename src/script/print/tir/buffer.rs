@@ -46,7 +46,7 @@ impl Printer<'_> {
     }
 
     /// Shape, and what is not as usual of the rest.
-    fn properties(&mut self, buffer: &Buffer) -> String {
+    pub(super) fn properties(&mut self, buffer: &Buffer) -> String {
         let node = buffer.node();
         let mut text = expr::shape(&mut self.namer, &node.shape);
         if node.dtype != DType::F32 {
@@ -62,6 +62,20 @@ impl Printer<'_> {
         }
         if node.scope != Scope::Global {
             text.push_str(&format!(", scope={}", value::string(node.scope.name())));
+        }
+        let hints = &node.hints;
+        if hints.align != 0 {
+            text.push_str(&format!(", align={}", hints.align));
+        }
+        if hints.offset_factor != 0 {
+            text.push_str(&format!(", offset_factor={}", hints.offset_factor));
+        }
+        if !hints.axis_separators.is_empty() {
+            text.push_str(&format!(", axis_separators={:?}", hints.axis_separators));
+        }
+        if !hints.annotations.is_empty() {
+            let annotations = value::dict(&mut self.namer, &hints.annotations);
+            text.push_str(&format!(", annotations={annotations}"));
         }
         text
     }

@@ -4,13 +4,13 @@ mod block;
 mod buffer;
 mod stmt;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::namer::Namer;
 use super::value;
 use super::writer::Writer;
-use crate::ir::{Block, Buffer, Expr, Param, Place, PrimFunc, Var};
+use crate::ir::{Block, BlockId, Buffer, Expr, Param, Place, PrimFunc, Stmt, Var};
 
 /// A loop program; gives the bytes of each loop and block.
 pub(super) fn print(out: &mut Writer, func: &PrimFunc) -> HashMap<Place, Range<usize>> {
@@ -43,8 +43,9 @@ impl Printer<'_> {
         let params: Vec<(String, Option<String>)> =
             func.params.iter().map(|p| self.param(p)).collect();
         let list: Vec<&str> = params.iter().map(|(param, _)| param.as_str()).collect();
+        let ret = func.ret.map_or(String::new(), |ret| format!(" -> T.{ret}"));
         self.out
-            .line(format!("def {}({}):", func.name, list.join(", ")));
+            .line(format!("def {}({}){ret}:", func.name, list.join(", ")));
         self.out.indent();
         if !func.attrs.is_empty() {
             let attrs = value::dict(&mut self.namer, &func.attrs);
@@ -55,6 +56,8 @@ impl Printer<'_> {
                 self.match_param(buffer, handle);
             }
         }
+        let free = free_vars(func);
+        self.declare(&free);
         self.root();
         self.out.dedent();
         self.namer.pop();
@@ -133,6 +136,66 @@ impl Printer<'_> {
     }
 }
 
+/// The variables that the function uses and does not define: an ill-formed one prints, too.
+fn free_vars(func: &PrimFunc) -> Vec<Expr> {
+    fn visit<'f>(func: &'f PrimFunc, stmts: &'f [Stmt], vars: &mut Vars<'f>) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Loop(id) => {
+                    let l = &func.loops[*id];
+                    vars.defined.insert(&l.var);
+                    vars.used.extend([&l.min, &l.extent]);
+                    visit(func, func.tree.body(*id), vars);
+                }
+                Stmt::Block(id) => block(func, *id, vars),
+                other => {
+                    if let Stmt::Let { var, .. } = other {
+                        vars.defined.insert(var);
+                    }
+                    vars.used.extend(other.exprs());
+                    for body in other.nested() {
+                        visit(func, body, vars);
+                    }
+                }
+            }
+        }
+    }
+    fn block<'f>(func: &'f PrimFunc, id: BlockId, vars: &mut Vars<'f>) {
+        let block = &func.blocks[id];
+        vars.defined
+            .extend(block.iters.iter().map(|iter| &iter.var));
+        for view in &block.match_buffers {
+            let node = view.buffer.node();
+            let exprs = node
+                .shape
+                .iter()
+                .chain(&node.strides)
+                .chain(&node.elem_offset);
+            vars.defined.extend(exprs.filter_map(Expr::as_var));
+        }
+        vars.used.extend(&block.bindings);
+        vars.used.push(&block.predicate);
+        visit(func, block.init.as_deref().unwrap_or_default(), vars);
+        visit(func, func.tree.body(id), vars);
+    }
+    let mut vars = Vars::default();
+    block(func, func.root, &mut vars);
+    let mut free: Vec<Expr> = vec![];
+    for var in vars.used.into_iter().flat_map(Expr::free_vars) {
+        if !vars.defined.contains(&var) && !free.iter().any(|e| e.as_var() == Some(&var)) {
+            free.push(var.expr());
+        }
+    }
+    free
+}
+
+/// Variables that a function defines, and expressions that use some.
+#[derive(Default)]
+struct Vars<'f> {
+    defined: HashSet<&'f Var>,
+    used: Vec<&'f Expr>,
+}
+
 /// Whether the buffer can be written as the type of a parameter: everything about it is constant and usual.
 fn is_simple(buffer: &Buffer) -> bool {
     let node = buffer.node();
@@ -140,6 +203,7 @@ fn is_simple(buffer: &Buffer) -> bool {
         && node.strides.is_empty()
         && node.elem_offset.is_none()
         && node.scope == crate::ir::Scope::Global
+        && node.hints == crate::ir::BufferHints::default()
 }
 
 fn is_plain_root(block: &Block) -> bool {

@@ -21,6 +21,43 @@ impl Printer<'_> {
                         self.nested(body);
                     }
                 }
+                Stmt::View {
+                    buffer,
+                    memory,
+                    body,
+                } => {
+                    let memory = self.expr(memory);
+                    let properties = self.properties(buffer);
+                    let name = self.namer.define_buffer(buffer);
+                    let view = format!("T.decl_buffer({properties}, data={memory})");
+                    if at + 1 == stmts.len() {
+                        self.out.line(format!("{name} = {view}"));
+                        self.stmts(body);
+                    } else {
+                        self.out.line(format!("with {view} as {name}:"));
+                        self.nested(body);
+                    }
+                }
+                Stmt::Attr {
+                    node,
+                    key,
+                    value,
+                    body,
+                } => {
+                    let node = value::value(&mut self.namer, node);
+                    let value = value::value(&mut self.namer, value);
+                    let key = value::string(key);
+                    self.out
+                        .line(format!("with T.attr({node}, {key}, {value}):"));
+                    self.nested(body);
+                }
+                Stmt::Break => self.out.line("break"),
+                Stmt::Continue => self.out.line("continue"),
+                Stmt::Return(None) => self.out.line("return"),
+                Stmt::Return(Some(value)) => {
+                    let value = self.expr(value);
+                    self.out.line(format!("return {value}"));
+                }
                 Stmt::Loop(id) => self.loop_nest(*id),
                 Stmt::Block(id) => self.block(*id),
                 Stmt::Store {

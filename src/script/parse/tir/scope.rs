@@ -1,0 +1,317 @@
+//! Statements that hold for what follows them: views of memory, launched threads, remarks. Each stands alone, for the rest of its
+//! body, or as `with …:`.
+
+use ruff_python_ast as ast;
+use ruff_text_size::Ranged;
+
+use super::{FuncParser, PROPERTIES};
+use crate::ir::{AttrValue, Attrs, Buffer, Expr, Loop, LoopKind, Stmt, ThreadAxis, Var};
+use crate::script::ScriptErrorKind;
+use crate::script::parse::context::{Parse, dotted};
+use crate::script::parse::scope::Binding;
+use crate::tensor::DType;
+
+/// A statement whose body is still to be read.
+pub(super) enum Header {
+    /// `v = value`
+    Let { var: Var, value: Expr },
+    /// `A = T.decl_buffer(…, data=…)`
+    View { buffer: Buffer, memory: Expr },
+    /// `T.attr(node, key, value)`
+    Attr {
+        node: AttrValue,
+        key: String,
+        value: AttrValue,
+    },
+    /// `tx = T.launch_thread("threadIdx.x", extent)`
+    Launch {
+        axis: ThreadAxis,
+        var: Var,
+        extent: Expr,
+    },
+}
+
+impl FuncParser<'_, '_> {
+    /// The statement with its body.
+    pub(super) fn close(&mut self, header: Header, body: Vec<Stmt>) -> Stmt {
+        match header {
+            Header::Let { var, value } => Stmt::Let { var, value, body },
+            Header::View { buffer, memory } => Stmt::View {
+                buffer,
+                memory,
+                body,
+            },
+            Header::Attr { node, key, value } => Stmt::Attr {
+                node,
+                key,
+                value,
+                body,
+            },
+            Header::Launch { axis, var, extent } => {
+                let id = self.func.loops.push(Loop {
+                    min: Expr::int(0, extent.dtype()),
+                    var,
+                    extent,
+                    kind: LoopKind::ThreadBinding(axis),
+                    annotations: Attrs::new(),
+                });
+                self.func.tree.set_body(id, body);
+                Stmt::Loop(id)
+            }
+        }
+    }
+
+    /// The headers that a call makes, if it is one of a scope; `name` is what the result is assigned to.
+    pub(super) fn scope_headers(
+        &mut self,
+        call: &ast::ExprCall,
+        path: &str,
+        name: Option<&ast::Expr>,
+    ) -> Parse<Option<Vec<Header>>> {
+        Ok(Some(match path {
+            "T.launch_thread" => vec![self.launch_thread(call, name)?],
+            "T.attr" => self.remarks(call)?,
+            "T.LetStmt" => vec![self.let_header(call, name)?],
+            "T.decl_buffer" | "T.Buffer" => {
+                let name = self.target(call, name)?;
+                self.decl_buffer(name, call)?.into_iter().collect()
+            }
+            _ if let Some(of) = self.view_of(call) => {
+                let name = self.target(call, name)?;
+                vec![self.view(name, &of, call)?]
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn target<'n>(
+        &mut self,
+        call: &ast::ExprCall,
+        name: Option<&'n ast::Expr>,
+    ) -> Parse<&'n ast::ExprName> {
+        match name {
+            Some(ast::Expr::Name(name)) => Ok(name),
+            _ => Err(self.cx.expected(call, "a name for it")),
+        }
+    }
+
+    /// `v = T.LetStmt(value)`
+    fn let_header(&mut self, call: &ast::ExprCall, name: Option<&ast::Expr>) -> Parse<Header> {
+        let [value] = self.cx.bind_all(call, "T.LetStmt", ["value"])?;
+        let value = self.cx.expr(value)?;
+        let name = self.target(call, name)?;
+        Ok(self.define_let(name, value))
+    }
+
+    /// `tx = T.launch_thread("threadIdx.x", n)`, or `T.launch_thread(tx, n)` of a thread that `T.env_thread` named.
+    fn launch_thread(&mut self, call: &ast::ExprCall, name: Option<&ast::Expr>) -> Parse<Header> {
+        let [thread, extent] = self
+            .cx
+            .bind_all(call, "T.launch_thread", ["thread", "extent"])?;
+        let extent = self.cx.integer_scalar(extent)?;
+        let (axis, default) = match thread {
+            ast::Expr::Name(name) => match self.cx.lookup(name, &name.id)? {
+                Binding::Thread(axis) => (axis, Some(name)),
+                _ => return Err(self.cx.expected(thread, "a thread of `T.env_thread`")),
+            },
+            _ => (self.thread_axis(thread)?, None),
+        };
+        let name = match (name, default) {
+            (None, Some(name)) => name,
+            (name, _) => self.target(call, name)?,
+        };
+        let var = Var::new(name.id.as_str(), extent.dtype());
+        self.cx
+            .scopes
+            .define(name.id.as_str(), Binding::Var(var.clone()));
+        let range = crate::ir::Range::to(extent.clone());
+        self.loop_ranges.insert(var.clone(), range);
+        Ok(Header::Launch { axis, var, extent })
+    }
+
+    /// `tx = T.env_thread("threadIdx.x")`: a thread that is launched further down.
+    pub(super) fn env_thread(&mut self, name: &ast::ExprName, call: &ast::ExprCall) -> Parse<()> {
+        let [thread] = self.cx.bind_all(call, "T.env_thread", ["thread_tag"])?;
+        let axis = self.thread_axis(thread)?;
+        self.cx
+            .scopes
+            .define(name.id.as_str(), Binding::Thread(axis));
+        Ok(())
+    }
+
+    pub(super) fn thread_axis(&mut self, node: &ast::Expr) -> Parse<ThreadAxis> {
+        let name = self.cx.string(node)?;
+        match ThreadAxis::parse(&name) {
+            Some(axis) => Ok(axis),
+            None => Err(self.cx.error(node, ScriptErrorKind::UnknownThread { name })),
+        }
+    }
+
+    /// `T.attr(node, key, value)`, or several remarks on nothing in particular as a dictionary.
+    fn remarks(&mut self, call: &ast::ExprCall) -> Parse<Vec<Header>> {
+        if let [ast::Expr::Dict(_)] = &*call.arguments.args {
+            let attrs = self.cx.attrs(&call.arguments.args[0])?;
+            let remark = |(key, value)| Header::Attr {
+                node: AttrValue::None,
+                key,
+                value,
+            };
+            return Ok(attrs.into_iter().map(remark).collect());
+        }
+        let names = ["node", "attr_key", "value"];
+        let [node, key, value] = self.cx.bind_all(call, "T.attr", names)?;
+        Ok(vec![Header::Attr {
+            node: self.cx.attr_value(node)?,
+            key: self.cx.string(key)?,
+            value: self.cx.attr_value(value)?,
+        }])
+    }
+
+    /// `A = T.decl_buffer(shape, dtype, data=…)`: a view of the memory; without `data` a buffer of the block around.
+    fn decl_buffer(&mut self, name: &ast::ExprName, call: &ast::ExprCall) -> Parse<Option<Header>> {
+        let mut args = self.cx.bind(call, "T.decl_buffer", PROPERTIES, 1)?;
+        let memory = match args[2].take().filter(|data| !data.is_none_literal_expr()) {
+            Some(node) => Some(self.address(node)?),
+            None => None,
+        };
+        let buffer = self.make_buffer(&name.id, args)?;
+        self.cx
+            .scopes
+            .define(name.id.as_str(), Binding::Buffer(buffer.clone()));
+        Ok(match memory {
+            Some(memory) => Some(Header::View { buffer, memory }),
+            None => {
+                self.frame().alloc_buffers.push(buffer);
+                None
+            }
+        })
+    }
+
+    /// The buffer that `A.view(…)` views.
+    fn view_of(&self, call: &ast::ExprCall) -> Option<Buffer> {
+        let method = call.func.as_attribute_expr()?;
+        let name = method.value.as_name_expr()?;
+        match self.cx.scopes.get(&name.id)? {
+            Binding::Buffer(buffer) if method.attr.as_str() == "view" => Some(buffer.clone()),
+            _ => None,
+        }
+    }
+
+    /// `B = A.view(n, m)`: the memory of a buffer in another shape; `B = A.view("int32")`: its elements as another type.
+    fn view(&mut self, name: &ast::ExprName, of: &Buffer, call: &ast::ExprCall) -> Parse<Header> {
+        let args = self.cx.positional(call, "view")?;
+        let mut node = of.node().clone();
+        node.name = name.id.to_string();
+        if let [ast::Expr::StringLiteral(_)] = args {
+            let dtype = self.cx.dtype(&args[0])?;
+            let (from, to) = (node.dtype.bytes() as i64, dtype.bytes() as i64);
+            // The last dimension has as many bytes as before.
+            if let Some(last) = node.shape.last_mut() {
+                let scaled = last.as_int().map(|extent| extent * from / to);
+                *last = match scaled {
+                    Some(extent) => Expr::int(extent, last.dtype()),
+                    None if from >= to => last.clone() * (from / to),
+                    None => last.floor_div(to / from),
+                };
+            }
+            node.dtype = dtype;
+        } else {
+            node.shape = args
+                .iter()
+                .map(|dim| self.cx.integer_scalar(dim))
+                .collect::<Parse<_>>()?;
+            node.strides = vec![];
+        }
+        let buffer = Buffer::from_node(node);
+        self.cx
+            .scopes
+            .define(name.id.as_str(), Binding::Buffer(buffer.clone()));
+        let memory = Expr::data(of);
+        Ok(Header::View { buffer, memory })
+    }
+
+    fn address(&mut self, node: &ast::Expr) -> Parse<Expr> {
+        let address = self.cx.expr(node)?;
+        if address.dtype() == DType::U64 {
+            return Ok(address);
+        }
+        let (expected, found) = ("an address".to_owned(), address.dtype());
+        Err(self
+            .cx
+            .error(node, ScriptErrorKind::Type { expected, found }))
+    }
+
+    /// `with …:` of one or more scopes, the first outermost; `None` if the first is none.
+    pub(super) fn with_scopes(&mut self, node: &ast::StmtWith) -> Parse<Option<Vec<Stmt>>> {
+        let call_of = |item: &ast::WithItem| {
+            let call = item.context_expr.as_call_expr()?;
+            Some((call.clone(), dotted(&call.func)?))
+        };
+        self.cx.scopes.push();
+        let mut headers = Vec::new();
+        let mut result = Ok(());
+        for item in &node.items {
+            let found = match call_of(item) {
+                Some((call, path)) => {
+                    self.scope_headers(&call, &path, item.optional_vars.as_deref())
+                }
+                None => Ok(None),
+            };
+            match found {
+                Ok(Some(found)) => headers.extend(found),
+                Ok(None) if headers.is_empty() => {
+                    self.cx.scopes.pop();
+                    return Ok(None);
+                }
+                Ok(None) => result = Err(self.cx.expected(&item.context_expr, "a scope")),
+                Err(reported) => result = Err(reported),
+            }
+        }
+        if let Err(reported) = result {
+            for vars in node.items.iter().filter_map(|i| i.optional_vars.as_deref()) {
+                self.cx.define_failed(vars);
+            }
+            self.nested_body(&node.body);
+            self.cx.scopes.pop();
+            return Err(reported);
+        }
+        let depth = self.depth;
+        let within = self.deeper(&node.items[0], headers.len().saturating_sub(1));
+        let body = self.nested_body(&node.body);
+        self.depth = depth;
+        self.cx.scopes.pop();
+        within?;
+        Ok(Some(self.close_all(headers, body)))
+    }
+
+    /// The statements of several headers inside each other.
+    pub(super) fn close_all(&mut self, headers: Vec<Header>, body: Vec<Stmt>) -> Vec<Stmt> {
+        let close = |body, header| vec![self.close(header, body)];
+        headers.into_iter().rev().fold(body, close)
+    }
+
+    /// `return`, with the scalar result or without.
+    pub(super) fn return_(&mut self, node: &ast::StmtReturn) -> Parse<Stmt> {
+        let Some(value) = &node.value else {
+            return Ok(Stmt::Return(None));
+        };
+        self.result(value)
+    }
+
+    /// The scalar that the function returns.
+    pub(super) fn result(&mut self, node: &ast::Expr) -> Parse<Stmt> {
+        let value = match self.func.ret {
+            Some(dtype) => self.cx.expr_as(node, dtype)?,
+            None => self.cx.expr(node)?,
+        };
+        let found = value.dtype();
+        let declared = *self.func.ret.get_or_insert(found);
+        if found == declared {
+            return Ok(Stmt::Return(Some(value)));
+        }
+        let expected = declared.to_string();
+        Err(self
+            .cx
+            .error(&node.range(), ScriptErrorKind::Type { expected, found }))
+    }
+}

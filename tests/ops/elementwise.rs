@@ -1,0 +1,119 @@
+//! Unary and binary operators against closed forms.
+
+use weftile::tensor::Tensor;
+
+use super::{Cases, bools, tensor};
+
+const VALUES: [f32; 11] = [
+    0.5,
+    -0.25,
+    0.0,
+    -0.0,
+    1.5,
+    -3.5,
+    2.5,
+    88.0,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+];
+
+fn floats(f: impl Fn(f64) -> f64) -> Tensor {
+    tensor(&[11], &VALUES.map(|v| f(f64::from(v)) as f32))
+}
+
+#[test]
+fn functions_of_floats() {
+    let x = floats(|v| v);
+    let mut cases = Cases::default();
+    let functions: [(&str, fn(f64) -> f64); 22] = [
+        ("abs", f64::abs),
+        ("acos", f64::acos),
+        ("acosh", f64::acosh),
+        ("asin", f64::asin),
+        ("asinh", f64::asinh),
+        ("atan", f64::atan),
+        ("atanh", f64::atanh),
+        ("ceil", f64::ceil),
+        ("cosh", f64::cosh),
+        ("exp", f64::exp),
+        ("floor", f64::floor),
+        ("log", f64::ln),
+        ("negative", |v| -v),
+        ("round", f64::round_ties_even),
+        ("rsqrt", |v| 1.0 / v.sqrt()),
+        ("sigmoid", |v| 1.0 / (1.0 + (-v).exp())),
+        ("sign", |v| {
+            if v.is_nan() || v == 0.0 {
+                v
+            } else {
+                v.signum()
+            }
+        }),
+        ("sinh", f64::sinh),
+        ("sqrt", f64::sqrt),
+        ("square", |v| v * v),
+        ("tanh", f64::tanh),
+        ("trunc", f64::trunc),
+    ];
+    for (name, f) in functions {
+        cases.case(&format!("R.{name}(x)"), &[("x", &x)], &[floats(f)]);
+    }
+    let finite = tensor(&[5], &[0.5f32, -0.25, 0.0, 1.5, -3.5]);
+    let of =
+        |f: fn(f64) -> f64| tensor(&[5], &[0.5f64, -0.25, 0.0, 1.5, -3.5].map(|v| f(v) as f32));
+    for (name, f) in [
+        ("sin", f64::sin as fn(f64) -> f64),
+        ("cos", f64::cos),
+        ("tan", f64::tan),
+    ] {
+        cases.case(&format!("R.{name}(x)"), &[("x", &finite)], &[of(f)]);
+    }
+    for (name, f) in [
+        ("isnan", f32::is_nan as fn(f32) -> bool),
+        ("isinf", f32::is_infinite),
+        ("isfinite", f32::is_finite),
+    ] {
+        let expected = bools(&[11], &VALUES.map(f));
+        cases
+            .case(&format!("R.{name}(x)"), &[("x", &x)], &[expected])
+            .not_on_gpus();
+    }
+    cases.run();
+}
+
+#[test]
+fn arithmetic_broadcasts_over_all_sizes() {
+    let mut cases = Cases::default();
+    let range = |shape: &[usize], from: i32| {
+        let len: usize = shape.iter().product();
+        let values: Vec<f32> = (0..len as i32).map(|v| (v + from) as f32).collect();
+        tensor(shape, &values)
+    };
+    for (a, b, shape) in [
+        (&[0usize, 3][..], &[3usize][..], &[0usize, 3][..]),
+        (&[1], &[1], &[1]),
+        (&[7, 1], &[5], &[7, 5]),
+        (&[3, 1, 2], &[2, 1], &[3, 2, 2]),
+    ] {
+        let (x, y) = (range(a, -3), range(b, 1));
+        let view = |t: &Tensor| {
+            let values = t.as_slice::<f32>().expect("floats").to_vec();
+            ndarray::ArrayD::from_shape_vec(t.shape(), values).expect("it fits")
+        };
+        let (p, q) = (view(&x), view(&y));
+        let full = |t: &ndarray::ArrayD<f32>| t.broadcast(shape).expect("it broadcasts").to_owned();
+        let (p, q) = (full(&p), full(&q));
+        let result = |t: ndarray::ArrayD<f32>| {
+            let values: Vec<f32> = t.iter().copied().collect();
+            tensor(shape, &values)
+        };
+        let inputs = [("x", &x), ("y", &y)];
+        cases.case("R.add(x, y)", &inputs, &[result(&p + &q)]);
+        cases.case("R.subtract(x, y)", &inputs, &[result(&p - &q)]);
+        cases.case("R.divide(x, y)", &inputs, &[result(&p / &q)]);
+        let maximum = ndarray::Zip::from(&p).and(&q).map_collect(|a, b| a.max(*b));
+        cases.case("R.maximum(x, y)", &inputs, &[result(maximum)]);
+    }
+    cases.run();
+}

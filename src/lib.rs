@@ -27,6 +27,8 @@ pub mod interp;
 #[cfg(feature = "compiler")]
 pub mod lower;
 #[cfg(feature = "compiler")]
+pub mod ops;
+#[cfg(feature = "compiler")]
 pub mod passes;
 #[cfg(feature = "compiler")]
 pub mod pipeline;
@@ -39,6 +41,10 @@ pub mod runtime_gpu;
 pub mod sched;
 #[cfg(feature = "compiler")]
 pub mod script;
+#[cfg(feature = "compiler")]
+pub mod te;
+#[cfg(feature = "compiler")]
+pub mod topi;
 pub mod vm;
 
 /// The example of the README, kept true.

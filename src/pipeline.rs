@@ -128,7 +128,9 @@ pub struct Stage {
 /// The passes over modules for a target, in order.
 pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
-        Target::Cpu(_) | Target::Gpu(_) => &["specialize", "remove_unused_functions"],
+        Target::Cpu(_) | Target::Gpu(_) => {
+            &["legalize_ops", "specialize", "remove_unused_functions"]
+        }
     }
 }
 

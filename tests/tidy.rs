@@ -53,14 +53,29 @@ const ROOMS: &[Room] = &[
         uses: &["ir"],
     },
     Room {
+        name: "te",
+        owns: "tensor expressions, `create_prim_func`",
+        uses: &["ir", "arith"],
+    },
+    Room {
+        name: "topi",
+        owns: "tensor operators in tensor expressions",
+        uses: &["ir", "te"],
+    },
+    Room {
+        name: "ops",
+        owns: "one definition per operator: operands, attributes, types, how it is computed, fused and laid out",
+        uses: &["ir", "te", "topi"],
+    },
+    Room {
         name: "script",
         owns: "TVMScript: parse, print, graph picture",
-        uses: &["ir", "arith"],
+        uses: &["ir", "arith", "ops"],
     },
     Room {
         name: "interp",
         owns: "interpreter of modules and loop programs",
-        uses: &["ir"],
+        uses: &["ir", "ops"],
     },
     Room {
         name: "sched",
@@ -70,7 +85,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "passes",
         owns: "passes over modules",
-        uses: &["ir", "arith", "kernel"],
+        uses: &["ir", "arith", "ops", "kernel"],
     },
     Room {
         name: "lower",
@@ -90,7 +105,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "codegen_vm",
         owns: "graph functions to bytecode",
-        uses: &["ir", "kernel", "artifact", "script"],
+        uses: &["ir", "ops", "kernel", "artifact", "script"],
     },
     Room {
         name: "runtime_gpu",

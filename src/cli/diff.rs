@@ -228,10 +228,8 @@ fn computed_by(def: &Def) -> String {
             DpsCallee::Prim(name) | DpsCallee::Packed(name) => name.clone(),
         },
         Def::Call { callee, .. } => match callee {
-            Callee::Op(name)
-            | Callee::Global(name)
-            | Callee::Packed(name)
-            | Callee::PurePacked(name) => name.clone(),
+            Callee::Op(op) => op.name().to_owned(),
+            Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name) => name.clone(),
             Callee::Value(_) => "a closure".to_owned(),
         },
         Def::MatchCast(..) => "match_cast".to_owned(),

@@ -6,8 +6,9 @@ use super::func::Compiler;
 use super::operand::Bound;
 use super::storage::{Shared, Size};
 use crate::artifact::{Builtin, Callee, Operand, Place};
-use crate::ir::graph::{Arg, Callee as GraphCallee, DpsCallee, ValueId};
+use crate::ir::graph::{Arg, Callee as GraphCallee, DpsCallee, Op, ValueId};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
+use crate::ops::{self, Compute, MachineOp};
 
 impl Compiler<'_> {
     pub(super) fn call_dps(
@@ -142,8 +143,8 @@ impl Compiler<'_> {
         callee: &GraphCallee,
         args: &[Arg],
     ) -> Result<Bound, GraphError> {
-        if let GraphCallee::Op(name) = callee {
-            return self.call_op(value, name, args);
+        if let GraphCallee::Op(op) = callee {
+            return self.call_op(value, *op, args);
         }
         let mut operands = Vec::new();
         for arg in args {
@@ -187,11 +188,13 @@ impl Compiler<'_> {
     }
 
     /// The operators that are instructions of the machine; all others are legalized before.
-    fn call_op(&mut self, value: ValueId, name: &str, args: &[Arg]) -> Result<Bound, GraphError> {
-        let builtin = match (name, args.len()) {
-            ("shape_of", 1) => Builtin::ShapeOf,
-            ("reshape", 2) => Builtin::Reshape,
-            _ => return Err(self.error(value, GraphProblem::Operator(name.to_owned()))),
+    fn call_op(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
+        let builtin = match ops::def(op).compute {
+            Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
+            Compute::Machine(MachineOp::Reshape) => Builtin::Reshape,
+            Compute::Kernel(_) | Compute::Nothing(_) => {
+                return Err(self.error(value, GraphProblem::Operator(op.name().to_owned())));
+            }
         };
         let operands = self.flat(args, value)?;
         Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))

@@ -15,6 +15,9 @@ pub enum InterpError {
         /// Number of the constant.
         index: usize,
     },
+    /// A call of an operator that cannot run.
+    #[error(transparent)]
+    Operator(Box<crate::ops::LegalizeError>),
     /// The number of arguments is wrong.
     #[error("`{func}` takes {expected} arguments, got {got}")]
     ArgumentCount {
@@ -180,12 +183,6 @@ pub enum InterpError {
         value: String,
         /// What was expected.
         expected: &'static str,
-    },
-    /// An operator that only legalization gives a meaning to.
-    #[error("operator `R.{name}` must be legalized before it can be interpreted")]
-    UnlegalizedOp {
-        /// Name of the operator.
-        name: String,
     },
     /// A packed function failed.
     #[error("packed function `{name}` failed: {message}")]

@@ -9,6 +9,7 @@ mod error;
 mod eval;
 mod memory;
 mod module;
+mod op;
 mod prim_func;
 
 pub use compare::{Mismatch, same_results};

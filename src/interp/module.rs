@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::eval::Env;
-use super::{InterpError, run_prim_func_with};
+use super::{InterpError, op, run_prim_func_with};
 use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
-use crate::ir::{Expr, Module, ShapeInfo, StructInfo};
+use crate::ir::{Attrs, Expr, Module, ShapeInfo, StructInfo};
 use crate::tensor::Tensor;
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
 
@@ -178,11 +178,14 @@ impl Run<'_> {
             Def::Call {
                 callee,
                 args,
-                attrs: _,
+                attrs,
                 sinfo_args: _,
             } => {
-                let args = self.args(func, args, frame, around)?;
-                self.call_any(callee, args, frame)
+                let values = self.args(func, args, frame, around)?;
+                match callee {
+                    Callee::Op(op) => op::call(*op, args, &values, &attrs_in(attrs, frame)?),
+                    _ => self.call_any(callee, values, frame),
+                }
             }
             Def::MatchCast(arg, sinfo) => {
                 let value = self.arg(func, arg, frame, around)?;
@@ -282,7 +285,7 @@ impl Run<'_> {
                     expected: "a closure",
                 }),
             },
-            Callee::Op(name) => Err(InterpError::UnlegalizedOp { name: name.clone() }),
+            Callee::Op(op) => Err(unknown(op.name())),
             // Packed functions here are in destination-passing style, so one that returns its result is unknown.
             Callee::Packed(name) | Callee::PurePacked(name) => Err(unknown(name)),
         }
@@ -497,6 +500,27 @@ fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {
     let mut env = Env::default();
     env.vars.clone_from(&frame.dims);
     env.scalar(e)
+}
+
+/// Attributes with their expressions evaluated.
+fn attrs_in(attrs: &Attrs, frame: &Frame) -> Result<Attrs, InterpError> {
+    let mut failed = None;
+    let attrs = attrs.iter().map(|(name, value)| {
+        let value = value.map_exprs(&mut |e| match eval(e, frame) {
+            Ok(Scalar::Int(v)) => Expr::constant(v, e.dtype()),
+            Ok(Scalar::Float(v)) => Expr::float(v, e.dtype()),
+            Err(error) => {
+                failed = Some(error);
+                e.clone()
+            }
+        });
+        (name.clone(), value)
+    });
+    let attrs = attrs.collect();
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(attrs),
+    }
 }
 
 fn flatten(callee: &str, value: &Value, out: &mut Vec<Tensor>) -> Result<(), InterpError> {

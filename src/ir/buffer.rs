@@ -42,6 +42,10 @@ impl Scope {
     }
 }
 
+/// What computes a buffer while the program is made of tensor expressions (TVM: `DataProducer`). Loop programs have no such
+/// buffers.
+pub trait Producer: std::any::Any + Send + Sync + std::fmt::Debug {}
+
 /// What a buffer is.
 #[derive(Clone, Debug)]
 pub struct BufferNode {
@@ -59,6 +63,8 @@ pub struct BufferNode {
     pub scope: Scope,
     /// What else is said of it.
     pub hints: BufferHints,
+    /// What computes it, for a buffer of a tensor expression.
+    pub producer: Option<Arc<dyn Producer>>,
 }
 
 /// Promises and wishes about a buffer. They change nothing of what a program computes.
@@ -99,6 +105,7 @@ impl Buffer {
             elem_offset: None,
             scope,
             hints: BufferHints::default(),
+            producer: None,
         })
     }
 

@@ -6,7 +6,7 @@
 mod builder;
 pub mod dims;
 mod infer;
-pub(crate) mod ops;
+mod op;
 mod rewrite;
 pub(crate) mod text;
 mod verify;
@@ -14,6 +14,7 @@ mod walk;
 
 pub use builder::GraphBuilder;
 pub use infer::{Globals, InferError, Scope, common, infer, infer_return, prim_func_signature};
+pub use op::{AttrDefault, AttrKind, AttrSpec, Infer, Op, OpCall, OpSchema, Operand, OperandKind};
 pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};
 pub use verify::{GraphError, GraphErrorKind, verify, verify_function};
 
@@ -64,8 +65,8 @@ pub enum Arg {
 /// What a call calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Callee {
-    /// An operator, by its name without `R.`, as `nn.conv2d`.
-    Op(String),
+    /// An operator.
+    Op(Op),
     /// A function of the module.
     Global(String),
     /// A packed function (`R.call_packed`), by its registered name: may have side effects.

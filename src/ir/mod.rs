@@ -20,7 +20,7 @@ mod tree;
 pub mod verify;
 
 pub use attrs::{AttrValue, Attrs, Lambda, Reducer};
-pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Range, Scope};
+pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Producer, Range, Scope};
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};

@@ -94,6 +94,7 @@ impl<'a> Substitution<'a> {
             elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
             scope: node.scope.clone(),
             hints: node.hints.clone(),
+            producer: node.producer.clone(),
         })
     }
 }

@@ -91,6 +91,16 @@ pub enum PassError {
         /// Of the tensor.
         given: i64,
     },
+    /// A call of an operator that no loop program can be made for.
+    #[error("`{func}`, value `{value}`: {error}")]
+    Legalize {
+        /// The function.
+        func: String,
+        /// The value that the call computes.
+        value: String,
+        /// Why not.
+        error: Box<crate::ops::LegalizeError>,
+    },
     /// Other functions of the module pass the parameters.
     #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
     CalledInModule {

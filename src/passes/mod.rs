@@ -5,6 +5,7 @@
 
 mod bind_params;
 mod error;
+mod legalize_ops;
 mod pass;
 mod remove_unused_functions;
 mod specialize;

@@ -3,6 +3,7 @@
 use indexmap::IndexSet;
 
 use super::PassError;
+use super::legalize_ops::legalize_ops;
 use super::remove_unused_functions::{entries, remove_unused_functions};
 use super::specialize::specialize;
 use crate::ir::Module;
@@ -38,6 +39,10 @@ impl Cx {
 
 /// All passes, by name.
 pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "legalize_ops",
+        run: |module, _| legalize_ops(module),
+    },
     Pass {
         name: "remove_unused_functions",
         run: |module, cx| Ok(remove_unused_functions(module, &cx.entries)),

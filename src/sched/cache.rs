@@ -217,6 +217,7 @@ pub(super) fn cache_of(
         elem_offset: None,
         scope,
         hints: BufferHints::default(),
+        producer: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What can be wrong with a script, and how it is said.
 
-use crate::ir::graph::GraphErrorKind;
+use crate::ir::graph::{GraphErrorKind, InferError};
 use crate::support::diag::{Diagnostic, Span};
 use crate::tensor::DType;
 
@@ -157,6 +157,9 @@ pub enum ScriptErrorKind {
         /// The argument.
         argument: String,
     },
+    /// Attributes that an operator does not take.
+    #[error(transparent)]
+    Operator(InferError),
     /// A keyword argument that the function does not have.
     #[error("`{function}` has no argument `{argument}`")]
     UnknownArgument {

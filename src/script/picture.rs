@@ -287,7 +287,7 @@ impl Collector<'_> {
                 attrs: _,
                 sinfo_args: _,
             } => match callee {
-                Callee::Op(name) => (Kind::Operator, name.clone()),
+                Callee::Op(op) => (Kind::Operator, op.name().to_owned()),
                 Callee::Global(name) => (Kind::Program, name.clone()),
                 Callee::Packed(name) | Callee::PurePacked(name) => (Kind::Extern, name.clone()),
                 Callee::Value(id) => {

@@ -16,7 +16,7 @@ use crate::support::Arena;
 /// let mut b = GraphBuilder::new("main");
 /// let x = b.param("x", StructInfo::tensor(vec![Expr::i64(4)], DType::F32));
 /// b.begin_dataflow();
-/// let y = b.op("y", "add", vec![Arg::Value(x), Arg::Value(x)])?;
+/// let y = b.op("y", weftile::ops::op("add"), vec![Arg::Value(x), Arg::Value(x)], Attrs::new())?;
 /// b.end_dataflow(vec![y]);
 /// let main = b.finish(Arg::Value(y));
 /// assert_eq!(main.ret, StructInfo::tensor(vec![Expr::i64(4)], DType::F32));
@@ -166,26 +166,24 @@ impl GraphBuilder {
         Ok(self.bind_as(name, def, sinfo))
     }
 
-    /// Binds a call of an operator without attributes.
+    /// Binds a call of an operator; attributes that are not given have their defaults.
     ///
     /// # Errors
-    /// If the arguments do not fit.
+    /// If the arguments or attributes do not fit.
     pub fn op(
         &mut self,
         name: impl Into<String>,
-        op: &str,
+        op: super::Op,
         args: Vec<Arg>,
+        attrs: Attrs,
     ) -> Result<ValueId, InferError> {
-        let callee = super::Callee::Op(op.to_owned());
-        self.bind(
-            name,
-            Def::Call {
-                callee,
-                args,
-                attrs: Attrs::new(),
-                sinfo_args: vec![],
-            },
-        )
+        let def = Def::Call {
+            callee: super::Callee::Op(op),
+            args,
+            attrs: op.complete(attrs)?,
+            sinfo_args: vec![],
+        };
+        self.bind(name, def)
     }
 
     /// Binds a `call_tir` or `call_dps_packed` with outputs of these types.

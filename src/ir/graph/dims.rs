@@ -82,7 +82,7 @@ impl Linear {
 }
 
 /// The sum of two extents, with like terms joined: a tensor joined with itself again and again keeps an extent of two factors.
-pub(super) fn sum(a: &Expr, b: &Expr) -> Expr {
+pub(crate) fn sum(a: &Expr, b: &Expr) -> Expr {
     let mut sum = Linear::default();
     if sum.add(a, 1).and_then(|()| sum.add(b, 1)).is_none() {
         return a.clone() + b;

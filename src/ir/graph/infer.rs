@@ -8,22 +8,17 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::dims::{Proof, bind_vars, is_base_of};
-use super::{Arg, Callee, Def, DpsCallee, Function, Value, ValueId};
+use super::{Arg, Callee, Def, DpsCallee, Function, OpCall, Value, ValueId};
 use crate::ir::{
     Attrs, Expr, Func, Module, Param, PrimFunc, ShapeInfo, StructInfo, TensorInfo, Var,
 };
 use crate::support::Arena;
 
-mod conv;
 mod error;
-mod manipulate;
-mod op;
 #[cfg(test)]
 mod tests;
 
 pub use error::InferError;
-
-use op::OpCall;
 
 /// What is known of the functions of a module, by name.
 #[derive(Clone, Debug, Default)]
@@ -361,10 +356,10 @@ fn infer_call(
             }
         }
         Callee::Op(_) if !sinfo_args.is_empty() => Ok(declared()),
-        Callee::Op(name) => {
+        Callee::Op(op) => {
             let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
             OpCall {
-                op: name,
+                op: *op,
                 args,
                 operands: &operands,
                 attrs,

@@ -377,7 +377,8 @@ class Module:
             &mut |r, old| match (old.value.name.as_str(), old.def) {
                 ("b", Def::Call { args, .. }) => {
                     let x = args[1].clone();
-                    let both = r.builder().op("both", "subtract", vec![args[0].clone(), x]);
+                    let (op, args) = (crate::ops::op("subtract"), vec![args[0].clone(), x]);
+                    let both = r.builder().op("both", op, args, Attrs::new());
                     Become::Arg(Arg::Value(both.expect("of one shape")))
                 }
                 (_, Def::Arg(arg)) => Become::Arg(arg.clone()),

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::dims::{Proof, is_base_of};
 use super::infer::{Globals, Scope, infer};
-use super::ops;
 use super::{Arg, BindingBlock, Body, Callee, Def, Function, Value, ValueId};
 use crate::ir::{Expr, Func, Module, StructInfo, Var};
 use crate::support::Arena;
@@ -363,7 +362,7 @@ impl<'a> Verifier<'a> {
             _ => true,
         };
         let (pure, name) = match callee {
-            Callee::Op(name) => (ops::is_pure(name), format!("R.{name}")),
+            Callee::Op(op) => (op.schema().pure, op.to_string()),
             Callee::Packed(name) => (false, format!("\"{name}\"")),
             Callee::PurePacked(name) => (true, name.clone()),
             Callee::Global(name) => {

@@ -26,6 +26,12 @@ class Module:
 #   |
 #   = did you mean `R.nn.relu`?
 #
+# error: unknown function `R.unknown_to_all`
+#   --> graph_misspelled_operator.py:8:13
+#   |
+# 8 |         u = R.unknown_to_all(x)
+#   |             ^^^^^^^^^^^^^^^^
+#
 # error: expected a value, not a type, found `R.Tensor((4,), "float32")`
 #    --> graph_misspelled_operator.py:10:13
 #    |

@@ -1,5 +1,6 @@
 //! `InferError`.
 
+use crate::ir::graph::op::{AttrKind, AttrSpec};
 use crate::ir::graph::text::dim_text;
 use crate::ir::{Expr, StructInfo};
 use crate::tensor::DType;
@@ -112,6 +113,44 @@ pub enum InferError {
         /// The attribute.
         name: &'static str,
     },
+    /// A value that an attribute does not take.
+    #[error("R.{op}: attribute {name} must be {expected}, got {got}")]
+    AttributeValue {
+        /// The operator.
+        op: &'static str,
+        /// The attribute.
+        name: &'static str,
+        /// What it takes.
+        expected: AttrKind,
+        /// What was given.
+        got: String,
+    },
+    /// An attribute that has no default and was not given.
+    #[error("R.{op} needs the attribute {name}")]
+    MissingAttribute {
+        /// The operator.
+        op: &'static str,
+        /// The attribute.
+        name: &'static str,
+    },
+    /// An attribute that the operator does not have.
+    #[error("R.{op} has no attribute {name}{}", list(known))]
+    UnknownAttribute {
+        /// The operator.
+        op: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The attributes that it has.
+        known: &'static [AttrSpec],
+    },
+    /// A use of an operator that Relax allows and this compiler does not compile.
+    #[error("R.{op}: {what} is not supported")]
+    Unsupported {
+        /// The operator.
+        op: &'static str,
+        /// The use.
+        what: &'static str,
+    },
     /// An item of something that is no tuple, or too small a tuple.
     #[error("{got} has no item {index}")]
     NoItem {
@@ -134,4 +173,13 @@ pub enum InferError {
         /// Its name.
         name: String,
     },
+}
+
+/// The attributes that an operator has, for a message.
+fn list(known: &[AttrSpec]) -> String {
+    let names: Vec<_> = known.iter().map(|spec| spec.name).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!("; it has {}", names.join(", ")),
+    }
 }

@@ -23,8 +23,22 @@ fn two_bindings() -> (Function, ValueId, ValueId, ValueId) {
     let mut b = GraphBuilder::new("main");
     let x = b.param("x", tensor(&[2, 3]));
     b.begin_dataflow();
-    let y = b.op("y", "exp", vec![Arg::Value(x)]).expect("a tensor");
-    let z = b.op("z", "tanh", vec![Arg::Value(y)]).expect("a tensor");
+    let y = b
+        .op(
+            "y",
+            crate::ops::op("exp"),
+            vec![Arg::Value(x)],
+            Attrs::new(),
+        )
+        .expect("a tensor");
+    let z = b
+        .op(
+            "z",
+            crate::ops::op("tanh"),
+            vec![Arg::Value(y)],
+            Attrs::new(),
+        )
+        .expect("a tensor");
     b.end_dataflow(vec![z]);
     (b.finish(Arg::Value(z)), x, y, z)
 }
@@ -68,7 +82,14 @@ fn branch_values_stay_in_their_branch() {
     let x = b.param("x", tensor(&[2]));
     let c = b.param("c", StructInfo::tensor(vec![], DType::BOOL));
     b.begin_branch();
-    let t = b.op("t", "exp", vec![Arg::Value(x)]).expect("a tensor");
+    let t = b
+        .op(
+            "t",
+            crate::ops::op("exp"),
+            vec![Arg::Value(x)],
+            Attrs::new(),
+        )
+        .expect("a tensor");
     let then = b.end_branch(Arg::Value(t));
     b.begin_branch();
     let otherwise = b.end_branch(Arg::Value(x));
@@ -106,8 +127,13 @@ fn branch_values_stay_in_their_branch() {
 fn side_effects_need_an_impure_function_and_a_plain_block() {
     let mut b = GraphBuilder::new("main");
     let x = b.param("x", tensor(&[2]));
-    b.op("_", "print", vec![Arg::Value(x)])
-        .expect("takes anything");
+    b.op(
+        "_",
+        crate::ops::op("print"),
+        vec![Arg::Value(x)],
+        Attrs::new(),
+    )
+    .expect("takes anything");
     let mut func = b.finish(Arg::Value(x));
     assert!(matches!(
         kinds(&func)[..],

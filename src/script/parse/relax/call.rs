@@ -2,12 +2,13 @@
 
 use ruff_python_ast as ast;
 
-use super::super::context::{Context, Parse, dotted, int_literal};
+use super::super::context::{Context, Parse, Reported, dotted, int_literal};
 use super::super::scope::{Binding, most_similar};
 use super::Reader;
 use super::dps::Form;
-use crate::ir::graph::{Arg, Callee, Def, ops};
+use crate::ir::graph::{Arg, AttrSpec, Callee, Def, InferError, Op, OperandKind};
 use crate::ir::{AttrValue, Attrs, StructInfo};
+use crate::ops;
 use crate::script::ScriptErrorKind;
 use crate::script::error::counted;
 
@@ -123,32 +124,27 @@ impl Reader<'_, '_> {
                 Ok(Def::Arg(Arg::Extern(self.cx.string(name)?)))
             }
             op => {
-                self.spelling(call, op)?;
+                let op = self.operator(call, op)?;
                 self.operator_call(call, op)
             }
         }
     }
 
-    /// Refuses what only looks like an operator: a type, and a name that is a letter or two off a known one. Other names are
-    /// operators that are not known here.
-    fn spelling(&mut self, call: &ast::ExprCall, op: &str) -> Parse<()> {
-        if TYPES.contains(&op) {
+    /// The operator with this name.
+    fn operator(&mut self, call: &ast::ExprCall, name: &str) -> Parse<Op> {
+        if let Some(def) = ops::find(name) {
+            return Ok(def.op());
+        }
+        if TYPES.contains(&name) {
             return Err(self.cx.expected(call, "a value, not a type"));
         }
-        let names = || ops::names().chain(FORMS).chain(TYPES);
-        if names().any(|name| name == op) {
-            return Ok(());
-        }
-        match most_similar(op, names()) {
-            None => Ok(()),
-            Some(similar) => {
-                let kind = ScriptErrorKind::UnknownFunction {
-                    name: format!("R.{op}"),
-                    similar: Some(format!("R.{similar}")),
-                };
-                Err(self.cx.error(&*call.func, kind))
-            }
-        }
+        let names = ops::all().map(|def| def.schema.name);
+        let similar = most_similar(name, names.chain(FORMS).chain(TYPES));
+        let kind = ScriptErrorKind::UnknownFunction {
+            name: format!("R.{name}"),
+            similar: similar.map(|similar| format!("R.{similar}")),
+        };
+        Err(self.cx.error(&*call.func, kind))
     }
 
     /// Positional arguments of a function that takes no keywords.
@@ -281,44 +277,130 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn operator_call(&mut self, call: &ast::ExprCall, op: &str) -> Parse<Def> {
-        let def = ops::op_def(op);
-        let operands = def.map_or(usize::MAX, |def| def.operands);
-        let shape_at = def.and_then(|def| def.shape_operand());
-        let (mut keywords, sinfo_args) = self.keywords(call)?;
+    /// A call of an operator: operands by position or by name, then attributes the same way.
+    fn operator_call(&mut self, call: &ast::ExprCall, op: Op) -> Parse<Def> {
+        let schema = op.schema();
+        let count = if schema.variadic {
+            usize::MAX
+        } else {
+            schema.operands.len()
+        };
         let mut args = Vec::new();
-        let mut attrs = Attrs::new();
+        let mut given: Vec<(&AttrSpec, &ast::Expr)> = Vec::new();
         for (at, node) in call.arguments.args.iter().enumerate() {
-            if at < operands {
-                args.push(self.operand(node, shape_at == Some(at))?);
+            if at < count {
+                let kind = schema.operands.get(at).map(|operand| operand.kind);
+                args.push(self.operand_of(node, kind)?);
                 continue;
             }
-            let names = def.map_or(&[][..], |def| def.attrs);
-            let Some(name) = names.get(at - operands) else {
+            let Some(spec) = schema.attrs.get(at - count) else {
+                let most = count + schema.attrs.len();
                 let kind = ScriptErrorKind::Arity {
-                    function: format!("R.{op}"),
-                    expected: counted(operands + names.len(), "argument", "arguments"),
+                    function: op.to_string(),
+                    expected: counted(most, "argument", "arguments"),
                     got: call.arguments.args.len(),
                 };
                 return Err(self.cx.error(node, kind));
             };
-            if keywords.contains_key(*name) {
-                let (function, argument) = (format!("R.{op}"), (*name).to_owned());
-                let kind = ScriptErrorKind::RepeatedArgument { function, argument };
-                return Err(self.cx.error(node, kind));
-            }
-            let value = self.attr(node)?;
-            if value != AttrValue::None {
-                attrs.insert((*name).to_owned(), value);
+            given.push((spec, node));
+        }
+        let mut sinfo_args = Vec::new();
+        for keyword in &call.arguments.keywords {
+            let Some(name) = keyword.arg.as_deref() else {
+                return Err(self.cx.unsupported(keyword, "`**` in arguments", ""));
+            };
+            if matches!(name, "sinfo_args" | "ty_args") {
+                for node in Context::elements(&keyword.value) {
+                    sinfo_args.push(self.cx.struct_info(node)?);
+                }
+            } else if let Some(at) = schema.operands.iter().position(|o| o.name == name) {
+                if at != args.len() {
+                    return Err(self.misplaced_operand(keyword, op, name, at < args.len()));
+                }
+                let kind = Some(schema.operands[at].kind);
+                args.push(self.operand_of(&keyword.value, kind)?);
+            } else if let Some(spec) = schema.attrs.iter().find(|spec| spec.name == name) {
+                given.push((spec, &keyword.value));
+            } else {
+                let kind = ScriptErrorKind::UnknownArgument {
+                    function: op.to_string(),
+                    argument: name.to_owned(),
+                };
+                return Err(self.cx.error(keyword, kind));
             }
         }
-        attrs.append(&mut keywords);
+        let attrs = self.operator_attrs(call, op, &given)?;
         Ok(Def::Call {
-            callee: Callee::Op(op.to_owned()),
+            callee: Callee::Op(op),
             args,
             attrs,
             sinfo_args,
         })
+    }
+
+    /// The attributes of an operator with defaults filled in.
+    fn operator_attrs(
+        &mut self,
+        call: &ast::ExprCall,
+        op: Op,
+        given: &[(&AttrSpec, &ast::Expr)],
+    ) -> Parse<Attrs> {
+        let mut attrs = Attrs::new();
+        for (spec, node) in given {
+            let value = self.attr(node)?;
+            if attrs.insert(spec.name.to_owned(), value).is_some() {
+                let kind = ScriptErrorKind::RepeatedArgument {
+                    function: op.to_string(),
+                    argument: spec.name.to_owned(),
+                };
+                return Err(self.cx.error(*node, kind));
+            }
+        }
+        op.complete(attrs).map_err(|error| {
+            let culprit = match &error {
+                InferError::AttributeValue { name, .. } => {
+                    let mut given = given.iter();
+                    given.find_map(|(spec, node)| (spec.name == *name).then_some(*node))
+                }
+                _ => None,
+            };
+            let kind = ScriptErrorKind::Operator(error);
+            match culprit {
+                Some(node) => self.cx.error(node, kind),
+                None => self.cx.error(call, kind),
+            }
+        })
+    }
+
+    fn misplaced_operand(
+        &mut self,
+        keyword: &ast::Keyword,
+        op: Op,
+        name: &str,
+        repeated: bool,
+    ) -> Reported {
+        let function = op.to_string();
+        let kind = if repeated {
+            let argument = name.to_owned();
+            ScriptErrorKind::RepeatedArgument { function, argument }
+        } else {
+            let operands = op.schema().operands.iter().map(|operand| operand.name);
+            let before: Vec<_> = operands.take_while(|operand| *operand != name).collect();
+            let argument = before.last().copied().unwrap_or(name).to_owned();
+            ScriptErrorKind::MissingArgument { function, argument }
+        };
+        self.cx.error(keyword, kind)
+    }
+
+    /// An operand of this kind. A number stands for a scalar, where a tensor or a scalar is wanted.
+    fn operand_of(&mut self, node: &ast::Expr, kind: Option<OperandKind>) -> Parse<Arg> {
+        match kind {
+            Some(OperandKind::Shape) => self.operand(node, true),
+            Some(OperandKind::Tensors) => self.arg(node, "lv"),
+            Some(OperandKind::Scalar | OperandKind::Tensor | OperandKind::Any) | None => {
+                self.operand(node, false)
+            }
+        }
     }
 }
 

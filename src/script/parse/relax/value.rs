@@ -45,7 +45,7 @@ fn comparison(op: ast::CmpOp) -> Option<&'static str> {
 /// A call of an operator with these operands.
 pub(super) fn op_call(op: &str, args: Vec<Arg>, attrs: Attrs) -> Def {
     Def::Call {
-        callee: Callee::Op(op.to_owned()),
+        callee: Callee::Op(crate::ops::op(op)),
         args,
         attrs,
         sinfo_args: vec![],

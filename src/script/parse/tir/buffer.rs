@@ -95,6 +95,7 @@ impl FuncParser<'_, '_> {
             elem_offset,
             scope,
             hints,
+            producer: None,
         }))
     }
 

@@ -124,7 +124,7 @@ impl Printer<'_, '_> {
     ) -> String {
         let mut parts = Vec::new();
         let function = match callee {
-            Callee::Op(name) => format!("R.{name}"),
+            Callee::Op(op) => op.to_string(),
             Callee::Global(name) => format!("cls.{name}"),
             Callee::Value(id) => self.name(0, *id),
             Callee::Packed(name) => {

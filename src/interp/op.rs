@@ -1,0 +1,149 @@
+//! Calls of operators: run as the loop program that their definition makes for the operands at hand.
+
+use super::module::Value;
+use super::{InterpError, run_prim_func_with};
+use crate::ir::graph::{Arg, Op, OpCall};
+use crate::ir::{Attrs, Expr, ShapeInfo, StructInfo};
+use crate::ops::{self, Compute, LegalizeError, MachineOp, Operand};
+use crate::tensor::scalar::Scalar;
+use crate::tensor::{DType, Tensor};
+
+/// The result of a call with these values for `args`; expressions in `attrs` are constants.
+pub(super) fn call(
+    op: Op,
+    args: &[Arg],
+    values: &[Value],
+    attrs: &Attrs,
+) -> Result<Value, InterpError> {
+    let operands: Vec<_> = values.iter().zip(args).map(|(v, a)| info(v, a)).collect();
+    let args: Vec<_> = values
+        .iter()
+        .zip(args)
+        .map(|(v, a)| concrete(v, a))
+        .collect();
+    let call = OpCall {
+        op,
+        args: &args,
+        operands: &operands,
+        attrs,
+    };
+    let failed = |error: LegalizeError| InterpError::Operator(Box::new(error));
+    let result = call.infer().map_err(|error| failed(error.into()))?;
+    if let Compute::Machine(machine) = ops::def(op).compute {
+        return Ok(run_machine(machine, values, &result)?);
+    }
+    let kernel = ops::kernel(call, &result, op.name()).map_err(failed)?;
+    let mut tensors = Vec::new();
+    for operand in &kernel.args {
+        let value = match *operand {
+            Operand::Whole(index) => &values[index],
+            Operand::Item(index, at) => match &values[index] {
+                Value::Tuple(items) => &items[at],
+                other => other,
+            },
+        };
+        let Value::Tensor(tensor) = value else {
+            return Err(InterpError::WrongKind {
+                value: format!("an operand of `{op}`"),
+                expected: "a tensor",
+            });
+        };
+        tensors.push(Tensor::from_bytes(
+            tensor.dtype(),
+            tensor.shape(),
+            tensor.bytes(),
+        )?);
+    }
+    let inputs = tensors.len();
+    for (shape, dtype) in result_types(&result) {
+        tensors.push(Tensor::zeros(dtype, &shape)?);
+    }
+    run_prim_func_with(&kernel.func, &mut tensors, &[])?;
+    let mut results = tensors.split_off(inputs).into_iter().map(Value::Tensor);
+    Ok(match result {
+        StructInfo::Tuple(_) => Value::Tuple(results.collect()),
+        _ => results.next().expect("one result"),
+    })
+}
+
+/// The argument with the numbers that its shape or scalar has at run time.
+fn concrete(value: &Value, arg: &Arg) -> Arg {
+    match value {
+        Value::Shape(dims) => Arg::Shape(dims.iter().map(|&d| Expr::i64(d)).collect()),
+        Value::Scalar(_) => match info(value, arg) {
+            StructInfo::Prim {
+                dtype: _,
+                value: Some(e),
+            } => Arg::Prim(e),
+            _ => arg.clone(),
+        },
+        Value::Tensor(_) | Value::Tuple(_) | Value::Str(_) | Value::Closure(_) => arg.clone(),
+    }
+}
+
+fn info(value: &Value, arg: &Arg) -> StructInfo {
+    let dims = |shape: &[usize]| shape.iter().map(|&d| Expr::i64(d as i64)).collect();
+    match value {
+        Value::Tensor(tensor) => StructInfo::tensor(dims(tensor.shape()), tensor.dtype()),
+        Value::Tuple(items) => {
+            let args = match arg {
+                Arg::Tuple(args) => args.as_slice(),
+                _ => &[],
+            };
+            let item = |(at, item): (usize, &Value)| info(item, args.get(at).unwrap_or(arg));
+            StructInfo::Tuple(items.iter().enumerate().map(item).collect())
+        }
+        Value::Shape(shape) => {
+            let dims = shape.iter().map(|&d| Expr::i64(d));
+            StructInfo::Shape(ShapeInfo::Known(dims.collect()))
+        }
+        Value::Scalar(scalar) => {
+            let dtype = match (arg, scalar) {
+                (Arg::Prim(e), _) => e.dtype(),
+                (_, Scalar::Int(_)) => DType::I64,
+                (_, Scalar::Float(_)) => DType::F32,
+            };
+            let value = match scalar {
+                Scalar::Int(v) => Expr::constant(*v, dtype),
+                Scalar::Float(v) => Expr::float(*v, dtype),
+            };
+            StructInfo::Prim {
+                dtype,
+                value: Some(value),
+            }
+        }
+        Value::Str(_) | Value::Closure(_) => StructInfo::Object,
+    }
+}
+
+/// Shapes and element types of results, which are known: all operands are.
+fn result_types(result: &StructInfo) -> Vec<(Vec<usize>, DType)> {
+    match result {
+        StructInfo::Tuple(items) => items.iter().flat_map(result_types).collect(),
+        StructInfo::Tensor(info) => match (info.shape.dims(), info.dtype) {
+            (Some(dims), Some(dtype)) => {
+                let extent = |d: &Expr| usize::try_from(d.as_int().unwrap_or(0)).unwrap_or(0);
+                vec![(dims.iter().map(extent).collect(), dtype)]
+            }
+            _ => vec![],
+        },
+        _ => vec![],
+    }
+}
+
+fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {
+    let Some(Value::Tensor(x)) = values.first() else {
+        return Err(InterpError::WrongKind {
+            value: "the operand".to_owned(),
+            expected: "a tensor",
+        });
+    };
+    Ok(match op {
+        MachineOp::ShapeOf => Value::Shape(x.shape().iter().map(|&d| d as i64).collect()),
+        MachineOp::Reshape => {
+            let shapes = result_types(result);
+            let (shape, _) = shapes.first().expect("a reshaped tensor has a shape");
+            Value::Tensor(x.reshape(shape)?)
+        }
+    })
+}

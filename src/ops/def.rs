@@ -1,0 +1,249 @@
+//! `OpDef`: one operator, and the builder that the tables of the families are written with.
+
+use super::legalize::ComputeCall;
+use super::rules;
+use crate::ir::graph::{
+    AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpSchema, Operand, OperandKind,
+};
+use crate::te::Tensor;
+use crate::tensor::DType;
+
+/// How the loops of an operator read what they compute from (TVM: `OpPatternKind`); fusion decides by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Pattern {
+    /// Every output element from the input elements at the same place.
+    ElemWise,
+    /// The same with broadcast inputs.
+    Broadcast,
+    /// Every output element from one element of each input, anywhere.
+    Injective,
+    /// A commutative reduction of axes.
+    CommReduce,
+    /// A reduction to whose end elementwise operators can be joined.
+    OutEWiseFusable,
+    /// Several results.
+    Tuple,
+    /// Fuses with nothing.
+    Opaque,
+}
+
+/// What becomes of the operator when the layout of its input changes (TVM: `FRelaxInferLayout`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// It takes its inputs in the layout that they are written for, and no other.
+    Fixed,
+    /// It works in any layout, the same for all operands and the result.
+    Any,
+    /// It works in any layout if the axes in this attribute are permuted with it.
+    Axes(&'static str),
+    /// The layouts are attributes.
+    Attributes {
+        /// The attribute with the layout of the data.
+        data: &'static str,
+        /// The attribute with the layout of the weight, if there is a weight.
+        kernel: Option<&'static str>,
+        /// The attribute with the layout of the result; empty means that of the data.
+        out: &'static str,
+    },
+}
+
+/// Element types of the first operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DTypes {
+    /// All types.
+    All,
+    /// Integers and floats.
+    Numeric,
+    /// Floats.
+    Float,
+    /// Integers.
+    Int,
+    /// Integers and `bool`.
+    IntOrBool,
+    /// `bool`.
+    Bool,
+}
+
+impl DTypes {
+    /// Whether the type is one of these.
+    pub fn contains(self, dtype: DType) -> bool {
+        match self {
+            Self::All => true,
+            Self::Numeric => !dtype.is_bool(),
+            Self::Float => dtype.is_float(),
+            Self::Int => dtype.is_int() && !dtype.is_bool(),
+            Self::IntOrBool => !dtype.is_float(),
+            Self::Bool => dtype.is_bool(),
+        }
+    }
+
+    /// What an operand of these types is called in a message.
+    pub fn expected(self) -> &'static str {
+        match self {
+            Self::All => "a tensor",
+            Self::Numeric => "a tensor of numbers",
+            Self::Float => "a tensor of floats",
+            Self::Int => "a tensor of integers",
+            Self::IntOrBool => "a tensor of integers or bool",
+            Self::Bool => "a tensor of bool",
+        }
+    }
+}
+
+/// The results of a call as tensor expressions.
+pub type Computed = Result<Vec<Tensor>, InferError>;
+
+/// How a call is computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Compute {
+    /// As one loop program, made of tensor expressions.
+    Kernel(fn(&ComputeCall<'_>) -> Computed),
+    /// By the virtual machine, without a kernel.
+    Machine(MachineOp),
+    /// It has a type and a text, and there is no way here to run it; the reason.
+    Nothing(&'static str),
+}
+
+/// What the virtual machine does without a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MachineOp {
+    /// The same elements in another shape.
+    Reshape,
+    /// The shape of a tensor.
+    ShapeOf,
+}
+
+/// One operator.
+#[derive(Clone, Copy, Debug)]
+pub struct OpDef {
+    /// Name, operands, attributes, the type of the result.
+    pub schema: OpSchema,
+    /// One line for the documentation.
+    pub doc: &'static str,
+    /// Element types of the first operand.
+    pub dtypes: DTypes,
+    /// How it is computed.
+    pub compute: Compute,
+    /// How it fuses.
+    pub pattern: Pattern,
+    /// What a change of layout does to it.
+    pub layout: Layout,
+}
+
+impl OpDef {
+    /// A definition with no operands, an unknown result, and no way to compute it.
+    pub(super) const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            schema: OpSchema {
+                name,
+                operands: &[],
+                variadic: false,
+                attrs: &[],
+                infer: rules::object,
+                pure: true,
+            },
+            doc,
+            dtypes: DTypes::All,
+            compute: Compute::Nothing("it has no definition in tensor expressions"),
+            pattern: Pattern::Opaque,
+            layout: Layout::Fixed,
+        }
+    }
+
+    pub(super) const fn operands(mut self, operands: &'static [Operand]) -> Self {
+        self.schema.operands = operands;
+        self
+    }
+
+    /// Any number of operands of any kind.
+    pub(super) const fn variadic(mut self) -> Self {
+        self.schema.variadic = true;
+        self
+    }
+
+    pub(super) const fn attrs(mut self, attrs: &'static [AttrSpec]) -> Self {
+        self.schema.attrs = attrs;
+        self
+    }
+
+    pub(super) const fn infer(mut self, infer: Infer) -> Self {
+        self.schema.infer = infer;
+        self
+    }
+
+    pub(super) const fn impure(mut self) -> Self {
+        self.schema.pure = false;
+        self
+    }
+
+    pub(super) const fn dtypes(mut self, dtypes: DTypes) -> Self {
+        self.dtypes = dtypes;
+        self
+    }
+
+    /// As one loop program, which these tensor expressions make.
+    pub(super) const fn compute(mut self, compute: fn(&ComputeCall<'_>) -> Computed) -> Self {
+        self.compute = Compute::Kernel(compute);
+        self
+    }
+
+    /// By the virtual machine.
+    pub(super) const fn machine(mut self, op: MachineOp) -> Self {
+        self.compute = Compute::Machine(op);
+        self
+    }
+
+    pub(super) const fn pattern(mut self, pattern: Pattern) -> Self {
+        self.pattern = pattern;
+        self
+    }
+
+    pub(super) const fn layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// The operator as calls name it.
+    pub const fn op(&'static self) -> Op {
+        Op::new(&self.schema)
+    }
+}
+
+/// An operand that is a tensor.
+pub(super) const fn tensor(name: &'static str) -> Operand {
+    operand(name, OperandKind::Tensor)
+}
+
+/// An operand of this kind.
+pub(super) const fn operand(name: &'static str, kind: OperandKind) -> Operand {
+    Operand {
+        name,
+        kind,
+        optional: false,
+    }
+}
+
+/// An operand that a call may leave out.
+pub(super) const fn optional(name: &'static str, kind: OperandKind) -> Operand {
+    Operand {
+        name,
+        kind,
+        optional: true,
+    }
+}
+
+/// An attribute.
+pub(super) const fn attr(name: &'static str, kind: AttrKind, default: AttrDefault) -> AttrSpec {
+    AttrSpec {
+        name,
+        kind,
+        default,
+    }
+}
+
+/// One tensor.
+pub(super) const X: &[Operand] = &[tensor("x")];
+/// One tensor, called data.
+pub(super) const DATA: &[Operand] = &[tensor("data")];
+/// Two tensors.
+pub(super) const X1_X2: &[Operand] = &[tensor("x1"), tensor("x2")];

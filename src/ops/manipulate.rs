@@ -1,0 +1,320 @@
+//! Operators that move, join, cut or retype dimensions.
+
+use super::ComputeCall;
+use super::def::{Computed, Layout, MachineOp, OpDef, Pattern, X, attr, operand, tensor};
+use super::rules::{self, equal_extents, tensor_like};
+use crate::ir::graph::dims::{Proof, compare_dims, sum};
+use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
+use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
+use crate::te;
+use crate::topi;
+
+/// More parts than any program cuts a tensor into; a bound on what a number in a text can make us allocate.
+const MAX_PARTS: i64 = 1 << 16;
+
+pub(super) const OPS: &[OpDef] = &[
+    OpDef::new("astype", "every element converted to another type")
+        .operands(X)
+        .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Required)])
+        .infer(as_type)
+        .compute(|c| Ok(vec![topi::astype("astype", c.x(0), c.result_dtype(0))]))
+        .pattern(Pattern::ElemWise)
+        .layout(Layout::Any),
+    OpDef::new("broadcast_to", "repeated along dimensions of extent 1")
+        .operands(&[tensor("x"), operand("shape", OperandKind::Shape)])
+        .infer(broadcast_to)
+        .compute(|c| {
+            Ok(vec![topi::broadcast_to(
+                "broadcast_to",
+                c.x(0),
+                c.result_shape(0),
+            )])
+        })
+        .pattern(Pattern::Broadcast),
+    OpDef::new("concat", "tensors joined along an axis")
+        .operands(&[operand("tensors", OperandKind::Tensors)])
+        .attrs(&[attr("axis", AttrKind::Int, AttrDefault::Int(0))])
+        .infer(concat)
+        .compute(join)
+        .pattern(Pattern::Injective)
+        .layout(Layout::Axes("axis")),
+    OpDef::new("expand_dims", "new dimensions of extent 1")
+        .operands(X)
+        .attrs(&[attr("axis", AttrKind::Ints, AttrDefault::Required)])
+        .infer(expand_dims)
+        .compute(insert_dims)
+        .pattern(Pattern::Injective),
+    OpDef::new(
+        "permute_dims",
+        "dimensions in another order; reversed without axes",
+    )
+    .operands(X)
+    .attrs(&[attr("axes", AttrKind::Ints, AttrDefault::None)])
+    .infer(permute_dims)
+    .compute(permute)
+    .pattern(Pattern::Injective)
+    .layout(Layout::Axes("axes")),
+    OpDef::new(
+        "reshape",
+        "the same elements in another shape; one extent may be -1",
+    )
+    .operands(&[tensor("x"), operand("shape", OperandKind::Shape)])
+    .infer(reshape)
+    .machine(MachineOp::Reshape)
+    .pattern(Pattern::Injective),
+    OpDef::new(
+        "split",
+        "parts along an axis: so many, or cut at these positions",
+    )
+    .operands(X)
+    .attrs(&[
+        attr("indices_or_sections", AttrKind::Any, AttrDefault::Required),
+        attr("axis", AttrKind::Int, AttrDefault::Int(0)),
+    ])
+    .infer(split)
+    .compute(parts)
+    .pattern(Pattern::Injective)
+    .layout(Layout::Axes("axis")),
+];
+
+fn as_type(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    Ok(tensor_like(info, info.shape.clone(), c.dtype("dtype")?))
+}
+
+fn permute_dims(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let Some(dims) = info.shape.dims() else {
+        return Ok(StructInfo::Tensor(info.clone()));
+    };
+    let order = permutation(c, dims.len())?;
+    let dims = order.iter().map(|&axis| dims[axis].clone()).collect();
+    Ok(tensor_like(info, ShapeInfo::Known(dims), info.dtype))
+}
+
+/// For each dimension of the result the dimension of the operand that it is.
+///
+/// # Errors
+/// If `axes` is no permutation.
+pub(super) fn permutation(c: &OpCall<'_>, ndim: usize) -> Result<Vec<usize>, InferError> {
+    let order: Vec<_> = match c.ints("axes")? {
+        None => (0..ndim).rev().collect(),
+        Some(axes) => axes
+            .iter()
+            .map(|&axis| c.axis(axis, ndim))
+            .collect::<Result<_, _>>()?,
+    };
+    if order.len() != ndim || (0..ndim).any(|axis| !order.contains(&axis)) {
+        return Err(c.bad_attribute("axes"));
+    }
+    Ok(order)
+}
+
+fn broadcast_to(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let shape = c.shape(1);
+    if let (Some(from), Some(to)) = (info.shape.dims(), shape.dims()) {
+        if from.len() > to.len() {
+            return Err(c.bad_operand(0, "a tensor with no more dimensions than the shape"));
+        }
+        let offset = to.len() - from.len();
+        for (axis, (lhs, rhs)) in from.iter().zip(&to[offset..]).enumerate() {
+            if !lhs.is_one() && compare_dims(lhs, rhs) == Proof::No {
+                return Err(InferError::Broadcast {
+                    op: c.op.name().to_owned(),
+                    axis: axis + offset,
+                    lhs: lhs.clone(),
+                    rhs: rhs.clone(),
+                });
+            }
+        }
+    }
+    Ok(tensor_like(info, shape, info.dtype))
+}
+
+fn reshape(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let mut shape = c.shape(1);
+    if let ShapeInfo::Known(new) = &mut shape {
+        let product = |dims: &[Expr]| {
+            let mut dims = dims.iter();
+            dims.try_fold(1i64, |n, d| n.checked_mul(d.as_int()?))
+        };
+        let open = new.iter().position(|d| d.as_int() == Some(-1));
+        let old = info.shape.dims().and_then(product);
+        match (open, old, product(new)) {
+            (Some(at), Some(old), Some(rest)) if rest != 0 && old % rest == 0 => {
+                new[at] = Expr::i64((old / rest).saturating_neg());
+            }
+            (Some(_), ..) => shape = ShapeInfo::Ndim(new.len()),
+            (None, Some(lhs), Some(rhs)) => {
+                let (lhs, rhs) = (Expr::i64(lhs), Expr::i64(rhs));
+                equal_extents(c, "the numbers of elements", &lhs, &rhs)?;
+            }
+            (None, ..) => {}
+        }
+    }
+    Ok(tensor_like(info, shape, info.dtype))
+}
+
+fn concat(c: &OpCall<'_>) -> rules::Inferred {
+    let tensors = c.tensors(0)?;
+    let Some([first, rest @ ..]) = tensors.as_deref() else {
+        return Ok(StructInfo::Object);
+    };
+    let Some(dims) = first.shape.dims() else {
+        return Ok(StructInfo::Tensor((*first).clone()));
+    };
+    let axis = c.axis(c.int("axis")?.unwrap_or(0), dims.len())?;
+    let mut dims = dims.to_vec();
+    for info in rest {
+        if let (Some(lhs), Some(rhs)) = (first.dtype, info.dtype)
+            && lhs != rhs
+        {
+            return Err(InferError::ElementTypes {
+                op: c.op.name().to_owned(),
+                lhs,
+                rhs,
+            });
+        }
+        let other = info.shape.dims().filter(|other| other.len() == dims.len());
+        let Some(other) = other else {
+            return Ok(tensor_like(first, ShapeInfo::Ndim(dims.len()), first.dtype));
+        };
+        for (at, (dim, other)) in dims.iter_mut().zip(other).enumerate() {
+            if at != axis {
+                equal_extents(c, "extents that are not joined", dim, other)?;
+                continue;
+            }
+            *dim = match (dim.as_int(), other.as_int()) {
+                (Some(a), Some(b)) => Expr::i64(a.saturating_add(b)),
+                _ => sum(dim, other),
+            };
+        }
+    }
+    Ok(tensor_like(first, ShapeInfo::Known(dims), first.dtype))
+}
+
+fn split(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let Some(dims) = info.shape.dims() else {
+        return Ok(StructInfo::Object);
+    };
+    let axis = c.axis(c.int("axis")?.unwrap_or(0), dims.len())?;
+    let Some(extent) = dims[axis].as_int() else {
+        return Ok(StructInfo::Object);
+    };
+    let part = |(start, end): &(i64, i64)| {
+        let mut dims = dims.to_vec();
+        dims[axis] = Expr::i64(end - start);
+        tensor_like(info, ShapeInfo::Known(dims), info.dtype)
+    };
+    let parts = split_ranges(c, extent)?;
+    Ok(StructInfo::Tuple(parts.iter().map(part).collect()))
+}
+
+/// First and last position, exclusive, of the parts into which `split` cuts an extent.
+///
+/// # Errors
+/// If `indices_or_sections` makes no sense.
+pub(super) fn split_ranges(c: &OpCall<'_>, extent: i64) -> Result<Vec<(i64, i64)>, InferError> {
+    const NAME: &str = "indices_or_sections";
+    if let Some(AttrValue::List(_)) = c.attr(NAME) {
+        let cuts = c.ints(NAME)?.unwrap_or_default();
+        let starts = [0].into_iter().chain(cuts.iter().copied());
+        let ends = cuts.iter().copied().chain([extent]);
+        let clip = |at: i64| at.clamp(0, extent);
+        let ranges = starts
+            .zip(ends)
+            .map(|(a, b)| (clip(a), clip(b).max(clip(a))));
+        return Ok(ranges.collect());
+    }
+    let sections = c.int(NAME)?.filter(|n| (1..=MAX_PARTS).contains(n));
+    let sections = sections.ok_or_else(|| c.bad_attribute(NAME))?;
+    let part = extent.div_euclid(sections) + i64::from(extent % sections != 0);
+    let at = |i: i64| i.saturating_mul(part).clamp(0, extent);
+    Ok((0..sections).map(|i| (at(i), at(i + 1))).collect())
+}
+
+fn expand_dims(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let axes = c.ints("axis")?.ok_or_else(|| c.bad_attribute("axis"))?;
+    let Some(dims) = info.shape.dims() else {
+        let shape = match info.shape.ndim() {
+            Some(n) => ShapeInfo::Ndim(n + axes.len()),
+            None => ShapeInfo::Unknown,
+        };
+        return Ok(tensor_like(info, shape, info.dtype));
+    };
+    let ndim = dims.len() + axes.len();
+    let places = axes.iter().map(|&axis| c.axis(axis, ndim));
+    let places = places.collect::<Result<Vec<_>, _>>()?;
+    if (1..places.len()).any(|at| places[..at].contains(&places[at])) {
+        return Err(c.bad_attribute("axis"));
+    }
+    let mut old = dims.iter().cloned();
+    let new = (0..ndim).map(|at| {
+        let kept = if places.contains(&at) {
+            None
+        } else {
+            old.next()
+        };
+        kept.unwrap_or_else(|| Expr::i64(1))
+    });
+    Ok(tensor_like(
+        info,
+        ShapeInfo::Known(new.collect()),
+        info.dtype,
+    ))
+}
+
+fn permute(c: &ComputeCall<'_>) -> Computed {
+    let order = permutation(c, c.x(0).ndim())?;
+    Ok(vec![topi::permute("permute_dims", c.x(0), &order)])
+}
+
+fn join(c: &ComputeCall<'_>) -> Computed {
+    let shape = c.result_shape(0);
+    let axis = c.axis(c.int("axis")?.unwrap_or(0), shape.len())?;
+    Ok(vec![topi::concat("concat", c.xs(0), shape, axis)])
+}
+
+fn parts(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let axis = c.axis(c.int("axis")?.unwrap_or(0), x.ndim())?;
+    let extent = x.shape()[axis].as_int();
+    let extent = extent
+        .ok_or_else(|| c.bad_operand(0, "a tensor of which the extent that is cut is known"))?;
+    let part = |(at, (start, _)): (usize, (i64, i64))| {
+        let name = format!("split_{at}");
+        topi::slice(&name, x, c.result_shape(at), axis, &Expr::i64(start))
+    };
+    Ok(split_ranges(c, extent)?
+        .into_iter()
+        .enumerate()
+        .map(part)
+        .collect())
+}
+
+fn insert_dims(c: &ComputeCall<'_>) -> Computed {
+    let (x, shape) = (c.x(0), c.result_shape(0));
+    let axes = c.ints("axis")?.unwrap_or_default();
+    let axes = axes.iter().map(|&axis| c.axis(axis, shape.len()));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    Ok(vec![te::compute("expand_dims", shape.to_vec(), |i| {
+        let kept = i.iter().enumerate().filter(|(at, _)| !axes.contains(at));
+        x.at(kept.map(|(_, index)| index))
+    })])
+}

@@ -1,0 +1,123 @@
+//! Layer 4: the operators of graph functions, one definition each.
+//!
+//! A definition is a row of its family's table: operands, attributes with their defaults, the type of the result, how it is
+//! computed, how it fuses, and what becomes of it when layouts change. Parser, printer, verifier, legalizer, the table in
+//! `docs/operators.md` and importers read this table; nothing asks for an operator by its name in a string.
+//!
+//! Names and attributes are those of Relax (`relax.op`). Where ONNX needs more than Relax has, the operator does what ONNX
+//! says; where an operator has no counterpart in Relax, its name follows Relax's style.
+
+mod binary;
+mod create;
+mod def;
+mod described;
+mod legalize;
+mod linalg;
+mod manipulate;
+pub mod nn;
+mod reduce;
+pub(crate) mod rules;
+mod system;
+#[cfg(test)]
+mod tests;
+mod unary;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+pub use def::{Compute, Computed, DTypes, Layout, MachineOp, OpDef, Pattern};
+pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
+
+use crate::ir::graph::Op;
+
+/// The families, in the order of the documentation.
+pub const FAMILIES: &[Family] = &[
+    Family {
+        name: "unary",
+        ops: unary::OPS,
+    },
+    Family {
+        name: "binary",
+        ops: binary::OPS,
+    },
+    Family {
+        name: "create",
+        ops: create::OPS,
+    },
+    Family {
+        name: "manipulate",
+        ops: manipulate::OPS,
+    },
+    Family {
+        name: "reduce",
+        ops: reduce::OPS,
+    },
+    Family {
+        name: "linalg",
+        ops: linalg::OPS,
+    },
+    Family {
+        name: "nn activation",
+        ops: nn::activation::OPS,
+    },
+    Family {
+        name: "nn convolution",
+        ops: nn::conv::OPS,
+    },
+    Family {
+        name: "nn pooling",
+        ops: nn::pool::OPS,
+    },
+    Family {
+        name: "nn normalisation",
+        ops: nn::norm::OPS,
+    },
+    Family {
+        name: "system",
+        ops: system::OPS,
+    },
+    Family {
+        name: "described only",
+        ops: described::OPS,
+    },
+];
+
+/// Operators that belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// What they have in common.
+    pub name: &'static str,
+    /// The operators.
+    pub ops: &'static [OpDef],
+}
+
+/// All operators.
+pub fn all() -> impl Iterator<Item = &'static OpDef> {
+    FAMILIES.iter().flat_map(|family| family.ops)
+}
+
+/// The definition of the operator with this name, without `R.`.
+pub fn find(name: &str) -> Option<&'static OpDef> {
+    static BY_NAME: OnceLock<HashMap<&str, &OpDef>> = OnceLock::new();
+    let table = BY_NAME.get_or_init(|| all().map(|def| (def.schema.name, def)).collect());
+    table.get(name).copied()
+}
+
+/// The definition of an operator.
+///
+/// # Panics
+/// If the operator is none of this table.
+pub fn def(op: Op) -> &'static OpDef {
+    find(op.name()).expect("operators are made from rows of the table")
+}
+
+/// The operator with this name.
+///
+/// # Panics
+/// If there is none: for names written in code.
+pub fn op(name: &str) -> Op {
+    match find(name) {
+        Some(def) => def.op(),
+        None => panic!("there is no operator `{name}`"),
+    }
+}

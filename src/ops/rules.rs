@@ -1,0 +1,210 @@
+//! Types of results that many operators share.
+//!
+//! Where a symbolic extent cannot be decided the result says less (`ndim` instead of a shape); only what is wrong for every
+//! value of the variables is an error.
+
+use crate::ir::graph::dims::{Proof, compare_dims};
+use crate::ir::graph::{InferError, OpCall};
+use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
+use crate::tensor::DType;
+
+/// What inference gives.
+pub(crate) type Inferred = Result<StructInfo, InferError>;
+
+/// Nothing is known.
+pub(crate) fn object(_: &OpCall<'_>) -> Inferred {
+    Ok(StructInfo::Object)
+}
+
+/// Nothing is returned.
+pub(crate) fn unit(_: &OpCall<'_>) -> Inferred {
+    Ok(StructInfo::Tuple(vec![]))
+}
+
+/// A tensor with this shape and element type on the device of `like`.
+pub(crate) fn tensor_like(like: &TensorInfo, shape: ShapeInfo, dtype: Option<DType>) -> StructInfo {
+    StructInfo::Tensor(TensorInfo {
+        shape,
+        dtype,
+        vdevice: like.vdevice.clone(),
+    })
+}
+
+/// The same as the first operand, whatever it is.
+pub(crate) fn identity(c: &OpCall<'_>) -> Inferred {
+    Ok(c.operands[0].clone())
+}
+
+/// Checks that the element type of operand `index` is one that the operator takes.
+///
+/// # Errors
+/// If it is known and is not.
+pub(crate) fn check_dtype(c: &OpCall<'_>, index: usize) -> Result<(), InferError> {
+    let Some(dtype) = c.tensor(index)?.and_then(|info| info.dtype) else {
+        return Ok(());
+    };
+    let dtypes = super::def(c.op).dtypes;
+    if dtypes.contains(dtype) {
+        Ok(())
+    } else {
+        Err(c.bad_operand(index, dtypes.expected()))
+    }
+}
+
+/// The same as the first operand, a tensor of the element types that the operator takes.
+pub(crate) fn same(c: &OpCall<'_>) -> Inferred {
+    check_dtype(c, 0)?;
+    identity(c)
+}
+
+/// The shape of the first operand with elements of type `bool`.
+pub(crate) fn predicate(c: &OpCall<'_>) -> Inferred {
+    check_dtype(c, 0)?;
+    Ok(match c.tensor(0)? {
+        Some(info) => tensor_like(info, info.shape.clone(), Some(DType::BOOL)),
+        None => StructInfo::Object,
+    })
+}
+
+/// The shape and the element type that the operands from `first` on have in common after broadcasting. Scalars
+/// (`R.prim_value`) count as tensors without dimensions.
+pub(crate) fn broadcast_from(c: &OpCall<'_>, first: usize) -> Inferred {
+    let mut shape = ShapeInfo::Known(vec![]);
+    let mut dtype: Option<DType> = None;
+    let mut vdevice = None;
+    for (index, operand) in c.operands.iter().enumerate() {
+        let (given, given_dtype) = match operand {
+            StructInfo::Prim { dtype, value: _ } => (&ShapeInfo::Known(vec![]), Some(*dtype)),
+            _ => match c.tensor(index)? {
+                Some(info) => {
+                    vdevice = vdevice.or_else(|| info.vdevice.clone());
+                    (&info.shape, info.dtype)
+                }
+                None => return Ok(StructInfo::Object),
+            },
+        };
+        shape = broadcast_shapes(c, &shape, given)?;
+        if index < first {
+            continue;
+        }
+        if let (Some(lhs), Some(rhs)) = (dtype, given_dtype)
+            && lhs != rhs
+        {
+            return Err(InferError::ElementTypes {
+                op: c.op.name().to_owned(),
+                lhs,
+                rhs,
+            });
+        }
+        dtype = dtype.or(given_dtype);
+    }
+    Ok(StructInfo::Tensor(TensorInfo {
+        shape,
+        dtype,
+        vdevice,
+    }))
+}
+
+/// Broadcast of all operands, in the element type that they share.
+pub(crate) fn broadcast(c: &OpCall<'_>) -> Inferred {
+    if c.operands[0].as_tensor().is_some() {
+        check_dtype(c, 0)?;
+    }
+    broadcast_from(c, 0)
+}
+
+/// Broadcast of all operands, as `bool`.
+pub(crate) fn compare(c: &OpCall<'_>) -> Inferred {
+    Ok(match broadcast(c)? {
+        StructInfo::Tensor(info) => StructInfo::Tensor(TensorInfo {
+            dtype: Some(DType::BOOL),
+            ..info
+        }),
+        other => other,
+    })
+}
+
+/// The shape that two shapes broadcast to.
+///
+/// # Errors
+/// If they do not for any values of the variables.
+pub(crate) fn broadcast_shapes(
+    c: &OpCall<'_>,
+    a: &ShapeInfo,
+    b: &ShapeInfo,
+) -> Result<ShapeInfo, InferError> {
+    let (Some(n), Some(m)) = (a.ndim(), b.ndim()) else {
+        return Ok(ShapeInfo::Unknown);
+    };
+    let ndim = n.max(m);
+    let (Some(a), Some(b)) = (a.dims(), b.dims()) else {
+        return Ok(ShapeInfo::Ndim(ndim));
+    };
+    let at = |dims: &[Expr], axis: usize| {
+        let index = (axis + dims.len()).checked_sub(ndim)?;
+        Some(dims[index].clone())
+    };
+    let mut out = Vec::with_capacity(ndim);
+    for axis in 0..ndim {
+        let dim = match (at(a, axis), at(b, axis)) {
+            (Some(d), None) | (None, Some(d)) => d,
+            (Some(lhs), Some(rhs)) => match compare_dims(&lhs, &rhs) {
+                Proof::Yes => lhs,
+                _ if lhs.is_one() => rhs,
+                _ if rhs.is_one() => lhs,
+                Proof::No => {
+                    return Err(InferError::Broadcast {
+                        op: c.op.name().to_owned(),
+                        axis,
+                        lhs,
+                        rhs,
+                    });
+                }
+                Proof::Unknown => return Ok(ShapeInfo::Ndim(ndim)),
+            },
+            (None, None) => unreachable!("the larger shape has every axis"),
+        };
+        out.push(dim);
+    }
+    Ok(ShapeInfo::Known(out))
+}
+
+/// Checks that two extents may be equal.
+///
+/// # Errors
+/// If they are not for any values of the variables; `what` says which extents they are.
+pub(crate) fn equal_extents(
+    c: &OpCall<'_>,
+    what: &'static str,
+    lhs: &Expr,
+    rhs: &Expr,
+) -> Result<(), InferError> {
+    if compare_dims(lhs, rhs) == Proof::No {
+        return Err(InferError::Extents {
+            op: c.op.name().to_owned(),
+            what,
+            lhs: lhs.clone(),
+            rhs: rhs.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// The extents of a tensor operand of `ndim` dimensions; `None` if they are not known.
+///
+/// # Errors
+/// If it has another number of dimensions.
+pub(crate) fn dims_of<'a>(
+    c: &OpCall<'a>,
+    index: usize,
+    ndim: usize,
+    expected: &'static str,
+) -> Result<Option<&'a [Expr]>, InferError> {
+    let Some(info) = c.tensor(index)? else {
+        return Ok(None);
+    };
+    match info.shape.ndim() {
+        Some(n) if n != ndim => Err(c.bad_operand(index, expected)),
+        _ => Ok(info.shape.dims()),
+    }
+}

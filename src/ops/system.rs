@@ -1,0 +1,214 @@
+//! Operators of the compiler itself: devices, memory, closures, communication.
+
+use super::def::{MachineOp, OpDef, attr, operand, tensor};
+use super::rules;
+use crate::ir::graph::{Arg, AttrDefault, AttrKind, AttrSpec, OpCall, OperandKind};
+use crate::ir::{AttrValue, ShapeInfo, StructInfo, TensorInfo, VDevice};
+
+/// An attribute that is kept as it is written.
+const fn any(name: &'static str) -> AttrSpec {
+    attr(name, AttrKind::Any, AttrDefault::None)
+}
+
+pub(super) const OPS: &[OpDef] = &[
+    OpDef::new(
+        "assert_op",
+        "fails with a message if the condition is false",
+    )
+    .variadic()
+    .attrs(&[any("format")])
+    .impure()
+    .infer(rules::unit),
+    OpDef::new("builtin.alloc_tensor", "memory for a tensor")
+        .operands(&[
+            operand("shape", OperandKind::Any),
+            operand("dtype", OperandKind::Any),
+            operand("runtime_device_index", OperandKind::Scalar),
+            operand("storage_scope", OperandKind::Any),
+        ])
+        .infer(|c| alloc(c, 0, 1)),
+    OpDef::new(
+        "builtin.stop_lift_params",
+        "its operand, which LiftTransformParams leaves in the function",
+    )
+    .operands(&[operand("x", OperandKind::Any)])
+    .infer(rules::identity),
+    OpDef::new("ccl.allgather", "communication between devices").operands(&[tensor("x")]),
+    OpDef::new("ccl.allreduce", "communication between devices")
+        .operands(&[tensor("x")])
+        .attrs(&[any("op_type"), any("in_group")]),
+    OpDef::new(
+        "ccl.broadcast_from_worker0",
+        "communication between devices",
+    )
+    .operands(&[tensor("x")]),
+    OpDef::new("ccl.scatter_from_worker0", "communication between devices")
+        .operands(&[tensor("x")])
+        .attrs(&[any("num_workers"), any("axis")]),
+    OpDef::new("dist.annotate_sharding", "communication between devices")
+        .operands(&[tensor("input")]),
+    OpDef::new("dist.call_tir_local_view", "communication between devices").operands(&[
+        operand("func", OperandKind::Any),
+        operand("args", OperandKind::Any),
+    ]),
+    OpDef::new("dist.redistribute", "communication between devices").operands(&[tensor("input")]),
+    OpDef::new(
+        "dist.redistribute_replica_to_shard",
+        "communication between devices",
+    )
+    .operands(&[tensor("input")])
+    .attrs(&[any("num_workers"), any("axis")]),
+    OpDef::new("hint_on_device", "its operand, wanted on a device")
+        .operands(&[operand("data", OperandKind::Any)])
+        .attrs(&[
+            any("dst_vdevice"),
+            any("device_type"),
+            any("index"),
+            any("memory_scope"),
+        ])
+        .infer(rules::identity),
+    OpDef::new("inspect.tensor_byte_offset", "a property of a tensor")
+        .operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_dtype_bits", "a property of a tensor").operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_dtype_code", "a property of a tensor").operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_dtype_lanes", "a property of a tensor")
+        .operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_elem_offset", "a property of a tensor")
+        .operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_ndim", "a property of a tensor").operands(&[tensor("tensor")]),
+    OpDef::new("inspect.tensor_shape_i", "a property of a tensor")
+        .operands(&[tensor("tensor"), operand("axis", OperandKind::Scalar)]),
+    OpDef::new("inspect.tensor_stride_i", "a property of a tensor")
+        .operands(&[tensor("tensor"), operand("axis", OperandKind::Scalar)]),
+    OpDef::new("invoke_closure", "the call of a closure")
+        .operands(&[
+            operand("closure", OperandKind::Any),
+            operand("args", OperandKind::Any),
+        ])
+        .impure(),
+    OpDef::new(
+        "invoke_pure_closure",
+        "the call of a closure without side effects",
+    )
+    .operands(&[
+        operand("closure", OperandKind::Any),
+        operand("args", OperandKind::Any),
+    ]),
+    OpDef::new("make_closure", "a function with its first arguments bound").operands(&[
+        operand("func", OperandKind::Any),
+        operand("args", OperandKind::Any),
+    ]),
+    OpDef::new("memory.alloc_storage", "memory").operands(&[
+        operand("total_space", OperandKind::Any),
+        operand("virtual_device_index", OperandKind::Scalar),
+        operand("storage_scope", OperandKind::Any),
+        operand("dtype", OperandKind::Any),
+    ]),
+    OpDef::new("memory.alloc_tensor", "a tensor in memory")
+        .operands(&[
+            operand("storage", OperandKind::Any),
+            operand("offset", OperandKind::Scalar),
+            operand("shape", OperandKind::Any),
+            operand("dtype", OperandKind::Any),
+            operand("runtime_device_index", OperandKind::Scalar),
+        ])
+        .infer(|c| alloc(c, 2, 3)),
+    OpDef::new(
+        "memory.ensure_zero_offset",
+        "its operand, copied if it starts inside of its memory",
+    )
+    .operands(&[tensor("x")]),
+    OpDef::new("memory.kill_storage", "gives memory back")
+        .operands(&[operand("storage", OperandKind::Any)])
+        .impure()
+        .infer(rules::unit),
+    OpDef::new("memory.kill_tensor", "ends the life of a tensor")
+        .operands(&[operand("tensor", OperandKind::Any)])
+        .impure()
+        .infer(rules::unit),
+    OpDef::new("memory.view", "the same bytes as another shape or type").operands(&[
+        tensor("x"),
+        operand("shape", OperandKind::Shape),
+        operand("dtype", OperandKind::Any),
+        operand("relative_byte_offset", OperandKind::Scalar),
+    ]),
+    OpDef::new("null_value", "nothing"),
+    OpDef::new("print", "prints its operands")
+        .variadic()
+        .attrs(&[any("format")])
+        .impure()
+        .infer(rules::unit),
+    OpDef::new("shape_of", "the shape of a tensor")
+        .operands(&[operand("input", OperandKind::Any)])
+        .infer(shape_of)
+        .machine(MachineOp::ShapeOf),
+    OpDef::new("shape_to_tensor", "a shape as a tensor of int64")
+        .operands(&[operand("input", OperandKind::Any)]),
+    OpDef::new("size", "the number of elements").operands(&[operand("input", OperandKind::Any)]),
+    OpDef::new("tensor_to_shape", "a tensor of int64 as a shape")
+        .operands(&[operand("input", OperandKind::Any)]),
+    OpDef::new("to_vdevice", "its operand on another device")
+        .operands(&[operand("data", OperandKind::Any)])
+        .attrs(&[any("dst_vdevice")])
+        .infer(to_vdevice),
+    OpDef::new("vm.alloc_storage", "what the virtual machine of TVM calls").operands(&[
+        operand("size", OperandKind::Any),
+        operand("dtype", OperandKind::Any),
+        operand("runtime_device_index", OperandKind::Scalar),
+        operand("storage_scope", OperandKind::Any),
+    ]),
+    OpDef::new("vm.alloc_tensor", "what the virtual machine of TVM calls").operands(&[
+        operand("storage", OperandKind::Any),
+        operand("offset", OperandKind::Scalar),
+        operand("shape", OperandKind::Any),
+        operand("dtype", OperandKind::Any),
+        operand("runtime_device_index", OperandKind::Scalar),
+    ]),
+    OpDef::new("vm.call_tir_dyn", "what the virtual machine of TVM calls")
+        .operands(&[
+            operand("func", OperandKind::Any),
+            operand("args", OperandKind::Any),
+        ])
+        .impure(),
+    OpDef::new("vm.kill_object", "what the virtual machine of TVM calls")
+        .operands(&[operand("obj", OperandKind::Any)])
+        .impure()
+        .infer(rules::unit),
+    OpDef::new("wrap_param", "a parameter converted to another type")
+        .operands(&[tensor("data")])
+        .attrs(&[any("dtype")]),
+];
+
+fn to_vdevice(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let device = match c.attr("dst_vdevice") {
+        Some(AttrValue::Str(text)) => VDevice::parse(&text),
+        _ => None,
+    };
+    Ok(StructInfo::Tensor(TensorInfo {
+        vdevice: Some(device.ok_or_else(|| c.bad_attribute("dst_vdevice"))?),
+        ..info.clone()
+    }))
+}
+
+/// A tensor whose shape and element type are operands.
+fn alloc(c: &OpCall<'_>, shape: usize, dtype: usize) -> rules::Inferred {
+    let dtype = match c.args.get(dtype) {
+        Some(Arg::DType(dtype)) => Some(*dtype),
+        _ => None,
+    };
+    Ok(StructInfo::Tensor(TensorInfo {
+        shape: c.shape(shape),
+        dtype,
+        vdevice: None,
+    }))
+}
+
+fn shape_of(c: &OpCall<'_>) -> rules::Inferred {
+    Ok(StructInfo::Shape(match c.tensor(0)? {
+        Some(info) => info.shape.clone(),
+        None => ShapeInfo::Unknown,
+    }))
+}

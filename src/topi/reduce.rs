@@ -1,0 +1,181 @@
+//! Reductions over axes.
+
+use crate::ir::Expr;
+use crate::te::{self, ReduceAxis, Reduction, Tensor};
+use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::{DType, ScalarType};
+
+/// Whether reduced dimensions stay as dimensions of extent 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduced {
+    /// They go.
+    Drop,
+    /// They stay.
+    Keep,
+}
+
+/// The shape without these axes, or with extents of 1 there.
+pub fn reduced_shape(x: &Tensor, axes: &[usize], reduced: Reduced) -> Vec<Expr> {
+    let extents = x.shape().iter().enumerate();
+    let extents = extents.filter_map(|(at, extent)| match (axes.contains(&at), reduced) {
+        (false, _) => Some(extent.clone()),
+        (true, Reduced::Keep) => Some(Expr::i64(1)),
+        (true, Reduced::Drop) => None,
+    });
+    extents.collect()
+}
+
+/// A tensor each of whose elements is made from the elements of `x` over `axes`: `f` gets the index in `x`, and the axes.
+fn over(
+    name: &str,
+    x: &Tensor,
+    axes: &[usize],
+    reduced: Reduced,
+    f: impl FnOnce(Vec<Expr>, &[ReduceAxis]) -> Reduction,
+) -> Vec<Tensor> {
+    let axis =
+        |(at, &axis): (usize, &usize)| te::reduce_axis(format!("k{at}"), x.shape()[axis].clone());
+    let inner: Vec<ReduceAxis> = axes.iter().enumerate().map(axis).collect();
+    te::compute_all(name, reduced_shape(x, axes, reduced), |i| {
+        let mut outer = i.iter();
+        let index = (0..x.ndim()).map(|at| match axes.iter().position(|&axis| axis == at) {
+            Some(k) => {
+                if reduced == Reduced::Keep {
+                    outer.next();
+                }
+                inner[k].expr()
+            }
+            None => outer
+                .next()
+                .expect("an index for each kept dimension")
+                .clone(),
+        });
+        f(index.collect(), &inner)
+    })
+}
+
+/// `x` combined over the axes: sum, product, maximum or minimum.
+///
+/// # Panics
+/// If `op` is none of these.
+pub fn reduce(name: &str, op: BinOp, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
+    let mut result = over(name, x, axes, reduced, |index, axes| {
+        let value = x.at(index);
+        match op {
+            BinOp::Add => te::sum(value, axes),
+            BinOp::Mul => te::prod(value, axes),
+            BinOp::Max => te::max(value, axes),
+            BinOp::Min => te::min(value, axes),
+            _ => panic!("{op:?} is no reduction"),
+        }
+    });
+    result.remove(0)
+}
+
+/// The type in which elements are summed: `float32` for narrower floats.
+fn sum_type(dtype: DType) -> DType {
+    match dtype.scalar {
+        ScalarType::F16 | ScalarType::BF16 => DType::F32,
+        _ => dtype,
+    }
+}
+
+/// Number of elements along the axes, in this type.
+fn count(x: &Tensor, axes: &[usize], dtype: DType) -> Expr {
+    let extents = axes.iter().map(|&axis| x.shape()[axis].clone());
+    let count = extents.reduce(|a, b| match (a.as_int(), b.as_int()) {
+        (Some(a), Some(b)) => Expr::i64(a.saturating_mul(b)),
+        _ => a * b,
+    });
+    count.unwrap_or_else(|| Expr::i64(1)).cast(dtype)
+}
+
+/// The mean over the axes.
+pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
+    let wide = sum_type(x.dtype());
+    let mut sum = over(&format!("{name}_sum"), x, axes, reduced, |index, axes| {
+        te::sum(x.at(index).cast(wide), axes)
+    });
+    let (sum, count) = (sum.remove(0), count(x, axes, wide));
+    super::map(name, &sum, |sum| (sum / &count).cast(x.dtype()))
+}
+
+/// The mean square distance from the mean over the axes: in two passes, so that large means lose no digits.
+pub fn variance(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
+    let wide = sum_type(x.dtype());
+    let x_wide = |index: &[Expr]| x.at(index).cast(wide);
+    let mut sum = over(
+        &format!("{name}_mean"),
+        x,
+        axes,
+        Reduced::Keep,
+        |index, axes| te::sum(x_wide(&index), axes),
+    );
+    let (sum, count) = (sum.remove(0), count(x, axes, wide));
+    let mut squares = over(&format!("{name}_sum"), x, axes, reduced, |index, axes| {
+        let distance = x_wide(&index) - super::element(&sum, &index) / &count;
+        te::sum(distance.clone() * distance, axes)
+    });
+    super::map(name, &squares.remove(0), |sum| {
+        (sum / &count).cast(x.dtype())
+    })
+}
+
+/// Which position is sought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgReduce {
+    /// Of the greatest element.
+    Max,
+    /// Of the smallest element.
+    Min,
+}
+
+/// The position of an extreme element over one axis, or over all in row-major order: the first of several equal ones. NaN is
+/// more extreme than any number.
+pub fn arg_reduce(
+    name: &str,
+    which: ArgReduce,
+    x: &Tensor,
+    axes: &[usize],
+    reduced: Reduced,
+    dtype: DType,
+) -> Tensor {
+    let (op, start) = match which {
+        ArgReduce::Max => (BinOp::Gt, te::lowest as fn(DType) -> Expr),
+        ArgReduce::Min => (BinOp::Lt, te::highest as fn(DType) -> Expr),
+    };
+    let nan = |e: &Expr| {
+        let float = e.dtype().is_float();
+        float.then(|| Expr::call(Intrin::IsNan, vec![e.clone()]))
+    };
+    let combine = move |a: &[Expr], b: &[Expr]| {
+        let first = a[0].lt(&b[0]);
+        let mut ahead = Expr::binary(op, &a[1], &b[1]);
+        let mut equal = a[1].equals(&b[1]);
+        if let (Some(a), Some(b)) = (nan(&a[1]), nan(&b[1])) {
+            let either = Expr::binary(BinOp::And, a.clone(), b.not());
+            ahead = Expr::binary(BinOp::Or, ahead, either);
+            equal = Expr::binary(BinOp::Or, equal, Expr::binary(BinOp::And, a, b));
+        }
+        let keep = Expr::binary(BinOp::Or, ahead, Expr::binary(BinOp::And, equal, first));
+        vec![
+            Expr::select(keep.clone(), a[0].clone(), b[0].clone()),
+            Expr::select(keep, a[1].clone(), b[1].clone()),
+        ]
+    };
+    // Before the first element the position is past all: an element that equals the start is still the first one.
+    let identity = move |dtypes: &[DType]| vec![te::highest(dtypes[0]), start(dtypes[1])];
+    let reducer = te::comm_reducer(combine, identity);
+    let results = over(name, x, axes, reduced, |index, inner| {
+        let position = axes.iter().zip(inner).fold(Expr::i64(0), |at, (&axis, k)| {
+            let extent = &x.shape()[axis];
+            if at.is_zero() {
+                k.expr()
+            } else {
+                at * extent + k.expr()
+            }
+        });
+        reducer.over(vec![position.cast(dtype), x.at(index)], inner)
+    });
+    results.into_iter().next().expect("positions come first")
+}

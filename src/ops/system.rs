@@ -33,18 +33,23 @@ pub(super) const OPS: &[OpDef] = &[
     )
     .operands(&[operand("x", OperandKind::Any)])
     .infer(rules::identity),
-    OpDef::new("ccl.allgather", "communication between devices").operands(&[tensor("x")]),
+    OpDef::new("ccl.allgather", "communication between devices")
+        .operands(&[tensor("x")])
+        .impure(),
     OpDef::new("ccl.allreduce", "communication between devices")
         .operands(&[tensor("x")])
-        .attrs(&[any("op_type"), any("in_group")]),
+        .attrs(&[any("op_type"), any("in_group")])
+        .impure(),
     OpDef::new(
         "ccl.broadcast_from_worker0",
         "communication between devices",
     )
-    .operands(&[tensor("x")]),
+    .operands(&[tensor("x")])
+    .impure(),
     OpDef::new("ccl.scatter_from_worker0", "communication between devices")
         .operands(&[tensor("x")])
-        .attrs(&[any("num_workers"), any("axis")]),
+        .attrs(&[any("num_workers"), any("axis")])
+        .impure(),
     OpDef::new("dist.annotate_sharding", "communication between devices")
         .operands(&[tensor("input")]),
     OpDef::new("dist.call_tir_local_view", "communication between devices").operands(&[

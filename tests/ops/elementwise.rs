@@ -12,7 +12,7 @@ const VALUES: [f32; 11] = [
     1.5,
     -3.5,
     2.5,
-    88.0,
+    11.0,
     f32::INFINITY,
     f32::NEG_INFINITY,
     f32::NAN,

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
 use crate::ir::verify::{self, PrimFuncError};
-use crate::ir::{Module, graph};
+use crate::ir::{Module, Origin, graph};
 use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
@@ -83,6 +83,14 @@ pub enum Error {
     /// A graph function has no bytecode.
     #[error(transparent)]
     Bytecode(#[from] codegen_vm::GraphError),
+    /// A loop program was refused that somebody wrote, or a call of it.
+    #[error("{source}{}", origin.from())]
+    From {
+        /// Where the calls of the loop program come from, or it itself where there are none.
+        origin: Origin,
+        /// What refused it, and why.
+        source: Box<Self>,
+    },
     /// A dump cannot be written.
     #[error("cannot write dumps to {dir}")]
     Dump {
@@ -226,6 +234,36 @@ struct Run {
     dumper: Dumper,
 }
 
+impl Error {
+    /// The error, said of a loop program of this module.
+    fn in_program(self, module: &Module, name: &str) -> Self {
+        let origin = called_from(module, name);
+        if origin.is_unknown() {
+            return self;
+        }
+        let source = Box::new(self);
+        Self::From { origin, source }
+    }
+}
+
+/// Where the calls of a loop program come from, or it itself where there are none.
+fn called_from(module: &Module, name: &str) -> Origin {
+    let mut origins = vec![];
+    for (_, function) in module.functions() {
+        function.for_each_value(&mut |value| {
+            if value.def.callee() == Some(name) {
+                origins.push(&value.origin);
+            }
+        });
+    }
+    match Origin::of_all(origins) {
+        Origin::Unknown => module
+            .prim_func(name)
+            .map_or(Origin::Unknown, |f| f.origin.clone()),
+        known => known,
+    }
+}
+
 impl Run {
     /// One pass or stage: run, timed, verified if that is asked for, dumped.
     fn step(
@@ -281,7 +319,8 @@ fn verify_schedules(c: &Compilation) -> Result<(), Error> {
 
 fn lower(c: &mut Compilation) -> Result<(), Error> {
     for (name, scheduled) in &c.scheduled {
-        let lowered = lower::lower(scheduled.schedule.func(), &c.options.target)?;
+        let lowered = lower::lower(scheduled.schedule.func(), &c.options.target)
+            .map_err(|error| Error::from(error).in_program(&c.module, name))?;
         c.lowered.insert(name.clone(), lowered);
     }
     Ok(())
@@ -293,12 +332,12 @@ fn emit(c: &mut Compilation) -> Result<(), Error> {
         return Ok(());
     };
     for (name, func) in &c.lowered {
-        let kernels = func
-            .kernels
-            .iter()
-            .map(|kernel| codegen_wgsl::emit(kernel, target));
-        c.wgsl
-            .insert(name.clone(), kernels.collect::<Result<_, _>>()?);
+        let kernels = func.kernels.iter();
+        let shaders = kernels.map(|kernel| codegen_wgsl::emit(kernel, target));
+        let shaders = shaders
+            .collect::<Result<_, _>>()
+            .map_err(|error| Error::from(error).in_program(&c.module, name))?;
+        c.wgsl.insert(name.clone(), shaders);
     }
     Ok(())
 }

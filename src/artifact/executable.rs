@@ -28,6 +28,9 @@ pub struct Executable {
     pub constants: Vec<Constant>,
     /// Instructions of all functions.
     pub code: Vec<Instr>,
+    /// Where instructions come from: the first of each run of them, in order, and what the author calls it; empty where nothing is
+    /// known.
+    pub origins: Vec<(u32, String)>,
     /// Shape functions.
     pub shape_funcs: Vec<ShapeFunc>,
     /// Lowered loop programs.
@@ -49,12 +52,22 @@ impl Executable {
             callees: vec![],
             constants: vec![],
             code: vec![],
+            origins: vec![],
             shape_funcs: vec![],
             kernels: vec![],
             script: String::new(),
             traces: IndexMap::new(),
             metadata: IndexMap::new(),
         }
+    }
+
+    /// Where an instruction comes from, if that is known.
+    pub fn origin(&self, instr: usize) -> Option<&str> {
+        let next = self
+            .origins
+            .partition_point(|(first, _)| *first as usize <= instr);
+        let (_, origin) = self.origins.get(next.checked_sub(1)?)?;
+        (!origin.is_empty()).then_some(origin)
     }
 
     /// The function with this name.

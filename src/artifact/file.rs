@@ -119,6 +119,7 @@ impl Executable {
         write_entry(&mut zip, "bytecode", &encode("bytecode", &self.stored())?)?;
         let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
         write_entry(&mut zip, "kernels", &encode("kernels", &kernels)?)?;
+        write_entry(&mut zip, "origins", &encode("origins", &self.origins)?)?;
         write_entry(&mut zip, "constants.safetensors", &self.stored_tensors()?)?;
         write_entry(&mut zip, "module.py", self.script.as_bytes())?;
         for kernel in &self.kernels {
@@ -197,6 +198,7 @@ impl Executable {
             callees: stored.callees,
             constants: load_constants(stored.constants, &tensors)?,
             code: stored.code,
+            origins: decode("origins", &entries.bytes("origins")?)?,
             shape_funcs: stored.shape_funcs,
             kernels,
             script: entries.text("module.py")?,

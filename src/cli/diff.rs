@@ -17,7 +17,7 @@ use super::program::{Program, flatten};
 use super::terminal::Terminal;
 use crate::interp;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, ValueId};
-use crate::ir::{Func, Module, StructInfo};
+use crate::ir::{Func, Module, Origin, StructInfo};
 use crate::runtime::Value;
 use crate::support::tolerance::{Tolerance, compare};
 use crate::tensor::Tensor;
@@ -40,6 +40,8 @@ struct Compared {
     name: String,
     /// What computes it.
     by: String,
+    #[serde(serialize_with = "as_text", skip_serializing_if = "Origin::is_unknown")]
+    origin: Origin,
     agree: bool,
     max_abs_difference: Option<f64>,
     difference: Option<String>,
@@ -61,11 +63,12 @@ pub(super) fn run(
     let run = |device: &String| run_on(device, args, &opened, &inputs, environment);
     let (expected, got) = (run(reference)?, run(device)?);
     let mut values = Vec::new();
-    for (at, (name, by)) in opened.nodes.iter().enumerate() {
+    for (at, node) in opened.nodes.iter().enumerate() {
+        let name = &node.name;
         let expected = named_tensors(name, &expected, at);
         let got = named_tensors(name, &got, at);
         for ((name, expected), (_, got)) in expected.iter().zip(&got) {
-            values.push(compared(name, by, expected, got));
+            values.push(compared(name, node, expected, got));
         }
     }
     let report = Report {
@@ -86,16 +89,22 @@ pub(super) fn run(
             device: device.clone(),
             value: first.name.clone(),
             by: first.by.clone(),
+            origin: first.origin.clone(),
         }),
     }
 }
 
-fn compared(name: &str, by: &str, expected: &Tensor, got: &Tensor) -> Compared {
+fn as_text<S: serde::Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(origin)
+}
+
+fn compared(name: &str, node: &Node, expected: &Tensor, got: &Tensor) -> Compared {
     let tolerance = Tolerance::of(expected.dtype().scalar, TERMS);
     let result = compare(expected, got, tolerance);
     Compared {
         name: name.to_owned(),
-        by: by.to_owned(),
+        by: node.by.clone(),
+        origin: node.origin.clone(),
         agree: result.is_ok(),
         max_abs_difference: result.as_ref().ok().copied(),
         difference: result.err().map(|difference| difference.to_string()),
@@ -172,8 +181,15 @@ fn named_tensors(name: &str, result: &Value, item: usize) -> Vec<(String, Tensor
 struct Opened {
     module: Module,
     func: String,
-    /// By value: its name and what computes it.
-    nodes: Vec<(String, String)>,
+    nodes: Vec<Node>,
+}
+
+/// A value of the function.
+struct Node {
+    name: String,
+    /// What computes it.
+    by: String,
+    origin: Origin,
 }
 
 /// Adds the function to the module. The one that it is made of stays, for it may call itself.
@@ -193,7 +209,11 @@ fn open_up(entry: &Entry) -> Opened {
                     continue;
                 }
             }
-            nodes.push((value.name.clone(), computed_by(&value.def)));
+            nodes.push(Node {
+                name: value.name.clone(),
+                by: computed_by(&value.def),
+                origin: value.origin.clone(),
+            });
             results.push(*id);
             if let Some(outputs) = &mut block.dataflow
                 && !outputs.contains(id)

@@ -9,6 +9,7 @@ use crate::codegen_cpu::CodegenError;
 use crate::codegen_wgsl::WgslError;
 use crate::frontend::{LoadError, SafetensorsError, SaveError};
 use crate::interp::InterpError;
+use crate::ir::Origin;
 use crate::passes::PassError;
 use crate::runtime_gpu::GpuError;
 use crate::script::ScriptErrors;
@@ -153,7 +154,7 @@ pub(crate) enum CliError {
         given: usize,
     },
     /// Two devices differ.
-    #[error("{device} differs from {reference}, first in `{value}`, computed by {by}")]
+    #[error("{device} differs from {reference}, first in `{value}`, computed by {by}{}", origin.from())]
     Differ {
         /// The first device.
         reference: String,
@@ -163,6 +164,8 @@ pub(crate) enum CliError {
         value: String,
         /// What computes it.
         by: String,
+        /// Where it comes from.
+        origin: Origin,
     },
     /// A stage that another target has.
     #[error("the stage {stage} is of --target {target}")]

@@ -4,6 +4,7 @@ use super::pool::Pool;
 use super::shapes::{Dim, Slots};
 use super::storage::StoragePlan;
 use crate::artifact::{Builtin, Callee, Constant, Function, Instr, Operand, ShapeFunc, shape_code};
+use crate::ir::Origin;
 
 /// A place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +15,8 @@ enum Item {
     Label(Label),
     Goto(Label),
     If(u32, Label),
+    /// What follows comes from here.
+    Origin(Origin),
     /// The shape heap, if there is one.
     Heap(u32),
     /// A shape function, if it computes anything.
@@ -47,6 +50,11 @@ impl Assembler {
     pub(super) fn call(&mut self, dst: Option<u32>, callee: u32, args: Vec<Operand>) {
         self.items
             .push(Item::Instr(Instr::Call { dst, callee, args }));
+    }
+
+    /// Says where the instructions that follow come from.
+    pub(super) fn origin(&mut self, origin: &Origin) {
+        self.items.push(Item::Origin(origin.clone()));
     }
 
     pub(super) fn ret(&mut self, result: u32) {
@@ -96,9 +104,16 @@ impl Assembler {
         let mut code = Vec::new();
         let mut at = vec![0; self.labels];
         let mut jumps = Vec::new();
+        let start = pool.exec.code.len() as u32;
+        pool.exec.origins.push((start, String::new()));
         for item in self.items {
             match item {
                 Item::Instr(instr) => code.push(instr),
+                Item::Origin(origin) => {
+                    let known = (!origin.is_unknown()).then(|| origin.to_string());
+                    let at = start + code.len() as u32;
+                    pool.exec.origins.push((at, known.unwrap_or_default()));
+                }
                 Item::Label(label) => at[label.0] = code.len(),
                 Item::Goto(label) => {
                     jumps.push((code.len(), label));
@@ -154,7 +169,6 @@ impl Assembler {
                 }
             }
         }
-        let start = pool.exec.code.len() as u32;
         pool.exec.code.extend(code);
         pool.exec.functions.push(Function {
             name: name.to_owned(),

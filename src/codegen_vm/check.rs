@@ -7,7 +7,7 @@ use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::text::dim_text;
 use crate::ir::graph::{Arg, Globals, Scope, ValueId};
-use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::ir::{Expr, Origin, ShapeInfo, StructInfo};
 
 /// A value whose dimensions are to be matched.
 pub(super) struct Matching {
@@ -156,6 +156,7 @@ impl Compiler<'_> {
                 func: self.function.name.clone(),
                 binding: String::new(),
                 problem,
+                origin: Origin::Unknown,
             },
         }
     }

@@ -1,5 +1,7 @@
 //! Why a graph function has no bytecode.
 
+use crate::ir::Origin;
+
 /// What is wrong with a binding.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +41,7 @@ pub enum GraphProblem {
 
 /// Why a graph function has no bytecode, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("function `{func}`, `{binding}`: {problem}")]
+#[error("function `{func}`, `{binding}`: {problem}{}", origin.from())]
 pub struct GraphError {
     /// The function.
     pub func: String,
@@ -47,4 +49,6 @@ pub struct GraphError {
     pub binding: String,
     /// What is wrong.
     pub problem: GraphProblem,
+    /// Where the binding comes from.
+    pub origin: Origin,
 }

@@ -10,6 +10,7 @@ use super::pool::Pool;
 use super::shapes::Slots;
 use super::storage::StoragePlan;
 use crate::artifact::{Builtin, Operand};
+use crate::ir::Origin;
 use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
 use crate::kernel::Target;
 
@@ -71,6 +72,7 @@ impl Compiler<'_> {
                 func: self.function.name.clone(),
                 binding: "memory plan".to_owned(),
                 problem,
+                origin: Origin::Unknown,
             })?);
         }
         let params = self.function.params.iter();
@@ -102,6 +104,7 @@ impl Compiler<'_> {
             func: self.function.name.clone(),
             binding: self.function.values[value].name.clone(),
             problem,
+            origin: self.function.values[value].origin.clone(),
         }
     }
 
@@ -156,6 +159,7 @@ impl Compiler<'_> {
     }
 
     fn binding(&mut self, value: ValueId) -> Result<(), GraphError> {
+        self.asm.origin(&self.function.values[value].origin);
         let bound = match &self.function.values[value].def {
             Def::Param => return Ok(()),
             Def::Arg(arg) => self.arg(arg, value)?,

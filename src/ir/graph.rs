@@ -18,7 +18,7 @@ pub use op::{AttrDefault, AttrKind, AttrSpec, Infer, Op, OpCall, OpSchema, Opera
 pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};
 pub use verify::{GraphError, GraphErrorKind, verify, verify_function};
 
-use super::{Attrs, Expr, StructInfo};
+use super::{Attrs, Expr, Origin, StructInfo};
 use crate::id_type;
 use crate::support::Arena;
 use crate::tensor::{DType, Tensor};
@@ -143,6 +143,8 @@ pub struct Value {
     pub sinfo: StructInfo,
     /// How it is computed.
     pub def: Def,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// A sequence of bindings: a dataflow block (pure, no control flow) or a plain one.

@@ -13,6 +13,7 @@ mod external;
 pub mod graph;
 mod init;
 mod module;
+mod origin;
 mod prim_func;
 mod rewrite;
 mod struct_info;
@@ -26,6 +27,7 @@ pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
 pub use init::InitNest;
 pub use module::{Func, Module, VDevice};
+pub use origin::Origin;
 pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
     ThreadAxis,

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{AttrValue, Attrs, Buffer, BufferRegion, Expr, LoopTree, Place, Range, Var};
+use super::{AttrValue, Attrs, Buffer, BufferRegion, Expr, LoopTree, Origin, Place, Range, Var};
 use crate::id_type;
 use crate::support::Arena;
 use crate::tensor::DType;
@@ -491,6 +491,8 @@ pub struct PrimFunc {
     pub tree: LoopTree,
     /// The block that holds everything. It has no iter variables, and reads and writes nothing of its own.
     pub root: BlockId,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 impl PrimFunc {
@@ -508,6 +510,7 @@ impl PrimFunc {
             blocks,
             tree: LoopTree::default(),
             root,
+            origin: Origin::Unknown,
         }
     }
 

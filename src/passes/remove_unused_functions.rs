@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function};
+use crate::ir::graph::{Arg, Def, Function};
 use crate::ir::{Func, Module};
 
 /// The functions that others may call: public graph functions, and public loop programs that no graph function calls.
@@ -38,32 +38,18 @@ pub(super) fn remove_unused_functions(module: &Module, entries: &IndexSet<String
 
 /// Adds the functions that a graph function names.
 fn callees(function: &Function, out: &mut IndexSet<String>) {
-    for arg in function.args() {
+    let mut named = |arg: &Arg| {
         arg.walk(&mut |leaf| {
             if let Arg::Global(name) | Arg::Extern(name) = leaf {
                 out.insert(name.clone());
             }
         });
-    }
+    };
+    function.args().into_iter().for_each(&mut named);
     for (_, value) in function.values.iter() {
-        match &value.def {
-            Def::CallDps {
-                callee: DpsCallee::Prim(name) | DpsCallee::Packed(name),
-                args: _,
-                tir_vars: _,
-                inplace: _,
-                out: _,
-            }
-            | Def::Call {
-                callee: Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name),
-                args: _,
-                attrs: _,
-                sinfo_args: _,
-            } => {
-                out.insert(name.clone());
-            }
-            Def::Function(inner) => callees(inner, out),
-            _ => {}
+        out.extend(value.def.callee().map(str::to_owned));
+        if let Def::Function(inner) = &value.def {
+            callees(inner, out);
         }
     }
 }

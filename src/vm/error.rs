@@ -62,6 +62,14 @@ pub enum VmError {
         /// How many arguments name it.
         given: usize,
     },
+    /// A call inside a function failed that its author would look for.
+    #[error("{source}\n  from {origin}")]
+    From {
+        /// Where the call comes from, as `line 12: …`.
+        origin: String,
+        /// Why it failed.
+        source: Box<Self>,
+    },
     /// A dimension is not what the program says.
     #[error(
         "dimension {dim} of `{}` must be {}, got {given}: {context}",
@@ -223,6 +231,27 @@ pub enum VmError {
 }
 
 impl VmError {
+    /// The error without where it comes from.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::From { origin: _, source } => source.root(),
+            other => other,
+        }
+    }
+
+    /// Whether the message says already which value of the program it is about.
+    pub(super) fn says_where(&self) -> bool {
+        matches!(
+            self,
+            Self::From { .. }
+                | Self::Dimension { .. }
+                | Self::Count { .. }
+                | Self::DType { .. }
+                | Self::Kind { .. }
+                | Self::Recursion(_)
+        )
+    }
+
     pub(super) fn target(target: &Target, device: &impl ToString) -> Self {
         Self::Target {
             target: match target {

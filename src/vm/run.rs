@@ -85,11 +85,13 @@ impl Run<'_> {
                     pc = if taken != 0 { pc + 1 } else { *to };
                 }
                 _ if self.state.profile.is_some() => {
-                    self.profiled(op, pc, frame)?;
+                    self.profiled(op, pc, frame)
+                        .map_err(|e| self.from_origin(pc, e))?;
                     pc += 1;
                 }
                 _ => {
-                    self.step(op, pc, frame)?;
+                    self.step(op, pc, frame)
+                        .map_err(|e| self.from_origin(pc, e))?;
                     pc += 1;
                 }
             }
@@ -245,6 +247,19 @@ impl Run<'_> {
         match &self.exec.constants[index] {
             Constant::Context(context) => context,
             _ => unreachable!("decoding checked that the constant is a context"),
+        }
+    }
+
+    /// The error, with where the instruction comes from. One that says so already, or says which value it is about, stays.
+    fn from_origin(&self, pc: usize, error: VmError) -> VmError {
+        let start = self.exec.functions[self.index].start as usize;
+        match (self.exec.origin(start + pc), error) {
+            (_, error) if error.says_where() => error,
+            (None, error) => error,
+            (Some(origin), error) => VmError::From {
+                origin: origin.to_owned(),
+                source: Box::new(error),
+            },
         }
     }
 

@@ -227,6 +227,11 @@ fn tuples_are_written_item_by_item() {
         let values = report["values"].as_array().expect("a list");
         let names: Vec<&Value> = values.iter().map(|value| &value["name"]).collect();
         assert_eq!(names, ["a", "t.0", "t.1"]);
+        let origin = values[0]["origin"].as_str().expect("text");
+        assert!(
+            origin.starts_with("line ") && origin.contains("`a = "),
+            "{origin}"
+        );
         let args = [
             "bench", &tuples, "--shape", "n=5", "--time", "0.02", "--json",
         ];

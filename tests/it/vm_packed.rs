@@ -213,12 +213,13 @@ fn errors_of_a_host_function_are_passed_on() {
         call(&mut vm).expect("runs");
         let error = call(&mut vm).expect_err("on fire");
         assert_eq!(
-            error.to_string(),
+            error.root().to_string(),
             "packed function `test.host` failed: the printer is on fire"
         );
-        let VmError::Packed { name, source } = *error else {
+        let VmError::Packed { name, source } = error.root() else {
             panic!("{error}");
         };
+        assert!(error.to_string().contains("\n  from line "), "{error}");
         assert_eq!(name, "test.host");
         assert_eq!(source.downcast_ref(), Some(&OnFire));
         let result = call(&mut vm).expect("it runs again");
@@ -246,7 +247,7 @@ fn wrong_results_of_a_host_function_are_errors() {
             let error = vm.call("main", &[matrix(2, 2).into()]);
             let error = error.expect_err("it is no 2 by 2 matrix of float32");
             let typed = matches!(
-                error,
+                error.root(),
                 VmError::KernelArgument { .. }
                     | VmError::Kind { .. }
                     | VmError::Dimension { .. }
@@ -265,7 +266,7 @@ fn wrong_results_of_a_host_function_are_errors() {
             let error = error.expect_err("nor is this");
             assert!(
                 matches!(
-                    error,
+                    error.root(),
                     VmError::KernelArgument { .. } | VmError::Register { .. }
                 ),
                 "{wrong:?}: {error}"
@@ -337,7 +338,7 @@ fn memory_that_cannot_be_had_is_an_error() {
             let error = call(n).expect_err("nothing has so much memory");
             #[cfg(feature = "gpu")]
             let refused = matches!(
-                *error,
+                error.root(),
                 VmError::Gpu(
                     weftile::runtime_gpu::GpuError::TooLarge { .. }
                         | weftile::runtime_gpu::GpuError::Tensor(TensorError::TooLarge { .. })
@@ -346,7 +347,7 @@ fn memory_that_cannot_be_had_is_an_error() {
             #[cfg(not(feature = "gpu"))]
             let refused = false;
             let on_host = matches!(
-                *error,
+                error.root(),
                 VmError::Tensor {
                     source: TensorError::OutOfMemory { .. } | TensorError::TooLarge { .. },
                     ..
@@ -361,7 +362,7 @@ fn memory_that_cannot_be_had_is_an_error() {
         }
         let negative = call(-1).expect_err("no size is negative");
         assert!(
-            matches!(*negative, VmError::NegativeDimension { .. }),
+            matches!(negative.root(), VmError::NegativeDimension { .. }),
             "{negative:?}"
         );
     }

@@ -2,7 +2,7 @@
 
 use super::infer::{Globals, InferError, Scope, infer};
 use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
-use crate::ir::{Attrs, StructInfo};
+use crate::ir::{Attrs, Origin, StructInfo};
 use crate::support::Arena;
 
 /// Makes one [`Function`]. Bindings go to the innermost open body: the function's own, or a branch between
@@ -28,6 +28,7 @@ pub struct GraphBuilder {
     open: Vec<OpenBody>,
     globals: Globals,
     around: Vec<Arena<ValueId, Value>>,
+    origin: Origin,
 }
 
 /// A body to which bindings are being added.
@@ -62,6 +63,7 @@ impl GraphBuilder {
             open: vec![OpenBody::default()],
             globals,
             around: vec![],
+            origin: Origin::Unknown,
         }
     }
 
@@ -81,6 +83,7 @@ impl GraphBuilder {
                 name: name.into(),
                 sinfo,
                 def: Def::Param,
+                origin: Origin::Unknown,
             });
         }
     }
@@ -91,9 +94,15 @@ impl GraphBuilder {
             name: name.into(),
             sinfo,
             def: Def::Param,
+            origin: self.origin.clone(),
         });
         self.func.params.push(id);
         id
+    }
+
+    /// Says where the values that follow come from; gives what was said before.
+    pub fn set_origin(&mut self, origin: Origin) -> Origin {
+        std::mem::replace(&mut self.origin, origin)
     }
 
     /// Attributes of the function, to be changed.
@@ -145,6 +154,7 @@ impl GraphBuilder {
             name: name.into(),
             sinfo,
             def,
+            origin: self.origin.clone(),
         });
         let body = self.body();
         match body.blocks.last_mut() {

@@ -159,6 +159,7 @@ impl<'f> Rewriter<'f> {
         let depth = self.levels.len() - 1;
         let old: &'f Function = self.level().old;
         let value = &old.values[id];
+        self.builder().set_origin(value.origin.clone());
         let old = Old {
             id,
             value,
@@ -213,10 +214,13 @@ impl<'f> Rewriter<'f> {
                     let Def::If { cond, .. } = def else {
                         unreachable!("operands keep what a definition is")
                     };
+                    let then = self.branch(then, rule)?;
+                    let otherwise = self.branch(otherwise, rule)?;
+                    self.builder().set_origin(value.origin.clone());
                     Def::If {
                         cond,
-                        then: self.branch(then, rule)?,
-                        otherwise: self.branch(otherwise, rule)?,
+                        then,
+                        otherwise,
                     }
                 }
                 Def::Function(inner) => self.nested(id, value, inner, rule)?,

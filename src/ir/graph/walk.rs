@@ -1,6 +1,6 @@
 //! Walking graph functions: what a definition uses, the bindings in order, and rewriting of the expressions inside.
 
-use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
+use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
 use crate::ir::{AttrValue, Expr, Reducer, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::support::Arena;
 
@@ -199,6 +199,26 @@ impl Def {
                 then: _,
                 otherwise: _,
             } => vec![cond],
+        }
+    }
+
+    /// The name of the function of the module, or of the packed function, that it calls.
+    pub fn callee(&self) -> Option<&str> {
+        match self {
+            Self::CallDps {
+                callee: DpsCallee::Prim(name) | DpsCallee::Packed(name),
+                args: _,
+                tir_vars: _,
+                inplace: _,
+                out: _,
+            }
+            | Self::Call {
+                callee: Callee::Global(name) | Callee::Packed(name) | Callee::PurePacked(name),
+                args: _,
+                attrs: _,
+                sinfo_args: _,
+            } => Some(name),
+            _ => None,
         }
     }
 
@@ -414,6 +434,16 @@ impl Function {
             }
         }
         body(self, &self.body, f);
+    }
+
+    /// Calls `f` on every value, those of nested functions too.
+    pub fn for_each_value<'a>(&'a self, f: &mut dyn FnMut(&'a Value)) {
+        for (_, value) in self.values.iter() {
+            f(value);
+            if let Def::Function(inner) = &value.def {
+                inner.for_each_value(f);
+            }
+        }
     }
 
     /// What is known of the function as a value.

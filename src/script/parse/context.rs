@@ -6,7 +6,7 @@ use ruff_python_ast as ast;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::scope::{Binding, Scopes};
-use crate::ir::{AttrValue, Attrs, Expr, Var};
+use crate::ir::{AttrValue, Attrs, Expr, Origin, Var};
 use crate::script::error::{ScriptError, ScriptErrorKind};
 use crate::support::diag::Span;
 use crate::tensor::DType;
@@ -22,6 +22,9 @@ pub(super) type Parse<T> = Result<T, Reported>;
 pub(super) fn span(range: TextRange) -> Span {
     (range.start().to_usize()..range.end().to_usize()).into()
 }
+
+/// Characters of a line up to which it is kept as an origin.
+const ORIGIN_CHARS: usize = 80;
 
 /// State of parsing one text.
 pub(super) struct Context<'a> {
@@ -44,6 +47,8 @@ pub(super) struct Context<'a> {
     /// Names that the `T.Let`s around the current expression define: each is a level of its tree.
     pub(super) lets: usize,
     errors: Vec<ScriptError>,
+    /// The last offset of which the line was asked for, and that line, from 1 on.
+    line: (usize, usize),
 }
 
 impl<'a> Context<'a> {
@@ -60,6 +65,7 @@ impl<'a> Context<'a> {
             graph: super::relax::Graph::default(),
             lets: 0,
             errors: vec![],
+            line: (0, 1),
         }
     }
 
@@ -117,6 +123,24 @@ impl<'a> Context<'a> {
             None if line.len() < text.len() => format!("`{line}…`"),
             None => format!("`{line}`"),
         }
+    }
+
+    /// The line that a node starts in. Nodes are asked for from the first to the last.
+    pub(super) fn origin(&mut self, node: &impl Ranged) -> Origin {
+        let start = span(node.range()).start;
+        let (known, line) = self.line;
+        let line = match self.text.get(known..start) {
+            Some(between) => line + between.matches('\n').count(),
+            None => 1 + self.text[..start].matches('\n').count(),
+        };
+        self.line = (start, line);
+        let from = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let text = self.text[from..].lines().next().unwrap_or_default().trim();
+        let text = match text.char_indices().nth(ORIGIN_CHARS) {
+            Some((cut, _)) => format!("{}…", &text[..cut]),
+            None => text.to_owned(),
+        };
+        Origin::Line(line, text.into())
     }
 
     /// What a name stands for.

@@ -331,7 +331,16 @@ impl Reader<'_, '_> {
         self.cx.error(node, ScriptErrorKind::Graph(kind))
     }
 
+    /// Reads a statement, of whose line the values that it binds come.
     fn stmt(&mut self, stmt: &ast::Stmt) -> Parse<()> {
+        let origin = self.cx.origin(stmt);
+        let around = self.builder.set_origin(origin);
+        let read = self.read_stmt(stmt);
+        self.builder.set_origin(around);
+        read
+    }
+
+    fn read_stmt(&mut self, stmt: &ast::Stmt) -> Parse<()> {
         match stmt {
             ast::Stmt::Pass(_) => Ok(()),
             ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),

@@ -28,9 +28,13 @@ pub(super) fn prim_func(
     decorator: Option<&ast::ExprCall>,
 ) -> Parse<PrimFunc> {
     cx.enter_function(&func.body);
+    let origin = cx.origin(&func.name);
     let parser = FuncParser {
         cx,
-        func: PrimFunc::new(func.name.as_str(), vec![]),
+        func: PrimFunc {
+            origin,
+            ..PrimFunc::new(func.name.as_str(), vec![])
+        },
         params: vec![],
         scalars: HashMap::new(),
         blocks: vec![BlockFrame::default()],

@@ -306,7 +306,7 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
-    use crate::ir::{Func, Module, alpha_eq, graph};
+    use crate::ir::{Attrs, Func, Module, alpha_eq, graph};
     use crate::script;
 
     /// Branches, a dataflow block, a closure that captures and calls itself, a packed call.

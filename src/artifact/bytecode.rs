@@ -126,11 +126,15 @@ pub enum Builtin {
     ShapeOf,
     /// `(tensor, shape)`: the same elements in another shape.
     Reshape,
+    /// `(function, values*)`: a closure of a function of the executable, which takes the values after its arguments.
+    MakeClosure,
+    /// `(closure, arguments*)`: what the closure gives.
+    InvokeClosure,
 }
 
 impl Builtin {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::AllocShapeHeap,
         Self::CheckTensorInfo,
         Self::CheckShapeInfo,
@@ -150,6 +154,8 @@ impl Builtin {
         Self::ToDevice,
         Self::ShapeOf,
         Self::Reshape,
+        Self::MakeClosure,
+        Self::InvokeClosure,
     ];
 
     /// Its name, as TVM has it.
@@ -174,6 +180,8 @@ impl Builtin {
             Self::ToDevice => "vm.builtin.to_device",
             Self::ShapeOf => "vm.builtin.shape_of",
             Self::Reshape => "vm.builtin.reshape",
+            Self::MakeClosure => "vm.builtin.make_closure",
+            Self::InvokeClosure => "vm.builtin.invoke_closure",
         }
     }
 }

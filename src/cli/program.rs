@@ -118,6 +118,7 @@ pub(crate) fn flatten(name: &str, value: Value, tensors: &mut Vec<(String, Tenso
         | Value::Shape(_)
         | Value::Int(_)
         | Value::Float(_)
-        | Value::Str(_) => {}
+        | Value::Str(_)
+        | Value::Closure(_) => {}
     }
 }

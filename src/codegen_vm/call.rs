@@ -143,8 +143,10 @@ impl Compiler<'_> {
         callee: &GraphCallee,
         args: &[Arg],
     ) -> Result<Bound, GraphError> {
-        if let GraphCallee::Op(op) = callee {
-            return self.call_op(value, *op, args);
+        match callee {
+            GraphCallee::Op(op) => return self.call_op(value, *op, args),
+            GraphCallee::Value(closure) => return self.call_closure(value, *closure, args),
+            GraphCallee::Global(_) | GraphCallee::Packed(_) | GraphCallee::PurePacked(_) => {}
         }
         let mut operands = Vec::new();
         for arg in args {
@@ -166,7 +168,7 @@ impl Compiler<'_> {
                 (Callee::Packed(name.clone()), true)
             }
             GraphCallee::Op(_) | GraphCallee::Value(_) => {
-                return Err(self.error(value, GraphProblem::Unsupported("a call of a closure")));
+                unreachable!("both are compiled above")
             }
         };
         let on_host = self.gpu && packed;

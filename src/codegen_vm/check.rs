@@ -7,7 +7,7 @@ use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::text::dim_text;
 use crate::ir::graph::{Arg, Globals, Scope, ValueId};
-use crate::ir::{Expr, Origin, ShapeInfo, StructInfo};
+use crate::ir::{Expr, Origin, ShapeInfo, StructInfo, Var};
 
 /// A value whose dimensions are to be matched.
 pub(super) struct Matching {
@@ -180,6 +180,26 @@ impl Compiler<'_> {
                 ]
             }
         })
+    }
+
+    /// Gives a dimension the value of an operand, an integer.
+    pub(super) fn store_dim(&mut self, operand: Operand, dim: &Var) {
+        let slot = self.slots.define(dim);
+        let context = self.pool.constant(Constant::Context(ErrorContext {
+            func: self.unit.name.clone(),
+            location: "closure".to_owned(),
+            value: dim.name().to_owned(),
+            annotation: "R.Prim(\"int64\")".to_owned(),
+            dims: vec![dim.name().to_owned()],
+        }));
+        let args = vec![
+            operand,
+            Operand::Reg(self.heap),
+            Operand::Imm(match_code::STORE_TO_HEAP),
+            Operand::Imm(slot.into()),
+            context,
+        ];
+        self.void(Builtin::MatchPrimValue, args);
     }
 
     fn match_one(&mut self, matching: &Matching, rules: Vec<Operand>) {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::assemble::{Assembler, End};
+use super::closure::Unit;
 use super::error::{GraphError, GraphProblem};
 use super::liveness::Liveness;
 use super::operand::Bound;
@@ -15,10 +16,13 @@ use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
 use crate::kernel::Target;
 
 /// Compiles one function into the pool.
-pub(super) fn compile_function(pool: &mut Pool, function: &Function) -> Result<(), GraphError> {
+pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), GraphError> {
+    let function = &unit.function;
+    let taken = unit.captured.len() + unit.dims.len();
     let gpu = matches!(pool.exec.target, Target::Gpu(_));
     let mut compiler = Compiler {
         pool,
+        unit,
         function,
         gpu,
         asm: Assembler::default(),
@@ -28,7 +32,7 @@ pub(super) fn compile_function(pool: &mut Pool, function: &Function) -> Result<(
         live: Liveness::of(function),
         bound: HashMap::new(),
         owned: HashMap::new(),
-        regs: function.params.len() as u32,
+        regs: (function.params.len() + taken) as u32,
         heap: 0,
         shape_func: 0,
     };
@@ -38,6 +42,7 @@ pub(super) fn compile_function(pool: &mut Pool, function: &Function) -> Result<(
 
 pub(super) struct Compiler<'a> {
     pub(super) pool: &'a mut Pool,
+    pub(super) unit: &'a Unit,
     pub(super) function: &'a Function,
     pub(super) gpu: bool,
     pub(super) asm: Assembler,
@@ -76,13 +81,16 @@ impl Compiler<'_> {
             })?);
         }
         let params = self.function.params.iter();
-        let params: Vec<String> = params
+        let mut params: Vec<String> = params
             .map(|&param| self.function.values[param].name.clone())
             .collect();
+        let captured = (0..self.unit.captured.len()).map(|at| format!("captured{at}"));
+        params.extend(captured);
+        params.extend(self.unit.dims.iter().map(|dim| dim.name().to_owned()));
         self.asm.finish(
             self.pool,
             &End {
-                name: &self.function.name,
+                name: &self.unit.name,
                 params: &params,
                 num_regs: self.regs,
                 slots: &self.slots,
@@ -122,6 +130,7 @@ impl Compiler<'_> {
             let operand = Operand::Reg(index as u32);
             self.bound.insert(param, Bound::At(operand));
         }
+        self.take_dims();
         let mut later = Vec::new();
         for (index, &param) in params.iter().enumerate() {
             let sinfo = self.function.values[param].sinfo.clone();
@@ -194,9 +203,7 @@ impl Compiler<'_> {
                 then,
                 otherwise,
             } => self.branch(value, cond, then, otherwise)?,
-            Def::Function(_) => {
-                return Err(self.error(value, GraphProblem::Unsupported("a closure")));
-            }
+            Def::Function(inner) => self.closure(value, inner)?,
         };
         self.bound.insert(value, bound);
         Ok(())

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
+use super::closure::captured;
+use crate::ir::graph::{Arg, Body, Callee, Def, Function, ValueId};
 
 /// Positions of bindings in program order, and last uses.
 pub(super) struct Liveness {
@@ -73,13 +74,18 @@ impl Liveness {
                 let until = if inplace.is_some() { passed_on } else { at };
                 args.iter().for_each(|arg| self.use_arg(arg, until));
             }
-            // The result may be, or hold, an argument.
+            // The result may be, or hold, an argument, or what a closure holds.
             Def::Call {
-                callee: _,
+                callee,
                 args,
                 attrs: _,
                 sinfo_args: _,
-            } => args.iter().for_each(|arg| self.use_arg(arg, passed_on)),
+            } => {
+                if let Callee::Value(closure) = callee {
+                    self.use_arg(&Arg::Value(*closure), passed_on);
+                }
+                args.iter().for_each(|arg| self.use_arg(arg, passed_on));
+            }
             Def::If {
                 cond,
                 then,
@@ -89,7 +95,11 @@ impl Liveness {
                 self.use_arg(&then.result, passed_on);
                 self.use_arg(&otherwise.result, passed_on);
             }
-            Def::Function(_) => {}
+            Def::Function(inner) => {
+                let here = captured(inner, value).into_iter();
+                here.filter(|(depth, _)| *depth == 1)
+                    .for_each(|(_, captured)| self.use_arg(&Arg::Value(captured), passed_on));
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 mod assemble;
 mod call;
 mod check;
+mod closure;
 mod error;
 mod func;
 mod liveness;
@@ -21,6 +22,7 @@ pub use error::{GraphError, GraphProblem};
 use crate::artifact::{Executable, KernelFunc};
 use crate::ir::{Func, Module};
 use crate::kernel::Target;
+use closure::Unit;
 use pool::Pool;
 
 /// Compiles all graph functions of a module. `kernels` are its loop programs, lowered.
@@ -38,7 +40,11 @@ pub fn compile_graph(
     // Functions may call each other in any order, so all have their numbers first.
     pool.functions = graphs().map(|f| f.name.clone()).collect();
     for function in graphs() {
-        func::compile_function(&mut pool, function)?;
+        func::compile_function(&mut pool, &Unit::of(function))?;
+    }
+    // Those inside of them come after, and those inside of these.
+    while let Some(unit) = pool.closures.pop_front() {
+        func::compile_function(&mut pool, &unit)?;
     }
     Ok(pool.exec)
 }

@@ -28,9 +28,7 @@ impl Compiler<'_> {
                     return Err(self.error(at, problem));
                 }
             },
-            Arg::Captured { depth: _, value: _ } => {
-                return Err(self.error(at, GraphProblem::Unsupported("a captured value")));
-            }
+            Arg::Captured { depth, value } => self.captured(*depth, *value, at)?,
             Arg::Const(tensor) => Bound::At(self.pool.constant(Constant::Tensor(tensor.clone()))),
             Arg::Omitted(index) => {
                 return Err(self.error(at, GraphProblem::OmittedConstant(*index)));
@@ -43,8 +41,10 @@ impl Compiler<'_> {
             Arg::Prim(e) => Bound::At(self.prim(e, at)?),
             Arg::Str(text) => Bound::At(self.pool.constant(Constant::Str(text.clone()))),
             Arg::DType(dtype) => Bound::At(self.pool.dtype(*dtype)),
-            Arg::Global(_) | Arg::Extern(_) => {
-                return Err(self.error(at, GraphProblem::Unsupported("a function as a value")));
+            Arg::Global(name) => self.function_value(name, at)?,
+            Arg::Extern(_) => {
+                let what = "a packed function as a value";
+                return Err(self.error(at, GraphProblem::Unsupported(what)));
             }
         })
     }

@@ -1,5 +1,8 @@
 //! `Pool`: the executable in the making: constants and callees, each once.
 
+use std::collections::VecDeque;
+
+use super::closure::Unit;
 use crate::artifact::{Builtin, Callee, Constant, Executable, Operand};
 use crate::tensor::DType;
 
@@ -7,6 +10,8 @@ pub(super) struct Pool {
     pub(super) exec: Executable,
     /// Names of the graph functions, by their numbers.
     pub(super) functions: Vec<String>,
+    /// Closures that are numbered and not compiled yet, in the order of their numbers.
+    pub(super) closures: VecDeque<Unit>,
 }
 
 impl Pool {
@@ -14,7 +19,17 @@ impl Pool {
         Self {
             exec,
             functions: vec![],
+            closures: VecDeque::new(),
         }
+    }
+
+    /// Numbers a closure.
+    pub(super) fn enqueue(&mut self, unit: impl FnOnce(u32) -> Unit) -> u32 {
+        let index = self.functions.len() as u32;
+        let unit = unit(index);
+        self.functions.push(unit.name.clone());
+        self.closures.push_back(unit);
+        index
     }
 
     /// The position of the constant, which is added if it is new. Tensors are the same if they share their elements.

@@ -32,6 +32,8 @@ pub enum Value {
 pub struct Closure {
     func: Function,
     around: Vec<Frame>,
+    /// The value that the closure is in the function around. It may call itself.
+    own: Option<ValueId>,
 }
 
 impl std::fmt::Debug for Value {
@@ -216,6 +218,7 @@ impl Run<'_> {
                 Ok(Value::Closure(Rc::new(Closure {
                     func: (**inner).clone(),
                     around,
+                    own: Some(id),
                 })))
             }
         }
@@ -266,6 +269,13 @@ impl Run<'_> {
             Arg::Prim(e) => Ok(Value::Scalar(eval(e, frame)?)),
             Arg::Str(text) => Ok(Value::Str(text.clone())),
             Arg::DType(dtype) => Ok(Value::Str(dtype.to_string())),
+            Arg::Global(name) if let Some(func) = self.module.function(name) => {
+                Ok(Value::Closure(Rc::new(Closure {
+                    func: func.clone(),
+                    around: vec![],
+                    own: None,
+                })))
+            }
             Arg::Global(name) | Arg::Extern(name) => Ok(Value::Str(name.clone())),
         }
     }
@@ -279,7 +289,13 @@ impl Run<'_> {
         match callee {
             Callee::Global(name) => self.call_global(name, args),
             Callee::Value(id) => match frame.values.get(id) {
-                Some(Value::Closure(closure)) => self.call(&closure.func, args, &closure.around),
+                Some(Value::Closure(closure)) => {
+                    let mut around = closure.around.clone();
+                    if let (Some(own), Some(frame)) = (closure.own, around.last_mut()) {
+                        frame.values.insert(own, Value::Closure(closure.clone()));
+                    }
+                    self.call(&closure.func, args, &around)
+                }
                 _ => Err(InterpError::WrongKind {
                     value: id.to_string(),
                     expected: "a closure",

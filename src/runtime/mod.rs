@@ -8,4 +8,4 @@ pub use device::Device;
 pub use registry::{
     Override, PackedError, PackedFunc, Registry, RegistryError, global_func, register_func,
 };
-pub use value::{Value, ValueError};
+pub use value::{Closure, Value, ValueError};

@@ -28,6 +28,19 @@ pub enum Value {
     Float(f64),
     /// Text.
     Str(Arc<str>),
+    /// A function with values that it takes after its arguments.
+    Closure(Arc<Closure>),
+}
+
+/// A closure, which the machine that made it can call.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    /// The number of that machine.
+    pub(crate) machine: u64,
+    /// The number of the function there.
+    pub(crate) function: usize,
+    /// The values.
+    pub(crate) captured: Vec<Value>,
 }
 
 /// The value is of another kind than the one asked for.
@@ -53,6 +66,7 @@ impl Value {
             Self::Int(_) => "an integer",
             Self::Float(_) => "a float",
             Self::Str(_) => "text",
+            Self::Closure(_) => "a closure",
         }
     }
 

@@ -74,6 +74,10 @@ pub(super) enum Op {
     ToDevice(usize, Src),
     ShapeOf(usize, Src),
     Reshape(usize, Src, Src),
+    /// The function, and the values that it takes after its arguments.
+    MakeClosure(usize, usize, Box<[Src]>),
+    /// The closure and its arguments.
+    InvokeClosure(Option<usize>, Src, Box<[Src]>),
     Nop,
     Ret(usize),
     Goto(usize),
@@ -353,6 +357,19 @@ impl Decoder<'_> {
             (Builtin::ShapeOf, [value]) => Ok(Op::ShapeOf(to?, source(*value)?)),
             (Builtin::Reshape, [value, shape]) => {
                 Ok(Op::Reshape(to?, source(*value)?, source(*shape)?))
+            }
+            (Builtin::MakeClosure, [Operand::Func(callee), values @ ..]) => {
+                let Callee::Function(index) = self.exec.callees[*callee as usize] else {
+                    return Err("a closure of what is no function".to_owned());
+                };
+                let takes = self.exec.functions[index as usize].params.len();
+                if values.len() > takes {
+                    return Err(format!("{} values for {takes} parameters", values.len()));
+                }
+                Ok(Op::MakeClosure(to?, index as usize, sources(values)?))
+            }
+            (Builtin::InvokeClosure, [closure, args @ ..]) => {
+                Ok(Op::InvokeClosure(dst, source(*closure)?, sources(args)?))
             }
             _ => wrong(),
         }

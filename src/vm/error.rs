@@ -213,6 +213,16 @@ pub enum VmError {
     /// Calls are nested too deeply.
     #[error("calls are nested more than {0} deep")]
     Recursion(usize),
+    /// A closure called with a wrong number of arguments.
+    #[error("the closure `{func}` takes {expected} arguments, {given} given")]
+    ClosureArguments {
+        /// Its function.
+        func: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        given: usize,
+    },
     /// The executable has no shaders for a lowered function.
     #[error("`{0}` has no shader for each of its kernels")]
     NoShader(String),

@@ -1,6 +1,7 @@
 //! `VirtualMachine`: an executable made ready for a device.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::VmError;
@@ -198,6 +199,8 @@ impl Backend {
 
 /// What changes from call to call.
 pub(super) struct State {
+    /// A number that no other machine has.
+    pub(super) machine: u64,
     pub(super) backend: Backend,
     /// Constants, tensors on the device.
     pub(super) consts: Vec<Value>,
@@ -223,6 +226,9 @@ impl State {
         self.frames[index].push(frame);
     }
 }
+
+/// How many machines were made.
+static MACHINES: AtomicU64 = AtomicU64::new(0);
 
 /// A function of a machine, found once by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -276,6 +282,7 @@ impl VirtualMachine {
         let consts = on_device.collect::<Result<_, _>>()?;
         Ok(Self {
             state: State {
+                machine: MACHINES.fetch_add(1, Ordering::Relaxed),
                 backend,
                 consts,
                 host_consts,

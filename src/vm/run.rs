@@ -12,7 +12,7 @@ use super::launch::{Args, Site};
 use super::machine::State;
 use super::profile::{ProfileEntry, ProfileKind};
 use crate::artifact::{Constant, ErrorContext, Executable, Place};
-use crate::runtime::{Device, Value};
+use crate::runtime::{Closure, Device, Value};
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
 /// Deepest nesting of calls.
@@ -236,6 +236,15 @@ impl Run<'_> {
                 let result = self.reshape(peek(&frame.regs, consts, *src), &shape, pc)?;
                 frame.regs[*dst] = result;
             }
+            Op::MakeClosure(dst, function, values) => {
+                frame.regs[*dst] = self.make_closure(*function, values, frame);
+            }
+            Op::InvokeClosure(dst, closure, args) => {
+                let result = self.invoke(*closure, args, frame, pc)?;
+                if let Some(dst) = dst {
+                    frame.regs[*dst] = result;
+                }
+            }
             Op::Ret(_) | Op::Goto(_) | Op::If(..) => {
                 unreachable!("control flow is handled by the loop")
             }
@@ -383,6 +392,51 @@ impl Run<'_> {
         result
     }
 
+    fn make_closure(&self, function: usize, values: &[Src], frame: &Frame) -> Value {
+        Value::Closure(Arc::new(Closure {
+            machine: self.state.machine,
+            function,
+            captured: self.values(values, frame),
+        }))
+    }
+
+    fn values(&self, srcs: &[Src], frame: &Frame) -> Vec<Value> {
+        let value = |src: &Src| match *src {
+            Src::Int(value) => Value::Int(value),
+            held => peek(&frame.regs, &self.state.consts, held).clone(),
+        };
+        srcs.iter().map(value).collect()
+    }
+
+    /// Calls a closure that this machine made.
+    fn invoke(
+        &mut self,
+        closure: Src,
+        args: &[Src],
+        frame: &Frame,
+        pc: usize,
+    ) -> Result<Value, VmError> {
+        let given = peek(&frame.regs, &self.state.consts, closure);
+        let Value::Closure(closure) = given else {
+            return Err(self.register(pc, "a closure", given));
+        };
+        if closure.machine != self.state.machine {
+            return Err(self.register(pc, "a closure of this machine", given));
+        }
+        let captured = &closure.captured;
+        let takes = self.codes[closure.function].params.len();
+        if args.len() + captured.len() != takes {
+            return Err(VmError::ClosureArguments {
+                func: self.codes[closure.function].name.clone(),
+                expected: takes.saturating_sub(captured.len()),
+                given: args.len(),
+            });
+        }
+        let mut values = self.values(args, frame);
+        values.extend(captured.iter().cloned());
+        self.call(closure.function, values)
+    }
+
     /// Calls a packed function. Values of registers are moved there and back, so that an output is not shared.
     fn call_packed(
         &mut self,
@@ -445,7 +499,7 @@ impl Run<'_> {
                     .backend
                     .kernel_entries(self.exec, op, frame_sites(frame), entry)?
             }
-            Op::CallFunction(..) => vec![],
+            Op::CallFunction(..) | Op::InvokeClosure(..) => vec![],
             Op::CallPacked(..) => vec![ProfileEntry {
                 kind: ProfileKind::Packed,
                 ..entry

@@ -1,6 +1,7 @@
 //! Graph functions with branches, calls, tuples and `match_cast`: the machine on every device against the interpreter.
 
 mod branches;
+mod closures;
 mod generated;
 mod in_place;
 mod tuples;

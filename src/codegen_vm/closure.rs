@@ -1,0 +1,172 @@
+//! Closures: a function inside of another one is a bytecode function of its own, which takes what it uses of the functions around
+//! it after its parameters.
+
+use super::error::{GraphError, GraphProblem};
+use super::func::Compiler;
+use super::operand::Bound;
+use crate::artifact::{Builtin, Callee, Operand};
+use crate::ir::Var;
+use crate::ir::graph::{Arg, Def, Function, ValueId};
+
+/// A value of a function around, `depth` functions out.
+pub(super) type Captured = (usize, ValueId);
+
+/// A graph function to be compiled, with what it takes from outside.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// Names of the functions around and of this one, with dots between.
+    pub(super) name: String,
+    pub(super) function: Function,
+    /// Values of the functions around, passed after the parameters.
+    pub(super) captured: Vec<Captured>,
+    /// Symbolic dimensions of the functions around, passed after those.
+    pub(super) dims: Vec<Var>,
+    /// For a closure: its number, and the value that it is in the function around. It may call itself.
+    pub(super) own: Option<(u32, ValueId)>,
+}
+
+impl Unit {
+    /// A function of the module.
+    pub(super) fn of(function: &Function) -> Self {
+        Self {
+            name: function.name.clone(),
+            function: function.clone(),
+            captured: vec![],
+            dims: vec![],
+            own: None,
+        }
+    }
+}
+
+/// What a function, which is the value `own` in the one around it, uses of the functions around, each value once.
+pub(super) fn captured(function: &Function, own: ValueId) -> Vec<Captured> {
+    let mut out = Vec::new();
+    let mut add = |(depth, value): Captured| {
+        if (depth, value) != (1, own) && !out.contains(&(depth, value)) {
+            out.push((depth, value));
+        }
+    };
+    for arg in function.args() {
+        arg.walk(&mut |leaf| {
+            if let Arg::Captured { depth, value } = leaf {
+                add((*depth, *value));
+            }
+        });
+    }
+    for (id, value) in function.values.iter() {
+        if let Def::Function(inner) = &value.def {
+            let outer = captured(inner, id).into_iter();
+            outer
+                .filter(|(depth, _)| *depth > 1)
+                .for_each(|(depth, value)| add((depth - 1, value)));
+        }
+    }
+    out
+}
+
+impl Compiler<'_> {
+    /// The closure that a function inside of this one is.
+    pub(super) fn closure(
+        &mut self,
+        value: ValueId,
+        inner: &Function,
+    ) -> Result<Bound, GraphError> {
+        let captured = captured(inner, value);
+        let known = |var: &Var| self.slots.known(var).is_some();
+        let dims: Vec<Var> = inner.symbolic_vars().into_iter().filter(known).collect();
+        let name = format!("{}.{}", self.unit.name, inner.name);
+        let index = self.pool.enqueue(|index| Unit {
+            name,
+            function: inner.clone(),
+            captured: captured.clone(),
+            dims: dims.clone(),
+            own: Some((index, value)),
+        });
+        let mut operands = Vec::new();
+        for (depth, id) in captured {
+            let arg = match depth {
+                1 => Arg::Value(id),
+                _ => Arg::Captured {
+                    depth: depth - 1,
+                    value: id,
+                },
+            };
+            let bound = self.arg(&arg, value)?;
+            operands.push(self.operand(bound));
+        }
+        for dim in dims {
+            operands.push(self.prim(&dim.expr(), value)?);
+        }
+        Ok(self.make_closure(index, operands))
+    }
+
+    /// A function of the module as a value.
+    pub(super) fn function_value(&mut self, name: &str, at: ValueId) -> Result<Bound, GraphError> {
+        match self.pool.function(name) {
+            Some(index) => Ok(self.make_closure(index, vec![])),
+            None => {
+                let (kind, name) = ("graph function", name.to_owned());
+                Err(self.error(at, GraphProblem::UnknownFunction { kind, name }))
+            }
+        }
+    }
+
+    /// A value of a function around this one.
+    pub(super) fn captured(
+        &mut self,
+        depth: usize,
+        value: ValueId,
+        at: ValueId,
+    ) -> Result<Bound, GraphError> {
+        let first = self.function.params.len();
+        if let Some((index, own)) = self.unit.own
+            && (depth, value) == (1, own)
+        {
+            // This closure itself: the same function with the same values.
+            let count = self.unit.captured.len() + self.unit.dims.len();
+            let operands = (first..first + count).map(|reg| Operand::Reg(reg as u32));
+            return Ok(self.make_closure(index, operands.collect()));
+        }
+        let position = self.unit.captured.iter().position(|c| *c == (depth, value));
+        match position {
+            Some(position) => Ok(Bound::At(Operand::Reg((first + position) as u32))),
+            None => Err(self.error(
+                at,
+                GraphProblem::Unsupported("a value of no function around"),
+            )),
+        }
+    }
+
+    fn make_closure(&mut self, index: u32, captured: Vec<Operand>) -> Bound {
+        let callee = self.pool.callee(Callee::Function(index));
+        let mut operands = vec![Operand::Func(callee)];
+        operands.extend(captured);
+        Bound::At(Operand::Reg(self.builtin(Builtin::MakeClosure, operands)))
+    }
+
+    /// A call of a value of this function.
+    pub(super) fn call_closure(
+        &mut self,
+        value: ValueId,
+        callee: ValueId,
+        args: &[Arg],
+    ) -> Result<Bound, GraphError> {
+        let closure = self.arg(&Arg::Value(callee), value)?;
+        let mut operands = vec![self.operand(closure)];
+        for arg in args {
+            let bound = self.arg(arg, value)?;
+            operands.push(self.operand(bound));
+        }
+        let result = self.builtin(Builtin::InvokeClosure, operands);
+        Ok(Bound::At(Operand::Reg(result)))
+    }
+
+    /// Gives the dimensions of the functions around their values.
+    pub(super) fn take_dims(&mut self) {
+        let first = self.function.params.len() + self.unit.captured.len();
+        for (position, dim) in self.unit.dims.clone().into_iter().enumerate() {
+            let operand = Operand::Reg((first + position) as u32);
+            self.store_dim(operand, &dim);
+        }
+    }
+}

@@ -32,6 +32,8 @@ pub mod ops;
 pub mod passes;
 #[cfg(feature = "compiler")]
 pub mod pipeline;
+#[cfg(feature = "compiler")]
+pub mod relax;
 pub mod runtime;
 #[cfg(feature = "cpu")]
 pub mod runtime_cpu;

@@ -68,6 +68,11 @@ const ROOMS: &[Room] = &[
         uses: &["ir", "te", "topi"],
     },
     Room {
+        name: "relax",
+        owns: "`BlockBuilder`: graph functions built in Rust",
+        uses: &["ir", "te", "ops"],
+    },
+    Room {
         name: "script",
         owns: "TVMScript: parse, print, graph picture",
         uses: &["ir", "arith", "ops"],

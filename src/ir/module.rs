@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Attrs, PrimFunc, graph};
+use super::{Attrs, PrimFunc, alpha_eq, graph};
 
 /// A device that a module names (`I.vdevice`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +51,29 @@ pub struct Module {
 }
 
 impl Module {
+    /// Adds a loop program for the module's own use, and gives its name: `name`, with a number if another function has it. An
+    /// equal program that was added under that name is taken instead.
+    pub fn add_prim_func(&mut self, name: &str, mut func: PrimFunc) -> String {
+        func.private = true;
+        let mut free = name.to_owned();
+        let mut count = 0;
+        loop {
+            match self.funcs.get(&free) {
+                None => break,
+                Some(Func::Prim(other)) if alpha_eq::prim_func(other, &func).is_ok() => {
+                    return free;
+                }
+                Some(_) => {
+                    count += 1;
+                    free = format!("{name}{count}");
+                }
+            }
+        }
+        func.name.clone_from(&free);
+        self.funcs.insert(free.clone(), Func::Prim(func));
+        free
+    }
+
     /// The loop program with this name.
     pub fn prim_func(&self, name: &str) -> Option<&PrimFunc> {
         if let Func::Prim(func) = self.funcs.get(name)? {

@@ -233,6 +233,12 @@ impl Tensor {
     }
 }
 
+impl From<Tensor> for Vec<Tensor> {
+    fn from(tensor: Tensor) -> Self {
+        vec![tensor]
+    }
+}
+
 fn exprs<E: Into<Expr>>(shape: impl IntoIterator<Item = E>) -> Vec<Expr> {
     let index = |e: E| e.into().cast(DType::I64);
     shape.into_iter().map(index).collect()

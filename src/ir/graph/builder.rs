@@ -120,6 +120,11 @@ impl GraphBuilder {
         self.func.private = private;
     }
 
+    /// The name of the function.
+    pub fn name(&self) -> &str {
+        &self.func.name
+    }
+
     /// The values made so far.
     pub fn values(&self) -> &Arena<ValueId, Value> {
         &self.func.values

@@ -1,7 +1,7 @@
 //! Activation functions and softmax.
 
 use crate::ir::Expr;
-use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, OpCall};
 use crate::ops::ComputeCall;
 use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, X, attr};
 use crate::ops::rules;
@@ -33,6 +33,7 @@ const fn along_axis(
     activation(name, doc, compute)
         .operands(DATA)
         .attrs(&[AXIS])
+        .infer(same_along)
         .pattern(Pattern::OutEWiseFusable)
         .layout(Layout::Axes("axis"))
 }
@@ -56,6 +57,14 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         |c| along(c, topi::nn::softmax),
     ),
 ];
+
+/// The same as the operand, which has the axis.
+fn same_along(c: &OpCall<'_>) -> rules::Inferred {
+    if let Some(ndim) = c.tensor(0)?.and_then(|info| info.shape.ndim()) {
+        c.axis(c.int("axis")?.unwrap_or(-1), ndim)?;
+    }
+    rules::same(c)
+}
 
 fn map(c: &ComputeCall<'_>, f: impl Fn(Expr) -> Expr) -> Computed {
     Ok(vec![topi::map(c.name(), c.x(0), f)])

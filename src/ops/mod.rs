@@ -11,6 +11,7 @@ mod binary;
 mod create;
 mod def;
 mod described;
+mod docs;
 mod legalize;
 mod linalg;
 mod manipulate;
@@ -26,6 +27,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub use def::{Compute, Computed, DTypes, Layout, MachineOp, OpDef, Pattern};
+pub use docs::markdown;
 pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
 
 use crate::ir::graph::Op;

@@ -8,11 +8,10 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 
 use super::CodegenError;
 use super::emit::Emitter;
-use super::helpers::Helper;
 use super::value::{Val, lane_type, mask_lane};
 use crate::kernel::Ty;
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 impl Emitter<'_, '_> {
     pub(super) fn binary(&mut self, op: BinOp, a: &Val, b: &Val) -> Result<Val, CodegenError> {
@@ -70,7 +69,7 @@ impl Emitter<'_, '_> {
             BinOp::Div => self.each(a, b, |this, x, y| this.b.ins().fdiv(x, y)),
             BinOp::Min => self.each(a, b, |this, x, y| this.extremum(FloatCC::LessThan, x, y)),
             BinOp::Max => self.each(a, b, |this, x, y| this.extremum(FloatCC::GreaterThan, x, y)),
-            BinOp::Mod => self.in_f64(a, b, |this, x, y| this.call(Helper::FmodF64, &[x, y])),
+            BinOp::Mod => self.float_intrin(Intrin::Fmod, &[a.clone(), b.clone()])?,
             BinOp::FloorDiv => self.in_f64(a, b, |this, x, y| {
                 let quotient = this.b.ins().fdiv(x, y);
                 this.floor(quotient)

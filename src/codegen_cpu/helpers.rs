@@ -22,8 +22,6 @@ pub(super) enum Helper {
     F32(usize),
     /// An intrinsic function of `f64`.
     F64(usize),
-    /// The remainder of `f64` with the sign of the dividend.
-    FmodF64,
     /// Power of `i64`, for exponents that are not negative; 0 otherwise.
     PowI64,
 }
@@ -52,6 +50,7 @@ math! {
     Log2, log2_f32, log2_f64, (x), x.log2(), x.log2();
     Log10, log10_f32, log10_f64, (x), x.log10(), x.log10();
     Log1p, log1p_f32, log1p_f64, (x), x.ln_1p(), x.ln_1p();
+    Expm1, expm1_f32, expm1_f64, (x), in_double(Intrin::Expm1, x), x.exp_m1();
     Sin, sin_f32, sin_f64, (x), x.sin(), x.sin();
     Cos, cos_f32, cos_f64, (x), x.cos(), x.cos();
     Tan, tan_f32, tan_f64, (x), x.tan(), x.tan();
@@ -68,6 +67,7 @@ math! {
     Erf, erf_f32, erf_f64, (x), libm::erff(x), libm::erf(x);
     Sigmoid, sigmoid_f32, sigmoid_f64, (x), 1.0 / (1.0 + (-x).exp()), 1.0 / (1.0 + (-x).exp());
     Pow, pow_f32, pow_f64, (x, y), x.powf(y), x.powf(y);
+    Fmod, fmod_f32, fmod_f64, (x, y), x % y, x % y;
     Floor, floor_f32, floor_f64, (x), x.floor(), x.floor();
     Ceil, ceil_f32, ceil_f64, (x), x.ceil(), x.ceil();
     Trunc, trunc_f32, trunc_f64, (x), x.trunc(), x.trunc();
@@ -78,10 +78,6 @@ math! {
 fn in_double(intrin: Intrin, x: f32) -> f32 {
     eval_intrin(intrin, ScalarType::F32, &[Scalar::Float(x.into())])
         .map_or(f32::NAN, |value| value.as_float() as f32)
-}
-
-extern "C" fn fmod_f64(x: f64, y: f64) -> f64 {
-    x % y
 }
 
 extern "C" fn pow_i64(x: i64, y: i64) -> i64 {
@@ -104,8 +100,7 @@ impl Helper {
         match self {
             Self::F32(i) => 2 * i,
             Self::F64(i) => 2 * i + 1,
-            Self::FmodF64 => 2 * MATH.len(),
-            Self::PowI64 => 2 * MATH.len() + 1,
+            Self::PowI64 => 2 * MATH.len(),
         }
     }
 
@@ -113,7 +108,6 @@ impl Helper {
         let (ty, arity) = match self {
             Self::F32(i) => (types::F32, MATH[i].arity()),
             Self::F64(i) => (types::F64, MATH[i].arity()),
-            Self::FmodF64 => (types::F64, 2),
             Self::PowI64 => (types::I64, 2),
         };
         let mut signature = Signature::new(isa.default_call_conv());
@@ -144,7 +138,6 @@ pub(super) fn symbols(isa: &dyn TargetIsa) -> Vec<Symbol> {
         add(Helper::F32(i), format!("{}_f32", intrin.name()), single);
         add(Helper::F64(i), format!("{}_f64", intrin.name()), double);
     }
-    add(Helper::FmodF64, "fmod_f64".into(), fmod_f64 as *const u8);
     add(Helper::PowI64, "pow_i64".into(), pow_i64 as *const u8);
     symbols
 }

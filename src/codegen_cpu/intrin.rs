@@ -29,7 +29,11 @@ impl Emitter<'_, '_> {
         Ok(self.rounded(value))
     }
 
-    fn float_intrin(&mut self, intrin: Intrin, args: &[Val]) -> Result<Val, CodegenError> {
+    pub(super) fn float_intrin(
+        &mut self,
+        intrin: Intrin,
+        args: &[Val],
+    ) -> Result<Val, CodegenError> {
         let x = &args[0];
         let value = match intrin {
             Intrin::Sqrt => self.each_part(x, |this, v| this.b.ins().sqrt(v)),

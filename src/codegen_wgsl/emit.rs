@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::WgslError;
 use super::fold::needs_folding;
-use super::locals::{LocalForm, local_forms};
+use super::form::{ArrayForm, Words, array_forms};
+use super::helper::Helpers;
 use super::names::Namer;
-use super::{WgslError, intrin};
+use super::wide::is_wide;
 use crate::kernel::{
     Access, ArrayId, Expr, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId,
 };
@@ -44,12 +46,14 @@ pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<Shader, WgslError> {
 /// State of writing one kernel.
 pub(super) struct Emitter<'a> {
     pub(super) kernel: &'a Kernel,
-    pub(super) forms: SideTable<ArrayId, LocalForm>,
+    pub(super) forms: SideTable<ArrayId, ArrayForm>,
     pub(super) arrays: SideTable<ArrayId, String>,
     pub(super) vars: SideTable<VarId, String>,
+    /// The fields of `args`: the kernel's scalars, in order.
+    fields: Vec<String>,
     pub(super) namer: Namer,
-    /// Helper functions that the body calls.
-    pub(super) helpers: BTreeSet<intrin::Helper>,
+    /// Functions that the body calls.
+    pub(super) helpers: Helpers,
     folded: bool,
     entry: String,
     out: String,
@@ -68,18 +72,21 @@ impl<'a> Emitter<'a> {
         for (id, var) in kernel.vars.iter() {
             *vars.entry(id) = namer.name(&var.name);
         }
+        let mut fields = Vec::new();
         for (var, _) in &kernel.scalars {
-            let field = vars[*var].clone();
+            let field = std::mem::take(vars.entry(*var));
             *vars.entry(*var) = format!("args.{field}");
+            fields.push(field);
         }
-        let forms = local_forms(kernel);
+        let forms = array_forms(kernel, &arrays, &mut namer);
         let mut emitter = Self {
             kernel,
             forms,
             arrays,
             vars,
+            fields,
             namer,
-            helpers: BTreeSet::new(),
+            helpers: Helpers::default(),
             folded,
             entry,
             out: String::new(),
@@ -128,8 +135,7 @@ impl<'a> Emitter<'a> {
 
     pub(super) fn unsupported(&self, what: &str, dtype: ScalarType) -> WgslError {
         let hint = match dtype {
-            ScalarType::I64 | ScalarType::U64 => "; use int32",
-            ScalarType::F64 => "; use float32",
+            ScalarType::F64 | ScalarType::BF16 => "; use float32",
             _ => "",
         };
         WgslError::DType {
@@ -140,8 +146,11 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The WGSL type of a value held in a variable. Narrow integers are held in a word.
+    /// The WGSL type of a value held in a variable. Narrow integers are held in a word, wide ones in two.
     pub(super) fn ty(&self, ty: Ty) -> Result<String, WgslError> {
+        if is_wide(ty.scalar) && ty.lanes == 1 {
+            return Ok("vec2<u32>".to_owned());
+        }
         let scalar = match ty.scalar {
             ScalarType::Bool => "bool",
             ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => "i32",
@@ -162,45 +171,20 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The type of the elements of an array in memory: narrow ones are packed into words.
-    pub(super) fn element(&self, id: ArrayId) -> Result<String, WgslError> {
+    /// The type of what an array is declared with: elements, vectors of them, or words.
+    fn element(&self, id: ArrayId) -> Result<String, WgslError> {
         let array = &self.kernel.arrays[id];
-        let scalar = match array.dtype {
-            ScalarType::F32 | ScalarType::I32 | ScalarType::U32 | ScalarType::F16 => array.dtype,
-            ScalarType::Bool | ScalarType::I8 | ScalarType::U8
-                if matches!(array.space, Space::Global { .. }) =>
-            {
-                return Ok("u32".to_owned());
-            }
-            ScalarType::Bool => ScalarType::Bool,
-            ScalarType::I8 | ScalarType::I16 if array.space == Space::Local => ScalarType::I32,
-            ScalarType::U8 | ScalarType::U16 if array.space == Space::Local => ScalarType::U32,
-            _ => return Err(self.unsupported(&format!("array `{}`", array.name), array.dtype)),
+        let lanes = match self.forms[id] {
+            ArrayForm::Words(Words::Plain) => return Ok("u32".to_owned()),
+            ArrayForm::Words(Words::Atomic) => return Ok("atomic<u32>".to_owned()),
+            ArrayForm::Elements(width) | ArrayForm::Variables { width, names: _ } => width,
         };
-        self.ty(Ty {
-            scalar,
-            lanes: self.width(id),
-        })
-    }
-
-    /// Lanes of the elements that an array is declared with.
-    pub(super) fn width(&self, id: ArrayId) -> u16 {
-        let array = &self.kernel.arrays[id];
-        match (&self.forms[id], array.space) {
-            (LocalForm::Variables(width), Space::Local) => *width,
-            (_, Space::Local) => 1,
-            _ if matches!(array.vector, 2 | 4) && !self.is_packed(id) => array.vector,
-            _ => 1,
+        match array.dtype {
+            ScalarType::BF16 | ScalarType::F64 => {
+                Err(self.unsupported(&format!("array `{}`", array.name), array.dtype))
+            }
+            scalar => self.ty(Ty { scalar, lanes }),
         }
-    }
-
-    /// Whether four elements share a word.
-    pub(super) fn is_packed(&self, id: ArrayId) -> bool {
-        let array = &self.kernel.arrays[id];
-        matches!(
-            array.dtype,
-            ScalarType::Bool | ScalarType::I8 | ScalarType::U8
-        ) && matches!(array.space, Space::Global { .. })
     }
 
     fn constant_len(&self, id: ArrayId) -> Result<i64, WgslError> {
@@ -270,25 +254,20 @@ impl<'a> Emitter<'a> {
     /// Variables for the arrays in registers.
     fn locals(&mut self) -> Result<(), WgslError> {
         let kernel = self.kernel;
-        for (id, array) in kernel
-            .arrays
-            .iter()
-            .filter(|(_, a)| a.space == Space::Local)
-        {
-            let (name, element, len) = (
-                self.arrays[id].clone(),
-                self.element(id)?,
-                self.constant_len(id)?,
-            );
-            match self.forms[id] {
-                LocalForm::Array => self.line(&format!("var {name}: array<{element}, {len}>;")),
-                LocalForm::Variables(width) => {
-                    for group in 0..(len as u64).div_ceil(u64::from(width)) {
-                        self.line(&format!("var {name}_{group}: {element};"));
+        let locals = kernel.arrays.iter();
+        for (id, _) in locals.filter(|(_, array)| array.space == Space::Local) {
+            let (name, element) = (self.arrays[id].clone(), self.element(id)?);
+            match self.forms[id].clone() {
+                ArrayForm::Variables { width: _, names } => {
+                    for name in names {
+                        self.line(&format!("var {name}: {element};"));
                     }
                 }
+                ArrayForm::Elements(_) | ArrayForm::Words(_) => {
+                    let len = self.constant_len(id)?;
+                    self.line(&format!("var {name}: array<{element}, {len}>;"));
+                }
             }
-            debug_assert!(array.len.as_const().is_some());
         }
         Ok(())
     }
@@ -323,8 +302,11 @@ impl<'a> Emitter<'a> {
             .iter()
             .filter(|(_, a)| a.space == Space::Shared)
         {
-            let (len, width) = (self.constant_len(id)?, i64::from(self.width(id)));
-            let groups = (len + width - 1) / width;
+            let width = match self.forms[id] {
+                ArrayForm::Elements(width) => i64::from(width),
+                ArrayForm::Variables { .. } | ArrayForm::Words(_) => 1,
+            };
+            let groups = (self.constant_len(id)? + width - 1) / width;
             let _ = writeln!(
                 text,
                 "var<workgroup> {}: array<{}, {groups}>;",
@@ -336,17 +318,13 @@ impl<'a> Emitter<'a> {
             self.scalars(&mut text, passing)?;
         }
         text.push('\n');
-        for helper in &self.helpers {
-            text.push_str(helper.text());
-            text.push('\n');
-        }
+        text.push_str(&self.helpers.text());
         Ok(text)
     }
 
     fn scalars(&self, text: &mut String, passing: ScalarPassing) -> Result<(), WgslError> {
         text.push_str("struct Args {\n");
-        for (var, _) in &self.kernel.scalars {
-            let field = self.vars[*var].trim_start_matches("args.");
+        for ((var, _), field) in self.kernel.scalars.iter().zip(&self.fields) {
             let _ = writeln!(
                 text,
                 "    {field}: {},",

@@ -24,18 +24,6 @@ pub enum WgslError {
         /// What would help.
         hint: &'static str,
     },
-    /// A store of elements narrower than a word: neighbours share the word.
-    #[error(
-        "kernel `{kernel}` stores {dtype} into `{array}`: elements narrower than 4 bytes cannot be written on the GPU; use int32 or float32 there, or run it on the CPU"
-    )]
-    NarrowStore {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// Its type.
-        dtype: ScalarType,
-    },
     /// A vector of more than four lanes.
     #[error("kernel `{kernel}` uses a vector of {lanes} lanes; the GPU has 2, 3 and 4")]
     Lanes {

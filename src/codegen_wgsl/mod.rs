@@ -14,11 +14,16 @@ mod emit;
 mod error;
 mod expr;
 mod fold;
+mod form;
+mod helper;
+mod index;
 mod intrin;
-mod locals;
+mod memory;
 mod names;
 mod spirv;
 mod stmt;
+mod text;
+mod wide;
 
 #[cfg(test)]
 mod tests;

@@ -1,202 +1,50 @@
-//! Names in the emitted text: legal, unlike any keyword or builtin, and unique.
+//! Names in the emitted text: legal, no word of WGSL, and unique. One namer gives out all names of a shader: first those that
+//! every shader has, then those of the entry point, the bindings, the variables and the helper functions.
 
 use std::collections::HashSet;
 
-/// Words that a name must not be: keywords and reserved words of WGSL, types, and the builtin functions that kernels call.
-const TAKEN: &[&str] = &[
-    "alias",
-    "array",
-    "atomic",
-    "bitcast",
-    "bool",
-    "break",
-    "case",
-    "const",
-    "const_assert",
-    "continue",
-    "continuing",
-    "default",
-    "diagnostic",
-    "discard",
-    "else",
-    "enable",
-    "f16",
-    "f32",
-    "fallthrough",
-    "false",
-    "fn",
-    "for",
-    "function",
-    "global",
-    "i32",
-    "if",
-    "immediate",
-    "let",
-    "loop",
-    "mat2x2",
-    "mat3x3",
-    "mat4x4",
-    "override",
-    "private",
-    "ptr",
-    "requires",
-    "return",
-    "select",
-    "storage",
-    "struct",
-    "switch",
-    "true",
-    "u32",
-    "uniform",
-    "var",
-    "vec2",
-    "vec3",
-    "vec4",
-    "while",
-    "workgroup",
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "ceil",
-    "clamp",
-    "cos",
-    "cosh",
-    "countLeadingZeros",
-    "countOneBits",
-    "exp",
-    "exp2",
-    "floor",
-    "fma",
-    "inverseSqrt",
-    "log",
-    "log2",
-    "max",
-    "min",
-    "pow",
-    "round",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
-    "workgroupBarrier",
+use naga::keywords::wgsl::{BUILTIN_IDENTIFIERS, RESERVED};
+
+/// Names that every shader may declare, so that they are the same in all.
+const OWN: &[&str] = &[
+    "Args",
     "args",
     "block_idx",
     "thread_idx",
     "num_groups",
+    "group",
+    "grid_x",
+    "grid_y",
+    "grid_z",
     "bx",
     "by",
     "bz",
     "tx",
     "ty",
     "tz",
-    "NULL",
-    "Self",
-    "abstract",
-    "active",
-    "alignas",
-    "as",
-    "asm",
-    "async",
-    "auto",
-    "await",
-    "become",
-    "cast",
-    "catch",
-    "class",
-    "do",
-    "dynamic",
-    "enum",
-    "export",
-    "extern",
-    "filter",
-    "final",
-    "finally",
-    "friend",
-    "from",
-    "get",
-    "goto",
-    "groupshared",
-    "highp",
-    "impl",
-    "implements",
-    "import",
-    "in",
-    "inline",
-    "inout",
-    "instanceof",
-    "interface",
-    "layout",
-    "lowp",
-    "macro",
-    "match",
-    "mediump",
-    "meta",
-    "mod",
-    "module",
-    "move",
-    "mut",
-    "namespace",
-    "new",
-    "nil",
-    "of",
-    "operator",
-    "package",
-    "packoffset",
-    "pass",
-    "patch",
-    "pixelfragment",
-    "precise",
-    "precision",
-    "premerge",
-    "priv",
-    "protected",
-    "pub",
-    "public",
-    "readonly",
-    "ref",
-    "register",
-    "resource",
-    "restrict",
-    "self",
-    "set",
-    "shared",
-    "sizeof",
-    "smooth",
-    "snorm",
-    "static",
-    "std",
-    "super",
-    "target",
-    "template",
-    "this",
-    "throw",
-    "trait",
-    "try",
-    "type",
-    "typedef",
-    "typeof",
-    "union",
-    "unless",
-    "unorm",
-    "unsafe",
-    "unsized",
-    "use",
-    "using",
-    "varying",
-    "virtual",
-    "volatile",
-    "wgsl",
-    "where",
-    "with",
-    "writeonly",
-    "yield",
+];
+
+/// Words that naga's lists lack: directives and address spaces that shaders contain, types of its extensions, and predeclared
+/// short names of types.
+const MORE: &[&str] = &[
+    "immediate",
+    "global",
+    "i64",
+    "u64",
+    "f64",
+    "vec2i",
+    "vec3i",
+    "vec4i",
+    "vec2u",
+    "vec3u",
+    "vec4u",
+    "vec2f",
+    "vec3f",
+    "vec4f",
+    "vec2h",
+    "vec3h",
+    "vec4h",
+    "subgroupBarrier",
 ];
 
 /// Gives out names.
@@ -206,25 +54,20 @@ pub(super) struct Namer {
 
 impl Namer {
     pub(super) fn new() -> Self {
+        let words = [RESERVED, BUILTIN_IDENTIFIERS, MORE, OWN]
+            .into_iter()
+            .flatten();
         Self {
-            used: TAKEN.iter().map(|&word| word.to_owned()).collect(),
+            used: words.map(|&word| word.to_owned()).collect(),
         }
     }
 
     /// A legal name like `wanted`, unlike all given out before.
     pub(super) fn name(&mut self, wanted: &str) -> String {
-        let mut base: String = wanted
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        // A name must not start with a digit, be `_`, or start with two underscores; a digit at the end could run into a suffix.
-        base = base.trim_start_matches('_').to_owned();
+        let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let all: String = wanted.chars().map(legal).collect();
+        // A name must not start with a digit, be `_`, or start with two underscores.
+        let mut base = all.trim_start_matches('_').to_owned();
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
             base.insert(0, 'v');
         }
@@ -245,13 +88,15 @@ mod tests {
     #[test]
     fn names_are_legal_and_unique() {
         let mut namer = Namer::new();
-        let names: Vec<_> = ["A", "A", "max", "__x", "0", "lv.0", "", "A_1"]
+        let names: Vec<_> = ["A", "A", "max", "__x", "0", "lv.0", "", "A_1", "args"]
             .iter()
             .map(|n| namer.name(n))
             .collect();
         assert_eq!(
             names,
-            ["A", "A_1", "max_1", "x", "v0", "lv_0", "v", "A_1_1"]
+            [
+                "A", "A_1", "max_1", "x", "v0", "lv_0", "v", "A_1_1", "args_1"
+            ]
         );
     }
 }

@@ -2,8 +2,8 @@
 
 use super::WgslError;
 use super::emit::Emitter;
-use super::locals::LocalForm;
-use crate::kernel::{ArrayId, Expr, Space, Stmt};
+use super::text::Text;
+use crate::kernel::{Expr, Stmt};
 use crate::tensor::scalar::BinOp;
 
 impl Emitter<'_> {
@@ -68,8 +68,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `min + extent`, evaluated once before the loop unless it is short.
-    fn loop_end(&mut self, min: &Expr, extent: &Expr) -> Result<String, WgslError> {
+    /// `min + extent`, evaluated once before the loop: its parts may read what the loop writes.
+    fn loop_end(&mut self, min: &Expr, extent: &Expr) -> Result<Text, WgslError> {
         if let (Expr::Int(a, ty), Expr::Int(b, _)) = (min, extent) {
             return self.expr(&Expr::Int(a + b, *ty));
         }
@@ -80,109 +80,14 @@ impl Emitter<'_> {
         {
             self.expr(end)?
         } else {
-            let (min, extent) = (self.operand(min)?, self.operand(extent)?);
-            format!("{min} + {extent}")
+            let (min, extent) = (self.expr(min)?, self.expr(extent)?);
+            Text::infix(BinOp::Add, "+", &min, &extent)
         };
-        if end.contains(' ') {
-            let name = self.namer.name("end");
-            self.line(&format!("let {name} = {end};"));
-            return Ok(name);
+        if end.is_fixed() {
+            return Ok(end);
         }
-        Ok(end)
+        let name = self.namer.name("end");
+        self.line(&format!("let {name} = {end};"));
+        Ok(Text::fixed(name))
     }
-
-    fn store(&mut self, array: ArrayId, index: &Expr, value: &Expr) -> Result<(), WgslError> {
-        let lanes = self.kernel.ty(value).lanes;
-        let text = self.expr(value)?;
-        let name = self.arrays[array].clone();
-        let width = self.width(array);
-        if self.is_packed(array) {
-            let info = &self.kernel.arrays[array];
-            let (kernel, array) = (self.kernel.name.clone(), info.name.clone());
-            return Err(WgslError::NarrowStore {
-                kernel,
-                array,
-                dtype: info.dtype,
-            });
-        }
-        let constant = if let Expr::Int(v, _) = index {
-            Some(*v as u64)
-        } else {
-            None
-        };
-        let is_vars = self.kernel.arrays[array].space == Space::Local
-            && matches!(self.forms[array], LocalForm::Variables(_));
-        if let (true, Some(at)) = (is_vars, constant) {
-            let w = u64::from(width);
-            if lanes == width {
-                self.line(&format!("{name}_{} = {text};", at / w));
-            } else if lanes == 1 {
-                self.line(&format!(
-                    "{name}_{}.{} = {text};",
-                    at / w,
-                    lane_name(at % w)
-                ));
-            } else {
-                let value = self.bind(&text);
-                for lane in 0..u64::from(lanes) {
-                    self.line(&format!(
-                        "{name}_{} = {value}.{};",
-                        at + lane,
-                        lane_name(lane)
-                    ));
-                }
-            }
-            return Ok(());
-        }
-        if lanes == width {
-            let place = self.group_index(index, width)?;
-            self.line(&format!("{name}[{place}] = {text};"));
-        } else if lanes == 1 {
-            let (place, lane) = self.element_index(index, width)?;
-            self.line(&format!("{name}[{place}]{lane} = {text};"));
-        } else {
-            let value = self.bind(&text);
-            for lane in 0..u64::from(lanes) {
-                let (place, component) = self.element_index(&offset(index, lane as i64), width)?;
-                self.line(&format!(
-                    "{name}[{place}]{component} = {value}.{};",
-                    lane_name(lane)
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives an expression a name unless it is one.
-    pub(super) fn bind(&mut self, text: &str) -> String {
-        if text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
-        {
-            return text.to_owned();
-        }
-        let name = self.namer.name("t");
-        self.line(&format!("let {name} = {text};"));
-        name
-    }
-}
-
-/// The index `lane` elements further on.
-pub(super) fn offset(index: &Expr, lane: i64) -> Expr {
-    match index {
-        _ if lane == 0 => index.clone(),
-        Expr::Int(v, ty) => Expr::Int(v + lane, *ty),
-        _ => {
-            let ty = crate::tensor::ScalarType::I32;
-            Expr::Binary(
-                BinOp::Add,
-                Box::new(index.clone()),
-                Box::new(Expr::Int(lane, ty)),
-            )
-        }
-    }
-}
-
-pub(super) fn lane_name(lane: u64) -> char {
-    ['x', 'y', 'z', 'w'][(lane % 4) as usize]
 }

@@ -122,13 +122,12 @@ fn every_operator_and_intrinsic_is_valid() {
         BinOp::Shl,
         BinOp::Shr,
     ];
-    for dtype in [
-        ScalarType::F32,
-        ScalarType::I32,
-        ScalarType::U32,
-        ScalarType::F16,
-    ] {
-        for lanes in [1, 4] {
+    for dtype in ScalarType::ALL {
+        if matches!(dtype, ScalarType::F64 | ScalarType::BF16) {
+            continue;
+        }
+        let wide = dtype.is_int() && dtype.bytes() == 8;
+        for lanes in if wide { vec![1] } else { vec![1, 4] } {
             let arrays = vec![
                 array("A", dtype, global(0, Access::Read), 64, lanes),
                 array("B", dtype, global(1, Access::Read), 64, lanes),
@@ -138,10 +137,7 @@ fn every_operator_and_intrinsic_is_valid() {
                 let at = || binary(BinOp::Mul, Expr::ThreadIdx(0), int(lanes.into()));
                 let (a, b) = (load(ids[0], at(), lanes), load(ids[1], at(), lanes));
                 let mut values = Vec::new();
-                for op in ops
-                    .into_iter()
-                    .filter(|op| !dtype.is_float() || !is_bitwise(*op))
-                {
+                for op in ops.into_iter().filter(|op| has_meaning(*op, dtype)) {
                     let value = binary(op, a.clone(), b.clone());
                     let nested = binary(op, value.clone(), b.clone());
                     values.push(if op.is_comparison() {
@@ -151,7 +147,7 @@ fn every_operator_and_intrinsic_is_valid() {
                     });
                 }
                 for intrin in Intrin::ALL {
-                    let args = [a.clone(), b.clone(), a.clone()][..intrin.arity()].to_vec();
+                    let args = (0..intrin.arity()).map(|_| a.clone()).collect();
                     let call = Expr::Call(intrin, args);
                     if is_defined(intrin, dtype) {
                         values.push(if intrin.is_predicate() {
@@ -182,7 +178,22 @@ fn every_operator_and_intrinsic_is_valid() {
     }
 }
 
+/// Whether the operator is defined for the type. Of `bool` only what the emitter writes without arithmetic.
+fn has_meaning(op: BinOp, dtype: ScalarType) -> bool {
+    let shift = matches!(op, BinOp::Shl | BinOp::Shr);
+    match dtype {
+        ScalarType::Bool => {
+            let equality = matches!(op, BinOp::Eq | BinOp::Ne | BinOp::Min | BinOp::Max);
+            equality || is_bitwise(op) && !shift
+        }
+        _ => !dtype.is_float() || !is_bitwise(op),
+    }
+}
+
 fn is_defined(intrin: Intrin, dtype: ScalarType) -> bool {
+    if dtype == ScalarType::Bool || intrin == Intrin::QMultiplyShift {
+        return false;
+    }
     let of_bits = matches!(intrin, Intrin::Popcount | Intrin::Clz | Intrin::BitNot);
     let of_any = matches!(
         intrin,
@@ -373,20 +384,119 @@ fn what_the_gpu_lacks_is_refused() {
             vec![Stmt::Store {
                 array: ids[0],
                 index: int(0),
-                value: Expr::Int(1, dtype),
+                value: Expr::Float(1.0, dtype),
             }]
         });
         emit(&kernel, &GpuTarget::default()).map(|w| w.text)
     };
-    assert!(matches!(
-        store(ScalarType::I8),
-        Err(WgslError::NarrowStore { .. })
-    ));
-    let error = store(ScalarType::I64).expect_err("no int64");
+    let error = store(ScalarType::F64).expect_err("no float64");
     assert!(
         error
             .to_string()
-            .ends_with("has type int64, which the GPU does not support; use int32"),
+            .ends_with("has type float64, which the GPU does not support; use float32"),
         "{error}"
     );
+}
+
+/// A kernel whose name, array and variables are called so, and that calls many helpers.
+fn named(word: &str) -> Kernel {
+    let arrays = vec![
+        array(word, ScalarType::F32, global(0, Access::ReadWrite), 64, 1),
+        array(word, ScalarType::I64, global(1, Access::ReadWrite), 64, 1),
+        array(word, ScalarType::I8, global(2, Access::Write), 64, 1),
+        array(word, ScalarType::F32, Space::Local, 4, 1),
+    ];
+    let mut kernel = kernel(arrays, one(), |kernel, ids| {
+        let mut var = |scalar| {
+            kernel.vars.push(VarInfo {
+                name: word.into(),
+                ty: Ty::scalar(scalar),
+            })
+        };
+        let (n, k, x, w) = (
+            var(ScalarType::I32),
+            var(ScalarType::I32),
+            var(ScalarType::F32),
+            var(ScalarType::I64),
+        );
+        kernel.scalars.push((n, HostExpr::Dim(0)));
+        let store = |at: usize, value| Stmt::Store {
+            array: ids[at],
+            index: int(at as i64),
+            value,
+        };
+        let floats = [
+            Intrin::Erf,
+            Intrin::Sinh,
+            Intrin::Acosh,
+            Intrin::Tan,
+            Intrin::Exp10,
+        ];
+        let floats = floats.map(|f| store(0, Expr::Call(f, vec![Expr::Var(x)])));
+        let pow = Expr::Call(Intrin::Pow, vec![Expr::Var(x), Expr::Var(x)]);
+        let wide = |op| store(1, binary(op, Expr::Var(w), Expr::Var(w)));
+        let mut body = vec![
+            Stmt::Let(x, load(ids[0], int(0), 1)),
+            Stmt::Let(w, load(ids[1], int(0), 1)),
+            store(3, pow),
+            store(0, load(ids[3], int(3), 1)),
+            store(0, binary(BinOp::FloorMod, Expr::Var(x), Expr::Var(x))),
+            store(
+                2,
+                Expr::Cast(Ty::scalar(ScalarType::I8), Box::new(Expr::Var(x))),
+            ),
+            wide(BinOp::FloorMod),
+            wide(BinOp::Add),
+            store(
+                1,
+                Expr::Cast(Ty::scalar(ScalarType::I64), Box::new(Expr::Var(k))),
+            ),
+        ];
+        body.extend(floats);
+        vec![Stmt::For {
+            var: k,
+            min: int(0),
+            extent: binary(BinOp::FloorMod, Expr::Var(n), int(7)),
+            kind: ForKind::Serial,
+            body,
+        }]
+    });
+    kernel.name = word.into();
+    kernel
+}
+
+/// Kernels are named as their operators are, which are named as the functions of every library.
+#[test]
+fn programs_may_have_any_name() {
+    use naga::keywords::wgsl::{BUILTIN_IDENTIFIERS, RESERVED};
+    let helpers = helper::Helper::ALL.iter().map(|helper| helper.wanted());
+    let own = [
+        "Args",
+        "args",
+        "block_idx",
+        "group",
+        "bx",
+        "tx",
+        "t",
+        "end",
+        "main",
+        "x",
+        "half",
+    ];
+    let types = [
+        "vec2f",
+        "vec4u",
+        "mat2x2f",
+        "i64",
+        "f64",
+        "sampler",
+        "immediate",
+    ];
+    let words = [RESERVED, BUILTIN_IDENTIFIERS, &own, &types]
+        .into_iter()
+        .flatten();
+    for word in words.copied().chain(helpers) {
+        let shader = emit(&named(word), &GpuTarget::default()).expect("emits");
+        validate(&shader).unwrap_or_else(|e| panic!("{word}: {e}"));
+    }
 }

@@ -1,7 +1,7 @@
 //! For which types an operator or function has a meaning: one answer for the parser and the verifier.
 
-use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::{DType, ScalarType};
 
 /// Whether a binary operator is defined for operands of this type.
 pub(crate) fn operator(op: BinOp, dtype: DType) -> bool {
@@ -36,6 +36,8 @@ pub(crate) fn intrinsic(intrin: Intrin, dtype: DType) -> bool {
         | Intrin::Log2
         | Intrin::Log10
         | Intrin::Log1p
+        | Intrin::Expm1
+        | Intrin::Fmod
         | Intrin::Sqrt
         | Intrin::Rsqrt
         | Intrin::Sin
@@ -64,5 +66,6 @@ pub(crate) fn intrinsic(intrin: Intrin, dtype: DType) -> bool {
         | Intrin::IsFinite
         | Intrin::Fma => !dtype.is_bool(),
         Intrin::Popcount | Intrin::Clz | Intrin::BitNot => dtype.is_int(),
+        Intrin::QMultiplyShift => dtype.scalar == ScalarType::I32,
     }
 }

@@ -276,6 +276,13 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
             Intrin::Pow if args[1].as_int() >= 0 => {
                 v.wrapping_pow(args[1].as_int().min(i64::from(u32::MAX)) as u32)
             }
+            Intrin::QMultiplyShift if ty == ScalarType::I32 => {
+                let [y, q, s] = [1, 2, 3].map(|i| args[i].as_int());
+                let right = q.wrapping_add((-s).max(0)) as u32;
+                let half = 1_i64.wrapping_shl(right.wrapping_sub(1));
+                let product = v.wrapping_shl(s.max(0) as u32).wrapping_mul(y);
+                product.wrapping_add(half).wrapping_shr(right)
+            }
             _ => return undefined,
         };
         return Ok(Scalar::Int(if intrin.is_predicate() {
@@ -293,6 +300,7 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
         Intrin::Log2 => x.log2(),
         Intrin::Log10 => x.log10(),
         Intrin::Log1p => x.ln_1p(),
+        Intrin::Expm1 => x.exp_m1(),
         Intrin::Sqrt => x.sqrt(),
         Intrin::Rsqrt => 1.0 / x.sqrt(),
         Intrin::Sin => x.sin(),
@@ -311,6 +319,7 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
         Intrin::Erf => libm::erf(x),
         Intrin::Sigmoid => 1.0 / (1.0 + (-x).exp()),
         Intrin::Pow => x.powf(arg(1)),
+        Intrin::Fmod => x % arg(1),
         Intrin::Floor => x.floor(),
         Intrin::Ceil => x.ceil(),
         Intrin::Trunc => x.trunc(),
@@ -320,7 +329,9 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
         Intrin::IsNan => return Ok(Scalar::Int(x.is_nan().into())),
         Intrin::IsInf => return Ok(Scalar::Int(x.is_infinite().into())),
         Intrin::IsFinite => return Ok(Scalar::Int(x.is_finite().into())),
-        Intrin::Popcount | Intrin::Clz | Intrin::BitNot => return undefined,
+        Intrin::Popcount | Intrin::Clz | Intrin::BitNot | Intrin::QMultiplyShift => {
+            return undefined;
+        }
     };
     Ok(Scalar::Float(round_float(value, ty)))
 }

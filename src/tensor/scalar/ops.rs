@@ -83,6 +83,7 @@ pub enum Intrin {
     Log2,
     Log10,
     Log1p,
+    Expm1,
     Sqrt,
     Rsqrt,
     Sin,
@@ -101,6 +102,8 @@ pub enum Intrin {
     Erf,
     Sigmoid,
     Pow,
+    /// Remainder with the sign of the dividend, exact.
+    Fmod,
     Floor,
     Ceil,
     Trunc,
@@ -115,11 +118,13 @@ pub enum Intrin {
     Popcount,
     Clz,
     BitNot,
+    /// Fixed point: `x * y * 2^(s - q)` of `(x, y, q, s)`, computed in 64 bits and rounded, ties up. Of `int32` alone.
+    QMultiplyShift,
 }
 
 impl Intrin {
     /// All intrinsics.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 40] = [
         Self::Exp,
         Self::Exp2,
         Self::Exp10,
@@ -127,6 +132,7 @@ impl Intrin {
         Self::Log2,
         Self::Log10,
         Self::Log1p,
+        Self::Expm1,
         Self::Sqrt,
         Self::Rsqrt,
         Self::Sin,
@@ -145,6 +151,7 @@ impl Intrin {
         Self::Erf,
         Self::Sigmoid,
         Self::Pow,
+        Self::Fmod,
         Self::Floor,
         Self::Ceil,
         Self::Trunc,
@@ -157,6 +164,7 @@ impl Intrin {
         Self::Popcount,
         Self::Clz,
         Self::BitNot,
+        Self::QMultiplyShift,
     ];
 
     /// TVM's name, as in `T.exp`.
@@ -169,6 +177,7 @@ impl Intrin {
             Self::Log2 => "log2",
             Self::Log10 => "log10",
             Self::Log1p => "log1p",
+            Self::Expm1 => "expm1",
             Self::Sqrt => "sqrt",
             Self::Rsqrt => "rsqrt",
             Self::Sin => "sin",
@@ -187,6 +196,7 @@ impl Intrin {
             Self::Erf => "erf",
             Self::Sigmoid => "sigmoid",
             Self::Pow => "pow",
+            Self::Fmod => "fmod",
             Self::Floor => "floor",
             Self::Ceil => "ceil",
             Self::Trunc => "trunc",
@@ -199,14 +209,16 @@ impl Intrin {
             Self::Popcount => "popcount",
             Self::Clz => "clz",
             Self::BitNot => "bitwise_not",
+            Self::QMultiplyShift => "q_multiply_shift",
         }
     }
 
     /// Number of arguments.
     pub fn arity(self) -> usize {
         match self {
-            Self::Pow | Self::Atan2 => 2,
+            Self::Pow | Self::Fmod | Self::Atan2 => 2,
             Self::Fma => 3,
+            Self::QMultiplyShift => 4,
             _ => 1,
         }
     }

@@ -1,9 +1,11 @@
 //! Default schedules on the GPU against the interpreter, and the emitted WGSL against goldens.
 
+mod accuracy;
 mod cases;
 mod classes;
 mod goldens;
 mod launch;
 mod loops;
+mod narrow;
 mod serial;
 mod types;

@@ -1,0 +1,110 @@
+//! Conversions, remainders and the error function.
+
+/// A float by its bits: WGSL has no literals of NaN and the infinities, and refuses constants that are them.
+pub(super) const F32_FROM_BITS: &str = "fn @f32_from_bits(bits: u32) -> f32 {
+    var word = bits;
+    return bitcast<f32>(word);
+}
+";
+
+/// Saturates, as NaN does to 0.
+pub(super) const F32_TO_I32: &str = "fn @f32_to_i32(x: f32) -> i32 {
+    let nan = (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+    let y = select(i32(clamp(x, -2147483648.0f, 2147483520.0f)), 2147483647i, x >= 2147483648.0f);
+    return select(y, 0i, nan);
+}
+";
+
+/// Saturates, as NaN does to 0.
+pub(super) const F32_TO_U32: &str = "fn @f32_to_u32(x: f32) -> u32 {
+    let nan = (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+    let y = select(u32(clamp(x, 0.0f, 4294967040.0f)), 4294967295u, x >= 4294967296.0f);
+    return select(y, 0u, nan);
+}
+";
+
+/// `x * 2^n` for `n` from -252 to 254, in two steps, so that neither power leaves the type.
+pub(super) const SCALE: &str = "fn @scale_f32(x: f32, n: i32) -> f32 {
+    let half = n / 2i;
+    return x * bitcast<f32>(u32(half + 127i) << 23u) * bitcast<f32>(u32(n - half + 127i) << 23u);
+}
+";
+
+/// The remainder with the sign of the dividend, exact: long division of the significands, 32 bits of the quotient a step. WGSL's
+/// `%` is `a - b * trunc(a / b)`, which is off by whole divisors where the quotient is large.
+pub(super) const REMAINDER: &str = "fn @remainder_f32(a: f32, b: f32) -> f32 {
+    let top = bitcast<u32>(a) & 0x7fffffffu;
+    let bottom = bitcast<u32>(b) & 0x7fffffffu;
+    if (top >= 0x7f800000u || bottom > 0x7f800000u || bottom == 0u) {
+        return @f32_from_bits(0x7fc00000u);
+    }
+    if (top < bottom) {
+        return a;
+    }
+    let divisor = select(bottom & 0x7fffffu, (bottom & 0x7fffffu) | 0x800000u, bottom >= 0x800000u);
+    let dividend = select(top & 0x7fffffu, (top & 0x7fffffu) | 0x800000u, top >= 0x800000u);
+    let exponent = max(i32(bottom >> 23u), 1i);
+    var left = max(i32(top >> 23u), 1i) - exponent;
+    var rest = dividend % divisor;
+    rest = @remainder_step(rest, divisor, left);
+    rest = @remainder_step(rest, divisor, left - 32i);
+    rest = @remainder_step(rest, divisor, left - 64i);
+    rest = @remainder_step(rest, divisor, left - 96i);
+    rest = @remainder_step(rest, divisor, left - 128i);
+    rest = @remainder_step(rest, divisor, left - 160i);
+    rest = @remainder_step(rest, divisor, left - 192i);
+    rest = @remainder_step(rest, divisor, left - 224i);
+    // `rest` is below 2^24: exact as a float, and so is its product with a power of two.
+    let size = @scale_f32(f32(rest), exponent - 150i);
+    return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(a) & 0x80000000u));
+}
+";
+
+/// `rest * 2^min(left, 32) % divisor` of numbers below 2^24; `rest` if nothing is left.
+pub(super) const REMAINDER_STEP: &str =
+    "fn @remainder_step(rest: u32, divisor: u32, left: i32) -> u32 {
+    if (left <= 0i) {
+        return rest;
+    }
+    let bits = u32(min(left, 32i));
+    if (bits == 32u) {
+        return @u64_div_narrow(rest, 0u, divisor).y;
+    }
+    return @u64_div_narrow(rest >> (32u - bits), rest << bits, divisor).y;
+}
+";
+
+/// The remainder with the sign of the divisor, rounded once.
+pub(super) const FLOOR_REMAINDER: &str = "fn @floor_remainder_f32(a: f32, b: f32) -> f32 {
+    if (abs(b) > 3.4028235e38f) {
+        return @f32_from_bits(0x7fc00000u);
+    }
+    let rest = @remainder_f32(a, b);
+    return select(rest, rest + b, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
+}
+";
+
+/// `floor(a / b)`, right also where the division of the device is off by its last bit.
+pub(super) const FLOOR_QUOTIENT: &str = "fn @floor_quotient_f32(a: f32, b: f32) -> f32 {
+    let plain = floor(a / b);
+    if (!(abs(plain) < 4194304.0f) || abs(b) > 3.4028235e38f) {
+        return plain;
+    }
+    let rest = @remainder_f32(a, b);
+    let whole = round((a - rest) / b);
+    return select(whole, whole - 1.0f, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
+}
+";
+
+/// Taylor near 0, where the other form loses all digits; Abramowitz and Stegun, 7.1.26, elsewhere. Within 5e-7.
+pub(super) const ERF: &str = "fn @erf(x: f32) -> f32 {
+    let a = abs(x);
+    if (a < 0.5) {
+        let s = x * x;
+        return x * (1.1283792f + s * (-0.37612638f + s * (0.11283792f + s * (-0.02686617f + s * (0.0052239776f - s * 0.0008548327f)))));
+    }
+    let t = 1.0f / (1.0f + 0.3275911f * a);
+    let p = t * (0.2548296f + t * (-0.28449674f + t * (1.4214137f + t * (-1.4531521f + t * 1.0614054f))));
+    return select(sign(x) * (1.0f - p * exp(-a * a)), x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}
+";

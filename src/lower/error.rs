@@ -123,9 +123,9 @@ pub enum LowerError {
         /// Its type.
         dtype: DType,
     },
-    /// Computation with 64-bit or `bfloat16` values on a GPU.
+    /// Computation with `float64` or `bfloat16` values on a GPU.
     #[error(
-        "`{func}`: {what} has type {dtype}, which the GPU does not compute with; use int32 or float32 there, or run it on the CPU"
+        "`{func}`: {what} has type {dtype}, which the GPU does not compute with; use float32 there, or run it on the CPU"
     )]
     WideType {
         /// The function.

@@ -1,7 +1,6 @@
 //! Buffers from a pool, and tensors in them.
 //!
-//! How elements lie in a buffer: 32-bit types and `f16` as on the host; 8-bit and other 16-bit types packed into 32-bit words,
-//! so also as on the host; 64-bit integers narrowed to 32 bits, after a check that they fit. `f64` cannot be held.
+//! Elements lie in a buffer as on the host. `f64` cannot be held: no shader computes with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -304,24 +303,16 @@ impl Gpu {
     }
 }
 
-/// Type of the elements in a buffer.
-fn device_scalar(dtype: DType) -> Result<ScalarType, GpuError> {
-    match dtype.scalar {
-        ScalarType::I64 => Ok(ScalarType::I32),
-        ScalarType::U64 => Ok(ScalarType::U32),
-        ScalarType::F64 => Err(GpuError::DType(dtype)),
-        same => Ok(same),
-    }
-}
-
 /// Bytes of a tensor on the device.
 fn device_bytes(dtype: DType, shape: &[usize]) -> Result<u64, GpuError> {
-    let scalar = device_scalar(dtype)?;
+    if dtype.scalar == ScalarType::F64 {
+        return Err(GpuError::DType(dtype));
+    }
     let too_large = || crate::tensor::TensorError::TooLarge {
         shape: shape.to_vec(),
         dtype,
     };
-    let element = (scalar.bytes() * usize::from(dtype.lanes)) as u64;
+    let element = dtype.bytes() as u64;
     let bytes = shape
         .iter()
         .try_fold(element, |bytes, &dim| bytes.checked_mul(dim as u64))
@@ -451,19 +442,7 @@ impl DeviceTensor {
     /// Overwrites the elements with those of a tensor of the same type and shape.
     pub(crate) fn write(&self, tensor: &Tensor) -> Result<(), GpuError> {
         debug_assert!(self.dtype == tensor.dtype() && *self.shape == *tensor.shape());
-        match self.dtype.scalar {
-            ScalarType::I64 => {
-                let words = narrow::<i64, i32>(bytemuck::cast_slice(tensor.bytes()))?;
-                self.gpu
-                    .write_buffer(&self.buffer, bytemuck::cast_slice(&words))
-            }
-            ScalarType::U64 => {
-                let words = narrow::<u64, u32>(bytemuck::cast_slice(tensor.bytes()))?;
-                self.gpu
-                    .write_buffer(&self.buffer, bytemuck::cast_slice(&words))
-            }
-            _ => self.gpu.write_buffer(&self.buffer, tensor.bytes()),
-        }
+        self.gpu.write_buffer(&self.buffer, tensor.bytes())
     }
 
     /// A copy in host memory, once all submitted work is done.
@@ -474,34 +453,6 @@ impl DeviceTensor {
         let bytes = self
             .gpu
             .read_buffer(self.buffer.raw(), self.device_bytes())?;
-        let tensor = match self.dtype.scalar {
-            ScalarType::I64 => {
-                let wide = widen::<i32, i64>(&bytes);
-                Tensor::from_bytes(self.dtype, &self.shape, bytemuck::cast_slice(&wide))
-            }
-            ScalarType::U64 => {
-                let wide = widen::<u32, u64>(&bytes);
-                Tensor::from_bytes(self.dtype, &self.shape, bytemuck::cast_slice(&wide))
-            }
-            _ => Tensor::from_bytes(self.dtype, &self.shape, &bytes),
-        };
-        Ok(tensor?)
+        Ok(Tensor::from_bytes(self.dtype, &self.shape, &bytes)?)
     }
-}
-
-fn narrow<W: Copy + Into<i128>, N: TryFrom<W>>(wide: &[W]) -> Result<Vec<N>, GpuError> {
-    let narrow = |(index, &value): (usize, &W)| {
-        N::try_from(value).map_err(|_| GpuError::Narrowing {
-            index,
-            value: value.into(),
-        })
-    };
-    wide.iter().enumerate().map(narrow).collect()
-}
-
-fn widen<N: bytemuck::Pod, W: From<N>>(bytes: &[u8]) -> Vec<W> {
-    bytemuck::pod_collect_to_vec::<u8, N>(bytes)
-        .into_iter()
-        .map(W::from)
-        .collect()
 }

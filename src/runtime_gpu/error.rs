@@ -74,14 +74,6 @@ pub enum GpuError {
     /// The device has no such element type.
     #[error("the device cannot hold {0}")]
     DType(DType),
-    /// An element does not fit the narrower type that the device holds.
-    #[error("element {index} is {value}, which does not fit the 32 bits that the device holds")]
-    Narrowing {
-        /// Position of the element.
-        index: usize,
-        /// Its value.
-        value: i128,
-    },
     /// More workgroups than a dispatch can have.
     #[error(
         "kernel `{kernel}` needs {grid:?} workgroups, a dispatch takes {limit} in each dimension"

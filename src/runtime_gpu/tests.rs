@@ -148,8 +148,8 @@ fn tensors_of_every_type_come_back_as_they_went() {
         let device = gpu.upload(&tensor).expect("small");
         assert_eq!(device.to_host().expect("comes back"), tensor);
     }
-    let ids = Tensor::from_slice(&[3], &[-1i64, 0, 2_000_000_000]).expect("three");
-    let device = gpu.upload(&ids).expect("fits 32 bits");
+    let ids = Tensor::from_slice(&[3], &[-1i64, 1 << 40, i64::MIN]).expect("three");
+    let device = gpu.upload(&ids).expect("small");
     assert_eq!(device.to_host().expect("comes back"), ids);
     let empty = Tensor::zeros(DType::F32, &[0, 3]).expect("empty");
     let device = gpu.upload(&empty).expect("nothing to copy");
@@ -159,11 +159,6 @@ fn tensors_of_every_type_come_back_as_they_went() {
 #[test]
 fn what_the_device_cannot_hold_is_an_error() {
     let Some(gpu) = gpu() else { return };
-    let large = Tensor::from_slice(&[2], &[0i64, 1 << 40]).expect("two");
-    assert!(matches!(
-        gpu.upload(&large),
-        Err(GpuError::Narrowing { index: 1, .. })
-    ));
     assert!(matches!(
         gpu.empty(DType::F64, &[1]),
         Err(GpuError::DType(DType::F64))

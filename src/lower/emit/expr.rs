@@ -7,21 +7,13 @@ use crate::lower::LowerError;
 use crate::lower::poly::Poly;
 use crate::lower::widen::{is_index, is_narrow_cast};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 impl Emit<'_> {
-    /// The type that values of a scalar type have in the kernel.
+    /// The type of values, if the target computes with it.
     pub(super) fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
         let ty = e.dtype().scalar;
-        if self.gpu && matches!(ty, ScalarType::I64) && is_index(e) {
-            return Ok(self.index);
-        }
-        if self.gpu
-            && matches!(
-                ty,
-                ScalarType::I64 | ScalarType::U64 | ScalarType::F64 | ScalarType::BF16
-            )
-        {
+        if self.gpu && matches!(ty, ScalarType::F64 | ScalarType::BF16) {
             let mut source = None;
             e.walk(&mut |e| {
                 if let ExprKind::Load(buffer, _) = e.kind()
@@ -94,13 +86,8 @@ impl Emit<'_> {
     pub(super) fn exact_index(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
         let value = self.index(e)?;
         let narrowed = self.index == ScalarType::I32;
-        let atom = matches!(e.kind(), ExprKind::Int(_) | ExprKind::Var(_)) || is_narrow_cast(e);
-        if narrowed && !atom && !self.exact.contains(&value) {
-            let bound = self.prover.analyzer.bound(e);
-            let fits = bound.min >= i64::from(i32::MIN) && bound.max <= i64::from(i32::MAX);
-            if !fits {
-                self.exact.push(value.clone());
-            }
+        if narrowed && !self.exact.contains(&value) && !self.fits_index(e) {
+            self.exact.push(value.clone());
         }
         match e.as_int() {
             Some(v) if narrowed && i32::try_from(v).is_err() => Err(LowerError::TooWide {
@@ -110,6 +97,16 @@ impl Emit<'_> {
             }),
             _ => Ok(value),
         }
+    }
+
+    /// Whether the value of an index surely fits `int32`.
+    fn fits_index(&self, e: &Expr) -> bool {
+        let atom = matches!(e.kind(), ExprKind::Int(_) | ExprKind::Var(_)) || is_narrow_cast(e);
+        if atom {
+            return true;
+        }
+        let bound = self.prover.analyzer.bound(e);
+        bound.min >= i64::from(i32::MIN) && bound.max <= i64::from(i32::MAX)
     }
 
     /// A variable's value as an index: loop variables already have the index type, `let` variables their own.
@@ -225,7 +222,12 @@ impl Emit<'_> {
         {
             return Ok(kernel::Expr::Var(*id));
         }
-        if e.as_int().is_none() && is_index(e) && e.dtype().is_int() {
+        let widens = ty.bytes() > self.index.bytes();
+        if e.as_int().is_none()
+            && self.is_counted(e)
+            && e.dtype().is_int()
+            && (!widens || self.fits_index(e))
+        {
             let value = self.index(e)?;
             return Ok(if ty == self.index {
                 value
@@ -247,7 +249,7 @@ impl Emit<'_> {
                 }
             },
             ExprKind::Cast(a) => {
-                let a = if is_index(a) && a.dtype().is_int() {
+                let a = if self.is_counted(a) && a.dtype().is_int() {
                     self.exact_index(a)?
                 } else {
                     self.value(a)?
@@ -255,7 +257,7 @@ impl Emit<'_> {
                 kernel::Expr::Cast(Ty::scalar(ty), Box::new(a))
             }
             ExprKind::Binary(op, a, b) => {
-                let both_index = a.dtype().is_int() && is_index(a) && is_index(b);
+                let both_index = a.dtype().is_int() && self.is_counted(a) && self.is_counted(b);
                 let (a, b) = if op.is_comparison() && both_index {
                     (self.exact_index(a)?, self.exact_index(b)?)
                 } else {
@@ -278,6 +280,10 @@ impl Emit<'_> {
                 )
             }
             ExprKind::Load(buffer, indices) => self.load(buffer, indices)?,
+            ExprKind::Call(Intrin::QMultiplyShift, args) => {
+                let args: Result<Vec<_>, _> = args.iter().map(|a| self.value(a)).collect();
+                fixed_point(&args?)
+            }
             ExprKind::Call(intrin, args) => {
                 let args: Result<Vec<_>, _> = args.iter().map(|a| self.value(a)).collect();
                 kernel::Expr::Call(*intrin, args?)
@@ -310,9 +316,20 @@ impl Emit<'_> {
         }
     }
 
+    /// Whether a value may be computed in the index type. On the GPU that is narrower than `int64`: arithmetic on data that was
+    /// widened is not bounded by any dim, and stays in the type that it was given.
+    fn is_counted(&self, e: &Expr) -> bool {
+        let mut data = false;
+        e.walk(&mut |e| {
+            data |= is_narrow_cast(e);
+            !data
+        });
+        is_index(e) && !(data && e.dtype().scalar.bytes() > self.index.bytes())
+    }
+
     /// A value for a `let` with its type: loop-like integers stay in the index type.
     pub(super) fn let_value(&mut self, e: &Expr) -> Result<(Ty, kernel::Expr), LowerError> {
-        if e.dtype().is_int() && !e.dtype().is_vector() && is_index(e) {
+        if e.dtype().is_int() && !e.dtype().is_vector() && self.is_counted(e) {
             let value = self.exact_index(e)?;
             return Ok((Ty::scalar(self.index), value));
         }
@@ -371,4 +388,27 @@ impl Emit<'_> {
             _ => e.clone(),
         })
     }
+}
+
+/// `x * y * 2^(s - q)` in 64 bits, rounded with ties up.
+fn fixed_point(args: &[kernel::Expr]) -> kernel::Expr {
+    let [x, y, q, s] = args else {
+        unreachable!("its arity is 4");
+    };
+    let int = |v, ty| kernel::Expr::Int(v, ty);
+    let binary = |op, a, b| kernel::Expr::Binary(op, Box::new(a), Box::new(b));
+    let wide = |e| kernel::Expr::Cast(Ty::scalar(ScalarType::I64), Box::new(e));
+    let zero = || int(0, ScalarType::I32);
+    let left = binary(BinOp::Max, s.clone(), zero());
+    let opposite = binary(BinOp::Sub, zero(), s.clone());
+    let right = binary(BinOp::Add, q.clone(), binary(BinOp::Max, opposite, zero()));
+    let before = binary(BinOp::Sub, right.clone(), int(1, ScalarType::I32));
+    let half = binary(BinOp::Shl, int(1, ScalarType::I64), wide(before));
+    let product = binary(
+        BinOp::Mul,
+        binary(BinOp::Shl, wide(x.clone()), wide(left)),
+        wide(y.clone()),
+    );
+    let rounded = binary(BinOp::Shr, binary(BinOp::Add, product, half), wide(right));
+    kernel::Expr::Cast(Ty::scalar(ScalarType::I32), Box::new(rounded))
 }

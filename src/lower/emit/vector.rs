@@ -5,11 +5,11 @@ use super::{Emit, push_branch};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
-use crate::lower::node::Node;
+use crate::lower::node::{Node, walk_nodes};
 use crate::lower::poly::Poly;
 use crate::lower::speculate::may_fail;
-use crate::lower::widen::is_index;
-use crate::tensor::scalar::BinOp;
+use crate::lower::widen::{is_index, is_narrow_cast};
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// The variable of a vectorized loop, from 0, and its number of lanes.
 struct Lanes<'v> {
@@ -50,7 +50,7 @@ impl Emit<'_> {
         let width = widths
             .iter()
             .copied()
-            .find(|w| extent % w == 0)
+            .find(|w| extent % w == 0 && !(self.gpu && has_wide(body)))
             .unwrap_or(1);
         for chunk in 0..extent / width {
             let start = self
@@ -304,6 +304,7 @@ impl Emit<'_> {
                     boxed(self.vector(&b, lanes))?,
                 )
             }
+            ExprKind::Call(Intrin::QMultiplyShift, _) => self.lane_by_lane(e, lanes)?,
             ExprKind::Call(intrin, args) => {
                 let args: Result<Vec<_>, _> = args.iter().map(|a| self.vector(a, lanes)).collect();
                 kernel::Expr::Call(*intrin, args?)
@@ -359,6 +360,36 @@ impl Emit<'_> {
             .collect();
         Ok(kernel::Expr::Pack(values?))
     }
+}
+
+/// Whether statements compute with integers of 64 bits that are no indices: a GPU holds each in two words, and has no vectors
+/// of such.
+fn has_wide(nodes: &[Node]) -> bool {
+    let is_wide = |e: &Expr| {
+        let mut wide = false;
+        e.walk(&mut |e| {
+            let data = !is_index(e) || is_narrow_cast(e);
+            wide |= e.dtype().is_int() && e.dtype().scalar.bytes() == 8 && data;
+            // Indices are scalars, whatever is loaded.
+            !wide && !matches!(e.kind(), ExprKind::Load(..))
+        });
+        wide
+    };
+    let mut found = false;
+    walk_nodes(nodes, &mut |node| {
+        found |= match node {
+            Node::Store {
+                buffer,
+                indices: _,
+                value,
+                axes: _,
+            } => buffer.dtype().scalar.bytes() == 8 || is_wide(value),
+            Node::For { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => {
+                node.exprs().into_iter().any(is_wide)
+            }
+        };
+    });
+    found
 }
 
 /// One lane of a vector expression.

@@ -9,3 +9,4 @@ mod loops;
 mod narrow;
 mod serial;
 mod types;
+mod wide;

@@ -90,8 +90,7 @@ fn row(out: &mut String, def: &OpDef) {
     let doc = def.doc.replace('|', "\\|");
     writeln!(
         out,
-        "| `{name}` | {operands} | {attrs} | {dtypes} | {} | {runs} |",
-        def.doc
+        "| `{name}` | {operands} | {attrs} | {dtypes} | {doc} | {runs} |"
     )
     .expect(WRITES);
 }

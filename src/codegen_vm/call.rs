@@ -194,8 +194,12 @@ impl Compiler<'_> {
         let builtin = match ops::def(op).compute {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
             Compute::Machine(MachineOp::Reshape) => Builtin::Reshape,
-            Compute::Kernel(_) | Compute::Nothing(_) => {
-                return Err(self.error(value, GraphProblem::Operator(op.name().to_owned())));
+            Compute::Kernel(_) => {
+                let why = "it was not legalized";
+                return Err(self.error(value, GraphProblem::Operator { op, why }));
+            }
+            Compute::Nothing(why) => {
+                return Err(self.error(value, GraphProblem::Operator { op, why }));
             }
         };
         let operands = self.flat(args, value)?;

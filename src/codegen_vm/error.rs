@@ -1,16 +1,20 @@
 //! Why a graph function has no bytecode.
 
 use crate::ir::Origin;
+use crate::ir::graph::Op;
 
 /// What is wrong with a binding.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphProblem {
     /// An operator of the graph dialect, which has no loops.
-    #[error(
-        "operator `R.{0}`: graph operators are not supported yet, only calls of loop programs (`R.call_tir`) and of packed functions"
-    )]
-    Operator(String),
+    #[error("operator `{op}` cannot run: {why}")]
+    Operator {
+        /// The operator.
+        op: Op,
+        /// Why not.
+        why: &'static str,
+    },
     /// No function of the module has the name.
     #[error("there is no {kind} `{name}` in the module")]
     UnknownFunction {

@@ -89,7 +89,7 @@ pub(super) fn run(
             device: device.clone(),
             value: first.name.clone(),
             by: first.by.clone(),
-            origin: first.origin.clone(),
+            origin: Box::new(first.origin.clone()),
         }),
     }
 }

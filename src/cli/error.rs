@@ -165,7 +165,7 @@ pub(crate) enum CliError {
         /// What computes it.
         by: String,
         /// Where it comes from.
-        origin: Origin,
+        origin: Box<Origin>,
     },
     /// A stage that another target has.
     #[error("the stage {stage} is of --target {target}")]

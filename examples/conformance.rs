@@ -1,5 +1,11 @@
 //! `cargo run --example conformance -- FILE.jsonl.gz`: replays recorded schedule cases and prints where this scheduler agrees.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of the command line"
+)]
+
 use std::fs::File;
 use std::process::ExitCode;
 use std::sync::Mutex;

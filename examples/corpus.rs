@@ -1,5 +1,11 @@
 //! `cargo run --example corpus -- FILE.jsonl.gz`: parses, prints and parses back recorded programs, and groups the failures by message.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of the command line"
+)]
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::process::ExitCode;

@@ -86,12 +86,12 @@ impl Run<'_> {
                 }
                 _ if self.state.profile.is_some() => {
                     self.profiled(op, pc, frame)
-                        .map_err(|e| self.from_origin(pc, e))?;
+                        .map_err(|e| self.with_origin(pc, e))?;
                     pc += 1;
                 }
                 _ => {
                     self.step(op, pc, frame)
-                        .map_err(|e| self.from_origin(pc, e))?;
+                        .map_err(|e| self.with_origin(pc, e))?;
                     pc += 1;
                 }
             }
@@ -260,7 +260,7 @@ impl Run<'_> {
     }
 
     /// The error, with where the instruction comes from. One that says so already, or says which value it is about, stays.
-    fn from_origin(&self, pc: usize, error: VmError) -> VmError {
+    fn with_origin(&self, pc: usize, error: VmError) -> VmError {
         let start = self.exec.functions[self.index].start as usize;
         match (self.exec.origin(start + pc), error) {
             (_, error) if error.says_where() => error,

@@ -26,7 +26,8 @@ fn floats(f: impl Fn(f64) -> f64) -> Tensor {
 fn functions_of_floats() {
     let x = floats(|v| v);
     let mut cases = Cases::default();
-    let functions: [(&str, fn(f64) -> f64); 22] = [
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function); 22] = [
         ("abs", f64::abs),
         ("acos", f64::acos),
         ("acosh", f64::acosh),

@@ -151,7 +151,8 @@ fn functions_of_one_argument() {
 
 #[test]
 fn functions_of_two_arguments() {
-    let cases: [(&str, f64, fn(f64, f64) -> f64); 4] = [
+    type Function = fn(f64, f64) -> f64;
+    let cases: [(&str, f64, Function); 4] = [
         ("T.pow(A[vi], B[vi])", 2.0, f64::powf),
         ("T.atan2(A[vi], B[vi])", 5.0, f64::atan2),
         ("T.fmod(A[vi], B[vi])", 0.0, |a, b| a % b),
@@ -192,7 +193,8 @@ fn functions_of_two_arguments() {
 /// The functions that are the device's own or approximate, within what their users rely on.
 #[test]
 fn functions_with_absolute_errors() {
-    let cases: [(&str, f64, fn(f64) -> f64); 2] = [
+    type Function = fn(f64) -> f64;
+    let cases: [(&str, f64, Function); 2] = [
         ("T.erf(A[vi])", 5e-7, libm::erf),
         ("T.sigmoid(A[vi])", 5e-7, |x| 1.0 / (1.0 + (-x).exp())),
     ];

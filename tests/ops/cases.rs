@@ -139,6 +139,15 @@ fn gpu() -> Option<Gpu> {
     }
 }
 
+/// The CPU, and the first adapter if there is one.
+pub(crate) fn devices() -> Vec<(Target, Device)> {
+    let mut devices = vec![(Target::Cpu(codegen_cpu::host_target(2)), Device::Cpu)];
+    if let Some(gpu) = gpu() {
+        devices.push((Target::Gpu(gpu.target().clone()), Device::Gpu(gpu)));
+    }
+    devices
+}
+
 /// The module: a function for each case, `f0`, `f1`, ….
 fn text(cases: &[&Case]) -> String {
     let mut text = "@I.ir_module\nclass Module:\n".to_owned();

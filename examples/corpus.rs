@@ -100,7 +100,7 @@ struct Class<'p> {
 }
 
 fn report(programs: &[Program], verdicts: &[Verdict], options: &Options) {
-    let (mut stable, mut vendor) = (0usize, BTreeMap::<&str, usize>::new());
+    let (mut stable, mut refused_names) = (0usize, BTreeMap::<&str, usize>::new());
     let mut classes: BTreeMap<(&str, &str), Class<'_>> = BTreeMap::new();
     for (program, verdict) in programs.iter().zip(verdicts) {
         let (stage, failure) = match verdict {
@@ -108,8 +108,8 @@ fn report(programs: &[Program], verdicts: &[Verdict], options: &Options) {
                 stable += 1;
                 continue;
             }
-            Verdict::Vendor(name) => {
-                *vendor.entry(name).or_default() += 1;
+            Verdict::Refused(name) => {
+                *refused_names.entry(name).or_default() += 1;
                 continue;
             }
             Verdict::NotRead(failure) => ("not read", failure),
@@ -141,10 +141,10 @@ fn report(programs: &[Program], verdicts: &[Verdict], options: &Options) {
             );
         }
     }
-    for (name, count) in &vendor {
+    for (name, count) in &refused_names {
         println!("{count:>6}  refused by name: {name}");
     }
-    let refused: usize = vendor.values().sum();
+    let refused: usize = refused_names.values().sum();
     let rest = programs.len() - refused;
     let share = 100.0 * stable as f64 / rest.max(1) as f64;
     println!(

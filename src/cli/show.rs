@@ -208,6 +208,7 @@ fn print(pages: &[Page], terminal: &mut Terminal) -> Result<(), CliError> {
             terminal.line("")?;
         }
         match &page.content {
+            Content::Text(text) if page.name.ends_with(".py") => terminal.program(text)?,
             Content::Text(text) => terminal.text(text)?,
             Content::Words(words) => {
                 terminal.line(format!("; {} (--output DIR writes the file)", page.name))?;

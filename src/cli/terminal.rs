@@ -52,6 +52,15 @@ impl Terminal {
         }
     }
 
+    /// A program, in colours where there are styles.
+    pub(crate) fn program(&mut self, text: &str) -> io::Result<()> {
+        if self.styled {
+            self.text(&crate::script::highlight(text))
+        } else {
+            self.text(text)
+        }
+    }
+
     /// A value for machines.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut self.out, value)?;

@@ -122,7 +122,9 @@ pub(super) const OPS: &[OpDef] = &[
     OpDef::new("layout_transform", "")
         .operands(&[tensor("x")])
         .attrs(&[any("index_map"), any("pad_value")]),
-    OpDef::new("median", "").operands(&[tensor("data")]),
+    OpDef::new("median", "")
+        .operands(&[tensor("data")])
+        .attrs(&[any("axis"), any("keepdims")]),
     OpDef::new("meshgrid", "")
         .operands(&[operand("tensors", OperandKind::Tensors)])
         .attrs(&[any("indexing")]),
@@ -304,7 +306,13 @@ pub(super) const OPS: &[OpDef] = &[
         .operands(&[operand("tensors", OperandKind::Tensors)])
         .attrs(&[any("axis")]),
     OpDef::new("strided_slice", "")
-        .operands(&[tensor("x")])
+        .operands(&[
+            tensor("x"),
+            operand("axes", OperandKind::Any),
+            operand("begin", OperandKind::Any),
+            operand("end", OperandKind::Any),
+            optional("strides", OperandKind::Any),
+        ])
         .attrs(&[any("assume_inbound")]),
     OpDef::new("take", "")
         .operands(&[tensor("x"), tensor("indices")])

@@ -27,8 +27,8 @@ pub struct Program {
 pub enum Verdict {
     /// Its print parses back as the same program.
     Stable,
-    /// It uses an instruction of one vendor's hardware, which the parser refuses by name.
-    Vendor(String),
+    /// It uses an instruction of one vendor's hardware, or several machines, which the parser refuses by name.
+    Refused(String),
     /// It does not parse.
     NotRead(Failure),
     /// Its print does not parse.
@@ -97,12 +97,14 @@ impl Program {
         let module = match parse(&self.name, &self.text) {
             Ok(module) => module,
             Err(errors) => {
-                let vendor = errors.errors.iter().find_map(|error| match &error.kind {
-                    ScriptErrorKind::Vendor { name } => Some(name.clone()),
+                let refused = errors.errors.iter().find_map(|error| match &error.kind {
+                    ScriptErrorKind::Vendor { name } | ScriptErrorKind::Distributed { name } => {
+                        Some(name.clone())
+                    }
                     _ => None,
                 });
-                return match vendor {
-                    Some(name) => Verdict::Vendor(name),
+                return match refused {
+                    Some(name) => Verdict::Refused(name),
                     None => Verdict::NotRead(failure(&errors)),
                 };
             }

@@ -127,6 +127,12 @@ pub enum ScriptErrorKind {
         /// Its name with the prefix of the dialect.
         name: String,
     },
+    /// What spreads a program over several machines.
+    #[error("`{name}` spreads a program over several machines, which this compiler does not")]
+    Distributed {
+        /// Its name.
+        name: String,
+    },
     /// A decorator that marks neither a module nor a function.
     #[error("unknown decorator `{name}`")]
     UnknownDecorator {

@@ -6,11 +6,14 @@
 mod constant;
 pub mod corpus;
 mod error;
+mod highlight;
 mod parse;
 pub mod picture;
 mod print;
+mod show;
 mod tvm_json;
 
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
+pub use highlight::highlight;
 pub use parse::parse;
 pub use print::{PrintOptions, Printed, print, print_expr, print_prim_func, print_with};

@@ -55,6 +55,21 @@ impl Context<'_> {
         }
     }
 
+    /// Reads the condition of a statement. An integer is one, as in Python: whether it is not 0.
+    pub(super) fn truth(&mut self, node: &ast::Expr) -> Parse<Expr> {
+        let value = self.expr(node)?;
+        let dtype = value.dtype();
+        if dtype.is_int() && !dtype.is_vector() {
+            let zero = Expr::int(0, dtype);
+            return Ok(Expr::binary(BinOp::Ne, value, zero));
+        }
+        if dtype.is_bool() {
+            return Ok(value);
+        }
+        let (expected, found) = ("bool".to_owned(), dtype);
+        Err(self.error(node, ScriptErrorKind::Type { expected, found }))
+    }
+
     /// Reads an expression that is stored into, or compared with, a value of this type: a number takes the type.
     pub(super) fn expr_as(&mut self, node: &ast::Expr, dtype: DType) -> Parse<Expr> {
         let value = self.expr(node)?;

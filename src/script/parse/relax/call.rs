@@ -309,7 +309,7 @@ impl Reader<'_, '_> {
             let Some(name) = keyword.arg.as_deref() else {
                 return Err(self.cx.unsupported(keyword, "`**` in arguments", ""));
             };
-            if matches!(name, "sinfo_args" | "ty_args") {
+            if matches!(name, "sinfo_args" | "ty_args" | "out_sinfo" | "out_ty") {
                 for node in Context::elements(&keyword.value) {
                     sinfo_args.push(self.cx.struct_info(node)?);
                 }

@@ -21,6 +21,10 @@ pub(in crate::script::parse) fn global_infos(
             return Err(cx.unsupported(&item.value, "`**` in a dictionary", ""));
         };
         if cx.string(key)? != "vdevice" {
+            let name = cx.string(key)?;
+            if name == "mesh" {
+                return Err(cx.error(key, ScriptErrorKind::Distributed { name }));
+            }
             return Err(cx.expected(key, "`\"vdevice\"`"));
         }
         for node in Context::elements(&item.value) {

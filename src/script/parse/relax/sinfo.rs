@@ -3,6 +3,7 @@
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse, dotted};
+use super::super::scope::Binding;
 use crate::ir::{ShapeInfo, StructInfo, TensorInfo, VDevice};
 use crate::script::ScriptErrorKind;
 use crate::tensor::DType;
@@ -71,6 +72,12 @@ impl Context<'_> {
             (shape, dtype) = (None, shape);
         }
         let shape = match (shape.filter(|s| !s.is_none_literal_expr()), ndim) {
+            // The extents of a shape that is computed are not known.
+            (Some(ast::Expr::Name(name)), _)
+                if let Some(Binding::Value { level: _, id: _ }) = self.scopes.get(&name.id) =>
+            {
+                ShapeInfo::Unknown
+            }
             (Some(shape), _) => ShapeInfo::Known(self.extents(shape, DType::I64)?),
             (None, Some(ndim)) => self.ndim(ndim)?,
             (None, None) => ShapeInfo::Unknown,

@@ -77,6 +77,7 @@ impl FuncParser<'_, '_> {
                 self.decl_buffer(name, call)?.into_iter().collect()
             }
             _ if let Some(of) = self.view_of(call) => {
+                self.cx.refuse_vendor(call, "T.view")?;
                 let name = self.target(call, name)?;
                 vec![self.view(name, &of, call)?]
             }

@@ -108,7 +108,7 @@ impl FuncParser<'_, '_> {
                 if let Some(first) = node.orelse.first() {
                     return Err(self.cx.unsupported(first, "`else` of a loop", ""));
                 }
-                let cond = self.cx.condition(&node.test)?;
+                let cond = self.cx.truth(&node.test)?;
                 let body = self.loop_body(&node.body);
                 vec![Stmt::While { cond, body }]
             }
@@ -160,7 +160,7 @@ impl FuncParser<'_, '_> {
     }
 
     fn branch(&mut self, node: &ast::StmtIf) -> Parse<Vec<Stmt>> {
-        let cond = self.cx.condition(&node.test)?;
+        let cond = self.cx.truth(&node.test)?;
         let then = self.nested_body(&node.body);
         let mut arms = vec![(cond, then)];
         let mut otherwise = vec![];
@@ -169,7 +169,7 @@ impl FuncParser<'_, '_> {
                 Some(test) => {
                     // Each arm is nested in the one before; the statement that they belong to resets the depth.
                     self.deeper(test, 1)?;
-                    let cond = self.cx.condition(test)?;
+                    let cond = self.cx.truth(test)?;
                     let then = self.nested_body(&clause.body);
                     arms.push((cond, then));
                 }

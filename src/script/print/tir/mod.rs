@@ -173,6 +173,9 @@ fn free_vars(func: &PrimFunc) -> Vec<Expr> {
                 .chain(&node.elem_offset);
             vars.defined.extend(exprs.filter_map(Expr::as_var));
         }
+        for buffer in &block.alloc_buffers {
+            vars.used.extend(buffer.shape());
+        }
         vars.used.extend(&block.bindings);
         vars.used.push(&block.predicate);
         visit(func, block.init.as_deref().unwrap_or_default(), vars);

@@ -111,7 +111,7 @@ impl Plan {
             ExprKind::Load(buffer, indices) if *buffer == self.store.buffer => {
                 self.store.value.substitute(&|v| {
                     let at = self.vars.iter().position(|var| var == v)?;
-                    Some(indices[at].clone())
+                    Some(indices[at].cast(v.dtype()))
                 })
             }
             _ => e.clone(),

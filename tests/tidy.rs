@@ -65,7 +65,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "ops",
         owns: "one definition per operator: operands, attributes, types, how it is computed, fused and laid out",
-        uses: &["ir", "te", "topi"],
+        uses: &["arith", "ir", "te", "topi"],
     },
     Room {
         name: "relax",

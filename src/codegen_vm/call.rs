@@ -194,7 +194,7 @@ impl Compiler<'_> {
         let builtin = match ops::def(op).compute {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
             Compute::Machine(MachineOp::Reshape) => Builtin::Reshape,
-            Compute::Kernel(_) => {
+            Compute::Kernel(_) | Compute::Host(_) => {
                 let why = "it was not legalized";
                 return Err(self.error(value, GraphProblem::Operator { op, why }));
             }

@@ -6,7 +6,7 @@ use crate::ir::graph::{Arg, Op, OpCall};
 use crate::ir::{Attrs, Expr, ShapeInfo, StructInfo};
 use crate::ops::{self, Compute, LegalizeError, MachineOp, Operand};
 use crate::tensor::scalar::Scalar;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, HostArgs, HostResult, Tensor, host_op};
 
 /// The result of a call with these values for `args`; expressions in `attrs` are constants.
 pub(super) fn call(
@@ -31,6 +31,12 @@ pub(super) fn call(
     let result = call.infer().map_err(|error| failed(error.into()))?;
     if let Compute::Machine(machine) = ops::def(op).compute {
         return run_machine(machine, values, &result);
+    }
+    if let Compute::Host(host) = ops::def(op).compute {
+        let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
+        let mut args = values.to_vec();
+        args.retain(|value| matches!(value, Value::Tensor(_) | Value::Shape(_)));
+        return run_host(host.name, &args, &numbers);
     }
     let kernel = ops::kernel(call, &result, op.name()).map_err(failed)?;
     let mut tensors = Vec::new();
@@ -63,6 +69,44 @@ pub(super) fn call(
     Ok(match result {
         StructInfo::Tuple(_) => Value::Tuple(results.collect()),
         _ => results.next().expect("one result"),
+    })
+}
+
+/// The result of a function of the host for these values, and numbers after them.
+pub(super) fn run_host(
+    name: &str,
+    values: &[Value],
+    numbers: &[i64],
+) -> Result<Value, InterpError> {
+    let unknown = || InterpError::UnknownFunction {
+        name: name.to_owned(),
+    };
+    let run = host_op(name).ok_or_else(unknown)?;
+    let mut args = HostArgs::default();
+    for value in values {
+        match value {
+            Value::Tensor(tensor) => args.tensors.push(tensor.clone()),
+            Value::Shape(dims) => args.numbers.extend(dims),
+            Value::Scalar(Scalar::Int(number)) => args.numbers.push(*number),
+            Value::Scalar(_) | Value::Tuple(_) | Value::Str(_) | Value::Closure(_) => {
+                return Err(InterpError::WrongKind {
+                    value: format!("an argument of `{name}`"),
+                    expected: "a tensor, a shape or an integer",
+                });
+            }
+        }
+    }
+    args.numbers.extend(numbers);
+    let result = run(&args).map_err(|error| InterpError::Packed {
+        name: name.to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(match result {
+        HostResult::Tensor(tensor) => Value::Tensor(tensor),
+        HostResult::Tuple(tensors) => {
+            Value::Tuple(tensors.into_iter().map(Value::Tensor).collect())
+        }
+        HostResult::Shape(dims) => Value::Shape(dims),
     })
 }
 

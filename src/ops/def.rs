@@ -3,7 +3,7 @@
 use super::legalize::ComputeCall;
 use super::rules;
 use crate::ir::graph::{
-    AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpSchema, Operand, OperandKind,
+    AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpCall, OpSchema, Operand, OperandKind,
 };
 use crate::te::Tensor;
 use crate::tensor::DType;
@@ -100,8 +100,19 @@ pub enum Compute {
     Kernel(fn(&ComputeCall<'_>) -> Computed),
     /// By the virtual machine, without a kernel.
     Machine(MachineOp),
+    /// By a function of the host (see [`crate::tensor::host_op`]): the extents of the result depend on elements.
+    Host(HostCall),
     /// It has a type and a text, and there is no way here to run it; the reason.
     Nothing(&'static str),
+}
+
+/// A call of a function of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct HostCall {
+    /// The function.
+    pub name: &'static str,
+    /// The numbers that it takes after the tensors and shapes among the operands.
+    pub numbers: fn(&OpCall<'_>) -> Result<Vec<i64>, InferError>,
 }
 
 /// What the virtual machine does without a kernel.
@@ -190,6 +201,16 @@ impl OpDef {
     /// By the virtual machine.
     pub(super) const fn machine(mut self, op: MachineOp) -> Self {
         self.compute = Compute::Machine(op);
+        self
+    }
+
+    /// By a function of the host, which takes the tensors and shapes among the operands, and these numbers.
+    pub(super) const fn host(
+        mut self,
+        name: &'static str,
+        numbers: fn(&OpCall<'_>) -> Result<Vec<i64>, InferError>,
+    ) -> Self {
+        self.compute = Compute::Host(HostCall { name, numbers });
         self
     }
 

@@ -9,74 +9,11 @@ const fn any(name: &'static str) -> AttrSpec {
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    OpDef::new("arange", "")
-        .operands(&[
-            operand("start", OperandKind::Scalar),
-            operand("end", OperandKind::Scalar),
-            operand("step", OperandKind::Scalar),
-        ])
-        .attrs(&[any("dtype")]),
-    OpDef::new("argsort", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis"), any("descending"), any("dtype")]),
-    OpDef::new("bucketize", "").operands(&[tensor("input_tensor"), tensor("boundaries")]),
     OpDef::new("clip", "").operands(&[
         tensor("x"),
         operand("min", OperandKind::Scalar),
         operand("max", OperandKind::Scalar),
     ]),
-    OpDef::new("collapse_sum_like", "").operands(&[tensor("data"), tensor("collapse_target")]),
-    OpDef::new("collapse_sum_to", "")
-        .operands(&[tensor("data"), operand("shape", OperandKind::Shape)]),
-    OpDef::new("cumprod", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis"), any("dtype"), any("exclusive")]),
-    OpDef::new("cumsum", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis"), any("dtype"), any("exclusive")]),
-    OpDef::new("dequantize", "")
-        .operands(&[tensor("data"), tensor("scale"), tensor("zero_point")])
-        .attrs(&[any("out_dtype"), any("axis")]),
-    OpDef::new("dynamic_strided_slice", "").operands(&[
-        tensor("x"),
-        tensor("begin"),
-        tensor("end"),
-        tensor("strides"),
-    ]),
-    OpDef::new("einsum", "")
-        .operands(&[tensor("operands")])
-        .attrs(&[any("subscripts")]),
-    OpDef::new("eye", "")
-        .operands(&[
-            operand("n", OperandKind::Scalar),
-            operand("m", OperandKind::Scalar),
-            operand("k", OperandKind::Scalar),
-        ])
-        .attrs(&[any("dtype")]),
-    OpDef::new("eye_like", "")
-        .operands(&[tensor("x"), operand("k", OperandKind::Scalar)])
-        .attrs(&[any("dtype")]),
-    OpDef::new("flatten", "").operands(&[tensor("x")]),
-    OpDef::new("flip", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis")]),
-    OpDef::new("full_like", "")
-        .operands(&[tensor("x"), tensor("fill_value")])
-        .attrs(&[any("dtype")]),
-    OpDef::new("gather_elements", "")
-        .operands(&[tensor("data"), tensor("indices")])
-        .attrs(&[any("axis")]),
-    OpDef::new("gather_nd", "")
-        .operands(&[tensor("data"), tensor("indices")])
-        .attrs(&[any("batch_dims")]),
-    OpDef::new("hamming_window", "")
-        .operands(&[
-            operand("window_size", OperandKind::Scalar),
-            operand("periodic", OperandKind::Scalar),
-            operand("alpha", OperandKind::Scalar),
-            operand("beta", OperandKind::Scalar),
-        ])
-        .attrs(&[any("dtype")]),
     OpDef::new("image.affine_grid", "")
         .operands(&[tensor("data"), operand("size", OperandKind::Shape)])
         .attrs(&[any("align_corners")]),
@@ -114,27 +51,6 @@ pub(super) const OPS: &[OpDef] = &[
             any("extrapolation_value"),
             any("out_dtype"),
         ]),
-    OpDef::new("index_put", "")
-        .operands(&[tensor("data"), tensor("indices"), tensor("values")])
-        .attrs(&[any("accumulate")]),
-    OpDef::new("index_tensor", "")
-        .operands(&[tensor("data"), operand("indices", OperandKind::Tensors)]),
-    OpDef::new("layout_transform", "")
-        .operands(&[tensor("x")])
-        .attrs(&[any("index_map"), any("pad_value")]),
-    OpDef::new("median", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis"), any("keepdims")]),
-    OpDef::new("meshgrid", "")
-        .operands(&[operand("tensors", OperandKind::Tensors)])
-        .attrs(&[any("indexing")]),
-    OpDef::new("multinomial_from_uniform", "")
-        .operands(&[
-            tensor("prob"),
-            tensor("uniform_sample"),
-            tensor("sample_indices"),
-        ])
-        .attrs(&[any("dtype")]),
     OpDef::new("nn.adaptive_avg_pool1d", "")
         .operands(&[tensor("data")])
         .attrs(&[any("output_size"), any("layout"), any("out_layout")]),
@@ -260,86 +176,6 @@ pub(super) const OPS: &[OpDef] = &[
     OpDef::new("nn.softplus", "")
         .operands(&[tensor("data")])
         .attrs(&[any("beta"), any("threshold")]),
-    OpDef::new("nonzero", "").operands(&[tensor("x")]),
-    OpDef::new("one_hot", "")
-        .operands(&[
-            tensor("indices"),
-            operand("on_value", OperandKind::Scalar),
-            operand("off_value", OperandKind::Scalar),
-        ])
-        .attrs(&[any("depth"), any("axis")]),
-    OpDef::new("ones_like", "")
-        .operands(&[tensor("x")])
-        .attrs(&[any("dtype")]),
-    OpDef::new("outer", "").operands(&[tensor("x1"), tensor("x2")]),
-    OpDef::new("quantize", "")
-        .operands(&[tensor("data"), tensor("scale"), tensor("zero_point")])
-        .attrs(&[any("out_dtype"), any("axis")]),
-    OpDef::new("repeat", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("repeats"), any("axis")]),
-    OpDef::new("reverse_sequence", "")
-        .operands(&[tensor("data"), tensor("seq_lengths")])
-        .attrs(&[any("seq_axis"), any("batch_axis")]),
-    OpDef::new("scatter_elements", "")
-        .operands(&[tensor("data"), tensor("indices"), tensor("updates")])
-        .attrs(&[any("axis"), any("reduction")]),
-    OpDef::new("scatter_nd", "")
-        .operands(&[tensor("data"), tensor("indices"), tensor("updates")])
-        .attrs(&[any("reduction")]),
-    OpDef::new("slice_scatter", "")
-        .operands(&[
-            tensor("input"),
-            tensor("src"),
-            operand("start", OperandKind::Scalar),
-            operand("end", OperandKind::Scalar),
-            operand("step", OperandKind::Scalar),
-        ])
-        .attrs(&[any("axis")]),
-    OpDef::new("sort", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("axis"), any("descending")]),
-    OpDef::new("squeeze", "")
-        .operands(&[tensor("x")])
-        .attrs(&[any("axis")]),
-    OpDef::new("stack", "")
-        .operands(&[operand("tensors", OperandKind::Tensors)])
-        .attrs(&[any("axis")]),
-    OpDef::new("strided_slice", "")
-        .operands(&[
-            tensor("x"),
-            operand("axes", OperandKind::Any),
-            operand("begin", OperandKind::Any),
-            operand("end", OperandKind::Any),
-            optional("strides", OperandKind::Any),
-        ])
-        .attrs(&[any("assume_inbound")]),
-    OpDef::new("take", "")
-        .operands(&[tensor("x"), tensor("indices")])
-        .attrs(&[any("axis"), any("mode")]),
-    OpDef::new("tile", "")
-        .operands(&[tensor("data")])
-        .attrs(&[any("repeats")]),
-    OpDef::new("topk", "").operands(&[tensor("data")]).attrs(&[
-        any("k"),
-        any("axis"),
-        any("ret_type"),
-        any("largest"),
-        any("dtype"),
-    ]),
-    OpDef::new("tril", "").operands(&[tensor("x"), operand("k", OperandKind::Scalar)]),
-    OpDef::new("triu", "").operands(&[tensor("x"), operand("k", OperandKind::Scalar)]),
-    OpDef::new("unique", "").operands(&[
-        tensor("x"),
-        tensor("sorted"),
-        tensor("return_index"),
-        tensor("return_inverse"),
-        tensor("return_counts"),
-        tensor("axis"),
-    ]),
-    OpDef::new("zeros_like", "")
-        .operands(&[tensor("x")])
-        .attrs(&[any("dtype")]),
     OpDef::new("grad.avg_pool2d_backward", "for training")
         .operands(&[tensor("output_grad"), tensor("data")])
         .attrs(&[

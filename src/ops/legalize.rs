@@ -151,6 +151,10 @@ pub fn kernel(call: OpCall<'_>, result: &StructInfo, name: &str) -> Result<Kerne
             let why = "the virtual machine does it without a kernel";
             return Err(LegalizeError::NotComputed { op, why });
         }
+        Compute::Host(_) => {
+            let why = "the host does it without a kernel";
+            return Err(LegalizeError::NotComputed { op, why });
+        }
         Compute::Nothing(why) => return Err(LegalizeError::NotComputed { op, why }),
     };
     let (mut params, mut args, mut operands) = (vec![], vec![], vec![]);

@@ -1,30 +1,61 @@
 //! Linear algebra.
 
-use super::def::{DTypes, OpDef, Pattern, X1_X2, attr};
+use super::def::{DTypes, OpDef, Pattern, X1_X2, attr, operand};
+use super::einsum;
 use super::rules::{self, broadcast_shapes, equal_extents, tensor_like};
-use crate::ir::graph::{AttrDefault, AttrKind, OpCall};
+use crate::ir::graph::{AttrDefault, AttrKind, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::te;
 use crate::topi;
 
-pub(super) const OPS: &[OpDef] =
-    &[
-        OpDef::new("matmul", "matrix product, with broadcast batch dimensions")
-            .operands(X1_X2)
-            .attrs(&[attr("out_dtype", AttrKind::DType, AttrDefault::None)])
-            .dtypes(DTypes::Numeric)
-            .infer(matmul)
-            .compute(|c| {
-                let (shape, dtype) = (c.result_shape(0), c.result_dtype(0));
-                Ok(vec![topi::nn::matmul(
-                    "matmul",
-                    c.x(0),
-                    c.x(1),
-                    shape,
-                    dtype,
-                )])
-            })
-            .pattern(Pattern::OutEWiseFusable),
-    ];
+pub(super) const OPS: &[OpDef] = &[
+    OpDef::new(
+        "einsum",
+        "a sum of products in Einstein's notation, without ellipsis",
+    )
+    .operands(&[operand("operands", OperandKind::Tensors)])
+    .attrs(&[attr(
+        "subscripts",
+        AttrKind::Str(&[]),
+        AttrDefault::Required,
+    )])
+    .dtypes(DTypes::Numeric)
+    .infer(einsum::infer)
+    .compute(einsum::compute)
+    .pattern(Pattern::OutEWiseFusable),
+    OpDef::new(
+        "outer",
+        "every element of a vector times every one of another",
+    )
+    .operands(X1_X2)
+    .dtypes(DTypes::Numeric)
+    .infer(outer)
+    .compute(|c| {
+        let (a, b) = (c.x(0), c.x(1));
+        Ok(vec![te::compute(
+            "outer",
+            c.result_shape(0).to_vec(),
+            |i| a.at([&i[0]]) * b.at([&i[1]]),
+        )])
+    })
+    .pattern(Pattern::Broadcast),
+    OpDef::new("matmul", "matrix product, with broadcast batch dimensions")
+        .operands(X1_X2)
+        .attrs(&[attr("out_dtype", AttrKind::DType, AttrDefault::None)])
+        .dtypes(DTypes::Numeric)
+        .infer(matmul)
+        .compute(|c| {
+            let (shape, dtype) = (c.result_shape(0), c.result_dtype(0));
+            Ok(vec![topi::nn::matmul(
+                "matmul",
+                c.x(0),
+                c.x(1),
+                shape,
+                dtype,
+            )])
+        })
+        .pattern(Pattern::OutEWiseFusable),
+];
 
 fn matmul(c: &OpCall<'_>) -> rules::Inferred {
     let (Some(a), Some(b)) = (c.tensor(0)?, c.tensor(1)?) else {
@@ -55,4 +86,21 @@ fn matmul(c: &OpCall<'_>) -> rules::Inferred {
         dims.push(rhs[rhs.len() - 1].clone());
     }
     info(ShapeInfo::Known(dims))
+}
+
+fn outer(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let (a, b) = (
+        rules::dims_of(c, 0, 1, "a vector")?,
+        rules::dims_of(c, 1, 1, "a vector")?,
+    );
+    let (Some(x), Some(y)) = (c.tensor(0)?, c.tensor(1)?) else {
+        return Ok(StructInfo::Object);
+    };
+    rules::equal_types(c, x.dtype, y.dtype)?;
+    let shape = match (a, b) {
+        (Some([n]), Some([m])) => ShapeInfo::Known(vec![n.clone(), m.clone()]),
+        _ => ShapeInfo::Ndim(2),
+    };
+    Ok(tensor_like(x, shape, x.dtype))
 }

@@ -211,38 +211,47 @@ fn split(c: &OpCall<'_>) -> rules::Inferred {
         return Ok(StructInfo::Object);
     };
     let axis = c.axis(c.int("axis")?.unwrap_or(0), dims.len())?;
-    let Some(extent) = dims[axis].as_int() else {
-        return Ok(StructInfo::Object);
-    };
-    let part = |(start, end): &(i64, i64)| {
+    let part = |(start, end): &(Expr, Expr)| {
         let mut dims = dims.to_vec();
-        dims[axis] = Expr::i64(end - start);
+        dims[axis] = rules::simple(&(end.clone() - start));
         tensor_like(info, ShapeInfo::Known(dims), info.dtype)
     };
-    let parts = split_ranges(c, extent)?;
+    let parts = split_ranges(c, &dims[axis])?;
     Ok(StructInfo::Tuple(parts.iter().map(part).collect()))
 }
 
-/// First and last position, exclusive, of the parts into which `split` cuts an extent.
+/// First and last position, exclusive, of the parts into which `split` cuts an extent: so many of one size, of which the last
+/// ones may be shorter, or cut at positions.
 ///
 /// # Errors
 /// If `indices_or_sections` makes no sense.
-pub(super) fn split_ranges(c: &OpCall<'_>, extent: i64) -> Result<Vec<(i64, i64)>, InferError> {
+pub(super) fn split_ranges(c: &OpCall<'_>, extent: &Expr) -> Result<Vec<(Expr, Expr)>, InferError> {
     const NAME: &str = "indices_or_sections";
+    let clip = |at: Expr| rules::simple(&at.min(extent).max(0i64));
     if let Some(AttrValue::List(_)) = c.attr(NAME) {
         let cuts = c.ints(NAME)?.unwrap_or_default();
-        let starts = [0].into_iter().chain(cuts.iter().copied());
-        let ends = cuts.iter().copied().chain([extent]);
-        let clip = |at: i64| at.clamp(0, extent);
-        let ranges = starts
-            .zip(ends)
-            .map(|(a, b)| (clip(a), clip(b).max(clip(a))));
-        return Ok(ranges.collect());
+        let mut ranges = Vec::with_capacity(cuts.len() + 1);
+        let mut start = Expr::i64(0);
+        for cut in cuts {
+            let end = rules::simple(&clip(Expr::i64(cut)).max(&start));
+            ranges.push((start, end.clone()));
+            start = end;
+        }
+        ranges.push((start, extent.clone()));
+        return Ok(ranges);
     }
     let sections = c.int(NAME)?.filter(|n| (1..=MAX_PARTS).contains(n));
     let sections = sections.ok_or_else(|| c.bad_attribute(NAME))?;
-    let part = extent.div_euclid(sections) + i64::from(extent % sections != 0);
-    let at = |i: i64| i.saturating_mul(part).clamp(0, extent);
+    let rest = rules::simple(&extent.floor_mod(Expr::i64(sections)));
+    let up = if rest.is_zero() { 0 } else { sections - 1 };
+    let part = (extent.clone() + Expr::i64(up)).floor_div(Expr::i64(sections));
+    let part = rules::simple(&part);
+    let at = |i: i64| match (rest.is_zero(), i) {
+        (_, 0) => Expr::i64(0),
+        // A number of parts that divides the extent needs no cut.
+        (true, i) => rules::simple(&(part.clone() * Expr::i64(i))),
+        (false, i) => clip(part.clone() * Expr::i64(i)),
+    };
     Ok((0..sections).map(|i| (at(i), at(i + 1))).collect())
 }
 
@@ -294,14 +303,11 @@ fn join(c: &ComputeCall<'_>) -> Computed {
 fn parts(c: &ComputeCall<'_>) -> Computed {
     let x = c.x(0);
     let axis = c.axis(c.int("axis")?.unwrap_or(0), x.ndim())?;
-    let extent = x.shape()[axis].as_int();
-    let extent = extent
-        .ok_or_else(|| c.bad_operand(0, "a tensor of which the extent that is cut is known"))?;
-    let part = |(at, (start, _)): (usize, (i64, i64))| {
+    let part = |(at, (start, _)): (usize, (Expr, Expr))| {
         let name = format!("split_{at}");
-        topi::slice(&name, x, c.result_shape(at), axis, &Expr::i64(start))
+        topi::slice(&name, x, c.result_shape(at), axis, &start)
     };
-    Ok(split_ranges(c, extent)?
+    Ok(split_ranges(c, &x.shape()[axis])?
         .into_iter()
         .enumerate()
         .map(part)

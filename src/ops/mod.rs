@@ -7,17 +7,27 @@
 //! Names and attributes are those of Relax (`relax.op`). Where ONNX needs more than Relax has, the operator does what ONNX
 //! says; where an operator has no counterpart in Relax, its name follows Relax's style.
 
+mod arrange;
 mod binary;
 mod create;
 mod def;
 mod described;
 mod docs;
+mod einsum;
+mod index;
+mod layout_transform;
 mod legalize;
 mod linalg;
 mod manipulate;
 pub mod nn;
+mod quantize;
 mod reduce;
 pub(crate) mod rules;
+mod scatter;
+mod select;
+mod shape;
+mod slice;
+mod sort;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -26,7 +36,7 @@ mod unary;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub use def::{Compute, Computed, DTypes, Layout, MachineOp, OpDef, Pattern};
+pub use def::{Compute, Computed, DTypes, HostCall, Layout, MachineOp, OpDef, Pattern};
 pub use docs::markdown;
 pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
 
@@ -51,6 +61,30 @@ pub const FAMILIES: &[Family] = &[
         ops: manipulate::OPS,
     },
     Family {
+        name: "rearrange",
+        ops: arrange::OPS,
+    },
+    Family {
+        name: "slice",
+        ops: slice::OPS,
+    },
+    Family {
+        name: "index",
+        ops: index::OPS,
+    },
+    Family {
+        name: "scatter",
+        ops: scatter::OPS,
+    },
+    Family {
+        name: "scan and sort",
+        ops: sort::OPS,
+    },
+    Family {
+        name: "quantize",
+        ops: quantize::OPS,
+    },
+    Family {
         name: "reduce",
         ops: reduce::OPS,
     },
@@ -73,6 +107,14 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "nn normalisation",
         ops: nn::norm::OPS,
+    },
+    Family {
+        name: "shape",
+        ops: shape::OPS,
+    },
+    Family {
+        name: "select",
+        ops: select::OPS,
     },
     Family {
         name: "system",

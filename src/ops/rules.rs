@@ -3,6 +3,7 @@
 //! Where a symbolic extent cannot be decided the result says less (`ndim` instead of a shape); only what is wrong for every
 //! value of the variables is an error.
 
+use crate::arith::Analyzer;
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
@@ -190,6 +191,25 @@ pub(crate) fn equal_extents(
     Ok(())
 }
 
+/// Checks that two element types, where both are known, are the same.
+///
+/// # Errors
+/// If they are not.
+pub(crate) fn equal_types(
+    c: &OpCall<'_>,
+    lhs: Option<DType>,
+    rhs: Option<DType>,
+) -> Result<(), InferError> {
+    match (lhs, rhs) {
+        (Some(lhs), Some(rhs)) if lhs != rhs => Err(InferError::ElementTypes {
+            op: c.op.name().to_owned(),
+            lhs,
+            rhs,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The extents of a tensor operand of `ndim` dimensions; `None` if they are not known.
 ///
 /// # Errors
@@ -207,4 +227,61 @@ pub(crate) fn dims_of<'a>(
         Some(n) if n != ndim => Err(c.bad_operand(index, expected)),
         _ => Ok(info.shape.dims()),
     }
+}
+
+/// The scalar in operand `index`, or `default` where the call does not give it.
+///
+/// # Errors
+/// If nothing is known of its value.
+pub(crate) fn scalar_or(c: &OpCall<'_>, index: usize, default: i64) -> Result<Expr, InferError> {
+    if !c.has(index) {
+        return Ok(Expr::i64(default));
+    }
+    let value = c.scalar(index);
+    value.ok_or_else(|| c.bad_operand(index, "a scalar whose value is known"))
+}
+
+/// The position that the attribute gives among `ndim` dimensions.
+///
+/// # Errors
+/// If the attribute is absent, or there is no such dimension.
+pub(crate) fn axis_of(
+    c: &OpCall<'_>,
+    name: &'static str,
+    ndim: usize,
+) -> Result<usize, InferError> {
+    let axis = c.int(name)?.ok_or_else(|| c.bad_attribute(name))?;
+    c.axis(axis, ndim)
+}
+
+/// The shape of the first operand in the element type of the attribute `dtype`, or of the operand.
+pub(crate) fn like_first(c: &OpCall<'_>) -> Inferred {
+    Ok(match c.tensor(0)? {
+        Some(info) => tensor_like(info, info.shape.clone(), c.dtype("dtype")?.or(info.dtype)),
+        None => StructInfo::Object,
+    })
+}
+
+/// Checks that operand `index` has integer elements.
+///
+/// # Errors
+/// If its element type is known and is none.
+pub(crate) fn check_indices(c: &OpCall<'_>, index: usize) -> Result<(), InferError> {
+    let dtype = match &c.operands[index] {
+        StructInfo::Prim { dtype, value: _ } => Some(*dtype),
+        _ => c.tensor(index)?.and_then(|info| info.dtype),
+    };
+    match dtype {
+        Some(dtype) if !dtype.is_int() => Err(c.bad_operand(index, "a tensor of integers")),
+        _ => Ok(()),
+    }
+}
+
+/// An extent written as simply as it is when symbolic extents are at least 0.
+pub(crate) fn simple(extent: &Expr) -> Expr {
+    let mut analyzer = Analyzer::new();
+    for var in extent.free_vars() {
+        analyzer.bind_shape_var(&var);
+    }
+    analyzer.simplify(&extent.cast(DType::I64))
 }

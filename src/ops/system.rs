@@ -1,9 +1,9 @@
 //! Operators of the compiler itself: devices, memory, closures, communication.
 
-use super::def::{MachineOp, OpDef, attr, operand, optional, tensor};
+use super::def::{OpDef, attr, operand, tensor};
 use super::rules;
 use crate::ir::graph::{Arg, AttrDefault, AttrKind, AttrSpec, OpCall, OperandKind};
-use crate::ir::{AttrValue, ShapeInfo, StructInfo, TensorInfo, VDevice};
+use crate::ir::{AttrValue, StructInfo, TensorInfo, VDevice};
 
 /// An attribute that is kept as it is written.
 const fn any(name: &'static str) -> AttrSpec {
@@ -33,31 +33,6 @@ pub(super) const OPS: &[OpDef] = &[
     )
     .operands(&[operand("x", OperandKind::Any)])
     .infer(rules::identity),
-    OpDef::new(
-        "call_builtin_with_ctx",
-        "what the virtual machine of TVM calls",
-    )
-    .operands(&[
-        operand("func", OperandKind::Any),
-        operand("args", OperandKind::Any),
-    ])
-    .impure(),
-    OpDef::new(
-        "call_inplace_packed",
-        "a packed function that overwrites some of its operands",
-    )
-    .variadic()
-    .attrs(&[any("inplace_indices")]),
-    OpDef::new(
-        "call_tir_with_grad",
-        "a loop program of which a gradient is known",
-    )
-    .operands(&[
-        operand("gvar", OperandKind::Any),
-        operand("args", OperandKind::Any),
-        optional("tir_vars", OperandKind::Shape),
-    ])
-    .attrs(&[any("te_grad_name"), any("te_grad_kwargs")]),
     OpDef::new("ccl.allgather", "communication between devices")
         .operands(&[tensor("x")])
         .impure(),
@@ -168,15 +143,6 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[any("format")])
         .impure()
         .infer(rules::unit),
-    OpDef::new("shape_of", "the shape of a tensor")
-        .operands(&[operand("input", OperandKind::Any)])
-        .infer(shape_of)
-        .machine(MachineOp::ShapeOf),
-    OpDef::new("shape_to_tensor", "a shape as a tensor of int64")
-        .operands(&[operand("input", OperandKind::Any)]),
-    OpDef::new("size", "the number of elements").operands(&[operand("input", OperandKind::Any)]),
-    OpDef::new("tensor_to_shape", "a tensor of int64 as a shape")
-        .operands(&[operand("input", OperandKind::Any)]),
     OpDef::new("to_vdevice", "its operand on another device")
         .operands(&[operand("data", OperandKind::Any)])
         .attrs(&[any("dst_vdevice")])
@@ -233,12 +199,5 @@ fn alloc(c: &OpCall<'_>, shape: usize, dtype: usize) -> rules::Inferred {
         shape: c.shape(shape),
         dtype,
         vdevice: None,
-    }))
-}
-
-fn shape_of(c: &OpCall<'_>) -> rules::Inferred {
-    Ok(StructInfo::Shape(match c.tensor(0)? {
-        Some(info) => info.shape.clone(),
-        None => ShapeInfo::Unknown,
     }))
 }

@@ -4,11 +4,11 @@ use super::PassError;
 use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Globals, Old, OpCall, Rewriter, rewrite,
 };
-use crate::ir::{Func, Module};
+use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, Operand};
 
 /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
-/// of that call. Calls with equal programs share one. What the virtual machine does itself stays, and so do operators that
+/// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and so do operators that
 /// nothing here computes: who needs them to run reports them.
 ///
 /// # Errors
@@ -41,7 +41,8 @@ fn replace(
     else {
         return Ok(Become::Kept);
     };
-    if !matches!(ops::def(*op).compute, Compute::Kernel(_)) {
+    let compute = ops::def(*op).compute;
+    if matches!(compute, Compute::Machine(_) | Compute::Nothing(_)) {
         return Ok(Become::Kept);
     }
     let scope = rewriter.scope();
@@ -52,13 +53,30 @@ fn replace(
         operands: &operands,
         attrs,
     };
-    let name = op.name().rsplit('.').next().unwrap_or_default();
-    let kernel = ops::kernel(call, &old.value.sinfo, name);
-    let kernel = kernel.map_err(|error| PassError::Legalize {
+    let failed = |error| PassError::Legalize {
         func: function.to_owned(),
         value: old.value.name.clone(),
         error: Box::new(error),
-    })?;
+    };
+    if let Compute::Host(host) = compute {
+        let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
+        let tensors = args.iter().zip(&operands).filter(|(_, info)| {
+            matches!(
+                info,
+                StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
+            )
+        });
+        let numbers = numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n)));
+        return Ok(Become::Def(Def::Call {
+            callee: Callee::PurePacked(host.name.to_owned()),
+            args: tensors.map(|(arg, _)| arg.clone()).chain(numbers).collect(),
+            attrs: Attrs::new(),
+            sinfo_args: vec![old.value.sinfo.clone()],
+        }));
+    }
+    let name = op.name().rsplit('.').next().unwrap_or_default();
+    let kernel = ops::kernel(call, &old.value.sinfo, name);
+    let kernel = kernel.map_err(failed)?;
     let mut inputs = Vec::new();
     for operand in &kernel.args {
         inputs.push(match *operand {

@@ -1,6 +1,7 @@
 //! Devices, values, and the registry of packed functions.
 
 mod device;
+mod host;
 mod registry;
 mod value;
 

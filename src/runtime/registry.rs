@@ -140,13 +140,14 @@ where
     registry.register(name, func, overriding)
 }
 
-/// The function registered under this name for all machines.
+/// The function registered under this name for all machines; behind those the functions of the host that operators need.
 ///
 /// # Errors
 /// [`RegistryError::Unknown`] if there is none.
 pub fn global_func(name: &str) -> Result<PackedFunc, RegistryError> {
     let registry = global().read().unwrap_or_else(PoisonError::into_inner);
-    registry.get(name).ok_or_else(|| RegistryError::Unknown {
+    let found = registry.get(name).or_else(|| super::host::host_func(name));
+    found.ok_or_else(|| RegistryError::Unknown {
         name: name.to_owned(),
         similar: registry.similar(name),
     })

@@ -219,16 +219,22 @@ impl Writer {
             }
             Operation::Extern {
                 name,
+                axes,
                 inputs,
                 results: _,
                 write,
             } => {
+                let axes = axes.iter().enumerate();
+                let axes = axes.map(|(at, extent)| (format!("i{at}"), self.expr(extent)));
+                let axes = axes.map(|(name, extent)| Axis::spatial(name, extent));
+                let axes: Vec<Axis> = axes.collect();
                 let inputs = inputs
                     .iter()
                     .map(|tensor| self.buffers[&tensor.buffer].clone());
                 let inputs: Vec<Buffer> = inputs.collect();
-                self.builder
-                    .block(name.as_str(), [], |b, _| write(b, &inputs, &results));
+                self.builder.nest(name.as_str(), axes, |b, at| {
+                    write(b, at, &inputs, &results);
+                });
             }
         }
     }

@@ -11,8 +11,8 @@ use crate::ir::{
 };
 use crate::tensor::DType;
 
-/// Writes the body of an external computation: inputs, then outputs.
-pub(super) type Write = dyn Fn(&mut PrimFuncBuilder, &[Buffer], &[Buffer]) + Send + Sync;
+/// Writes the body of an external computation: the iter variables of its block, inputs, outputs.
+pub(super) type Write = dyn Fn(&mut PrimFuncBuilder, &[Var], &[Buffer], &[Buffer]) + Send + Sync;
 
 /// How tensors are computed; several where one computation has several results.
 pub(super) enum Operation {
@@ -31,6 +31,8 @@ pub(super) enum Operation {
     Extern {
         /// The name that its block gets.
         name: String,
+        /// Extents of the spatial axes of its block.
+        axes: Vec<Expr>,
         /// What it reads.
         inputs: Vec<Tensor>,
         /// Shapes and element types of its results.
@@ -70,8 +72,9 @@ impl Operation {
                 };
                 body.values().iter().for_each(|e| f(&e.substitute(&zero)));
             }
-            Self::Extern { results, .. } => {
-                results.iter().flat_map(|(shape, _)| shape).for_each(f);
+            Self::Extern { axes, results, .. } => {
+                let shapes = results.iter().flat_map(|(shape, _)| shape);
+                axes.iter().chain(shapes).for_each(f);
             }
         }
     }
@@ -305,8 +308,24 @@ pub fn extern_(
     results: Vec<(Vec<Expr>, DType)>,
     write: impl Fn(&mut PrimFuncBuilder, &[Buffer], &[Buffer]) + Send + Sync + 'static,
 ) -> Vec<Tensor> {
+    let axes: [Expr; 0] = [];
+    extern_each(name, axes, inputs, results, move |b, _, inputs, outputs| {
+        write(b, inputs, outputs);
+    })
+}
+
+/// Tensors that statements write, once for each index of these axes, in any order: no two of them write the same element, or
+/// read what another one writes. `write` gets the indices too.
+pub fn extern_each<E: Into<Expr>>(
+    name: impl Into<String>,
+    axes: impl IntoIterator<Item = E>,
+    inputs: &[Tensor],
+    results: Vec<(Vec<Expr>, DType)>,
+    write: impl Fn(&mut PrimFuncBuilder, &[Var], &[Buffer], &[Buffer]) + Send + Sync + 'static,
+) -> Vec<Tensor> {
     outputs(Operation::Extern {
         name: name.into(),
+        axes: exprs(axes),
         inputs: inputs.to_vec(),
         results,
         write: Box::new(write),

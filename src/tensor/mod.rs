@@ -3,9 +3,11 @@
 mod dlpack;
 mod dtype;
 mod host;
+mod host_ops;
 mod ndarray;
 pub mod scalar;
 mod storage;
 
 pub use dtype::{DType, ParseDTypeError, ScalarType};
 pub use host::{DlpackProblem, Element, Tensor, TensorError};
+pub use host_ops::{HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, host_op};

@@ -20,13 +20,19 @@ pub fn element(x: &Tensor, index: &[Expr]) -> Expr {
 
 /// The shape that tensors broadcast to. Extents that are not 1 are taken to be equal.
 pub fn broadcast_shape(tensors: &[&Tensor]) -> Vec<Expr> {
-    let ndim = tensors.iter().map(|x| x.ndim()).max().unwrap_or(0);
+    let shapes: Vec<&[Expr]> = tensors.iter().map(|x| x.shape()).collect();
+    broadcast_extents(&shapes)
+}
+
+/// The same of shapes.
+pub(super) fn broadcast_extents(shapes: &[&[Expr]]) -> Vec<Expr> {
+    let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let extent = |axis: usize| {
-        let at = |x: &&Tensor| {
-            let index = (axis + x.ndim()).checked_sub(ndim)?;
-            Some(x.shape()[index].clone())
+        let at = |shape: &&[Expr]| {
+            let index = (axis + shape.len()).checked_sub(ndim)?;
+            Some(shape[index].clone())
         };
-        let extents: Vec<Expr> = tensors.iter().filter_map(at).collect();
+        let extents: Vec<Expr> = shapes.iter().filter_map(at).collect();
         let other = extents.iter().find(|e| !e.is_one());
         other
             .or(extents.first())

@@ -39,6 +39,72 @@ pub fn slice(name: &str, x: &Tensor, shape: &[Expr], axis: usize, start: &Expr) 
     })
 }
 
+/// Number of elements of a shape.
+pub fn volume(shape: &[Expr]) -> Expr {
+    let product = |a: Expr, b: &Expr| match (a.as_int(), b.as_int()) {
+        (Some(1), _) => b.clone(),
+        (_, Some(1)) => a,
+        (Some(a), Some(b)) => Expr::i64(a.saturating_mul(b)),
+        _ => a * b,
+    };
+    shape.iter().fold(Expr::i64(1), product)
+}
+
+/// The row-major position of an index in a shape.
+pub fn ravel(index: &[Expr], shape: &[Expr]) -> Expr {
+    let step = |at: Option<Expr>, (i, extent): (&Expr, &Expr)| {
+        Some(match at {
+            None => i.clone(),
+            Some(at) => at * extent + i,
+        })
+    };
+    let position = index.iter().zip(shape).fold(None, step);
+    position.unwrap_or_else(|| Expr::i64(0))
+}
+
+/// The index in a shape at a row-major position.
+pub fn unravel(position: &Expr, shape: &[Expr]) -> Vec<Expr> {
+    let digit = |axis: usize| {
+        if shape[axis].is_one() {
+            return Expr::i64(0);
+        }
+        let inner = volume(&shape[axis + 1..]);
+        let quotient = if inner.is_one() {
+            position.clone()
+        } else {
+            position.floor_div(inner)
+        };
+        if axis == 0 {
+            quotient
+        } else {
+            quotient.floor_mod(&shape[axis])
+        }
+    };
+    (0..shape.len()).map(digit).collect()
+}
+
+/// The same elements in row-major order, in a shape with as many.
+pub fn reshape(name: &str, x: &Tensor, shape: &[Expr]) -> Tensor {
+    te::compute(name, shape.to_vec(), |i| {
+        x.at(unravel(&ravel(i, shape), x.shape()))
+    })
+}
+
+/// The element at another index along one axis: `at` gets that index of the result.
+pub fn reindex(
+    name: &str,
+    x: &Tensor,
+    shape: &[Expr],
+    axis: usize,
+    at: impl Fn(&[Expr]) -> Expr,
+) -> Tensor {
+    te::compute(name, shape.to_vec(), |i| {
+        let mut index = i.to_vec();
+        index[axis] = at(i);
+        x.at(index)
+    })
+}
+
 /// The tensors joined along `axis`.
 pub fn concat(name: &str, tensors: &[Tensor], shape: &[Expr], axis: usize) -> Tensor {
     te::compute(name, shape.to_vec(), |i| {

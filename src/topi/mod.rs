@@ -3,12 +3,22 @@
 //! A function takes tensors and gives a tensor; shapes and element types are those of its arguments, checked by who calls it.
 
 mod broadcast;
+mod index;
 mod manipulate;
 mod math;
 pub mod nn;
 mod reduce;
+mod scan;
+mod scatter;
+mod sort;
 
 pub use broadcast::{binary, broadcast_shape, broadcast_to, compare, element, select};
-pub use manipulate::{astype, concat, full, permute, slice};
-pub use math::{float, map};
+pub use index::{bounded, clipped, from_start, guarded, wide_index};
+pub use manipulate::{
+    astype, concat, full, permute, ravel, reindex, reshape, slice, unravel, volume,
+};
+pub use math::{float, map, map_at};
 pub use reduce::{ArgReduce, Reduced, arg_reduce, mean, reduce, reduced_shape, variance};
+pub use scan::{Scan, cumulative};
+pub use scatter::{Update, index_put, masked_scatter, scatter_elements, scatter_nd};
+pub use sort::{Order, argsort, at_positions};

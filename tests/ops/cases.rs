@@ -23,6 +23,16 @@ pub(crate) fn bools(shape: &[usize], elements: &[bool]) -> Tensor {
     Tensor::from_bytes(DType::BOOL, shape, &bytes).expect("as many elements as the shape has")
 }
 
+macro_rules! tensors {
+    ($($name:ident $ty:ident),*) => { $(
+        /// A tensor of these numbers.
+        pub(crate) fn $name(shape: &[usize], elements: &[$ty]) -> Tensor {
+            tensor(shape, elements)
+        }
+    )* };
+}
+tensors!(f32s f32, i8s i8, i32s i32, i64s i64, u8s u8);
+
 /// One call.
 struct Case {
     call: String,

@@ -3,8 +3,17 @@
 //! A family has a file; a test there collects [`Cases`] and runs them as one module, so that each device compiles once.
 
 mod cases;
+mod create;
 mod elementwise;
+mod index;
+mod linalg;
 mod networks;
+mod quantize;
+mod rearrange;
 mod reduce;
+mod scan_sort;
+mod scatter;
+mod select;
+mod slice;
 
-use cases::{Cases, bools, tensor};
+use cases::{Cases, bools, f32s, i8s, i32s, i64s, tensor, u8s};

@@ -1,0 +1,297 @@
+//! Scans and sorts along an axis.
+//!
+//! Sorting compares each element of a line with each other one, all independently (see [`crate::topi`]'s `sort`): meant for
+//! lines of some thousands of elements. Equal elements keep their order, and NaN is greater than every number.
+
+use super::ComputeCall;
+use super::def::{Computed, DATA, DTypes, OpDef, X, attr};
+use super::rules::{self, axis_of, simple, tensor_like};
+use crate::ir::graph::dims::{Proof, compare_dims};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
+use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::te::Tensor;
+use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
+use crate::topi::{self, Order, Scan};
+
+const LAST: AttrSpec = attr("axis", AttrKind::Int, AttrDefault::Int(-1));
+const DESCENDING: AttrSpec = attr("descending", AttrKind::Bool, AttrDefault::Bool(false));
+const POSITIONS: AttrSpec = attr("dtype", AttrKind::DType, AttrDefault::Str("int32"));
+
+const SCAN: &[AttrSpec] = &[
+    attr("axis", AttrKind::Int, AttrDefault::None),
+    attr("dtype", AttrKind::DType, AttrDefault::None),
+    attr("exclusive", AttrKind::Bool, AttrDefault::Bool(false)),
+    attr("reverse", AttrKind::Bool, AttrDefault::Bool(false)),
+];
+
+pub(super) const OPS: &[OpDef] = &[
+    OpDef::new("argsort", "the positions of the elements in sorted order")
+        .operands(DATA)
+        .attrs(&[LAST, DESCENDING, POSITIONS])
+        .infer(|c| {
+            infer_sort(c)?;
+            rules::like_first(c)
+        })
+        .compute(argsort),
+    OpDef::new(
+        "cumprod",
+        "the product of an element and those before it; without axis in row-major order",
+    )
+    .operands(DATA)
+    .attrs(SCAN)
+    .dtypes(DTypes::Numeric)
+    .infer(infer_scan)
+    .compute(|c| scan(c, BinOp::Mul)),
+    OpDef::new(
+        "cumsum",
+        "the sum of an element and those before it; without axis in row-major order",
+    )
+    .operands(DATA)
+    .attrs(SCAN)
+    .dtypes(DTypes::Numeric)
+    .infer(infer_scan)
+    .compute(|c| scan(c, BinOp::Add)),
+    OpDef::new(
+        "median",
+        "the middle element, the lower of two, and along an axis its position too",
+    )
+    .operands(X)
+    .attrs(&[
+        attr("axis", AttrKind::Ints, AttrDefault::None),
+        attr("keepdims", AttrKind::Bool, AttrDefault::Bool(false)),
+    ])
+    .dtypes(DTypes::Numeric)
+    .infer(infer_median)
+    .compute(median),
+    OpDef::new("sort", "the elements in sorted order")
+        .operands(DATA)
+        .attrs(&[LAST, DESCENDING])
+        .infer(infer_sort)
+        .compute(sort),
+    OpDef::new(
+        "topk",
+        "the k first elements in sorted order, their positions, or both; all for k below 1",
+    )
+    .operands(DATA)
+    .attrs(&[
+        attr("k", AttrKind::Int, AttrDefault::Int(1)),
+        LAST,
+        attr(
+            "ret_type",
+            AttrKind::Str(&["both", "values", "indices"]),
+            AttrDefault::Str("both"),
+        ),
+        attr("largest", AttrKind::Bool, AttrDefault::Bool(true)),
+        POSITIONS,
+    ])
+    .infer(infer_topk)
+    .compute(topk),
+];
+
+fn infer_sort(c: &OpCall<'_>) -> rules::Inferred {
+    if let Some(ndim) = c.tensor(0)?.and_then(|info| info.shape.ndim()) {
+        axis_of(c, "axis", ndim)?;
+    }
+    rules::identity(c)
+}
+
+fn order(c: &OpCall<'_>, descending: &'static str) -> Result<Order, InferError> {
+    Ok(match c.flag(descending)? {
+        true => Order::Descending,
+        false => Order::Ascending,
+    })
+}
+
+/// The axis, and the positions of all elements along it in sorted order.
+fn sorted(c: &ComputeCall<'_>) -> Result<(usize, Tensor), InferError> {
+    let x = c.x(0);
+    let axis = axis_of(c, "axis", x.ndim())?;
+    let order = order(c, "descending")?;
+    let positions = topi::argsort("positions", x, axis, order, &x.shape()[axis]);
+    Ok((axis, positions))
+}
+
+fn argsort(c: &ComputeCall<'_>) -> Computed {
+    let (_, positions) = sorted(c)?;
+    Ok(vec![topi::astype("argsort", &positions, c.result_dtype(0))])
+}
+
+fn sort(c: &ComputeCall<'_>) -> Computed {
+    let (axis, positions) = sorted(c)?;
+    Ok(vec![topi::at_positions("sort", c.x(0), axis, &positions)])
+}
+
+/// How many elements `topk` gives of a line.
+fn count(c: &OpCall<'_>, extent: &Expr) -> Result<Expr, InferError> {
+    match c.int("k")? {
+        Some(k) if k >= 1 => match extent.as_int() {
+            Some(extent) if k > extent => Err(c.bad_attribute("k")),
+            _ => Ok(Expr::i64(k)),
+        },
+        _ => Ok(extent.clone()),
+    }
+}
+
+fn infer_topk(c: &OpCall<'_>) -> rules::Inferred {
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let shape = match info.shape.dims() {
+        Some(dims) => {
+            let axis = axis_of(c, "axis", dims.len())?;
+            let mut dims = dims.to_vec();
+            dims[axis] = count(c, &dims[axis])?;
+            ShapeInfo::Known(dims)
+        }
+        None => info.shape.clone(),
+    };
+    let values = tensor_like(info, shape.clone(), info.dtype);
+    let positions = tensor_like(info, shape, c.dtype("dtype")?);
+    Ok(match c.text("ret_type")?.as_deref() {
+        Some("values") => values,
+        Some("indices") => positions,
+        _ => StructInfo::Tuple(vec![values, positions]),
+    })
+}
+
+fn topk(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let axis = axis_of(c, "axis", x.ndim())?;
+    let order = order(c, "largest")?;
+    let count = count(c, &x.shape()[axis])?;
+    let positions = topi::argsort("positions", x, axis, order, &count);
+    let values = topi::at_positions("topk_values", x, axis, &positions);
+    let dtype = c.dtype("dtype")?.unwrap_or(DType::I32);
+    let positions = topi::astype("topk_indices", &positions, dtype);
+    Ok(match c.text("ret_type")?.as_deref() {
+        Some("values") => vec![values],
+        Some("indices") => vec![positions],
+        _ => vec![values, positions],
+    })
+}
+
+fn infer_scan(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let dtype = c.dtype("dtype")?.or(info.dtype);
+    let shape = match (c.int("axis")?, info.shape.ndim()) {
+        (Some(axis), Some(ndim)) => {
+            c.axis(axis, ndim)?;
+            info.shape.clone()
+        }
+        (Some(_), None) => ShapeInfo::Unknown,
+        (None, _) => match info.shape.dims() {
+            Some(dims) => ShapeInfo::Known(vec![simple(&topi::volume(dims))]),
+            None => ShapeInfo::Ndim(1),
+        },
+    };
+    Ok(tensor_like(info, shape, dtype))
+}
+
+fn scan(c: &ComputeCall<'_>, op: BinOp) -> Computed {
+    let x = c.x(0);
+    let scan = Scan {
+        exclusive: c.flag("exclusive")?,
+        reverse: c.flag("reverse")?,
+    };
+    let dtype = c.result_dtype(0);
+    let result = match c.int("axis")? {
+        Some(axis) => topi::cumulative(c.name(), op, x, c.axis(axis, x.ndim())?, scan, dtype),
+        None => {
+            let line = topi::reshape("line", x, c.result_shape(0));
+            topi::cumulative(c.name(), op, &line, 0, scan, dtype)
+        }
+    };
+    Ok(vec![result])
+}
+
+/// The axis of `median`; `None` for the median of all elements.
+fn median_axis(c: &OpCall<'_>, ndim: usize) -> Result<Option<usize>, InferError> {
+    match c.ints("axis")?.as_deref() {
+        None | Some([]) => Ok(None),
+        Some([axis]) => c.axis(*axis, ndim).map(Some),
+        Some(_) => Err(c.bad_attribute("axis")),
+    }
+}
+
+fn infer_median(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let keep = c.flag("keepdims")?;
+    let Some(dims) = info.shape.dims() else {
+        return Ok(StructInfo::Object);
+    };
+    let empty = |extent: &Expr| compare_dims(extent, &Expr::i64(0)) == Proof::Yes;
+    let Some(axis) = median_axis(c, dims.len())? else {
+        if dims.iter().any(empty) {
+            return Err(c.bad_operand(0, "a tensor with elements"));
+        }
+        let shape = match keep {
+            true => vec![Expr::i64(1); dims.len()],
+            false => vec![],
+        };
+        return Ok(tensor_like(info, ShapeInfo::Known(shape), info.dtype));
+    };
+    if empty(&dims[axis]) {
+        return Err(c.bad_operand(0, "a tensor with elements along the axis"));
+    }
+    let mut shape = dims.to_vec();
+    match keep {
+        true => shape[axis] = Expr::i64(1),
+        false => {
+            shape.remove(axis);
+        }
+    }
+    let shape = ShapeInfo::Known(shape);
+    Ok(StructInfo::Tuple(vec![
+        tensor_like(info, shape.clone(), info.dtype),
+        tensor_like(info, shape, Some(DType::I64)),
+    ]))
+}
+
+fn median(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let all = median_axis(c, x.ndim())?;
+    let line;
+    let (x, axis) = match all {
+        Some(axis) => (x, axis),
+        None => {
+            line = topi::reshape("line", x, &[topi::volume(x.shape())]);
+            (&line, 0)
+        }
+    };
+    let extent = x.shape()[axis].clone();
+    let middle = (extent.clone() - 1i64).floor_div(2i64);
+    let positions = topi::argsort("positions", x, axis, Order::Ascending, &extent);
+    let shape = c.result_shape(0).to_vec();
+    let keep = c.flag("keepdims")?;
+    // The index in `positions` of an index of the result.
+    let at = |i: &[Expr]| {
+        if all.is_none() {
+            return vec![middle.clone()];
+        }
+        let mut index = i.to_vec();
+        match keep {
+            true => index[axis] = middle.clone(),
+            false => index.insert(axis, middle.clone()),
+        }
+        index
+    };
+    let value = crate::te::compute("median", shape.clone(), |i| {
+        let mut index = at(i);
+        index[axis] = topi::clipped(&positions.at(&index), &extent);
+        x.at(index)
+    });
+    if all.is_none() {
+        return Ok(vec![value]);
+    }
+    let position = crate::te::compute("median_position", shape, |i| {
+        positions.at(at(i)).cast(DType::I64)
+    });
+    Ok(vec![value, position])
+}

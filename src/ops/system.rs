@@ -1,6 +1,6 @@
 //! Operators of the compiler itself: devices, memory, closures, communication.
 
-use super::def::{OpDef, attr, operand, tensor};
+use super::def::{OpDef, attr, operand, optional, tensor};
 use super::rules;
 use crate::ir::graph::{Arg, AttrDefault, AttrKind, AttrSpec, OpCall, OperandKind};
 use crate::ir::{AttrValue, StructInfo, TensorInfo, VDevice};
@@ -33,6 +33,31 @@ pub(super) const OPS: &[OpDef] = &[
     )
     .operands(&[operand("x", OperandKind::Any)])
     .infer(rules::identity),
+    OpDef::new(
+        "call_builtin_with_ctx",
+        "what the virtual machine of TVM calls",
+    )
+    .operands(&[
+        operand("func", OperandKind::Any),
+        operand("args", OperandKind::Any),
+    ])
+    .impure(),
+    OpDef::new(
+        "call_inplace_packed",
+        "a packed function that overwrites some of its operands",
+    )
+    .variadic()
+    .attrs(&[any("inplace_indices")]),
+    OpDef::new(
+        "call_tir_with_grad",
+        "a loop program of which a gradient is known",
+    )
+    .operands(&[
+        operand("gvar", OperandKind::Any),
+        operand("args", OperandKind::Any),
+        optional("tir_vars", OperandKind::Shape),
+    ])
+    .attrs(&[any("te_grad_name"), any("te_grad_kwargs")]),
     OpDef::new("ccl.allgather", "communication between devices")
         .operands(&[tensor("x")])
         .impure(),

@@ -164,7 +164,8 @@ pub fn arg_reduce(
         ]
     };
     // Before the first element the position is past all: an element that equals the start is still the first one.
-    let identity = move |dtypes: &[DType]| vec![te::highest(dtypes[0]), start(dtypes[1])];
+    let past = count(x, axes, dtype);
+    let identity = move |dtypes: &[DType]| vec![past.clone(), start(dtypes[1])];
     let reducer = te::comm_reducer(combine, identity);
     let results = over(name, x, axes, reduced, |index, inner| {
         let position = axes.iter().zip(inner).fold(Expr::i64(0), |at, (&axis, k)| {

@@ -64,6 +64,9 @@ fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         return Ok(StructInfo::Object);
     };
     let dtype = c.dtype("out_dtype")?.or(data.dtype);
+    if let Some(ndim) = window::blocked(c, ["out_layout", "data_layout"])? {
+        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), dtype));
+    }
     let ndim = spatial + 2;
     let expected = WRONG_RANK[spatial - 1];
     let (x, w) = (

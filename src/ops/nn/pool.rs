@@ -71,6 +71,9 @@ fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     let Some(data) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
+    if let Some(ndim) = window::blocked(c, ["out_layout", "layout"])? {
+        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
+    }
     let ndim = spatial + 2;
     let Some(x) = dims_of(c, 0, ndim, WRONG_RANK[spatial - 1])? else {
         return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));

@@ -38,6 +38,27 @@ pub(crate) fn layout(
     positions(&text, letters, spatial).ok_or_else(|| c.bad_attribute(name))
 }
 
+/// The number of dimensions of the result if a layout has blocked axes, as the `4c` of `NCHW4c`. What is known of such a result is
+/// that number alone.
+///
+/// # Errors
+/// If an attribute is no layout.
+pub(crate) fn blocked(
+    c: &OpCall<'_>,
+    names: [&'static str; 2],
+) -> Result<Option<usize>, InferError> {
+    let mut texts = Vec::new();
+    for name in names {
+        texts.extend(c.text(name)?);
+    }
+    let blocked = texts
+        .iter()
+        .any(|text| text.contains(|l: char| l.is_ascii_digit()));
+    let axes = |text: &String| text.chars().filter(char::is_ascii_alphabetic).count();
+    // The layout of the result is the first one that is given.
+    Ok(texts.first().filter(|_| blocked).map(axes))
+}
+
 fn positions(text: &str, letters: [char; 2], spatial: usize) -> Option<Positions> {
     let at = |letter| text.chars().position(|c| c == letter);
     let spatial = SPATIAL.get(spatial.checked_sub(1)?)?;

@@ -10,7 +10,7 @@ def main(A: T.Buffer((64,), "int32"), n: T.int32) -> T.int32:
             A[i] -= 1
             if A[i] == 10:
                 T.break_loop()
-        if A[i] < 0:
+        if A[i] % 2:
             T.ret(i)
         assert A[i] < 7, ("ValueError", ["too ", "large"])
     return n + 1
@@ -31,7 +31,7 @@ class Module:
                 A[i] = A[i] - 1
                 if A[i] == 10:
                     break
-            if A[i] < 0:
+            if A[i] % 2 != 0:
                 return i
             assert A[i] < 7, "too large"
         return n + 1

@@ -182,10 +182,8 @@ fn a_closure_belongs_to_the_machine_that_made_it() {
     let error = vm
         .call("loose", &[closure, matrix(2, 3)])
         .expect_err("one argument too many");
-    assert_eq!(
-        error.to_string(),
-        "the closure `main.plus` takes 1 arguments, 2 given"
-    );
+    let said = "the closure `main.plus` takes 1 arguments, 2 given\n";
+    assert!(error.to_string().starts_with(said), "{error}");
     let error = vm
         .call("apply", &[matrix(2, 3), matrix(2, 3)])
         .expect_err("a tensor is no closure");

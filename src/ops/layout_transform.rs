@@ -21,7 +21,7 @@ struct Digit {
     radix: Option<i64>,
 }
 
-fn map<'a>(c: &'a OpCall<'_>) -> Result<Lambda, InferError> {
+fn map(c: &OpCall<'_>) -> Result<Lambda, InferError> {
     match c.attr("index_map") {
         Some(AttrValue::IndexMap(map)) => Ok(map),
         _ => Err(c.bad_attribute("index_map")),

@@ -74,9 +74,14 @@ pub enum Error {
     /// A pass cannot be applied.
     #[error(transparent)]
     Pass(#[from] passes::PassError),
-    /// A loop program has no kernels.
-    #[error(transparent)]
-    Lower(#[from] lower::LowerError),
+    /// A loop program has no kernels, whichever default rules are used.
+    #[error("{}", refused(.error, .scheduled))]
+    Lower {
+        /// Why the last of its schedules has none.
+        error: lower::LowerError,
+        /// That schedule, with the rules that were declined before.
+        scheduled: Box<Scheduled>,
+    },
     /// A kernel has no shader.
     #[error(transparent)]
     Wgsl(#[from] codegen_wgsl::WgslError),
@@ -101,6 +106,20 @@ pub enum Error {
     },
 }
 
+/// The loops and blocks that have no kernel, underlined in the schedule, and why other schedules have none.
+fn refused(error: &lower::LowerError, scheduled: &Scheduled) -> String {
+    let declined = scheduled.declined.iter();
+    let notes: String = declined
+        .map(|declined| format!("note: {declined}\n"))
+        .collect();
+    error
+        .render(scheduled.schedule.func())
+        .trim_end()
+        .to_owned()
+        + "\n"
+        + &notes
+}
+
 fn list<T: std::fmt::Display>(items: &[T]) -> String {
     items.iter().map(|item| format!("\n  {item}")).collect()
 }
@@ -114,6 +133,8 @@ pub struct Compilation {
     pub module: Module,
     /// Loop programs with their schedules.
     pub scheduled: IndexMap<String, Scheduled>,
+    /// What lowering makes of those schedules.
+    attempts: IndexMap<String, Result<LoweredFunc, lower::LowerError>>,
     /// Loop programs as kernels.
     pub lowered: IndexMap<String, LoweredFunc>,
     /// Shaders of those kernels, for a GPU.
@@ -194,6 +215,7 @@ pub fn compile_until(
             options: options.clone(),
             module: module.clone(),
             scheduled: IndexMap::new(),
+            attempts: IndexMap::new(),
             lowered: IndexMap::new(),
             wgsl: IndexMap::new(),
             executable: None,
@@ -299,10 +321,14 @@ fn verify_module(c: &Compilation) -> Result<(), Error> {
     Ok(())
 }
 
+/// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
+    let target = &c.options.target;
     for (name, func) in c.module.prim_funcs() {
-        let scheduled = rules::schedule(func, &c.options.target);
+        let (scheduled, lowered) =
+            rules::choose(func, target, |scheduled| lower::lower(scheduled, target));
         c.scheduled.insert(name.to_owned(), scheduled);
+        c.attempts.insert(name.to_owned(), lowered);
     }
     Ok(())
 }
@@ -318,10 +344,12 @@ fn verify_schedules(c: &Compilation) -> Result<(), Error> {
 }
 
 fn lower(c: &mut Compilation) -> Result<(), Error> {
-    for (name, scheduled) in &c.scheduled {
-        let lowered = lower::lower(scheduled.schedule.func(), &c.options.target)
-            .map_err(|error| Error::from(error).in_program(&c.module, name))?;
-        c.lowered.insert(name.clone(), lowered);
+    for (name, lowered) in std::mem::take(&mut c.attempts) {
+        let lowered = lowered.map_err(|error| {
+            let scheduled = Box::new(c.scheduled[&name].clone());
+            Error::Lower { error, scheduled }.in_program(&c.module, &name)
+        })?;
+        c.lowered.insert(name, lowered);
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "lower",
         owns: "scheduled `PrimFunc` to kernel IR",
-        uses: &["ir", "arith", "kernel"],
+        uses: &["ir", "arith", "script", "kernel"],
     },
     Room {
         name: "codegen_wgsl",
@@ -110,7 +110,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "codegen_vm",
         owns: "graph functions to bytecode",
-        uses: &["ir", "ops", "kernel", "artifact", "script"],
+        uses: &["ir", "ops", "kernel", "artifact"],
     },
     Room {
         name: "runtime_gpu",

@@ -198,7 +198,7 @@ impl<'a> Call<'a> {
             ExprKind::Cast(a) => self.dim(param, a),
             _ => Err(CliError::Extent {
                 param: param.to_owned(),
-                extent: crate::script::print_expr(e),
+                extent: format!("{e:#}"),
             }),
         }
     }

@@ -137,7 +137,15 @@ fn graphs(args: &ShowArgs, module: &Module) -> Vec<Page> {
 fn scheduled(stage: Stage, compilation: &Compilation) -> Vec<Page> {
     let mut pages = Vec::new();
     for (name, scheduled) in &compilation.scheduled {
-        let heading = format!("# {name}: {}\n", scheduled.rules.join(", "));
+        let mut heading = format!("# {name}: {}\n", scheduled.rules.join(", "));
+        for declined in &scheduled.declined {
+            heading.extend(
+                declined
+                    .to_string()
+                    .lines()
+                    .map(|line| format!("# {line}\n")),
+            );
+        }
         let text = match stage {
             Stage::Trace => scheduled.schedule.trace().to_string(),
             _ => script::print_prim_func(scheduled.schedule.func()).text,

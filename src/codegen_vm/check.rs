@@ -5,7 +5,6 @@ use super::func::Compiler;
 use super::shapes::Dim;
 use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
 use crate::ir::graph::dims::{Proof, is_base_of};
-use crate::ir::graph::text::dim_text;
 use crate::ir::graph::{Arg, Globals, Scope, ValueId};
 use crate::ir::{Expr, Origin, ShapeInfo, StructInfo, Var};
 
@@ -61,7 +60,7 @@ impl Compiler<'_> {
             location: location.to_owned(),
             value: name.to_owned(),
             annotation: sinfo.to_string(),
-            dims: dims.iter().map(dim_text).collect(),
+            dims: dims.iter().map(|dim| format!("{dim:#}")).collect(),
         }));
         let ndim = |shape: &ShapeInfo| Operand::Imm(shape.ndim().map_or(-1, |n| n as i64));
         match sinfo {

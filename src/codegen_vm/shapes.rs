@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::error::GraphProblem;
 use crate::ir::{Expr, ExprKind, Var};
 use crate::kernel::HostExpr;
-use crate::script::print_expr;
 
 /// Slots of one function.
 #[derive(Default)]
@@ -80,7 +79,7 @@ impl Slots {
     }
 
     fn host(&self, e: &Expr) -> Result<HostExpr, GraphProblem> {
-        let unknown = || GraphProblem::Dim(print_expr(e));
+        let unknown = || GraphProblem::Dim(format!("{e:#}"));
         Ok(match e.kind() {
             ExprKind::Int(value) => HostExpr::Const(*value),
             ExprKind::Var(var) => {

@@ -36,10 +36,8 @@ impl Size {
             }
             _ => {
                 // A fixed order makes products of the same symbols equal.
-                let text = crate::script::print_expr(e);
-                let at = self
-                    .symbols
-                    .partition_point(|s| crate::script::print_expr(s) < text);
+                let text = e.to_string();
+                let at = self.symbols.partition_point(|s| s.to_string() < text);
                 self.symbols.insert(at, e.clone());
             }
         }

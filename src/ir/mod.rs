@@ -12,11 +12,13 @@ mod expr;
 mod external;
 pub mod graph;
 mod init;
+mod located;
 mod module;
 mod origin;
 mod prim_func;
 mod rewrite;
 mod struct_info;
+pub(crate) mod text;
 mod tree;
 pub mod verify;
 
@@ -26,6 +28,7 @@ pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
 pub use init::InitNest;
+pub use located::Located;
 pub use module::{Func, Module, VDevice};
 pub use origin::Origin;
 pub use prim_func::{

@@ -9,18 +9,16 @@
 
 use std::collections::HashMap;
 
-use super::LowerError;
+use super::{LowerError, LowerProblem};
 use crate::kernel::{Array, ArrayId, Expr, Space, Stmt, VarId};
 use crate::support::Arena;
 
 /// Puts barriers into the body of a GPU kernel.
 pub(super) fn insert_barriers(
-    func: &str,
     arrays: &Arena<ArrayId, Array>,
     body: Vec<Stmt>,
 ) -> Result<Vec<Stmt>, LowerError> {
     let mut sync = Sync {
-        func,
         arrays,
         varying: HashMap::new(),
         trials: 0,
@@ -74,7 +72,6 @@ impl State {
 const MOST_TRIALS: u32 = 5;
 
 struct Sync<'a> {
-    func: &'a str,
     arrays: &'a Arena<ArrayId, Array>,
     /// Whether a variable may differ between threads of a workgroup.
     varying: HashMap<VarId, bool>,
@@ -155,6 +152,22 @@ impl Sync<'_> {
                 self.before(&self.uses_of(&[&value]), state, out);
                 out.push(Stmt::Let(var, value));
             }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } if otherwise.is_empty() && self.can_split(&cond, &then) => {
+                for then in self.until_conflicts(then) {
+                    let cond = cond.clone();
+                    let part = Stmt::If {
+                        cond,
+                        then,
+                        otherwise: vec![],
+                    };
+                    self.before(&self.leaf_uses(&part)?, state, out);
+                    out.push(part);
+                }
+            }
             leaf @ (Stmt::Store { .. }
             | Stmt::For { .. }
             | Stmt::If { .. }
@@ -165,6 +178,28 @@ impl Sync<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a branch may become several on the same condition: it stays what it is, and nothing is defined inside.
+    fn can_split(&self, cond: &Expr, then: &[Stmt]) -> bool {
+        let loads = cond.any(&|e| matches!(e, Expr::Load { .. }));
+        !loads && !then.iter().any(|stmt| matches!(stmt, Stmt::Let(..)))
+    }
+
+    /// The statements in groups without a conflict inside, so that barriers may stand between them.
+    fn until_conflicts(&self, stmts: Vec<Stmt>) -> Vec<Vec<Stmt>> {
+        let mut groups = vec![vec![]];
+        let mut inner = State::default();
+        for stmt in stmts {
+            let uses = self.all_uses(std::slice::from_ref(&stmt));
+            if inner.conflict(&uses).is_some() {
+                groups.push(vec![]);
+                inner = State::default();
+            }
+            inner.add(&uses);
+            groups.last_mut().expect("starts with one").push(stmt);
+        }
+        groups
     }
 
     /// Puts a barrier if what comes needs one, and notes it.
@@ -184,10 +219,8 @@ impl Sync<'_> {
             for s in body {
                 let uses = self.leaf_uses(s)?;
                 if let Some(array) = inner.conflict(&uses) {
-                    return Err(LowerError::DivergentBarrier {
-                        func: self.func.to_owned(),
-                        array: self.arrays[array].name.clone(),
-                    });
+                    let array = self.arrays[array].name.clone();
+                    return Err(LowerProblem::DivergentBarrier { array }.into());
                 }
                 inner.add(&uses);
             }

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::LowerError;
 use super::nest::Nest;
 use super::node::{Node, map_exprs};
 use super::poly::Poly;
 use super::speculate::only_past_the_end;
 use super::storage::{Home, Homes};
+use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, Expr, ExprKind, LoopKind, PrimFunc, Scope, Var};
+use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, Var};
 use crate::tensor::scalar::BinOp;
 
 /// Most elements of an array of one thread.
@@ -37,9 +37,9 @@ struct Around {
 }
 
 /// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones with their homes.
-/// `Err` of the inner kind names a buffer that must stay in device memory.
+/// `Err` of the inner kind names a buffer that must stay in device memory: what it is to hold is not known, or, where one thread
+/// runs everything, of no constant size.
 pub(super) fn compact(
-    func: &PrimFunc,
     nest: &mut Nest,
     homes: &Homes,
     analyzer: &Analyzer,
@@ -56,14 +56,15 @@ pub(super) fn compact(
         let home = homes.of(buffer);
         let inferred = homes.inferred.contains(buffer);
         let Some(boxes) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
-            if inferred {
+            if inferred || nest.axes.is_empty() {
                 return Ok(Err(buffer.clone()));
             }
-            return Err(LowerError::NotConstant {
-                func: func.name.clone(),
-                what: format!("{} array `{}`", buffer.scope().name(), buffer.name()),
-                extent: format!("{:?}", buffer.shape()),
-            });
+            return Err(LowerProblem::ArraySize {
+                buffer: buffer.name().to_owned(),
+                scope: buffer.scope().name().to_owned(),
+                shape: buffer.shape().to_vec(),
+            }
+            .into());
         };
         let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
         if inferred && size > MAX_LOCAL {

@@ -1,89 +1,154 @@
 //! Why a loop program has no kernel IR.
+//!
+//! A [`LowerProblem`] says what is wrong, with the names and numbers; a [`LowerError`] adds the function, and the loops and
+//! blocks to underline in it.
 
+use crate::ir::{Expr, Located, Place, PrimFunc, ThreadAxis};
+use crate::script;
 use crate::tensor::{DType, ScalarType};
 
-/// Why lowering refused a function.
+/// Lowering refused a function.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("`{func}`: {problem}")]
+pub struct LowerError {
+    /// The function.
+    pub func: String,
+    /// What is wrong.
+    pub problem: Box<LowerProblem>,
+    /// Where: loops and blocks of the function, the most telling first; empty if it is the whole function.
+    pub places: Vec<Place>,
+}
+
+impl LowerError {
+    /// The error with the loops and blocks underlined in the printed function.
+    pub fn render(&self, func: &PrimFunc) -> String {
+        script::print_prim_func(func).render(func, self)
+    }
+
+    /// The same at these places, unless better ones are known.
+    pub(super) fn or_at(mut self, places: &[Place]) -> Self {
+        if self.places.is_empty() {
+            self.places = places.to_vec();
+        }
+        self
+    }
+
+    /// The same of this function.
+    pub(super) fn of(mut self, func: &PrimFunc) -> Self {
+        self.func.clone_from(&func.name);
+        self
+    }
+}
+
+impl Located for LowerError {
+    fn places(&self) -> &[Place] {
+        &self.places
+    }
+}
+
+/// A problem whose place and function are not known yet; [`super::lower`] adds them.
+impl From<LowerProblem> for LowerError {
+    fn from(problem: LowerProblem) -> Self {
+        Self {
+            func: String::new(),
+            problem: Box::new(problem),
+            places: vec![],
+        }
+    }
+}
+
+/// What kernel IR cannot say, or the target does not have.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LowerError {
+pub enum LowerProblem {
     /// A loop nest of a GPU function that no loop binds to the launch.
-    #[error(
-        "`{func}`: the loops of block `{block}` are not bound to threads; did you forget a schedule?"
-    )]
+    #[error("the loops of block `{block}` are not bound to threads; did you forget a schedule?")]
     NotBound {
-        /// The function.
-        func: String,
         /// A block in the nest.
         block: String,
     },
     /// A loop that runs on the host around a kernel, or a second launch inside a launch.
-    #[error("`{func}`: loop `{var}` surrounds loops bound to blockIdx; only unit loops may")]
+    #[error("loop `{var}` surrounds loops bound to blockIdx; only unit loops may")]
     LoopAroundLaunch {
-        /// The function.
-        func: String,
         /// The variable of the loop.
         var: String,
     },
     /// A loop inside another one that is bound to the same axis.
-    #[error(
-        "`{func}`: a loop bound to {axis} stands inside another one; each needs an axis of its own"
-    )]
+    #[error("a loop bound to {} stands inside another one; each needs an axis of its own", axis.name())]
     NestedAxis {
-        /// The function.
-        func: String,
         /// The launch axis.
-        axis: &'static str,
+        axis: ThreadAxis,
     },
     /// Loops that are written out to more code than anybody wants.
     #[error(
-        "`{func}`: unrolled or vectorized loops, `{var}` among them, are written out to more than {limit} statements; \
-         split them first"
+        "unrolled or vectorized loops, `{var}` among them, are written out to more than {limit} statements; split them first"
     )]
     TooLong {
-        /// The function.
-        func: String,
         /// The variable of the loop.
         var: String,
         /// Most statements.
         limit: usize,
     },
     /// Two loops of one kernel bind the same axis with different extents.
-    #[error("`{func}`: {axis} is bound with extents {first} and {second} in one kernel")]
+    #[error("{} is bound with extents {first:#} and {second:#} in one kernel", axis.name())]
     AxisExtent {
-        /// The function.
-        func: String,
         /// The launch axis.
-        axis: &'static str,
+        axis: ThreadAxis,
         /// Extent of the first loop.
-        first: String,
+        first: Expr,
         /// Extent of the other one.
-        second: String,
+        second: Expr,
     },
-    /// An extent that must be a constant (of a thread axis, a vectorized or unrolled loop, a local array).
-    #[error("`{func}`: {what} needs a constant extent, got {extent}")]
+    /// A thread axis, or a vectorized or unrolled loop, whose extent is not constant.
+    #[error("{what} needs a constant extent, got {extent:#}")]
     NotConstant {
-        /// The function.
-        func: String,
-        /// Which extent.
+        /// Which loop or axis.
         what: String,
-        /// What it is.
-        extent: String,
+        /// Its extent.
+        extent: Expr,
+    },
+    /// An array of a thread or workgroup of which no constant part is used.
+    #[error(
+        "no part of constant size holds what is used of {scope} array `{buffer}` of shape {}",
+        extents(.shape)
+    )]
+    ArraySize {
+        /// The array.
+        buffer: String,
+        /// Its scope.
+        scope: String,
+        /// Its shape in the program.
+        shape: Vec<Expr>,
     },
     /// An extent of a launch, tensor or temporary that is no expression of the symbolic dims.
-    #[error("`{func}`: {what} must follow from the symbolic dims, got {value}")]
+    #[error("{what} must follow from the symbolic dims, got {value:#}")]
     NotHost {
-        /// The function.
-        func: String,
         /// Which value.
         what: String,
         /// What it is.
-        value: String,
+        value: Expr,
+    },
+    /// A variable that no loop, block or parameter defines.
+    #[error("variable `{var}` is not defined here")]
+    Undefined {
+        /// The variable.
+        var: String,
+    },
+    /// A buffer that neither a parameter nor a block declares.
+    #[error("nothing declares buffer `{buffer}`")]
+    Undeclared {
+        /// The buffer.
+        buffer: String,
+    },
+    /// A store of a vector at indices that are a vector.
+    #[error("a store to `{buffer}` has a vector as its index")]
+    VectorIndex {
+        /// The buffer.
+        buffer: String,
     },
     /// More threads or shared memory than the device has.
-    #[error("`{func}`: needs {needs} {what}, the device has {limit}")]
+    #[error("needs {needs} {what}, the device has {limit}")]
     DeviceLimit {
-        /// The function.
-        func: String,
         /// Of what.
         what: &'static str,
         /// How much is needed.
@@ -114,10 +179,8 @@ pub enum LowerError {
         limit: u32,
     },
     /// An element type that the target lacks.
-    #[error("`{func}`: `{what}` has type {dtype}, which the target does not have")]
+    #[error("`{what}` has type {dtype}, which the target does not have")]
     DType {
-        /// The function.
-        func: String,
         /// The buffer or variable.
         what: String,
         /// Its type.
@@ -125,11 +188,9 @@ pub enum LowerError {
     },
     /// Computation with `float64` or `bfloat16` values on a GPU.
     #[error(
-        "`{func}`: {what} has type {dtype}, which the GPU does not compute with; use float32 there, or run it on the CPU"
+        "{what} has type {dtype}, which the GPU does not compute with; use float32 there, or run it on the CPU"
     )]
     WideType {
-        /// The function.
-        func: String,
         /// The buffer that the value comes from, or the value.
         what: String,
         /// Its type.
@@ -137,24 +198,18 @@ pub enum LowerError {
     },
     /// Index arithmetic with values that the index type does not hold.
     #[error(
-        "`{func}`: `{expr}` {}, and GPUs compute indices in int32; run it on the CPU",
+        "`{expr}` {}, and GPUs compute indices in int32; run it on the CPU",
         .value.map_or("has no known bound".to_owned(), |value| format!("reaches {value}"))
     )]
     TooWide {
-        /// The function.
-        func: String,
         /// The arithmetic, as kernels print it.
         expr: String,
         /// The value furthest from 0, if there is a bound.
         value: Option<i64>,
     },
     /// A buffer whose number of elements does not fit the index type.
-    #[error(
-        "`{func}`: buffer `{buffer}` has {len} elements, more than an index of type {index} can name"
-    )]
+    #[error("buffer `{buffer}` has {len} elements, more than an index of type {index} can name")]
     TooLarge {
-        /// The function.
-        func: String,
         /// The buffer.
         buffer: String,
         /// Its number of elements.
@@ -163,54 +218,87 @@ pub enum LowerError {
         index: ScalarType,
     },
     /// A barrier would be needed where not all threads of the workgroup come by.
-    #[error(
-        "`{func}`: threads exchange `{array}` under a condition or loop that differs between threads"
-    )]
+    #[error("threads exchange `{array}` under a condition or loop that differs between threads")]
     DivergentBarrier {
-        /// The function.
-        func: String,
         /// The shared array.
         array: String,
     },
     /// A temporary in device memory that threads of one kernel exchange.
     #[error(
-        "`{func}`: threads of one kernel exchange `{buffer}`, which fits neither registers nor shared memory"
+        "threads of one kernel exchange `{buffer}`, which fits neither registers nor shared memory"
     )]
     Exchange {
-        /// The function.
-        func: String,
         /// The buffer.
         buffer: String,
     },
     /// Memory of a thread or workgroup that several kernels use.
     #[error(
-        "`{func}`: several kernels use `{buffer}`, but memory of scope \"{scope}\" is gone when a kernel ends; \
+        "several kernels use `{buffer}`, but memory of scope \"{scope}\" is gone when a kernel ends; \
          move its blocks into one loop nest (compute_at, reverse_compute_at)"
     )]
     Scattered {
-        /// The function.
-        func: String,
         /// The buffer.
         buffer: String,
         /// Its scope.
         scope: String,
     },
     /// A reduction over threads of a form that has no lowering.
-    #[error("`{func}`: block `{block}` reduces over threads, but {reason}")]
+    #[error("block `{block}` reduces over threads, but {reason}")]
     ThreadReduction {
-        /// The function.
-        func: String,
         /// The block.
         block: String,
         /// What is not as it must be.
         reason: &'static str,
     },
-    /// Something that kernels cannot say.
-    #[error("`{func}`: {what} has no lowering")]
-    Unsupported {
-        /// The function.
-        func: String,
-        /// What it is.
-        what: String,
+    /// `break`, `continue` or `return`.
+    #[error("`{statement}` has no lowering")]
+    Jump {
+        /// The statement.
+        statement: &'static str,
     },
+    /// A function that only another compiler knows.
+    #[error("`T.{name}` is no function that kernels can call")]
+    External {
+        /// The function.
+        name: String,
+    },
+    /// Bits of a value as a value of another type.
+    #[error("`T.reinterpret` to {dtype} has no lowering")]
+    Reinterpret {
+        /// The other type.
+        dtype: DType,
+    },
+    /// A text as a value.
+    #[error("the text \"{text}\" is no value of a kernel")]
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An address as a value.
+    #[error("the address of `{buffer}` is no value of a kernel")]
+    Address {
+        /// Whose address.
+        buffer: String,
+    },
+    /// A view of memory that is given by an address alone.
+    #[error("`{view}` views memory by its address")]
+    AddressView {
+        /// The view.
+        view: String,
+    },
+    /// A view of a part of a buffer with a layout of its own, which no address of that buffer is known for.
+    #[error(
+        "`{view}` has strides of its own over a part of `{source_buffer}`, which is not in order of memory"
+    )]
+    StridedView {
+        /// The view.
+        view: String,
+        /// What it is a part of.
+        source_buffer: String,
+    },
+}
+
+fn extents(shape: &[Expr]) -> String {
+    let extents: Vec<String> = shape.iter().map(|e| format!("{e:#}")).collect();
+    format!("[{}]", extents.join(", "))
 }

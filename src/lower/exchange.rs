@@ -7,11 +7,11 @@
 
 use indexmap::IndexMap;
 
-use super::LowerError;
 use super::nest::{Axis, Nest};
 use super::node::{AxisSet, Node};
 use super::poly::Poly;
 use super::storage::Homes;
+use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, Range, ThreadAxis, Var};
 
@@ -27,12 +27,7 @@ struct Access {
 }
 
 /// Refuses a nest whose threads exchange values through device memory.
-pub(super) fn check(
-    func: &str,
-    nest: &Nest,
-    homes: &Homes,
-    analyzer: &Analyzer,
-) -> Result<(), LowerError> {
+pub(super) fn check(nest: &Nest, homes: &Homes, analyzer: &Analyzer) -> Result<(), LowerError> {
     let mut found = Found::default();
     found.collect(&nest.body, homes, &mut vec![]);
     for (buffer, accesses) in &found.accesses {
@@ -46,10 +41,8 @@ pub(super) fn check(
                 || separates(&known.var, accesses, analyzer)
         };
         if !nest.axes.iter().all(separate) {
-            return Err(LowerError::Exchange {
-                func: func.to_owned(),
-                buffer: buffer.name().to_owned(),
-            });
+            let buffer = buffer.name().to_owned();
+            return Err(LowerProblem::Exchange { buffer }.into());
         }
     }
     Ok(())

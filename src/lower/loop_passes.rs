@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::LowerError;
 use super::cost::{product, sum};
 use super::ranges::Ranges;
+use super::{LowerError, LowerProblem};
 use crate::kernel::{Expr, ForKind, HostExpr, Kernel, Launch, Requirement, Stmt, VarId, VarInfo};
 use crate::support::Arena;
 use crate::tensor::scalar::BinOp;
@@ -58,17 +58,18 @@ pub(super) fn require(
         return Ok(());
     };
     let passes = Ranges::new(&kernel.scalars, launch).passes(&kernel.body);
-    let passes = passes.ok_or_else(|| LowerError::UnboundedLoop {
+    let passes = passes.ok_or_else(|| LowerProblem::UnboundedLoop {
         kernel: kernel.name.clone(),
         limit,
     })?;
     match passes.as_const() {
         Some(n) if n <= i64::from(limit) => Ok(()),
-        Some(n) => Err(LowerError::LongLoops {
+        Some(n) => Err(LowerProblem::LongLoops {
             kernel: kernel.name.clone(),
             passes: n,
             limit,
-        }),
+        }
+        .into()),
         None => {
             requires.push(Requirement {
                 value: passes,

@@ -42,7 +42,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-pub use error::LowerError;
+pub use error::{LowerError, LowerProblem};
 
 use crate::arith::{Analyzer, IntBound};
 use crate::ir::{
@@ -63,8 +63,12 @@ use storage::{Home, Homes};
 /// Makes kernels of a scheduled function.
 ///
 /// # Errors
-/// What no kernel can say, or the target does not have: see [`LowerError`].
+/// What no kernel can say, or the target does not have: see [`LowerProblem`].
 pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
+    lower_func(func, target).map_err(|error| error.of(func))
+}
+
+fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
     let gpu = match target {
         Target::Gpu(gpu) => Some(gpu),
         Target::Cpu(_) => None,
@@ -77,7 +81,7 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
         dims: dims.vars().map(|v| v.name().to_owned()).collect(),
         params: params(func, &dims)?,
         scalar_params: scalar_params(func, &dims),
-        temps: temps(func, &dims, &homes)?,
+        temps: temps(&dims, &homes)?,
         kernels: vec![],
         requires: vec![],
     };
@@ -90,18 +94,23 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
         } else {
             format!("{}_{i}", func.name)
         };
+        let places: Vec<Place> = group
+            .iter()
+            .flat_map(|ready| ready.places.clone())
+            .collect();
+        let located = |error: LowerError| error.or_at(&places);
         let requires = &mut lowered.requires;
-        let kernel = kernel(func, gpu, &dims, &homes, &refs, group, name, requires)?;
+        let kernel = kernel(gpu, &dims, &homes, &refs, group, name, requires).map_err(located)?;
         for (_, array, buffer, access) in kernel.bindings() {
             if let (BufferRef::Param(p), Access::Write | Access::ReadWrite) = (buffer, access) {
                 lowered.params[p].written = true;
             }
             if gpu.is_some() {
-                require_fit(func, &array.name, &array.len, &mut lowered.requires)?;
+                require_fit(&array.name, &array.len, &mut lowered.requires).map_err(located)?;
             }
         }
         if let Some(limit) = gpu.and_then(|gpu| gpu.max_loop_passes) {
-            loop_passes::require(&kernel, limit, &mut lowered.requires)?;
+            loop_passes::require(&kernel, limit, &mut lowered.requires).map_err(located)?;
         }
         lowered.kernels.push(kernel);
     }
@@ -113,6 +122,7 @@ struct Ready {
     nest: Nest,
     flops: HostExpr,
     arrays: Vec<(Buffer, Home)>,
+    places: Vec<Place>,
     blocks: Vec<String>,
 }
 
@@ -143,19 +153,22 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
         let mut out = Vec::new();
         for stmt in func.tree.body(func.root) {
             let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
-            let (mut nest, analyzer) = unblock.run(stmt)?;
-            match compact::compact(func, &mut nest, &homes, &analyzer)? {
+            let places = stmt.places();
+            let located = |error: LowerError| error.or_at(&places);
+            let (mut nest, analyzer) = unblock.run(stmt).map_err(located)?;
+            match compact::compact(&mut nest, &homes, &analyzer).map_err(located)? {
                 Ok(arrays) => out.push(Ready {
                     nest,
                     flops: cost::flops(func, stmt, dims),
                     arrays,
+                    places: places.clone(),
                     blocks: block_names(func, stmt),
                 }),
-                Err(buffer) if gpu && homes.of(&buffer) == Home::Shared => {
-                    return Err(LowerError::Exchange {
-                        func: func.name.clone(),
-                        buffer: buffer.name().to_owned(),
-                    });
+                Err(buffer)
+                    if gpu && homes.of(&buffer) == Home::Shared && !nest.axes.is_empty() =>
+                {
+                    let buffer = buffer.name().to_owned();
+                    return Err(located(LowerProblem::Exchange { buffer }.into()));
                 }
                 Err(buffer) => {
                     kept.insert(buffer);
@@ -163,8 +176,8 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
                 }
             }
             if gpu && let Some(ready) = out.last() {
-                check_bound(func, stmt, ready)?;
-                exchange::check(&func.name, &ready.nest, &homes, &analyzer)?;
+                check_bound(func, ready).map_err(located)?;
+                exchange::check(&ready.nest, &homes, &analyzer).map_err(located)?;
             }
         }
         return Ok((homes, out));
@@ -180,9 +193,9 @@ fn block_names(func: &PrimFunc, stmt: &Stmt) -> Vec<String> {
 }
 
 /// A nest without threads is a slip, unless it is marked to run in one.
-fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerError> {
+fn check_bound(func: &PrimFunc, ready: &Ready) -> Result<(), LowerError> {
     let mut has_loop = false;
-    for place in stmt.places() {
+    for &place in &ready.places {
         let annotations = match place {
             Place::Loop(id) => &func.loops[id].annotations,
             Place::Block(id) => &func.blocks[id].annotations,
@@ -197,10 +210,8 @@ fn check_bound(func: &PrimFunc, stmt: &Stmt, ready: &Ready) -> Result<(), LowerE
         });
     }
     if ready.nest.axes.is_empty() && has_loop {
-        return Err(LowerError::NotBound {
-            func: func.name.clone(),
-            block: ready.blocks.first().cloned().unwrap_or_default(),
-        });
+        let block = ready.blocks.first().cloned().unwrap_or_default();
+        return Err(LowerProblem::NotBound { block }.into());
     }
     Ok(())
 }
@@ -236,12 +247,7 @@ fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
     groups
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what all kernels of a function share"
-)]
 fn kernel(
-    func: &PrimFunc,
     gpu: Option<&GpuTarget>,
     dims: &Dims,
     homes: &Homes,
@@ -259,12 +265,7 @@ fn kernel(
         }
     }
     used.sort_by_key(|buffer, _| refs.get(buffer).map(ref_order));
-    let mut emit = Emit::new(
-        &func.name,
-        dims,
-        gpu.is_some(),
-        Prover::new(known_dims(dims)),
-    );
+    let mut emit = Emit::new(dims, gpu.is_some(), Prover::new(known_dims(dims)));
     let mut bytes = HostExpr::Const(0);
     for (buffer, (read, write)) in &used {
         let access = match (read, write) {
@@ -275,15 +276,14 @@ fn kernel(
         let buffer_ref = refs
             .get(buffer)
             .copied()
-            .ok_or_else(|| LowerError::Unsupported {
-                func: func.name.clone(),
-                what: format!("buffer `{}`, which nothing declares", buffer.name()),
+            .ok_or_else(|| LowerProblem::Undeclared {
+                buffer: buffer.name().to_owned(),
             })?;
         emit.global(buffer, buffer_ref, access)?;
         let times = if *read && *write { 2 } else { 1 };
         let moved = HostExpr::binary(
             BinOp::Mul,
-            element_count(&func.name, dims, buffer)?,
+            element_count(dims, buffer)?,
             HostExpr::Const(times * buffer.dtype().bytes() as i64),
         );
         bytes = HostExpr::binary(BinOp::Add, bytes, moved);
@@ -301,13 +301,13 @@ fn kernel(
     }
     emit.set_widths();
     let launch = match gpu {
-        Some(gpu) => Some(launch(func, dims, &group[0].nest, gpu)?),
+        Some(gpu) => Some(launch(dims, &group[0].nest, gpu)?),
         None => None,
     };
     comment.dedup();
     let exact = std::mem::take(&mut emit.exact);
     if let Some(gpu) = gpu {
-        check_limits(func, gpu, &emit, used.len())?;
+        check_limits(gpu, &emit, used.len())?;
     }
     let mut kernel = Kernel {
         name,
@@ -321,14 +321,14 @@ fn kernel(
         flops,
         bytes,
     };
-    narrow::require(&func.name, &kernel, &exact, requires)?;
+    narrow::require(&kernel, &exact, requires)?;
     if let (Some(gpu), Some(launch)) = (gpu, &kernel.launch) {
         let mut body = std::mem::take(&mut kernel.body);
         body = hoist::hoist_loads(&kernel.arrays, &mut kernel.vars, body);
         if let Some(limit) = gpu.max_loop_passes {
             body = loop_passes::shorten(&mut kernel.vars, &kernel.scalars, launch, body, limit);
         }
-        kernel.body = barrier::insert_barriers(&func.name, &kernel.arrays, body)?;
+        kernel.body = barrier::insert_barriers(&kernel.arrays, body)?;
     }
     Ok(kernel)
 }
@@ -340,21 +340,15 @@ fn ref_order(buffer: &BufferRef) -> (u8, usize) {
     }
 }
 
-fn launch(
-    func: &PrimFunc,
-    dims: &Dims,
-    nest: &Nest,
-    gpu: &GpuTarget,
-) -> Result<Launch, LowerError> {
+fn launch(dims: &Dims, nest: &Nest, gpu: &GpuTarget) -> Result<Launch, LowerError> {
     let mut launch = Launch {
         grid: [const { HostExpr::Const(1) }; 3],
         block: [1; 3],
     };
     for (axis, known) in &nest.axes {
-        let not_host = || LowerError::NotHost {
-            func: func.name.clone(),
+        let not_host = || LowerProblem::NotHost {
             what: format!("extent of {}", axis.name()),
-            value: format!("{:?}", known.extent),
+            value: known.extent.clone(),
         };
         let d = match axis {
             ThreadAxis::BlockIdxX | ThreadAxis::ThreadIdxX => 0,
@@ -370,22 +364,17 @@ fn launch(
     }
     let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
     if threads > gpu.max_threads.into() {
-        return Err(LowerError::DeviceLimit {
-            func: func.name.clone(),
+        return Err(LowerProblem::DeviceLimit {
             what: "threads in a workgroup",
             needs: threads,
             limit: gpu.max_threads.into(),
-        });
+        }
+        .into());
     }
     Ok(launch)
 }
 
-fn check_limits(
-    func: &PrimFunc,
-    gpu: &GpuTarget,
-    emit: &Emit<'_>,
-    buffers: usize,
-) -> Result<(), LowerError> {
+fn check_limits(gpu: &GpuTarget, emit: &Emit<'_>, buffers: usize) -> Result<(), LowerError> {
     let shared: u64 = emit
         .arrays
         .iter()
@@ -398,22 +387,22 @@ fn check_limits(
     ];
     for (what, needs, limit) in limits {
         if needs > limit.into() {
-            return Err(LowerError::DeviceLimit {
-                func: func.name.clone(),
+            return Err(LowerProblem::DeviceLimit {
                 what,
                 needs,
                 limit: limit.into(),
-            });
+            }
+            .into());
         }
     }
     Ok(())
 }
 
 /// Number of elements of a buffer for the host.
-fn element_count(func: &str, dims: &Dims, buffer: &Buffer) -> Result<HostExpr, LowerError> {
+fn element_count(dims: &Dims, buffer: &Buffer) -> Result<HostExpr, LowerError> {
     let mut count = HostExpr::Const(1);
     for extent in buffer.shape() {
-        let extent = host_extent(func, dims, buffer, extent)?;
+        let extent = host_extent(dims, buffer, extent)?;
         count = match (count.as_const(), extent.as_const()) {
             (Some(1), _) => extent,
             (_, Some(1)) => count,
@@ -423,21 +412,15 @@ fn element_count(func: &str, dims: &Dims, buffer: &Buffer) -> Result<HostExpr, L
     Ok(count)
 }
 
-fn host_extent(
-    func: &str,
-    dims: &Dims,
-    buffer: &Buffer,
-    extent: &Expr,
-) -> Result<HostExpr, LowerError> {
-    dims.host(extent).ok_or_else(|| LowerError::NotHost {
-        func: func.to_owned(),
+fn host_extent(dims: &Dims, buffer: &Buffer, extent: &Expr) -> Result<HostExpr, LowerError> {
+    let not_host = || LowerProblem::NotHost {
         what: format!("extent of buffer `{}`", buffer.name()),
-        value: format!("{extent:?}"),
-    })
+        value: extent.clone(),
+    };
+    Ok(dims.host(extent).ok_or_else(not_host)?)
 }
 
 fn require_fit(
-    func: &PrimFunc,
     array: &str,
     len: &HostExpr,
     requires: &mut Vec<Requirement>,
@@ -445,12 +428,12 @@ fn require_fit(
     let limit = i64::from(i32::MAX);
     if let Some(len) = len.as_const() {
         if len > limit {
-            return Err(LowerError::TooLarge {
-                func: func.name.clone(),
+            return Err(LowerProblem::TooLarge {
                 buffer: array.to_owned(),
                 len,
                 index: ScalarType::I32,
-            });
+            }
+            .into());
         }
         return Ok(());
     }
@@ -469,11 +452,11 @@ fn check_scalar_params(func: &PrimFunc) -> Result<(), LowerError> {
         if let Param::Scalar(var) = param
             && !var.dtype().is_int()
         {
-            return Err(LowerError::DType {
-                func: func.name.clone(),
+            return Err(LowerProblem::DType {
                 what: format!("scalar parameter {}", var.name()),
                 dtype: var.dtype(),
-            });
+            }
+            .into());
         }
     }
     Ok(())
@@ -490,7 +473,7 @@ fn params(func: &PrimFunc, dims: &Dims) -> Result<Vec<ParamInfo>, LowerError> {
             let shape: Result<Vec<_>, _> = buffer
                 .shape()
                 .iter()
-                .map(|e| host_extent(&func.name, dims, buffer, e))
+                .map(|e| host_extent(dims, buffer, e))
                 .collect();
             Ok(ParamInfo {
                 name: handle.name().to_owned(),
@@ -515,7 +498,7 @@ fn scalar_params(func: &PrimFunc, dims: &Dims) -> Vec<usize> {
         .collect()
 }
 
-fn temps(func: &PrimFunc, dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, LowerError> {
+fn temps(dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, LowerError> {
     homes
         .temps
         .iter()
@@ -523,7 +506,7 @@ fn temps(func: &PrimFunc, dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, L
             Ok(TempInfo {
                 name: buffer.name().to_owned(),
                 dtype: buffer.dtype().scalar,
-                len: element_count(&func.name, dims, buffer)?,
+                len: element_count(dims, buffer)?,
             })
         })
         .collect()

@@ -4,14 +4,13 @@
 //! number of another type: for the operands of these the values are bounded in terms of the dims, and the bound is checked,
 //! here if it is a constant, else before each launch.
 
-use super::LowerError;
 use super::ranges::Ranges;
+use super::{LowerError, LowerProblem};
 use crate::kernel::{Expr, HostExpr, Kernel, Requirement};
 use crate::tensor::scalar::BinOp;
 
 /// Records that expressions of a kernel must fit `int32`.
 pub(super) fn require(
-    func: &str,
     kernel: &Kernel,
     exact: &[Expr],
     requires: &mut Vec<Requirement>,
@@ -22,8 +21,7 @@ pub(super) fn require(
     let mut ranges = Ranges::new(&kernel.scalars, launch);
     ranges.learn(&kernel.body);
     for e in exact {
-        let too_wide = |value: Option<i64>| LowerError::TooWide {
-            func: func.to_owned(),
+        let too_wide = |value: Option<i64>| LowerProblem::TooWide {
             expr: kernel.expr_text(e),
             value,
         };
@@ -34,7 +32,7 @@ pub(super) fn require(
             let limit = i64::from(i32::MAX);
             match value.as_const() {
                 Some(n) if n <= limit => {}
-                Some(n) => return Err(too_wide(Some(n))),
+                Some(n) => return Err(too_wide(Some(n)).into()),
                 None if requires.iter().any(|known| known.value == value) => {}
                 None => requires.push(Requirement {
                     value,

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
 use super::widen::{is_index, widen, widen_inside};
-use super::{LowerError, empty_sum, speculate, thread_reduce};
+use super::{LowerError, LowerProblem, empty_sum, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc,
@@ -201,23 +201,29 @@ impl<'a> Unblock<'a> {
                     body,
                 } => out.extend(self.stmts(body)?),
                 Stmt::View {
-                    buffer: _,
+                    buffer,
                     memory: _,
                     body: _,
-                } => return Err(self.unsupported("`T.decl_buffer` of an address")),
-                Stmt::Break => return Err(self.unsupported("`break`")),
-                Stmt::Continue => return Err(self.unsupported("`continue`")),
-                Stmt::Return(_) => return Err(self.unsupported("`return`")),
+                } => {
+                    let view = buffer.name().to_owned();
+                    return Err(LowerProblem::AddressView { view }.into());
+                }
+                Stmt::Break => return Err(LowerProblem::Jump { statement: "break" }.into()),
+                Stmt::Continue => {
+                    return Err(LowerProblem::Jump {
+                        statement: "continue",
+                    }
+                    .into());
+                }
+                Stmt::Return(_) => {
+                    return Err(LowerProblem::Jump {
+                        statement: "return",
+                    }
+                    .into());
+                }
             }
         }
         Ok(out)
-    }
-
-    fn unsupported(&self, what: &str) -> LowerError {
-        LowerError::Unsupported {
-            func: self.func.name.clone(),
-            what: what.to_owned(),
-        }
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Vec<Node>, LowerError> {
@@ -248,10 +254,8 @@ impl<'a> Unblock<'a> {
             if axis.is_block()
                 && let Some(var) = &self.host_loop
             {
-                return Err(LowerError::LoopAroundLaunch {
-                    func: func.name.clone(),
-                    var: var.clone(),
-                });
+                let problem = LowerProblem::LoopAroundLaunch { var: var.clone() };
+                return Err(LowerError::from(problem).or_at(&[id.into()]));
             }
             self.check_nested_axis(id, axis)?;
             let value = self.axis(axis, &extent)? + min;
@@ -311,10 +315,8 @@ impl<'a> Unblock<'a> {
                 depends |= mentions(func, at, &outer.var);
             });
             if depends && !outer.extent.is_one() && !func.loops[id].extent.is_one() {
-                return Err(LowerError::NestedAxis {
-                    func: func.name.clone(),
-                    axis: axis.name(),
-                });
+                let problem = LowerProblem::NestedAxis { axis };
+                return Err(LowerError::from(problem).or_at(&[id.into()]));
             }
         }
         Ok(())
@@ -326,12 +328,12 @@ impl<'a> Unblock<'a> {
             let same = known.extent == *extent
                 || known.extent.as_int().is_some() && known.extent.as_int() == extent.as_int();
             if !same {
-                return Err(LowerError::AxisExtent {
-                    func: self.func.name.clone(),
-                    axis: axis.name(),
-                    first: format!("{:?}", known.extent),
-                    second: format!("{extent:?}"),
-                });
+                return Err(LowerProblem::AxisExtent {
+                    axis,
+                    first: known.extent.clone(),
+                    second: extent.clone(),
+                }
+                .into());
             }
             return Ok(known.var.expr());
         }
@@ -381,10 +383,11 @@ impl<'a> Unblock<'a> {
         }
         for view in &block.match_buffers {
             if !view.buffer.node().strides.is_empty() || view.buffer.node().elem_offset.is_some() {
-                return Err(LowerError::Unsupported {
-                    func: self.func.name.clone(),
-                    what: format!("strided view `{}`", view.buffer.name()),
-                });
+                let problem = LowerProblem::StridedView {
+                    view: view.buffer.name().to_owned(),
+                    source_buffer: view.source.buffer.name().to_owned(),
+                };
+                return Err(LowerError::from(problem).or_at(&[id.into()]));
             }
             let region = view
                 .source

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::cost::{product, sum};
 use crate::kernel::{Expr, HostExpr, Launch, Stmt, VarId};
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// Least and greatest values of the variables of a kernel, in terms of the dims.
@@ -73,7 +74,7 @@ impl<'a> Ranges<'a> {
                 let last = i64::from(self.launch.block[usize::from(*dim)]) - 1;
                 (HostExpr::Const(0), HostExpr::Const(last))
             }
-            Expr::Cast(_, a) => self.range(a)?,
+            Expr::Cast(ty, a) => self.range(a).or_else(|| of_type(ty.scalar))?,
             Expr::Binary(op, a, b) => binary_range(*op, self.range(a), self.range(b)?)?,
             Expr::Select(_, a, b) => {
                 let (a, b) = (self.range(a)?, self.range(b)?);
@@ -89,6 +90,12 @@ impl<'a> Ranges<'a> {
             | Expr::Pack(_) => return None,
         })
     }
+}
+
+/// The values of an integer type that are no wider than indices of a GPU.
+fn of_type(scalar: ScalarType) -> Option<(HostExpr, HostExpr)> {
+    let (low, high) = scalar.int_range().filter(|_| scalar.bytes() <= 4)?;
+    Some((HostExpr::Const(low), HostExpr::Const(high)))
 }
 
 fn least(a: HostExpr, b: HostExpr) -> HostExpr {

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::LowerError;
 use super::nest::Nest;
 use super::node::{Node, walk_nodes};
+use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis};
 
 /// Where a buffer lives.
@@ -64,20 +64,20 @@ impl Homes {
                 continue;
             }
             let home = match buffer.scope() {
+                _ if kept.contains(&buffer) => Home::Device,
                 Scope::Local | Scope::Shared if !in_one_nest(func, &users) => {
-                    if gpu {
-                        return Err(LowerError::Scattered {
-                            func: func.name.clone(),
+                    if gpu && in_threads(func, &users) {
+                        let problem = LowerProblem::Scattered {
                             buffer: buffer.name().to_owned(),
                             scope: buffer.scope().name().to_owned(),
-                        });
+                        };
+                        return Err(LowerError::from(problem).or_at(&users));
                     }
                     Home::Device
                 }
                 Scope::Local => Home::Local,
                 Scope::Shared if gpu => Home::Shared,
                 Scope::Shared => Home::Local,
-                _ if kept.contains(&buffer) => Home::Device,
                 Scope::Global | Scope::Other(_) => {
                     let home = inferred_home(func, &users, gpu);
                     if home != Home::Device {
@@ -166,6 +166,17 @@ fn in_one_nest(func: &PrimFunc, places: &[Place]) -> bool {
     };
     let first = nest(&places[0]);
     first.is_some() && places.iter().all(|place| nest(place) == first)
+}
+
+/// Whether a loop around one of the places is bound to threads or workgroups. Where none is, one thread runs everything, and
+/// all memory is its own.
+fn in_threads(func: &PrimFunc, places: &[Place]) -> bool {
+    let bound = |place: &Place| {
+        path(func, *place)
+            .iter()
+            .any(|p| axis_of(func, p).is_some())
+    };
+    places.iter().any(bound)
 }
 
 fn axis_of(func: &PrimFunc, place: &Place) -> Option<ThreadAxis> {

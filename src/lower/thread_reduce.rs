@@ -4,10 +4,10 @@
 //! Reference: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; the order of the sum is fixed by the number
 //! of threads, so results are reproducible.
 
-use super::LowerError;
 use super::nest::Unblock;
 use super::node::{AxisSet, Node, branch};
 use super::storage::Home;
+use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Scope, Stmt,
@@ -71,10 +71,12 @@ pub(super) fn lower(
     block: BlockId,
 ) -> Result<Vec<Node>, LowerError> {
     let func = at.func;
-    let refuse = |reason| LowerError::ThreadReduction {
-        func: func.name.clone(),
-        block: func.blocks[block].name.clone(),
-        reason,
+    let refuse = |reason| {
+        let problem = LowerProblem::ThreadReduction {
+            block: func.blocks[block].name.clone(),
+            reason,
+        };
+        LowerError::from(problem).or_at(&[block.into()])
     };
     let reduction = match_reduction(func, block).map_err(refuse)?;
     let reduce = reduce_loops(func, block);
@@ -190,10 +192,9 @@ impl Lowering {
                 let extent = known
                     .extent
                     .as_int()
-                    .ok_or_else(|| LowerError::NotConstant {
-                        func: at.func.name.clone(),
+                    .ok_or_else(|| LowerProblem::NotConstant {
                         what: axis.name().into(),
-                        extent: format!("{:?}", known.extent),
+                        extent: known.extent.clone(),
                     })?;
                 threads.push((*axis, known.var.clone(), extent));
             }

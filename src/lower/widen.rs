@@ -6,7 +6,8 @@ use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
 
-/// Whether the expression makes an `int64` index of data that fits every index type, as a row number read from a tensor.
+/// Whether the expression makes an `int64` index of data that fits every index type: a row number read from a tensor, or a
+/// coordinate computed in floats, which a conversion to `int32` cuts to the nearest value, further out than any element.
 pub(super) fn is_narrow_cast(e: &Expr) -> bool {
     let ExprKind::Cast(a) = e.kind() else {
         return false;
@@ -15,7 +16,12 @@ pub(super) fn is_narrow_cast(e: &Expr) -> bool {
         ScalarType::I32 => true,
         other => other.is_int() && other.bytes() < 4,
     };
-    e.dtype() == DType::I64 && narrow(a) && !is_index(a)
+    e.dtype() == DType::I64 && (narrow(a) && !is_index(a) || is_coordinate(e))
+}
+
+/// Whether the expression makes an `int64` index of a float.
+pub(super) fn is_coordinate(e: &Expr) -> bool {
+    matches!(e.kind(), ExprKind::Cast(a) if e.dtype() == DType::I64 && a.dtype().is_float() && !a.dtype().is_vector())
 }
 
 /// Whether an integer expression is made of loop variables, dims, constants and narrow data alone, so that it may be computed

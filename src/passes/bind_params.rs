@@ -136,7 +136,7 @@ fn match_shapes(
         if dims::compare_dims(&known, &Expr::i64(given)) == dims::Proof::No {
             let expected = match expr.as_int() {
                 Some(constant) => constant.to_string(),
-                None => format!("{} = {}", dims::dim_text(expr), dims::dim_text(&known)),
+                None => format!("{expr:#} = {known:#}"),
             };
             return Err(PassError::DimMismatch {
                 func: func.name.clone(),

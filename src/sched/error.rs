@@ -4,7 +4,6 @@
 //! [`ScheduleError`] adds the primitive.
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
-use crate::script::print_expr;
 
 /// A primitive refused; the function is as it was.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -70,7 +69,7 @@ pub enum Rule {
         var: String,
     },
     /// TVM: `LoopNotStartWithZeroError`.
-    #[error("loop `{var}` starts with {}, not with 0", print_expr(min))]
+    #[error("loop `{var}` starts with {min:#}, not with 0")]
     LoopNotStartWithZero {
         /// Its variable.
         var: String,
@@ -103,9 +102,7 @@ pub enum Rule {
     },
     /// TVM: `WrongFactorError`.
     #[error(
-        "the product of the factors, {}, is not known to reach the extent of loop `{var}`, {}",
-        print_expr(product),
-        print_expr(extent)
+        "the product of the factors, {product:#}, is not known to reach the extent of loop `{var}`, {extent:#}"
     )]
     FactorsTooSmall {
         /// The loop's variable.
@@ -419,7 +416,7 @@ pub enum Rule {
     },
     /// TVM: `ProducerHasNonTrivialPredicateError`.
     #[error(
-        "the predicate {predicate:?} of producer `{block}` does not follow from the domains of its consumer"
+        "the predicate `{predicate:#}` of producer `{block}` does not follow from the domains of its consumer"
     )]
     ProducerHasPredicate {
         /// The producer's name.
@@ -473,8 +470,7 @@ pub enum Rule {
     },
     /// A moved block would run where its predicate kept it from running; TVM does not look.
     #[error(
-        "the predicate {} of block `{block}` says more than the domains of its iter variables, and would be lost",
-        print_expr(predicate)
+        "the predicate {predicate:#} of block `{block}` says more than the domains of its iter variables, and would be lost"
     )]
     PredicateLost {
         /// The block's name.

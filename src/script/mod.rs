@@ -16,4 +16,4 @@ mod tvm_json;
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
 pub use highlight::highlight;
 pub use parse::parse;
-pub use print::{PrintOptions, Printed, print, print_expr, print_prim_func, print_with};
+pub use print::{PrintOptions, Printed, print, print_prim_func, print_with};

@@ -9,7 +9,6 @@ mod svg;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::print_expr;
 use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Module, ShapeInfo, StructInfo};
 
@@ -390,7 +389,7 @@ fn shape_text(sinfo: &StructInfo) -> String {
     match sinfo {
         StructInfo::Tensor(info) => match &info.shape {
             ShapeInfo::Known(dims) => {
-                let dims: Vec<_> = dims.iter().map(dim_text).collect();
+                let dims: Vec<_> = dims.iter().map(|dim| format!("{dim:#}")).collect();
                 shape_of(&dims)
             }
             ShapeInfo::Ndim(n) => format!("ndim {n}"),
@@ -406,12 +405,6 @@ fn shape_text(sinfo: &StructInfo) -> String {
             pure: _,
         } => "function".to_owned(),
     }
-}
-
-/// An extent; `int64` constants without their type.
-fn dim_text(dim: &crate::ir::Expr) -> String {
-    dim.as_int()
-        .map_or_else(|| print_expr(dim), |value| value.to_string())
 }
 
 /// Shape and element type.

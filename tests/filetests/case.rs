@@ -7,6 +7,8 @@ use similar::TextDiff;
 
 /// Starts the expected text, which is a program.
 const EXPECT: &str = "# expect:";
+/// Starts the expected listing, each line of which is a comment.
+const EXPECT_LISTING: &str = "# expect-listing:";
 /// Starts the expected message, each line of which is a comment.
 const EXPECT_ERROR: &str = "# expect-error:";
 
@@ -17,6 +19,8 @@ pub(crate) enum Expected {
     Nothing,
     /// A program.
     Text(String),
+    /// Text that is no program: of a kernel, of native code.
+    Listing(String),
     /// A message.
     Error(String),
 }
@@ -28,6 +32,8 @@ pub(crate) struct Case {
     pub(crate) name: String,
     /// What is done with it.
     pub(crate) test: String,
+    /// The device it is done for; empty if it is for none.
+    pub(crate) target: String,
     /// Its `# run:` lines.
     pub(crate) run: Vec<String>,
     /// The text before what is expected, commands included.
@@ -60,6 +66,7 @@ impl Case {
                 .into_iter()
                 .next()
                 .ok_or("the file has no `# test:` line")?,
+            target: command("target").into_iter().next().unwrap_or_default(),
             run: command("run"),
             input,
             expected,
@@ -100,14 +107,8 @@ fn split(text: &str) -> (String, Expected) {
         let (before, after) = (&text[..offset], &text[offset + line.len()..]);
         match line.trim_end() {
             EXPECT => return (before.to_owned(), Expected::Text(after.to_owned())),
-            EXPECT_ERROR => {
-                let uncommented = after.lines().map(|l| {
-                    l.strip_prefix("# ")
-                        .unwrap_or(l.strip_prefix('#').unwrap_or(l))
-                });
-                let message = uncommented.map(|l| format!("{l}\n")).collect();
-                return (before.to_owned(), Expected::Error(message));
-            }
+            EXPECT_LISTING => return (before.to_owned(), Expected::Listing(uncommented(after))),
+            EXPECT_ERROR => return (before.to_owned(), Expected::Error(uncommented(after))),
             _ => offset += line.len(),
         }
     }
@@ -119,17 +120,27 @@ fn section(expected: &Expected) -> String {
     match expected {
         Expected::Nothing => String::new(),
         Expected::Text(text) => format!("{EXPECT}\n{text}"),
-        Expected::Error(message) => {
-            let lines = message.lines().map(|l| {
-                if l.is_empty() {
-                    "#\n".to_owned()
-                } else {
-                    format!("# {l}\n")
-                }
-            });
-            format!("{EXPECT_ERROR}\n{}", lines.collect::<String>())
-        }
+        Expected::Listing(text) => format!("{EXPECT_LISTING}\n{}", commented(text)),
+        Expected::Error(message) => format!("{EXPECT_ERROR}\n{}", commented(message)),
     }
+}
+
+/// The text as comments.
+fn commented(text: &str) -> String {
+    let comment = |line: &str| match line {
+        "" => "#\n".to_owned(),
+        line => format!("# {line}\n"),
+    };
+    text.lines().map(comment).collect()
+}
+
+/// The text of comments.
+fn uncommented(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let bare = line.strip_prefix("# ").or(line.strip_prefix('#'));
+        format!("{}\n", bare.unwrap_or(line))
+    });
+    lines.collect()
 }
 
 /// A message without the blank lines at its end, and without spaces at the ends of lines.

@@ -9,11 +9,16 @@
 //!   `# expect-error:`.
 //! * `# test: pass`: the passes that the lines `# run: specialize, remove_unused_functions` name make the module below `# expect:`
 //!   of this one, or one refuses it with the message below `# expect-error:`.
+//! * `# test: lower`: lowering for the device of the line `# target: gpu` (or `cpu`, `software`) makes of the function the
+//!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
+//!   the function is scheduled first.
+//! * `# test: clif`: the same for the native code that is made of the kernel IR.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a
 //! diff; `WEFTILE_BLESS=1` rewrites what is expected and says so.
 
 mod case;
+mod code;
 mod parse;
 mod pass;
 mod print;
@@ -58,12 +63,18 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
 fn run(file: &Path) -> Result<(), Failed> {
     let case = Case::read(file)?;
     match case.test.as_str() {
+        #[cfg(feature = "cpu")]
+        "clif" => code::clif(&case),
+        #[cfg(not(feature = "cpu"))]
+        "clif" => Ok(()),
+        "lower" => code::lower(&case),
         "parse" => parse::run(&case),
         "pass" => pass::run(&case),
         "print" => print::run(&case),
         "sched" => sched::run(&case),
-        other => {
-            Err(format!("unknown test `{other}`: there are parse, pass, print and sched").into())
-        }
+        other => Err(format!(
+            "unknown test `{other}`: there are clif, lower, parse, pass, print and sched"
+        )
+        .into()),
     }
 }

@@ -147,10 +147,10 @@ fn messages_of_the_library_can_be_seen() {
     let output = with(&BYTECODE, "WEFTILE_LOG", "weftile=debug");
     stdout(&output);
     let messages = String::from_utf8(output.stderr).expect("text");
-    assert!(messages.contains("declines"), "{messages}");
+    assert!(messages.contains("declined"), "{messages}");
     let output = with(&BYTECODE, "WEFTILE_LOG", "error");
     let messages = String::from_utf8(output.stderr).expect("text");
-    assert!(!messages.contains("declines"), "{messages}");
+    assert!(!messages.contains("declined"), "{messages}");
 }
 
 #[test]

@@ -37,6 +37,25 @@ struct Dim {
     text: String,
 }
 
+/// The program of a seed.
+fn case_of(seed: u64) -> Case {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let bytes: Vec<u8> = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    })
+    .take(512)
+    .collect();
+    case(&mut Unstructured::new(&bytes)).expect("enough bytes")
+}
+
+/// The text of the program of a seed.
+pub(crate) fn program(seed: u64) -> String {
+    case_of(seed).text
+}
+
 struct Generator<'a, 'b> {
     bytes: &'a mut Unstructured<'b>,
     symbolic: bool,
@@ -451,16 +470,7 @@ fn where_finite(expected: &Tensor, got: &Tensor) -> Tensor {
 fn generated_programs_agree_on_all_devices() {
     let backends = backends();
     for seed in 0..CASES {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let bytes: Vec<u8> = std::iter::repeat_with(|| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 32) as u8
-        })
-        .take(512)
-        .collect();
-        let case = case(&mut Unstructured::new(&bytes)).expect("enough bytes");
+        let case = case_of(seed);
         let expected = interpret(&case);
         let finite = finite_inputs(&case);
         let finite_expected = interpret(&finite);

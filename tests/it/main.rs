@@ -18,6 +18,7 @@ mod empty;
 mod frontend;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod lowers;
 mod origins;
 mod sched_loops;
 mod sched_move;

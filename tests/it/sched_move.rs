@@ -100,7 +100,7 @@ fn extents(sch: &Schedule, block: BlockId) -> Vec<String> {
     let loops = func.loops_above(block.into());
     loops
         .iter()
-        .map(|&id| script::print_expr(&func.loops[id].extent))
+        .map(|&id| func.loops[id].extent.to_string())
         .collect()
 }
 

@@ -107,7 +107,7 @@ pub enum IterMapError {
         var: String,
     },
     /// The predicate is no conjunction of comparisons of indices.
-    #[error("the predicate {predicate:?} is no conjunction of bounds")]
+    #[error("the predicate `{predicate:#}` is no conjunction of bounds")]
     Predicate {
         /// The predicate, or the part of it.
         predicate: Expr,
@@ -116,19 +116,19 @@ pub enum IterMapError {
     #[error("the bounds of the predicate overlap in part")]
     OverlappingConstraints,
     /// An operator other than `+ - * // %`, or one whose right operand is an iterator.
-    #[error("{expr:?} is not affine in the iterators")]
+    #[error("`{expr:#}` is not affine in the iterators")]
     NotAffine {
         /// The expression.
         expr: Expr,
     },
     /// A sum is no fusion of its splits.
-    #[error("the parts of {expr:?} do not fuse into one iterator")]
+    #[error("the parts of `{expr:#}` do not fuse into one iterator")]
     NotFusable {
         /// The expression.
         expr: Expr,
     },
     /// A division does not fall on a boundary of the split.
-    #[error("{expr:?} cuts an iterator at a point that divides neither it nor its scale")]
+    #[error("`{expr:#}` cuts an iterator at a point that divides neither it nor its scale")]
     NotDivisible {
         /// The expression.
         expr: Expr,

@@ -5,8 +5,6 @@
 
 use indexmap::IndexMap;
 
-pub(crate) use super::text::dim_text;
-
 use crate::ir::{Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;

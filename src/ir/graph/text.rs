@@ -3,57 +3,14 @@
 
 use std::fmt::{self, Display as _};
 
-use crate::ir::{Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo};
-use crate::tensor::scalar::BinOp;
-
-/// How tightly an expression binds: sums, products, everything else.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Sum,
-    Product,
-    Atom,
-}
-
-fn write_dim(f: &mut dyn fmt::Write, e: &Expr, outer: Level) -> fmt::Result {
-    let (op, level, a, b) = match e.kind() {
-        ExprKind::Binary(BinOp::Add, a, b) => (" + ", Level::Sum, a, b),
-        ExprKind::Binary(BinOp::Sub, a, b) => (" - ", Level::Sum, a, b),
-        ExprKind::Binary(BinOp::Mul, a, b) => (" * ", Level::Product, a, b),
-        ExprKind::Binary(BinOp::FloorDiv, a, b) => (" // ", Level::Product, a, b),
-        ExprKind::Binary(BinOp::FloorMod, a, b) => (" % ", Level::Product, a, b),
-        ExprKind::Cast(a) => return write_dim(f, a, outer),
-        _ => return write!(f, "{e:?}"),
-    };
-    let right = if level == Level::Sum {
-        Level::Product
-    } else {
-        Level::Atom
-    };
-    if level < outer {
-        f.write_char('(')?;
-    }
-    write_dim(f, a, level)?;
-    f.write_str(op)?;
-    write_dim(f, b, right)?;
-    if level < outer {
-        f.write_char(')')?;
-    }
-    Ok(())
-}
-
-/// An extent for a message.
-pub(crate) fn dim_text(e: &Expr) -> String {
-    let mut text = String::new();
-    write_dim(&mut text, e, Level::Sum).expect("a String takes all text");
-    text
-}
+use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 
 fn write_dims(f: &mut fmt::Formatter<'_>, dims: &[Expr]) -> fmt::Result {
     for (at, dim) in dims.iter().enumerate() {
         if at > 0 {
             f.write_str(", ")?;
         }
-        write_dim(f, dim, Level::Sum)?;
+        write!(f, "{dim:#}")?;
     }
     Ok(())
 }
@@ -101,11 +58,7 @@ impl fmt::Display for StructInfo {
             Self::Prim {
                 dtype: _,
                 value: Some(value),
-            } => {
-                f.write_str("R.Prim(value=")?;
-                write_dim(f, value, Level::Sum)?;
-                f.write_str(")")
-            }
+            } => write!(f, "R.Prim(value={value:#})"),
             Self::Prim { dtype, value: None } => write!(f, "R.Prim(\"{dtype}\")"),
             Self::Shape(ShapeInfo::Known(dims)) => {
                 f.write_str("R.Shape([")?;

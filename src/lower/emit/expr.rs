@@ -3,11 +3,14 @@
 use super::Emit;
 use crate::ir::{Buffer, Expr, ExprKind};
 use crate::kernel::{self, Ty};
-use crate::lower::LowerError;
 use crate::lower::poly::Poly;
-use crate::lower::widen::{is_index, is_narrow_cast};
+use crate::lower::widen::{is_coordinate, is_index, is_narrow_cast};
+use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
+
+/// Indices that are computed in floats are cut to this distance from 0: no array of a GPU has as many elements.
+const FARTHEST: i64 = 1 << 30;
 
 impl Emit<'_> {
     /// The type of values, if the target computes with it.
@@ -23,11 +26,11 @@ impl Emit<'_> {
                 }
                 source.is_none()
             });
-            return Err(LowerError::WideType {
-                func: self.func.to_owned(),
-                what: source.unwrap_or_else(|| format!("`{e:?}`")),
+            return Err(LowerProblem::WideType {
+                what: source.unwrap_or_else(|| format!("`{e:#}`")),
                 dtype: e.dtype(),
-            });
+            }
+            .into());
         }
         Ok(ty)
     }
@@ -82,6 +85,22 @@ impl Emit<'_> {
         })
     }
 
+    /// An operand of a sum or product of indices. A coordinate is kept so far from the ends of `int32` that a step to its
+    /// neighbour does not wrap: what clamps the sum, or guards the access, must see on which side it is.
+    fn term(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
+        let value = self.index(e)?;
+        if self.index != ScalarType::I32 || !is_coordinate(e) {
+            return Ok(value);
+        }
+        let end = |value: i64| Box::new(kernel::Expr::Int(value, ScalarType::I32));
+        let most = kernel::Expr::Binary(BinOp::Min, Box::new(value), end(FARTHEST));
+        Ok(kernel::Expr::Binary(
+            BinOp::Max,
+            Box::new(most),
+            end(-FARTHEST),
+        ))
+    }
+
     /// The same where the value itself counts, not the element that it names: it must not wrap.
     pub(super) fn exact_index(&mut self, e: &Expr) -> Result<kernel::Expr, LowerError> {
         let value = self.index(e)?;
@@ -90,11 +109,11 @@ impl Emit<'_> {
             self.exact.push(value.clone());
         }
         match e.as_int() {
-            Some(v) if narrowed && i32::try_from(v).is_err() => Err(LowerError::TooWide {
-                func: self.func.to_owned(),
+            Some(v) if narrowed && i32::try_from(v).is_err() => Err(LowerProblem::TooWide {
                 expr: v.to_string(),
                 value: Some(v),
-            }),
+            }
+            .into()),
             _ => Ok(value),
         }
     }
@@ -171,7 +190,7 @@ impl Emit<'_> {
             _ => false,
         };
         let (x, y) = if wraps {
-            (self.index(a)?, self.index(b)?)
+            (self.term(a)?, self.term(b)?)
         } else {
             (self.exact_index(a)?, self.exact_index(b)?)
         };
@@ -241,11 +260,8 @@ impl Emit<'_> {
             ExprKind::Var(v) => match self.var_of.get(v) {
                 Some(value) => value.clone(),
                 None => {
-                    return Err(LowerError::NotHost {
-                        func: self.func.to_owned(),
-                        what: "variable".into(),
-                        value: v.name().to_owned(),
-                    });
+                    let var = v.name().to_owned();
+                    return Err(LowerProblem::Undefined { var }.into());
                 }
             },
             ExprKind::Cast(a) => {
@@ -298,22 +314,22 @@ impl Emit<'_> {
                 lanes: _,
             }
             | ExprKind::Broadcast(_, _) => return self.vector_value(e),
-            ExprKind::Reinterpret(_) => return Err(self.unsupported("`T.reinterpret`")),
-            ExprKind::External(external, _) => {
-                return Err(self.unsupported(&format!("`T.{}`", external.name())));
+            ExprKind::Reinterpret(_) => {
+                return Err(LowerProblem::Reinterpret { dtype: e.dtype() }.into());
             }
-            ExprKind::Str(_) => return Err(self.unsupported("a text")),
+            ExprKind::External(external, _) => {
+                let name = external.name().to_owned();
+                return Err(LowerProblem::External { name }.into());
+            }
+            ExprKind::Str(text) => {
+                let text = text.to_string();
+                return Err(LowerProblem::Text { text }.into());
+            }
             ExprKind::Data(buffer) => {
-                return Err(self.unsupported(&format!("the address of `{}`", buffer.name())));
+                let buffer = buffer.name().to_owned();
+                return Err(LowerProblem::Address { buffer }.into());
             }
         })
-    }
-
-    fn unsupported(&self, what: &str) -> LowerError {
-        LowerError::Unsupported {
-            func: self.func.to_owned(),
-            what: what.to_owned(),
-        }
     }
 
     /// Whether a value may be computed in the index type. On the GPU that is narrower than `int64`: arithmetic on data that was

@@ -5,13 +5,13 @@ mod vector;
 
 use std::collections::{HashMap, HashSet};
 
-use super::LowerError;
 use super::host::Dims;
 use super::nest::Nest;
 use super::node::{Node, substitute_nodes, walk_nodes};
 use super::partition::{self, Tails};
 use super::poly::Poly;
 use super::prove::Prover;
+use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
     self, Access, Array, ArrayId, BufferRef, ForKind, HostExpr, Space, Stmt, Ty, VarId, VarInfo,
@@ -24,7 +24,6 @@ const MOST_COPIES: usize = 1 << 18;
 
 /// What one kernel is made of so far.
 pub(super) struct Emit<'a> {
-    func: &'a str,
     dims: &'a Dims,
     gpu: bool,
     /// Type of all index arithmetic.
@@ -49,9 +48,8 @@ pub(super) struct Emit<'a> {
 }
 
 impl<'a> Emit<'a> {
-    pub(super) fn new(func: &'a str, dims: &'a Dims, gpu: bool, prover: Prover) -> Self {
+    pub(super) fn new(dims: &'a Dims, gpu: bool, prover: Prover) -> Self {
         Self {
-            func,
             dims,
             gpu,
             index: if gpu {
@@ -74,12 +72,9 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn error_dtype(&self, what: &str, dtype: crate::tensor::DType) -> LowerError {
-        LowerError::DType {
-            func: self.func.to_owned(),
-            what: what.to_owned(),
-            dtype,
-        }
+    fn error_dtype(what: &str, dtype: crate::tensor::DType) -> LowerError {
+        let what = what.to_owned();
+        LowerProblem::DType { what, dtype }.into()
     }
 
     /// Declares a tensor that the kernel uses.
@@ -89,7 +84,7 @@ impl<'a> Emit<'a> {
         buffer_ref: BufferRef,
         access: Access,
     ) -> Result<(), LowerError> {
-        let len = super::element_count(self.func, self.dims, buffer)?;
+        let len = super::element_count(self.dims, buffer)?;
         let space = Space::Global {
             buffer: buffer_ref,
             access,
@@ -110,7 +105,7 @@ impl<'a> Emit<'a> {
 
     fn array(&mut self, buffer: &Buffer, len: HostExpr, space: Space) -> Result<(), LowerError> {
         if buffer.dtype().is_vector() {
-            return Err(self.error_dtype(buffer.name(), buffer.dtype()));
+            return Err(Self::error_dtype(buffer.name(), buffer.dtype()));
         }
         let id = self.arrays.push(Array {
             name: buffer.name().to_owned(),
@@ -244,10 +239,9 @@ impl<'a> Emit<'a> {
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
         let constant = || {
-            extent.as_int().ok_or_else(|| LowerError::NotConstant {
-                func: self.func.to_owned(),
+            extent.as_int().ok_or_else(|| LowerProblem::NotConstant {
                 what: format!("unrolled or vectorized loop `{}`", var.name()),
-                extent: format!("{extent:?}"),
+                extent: extent.clone(),
             })
         };
         match kind {
@@ -292,11 +286,11 @@ impl<'a> Emit<'a> {
     fn copied(&mut self, body: &[Node], var: &Var, value: &Expr) -> Result<Vec<Node>, LowerError> {
         walk_nodes(body, &mut |_| self.copies += 1);
         if self.copies > MOST_COPIES {
-            return Err(LowerError::TooLong {
-                func: self.func.to_owned(),
+            return Err(LowerProblem::TooLong {
                 var: var.name().to_owned(),
                 limit: MOST_COPIES,
-            });
+            }
+            .into());
         }
         Ok(substitute_nodes(body, var, value))
     }
@@ -375,10 +369,8 @@ impl<'a> Emit<'a> {
         let flat = self.flat(buffer, indices);
         let lanes = indices.last().map_or(1, |i| i.dtype().lanes);
         if lanes > 1 {
-            return Err(LowerError::Unsupported {
-                func: self.func.to_owned(),
-                what: format!("vector index in a store to `{}`", buffer.name()),
-            });
+            let buffer = buffer.name().to_owned();
+            return Err(LowerProblem::VectorIndex { buffer }.into());
         }
         Ok(Stmt::Store {
             array,
@@ -410,9 +402,8 @@ impl<'a> Emit<'a> {
     fn check_range(&mut self, buffer: &Buffer, indices: &[Expr]) {
         if !self.in_range(buffer, indices) {
             log::debug!(
-                "{}: {}{indices:?} is not proved in range",
-                self.func,
-                buffer.name()
+                "{:#} is not proved in range",
+                Expr::load(buffer, indices.to_vec())
             );
             self.in_bounds = false;
         }

@@ -2,13 +2,18 @@
 //! printed and replayed (TVM: dlight).
 //!
 //! Each block at the root gets the first rule that takes it; a rule that declines has changed nothing. No rule needs a
-//! constant extent.
+//! constant extent. A rule may make what a later stage refuses: [`choose`] takes the first schedule that the later stage
+//! accepts.
 
+mod choose;
 pub mod cpu;
 pub mod gpu;
 mod nest;
 mod order;
 pub mod pattern;
+mod reuse;
+
+pub use choose::choose;
 
 use super::{Schedule, ScheduleError};
 use crate::ir::{BlockId, LoopKind, Place, PrimFunc};
@@ -21,21 +26,50 @@ pub struct Scheduled {
     pub schedule: Schedule,
     /// The rules that took its blocks, in program order; before them, `serial` for each statement that stays as written.
     pub rules: Vec<&'static str>,
+    /// The rules that a block was for, and why they left it to others.
+    pub declined: Vec<Declined>,
+    /// The same as `rules`, with the blocks.
+    taken: Vec<Taken>,
+}
+
+/// A rule that left a block to the next one.
+#[derive(Clone, Debug)]
+pub struct Declined {
+    /// The rule.
+    pub rule: &'static str,
+    /// Name of the block.
+    pub block: String,
+    /// Why.
+    pub reason: DeclineReason,
+}
+
+impl std::fmt::Display for Declined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            rule,
+            block,
+            reason,
+        } = self;
+        write!(f, "rule {rule} declined block `{block}`: {reason}")
+    }
 }
 
 /// Why a rule leaves a block to the next one.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Declined {
+pub enum DeclineReason {
     /// The block is not what the rule is for.
     #[error("{0}")]
     Pattern(&'static str),
     /// A primitive refused.
     #[error(transparent)]
     Primitive(Box<ScheduleError>),
+    /// A later stage refused what the rule made.
+    #[error("{0}")]
+    Refused(String),
 }
 
-impl From<ScheduleError> for Declined {
+impl From<ScheduleError> for DeclineReason {
     fn from(error: ScheduleError) -> Self {
         Self::Primitive(Box::new(error))
     }
@@ -44,32 +78,71 @@ impl From<ScheduleError> for Declined {
 /// A rule: its name, and what it does to the block it takes.
 pub(crate) struct Rule<T> {
     pub(crate) name: &'static str,
-    pub(crate) apply: fn(&mut Schedule, BlockId, &T) -> Result<(), Declined>,
+    pub(crate) apply: fn(&mut Schedule, BlockId, &T) -> Result<(), DeclineReason>,
+}
+
+/// A block or statement, and the rule that took it.
+#[derive(Clone, Debug)]
+struct Taken {
+    rule: &'static str,
+    at: Place,
+    /// Why it runs in one thread, if it does.
+    one_thread: Option<&'static str>,
+}
+
+/// What a schedule is to be made without.
+#[derive(Clone, Debug, Default)]
+struct Without {
+    rules: Vec<(BlockId, &'static str)>,
+    /// Moving blocks into their consumers.
+    inlining: bool,
+    /// Any rule but `serial`.
+    parallelism: bool,
 }
 
 /// Gives a function its default schedule for a target. A function that binds or marks loops already is left as it is, but for
 /// loops that a GPU needs bound.
 pub fn schedule(func: &PrimFunc, target: &Target) -> Scheduled {
-    let mut schedule = Schedule::new(func.clone());
-    let is_scheduled = func.loops.iter().any(|(_, l)| l.kind != LoopKind::Serial);
-    if is_scheduled {
-        let mut rules = vec!["as written"];
-        if let Target::Gpu(_) = target {
-            rules.extend(gpu::bind_rest(&mut schedule));
-        }
-        return Scheduled { schedule, rules };
-    }
+    schedule_without(func, target, &Without::default())
+}
+
+fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Scheduled {
+    let mut work = Work {
+        schedule: Schedule::new(func.clone()),
+        without,
+        taken: vec![],
+        declined: vec![],
+    };
     match target {
-        Target::Gpu(gpu) => {
-            gpu::inline_producers(&mut schedule);
-            apply(schedule, gpu::RULES, gpu, Some(gpu::in_one_thread))
+        _ if is_scheduled(func) => {
+            work.take("as written", func.root.into(), None);
+            if let Target::Gpu(_) = target {
+                gpu::bind_rest(&mut work);
+            }
         }
-        Target::Cpu(cpu) => apply(schedule, cpu::RULES, cpu, None),
+        Target::Gpu(gpu) => {
+            if !without.inlining {
+                gpu::inline_producers(&mut work.schedule);
+            }
+            work.run(gpu::RULES, gpu, Some(gpu::in_one_thread));
+        }
+        Target::Cpu(cpu) => work.run(cpu::RULES, cpu, None),
+    }
+    Scheduled {
+        rules: work.taken.iter().map(|taken| taken.rule).collect(),
+        schedule: work.schedule,
+        declined: work.declined,
+        taken: work.taken,
     }
 }
 
-/// Makes a loop or block run as it is written, for the reason given.
-type InOrder = fn(&mut Schedule, Place, &str) -> Result<(), Declined>;
+/// Whether somebody has scheduled the function.
+fn is_scheduled(func: &PrimFunc) -> bool {
+    func.loops.iter().any(|(_, l)| l.kind != LoopKind::Serial)
+}
+
+/// Makes a loop or block run as it is written.
+type InOrder = fn(&mut Schedule, Place) -> Result<(), DeclineReason>;
 
 /// What is to be scheduled next.
 enum Next {
@@ -79,72 +152,123 @@ enum Next {
     Ordered(Vec<Place>, &'static str),
 }
 
-/// Tries the rules on each block at the root that is not yet scheduled. Statements that must run in order stay whole.
-fn apply<T>(
-    mut schedule: Schedule,
-    rules: &[Rule<T>],
-    target: &T,
-    in_order: Option<InOrder>,
-) -> Scheduled {
-    let mut names = Vec::new();
-    let mut done = Vec::new();
-    while let Some(next) = next(schedule.func(), &done) {
-        let block = match next {
-            Next::Block(block) => block,
-            Next::Ordered(places, reason) => {
-                for &place in &places {
-                    if let Some(in_order) = in_order
-                        && let Err(declined) = in_order(&mut schedule, place, reason)
-                    {
-                        log::debug!("cannot keep the order of {place:?}: {declined}");
+/// A function on the way to its default schedule.
+struct Work<'a> {
+    schedule: Schedule,
+    without: &'a Without,
+    taken: Vec<Taken>,
+    declined: Vec<Declined>,
+}
+
+impl Work<'_> {
+    fn take(&mut self, rule: &'static str, at: Place, one_thread: Option<&'static str>) {
+        self.taken.push(Taken {
+            rule,
+            at,
+            one_thread,
+        });
+    }
+
+    /// Tries the rules on each block at the root that is not yet scheduled. Statements that must run in order stay whole.
+    fn run<T>(&mut self, rules: &[Rule<T>], target: &T, in_order: Option<InOrder>) {
+        let mut done = Vec::new();
+        while let Some(next) = self.next(&done) {
+            let block = match next {
+                Next::Block(block) => block,
+                Next::Ordered(places, reason) => {
+                    self.keep_order(&places, reason, in_order);
+                    let func = self.schedule.func();
+                    let blocks = places.iter().flat_map(|&place| func.blocks_under(place));
+                    done.extend(blocks.map(Place::Block));
+                    done.extend(places);
+                    continue;
+                }
+            };
+            done.push(block.into());
+            let mut allowed = rules
+                .iter()
+                .filter(|rule| !self.without.rules.contains(&(block, rule.name)));
+            let mut declined = Vec::new();
+            let taker = allowed.find(|rule| {
+                let mut trial = self.schedule.clone();
+                match (rule.apply)(&mut trial, block, target) {
+                    Ok(()) => {
+                        self.schedule = trial;
+                        true
+                    }
+                    Err(reason) => {
+                        declined.push((rule.name, reason));
+                        false
                     }
                 }
-                names.push("serial");
-                let func = schedule.func();
-                let blocks = places.iter().flat_map(|&place| func.blocks_under(place));
-                done.extend(blocks.map(Place::Block));
-                done.extend(places);
-                continue;
+            });
+            if let Some(rule) = taker {
+                let one_thread = (rule.name == SERIAL)
+                    .then_some("its iterations are not known to be independent");
+                self.take(rule.name, block.into(), one_thread);
             }
-        };
-        done.push(block.into());
-        for rule in rules {
-            let mut trial = schedule.clone();
-            match (rule.apply)(&mut trial, block, target) {
-                Ok(()) => {
-                    schedule = trial;
-                    names.push(rule.name);
-                    break;
-                }
-                Err(declined) => log::debug!("rule {} declines {block}: {declined}", rule.name),
+            for (rule, reason) in declined {
+                self.decline(rule, block, reason);
             }
         }
     }
-    Scheduled {
-        schedule,
-        rules: names,
+
+    /// Notes that a rule leaves a block to others; of rules that are for other blocks only the log says so.
+    fn decline(&mut self, rule: &'static str, block: BlockId, reason: DeclineReason) {
+        let name = self.schedule.func().blocks.get(block);
+        let declined = Declined {
+            rule,
+            block: name.map(|b| b.name.clone()).unwrap_or_default(),
+            reason,
+        };
+        log::debug!("`{}`: {declined}", self.schedule.func().name);
+        if !matches!(declined.reason, DeclineReason::Pattern(_)) {
+            self.declined.push(declined);
+        }
+    }
+
+    fn keep_order(&mut self, places: &[Place], reason: &'static str, in_order: Option<InOrder>) {
+        for &place in places {
+            if let Some(in_order) = in_order
+                && let Err(declined) = in_order(&mut self.schedule, place)
+            {
+                log::debug!("cannot keep the order of {place:?}: {declined}");
+            }
+        }
+        if let Some(&first) = places.first() {
+            self.take(SERIAL, first, in_order.map(|_| reason));
+        }
+    }
+
+    /// A statement to be kept in order, else a block at the root whose loops are all serial still, that was not tried. The
+    /// former come first, so that no rule takes their blocks apart for the sake of another block.
+    fn next(&self, done: &[Place]) -> Option<Next> {
+        let func = self.schedule.func();
+        let is_serial = |&block: &BlockId| {
+            let mut loops = func.loops_above(block.into()).into_iter();
+            loops.all(|l| func.loops[l].kind == LoopKind::Serial)
+        };
+        let touched = |at: &Place| done.iter().any(|&d| func.tree.is_ancestor(*at, d));
+        let ordered = func.tree.body(func.root).iter().find_map(|stmt| {
+            let tops = stmt.places();
+            let mut blocks = tops.iter().flat_map(|&top| match top {
+                Place::Block(id) => vec![id],
+                Place::Loop(_) => func.child_blocks(top),
+            });
+            let fresh =
+                !tops.is_empty() && !tops.iter().any(touched) && blocks.all(|b| is_serial(&b));
+            let reason = if self.without.parallelism {
+                Some("no rule makes threads of it that the device can run")
+            } else {
+                order::ordered(func, stmt)
+            };
+            Some(Next::Ordered(tops, reason.filter(|_| fresh)?))
+        });
+        let waits = |b: &BlockId| !done.contains(&(*b).into()) && is_serial(b);
+        let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
+        ordered.or_else(|| blocks.into_iter().find(waits).map(Next::Block))
     }
 }
 
-/// A statement to be kept in order, else a block at the root whose loops are all serial still, that was not tried. The former
-/// come first, so that no rule takes their blocks apart for the sake of another block.
-fn next(func: &PrimFunc, done: &[Place]) -> Option<Next> {
-    let is_serial = |&block: &BlockId| {
-        let mut loops = func.loops_above(block.into()).into_iter();
-        loops.all(|l| func.loops[l].kind == LoopKind::Serial)
-    };
-    let touched = |at: &Place| done.iter().any(|&d| func.tree.is_ancestor(*at, d));
-    let ordered = func.tree.body(func.root).iter().find_map(|stmt| {
-        let tops = stmt.places();
-        let mut blocks = tops.iter().flat_map(|&top| match top {
-            Place::Block(id) => vec![id],
-            Place::Loop(_) => func.child_blocks(top),
-        });
-        let fresh = !tops.is_empty() && !tops.iter().any(touched) && blocks.all(|b| is_serial(&b));
-        let reason = order::ordered(func, stmt).filter(|_| fresh)?;
-        Some(Next::Ordered(tops, reason))
-    });
-    let waits = |b: &BlockId| !done.contains(&(*b).into()) && is_serial(b);
-    let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
-    ordered.or_else(|| blocks.into_iter().find(waits).map(Next::Block))
-}
+/// The rule that takes every statement, and leaves it as it is written.
+const SERIAL: &str = "serial";

@@ -1,6 +1,6 @@
 //! Steps that several rules share.
 
-use super::Declined;
+use super::DeclineReason;
 use crate::ir::{BlockId, IterKind, LoopId, PrimFunc};
 use crate::sched::Schedule;
 
@@ -13,7 +13,7 @@ pub(super) struct Nest {
 }
 
 /// Sorts the loops around a block: spatial ones outside, reduce ones inside. Declines a loop that is both.
-pub(super) fn sort_loops(schedule: &mut Schedule, block: BlockId) -> Result<Nest, Declined> {
+pub(super) fn sort_loops(schedule: &mut Schedule, block: BlockId) -> Result<Nest, DeclineReason> {
     let loops = schedule.get_loops(block)?;
     let (reduce, spatial): (Vec<_>, Vec<_>) = loops
         .iter()
@@ -22,7 +22,7 @@ pub(super) fn sort_loops(schedule: &mut Schedule, block: BlockId) -> Result<Nest
         .iter()
         .any(|&l| drives(schedule.func(), block, l, IterKind::Spatial))
     {
-        return Err(Declined::Pattern(
+        return Err(DeclineReason::Pattern(
             "a loop is part of spatial and of reduce iter variables",
         ));
     }
@@ -48,7 +48,7 @@ pub(super) fn fuse_all(
     schedule: &mut Schedule,
     block: BlockId,
     loops: &[LoopId],
-) -> Result<LoopId, Declined> {
+) -> Result<LoopId, DeclineReason> {
     match loops {
         [] => {
             let inner = schedule.get_loops(block)?;

@@ -1,6 +1,5 @@
 //! Prints TVMScript: one canonical form, TVM's with `T.block`.
 
-mod expr;
 mod namer;
 mod relax;
 mod tir;
@@ -10,8 +9,9 @@ mod writer;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::ir::{Expr, Func, Module, Place, PrimFunc};
-use namer::Namer;
+use crate::ir::text as expr;
+use crate::ir::{Func, Located, Module, Place, PrimFunc};
+use crate::support::diag::Diagnostic;
 use writer::Writer;
 
 /// What is printed beyond the program.
@@ -30,6 +30,37 @@ pub struct Printed {
     /// Bytes of each loop and block, from the start of its header to the end of its body. Loops that one `T.grid` holds share
     /// its header; the root block is the whole body.
     pub spans: HashMap<Place, Range<usize>>,
+}
+
+impl Printed {
+    /// An error about loops and blocks of this function: the first one is the error, the others explain it.
+    pub fn diagnostic(&self, func: &PrimFunc, error: &impl Located) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(error.to_string());
+        for (at, place) in error.places().iter().enumerate() {
+            let Some(span) = self.spans.get(place) else {
+                continue;
+            };
+            let name = match *place {
+                Place::Loop(id) => func
+                    .loops
+                    .get(id)
+                    .map(|l| format!("loop `{}`", l.var.name())),
+                Place::Block(id) => func.blocks.get(id).map(|b| format!("block \"{}\"", b.name)),
+            };
+            let name = name.unwrap_or_default();
+            diagnostic = if at == 0 {
+                diagnostic.at(span.clone(), name)
+            } else {
+                diagnostic.context(span.clone(), name)
+            };
+        }
+        diagnostic
+    }
+
+    /// The error as text, with the loops and blocks underlined.
+    pub fn render(&self, func: &PrimFunc, error: &impl Located) -> String {
+        self.diagnostic(func, error).render(&func.name, &self.text)
+    }
 }
 
 /// The module as text, constants omitted.
@@ -100,9 +131,4 @@ pub fn print_prim_func(func: &PrimFunc) -> Printed {
         text: out.finish(),
         spans,
     }
-}
-
-/// An expression; its variables and buffers print by their names.
-pub fn print_expr(e: &Expr) -> String {
-    expr::expr(&mut Namer::default(), e)
 }

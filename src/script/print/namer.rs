@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::ir::text::{IntTypes, Names};
 use crate::ir::{Buffer, Var};
 
 /// Words that cannot be names of variables in a script.
@@ -82,6 +83,29 @@ impl Namer {
             Some(name) => name.clone(),
             None => self.define_buffer(buffer),
         }
+    }
+}
+
+impl Names for Namer {
+    fn var(&mut self, var: &Var) -> String {
+        Self::var(self, var)
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) -> String {
+        Self::buffer(self, buffer)
+    }
+
+    fn enter(&mut self, var: &Var) -> String {
+        self.push();
+        self.define_var(var)
+    }
+
+    fn leave(&mut self) {
+        self.pop();
+    }
+
+    fn types(&self) -> IntTypes {
+        IntTypes::Shown
     }
 }
 

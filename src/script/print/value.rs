@@ -2,6 +2,7 @@
 
 use super::expr;
 use super::namer::Namer;
+pub(super) use crate::ir::text::string;
 use crate::ir::{AttrValue, Attrs, Lambda};
 use crate::tensor::ScalarType;
 
@@ -64,22 +65,4 @@ fn attr_float(v: f64) -> String {
     } else {
         expr::float(v, ScalarType::F64.into())
     }
-}
-
-/// A Python string literal.
-pub(super) fn string(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -1,7 +1,6 @@
 //! `InferError`.
 
 use crate::ir::graph::op::{AttrKind, AttrSpec};
-use crate::ir::graph::text::dim_text;
 use crate::ir::{Expr, StructInfo};
 use crate::tensor::DType;
 
@@ -62,7 +61,7 @@ pub enum InferError {
         got: Box<StructInfo>,
     },
     /// Shapes that do not broadcast.
-    #[error("R.{op}: extents {lhs} and {rhs} of dimension {axis} do not broadcast", lhs = dim_text(lhs), rhs = dim_text(rhs))]
+    #[error("R.{op}: extents {lhs:#} and {rhs:#} of dimension {axis} do not broadcast")]
     Broadcast {
         /// The operator.
         op: String,
@@ -74,7 +73,7 @@ pub enum InferError {
         rhs: Expr,
     },
     /// Extents that must be equal and are not.
-    #[error("R.{op}: {what} must be equal, got {lhs} and {rhs}", lhs = dim_text(lhs), rhs = dim_text(rhs))]
+    #[error("R.{op}: {what} must be equal, got {lhs:#} and {rhs:#}")]
     Extents {
         /// The operator.
         op: String,

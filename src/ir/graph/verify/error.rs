@@ -84,7 +84,7 @@ pub enum GraphErrorKind {
         var: String,
     },
     /// An extent that is not `int64`.
-    #[error("extent {extent} is {dtype}, must be int64", extent = crate::ir::graph::text::dim_text(extent))]
+    #[error("extent {extent:#} is {dtype}, must be int64")]
     ExtentType {
         /// The extent.
         extent: Expr,

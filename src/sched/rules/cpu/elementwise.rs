@@ -3,7 +3,7 @@
 use super::VECTOR_BYTES;
 use crate::ir::{Block, BlockId, Expr, ExprKind, Place, PrimFunc, Stmt};
 use crate::kernel::CpuTarget;
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, Schedule};
@@ -12,9 +12,9 @@ pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
     _target: &CpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     if !matches!(classify(schedule.func(), block), Pattern::Injective) {
-        return Err(Declined::Pattern("not injective"));
+        return Err(DeclineReason::Pattern("not injective"));
     }
     let nest = sort_loops(schedule, block)?;
     let is_flat = same_element(schedule.func(), block);

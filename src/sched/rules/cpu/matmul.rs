@@ -12,7 +12,7 @@ use super::reduction::neighbours;
 use super::{are_constant, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
@@ -32,13 +32,13 @@ pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
     _target: &CpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
-        return Err(Declined::Pattern("not a matmul"));
+        return Err(DeclineReason::Pattern("not a matmul"));
     };
     let dtype = matmul.c.dtype();
     if !dtype.is_float() || dtype.scalar.bytes() != 4 {
-        return Err(Declined::Pattern("not of float32"));
+        return Err(DeclineReason::Pattern("not of float32"));
     }
     let loops = Loops::of(schedule, block, &matmul)?;
     let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
@@ -49,7 +49,7 @@ pub(super) fn apply(
     {
         along_depth(schedule, block, loops)
     } else {
-        Err(Declined::Pattern("operands are not in rows"))
+        Err(DeclineReason::Pattern("operands are not in rows"))
     }
 }
 
@@ -62,9 +62,9 @@ struct Loops {
 }
 
 impl Loops {
-    fn of(schedule: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Self, Declined> {
+    fn of(schedule: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Self, DeclineReason> {
         let nest = sort_loops(schedule, block)?;
-        let role = |schedule: &Schedule, iters: &[usize]| -> Result<Vec<LoopId>, Declined> {
+        let role = |schedule: &Schedule, iters: &[usize]| -> Result<Vec<LoopId>, DeclineReason> {
             let func = schedule.func();
             let own = |&l: &LoopId| {
                 let var = &func.loops[l].var;
@@ -80,7 +80,7 @@ impl Loops {
         let (batch, m, n, k) = (batch?, m?, n?, k?);
         let total = nest.spatial.len() + nest.reduce.len();
         if batch.len() + m.len() + n.len() + k.len() != total || n.is_empty() || k.is_empty() {
-            return Err(Declined::Pattern("a loop is not one iter variable"));
+            return Err(DeclineReason::Pattern("a loop is not one iter variable"));
         }
         let order: Vec<LoopId> = [&batch, &m, &n, &k]
             .into_iter()
@@ -110,7 +110,7 @@ fn along_columns(
     block: BlockId,
     matmul: &Matmul,
     loops: Loops,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let m = split_rows(schedule, loops.m)?;
     let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
     let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
@@ -129,7 +129,7 @@ fn along_columns(
 }
 
 /// Sums along `k`.
-fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), Declined> {
+fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), DeclineReason> {
     let sums = columns_of_sums(schedule, loops.n);
     let m = split_rows(schedule, loops.m)?;
     let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;
@@ -142,7 +142,7 @@ fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<
 }
 
 /// Blocks of rows, tiles, and the rows of a tile: as many as there are, if that is few.
-fn split_rows(schedule: &mut Schedule, m: LoopId) -> Result<Vec<LoopId>, Declined> {
+fn split_rows(schedule: &mut Schedule, m: LoopId) -> Result<Vec<LoopId>, DeclineReason> {
     let extent = schedule.func().loops[m].extent.as_int();
     let at_most = |size: i64| extent.map_or(size, |m| size.min(m.max(1)));
     let rows = at_most(ROWS);
@@ -164,7 +164,7 @@ fn spread(
     batch: Option<LoopId>,
     rows: LoopId,
     columns: LoopId,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let loops: Vec<LoopId> = batch.into_iter().chain([rows, columns]).collect();
     if are_constant(schedule, &loops) && parallel_fused(schedule, &loops) {
         return Ok(());

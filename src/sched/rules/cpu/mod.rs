@@ -8,7 +8,7 @@ mod elementwise;
 mod matmul;
 mod reduction;
 
-use super::{Declined, Rule};
+use super::{DeclineReason, Rule};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::Schedule;
@@ -38,10 +38,14 @@ pub(super) const RULES: &[Rule<CpuTarget>] = &[
 const VECTOR_BYTES: i64 = 64;
 
 /// Independent iterations of the outermost loops over the threads, everything else serial.
-fn fallback(schedule: &mut Schedule, block: BlockId, _target: &CpuTarget) -> Result<(), Declined> {
+fn fallback(
+    schedule: &mut Schedule,
+    block: BlockId,
+    _target: &CpuTarget,
+) -> Result<(), DeclineReason> {
     let nest = sort_loops(schedule, block)?;
     let Some((&first, _)) = nest.spatial.split_first() else {
-        return Err(Declined::Pattern("nothing is independent"));
+        return Err(DeclineReason::Pattern("nothing is independent"));
     };
     schedule.parallel(first)?;
     Ok(())

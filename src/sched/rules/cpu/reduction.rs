@@ -5,7 +5,7 @@ use super::elementwise::vector_lanes;
 use super::{are_constant, parallel_fused};
 use crate::ir::{BlockId, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::sort_loops;
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, Schedule};
@@ -14,16 +14,16 @@ pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
     _target: &CpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     if !matches!(
         classify(schedule.func(), block),
         Pattern::Reduction | Pattern::Matmul(_)
     ) {
-        return Err(Declined::Pattern("not a reduction"));
+        return Err(DeclineReason::Pattern("not a reduction"));
     }
     let nest = sort_loops(schedule, block)?;
     let Some(&first_reduce) = nest.reduce.first() else {
-        return Err(Declined::Pattern("nothing is reduced"));
+        return Err(DeclineReason::Pattern("nothing is reduced"));
     };
     let Some((&last, outer)) = nest.spatial.split_last() else {
         schedule.decompose_reduction(block, first_reduce)?;
@@ -46,7 +46,7 @@ pub(super) fn apply(
 }
 
 /// All loops over the threads, or only the first one where they cannot be fused or are symbolic (see `matmul::spread`).
-fn spread(schedule: &mut Schedule, loops: &[LoopId]) -> Result<(), Declined> {
+fn spread(schedule: &mut Schedule, loops: &[LoopId]) -> Result<(), DeclineReason> {
     if !are_constant(schedule, loops) || !parallel_fused(schedule, loops) {
         schedule.parallel(loops[0])?;
     }

@@ -3,7 +3,7 @@
 use super::{fuse_loops, memory_threads};
 use crate::ir::{BlockId, BufferRegion, Expr, IterVar, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, Schedule};
@@ -15,9 +15,9 @@ pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     if !matches!(classify(schedule.func(), block), Pattern::Injective) {
-        return Err(Declined::Pattern("not injective"));
+        return Err(DeclineReason::Pattern("not injective"));
     }
     let nest = sort_loops(schedule, block)?;
     // Rows of whole vectors keep each vector within a row, and no end cuts one; where every array is the same range of
@@ -111,7 +111,7 @@ fn one_axis(
     loops: &[LoopId],
     share: Share,
     target: &GpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let fused = if loops.is_empty() {
         fuse_all(schedule, block, loops)?
     } else {
@@ -129,16 +129,16 @@ fn two_axes(
     loops: &[LoopId],
     share: Share,
     target: &GpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let Some((&last, outer)) = loops.split_last() else {
-        return Err(Declined::Pattern("no loop"));
+        return Err(DeclineReason::Pattern("no loop"));
     };
     let axes = [ThreadAxis::BlockIdxY, ThreadAxis::BlockIdxZ];
     for (&l, axis) in outer.iter().rev().zip(axes) {
         schedule.bind(l, axis)?;
     }
     if outer.len() > axes.len() {
-        return Err(Declined::Pattern("more than three symbolic loops"));
+        return Err(DeclineReason::Pattern("more than three symbolic loops"));
     }
     let groups = over_threads(schedule, last, share, target)?;
     schedule.bind(groups, ThreadAxis::BlockIdxX)?;
@@ -151,7 +151,7 @@ fn over_threads(
     l: LoopId,
     share: Share,
     target: &GpuTarget,
-) -> Result<LoopId, Declined> {
+) -> Result<LoopId, DeclineReason> {
     let threads = Factor::from(memory_threads(target));
     let (factors, bound) = match (share.lanes > 1, share.repeat > 1) {
         (false, false) => (vec![threads], 0),

@@ -3,7 +3,7 @@
 
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
@@ -14,7 +14,7 @@ pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     for way in [in_register, in_memory] {
         let mut trial = schedule.clone();
         if way(&mut trial, block, target).is_ok() {
@@ -22,22 +22,26 @@ pub(super) fn apply(
             return Ok(());
         }
     }
-    Err(Declined::Pattern("its iterations must run in order"))
+    Err(DeclineReason::Pattern("its iterations must run in order"))
 }
 
 /// A reduction whose running value is in a register of its thread.
-fn in_register(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), Declined> {
+fn in_register(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
     if !matches!(
         classify(sch.func(), block),
         Pattern::Reduction | Pattern::Matmul(_)
     ) {
-        return Err(Declined::Pattern("no reduction"));
+        return Err(DeclineReason::Pattern("no reduction"));
     }
     let nest = sort_loops(sch, block)?;
     let &first = nest
         .reduce
         .first()
-        .ok_or(Declined::Pattern("no reduce loop"))?;
+        .ok_or(DeclineReason::Pattern("no reduce loop"))?;
     let write_back = sch.cache_write(block, 0, "local", &[])?;
     let thread = over_threads(sch, block, &nest.spatial, target)?;
     sch.reverse_compute_at(write_back, thread, UnitLoops::Drop, InsertAt::Latest)?;
@@ -46,7 +50,7 @@ fn in_register(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result
 }
 
 /// Any block: what it updates stays in memory.
-fn in_memory(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), Declined> {
+fn in_memory(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(), DeclineReason> {
     let nest = sort_loops(sch, block)?;
     over_threads(sch, block, &nest.spatial, target)?;
     Ok(())
@@ -58,7 +62,7 @@ fn over_threads(
     block: BlockId,
     spatial: &[LoopId],
     target: &GpuTarget,
-) -> Result<LoopId, Declined> {
+) -> Result<LoopId, DeclineReason> {
     let fused = fuse_all(sch, block, spatial)?;
     let threads = THREADS.min(target.max_threads.into());
     let loops = sch.split(fused, &[Factor::Infer, threads.into()])?;

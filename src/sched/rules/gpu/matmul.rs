@@ -12,7 +12,7 @@ use super::inline::inline_consumers;
 use super::tile::{Extents, Tile};
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
@@ -36,16 +36,20 @@ pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
-        return Err(Declined::Pattern("no matmul"));
+        return Err(DeclineReason::Pattern("no matmul"));
     };
     if matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
-        return Err(Declined::Pattern("a matmul without rows, columns or sum"));
+        return Err(DeclineReason::Pattern(
+            "a matmul without rows, columns or sum",
+        ));
     }
     let loops = sch.get_loops(block)?;
     if loops.len() != sch.func().blocks[block].iters.len() {
-        return Err(Declined::Pattern("not one loop for each iter variable"));
+        return Err(DeclineReason::Pattern(
+            "not one loop for each iter variable",
+        ));
     }
     let extent = |roles: &[usize]| {
         roles
@@ -91,7 +95,7 @@ fn split(
     loops: &[LoopId],
     matmul: &Matmul,
     tile: Tile,
-) -> Result<Loops, Declined> {
+) -> Result<Loops, DeclineReason> {
     let pick = |roles: &[usize]| roles.iter().map(|&at| loops[at]).collect::<Vec<_>>();
     let (batch, m, n, k) = (
         pick(&matmul.batch),
@@ -144,9 +148,9 @@ fn parts<const N: usize>(
     sch: &mut Schedule,
     l: LoopId,
     factors: [Factor; N],
-) -> Result<[LoopId; N], Declined> {
+) -> Result<[LoopId; N], DeclineReason> {
     let loops = sch.split(l, &factors)?;
-    <[LoopId; N]>::try_from(loops).map_err(|_| Declined::Pattern("a split of other length"))
+    <[LoopId; N]>::try_from(loops).map_err(|_| DeclineReason::Pattern("a split of other length"))
 }
 
 /// The threads of a workgroup copy what a step reads of an operand, neighbours to neighbours.
@@ -156,7 +160,7 @@ fn load_shared(
     operand: &Operand,
     l: &Loops,
     tile: Tile,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let copy = sch.cache_read(block, operand.read_index, "shared", &[block])?;
     sch.compute_at(copy, l.ko, UnitLoops::Drop, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, l.ko)?;
@@ -190,7 +194,7 @@ fn load_local(
     operand: &Operand,
     matmul: &Matmul,
     l: &Loops,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     let along_k = operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
     let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
     let at = if along_k { l.kr } else { l.ki };
@@ -200,7 +204,11 @@ fn load_local(
 }
 
 /// The loops of a block below a loop.
-fn inner_loops(sch: &mut Schedule, block: BlockId, below: LoopId) -> Result<Vec<LoopId>, Declined> {
+fn inner_loops(
+    sch: &mut Schedule,
+    block: BlockId,
+    below: LoopId,
+) -> Result<Vec<LoopId>, DeclineReason> {
     let loops = sch.get_loops(block)?;
     let from = loops
         .iter()
@@ -210,7 +218,7 @@ fn inner_loops(sch: &mut Schedule, block: BlockId, below: LoopId) -> Result<Vec<
 }
 
 /// Loops of a tile in registers are written out, so that every index is a constant; the last one is a vector.
-fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), Declined> {
+fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), DeclineReason> {
     if let Some((last, rest)) = loops.split_last() {
         for &l in rest {
             sch.unroll(l)?;

@@ -21,7 +21,7 @@ mod tile;
 pub(super) use inline::inline_producers;
 pub(super) use serial::{bind_rest, in_one_thread};
 
-use super::{Declined, Rule};
+use super::{DeclineReason, Rule, SERIAL};
 use crate::ir::LoopId;
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::Schedule;
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule<GpuTarget>] = &[
         apply: fallback::apply,
     },
     Rule {
-        name: "serial",
+        name: SERIAL,
         apply: serial::apply,
     },
 ];
@@ -61,14 +61,14 @@ fn memory_threads(target: &GpuTarget) -> i64 {
 }
 
 /// One loop of neighbouring ones. Loops of extent 1 stay where they are, around it, unless there is no other.
-fn fuse_loops(schedule: &mut Schedule, loops: &[LoopId]) -> Result<LoopId, Declined> {
+fn fuse_loops(schedule: &mut Schedule, loops: &[LoopId]) -> Result<LoopId, DeclineReason> {
     let runs_once = |l: &LoopId| schedule.func().loops[*l].extent.is_one();
     let (units, others): (Vec<LoopId>, Vec<LoopId>) = loops.iter().partition(|l| runs_once(l));
     match others.as_slice() {
         [] => units
             .last()
             .copied()
-            .ok_or(Declined::Pattern("no loop left to fuse")),
+            .ok_or(DeclineReason::Pattern("no loop left to fuse")),
         [one] => Ok(*one),
         several => {
             if !units.is_empty() {

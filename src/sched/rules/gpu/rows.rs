@@ -5,26 +5,37 @@
 
 use super::fuse_loops;
 use crate::ir::{
-    BlockId, BufferRegion, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis,
+    BlockId, BufferRegion, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var,
 };
 use crate::kernel::{GpuClass, GpuTarget};
-use crate::sched::rules::Declined;
+use crate::sched::rules::DeclineReason;
 use crate::sched::rules::pattern::{Pattern, classify, is_associative};
+use crate::sched::rules::reuse::shares_inputs;
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
 pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), Declined> {
-    let last = end_of_chain(sch, block)?;
-    let chain = chain_to(sch, last)?;
+) -> Result<(), DeclineReason> {
+    let users = users_of(sch, block)?;
+    let last = users.last().copied().unwrap_or(block);
+    let mut chain = chain_to(sch, last)?;
     let first = chain
         .iter()
         .copied()
         .find(|&b| is_reduction(sch.func(), b))
-        .ok_or(Declined::Pattern("no reduction"))?;
+        .ok_or(DeclineReason::Pattern("no reduction"))?;
     let rows = spatial_extents(sch.func(), first);
+    // What is reduced as a whole keeps one workgroup busy; what follows with more elements is for other rules.
+    let whole = |b: &BlockId| spatial_extents(sch.func(), *b).iter().all(Expr::is_one);
+    let last = match users.into_iter().rfind(whole) {
+        Some(end) if whole(&first) => {
+            chain = chain_to(sch, end)?;
+            end
+        }
+        _ => last,
+    };
     let same_rows = |&b: &BlockId| {
         let known = spatial_extents(sch.func(), b);
         let reduction = is_reduction(sch.func(), b);
@@ -33,16 +44,16 @@ pub(super) fn apply(
             && !(reduction && known.len() > rows.len())
     };
     if !chain.iter().all(same_rows) {
-        return Err(Declined::Pattern("the blocks do not share their rows"));
+        return Err(DeclineReason::Pattern("the blocks do not share their rows"));
     }
     let combine = |&b: &BlockId| !is_reduction(sch.func(), b) || is_associative(sch.func(), b);
     if !chain.iter().all(combine) {
-        return Err(Declined::Pattern(
+        return Err(DeclineReason::Pattern(
             "a reduction whose terms may not be combined in another order",
         ));
     }
     if along_rows(sch.func(), first).is_empty() {
-        return Err(Declined::Pattern("rows are not contiguous"));
+        return Err(DeclineReason::Pattern("rows are not contiguous"));
     }
     let share = Share {
         threads: threads(sch.func(), first, target),
@@ -52,13 +63,24 @@ pub(super) fn apply(
             1
         },
     };
-    let loops = sch.get_loops(last)?;
-    let (outer, inner) = loops.split_at(rows.len());
-    if outer.is_empty() && chain.len() > 1 {
-        return Err(Declined::Pattern("one row that several blocks share"));
+    if chain.iter().any(|&b| shares_inputs(sch.func(), b)) {
+        return Err(DeclineReason::Pattern(
+            "several results are made of the same inputs",
+        ));
     }
+    let loops = sch.get_loops(last)?;
+    let bindings = sch.func().blocks[last].bindings.iter().take(rows.len());
+    let (outer, inner) = loops.split_at(bindings.filter(|e| !is_fixed(e)).count());
     let row = match outer {
-        [] => None,
+        [] if chain.len() == 1 => None,
+        [] => {
+            let row = match inner.first() {
+                Some(&top) => sch.add_unit_loop(top)?,
+                None => sch.add_unit_loop(last)?,
+            };
+            sch.bind(row, ThreadAxis::BlockIdxX)?;
+            Some(row)
+        }
         _ => {
             let row = fuse_loops(sch, outer)?;
             sch.bind(row, ThreadAxis::BlockIdxX)?;
@@ -67,7 +89,7 @@ pub(super) fn apply(
     };
     over_threads(sch, last, inner, share)?;
     for &b in chain.iter().rev().filter(|&&b| b != last) {
-        let row = row.ok_or(Declined::Pattern("no rows"))?;
+        let row = row.ok_or(DeclineReason::Pattern("no rows"))?;
         sch.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
         let all = sch.get_loops(b)?;
         let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
@@ -93,14 +115,21 @@ fn over_threads(
     block: BlockId,
     loops: &[LoopId],
     share: Share,
-) -> Result<(), Declined> {
+) -> Result<(), DeclineReason> {
     if loops.is_empty() {
         return Ok(());
     }
     let Share { threads, repeat } = share;
+    let several = loops
+        .iter()
+        .filter(|&&l| !sch.func().loops[l].extent.is_one())
+        .count()
+        > 1;
     let fused = fuse_loops(sch, loops)?;
     let whole = sch.func().loops[fused].extent.as_int();
-    if !whole.is_some_and(|n| n % LANES == 0 && n >= threads * LANES) {
+    // A partial step of several dimensions is no region that could be copied.
+    let steps = |n: i64| n % LANES == 0 && (!several || n % (threads * LANES) == 0);
+    if !whole.is_some_and(|n| steps(n) && n >= threads * LANES) {
         if repeat == 1 || whole.is_some_and(|n| n < threads * repeat) {
             let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
             sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
@@ -131,8 +160,8 @@ fn over_threads(
 /// Elements of one load: 16 bytes of `f32`.
 const LANES: i64 = 4;
 
-/// The last of all blocks that use what a block computes, directly or not.
-fn end_of_chain(sch: &mut Schedule, block: BlockId) -> Result<BlockId, Declined> {
+/// The block and all that use what it computes, directly or not, in program order.
+fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
     let mut known = vec![block];
     let mut at = 0;
     while at < known.len() {
@@ -144,12 +173,11 @@ fn end_of_chain(sch: &mut Schedule, block: BlockId) -> Result<BlockId, Declined>
         at += 1;
     }
     let order = sch.func().child_blocks(Place::Block(sch.func().root));
-    let last = order.into_iter().rfind(|b| known.contains(b));
-    Ok(last.unwrap_or(block))
+    Ok(order.into_iter().filter(|b| known.contains(b)).collect())
 }
 
 /// The block and all producers of it, in program order.
-fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, Declined> {
+fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
     let mut chain = vec![block];
     let mut at = 0;
     while at < chain.len() {
@@ -165,8 +193,11 @@ fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, Declined
     chain.sort_by_key(|b| order.iter().position(|o| o == b));
     let fits = chain.iter().all(|&b| {
         let loops = func.loops_above(b.into());
+        let own = func.blocks[b].bindings.iter().filter(|e| !is_fixed(e));
+        let own: Vec<Option<&Var>> = own.map(Expr::as_var).collect();
+        let vars: Vec<Option<&Var>> = loops.iter().map(|&l| Some(&func.loops[l].var)).collect();
         !matches!(classify(func, b), Pattern::Other)
-            && loops.len() == func.blocks[b].iters.len()
+            && own == vars
             && loops
                 .iter()
                 .all(|&l| func.loops[l].kind == LoopKind::Serial)
@@ -174,10 +205,15 @@ fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, Declined
     if fits {
         Ok(chain)
     } else {
-        Err(Declined::Pattern(
+        Err(DeclineReason::Pattern(
             "a block of the chain is no reduction or spatial block in loops of its own",
         ))
     }
+}
+
+/// Whether what an iter variable is bound to needs no loop.
+fn is_fixed(binding: &Expr) -> bool {
+    binding.as_int().is_some()
 }
 
 fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {

@@ -1,10 +1,71 @@
-//! Prints arithmetic, with no more parentheses than Python needs.
+//! Expressions as text: TVM's, with no more parentheses than Python needs.
+//!
+//! The printer of `script` gives every variable a name of its own; `Display`, which is for messages, uses the names that
+//! variables were given. Its alternate form (`{:#}`) leaves out the types of constants and conversions between integers,
+//! which only a reader of programs needs.
 
-use super::namer::Namer;
-use super::value;
-use crate::ir::{Expr, ExprKind, External, ExternalType, Range};
+use std::fmt;
+
+use crate::ir::{Buffer, Expr, ExprKind, External, ExternalType, Range, Var};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
+
+/// What variables and buffers are called.
+pub(crate) trait Names {
+    /// The name of a variable.
+    fn var(&mut self, var: &Var) -> String;
+    /// The name of a buffer.
+    fn buffer(&mut self, buffer: &Buffer) -> String;
+    /// Names a variable that is defined until [`Names::leave`].
+    fn enter(&mut self, var: &Var) -> String;
+    /// Forgets the variable that was entered last.
+    fn leave(&mut self);
+    /// Whether integers are printed with their types.
+    fn types(&self) -> IntTypes;
+}
+
+/// Whether integers are printed with their types.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IntTypes {
+    /// `T.int64(3)`, `T.Cast("int64", i)`.
+    Shown,
+    /// `3`, `i`.
+    Hidden,
+}
+
+/// The names that variables and buffers were given.
+struct GivenNames(IntTypes);
+
+impl Names for GivenNames {
+    fn var(&mut self, var: &Var) -> String {
+        var.name().to_owned()
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) -> String {
+        buffer.name().to_owned()
+    }
+
+    fn enter(&mut self, var: &Var) -> String {
+        self.var(var)
+    }
+
+    fn leave(&mut self) {}
+
+    fn types(&self) -> IntTypes {
+        self.0
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types = if f.alternate() {
+            IntTypes::Hidden
+        } else {
+            IntTypes::Shown
+        };
+        f.write_str(&expr(&mut GivenNames(types), self))
+    }
+}
 
 /// How tightly an expression binds, loosest first (Python's table).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,19 +84,22 @@ enum Level {
 }
 
 /// The expression as text.
-pub(super) fn expr(namer: &mut Namer, e: &Expr) -> String {
-    with_level(namer, e).0
+pub(crate) fn expr(names: &mut impl Names, e: &Expr) -> String {
+    with_level(names, e).0
 }
 
 /// The expressions with commas between them.
-pub(super) fn list<'e>(namer: &mut Namer, exprs: impl IntoIterator<Item = &'e Expr>) -> String {
-    let all: Vec<String> = exprs.into_iter().map(|e| expr(namer, e)).collect();
+pub(crate) fn list<'e>(
+    names: &mut impl Names,
+    exprs: impl IntoIterator<Item = &'e Expr>,
+) -> String {
+    let all: Vec<String> = exprs.into_iter().map(|e| expr(names, e)).collect();
     all.join(", ")
 }
 
 /// A tuple, as of a shape; the integers of a shape are printed without their type.
-pub(super) fn shape(namer: &mut Namer, dims: &[Expr]) -> String {
-    let dims: Vec<String> = dims.iter().map(|dim| dim_text(namer, dim)).collect();
+pub(crate) fn shape(names: &mut impl Names, dims: &[Expr]) -> String {
+    let dims: Vec<String> = dims.iter().map(|dim| dim_text(names, dim)).collect();
     match &dims[..] {
         [one] => format!("({one},)"),
         many => format!("({})", many.join(", ")),
@@ -43,15 +107,15 @@ pub(super) fn shape(namer: &mut Namer, dims: &[Expr]) -> String {
 }
 
 /// An extent of a shape.
-fn dim_text(namer: &mut Namer, dim: &Expr) -> String {
+fn dim_text(names: &mut impl Names, dim: &Expr) -> String {
     match dim.as_int() {
         Some(value) if dim.dtype() == DType::I64 => value.to_string(),
-        _ => expr(namer, dim),
+        _ => expr(names, dim),
     }
 }
 
 /// Indices of an access.
-pub(super) fn indices(namer: &mut Namer, indices: &[Expr]) -> String {
+pub(crate) fn indices(names: &mut impl Names, indices: &[Expr]) -> String {
     if indices.is_empty() {
         return "()".to_owned();
     }
@@ -64,25 +128,25 @@ pub(super) fn indices(namer: &mut Namer, indices: &[Expr]) -> String {
                 lanes,
             } if stride.is_one() => {
                 let end = end_of(base, &Expr::constant((*lanes).into(), base.dtype()));
-                format!("{}:{}", expr(namer, base), expr(namer, &end))
+                format!("{}:{}", expr(names, base), expr(names, &end))
             }
-            _ => expr(namer, index),
+            _ => expr(names, index),
         })
         .collect();
     all.join(", ")
 }
 
 /// One dimension of a region: a point, or `min:end`.
-pub(super) fn range(namer: &mut Namer, range: &Range) -> String {
+pub(crate) fn range(names: &mut impl Names, range: &Range) -> String {
     if range.extent.is_one() {
-        return expr(namer, &range.min);
+        return expr(names, &range.min);
     }
     let end = end_of(&range.min, &range.extent);
-    format!("{}:{}", expr(namer, &range.min), expr(namer, &end))
+    format!("{}:{}", expr(names, &range.min), expr(names, &end))
 }
 
 /// `min + extent`, in the form that is read back as these two.
-pub(super) fn end_of(min: &Expr, extent: &Expr) -> Expr {
+pub(crate) fn end_of(min: &Expr, extent: &Expr) -> Expr {
     match (min.as_int(), extent.as_int()) {
         (Some(0), _) => extent.clone(),
         _ if let Some((end, start)) = extent.as_binary(BinOp::Sub)
@@ -95,48 +159,58 @@ pub(super) fn end_of(min: &Expr, extent: &Expr) -> Expr {
     }
 }
 
-fn with_level(namer: &mut Namer, e: &Expr) -> (String, Level) {
+fn with_level(names: &mut impl Names, e: &Expr) -> (String, Level) {
     let atom = |text: String| (text, Level::Atom);
     match e.kind() {
-        ExprKind::Int(value) => atom(int(*value, e.dtype())),
+        ExprKind::Int(value) => match names.types() {
+            IntTypes::Hidden if !e.dtype().is_bool() => atom(value.to_string()),
+            _ => atom(int(*value, e.dtype())),
+        },
         ExprKind::Float(value) => atom(float(*value, e.dtype())),
-        ExprKind::Var(var) => atom(namer.var(var)),
-        ExprKind::Cast(value) => atom(format!("T.Cast(\"{}\", {})", e.dtype(), expr(namer, value))),
-        ExprKind::Binary(op, a, b) => binary(namer, *op, a, b),
+        ExprKind::Var(var) => atom(names.var(var)),
+        ExprKind::Cast(value)
+            if names.types() == IntTypes::Hidden
+                && value.dtype().is_int()
+                && e.dtype().is_int() =>
+        {
+            with_level(names, value)
+        }
+        ExprKind::Cast(value) => atom(format!("T.Cast(\"{}\", {})", e.dtype(), expr(names, value))),
+        ExprKind::Binary(op, a, b) => binary(names, *op, a, b),
         ExprKind::Not(value) => (
-            format!("not {}", at_least(namer, value, Level::Not)),
+            format!("not {}", at_least(names, value, Level::Not)),
             Level::Not,
         ),
-        ExprKind::Select(c, a, b) => atom(format!("T.Select({})", list(namer, [c, a, b]))),
+        ExprKind::Select(c, a, b) => atom(format!("T.Select({})", list(names, [c, a, b]))),
         ExprKind::IfThenElse(c, a, b) => {
-            atom(format!("T.if_then_else({})", list(namer, [c, a, b])))
+            atom(format!("T.if_then_else({})", list(names, [c, a, b])))
         }
         ExprKind::Load(buffer, at) => {
-            let name = namer.buffer(buffer);
-            atom(format!("{name}[{}]", indices(namer, at)))
+            let name = names.buffer(buffer);
+            atom(format!("{name}[{}]", indices(names, at)))
         }
         ExprKind::Ramp {
             base,
             stride,
             lanes,
-        } => atom(format!("T.Ramp({}, {lanes})", list(namer, [base, stride]))),
+        } => atom(format!("T.Ramp({}, {lanes})", list(names, [base, stride]))),
         ExprKind::Broadcast(value, lanes) => {
-            atom(format!("T.Broadcast({}, {lanes})", expr(namer, value)))
+            atom(format!("T.Broadcast({}, {lanes})", expr(names, value)))
         }
-        ExprKind::Call(intrin, args) => atom(format!("T.{}({})", intrin.name(), list(namer, args))),
+        ExprKind::Call(intrin, args) => atom(format!("T.{}({})", intrin.name(), list(names, args))),
         ExprKind::Reinterpret(value) => atom(format!(
             "T.reinterpret(\"{}\", {})",
             e.dtype(),
-            expr(namer, value)
+            expr(names, value)
         )),
         ExprKind::External(external, args) => {
             if let (External::CallFunction, Some((name, args))) = (*external, args.split_first())
                 && let ExprKind::Str(name) = name.kind()
             {
-                return atom(format!("Module.{name}({})", list(namer, args)));
+                return atom(format!("Module.{name}({})", list(names, args)));
             }
             let written = format!("\"{}\"", e.dtype());
-            let mut all: Vec<String> = args.iter().map(|arg| expr(namer, arg)).collect();
+            let mut all: Vec<String> = args.iter().map(|arg| expr(names, arg)).collect();
             match external.result() {
                 ExternalType::Written => all.insert(0, written),
                 ExternalType::WrittenLast => all.push(written),
@@ -144,22 +218,21 @@ fn with_level(namer: &mut Namer, e: &Expr) -> (String, Level) {
             }
             atom(format!("T.{}({})", external.name(), all.join(", ")))
         }
-        ExprKind::Str(text) => atom(value::string(text)),
-        ExprKind::Data(buffer) => atom(format!("{}.data", namer.buffer(buffer))),
+        ExprKind::Str(text) => atom(string(text)),
+        ExprKind::Data(buffer) => atom(format!("{}.data", names.buffer(buffer))),
         ExprKind::Let { var, value, body } => {
-            let value = expr(namer, value);
-            namer.push();
-            let name = namer.define_var(var);
-            let body = expr(namer, body);
-            namer.pop();
+            let value = expr(names, value);
+            let name = names.enter(var);
+            let body = expr(names, body);
+            names.leave();
             atom(format!("T.Let({body}, where={{{name}: {value}}})"))
         }
     }
 }
 
 /// The expression, in parentheses if it binds less tightly than `level`.
-fn at_least(namer: &mut Namer, e: &Expr, level: Level) -> String {
-    let (text, own) = with_level(namer, e);
+fn at_least(names: &mut impl Names, e: &Expr, level: Level) -> String {
+    let (text, own) = with_level(names, e);
     if own < level {
         format!("({text})")
     } else {
@@ -167,7 +240,7 @@ fn at_least(namer: &mut Namer, e: &Expr, level: Level) -> String {
     }
 }
 
-fn binary(namer: &mut Namer, op: BinOp, a: &Expr, b: &Expr) -> (String, Level) {
+fn binary(names: &mut impl Names, op: BinOp, a: &Expr, b: &Expr) -> (String, Level) {
     let constant = |e: &Expr| matches!(e.kind(), ExprKind::Int(_) | ExprKind::Float(_));
     // Python computes on constants itself, and has no operator that divides integers towards zero.
     let truncates =
@@ -175,7 +248,7 @@ fn binary(namer: &mut Namer, op: BinOp, a: &Expr, b: &Expr) -> (String, Level) {
     let Some((symbol, level)) = operator(op).filter(|_| !(truncates || constant(a) && constant(b)))
     else {
         return (
-            format!("T.{}({})", function(op), list(namer, [a, b])),
+            format!("T.{}({})", function(op), list(names, [a, b])),
             Level::Atom,
         );
     };
@@ -190,8 +263,8 @@ fn binary(namer: &mut Namer, op: BinOp, a: &Expr, b: &Expr) -> (String, Level) {
         level
     };
     let (a, b) = (
-        at_least(namer, a, left_level),
-        at_least(namer, b, right_level),
+        at_least(names, a, left_level),
+        at_least(names, b, right_level),
     );
     (format!("{a} {symbol} {b}"), level)
 }
@@ -275,7 +348,7 @@ fn int(value: i64, dtype: DType) -> String {
 }
 
 /// A typed float constant.
-pub(super) fn float(value: f64, dtype: DType) -> String {
+pub(crate) fn float(value: f64, dtype: DType) -> String {
     let number = if value.is_nan() {
         "\"nan\"".to_owned()
     } else if value.is_infinite() {
@@ -297,5 +370,58 @@ fn float_literal(value: f64, scalar: ScalarType) -> String {
         // The value is exactly an f32 for these, so the shortest form for f32 gives it back.
         ScalarType::F16 | ScalarType::BF16 | ScalarType::F32 => format!("{:?}", value as f32),
         _ => format!("{value:?}"),
+    }
+}
+
+/// A Python string literal.
+pub(crate) fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_leave_out_the_types_of_integers() {
+        let n = Var::new("n", DType::I64);
+        let i = Var::new("i", DType::I32);
+        let e = (n.expr() + 1) * 2 - i.expr().cast(DType::I64);
+        assert_eq!(
+            e.to_string(),
+            "(n + T.int64(1)) * T.int64(2) - T.Cast(\"int64\", i)"
+        );
+        assert_eq!(format!("{e:#}"), "(n + 1) * 2 - i");
+        let x = Expr::float(2.0, DType::F32);
+        assert_eq!(
+            format!("{:#}", i.expr().cast(DType::F32) * x),
+            "T.Cast(\"float32\", i) * T.float32(2)"
+        );
+    }
+
+    #[test]
+    fn parentheses_keep_the_tree() {
+        let [a, b, c] = ["a", "b", "c"].map(|name| Var::new(name, DType::I64).expr());
+        let text = |e: Expr| e.to_string();
+        assert_eq!(text(&a - (&b - &c)), "a - (b - c)");
+        assert_eq!(text((&a - &b) - &c), "a - b - c");
+        assert_eq!(text((&a + &b).floor_div(c.clone())), "(a + b) // c");
+        assert_eq!(
+            text(a.lt(b.clone()).and(b.lt(c.clone())).not()),
+            "not (a < b and b < c)"
+        );
     }
 }

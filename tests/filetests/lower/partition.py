@@ -1,0 +1,38 @@
+# test: lower
+# target: cpu
+# A partial tile is split off, so that the other tiles run without a condition.
+
+@T.prim_func
+def scale(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for io in T.parallel((n + 15) // 16):
+        for ii in range(16):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, io * 16 + ii)
+                T.where(io * 16 + ii < n)
+                Y[vi] = X[vi] * T.float32(2)
+
+# expect-listing:
+# func scale(n)
+#   param 0 x: float32[n]
+#   param 1 y: float32[n] written
+#
+# kernel scale  # Y
+#   scalar size.0: int64 = n // 16
+#   scalar size.3: int64 = ((n % 16) + 15) // 16
+#   scalar size.5: int64 = n % 16
+#   scalar n: int64 = n
+#   array X: float32, n elements, global read param 0
+#   array Y: float32, n elements, global write param 1
+#   cost 0 + n flop, (0 + (n * 4)) + (n * 4) bytes; accesses proved
+#   parallel for io.1 from 0, size.0 times:
+#     for ii.2 from 0, 16 times:
+#       Y[(io.1 * 16) + ii.2] = X[(io.1 * 16) + ii.2] * 2.0
+#   for io.4 from 0, size.3 times:
+#     for ii.6 from 0, size.5 times:
+#       Y[(size.0 * 16) + ii.6] = X[(size.0 * 16) + ii.6] * 2.0
+#     for ii.7 from 0, 16 - size.5 times:
+#       if ((size.0 * 16) + (ii.7 + size.5)) < n:
+#         Y[n + ii.7] = X[n + ii.7] * 2.0

@@ -1,0 +1,125 @@
+//! Every program has kernels on every target without a schedule of its own, and they compute what the interpreter computes.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+
+use weftile::ir::{LoopKind, Module, PrimFunc, verify};
+use weftile::kernel::{CpuTarget, GpuClass, GpuTarget, LoweredFunc, Target};
+use weftile::lower::{LowerError, LowerProblem, lower};
+use weftile::sched::rules::{self, Scheduled};
+use weftile::script;
+
+use crate::data::data_dir;
+use crate::differential;
+
+/// The CPU, and GPUs for which the rules differ; lavapipe, which is one of the software adapters, ends long loops.
+fn targets() -> Vec<(String, Target)> {
+    let classes = [GpuClass::Nvidia, GpuClass::Software, GpuClass::Unknown];
+    let gpu = |class| {
+        let target = GpuTarget {
+            class,
+            f16: true,
+            max_loop_passes: (class == GpuClass::Software).then_some(65_535),
+            ..GpuTarget::default()
+        };
+        (format!("{class:?}"), Target::Gpu(target))
+    };
+    let cpu = Target::Cpu(CpuTarget {
+        threads: 2,
+        f32_lanes: 4,
+        fma: true,
+    });
+    let gpus = classes.into_iter().map(gpu);
+    gpus.chain([("CPU".to_owned(), cpu)]).collect()
+}
+
+/// The program as the default rules schedule it, and its kernels.
+fn choose(func: &PrimFunc, target: &Target) -> (Scheduled, Result<LoweredFunc, LowerError>) {
+    rules::choose(func, target, |func| lower(func, target))
+}
+
+/// Whether the device cannot run the program in any schedule: it lacks a type, or ends the loops of what has one thread.
+fn is_beyond(problem: &LowerProblem, scheduled: &Scheduled) -> bool {
+    match problem {
+        LowerProblem::WideType { .. } | LowerProblem::DType { .. } => true,
+        LowerProblem::LongLoops { .. } => scheduled.rules.contains(&"serial"),
+        _ => false,
+    }
+}
+
+/// The texts of recorded programs: these fields of the cases of a corpus, each once.
+fn recorded(corpus: &str, fields: &[&str]) -> BTreeSet<String> {
+    let Some(dir) = data_dir(corpus) else {
+        return BTreeSet::new();
+    };
+    let path = dir.join(corpus).join("cases.jsonl.gz");
+    let file = std::fs::File::open(path).expect("the corpus is there");
+    let mut lines = String::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut lines)
+        .expect("gzip");
+    let texts = lines.lines().flat_map(|line| {
+        let case: serde_json::Value = serde_json::from_str(line).expect("json");
+        let texts = fields.iter().filter_map(|field| case[field].as_str());
+        texts.map(str::to_owned).collect::<Vec<_>>()
+    });
+    texts.collect()
+}
+
+/// The loop programs of a text that are well formed and that nobody has scheduled; none of a text that is no module.
+fn programs(text: &str) -> Vec<PrimFunc> {
+    let module = script::parse("case.py", text).unwrap_or_else(|_| Module::default());
+    let unscheduled = |func: &&PrimFunc| {
+        let mut loops = func.loops.iter();
+        loops.all(|(_, l)| l.kind == LoopKind::Serial)
+    };
+    let funcs = module.prim_funcs().map(|(_, func)| func);
+    funcs
+        .filter(|func| verify::prim_func(func).is_ok())
+        .filter(unscheduled)
+        .cloned()
+        .collect()
+}
+
+/// Lowers each program for each target, and fails with those that have no kernels.
+#[track_caller]
+fn all_lower(texts: impl IntoIterator<Item = String>, least: usize) {
+    let targets = targets();
+    let mut failures = vec![];
+    let mut count = 0;
+    for func in texts.into_iter().flat_map(|text| programs(&text)) {
+        count += 1;
+        for (name, target) in &targets {
+            let (scheduled, lowered) = choose(&func, target);
+            if let Err(error) = lowered
+                && !is_beyond(&error.problem, &scheduled)
+            {
+                let func = scheduled.schedule.func();
+                let declined = scheduled.declined.iter().map(|d| format!("{d}\n"));
+                let declined: String = declined.collect();
+                failures.push(format!("{name}: {}{declined}", error.render(func)));
+            }
+        }
+    }
+    crate::script::report(&failures, count);
+    assert!(count >= least, "only {count} programs");
+}
+
+#[test]
+fn programs_of_the_schedule_corpus_lower_everywhere() {
+    let texts = recorded("tvm-schedule-corpus", &["before", "after"]);
+    let least = if texts.is_empty() { 0 } else { 600 };
+    all_lower(texts, least);
+}
+
+#[test]
+fn programs_of_the_relax_corpus_lower_everywhere() {
+    let texts = recorded("tvm-relax-corpus", &["source", "before", "after"]);
+    let least = if texts.is_empty() { 0 } else { 30 };
+    all_lower(texts, least);
+}
+
+#[test]
+fn generated_programs_lower_everywhere() {
+    all_lower((0..64).map(differential::program), 64);
+}

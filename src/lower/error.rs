@@ -286,15 +286,17 @@ pub enum LowerProblem {
         /// The view.
         view: String,
     },
-    /// A view of a part of a buffer with a layout of its own, which no address of that buffer is known for.
+    /// A view of a region that says it is laid out in another way.
     #[error(
-        "`{view}` has strides of its own over a part of `{source_buffer}`, which is not in order of memory"
+        "`{view}` has the stride or offset {said:#}, but the region that it views has {value:#}"
     )]
-    StridedView {
+    ViewLayout {
         /// The view.
         view: String,
-        /// What it is a part of.
-        source_buffer: String,
+        /// What it says.
+        said: Expr,
+        /// What the region has.
+        value: Expr,
     },
 }
 

@@ -21,6 +21,7 @@ mod error;
 mod exchange;
 mod hoist;
 mod host;
+mod jumps;
 mod loop_passes;
 mod narrow;
 mod nest;
@@ -33,6 +34,7 @@ mod speculate;
 mod storage;
 mod tail;
 mod thread_reduce;
+mod view;
 mod widen;
 
 #[cfg(test)]

@@ -5,13 +5,15 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
+use super::jumps::State;
 use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
+use super::view::View;
 use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, LowerProblem, empty_sum, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc,
+    BlockId, Buffer, Expr, ExprKind, IterKind, Jump, LoopId, LoopKind, Param, Place, PrimFunc,
     Range, Stmt, ThreadAxis, Var,
 };
 use crate::tensor::DType;
@@ -39,7 +41,9 @@ pub(super) struct Unblock<'a> {
     pub(super) launch: bool,
     /// Values of block iters and loops bound to the launch.
     pub(super) map: HashMap<Var, Expr>,
-    views: HashMap<Buffer, BufferRegion>,
+    views: HashMap<Buffer, View>,
+    /// The state of the loop around here, if it has jumps.
+    state: Option<State>,
     pub(super) analyzer: Analyzer,
     pub(super) nest: Nest,
     pub(super) bound: AxisSet,
@@ -62,6 +66,7 @@ impl<'a> Unblock<'a> {
             launch,
             map: HashMap::new(),
             views: HashMap::new(),
+            state: None,
             analyzer,
             nest: Nest {
                 body: vec![],
@@ -121,109 +126,140 @@ impl<'a> Unblock<'a> {
         self.analyzer.simplify(&widen(&self.expr(e)))
     }
 
-    /// The buffer that owns the elements, and the indices there. A view, which may be one of a view, has the trailing
-    /// dimensions of its region: the verifier has seen to that.
+    /// The buffer that owns the elements, and the indices there. A view may be one of a view.
     fn through_view(&self, buffer: &Buffer, mut indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
         let mut owner = buffer;
         while let Some(view) = self.views.get(owner) {
-            let (dropped, kept) = view.region.split_at(view.region.len() - indices.len());
-            let inner = kept.iter().zip(indices).map(|(r, i)| &r.min + i);
-            indices = dropped.iter().map(|r| r.min.clone()).chain(inner).collect();
-            owner = &view.buffer;
+            indices = view.indices(indices);
+            owner = view.source();
         }
         (owner.clone(), indices)
     }
 
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, LowerError> {
         let mut out = Vec::new();
-        for stmt in stmts {
-            match stmt {
-                Stmt::Loop(id) => out.extend(self.loop_(*id)?),
-                Stmt::Block(id) => out.extend(self.block(*id)?),
-                Stmt::Store {
-                    buffer,
-                    indices,
-                    value,
-                } => {
-                    let indices = indices.iter().map(|i| self.index(i)).collect();
-                    let (buffer, indices) = self.through_view(buffer, indices);
-                    out.push(Node::Store {
-                        buffer,
-                        indices,
-                        value: self.expr(value),
-                        axes: self.bound,
-                    });
+        for (at, stmt) in stmts.iter().enumerate() {
+            self.stmt(stmt, &mut out)?;
+            if let Some(state) = self.state.clone()
+                && self.func.jump_out(std::slice::from_ref(stmt)).is_some()
+            {
+                let rest = self.stmts(&stmts[at + 1..])?;
+                if !rest.is_empty() {
+                    out.push(state.unless_jumped(rest));
                 }
-                Stmt::Let { var, value, body } => {
-                    let value = self.expr(value);
-                    let var = if value.is_data() && !is_index(&value) {
-                        let data = Var::data(var.name(), var.dtype());
-                        self.map.insert(var.clone(), data.expr());
-                        data
-                    } else {
-                        var.clone()
-                    };
-                    let body = self.stmts(body)?;
-                    out.push(Node::Let { var, value, body });
-                }
-                Stmt::If {
-                    cond,
-                    then,
-                    otherwise,
-                } => {
-                    let cond = self.expr(cond);
-                    match cond.as_bool() {
-                        // The other side may not even be valid: it may index before the start of a buffer.
-                        Some(taken) => {
-                            out.extend(self.stmts(if taken { then } else { otherwise })?)
-                        }
-                        None => out.push(Node::If {
-                            cond,
-                            then: self.stmts(then)?,
-                            otherwise: self.stmts(otherwise)?,
-                        }),
-                    }
-                }
-                Stmt::While { cond, body } => out.push(Node::While {
-                    cond: self.expr(cond),
-                    body: self.stmts(body)?,
-                }),
-                // Both say something about the program but compute nothing.
-                Stmt::Assert {
-                    cond: _,
-                    message: _,
-                }
-                | Stmt::Evaluate(_) => {}
-                Stmt::Attr {
-                    node: _,
-                    key: _,
-                    value: _,
-                    body,
-                } => out.extend(self.stmts(body)?),
-                Stmt::View {
-                    buffer,
-                    memory: _,
-                    body: _,
-                } => {
-                    let view = buffer.name().to_owned();
-                    return Err(LowerProblem::AddressView { view }.into());
-                }
-                Stmt::Break => return Err(LowerProblem::Jump { statement: "break" }.into()),
-                Stmt::Continue => {
-                    return Err(LowerProblem::Jump {
-                        statement: "continue",
-                    }
-                    .into());
-                }
-                Stmt::Return(_) => {
-                    return Err(LowerProblem::Jump {
-                        statement: "return",
-                    }
-                    .into());
-                }
+                break;
             }
         }
         Ok(out)
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, out: &mut Vec<Node>) -> Result<(), LowerError> {
+        match stmt {
+            Stmt::Loop(id) => out.extend(self.loop_(*id)?),
+            Stmt::Block(id) => out.extend(self.block(*id)?),
+            Stmt::Store {
+                buffer,
+                indices,
+                value,
+            } => {
+                let indices = indices.iter().map(|i| self.index(i)).collect();
+                let (buffer, indices) = self.through_view(buffer, indices);
+                out.push(Node::Store {
+                    buffer,
+                    indices,
+                    value: self.expr(value),
+                    axes: self.bound,
+                });
+            }
+            Stmt::Let { var, value, body } => {
+                let value = self.expr(value);
+                let var = if value.is_data() && !is_index(&value) {
+                    let data = Var::data(var.name(), var.dtype());
+                    self.map.insert(var.clone(), data.expr());
+                    data
+                } else {
+                    self.map.insert(var.clone(), var.expr());
+                    var.clone()
+                };
+                let body = self.stmts(body)?;
+                out.push(Node::Let { var, value, body });
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let cond = self.expr(cond);
+                match cond.as_bool() {
+                    // The other side may not even be valid: it may index before the start of a buffer.
+                    Some(taken) => out.extend(self.stmts(if taken { then } else { otherwise })?),
+                    None => out.push(Node::If {
+                        cond,
+                        then: self.stmts(then)?,
+                        otherwise: self.stmts(otherwise)?,
+                    }),
+                }
+            }
+            Stmt::While { cond, body } => {
+                let (state, body) = self.iteration(body, |this, body| this.stmts(body))?;
+                let cond = self.expr(cond);
+                out.extend(state.iter().filter_map(State::before));
+                let cond = state.iter().fold(cond, |cond, state| state.condition(cond));
+                out.push(Node::While { cond, body });
+            }
+            // Both say something about the program but compute nothing.
+            Stmt::Assert {
+                cond: _,
+                message: _,
+            }
+            | Stmt::Evaluate(_) => {}
+            Stmt::Attr {
+                node: _,
+                key: _,
+                value: _,
+                body,
+            } => out.extend(self.stmts(body)?),
+            Stmt::View {
+                buffer,
+                memory,
+                body,
+            } => {
+                let view = View::of_memory(self, buffer, memory)?;
+                self.views.insert(buffer.clone(), view);
+                out.extend(self.stmts(body)?);
+            }
+            Stmt::Break => out.push(self.jump(Jump::Break, "break")?),
+            Stmt::Continue => out.push(self.jump(Jump::Continue, "continue")?),
+            Stmt::Return(_) => {
+                let statement = "return";
+                return Err(LowerProblem::Jump { statement }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn jump(&self, jump: Jump, statement: &'static str) -> Result<Node, LowerError> {
+        let state = self.state.as_ref();
+        let outside = || LowerProblem::Jump { statement };
+        Ok(state.ok_or_else(outside)?.jump(jump))
+    }
+
+    /// The body of a loop whose own jumps end its iterations, and the state that they leave.
+    fn iteration(
+        &mut self,
+        body: &[Stmt],
+        inside: impl FnOnce(&mut Self, &[Stmt]) -> Result<Vec<Node>, LowerError>,
+    ) -> Result<(Option<State>, Vec<Node>), LowerError> {
+        let state = self.func.jump_out(body).map(State::new);
+        let outer = std::mem::replace(&mut self.state, state.clone());
+        let nodes = inside(self, body);
+        self.state = outer;
+        let mut nodes = nodes?;
+        if let Some(state) = &state {
+            self.nest.added.push((state.memory().clone(), Home::Local));
+            nodes = state.iteration(nodes);
+        }
+        Ok((state, nodes))
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Vec<Node>, LowerError> {
@@ -247,6 +283,11 @@ impl<'a> Unblock<'a> {
         let l = &func.loops[id];
         let (min, extent) = (self.index(&l.min), self.index(&l.extent));
         let body = func.tree.body(id);
+        let in_order = matches!(l.kind, LoopKind::Serial | LoopKind::Unrolled);
+        if func.jump_out(body) == Some(Jump::Break) && !in_order && !extent.is_one() {
+            let statement = "break";
+            return Err(LowerError::from(LowerProblem::Jump { statement }).or_at(&[id.into()]));
+        }
         if let LoopKind::ThreadBinding(axis) = l.kind
             && self.launch
             && (axis.is_block() || axis.is_thread())
@@ -263,14 +304,16 @@ impl<'a> Unblock<'a> {
             let before = self.bound;
             self.bound = before.with(axis);
             self.axis_loops.push((axis, id));
-            let nodes = inside(self, body);
+            let nodes = self.iteration(body, inside);
             self.axis_loops.pop();
             self.bound = before;
-            return nodes;
+            return Ok(nodes?.1);
         }
         if extent.is_one() {
             self.map.insert(l.var.clone(), min.cast(l.var.dtype()));
-            return inside(self, body);
+            let (state, nodes) = self.iteration(body, inside)?;
+            let before = state.iter().filter_map(State::before);
+            return Ok(before.chain(nodes).collect());
         }
         let range = Range {
             min: min.clone(),
@@ -284,9 +327,10 @@ impl<'a> Unblock<'a> {
         let before = self.host_loop.clone();
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
-        let nodes = inside(self, body);
+        let nodes = self.iteration(body, inside);
         self.host_loop = before;
         self.analyzer = outside;
+        let (state, body) = nodes?;
         let kind = match l.kind {
             // Virtual threads interleave; one after the other is one of their orders.
             LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
@@ -295,13 +339,15 @@ impl<'a> Unblock<'a> {
             LoopKind::ThreadBinding(_) => LoopKind::Serial,
             kind => kind,
         };
-        Ok(vec![Node::For {
+        let before = state.iter().filter_map(State::before);
+        let whole = Node::For {
             var,
             min,
             extent,
             kind,
-            body: nodes?,
-        }])
+            body,
+        };
+        Ok(before.chain([whole]).collect())
     }
 
     /// A loop inside another one of the same axis: each iteration of the outer one is to run it whole, but a thread runs one
@@ -370,8 +416,27 @@ impl<'a> Unblock<'a> {
             .filter(|(iter, _)| iter.kind != IterKind::Spatial)
             .flat_map(|(_, binding)| self.expr(binding).free_vars())
             .collect();
+        if func.jump_out(func.tree.body(id)).is_some() {
+            return Ok(branch(predicate, nodes));
+        }
         let needed = speculate::run_past_the_end(self, id, &mut nodes, &predicate, &reduce_vars);
         Ok(branch(needed, nodes))
+    }
+
+    /// Gives a variable that only a view names its value.
+    pub(super) fn name(&mut self, name: &Expr, value: &Expr) {
+        let is_given = |var: &Var| {
+            let given = self.func.params.iter().any(|param| match param {
+                Param::Scalar(scalar) => scalar == var,
+                Param::Buffer { handle: _, buffer } => buffer.shape().iter().any(|e| e.uses(var)),
+            });
+            given || self.map.contains_key(var)
+        };
+        if let Some(var) = name.as_var()
+            && !is_given(var)
+        {
+            self.map.insert(var.clone(), value.cast(var.dtype()));
+        }
     }
 
     /// Gives the iter variables of a block their values and its views their sources.
@@ -382,27 +447,8 @@ impl<'a> Unblock<'a> {
             self.map.insert(iter.var.clone(), value);
         }
         for view in &block.match_buffers {
-            if !view.buffer.node().strides.is_empty() || view.buffer.node().elem_offset.is_some() {
-                let problem = LowerProblem::StridedView {
-                    view: view.buffer.name().to_owned(),
-                    source_buffer: view.source.buffer.name().to_owned(),
-                };
-                return Err(LowerError::from(problem).or_at(&[id.into()]));
-            }
-            let region = view
-                .source
-                .region
-                .iter()
-                .map(|r| Range {
-                    min: self.index(&r.min),
-                    extent: self.index(&r.extent),
-                })
-                .collect();
-            let source = BufferRegion {
-                buffer: view.source.buffer.clone(),
-                region,
-            };
-            self.views.insert(view.buffer.clone(), source);
+            let placed = View::of_region(self, view).map_err(|error| error.or_at(&[id.into()]))?;
+            self.views.insert(view.buffer.clone(), placed);
         }
         Ok(())
     }

@@ -109,6 +109,7 @@ fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
                 views.insert(view.buffer.clone(), view.source.buffer.clone());
             }
         }
+        views_in(func.tree.body(at), &mut views);
     });
     func.tree.walk(root, &mut |at| {
         let mut used = Vec::new();
@@ -128,6 +129,18 @@ fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
         }
     });
     users
+}
+
+/// The views that statements declare, and whose memory they view.
+fn views_in(stmts: &[Stmt], out: &mut HashMap<Buffer, Buffer>) {
+    for stmt in stmts {
+        if let Stmt::View { buffer, memory, .. } = stmt
+            && let ExprKind::Data(source) = memory.kind()
+        {
+            out.insert(buffer.clone(), source.clone());
+        }
+        stmt.nested().into_iter().for_each(|s| views_in(s, out));
+    }
 }
 
 fn buffers_in(stmts: &[Stmt], out: &mut Vec<Buffer>) {

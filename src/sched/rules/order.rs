@@ -35,8 +35,11 @@ pub(super) fn ordered(func: &PrimFunc, stmt: &Stmt) -> Option<&'static str> {
     None
 }
 
-/// Whether loops around a block repeat it.
+/// Whether loops around a block repeat it, or it ends them.
 fn single(func: &PrimFunc, block: BlockId) -> Option<&'static str> {
+    if func.jump_out(func.tree.body(block)).is_some() {
+        return Some("it leaves its loops early");
+    }
     let repeats = |l: crate::ir::LoopId| {
         let l = &func.loops[l];
         !l.extent.is_one()
@@ -59,7 +62,14 @@ fn written(func: &PrimFunc, block: BlockId) -> impl Iterator<Item = &Buffer> {
 fn stores_outside_blocks(func: &PrimFunc, place: Place) -> bool {
     fn stores(stmts: &[Stmt]) -> bool {
         stmts.iter().any(|stmt| {
-            let here = matches!(stmt, Stmt::Store { .. } | Stmt::While { .. });
+            let here = matches!(
+                stmt,
+                Stmt::Store { .. }
+                    | Stmt::While { .. }
+                    | Stmt::Break
+                    | Stmt::Continue
+                    | Stmt::Return(_)
+            );
             here || stmt.nested().into_iter().any(|inner| stores(inner))
         })
     }

@@ -11,6 +11,7 @@ mod networks;
 mod quantize;
 mod rearrange;
 mod reduce;
+mod refused;
 mod scan_sort;
 mod scatter;
 mod select;

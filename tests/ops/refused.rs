@@ -1,0 +1,65 @@
+//! Attributes and operands that operators refuse, each with what the error says.
+
+use weftile::kernel::Target;
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::{codegen_cpu, script};
+
+/// What is said of a call that is not taken: by the parser, which infers types, or by the compiler.
+fn refusal(params: &str, call: &str) -> String {
+    let text = format!(
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main({params}):\n        with R.dataflow():\n            \
+         gv = {call}\n            R.output(gv)\n        return gv\n"
+    );
+    let module = match script::parse("refused.py", &text) {
+        Ok(module) => module,
+        Err(error) => return error.to_string(),
+    };
+    let target = Target::Cpu(codegen_cpu::host_target(1));
+    match compile(&module, &CompileOptions::new(target)) {
+        Ok(_) => format!("{call} was taken"),
+        Err(error) => error.to_string(),
+    }
+}
+
+const X: &str = "x: R.Tensor((4, 6), \"float32\")";
+
+#[test]
+fn attributes_are_honoured_or_refused() {
+    let faults: Vec<String> = [
+        (X, "R.flip(x, axis=2)", "axis"),
+        (X, "R.squeeze(x, axis=[0])", "extent"),
+        ("x: R.Tensor((\"n\", 6), \"float32\")", "R.squeeze(x, axis=[0])", "known to be 1"),
+        (X, "R.tile(x, [-1])", "repeats"),
+        (X, "R.repeat(x, -2, axis=0)", "repeats"),
+        (X, "R.roll(x, [1, 2], axis=[0])", "shift"),
+        (X, "R.split(x, 0, axis=0)", "indices_or_sections"),
+        (X, "R.topk(x, k=7)", "attribute k"),
+        (X, "R.topk(x, ret_type=\"all\")", "one of \"both\""),
+        (X, "R.median(x, axis=[0, 1])", "axis"),
+        (X, "R.quantize(x, R.const(1.0, \"float32\"), R.const(0, \"int8\"), out_dtype=\"float16\")", "out_dtype"),
+        (X, "R.einsum((x,), subscripts=\"...j->j\")", "subscripts"),
+        (X, "R.einsum((x,), subscripts=\"ijk->i\")", "a dimension for each letter"),
+        (X, "R.take(x, R.const([0], \"int32\"))", "a vector"),
+        (X, "R.take(x, R.const([0.0], \"float32\"), axis=0)", "integers"),
+        (X, "R.take(x, R.const([0], \"int32\"), axis=0, mode=\"raise\")", "one of \"fast\""),
+        (X, "R.one_hot(R.const([0], \"int32\"), R.prim_value(1.0), R.prim_value(0), depth=3)", "type"),
+        (X, "R.scatter_elements(x, x, x)", "integers"),
+        (X, "R.layout_transform(x, index_map=T.index_map(lambda i, j: (i + j,)))", "index_map"),
+        (X, "R.layout_transform(x, index_map=T.index_map(lambda i, j: (i, j // 4, j % 4)))", "pad_value"),
+        (X, "R.strided_slice(x, (R.prim_value(0),), (R.prim_value(0),), (R.prim_value(2),), (R.prim_value(0),))", "strides"),
+        (X, "R.arange(R.prim_value(0), R.prim_value(4), R.prim_value(0))", "step"),
+        (X, "R.meshgrid((x,))", "vectors"),
+        (X, "R.stack((x, R.const([1.0], \"float32\")))", "one shape"),
+        (X, "R.depth_to_space(x, 2)", "four dimensions"),
+        (X, "R.tril(R.const([1.0], \"float32\"))", "two dimensions"),
+        (X, "R.cumsum(x, axis=3)", "axis"),
+        (X, "R.outer(x, x)", "a vector"),
+    ]
+    .into_iter()
+    .filter_map(|(params, call, expected)| {
+        let got = refusal(params, call);
+        (!got.contains(expected)).then(|| format!("{call}: expected `{expected}` in: {got}"))
+    })
+    .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

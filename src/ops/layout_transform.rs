@@ -2,7 +2,8 @@
 //!
 //! The map of a layout splits dimensions and puts the parts in another order: `lambda n, c, h, w: (n, c // 4, h, w, c % 4)`.
 //! Each of its results is a digit `(v // divisor) % radix` of one parameter; a parameter is the sum of its digits, each times its
-//! divisor. So the inverse is read off, and every element of the result is computed on its own.
+//! divisor. So the inverse is read off, and every element of the result is computed on its own. Of a map that joins dimensions the
+//! extents of the result are known, and it is not computed yet.
 
 use super::ComputeCall;
 use super::def::Computed;
@@ -83,6 +84,48 @@ fn digits(c: &OpCall<'_>, ndim: usize) -> Result<Vec<Digit>, InferError> {
     Ok(digits)
 }
 
+/// The extents of the result of a map that joins dimensions, as `lambda a, b: (a * 4 + b,)`: in each result the factor of a
+/// parameter is the number of values of those with smaller factors. Every parameter is in one result, once.
+fn joined(map: &Lambda, dims: &[Expr]) -> Option<Vec<Expr>> {
+    let mut used = vec![false; map.params.len()];
+    let mut extent = |result: &Expr| {
+        let mut terms = Vec::new();
+        factors(map, result, &mut terms)?;
+        terms.sort_by_key(|(_, factor)| *factor);
+        if let [(param, 1)] = terms[..] {
+            return take(&mut used, param).then(|| dims[param].clone());
+        }
+        let mut count = 1i64;
+        for (param, factor) in terms {
+            if factor != count || !take(&mut used, param) {
+                return None;
+            }
+            count = count.checked_mul(dims[param].as_int()?)?;
+        }
+        Some(Expr::i64(count))
+    };
+    let extents = map.results.iter().map(&mut extent);
+    let extents = extents.collect::<Option<Vec<_>>>()?;
+    (used.len() == dims.len() && used.iter().all(|used| *used)).then_some(extents)
+}
+
+/// Marks a parameter as used; whether it was not.
+fn take(used: &mut [bool], param: usize) -> bool {
+    !std::mem::replace(&mut used[param], true)
+}
+
+/// The parameters in a sum, each with its factor.
+fn factors(map: &Lambda, e: &Expr, out: &mut Vec<(usize, i64)>) -> Option<()> {
+    if let Some((a, b)) = e.as_binary(BinOp::Add) {
+        factors(map, a, out)?;
+        return factors(map, b, out);
+    }
+    let (value, factor) = by_constant(e, BinOp::Mul).unwrap_or((e, 1));
+    let param = map.params.iter().position(|p| value.as_var() == Some(p))?;
+    out.push((param, factor));
+    Some(())
+}
+
 pub(super) fn infer(c: &OpCall<'_>) -> rules::Inferred {
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
@@ -91,7 +134,13 @@ pub(super) fn infer(c: &OpCall<'_>) -> rules::Inferred {
         let shape = ShapeInfo::Ndim(map(c)?.results.len());
         return Ok(tensor_like(info, shape, info.dtype));
     };
-    let digits = digits(c, dims.len())?;
+    let digits = match digits(c, dims.len()) {
+        Ok(digits) => digits,
+        Err(error) => {
+            let shape = joined(&map(c)?, dims).ok_or(error)?;
+            return Ok(tensor_like(info, ShapeInfo::Known(shape), info.dtype));
+        }
+    };
     let extent = |digit: &Digit| match digit.radix {
         Some(radix) => Expr::i64(radix),
         None => {

@@ -184,7 +184,9 @@ fn binary_operators_on_every_type() {
 
 #[test]
 fn intrinsics_on_every_type() {
-    for intrin in Intrin::ALL {
+    // Lowering writes fixed-point products out as operations on 64 bits.
+    let kept = |intrin: &Intrin| *intrin != Intrin::QMultiplyShift;
+    for intrin in Intrin::ALL.into_iter().filter(kept) {
         for ty in ScalarType::ALL {
             let arity = intrin.arity();
             let inputs: Vec<_> = [0, 3, 7][..arity]

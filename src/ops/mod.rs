@@ -14,6 +14,7 @@ mod def;
 mod described;
 mod docs;
 mod einsum;
+mod image;
 mod index;
 mod layout_transform;
 mod legalize;
@@ -115,6 +116,26 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "select",
         ops: select::OPS,
+    },
+    Family {
+        name: "nn moving elements",
+        ops: nn::spatial::OPS,
+    },
+    Family {
+        name: "nn losses",
+        ops: nn::loss::OPS,
+    },
+    Family {
+        name: "nn attention",
+        ops: nn::attention::OPS,
+    },
+    Family {
+        name: "nn recurrent layers",
+        ops: nn::recurrent::OPS,
+    },
+    Family {
+        name: "image",
+        ops: image::OPS,
     },
     Family {
         name: "system",

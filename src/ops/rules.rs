@@ -285,3 +285,44 @@ pub(crate) fn simple(extent: &Expr) -> Expr {
     }
     analyzer.simplify(&extent.cast(DType::I64))
 }
+
+/// Checks that the operands at these places have the element type of the first one.
+///
+/// # Errors
+/// If one is known to have another.
+pub(crate) fn same_dtypes(
+    c: &OpCall<'_>,
+    others: impl IntoIterator<Item = usize>,
+) -> Result<(), InferError> {
+    let dtype = |index| Ok(c.tensor(index)?.and_then(|info| info.dtype));
+    let first = dtype(0)?;
+    for index in others {
+        if let (Some(lhs), Some(rhs)) = (first, dtype(index)?)
+            && lhs != rhs
+        {
+            return Err(InferError::ElementTypes {
+                op: c.op.name().to_owned(),
+                lhs,
+                rhs,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The extents of an operand with a batch, channels and so many spatial dimensions; `None` if they are not known.
+///
+/// # Errors
+/// If it has another number of dimensions.
+pub(crate) fn image_dims<'a>(
+    c: &OpCall<'a>,
+    index: usize,
+    spatial: usize,
+) -> Result<Option<&'a [Expr]>, InferError> {
+    const EXPECTED: [&str; 3] = [
+        "a tensor with 3 dimensions",
+        "a tensor with 4 dimensions",
+        "a tensor with 5 dimensions",
+    ];
+    dims_of(c, index, spatial + 2, EXPECTED[spatial - 1])
+}

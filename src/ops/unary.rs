@@ -65,6 +65,12 @@ pub(super) const OPS: &[OpDef] = &[
     float("cosh", "hyperbolic cosine", |c| intrinsic(c, Intrin::Cosh)),
     float("erf", "Gauss error function", |c| intrinsic(c, Intrin::Erf)),
     float("exp", "e to the power of x", |c| intrinsic(c, Intrin::Exp)),
+    float("exp2", "2 to the power of x", |c| {
+        intrinsic(c, Intrin::Exp2)
+    }),
+    float("expm1", "exp(x) - 1, exact near 0", |c| {
+        map(c, |x| topi::activation::expm1(&x))
+    }),
     numeric("floor", "the next integer towards minus infinity", |c| {
         intrinsic(c, Intrin::Floor)
     }),
@@ -74,6 +80,15 @@ pub(super) const OPS: &[OpDef] = &[
     predicate("isinf", "infinite", |c| intrinsic(c, Intrin::IsInf)),
     predicate("isnan", "not a number", |c| intrinsic(c, Intrin::IsNan)),
     float("log", "natural logarithm", |c| intrinsic(c, Intrin::Log)),
+    float("log10", "logarithm to base 10", |c| {
+        intrinsic(c, Intrin::Log10)
+    }),
+    float("log1p", "log(1 + x), exact near 0", |c| {
+        intrinsic(c, Intrin::Log1p)
+    }),
+    float("log2", "logarithm to base 2", |c| {
+        intrinsic(c, Intrin::Log2)
+    }),
     numeric("logical_not", "the contrary", |c| map(c, |x| x.not())).dtypes(DTypes::Bool),
     numeric("negative", "-x", |c| map(c, negate)),
     numeric("round", "the nearest integer, ties to even", |c| {

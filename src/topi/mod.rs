@@ -2,15 +2,25 @@
 //!
 //! A function takes tensors and gives a tensor; shapes and element types are those of its arguments, checked by who calls it.
 
+pub mod activation;
+pub mod attention;
 mod broadcast;
+pub mod conv;
+pub mod extent;
 mod index;
 mod manipulate;
 mod math;
 pub mod nn;
+pub mod norm;
+pub mod pad;
+pub mod pool;
+pub mod recurrent;
 mod reduce;
+pub mod resize;
 mod scan;
 mod scatter;
 mod sort;
+pub mod window;
 
 pub use broadcast::{binary, broadcast_shape, broadcast_to, compare, element, select};
 pub use index::{bounded, clipped, from_start, guarded, wide_index};
@@ -18,7 +28,9 @@ pub use manipulate::{
     astype, concat, full, permute, ravel, reindex, reshape, slice, unravel, volume,
 };
 pub use math::{float, map, map_at};
-pub use reduce::{ArgReduce, Reduced, arg_reduce, mean, reduce, reduced_shape, variance};
+pub use reduce::{
+    ArgReduce, Reduced, accumulator, arg_reduce, mean, reduce, reduced_shape, variance,
+};
 pub use scan::{Scan, cumulative};
 pub use scatter::{Update, index_put, masked_scatter, scatter_elements, scatter_nd};
 pub use sort::{Order, argsort, at_positions};

@@ -1,18 +1,10 @@
 //! Neural networks: softmax and matrix products.
 
-use super::{Reduced, element, map, reduce};
+use super::{Reduced, accumulator, element, map, reduce};
 use crate::ir::Expr;
 use crate::te::{self, Tensor};
+use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
-use crate::tensor::{DType, ScalarType};
-
-/// The type in which softmax is computed: `float32` for narrower floats.
-fn wide(dtype: DType) -> DType {
-    match dtype.scalar {
-        ScalarType::F16 | ScalarType::BF16 => DType::F32,
-        _ => dtype,
-    }
-}
 
 fn exp(x: Expr) -> Expr {
     Expr::call(Intrin::Exp, vec![x])
@@ -20,7 +12,7 @@ fn exp(x: Expr) -> Expr {
 
 /// `exp(x)` divided by its sum over the axis; the greatest element is taken off first.
 pub fn softmax(name: &str, x: &Tensor, axis: usize) -> Tensor {
-    let dtype = wide(x.dtype());
+    let dtype = accumulator(x.dtype());
     let max = reduce(
         &format!("{name}_max"),
         BinOp::Max,
@@ -45,7 +37,7 @@ pub fn softmax(name: &str, x: &Tensor, axis: usize) -> Tensor {
 
 /// The logarithm of softmax.
 pub fn log_softmax(name: &str, x: &Tensor, axis: usize) -> Tensor {
-    let dtype = wide(x.dtype());
+    let dtype = accumulator(x.dtype());
     let max = reduce(
         &format!("{name}_max"),
         BinOp::Max,

@@ -73,7 +73,7 @@ pub fn reduce(name: &str, op: BinOp, x: &Tensor, axes: &[usize], reduced: Reduce
 }
 
 /// The type in which elements are summed: `float32` for narrower floats.
-fn sum_type(dtype: DType) -> DType {
+pub fn accumulator(dtype: DType) -> DType {
     match dtype.scalar {
         ScalarType::F16 | ScalarType::BF16 => DType::F32,
         _ => dtype,
@@ -92,7 +92,7 @@ fn count(x: &Tensor, axes: &[usize], dtype: DType) -> Expr {
 
 /// The mean over the axes.
 pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
-    let wide = sum_type(x.dtype());
+    let wide = accumulator(x.dtype());
     let mut sum = over(&format!("{name}_sum"), x, axes, reduced, |index, axes| {
         te::sum(x.at(index).cast(wide), axes)
     });
@@ -102,7 +102,7 @@ pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor 
 
 /// The mean square distance from the mean over the axes: in two passes, so that large means lose no digits.
 pub fn variance(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
-    let wide = sum_type(x.dtype());
+    let wide = accumulator(x.dtype());
     let x_wide = |index: &[Expr]| x.at(index).cast(wide);
     let mut sum = over(
         &format!("{name}_mean"),

@@ -116,6 +116,13 @@ impl Cases {
         self
     }
 
+    /// Of the calls so far only every `n`th runs on GPUs: the others are the same program with other numbers.
+    pub(crate) fn on_gpus_every(&mut self, n: usize) {
+        for (at, case) in self.cases.iter_mut().enumerate() {
+            case.gpu &= at % n == 0;
+        }
+    }
+
     /// Runs all calls on all devices; reports every one that gives something else.
     pub(crate) fn run(&self) {
         let mut faults = Vec::new();

@@ -2,19 +2,28 @@
 //!
 //! A family has a file; a test there collects [`Cases`] and runs them as one module, so that each device compiles once.
 
+mod activation;
+mod array;
+mod attention;
 mod cases;
+mod convolution;
 mod create;
 mod elementwise;
+mod image;
 mod index;
 mod linalg;
 mod networks;
+mod normalisation;
+mod pooling;
 mod quantize;
 mod rearrange;
+mod recurrent;
 mod reduce;
 mod refused;
 mod scan_sort;
 mod scatter;
 mod select;
 mod slice;
+mod spatial;
 
 use cases::{Cases, bools, f32s, i8s, i32s, i64s, tensor, u8s};

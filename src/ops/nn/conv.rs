@@ -1,34 +1,61 @@
-//! Convolutions over one, two or three spatial dimensions.
+//! Convolutions over one, two or three spatial dimensions, and their transposes.
 
 use super::window::{self, Rounding};
-use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, OpCall, Operand};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
-use crate::ops::def::{DTypes, Layout, OpDef, Pattern, attr, tensor};
-use crate::ops::rules::{self, dims_of, equal_extents, tensor_like};
+use crate::ops::ComputeCall;
+use crate::ops::def::{Computed, DTypes, Layout, OpDef, Pattern, attr, tensor};
+use crate::ops::rules::{self, equal_extents, tensor_like};
+use crate::tensor::DType;
+use crate::topi::conv::{self, Convolution};
+use crate::topi::extent::{product, scaled, shifted, sum};
 
 const OPERANDS: &[Operand] = &[tensor("data"), tensor("weight")];
-const ONES: AttrDefault = AttrDefault::Ints(&[1]);
+const STRIDES: AttrSpec = attr("strides", AttrKind::Ints, AttrDefault::Ints(&[1]));
+const PADDING: AttrSpec = attr("padding", AttrKind::Ints, AttrDefault::Ints(&[0]));
+const OUTPUT_PADDING: AttrSpec = attr("output_padding", AttrKind::Ints, AttrDefault::Ints(&[0]));
+const DILATION: AttrSpec = attr("dilation", AttrKind::Ints, AttrDefault::Ints(&[1]));
+const GROUPS: AttrSpec = attr("groups", AttrKind::Int, AttrDefault::Int(1));
+const OUT_LAYOUT: AttrSpec = attr("out_layout", AttrKind::Str(&[]), AttrDefault::None);
+const OUT_DTYPE: AttrSpec = attr("out_dtype", AttrKind::DType, AttrDefault::None);
+
+const fn layout_attr(name: &'static str, default: &'static str) -> AttrSpec {
+    attr(name, AttrKind::Str(&[]), AttrDefault::Str(default))
+}
 
 const fn attrs(data: &'static str, kernel: &'static str) -> [AttrSpec; 8] {
     [
-        attr("strides", AttrKind::Ints, ONES),
-        attr("padding", AttrKind::Ints, AttrDefault::Ints(&[0])),
-        attr("dilation", AttrKind::Ints, ONES),
-        attr("groups", AttrKind::Int, AttrDefault::Int(1)),
-        attr("data_layout", AttrKind::Str(&[]), AttrDefault::Str(data)),
-        attr(
-            "kernel_layout",
-            AttrKind::Str(&[]),
-            AttrDefault::Str(kernel),
-        ),
-        attr("out_layout", AttrKind::Str(&[]), AttrDefault::None),
-        attr("out_dtype", AttrKind::DType, AttrDefault::None),
+        STRIDES,
+        PADDING,
+        DILATION,
+        GROUPS,
+        layout_attr("data_layout", data),
+        layout_attr("kernel_layout", kernel),
+        OUT_LAYOUT,
+        OUT_DTYPE,
+    ]
+}
+
+const fn transpose_attrs(data: &'static str, kernel: &'static str) -> [AttrSpec; 9] {
+    [
+        STRIDES,
+        PADDING,
+        OUTPUT_PADDING,
+        DILATION,
+        GROUPS,
+        layout_attr("data_layout", data),
+        layout_attr("kernel_layout", kernel),
+        OUT_LAYOUT,
+        OUT_DTYPE,
     ]
 }
 
 const ATTRS_1D: &[AttrSpec] = &attrs("NCW", "OIW");
 const ATTRS_2D: &[AttrSpec] = &attrs("NCHW", "OIHW");
 const ATTRS_3D: &[AttrSpec] = &attrs("NCDHW", "OIDHW");
+const TRANSPOSE_ATTRS_1D: &[AttrSpec] = &transpose_attrs("NCW", "IOW");
+const TRANSPOSE_ATTRS_2D: &[AttrSpec] = &transpose_attrs("NCHW", "IOHW");
+const TRANSPOSE_ATTRS_3D: &[AttrSpec] = &transpose_attrs("NCDHW", "IODHW");
 
 const fn convolution(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)
@@ -45,65 +72,165 @@ const fn convolution(name: &'static str, doc: &'static str) -> OpDef {
 pub(in crate::ops) const OPS: &[OpDef] = &[
     convolution("nn.conv1d", "convolution over one dimension")
         .attrs(ATTRS_1D)
-        .infer(|c| conv(c, 1)),
+        .infer(|c| conv(c, 1))
+        .compute(|c| conv_of(c, 1)),
     convolution("nn.conv2d", "convolution over two dimensions")
         .attrs(ATTRS_2D)
-        .infer(|c| conv(c, 2)),
+        .infer(|c| conv(c, 2))
+        .compute(|c| conv_of(c, 2)),
     convolution("nn.conv3d", "convolution over three dimensions")
         .attrs(ATTRS_3D)
-        .infer(|c| conv(c, 3)),
+        .infer(|c| conv(c, 3))
+        .compute(|c| conv_of(c, 3)),
+    convolution(
+        "nn.conv1d_transpose",
+        "transposed convolution over one dimension",
+    )
+    .attrs(TRANSPOSE_ATTRS_1D)
+    .infer(|c| transpose(c, 1))
+    .compute(|c| transpose_of(c, 1)),
+    convolution(
+        "nn.conv2d_transpose",
+        "transposed convolution over two dimensions",
+    )
+    .attrs(TRANSPOSE_ATTRS_2D)
+    .infer(|c| transpose(c, 2))
+    .compute(|c| transpose_of(c, 2)),
+    convolution(
+        "nn.conv3d_transpose",
+        "transposed convolution over three dimensions",
+    )
+    .attrs(TRANSPOSE_ATTRS_3D)
+    .infer(|c| transpose(c, 3))
+    .compute(|c| transpose_of(c, 3)),
 ];
 
-fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    const WRONG_RANK: [&str; 3] = [
-        "a tensor with 3 dimensions",
-        "a tensor with 4 dimensions",
-        "a tensor with 5 dimensions",
-    ];
+/// Layouts, windows and groups in the attributes; `letters` are those of the channels in the layout of the weight.
+fn convolution_of(
+    c: &OpCall<'_>,
+    letters: [char; 2],
+    spatial: usize,
+) -> Result<Convolution, InferError> {
+    let (data, out) = window::data_layouts(c, "data_layout", spatial)?;
+    let groups = c.int("groups")?.filter(|&g| g >= 1);
+    let dtype = match c.dtype("out_dtype")? {
+        Some(dtype) => Some(dtype),
+        None => c.tensor(0)?.and_then(|info| info.dtype),
+    };
+    Ok(Convolution {
+        data,
+        kernel: window::layout(c, "kernel_layout", letters, spatial)?,
+        out,
+        windows: window::windows(c, spatial)?,
+        groups: groups.ok_or_else(|| c.bad_attribute("groups"))?,
+        dtype: dtype.unwrap_or(DType::F32),
+    })
+}
+
+/// The extents of data and weight.
+type Extents<'a> = (&'a [Expr], &'a [Expr]);
+
+/// The extents of data and weight; `Err` with the type of the result where they are not known.
+fn operand_dims<'a>(
+    c: &OpCall<'a>,
+    spatial: usize,
+) -> Result<Result<Extents<'a>, StructInfo>, InferError> {
+    rules::check_dtype(c, 0)?;
     let (Some(data), Some(_)) = (c.tensor(0)?, c.tensor(1)?) else {
+        return Ok(Err(StructInfo::Object));
+    };
+    if let Some(ndim) = window::blocked(c, ["out_layout", "data_layout"])? {
+        let dtype = c.dtype("out_dtype")?.or(data.dtype);
+        return Ok(Err(tensor_like(data, ShapeInfo::Ndim(ndim), dtype)));
+    }
+    if c.dtype("out_dtype")?.is_none() {
+        rules::same_dtypes(c, [1])?;
+    }
+    let dims = (
+        rules::image_dims(c, 0, spatial)?,
+        rules::image_dims(c, 1, spatial)?,
+    );
+    Ok(match dims {
+        (Some(x), Some(w)) => Ok((x, w)),
+        _ => {
+            let dtype = c.dtype("out_dtype")?.or(data.dtype);
+            Err(tensor_like(data, ShapeInfo::Ndim(spatial + 2), dtype))
+        }
+    })
+}
+
+/// The type of the result with these extents.
+fn result(c: &OpCall<'_>, out: Vec<Expr>) -> rules::Inferred {
+    window::check_fits(c, &out)?;
+    let Some(data) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
     let dtype = c.dtype("out_dtype")?.or(data.dtype);
-    if let Some(ndim) = window::blocked(c, ["out_layout", "data_layout"])? {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), dtype));
-    }
-    let ndim = spatial + 2;
-    let expected = WRONG_RANK[spatial - 1];
-    let (x, w) = (
-        dims_of(c, 0, ndim, expected)?,
-        dims_of(c, 1, ndim, expected)?,
-    );
-    let (Some(x), Some(w)) = (x, w) else {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), dtype));
-    };
-    let data_at = window::layout(c, "data_layout", ['N', 'C'], spatial)?;
-    let kernel_at = window::layout(c, "kernel_layout", ['O', 'I'], spatial)?;
-    let out_at = match c.text("out_layout")? {
-        Some(_) => window::layout(c, "out_layout", ['N', 'C'], spatial)?,
-        None => data_at.clone(),
-    };
-    let groups = c.int("groups")?.filter(|&g| g >= 1);
-    let groups = groups.ok_or_else(|| c.bad_attribute("groups"))?;
-    let channels = match w[kernel_at.second].as_int() {
-        Some(v) => Expr::i64(v.saturating_mul(groups)),
-        None => w[kernel_at.second].clone() * groups,
-    };
-    let what = "input channels of data and kernel";
-    equal_extents(c, what, &x[data_at.second], &channels)?;
-    let filters = &w[kernel_at.first];
-    if filters.as_int().is_some_and(|n| n % groups != 0) {
-        return Err(c.bad_attribute("groups"));
-    }
-    let padding = window::padding(c, spatial)?;
-    let strides = window::each_positive(c, "strides", spatial)?;
-    let dilation = window::each_positive(c, "dilation", spatial)?;
-    let mut out = vec![x[data_at.first].clone(); ndim];
-    out[out_at.second] = filters.clone();
-    for i in 0..spatial {
-        let reach = window::reach(&w[kernel_at.spatial[i]], dilation[i]);
-        let extent = &x[data_at.spatial[i]];
-        out[out_at.spatial[i]] =
-            window::windows(extent, padding[i], &reach, strides[i], Rounding::Floor);
-    }
     Ok(tensor_like(data, ShapeInfo::Known(out), dtype))
+}
+
+/// Checks that channels are so many times the groups as an integer.
+fn check_groups(c: &OpCall<'_>, channels: &Expr, groups: i64) -> Result<(), InferError> {
+    match channels.as_int() {
+        Some(n) if n % groups != 0 => Err(c.bad_attribute("groups")),
+        _ => Ok(()),
+    }
+}
+
+fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
+    let (x, w) = match operand_dims(c, spatial)? {
+        Ok(dims) => dims,
+        Err(unknown) => return Ok(unknown),
+    };
+    let conv = convolution_of(c, ['O', 'I'], spatial)?;
+    let what = "input channels of data and kernel";
+    let channels = scaled(&w[conv.kernel.second], conv.groups);
+    equal_extents(c, what, &x[conv.data.second], &channels)?;
+    let filters = &w[conv.kernel.first];
+    check_groups(c, filters, conv.groups)?;
+    let extents = conv.windows.iter().enumerate().map(|(at, windows)| {
+        let (extent, size) = (&x[conv.data.spatial[at]], &w[conv.kernel.spatial[at]]);
+        window::count(extent, windows, size, Rounding::Floor)
+    });
+    let batch = x[conv.data.first].clone();
+    let out = (conv.out).arrange(batch, filters.clone(), extents.collect());
+    result(c, out)
+}
+
+fn conv_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = convolution_of(c, ['O', 'I'], spatial)?;
+    let shape = c.result_shape(0);
+    Ok(vec![conv::conv(c.name(), c.x(0), c.x(1), shape, &of)])
+}
+
+fn transpose(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
+    let (x, w) = match operand_dims(c, spatial)? {
+        Ok(dims) => dims,
+        Err(unknown) => return Ok(unknown),
+    };
+    let conv = convolution_of(c, ['I', 'O'], spatial)?;
+    let more = window::each(c, "output_padding", spatial, 0)?;
+    let what = "input channels of data and kernel";
+    equal_extents(c, what, &x[conv.data.second], &w[conv.kernel.first])?;
+    check_groups(c, &w[conv.kernel.first], conv.groups)?;
+    let filters = scaled(&w[conv.kernel.second], conv.groups);
+    // As many elements as the spread data has, with the windows that reach over its ends, less the padding.
+    let extents = conv.windows.iter().enumerate().map(|(at, window)| {
+        let extent = &x[conv.data.spatial[at]];
+        let spread = product(&shifted(extent, -1), &Expr::i64(window.stride));
+        let reach = window.reach(&w[conv.kernel.spatial[at]]);
+        let (before, after) = window.padding;
+        let more = more[at].saturating_sub(before).saturating_sub(after);
+        shifted(&sum(&spread, &reach), more)
+    });
+    let batch = x[conv.data.first].clone();
+    let out = conv.out.arrange(batch, filters, extents.collect());
+    result(c, out)
+}
+
+fn transpose_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = convolution_of(c, ['I', 'O'], spatial)?;
+    let shape = c.result_shape(0);
+    let result = conv::conv_transpose(c.name(), c.x(0), c.x(1), shape, &of);
+    Ok(vec![result])
 }

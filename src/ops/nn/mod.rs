@@ -1,7 +1,11 @@
 //! Operators of neural networks (`R.nn.*`).
 
 pub(super) mod activation;
+pub(super) mod attention;
 pub(super) mod conv;
+pub(super) mod loss;
 pub(super) mod norm;
 pub(super) mod pool;
+pub(super) mod recurrent;
+pub(super) mod spatial;
 pub(super) mod window;

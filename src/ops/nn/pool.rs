@@ -1,14 +1,17 @@
 //! Poolings.
 
 use super::window::{self, Rounding};
-use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, OpCall};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
-use crate::ops::def::{DATA, DTypes, Layout, OpDef, Pattern, attr};
-use crate::ops::rules::{self, dims_of, tensor_like};
+use crate::ops::ComputeCall;
+use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, attr};
+use crate::ops::rules::{self, tensor_like};
+use crate::topi::pool::{self, Adaptive, Counted, Pooling};
 
 const ONES: AttrDefault = AttrDefault::Ints(&[1]);
+const OUT_LAYOUT: AttrSpec = attr("out_layout", AttrKind::Str(&[]), AttrDefault::None);
 
-const fn attrs(layout: &'static str) -> [AttrSpec; 8] {
+const fn attrs(layout: &'static str, count_include_pad: bool) -> [AttrSpec; 8] {
     [
         attr("pool_size", AttrKind::Ints, ONES),
         attr("strides", AttrKind::Ints, ONES),
@@ -18,16 +21,40 @@ const fn attrs(layout: &'static str) -> [AttrSpec; 8] {
         attr(
             "count_include_pad",
             AttrKind::Bool,
-            AttrDefault::Bool(false),
+            AttrDefault::Bool(count_include_pad),
         ),
         attr("layout", AttrKind::Str(&[]), AttrDefault::Str(layout)),
-        attr("out_layout", AttrKind::Str(&[]), AttrDefault::None),
+        OUT_LAYOUT,
     ]
 }
 
-const ATTRS_1D: &[AttrSpec] = &attrs("NCW");
-const ATTRS_2D: &[AttrSpec] = &attrs("NCHW");
-const ATTRS_3D: &[AttrSpec] = &attrs("NCDHW");
+const fn norm_attrs(layout: &'static str) -> [AttrSpec; 8] {
+    let mut attrs = attrs(layout, false);
+    attrs[5] = attr("p", AttrKind::Int, AttrDefault::Int(2));
+    attrs
+}
+
+const fn adaptive_attrs(layout: &'static str) -> [AttrSpec; 3] {
+    [
+        attr("output_size", AttrKind::Ints, AttrDefault::None),
+        attr("layout", AttrKind::Str(&[]), AttrDefault::Str(layout)),
+        OUT_LAYOUT,
+    ]
+}
+
+const MAX_1D: &[AttrSpec] = &attrs("NCW", false);
+const MAX_2D: &[AttrSpec] = &attrs("NCHW", false);
+const MAX_3D: &[AttrSpec] = &attrs("NCDHW", false);
+// As in Relax: padding counts by default with one and with three dimensions, and does not with two.
+const AVG_1D: &[AttrSpec] = &attrs("NCW", true);
+const AVG_2D: &[AttrSpec] = &attrs("NCHW", false);
+const AVG_3D: &[AttrSpec] = &attrs("NCDHW", true);
+const LP_1D: &[AttrSpec] = &norm_attrs("NCW");
+const LP_2D: &[AttrSpec] = &norm_attrs("NCHW");
+const LP_3D: &[AttrSpec] = &norm_attrs("NCDHW");
+const ADAPTIVE_1D: &[AttrSpec] = &adaptive_attrs("NCW");
+const ADAPTIVE_2D: &[AttrSpec] = &adaptive_attrs("NCHW");
+const ADAPTIVE_3D: &[AttrSpec] = &adaptive_attrs("NCDHW");
 
 const fn pooling(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)
@@ -41,63 +68,203 @@ const fn pooling(name: &'static str, doc: &'static str) -> OpDef {
         })
 }
 
+const MEAN: &str = "the mean of each window";
+const GREATEST: &str = "the greatest element of each window";
+const NORM: &str = "the p-norm of each window";
+const ADAPTIVE_MEAN: &str = "means of windows, so many that the result has this size";
+const ADAPTIVE_GREATEST: &str =
+    "greatest elements of windows, so many that the result has this size";
+
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    pooling("nn.avg_pool1d", "the mean of each window")
-        .attrs(ATTRS_1D)
-        .infer(|c| pool(c, 1)),
-    pooling("nn.avg_pool2d", "the mean of each window")
-        .attrs(ATTRS_2D)
-        .infer(|c| pool(c, 2)),
-    pooling("nn.avg_pool3d", "the mean of each window")
-        .attrs(ATTRS_3D)
-        .infer(|c| pool(c, 3)),
-    pooling("nn.max_pool1d", "the greatest element of each window")
-        .attrs(ATTRS_1D)
-        .infer(|c| pool(c, 1)),
-    pooling("nn.max_pool2d", "the greatest element of each window")
-        .attrs(ATTRS_2D)
-        .infer(|c| pool(c, 2)),
-    pooling("nn.max_pool3d", "the greatest element of each window")
-        .attrs(ATTRS_3D)
-        .infer(|c| pool(c, 3)),
+    adaptive("nn.adaptive_avg_pool1d", ADAPTIVE_MEAN, ADAPTIVE_1D)
+        .infer(|c| adaptive_type(c, 1))
+        .compute(|c| adaptive_of(c, 1, Adaptive::Mean)),
+    adaptive("nn.adaptive_avg_pool2d", ADAPTIVE_MEAN, ADAPTIVE_2D)
+        .infer(|c| adaptive_type(c, 2))
+        .compute(|c| adaptive_of(c, 2, Adaptive::Mean)),
+    adaptive("nn.adaptive_avg_pool3d", ADAPTIVE_MEAN, ADAPTIVE_3D)
+        .infer(|c| adaptive_type(c, 3))
+        .compute(|c| adaptive_of(c, 3, Adaptive::Mean)),
+    adaptive("nn.adaptive_max_pool1d", ADAPTIVE_GREATEST, ADAPTIVE_1D)
+        .infer(|c| adaptive_type(c, 1))
+        .compute(|c| adaptive_of(c, 1, Adaptive::Max)),
+    adaptive("nn.adaptive_max_pool2d", ADAPTIVE_GREATEST, ADAPTIVE_2D)
+        .infer(|c| adaptive_type(c, 2))
+        .compute(|c| adaptive_of(c, 2, Adaptive::Max)),
+    adaptive("nn.adaptive_max_pool3d", ADAPTIVE_GREATEST, ADAPTIVE_3D)
+        .infer(|c| adaptive_type(c, 3))
+        .compute(|c| adaptive_of(c, 3, Adaptive::Max)),
+    pooling("nn.avg_pool1d", MEAN)
+        .attrs(AVG_1D)
+        .infer(|c| pool(c, 1))
+        .compute(|c| avg_of(c, 1)),
+    pooling("nn.avg_pool2d", MEAN)
+        .attrs(AVG_2D)
+        .infer(|c| pool(c, 2))
+        .compute(|c| avg_of(c, 2)),
+    pooling("nn.avg_pool3d", MEAN)
+        .attrs(AVG_3D)
+        .infer(|c| pool(c, 3))
+        .compute(|c| avg_of(c, 3)),
+    pooling("nn.lp_pool1d", NORM)
+        .attrs(LP_1D)
+        .dtypes(DTypes::Float)
+        .infer(|c| norm_type(c, 1))
+        .compute(|c| lp_of(c, 1)),
+    pooling("nn.lp_pool2d", NORM)
+        .attrs(LP_2D)
+        .dtypes(DTypes::Float)
+        .infer(|c| norm_type(c, 2))
+        .compute(|c| lp_of(c, 2)),
+    pooling("nn.lp_pool3d", NORM)
+        .attrs(LP_3D)
+        .dtypes(DTypes::Float)
+        .infer(|c| norm_type(c, 3))
+        .compute(|c| lp_of(c, 3)),
+    pooling("nn.max_pool1d", GREATEST)
+        .attrs(MAX_1D)
+        .infer(|c| pool(c, 1))
+        .compute(|c| max_of(c, 1)),
+    pooling("nn.max_pool2d", GREATEST)
+        .attrs(MAX_2D)
+        .infer(|c| pool(c, 2))
+        .compute(|c| max_of(c, 2)),
+    pooling("nn.max_pool3d", GREATEST)
+        .attrs(MAX_3D)
+        .infer(|c| pool(c, 3))
+        .compute(|c| max_of(c, 3)),
 ];
 
+const fn adaptive(name: &'static str, doc: &'static str, attrs: &'static [AttrSpec]) -> OpDef {
+    pooling(name, doc).attrs(attrs)
+}
+
+fn rounding(c: &OpCall<'_>) -> Result<Rounding, InferError> {
+    Ok(match c.flag("ceil_mode")? {
+        true => Rounding::Ceil,
+        false => Rounding::Floor,
+    })
+}
+
 fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    const WRONG_RANK: [&str; 3] = [
-        "a tensor with 3 dimensions",
-        "a tensor with 4 dimensions",
-        "a tensor with 5 dimensions",
-    ];
+    rules::check_dtype(c, 0)?;
     let Some(data) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
     if let Some(ndim) = window::blocked(c, ["out_layout", "layout"])? {
         return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
     }
-    let ndim = spatial + 2;
-    let Some(x) = dims_of(c, 0, ndim, WRONG_RANK[spatial - 1])? else {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
+    let Some(x) = rules::image_dims(c, 0, spatial)? else {
+        let unknown = ShapeInfo::Ndim(spatial + 2);
+        return Ok(tensor_like(data, unknown, data.dtype));
     };
-    let data_at = window::layout(c, "layout", ['N', 'C'], spatial)?;
-    let out_at = match c.text("out_layout")? {
-        Some(_) => window::layout(c, "out_layout", ['N', 'C'], spatial)?,
-        None => data_at.clone(),
-    };
-    let size = window::each_positive(c, "pool_size", spatial)?;
-    let padding = window::padding(c, spatial)?;
-    let strides = window::each_positive(c, "strides", spatial)?;
-    let dilation = window::each_positive(c, "dilation", spatial)?;
-    let rounding = if c.flag("ceil_mode")? {
-        Rounding::Ceil
-    } else {
-        Rounding::Floor
-    };
-    let mut out = vec![x[data_at.first].clone(); ndim];
-    out[out_at.second] = x[data_at.second].clone();
-    for i in 0..spatial {
-        let reach = window::reach(&Expr::i64(size[i]), dilation[i]);
-        let extent = &x[data_at.spatial[i]];
-        out[out_at.spatial[i]] = window::windows(extent, padding[i], &reach, strides[i], rounding);
-    }
+    let (from, to) = window::data_layouts(c, "layout", spatial)?;
+    let size = window::each(c, "pool_size", spatial, 1)?;
+    let rounding = rounding(c)?;
+    let windows = window::windows(c, spatial)?;
+    let extents = windows.iter().enumerate().map(|(at, window)| {
+        let extent = &x[from.spatial[at]];
+        window::count(extent, window, &Expr::i64(size[at]), rounding)
+    });
+    let (batch, channels) = (x[from.first].clone(), x[from.second].clone());
+    let out = to.arrange(batch, channels, extents.collect());
+    window::check_fits(c, &out)?;
     Ok(tensor_like(data, ShapeInfo::Known(out), data.dtype))
+}
+
+fn pooling_of(c: &ComputeCall<'_>, spatial: usize) -> Result<Pooling, InferError> {
+    let (data, out) = window::data_layouts(c, "layout", spatial)?;
+    let windows = window::windows(c, spatial)?;
+    let size = window::each(c, "pool_size", spatial, 1)?;
+    let rounding = rounding(c)?;
+    let beyond = |at: usize| {
+        let window = &windows[at];
+        let extent = c.x(0).shape()[data.spatial[at]].as_int();
+        let count = c.result_shape(0)[out.spatial[at]].as_int();
+        let reach = window.reach(&Expr::i64(size[at])).as_int();
+        match (rounding, extent, count, reach) {
+            (Rounding::Floor, ..) => 0,
+            (Rounding::Ceil, Some(extent), Some(count), Some(reach)) => {
+                let (before, after) = window.padding;
+                let end = (count - 1)
+                    .saturating_mul(window.stride)
+                    .saturating_add(reach);
+                end.saturating_sub(extent + before + after).max(0)
+            }
+            (Rounding::Ceil, ..) => window.stride - 1,
+        }
+    };
+    Ok(Pooling {
+        beyond: (0..spatial).map(beyond).collect(),
+        data,
+        out,
+        windows,
+        size,
+    })
+}
+
+fn max_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = pooling_of(c, spatial)?;
+    let shape = c.result_shape(0);
+    Ok(vec![pool::max_pool(c.name(), c.x(0), shape, &of)])
+}
+
+fn avg_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = pooling_of(c, spatial)?;
+    let counted = match c.flag("count_include_pad")? {
+        true => Counted::DataAndPadding,
+        false => Counted::Data,
+    };
+    let shape = c.result_shape(0);
+    let result = pool::avg_pool(c.name(), c.x(0), shape, &of, counted);
+    Ok(vec![result])
+}
+
+/// The order of a p-norm.
+fn order(c: &OpCall<'_>) -> Result<i64, InferError> {
+    let order = c.int("p")?.filter(|&p| p >= 1);
+    order.ok_or_else(|| c.bad_attribute("p"))
+}
+
+fn norm_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
+    order(c)?;
+    pool(c, spatial)
+}
+
+fn lp_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = pooling_of(c, spatial)?;
+    let order = order(c)?;
+    let shape = c.result_shape(0);
+    Ok(vec![pool::lp_pool(c.name(), c.x(0), shape, &of, order)])
+}
+
+fn adaptive_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let Some(data) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    if let Some(ndim) = window::blocked(c, ["out_layout", "layout"])? {
+        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
+    }
+    let Some(x) = rules::image_dims(c, 0, spatial)? else {
+        let unknown = ShapeInfo::Ndim(spatial + 2);
+        return Ok(tensor_like(data, unknown, data.dtype));
+    };
+    let (from, to) = window::data_layouts(c, "layout", spatial)?;
+    let extents = match c.ints("output_size")? {
+        None => from.spatial_of(x),
+        Some(_) => {
+            let size = window::each(c, "output_size", spatial, 1)?;
+            size.into_iter().map(Expr::i64).collect()
+        }
+    };
+    let out = to.arrange(x[from.first].clone(), x[from.second].clone(), extents);
+    Ok(tensor_like(data, ShapeInfo::Known(out), data.dtype))
+}
+
+fn adaptive_of(c: &ComputeCall<'_>, spatial: usize, which: Adaptive) -> Computed {
+    let (from, to) = window::data_layouts(c, "layout", spatial)?;
+    let shape = c.result_shape(0);
+    let result = pool::adaptive_pool(c.name(), which, c.x(0), shape, &from, &to);
+    Ok(vec![result])
 }

@@ -2,27 +2,7 @@
 
 use crate::ir::Expr;
 use crate::ir::graph::{InferError, OpCall};
-
-/// Letters of the spatial dimensions of layouts, for 1, 2 and 3 of them.
-pub(super) const SPATIAL: [&str; 3] = ["W", "HW", "DHW"];
-
-/// Where the dimensions of a layout stand.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Positions {
-    /// The dimension of the first letter (batch, or output channels).
-    pub(crate) first: usize,
-    /// The dimension of the second letter (channels, or input channels).
-    pub(crate) second: usize,
-    /// The spatial dimensions.
-    pub(crate) spatial: Vec<usize>,
-}
-
-impl Positions {
-    /// Number of dimensions.
-    pub(crate) fn ndim(&self) -> usize {
-        self.spatial.len() + 2
-    }
-}
+use crate::topi::window::{Positions, Window};
 
 /// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once.
 ///
@@ -35,7 +15,7 @@ pub(crate) fn layout(
     spatial: usize,
 ) -> Result<Positions, InferError> {
     let text = c.text(name)?.ok_or_else(|| c.bad_attribute(name))?;
-    positions(&text, letters, spatial).ok_or_else(|| c.bad_attribute(name))
+    Positions::of(&text, letters, spatial).ok_or_else(|| c.bad_attribute(name))
 }
 
 /// The number of dimensions of the result if a layout has blocked axes, as the `4c` of `NCHW4c`. What is known of such a result is
@@ -59,78 +39,70 @@ pub(crate) fn blocked(
     Ok(texts.first().filter(|_| blocked).map(axes))
 }
 
-fn positions(text: &str, letters: [char; 2], spatial: usize) -> Option<Positions> {
-    let at = |letter| text.chars().position(|c| c == letter);
-    let spatial = SPATIAL.get(spatial.checked_sub(1)?)?;
-    let found = Positions {
-        first: at(letters[0])?,
-        second: at(letters[1])?,
-        spatial: spatial.chars().map(at).collect::<Option<_>>()?,
+/// The layouts of data and result: `data`, and `out_layout` if the call gives it.
+///
+/// # Errors
+/// If one has letters other than N, C and the spatial ones.
+pub(crate) fn data_layouts(
+    c: &OpCall<'_>,
+    data: &'static str,
+    spatial: usize,
+) -> Result<(Positions, Positions), InferError> {
+    let data = layout(c, data, ['N', 'C'], spatial)?;
+    let out = match c.text("out_layout")? {
+        Some(_) => layout(c, "out_layout", ['N', 'C'], spatial)?,
+        None => data.clone(),
     };
-    (text.chars().count() == found.ndim()).then_some(found)
+    Ok((data, out))
 }
 
 /// One number for each spatial dimension; one number counts for all.
 ///
 /// # Errors
-/// If there are other numbers of them.
+/// If one is below `least`, or there are other numbers of them.
 pub(crate) fn each(
     c: &OpCall<'_>,
     name: &'static str,
     spatial: usize,
+    least: i64,
 ) -> Result<Vec<i64>, InferError> {
-    match c.ints(name)? {
-        None => Ok(vec![1; spatial]),
-        Some(all) if all.len() == 1 => Ok(vec![all[0]; spatial]),
-        Some(each) if each.len() == spatial => Ok(each),
-        Some(_) => Err(c.bad_attribute(name)),
-    }
-}
-
-/// The same, of which none is below 1.
-///
-/// # Errors
-/// If one is, or there are other numbers of them.
-pub(crate) fn each_positive(
-    c: &OpCall<'_>,
-    name: &'static str,
-    spatial: usize,
-) -> Result<Vec<i64>, InferError> {
-    let each = each(c, name, spatial)?;
-    if each.iter().all(|&v| v >= 1) {
+    let each = match c.ints(name)? {
+        None => vec![least; spatial],
+        Some(all) if all.len() == 1 => vec![all[0]; spatial],
+        Some(each) if each.len() == spatial => each,
+        Some(_) => return Err(c.bad_attribute(name)),
+    };
+    if each.iter().all(|&v| v >= least) {
         Ok(each)
     } else {
         Err(c.bad_attribute(name))
     }
 }
 
-/// Padding before and after each spatial dimension: one number for all, one for each dimension, or first all before and then
-/// all after.
+/// The windows in the attributes `strides`, `dilation` and `padding`. Padding is one number for all, one for each dimension,
+/// or first all before and then all after.
 ///
 /// # Errors
-/// If there are other numbers of them.
-pub(crate) fn padding(c: &OpCall<'_>, spatial: usize) -> Result<Vec<(i64, i64)>, InferError> {
-    let Some(all) = c.ints("padding")? else {
-        return Ok(vec![(0, 0); spatial]);
+/// If the attributes have other numbers of numbers, strides or dilations below 1, or negative padding.
+pub(crate) fn windows(c: &OpCall<'_>, spatial: usize) -> Result<Vec<Window>, InferError> {
+    let strides = each(c, "strides", spatial, 1)?;
+    let dilation = each(c, "dilation", spatial, 1)?;
+    let all = c.ints("padding")?.unwrap_or_else(|| vec![0]);
+    let padding = |at: usize| match all.len() {
+        1 => Some((all[0], all[0])),
+        n if n == spatial => Some((all[at], all[at])),
+        n if n == 2 * spatial => Some((all[at], all[at + spatial])),
+        _ => None,
     };
-    match all.len() {
-        1 => Ok(vec![(all[0], all[0]); spatial]),
-        n if n == spatial => Ok(all.iter().map(|&p| (p, p)).collect()),
-        n if n == 2 * spatial => Ok((0..spatial).map(|i| (all[i], all[i + spatial])).collect()),
-        _ => Err(c.bad_attribute("padding")),
-    }
-}
-
-/// How far apart the first and the last element of a window are, and one.
-pub(crate) fn reach(size: &Expr, dilation: i64) -> Expr {
-    match size.as_int() {
-        Some(size) => {
-            let last = size.saturating_sub(1).saturating_mul(dilation);
-            Expr::i64(last.saturating_add(1))
-        }
-        None if dilation == 1 => size.clone(),
-        None => (size.clone() - 1) * dilation + 1,
-    }
+    let window = |at: usize| {
+        let padding = padding(at).filter(|&(before, after)| before >= 0 && after >= 0);
+        Ok(Window {
+            stride: strides[at],
+            dilation: dilation[at],
+            padding: padding.ok_or_else(|| c.bad_attribute("padding"))?,
+        })
+    };
+    (0..spatial).map(window).collect()
 }
 
 /// How a last window that does not fit is counted.
@@ -142,20 +114,17 @@ pub(crate) enum Rounding {
     Ceil,
 }
 
-/// The number of windows: `(extent + padding - reach) // stride + 1`, folded where it is constant.
-pub(crate) fn windows(
-    extent: &Expr,
-    padding: (i64, i64),
-    reach: &Expr,
-    stride: i64,
-    rounding: Rounding,
-) -> Expr {
-    let extra = if rounding == Rounding::Ceil {
-        stride - 1
-    } else {
-        0
+/// The number of windows: `(extent + padding - reach) // stride + 1`, folded where it is constant. Negative where the data
+/// is smaller than one window.
+pub(crate) fn count(extent: &Expr, window: &Window, size: &Expr, rounding: Rounding) -> Expr {
+    let stride = window.stride;
+    let extra = match rounding {
+        Rounding::Floor => 0,
+        Rounding::Ceil => stride - 1,
     };
-    let padding = padding.0.saturating_add(padding.1).saturating_add(extra);
+    let (before, after) = window.padding;
+    let padding = before.saturating_add(after).saturating_add(extra);
+    let reach = window.reach(size);
     match (extent.as_int(), reach.as_int()) {
         (Some(extent), Some(reach)) => {
             let room = extent.saturating_add(padding).saturating_sub(reach);
@@ -169,4 +138,16 @@ pub(crate) fn windows(
         },
         _ => (extent.clone() + padding - reach).floor_div(stride) + 1,
     }
+}
+
+/// Checks that the data is not smaller than one window.
+///
+/// # Errors
+/// If there are fewer than no windows along a dimension.
+pub(crate) fn check_fits(c: &OpCall<'_>, shape: &[Expr]) -> Result<(), InferError> {
+    let negative = |extent: &Expr| extent.as_int().is_some_and(|n| n < 0);
+    if shape.iter().any(negative) {
+        return Err(c.bad_operand(0, "a tensor with room for one window"));
+    }
+    Ok(())
 }

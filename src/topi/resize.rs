@@ -1,0 +1,453 @@
+//! Resizing and sampling of images: where the elements of the result lie in the data, and which elements are mixed there.
+
+use super::accumulator;
+use super::extent::{clamped, product, quotient, remainder, scaled, shifted, sum};
+use super::window::Positions;
+use crate::ir::Expr;
+use crate::te::{self, Tensor};
+use crate::tensor::DType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// How an index of the result becomes a coordinate of the data (ONNX: `coordinate_transformation_mode`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Transform {
+    /// Pixels are squares: `(x + 0.5) * n / m - 0.5`.
+    HalfPixel,
+    /// The same, and 0 where the result has one pixel.
+    PytorchHalfPixel,
+    /// First and last pixels of data and result lie on each other.
+    AlignCorners,
+    /// `x * n / m`
+    Asymmetric,
+    /// `(x + 0.5) * n / m`
+    TfHalfPixelForNn,
+    /// From the part of the data between two positions, which are parts of its extent.
+    Crop {
+        /// The coordinate of the first pixel, as a part of the data.
+        start: f64,
+        /// That of the last one.
+        end: f64,
+    },
+}
+
+/// How a coordinate becomes an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// To the nearest one, of two the even one.
+    Even,
+    /// To the nearest one, of two the lower one.
+    PreferFloor,
+    /// To the nearest one, of two the upper one.
+    PreferCeil,
+    /// To the one below.
+    Floor,
+    /// To the one above.
+    Ceil,
+}
+
+/// What is made of the elements around a coordinate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Method {
+    /// One of them.
+    Nearest(Rounding),
+    /// Two along each dimension, weighted by their distances.
+    Linear,
+    /// Four along each dimension, weighted by a cubic spline.
+    Cubic {
+        /// The coefficient of the spline.
+        alpha: f64,
+        /// Elements outside of the data have no weight; else the nearest element stands for them.
+        exclude_outside: bool,
+    },
+}
+
+/// A coordinate along one dimension.
+#[derive(Clone, Debug)]
+enum Coordinate {
+    /// An exact one: `num / den`.
+    Ratio { num: Expr, den: Expr },
+    /// A rounded one.
+    Float(Expr),
+}
+
+impl Coordinate {
+    fn new(transform: Transform, x: &Expr, n: &Expr, m: &Expr, dtype: DType) -> Self {
+        let odd = |x: &Expr| product(&shifted(&scaled(x, 2), 1), n);
+        let ratio = |num: Expr, den: Expr| Self::Ratio { num, den };
+        let zero = || ratio(Expr::i64(0), Expr::i64(1));
+        match transform {
+            Transform::HalfPixel => ratio(odd(x) - m, scaled(m, 2)),
+            Transform::PytorchHalfPixel => match m.as_int() {
+                Some(1) => zero(),
+                Some(_) => ratio(odd(x) - m, scaled(m, 2)),
+                None => ratio(
+                    Expr::select(m.le(1), Expr::i64(0), odd(x) - m),
+                    scaled(m, 2),
+                ),
+            },
+            Transform::AlignCorners => match m.as_int() {
+                Some(1) => zero(),
+                Some(m) => ratio(product(x, &shifted(n, -1)), Expr::i64(m - 1)),
+                None => ratio(product(x, &shifted(n, -1)), shifted(m, -1).max(1)),
+            },
+            Transform::Asymmetric => ratio(product(x, n), m.clone()),
+            Transform::TfHalfPixelForNn => ratio(odd(x), scaled(m, 2)),
+            Transform::Crop { start, end } => {
+                let float = |v: f64| Expr::float(v, dtype);
+                let last = shifted(n, -1).cast(dtype);
+                let middle = last.clone() * float(0.5 * (start + end));
+                let many = || {
+                    let step = last.clone() * float(end - start) / shifted(m, -1).cast(dtype);
+                    last.clone() * float(start) + x.cast(dtype) * step
+                };
+                Self::Float(match m.as_int() {
+                    Some(1) => middle,
+                    Some(_) => many(),
+                    None => te::if_then_else(m.le(1), middle, many()),
+                })
+            }
+        }
+    }
+
+    /// The index below, and the distance from it.
+    fn floor(&self, dtype: DType) -> (Expr, Expr) {
+        match self {
+            Self::Ratio { num, den } => {
+                let fraction = remainder(num, den).cast(dtype) / den.cast(dtype);
+                (quotient(num, den), fraction)
+            }
+            Self::Float(at) => {
+                let floor = Expr::call(Intrin::Floor, vec![at.clone()]);
+                (floor.cast(DType::I64), at - floor)
+            }
+        }
+    }
+
+    fn nearest(&self, rounding: Rounding) -> Expr {
+        match self {
+            Self::Ratio { num, den } => nearest_ratio(num, den, rounding),
+            Self::Float(at) => nearest_float(at, rounding),
+        }
+    }
+}
+
+fn nearest_ratio(num: &Expr, den: &Expr, rounding: Rounding) -> Expr {
+    let (twice, double) = (sum(&scaled(num, 2), den), scaled(den, 2));
+    match rounding {
+        Rounding::Floor => quotient(num, den),
+        Rounding::Ceil => quotient(&(num + shifted(den, -1)), den),
+        Rounding::PreferCeil => quotient(&twice, &double),
+        Rounding::PreferFloor => quotient(&shifted(&twice, -1), &double),
+        Rounding::Even => {
+            let up = quotient(&twice, &double);
+            let between = remainder(&twice, &double).equals(0);
+            let odd = up.floor_mod(2).equals(1);
+            Expr::select(between.and(odd), shifted(&up, -1), up)
+        }
+    }
+}
+
+/// The index that a rounded coordinate becomes. Coordinates that should be integers count as such.
+fn nearest_float(at: &Expr, rounding: Rounding) -> Expr {
+    let by = |v: f64| at + Expr::float(v, at.dtype());
+    let call = |intrin, at| Expr::call(intrin, vec![at]);
+    let rounded = match rounding {
+        Rounding::Even => call(Intrin::Round, at.clone()),
+        Rounding::PreferFloor => call(Intrin::Ceil, by(-0.5)),
+        Rounding::PreferCeil => call(Intrin::Floor, by(0.5)),
+        Rounding::Floor => call(Intrin::Floor, by(1e-5)),
+        Rounding::Ceil => call(Intrin::Ceil, by(-1e-5)),
+    };
+    rounded.cast(DType::I64)
+}
+
+/// Indices along one dimension, each with its weight; no weight is the weight 1.
+type Taps = Vec<(Expr, Option<Expr>)>;
+
+fn linear_taps((floor, fraction): (Expr, Expr)) -> Taps {
+    let rest = Expr::float(1.0, fraction.dtype()) - &fraction;
+    vec![
+        (floor.clone(), Some(rest)),
+        (shifted(&floor, 1), Some(fraction)),
+    ]
+}
+
+/// The four elements around `floor + t`, with the weights of a cubic convolution.
+///
+/// # References
+/// R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
+fn cubic_taps((floor, t): (Expr, Expr), alpha: f64) -> Taps {
+    let number = |v: f64| Expr::float(v, t.dtype());
+    let square = &t * &t;
+    let cube = &square * &t;
+    let weights = [
+        (&cube - &square * number(2.0) + &t) * number(alpha),
+        &cube * number(alpha + 2.0) - &square * number(alpha + 3.0) + number(1.0),
+        &square * number(2.0 * alpha + 3.0) - &cube * number(alpha + 2.0) - &t * number(alpha),
+        (&square - &cube) * number(alpha),
+    ];
+    let tap = |(at, weight)| (shifted(&floor, at - 1), Some(weight));
+    (0i64..).zip(weights).map(tap).collect()
+}
+
+/// The weights without those of elements outside of `0 .. extent`, and divided by their sum.
+fn inside_only(taps: Taps, extent: &Expr) -> Taps {
+    let weight = |(at, weight): (Expr, Option<Expr>)| {
+        let weight = weight?;
+        let none = Expr::float(0.0, weight.dtype());
+        let inside = at.ge(0).and(at.lt(extent));
+        Some((at, Expr::select(inside, weight, none)))
+    };
+    let kept: Vec<(Expr, Expr)> = taps.into_iter().filter_map(weight).collect();
+    let weights = kept.iter().map(|(_, weight)| weight.clone());
+    let Some(total) = weights.reduce(|a, b| a + b) else {
+        return vec![];
+    };
+    let kept = kept.into_iter();
+    kept.map(|(at, weight)| (at, Some(weight / &total)))
+        .collect()
+}
+
+/// The weighted sum over all combinations of taps of the dimensions from `index.len()` on.
+fn mix(taps: &[Taps], index: Vec<Expr>, at: &dyn Fn(&[Expr]) -> Expr) -> Expr {
+    let Some(dimension) = taps.get(index.len()) else {
+        return at(&index);
+    };
+    let terms = dimension.iter().map(|(tap, weight)| {
+        let mut index = index.clone();
+        index.push(tap.clone());
+        let value = mix(taps, index, at);
+        match weight {
+            Some(weight) => value * weight,
+            None => value,
+        }
+    });
+    terms
+        .reduce(|a, b| a + b)
+        .expect("each dimension has a tap")
+}
+
+/// What a resizing is, but for its tensors.
+#[derive(Clone, Debug)]
+pub struct Resize {
+    /// The layout of data and result.
+    pub layout: Positions,
+    /// The coordinates of each spatial dimension.
+    pub transforms: Vec<Transform>,
+    /// What is made of the elements around a coordinate.
+    pub method: Method,
+    /// The value of elements whose coordinates are outside of the data, where a part of it is taken.
+    pub extrapolation: f64,
+    /// The element type of the result.
+    pub dtype: DType,
+}
+
+/// The type of weights and mixed elements.
+fn mixed_type(dtype: DType) -> DType {
+    match dtype.is_float() {
+        true => accumulator(dtype),
+        false => DType::F32,
+    }
+}
+
+/// The image in another size.
+pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
+    let wide = mixed_type(x.dtype());
+    let extents = r.layout.spatial_of(x.shape());
+    te::compute(name, shape.to_vec(), |i| {
+        let mut outside = vec![];
+        let mut taps: Vec<Taps> = vec![];
+        for (at, transform) in r.transforms.iter().enumerate() {
+            let axis = r.layout.spatial[at];
+            let (n, m) = (&extents[at], &shape[axis]);
+            let coordinate = Coordinate::new(*transform, &i[axis], n, m, wide);
+            if let Coordinate::Float(at) = &coordinate {
+                let last = shifted(n, -1).cast(wide);
+                outside.push(at.lt(Expr::float(0.0, wide)));
+                outside.push(Expr::binary(BinOp::Gt, at, last));
+            }
+            taps.push(match r.method {
+                Method::Nearest(rounding) => vec![(coordinate.nearest(rounding), None)],
+                Method::Linear => linear_taps(coordinate.floor(wide)),
+                Method::Cubic {
+                    alpha,
+                    exclude_outside,
+                } => {
+                    let taps = cubic_taps(coordinate.floor(wide), alpha);
+                    match exclude_outside {
+                        true => inside_only(taps, n),
+                        false => taps,
+                    }
+                }
+            });
+        }
+        let nearest = matches!(r.method, Method::Nearest(_));
+        let element = |at: &[Expr]| {
+            let at = at.iter().zip(&extents).map(|(at, n)| clamped(at, n));
+            let channel = i[r.layout.second].clone();
+            let batch = i[r.layout.first].clone();
+            let element = x.at(r.layout.arrange(batch, channel, at.collect()));
+            match nearest {
+                true => element,
+                false => element.cast(wide),
+            }
+        };
+        let value = mix(&taps, vec![], &element).cast(r.dtype);
+        let outside = outside.into_iter();
+        match outside.reduce(|a, b| Expr::binary(BinOp::Or, a, b)) {
+            Some(outside) => {
+                let constant = Expr::float(r.extrapolation, wide).cast(r.dtype);
+                Expr::select(outside, constant, value)
+            }
+            None => value,
+        }
+    })
+}
+
+/// What stands outside of an image that is sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beyond {
+    /// Zeros.
+    Zeros,
+    /// The nearest pixel.
+    Border,
+    /// The image mirrored at its border.
+    Reflection,
+}
+
+/// What the coordinates -1 and 1 of a grid are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Corners {
+    /// The centers of the first and the last pixel.
+    Centers,
+    /// The outer edges of the first and the last pixel.
+    Edges,
+}
+
+impl Corners {
+    /// The coordinate in pixels of `g`, which is between -1 and 1.
+    fn coordinate(self, g: Expr, extent: &Expr) -> Expr {
+        let (dtype, extent) = (g.dtype(), extent.cast(g.dtype()));
+        let number = |v: f64| Expr::float(v, dtype);
+        match self {
+            Self::Centers => (g + number(1.0)) * (extent - number(1.0)) * number(0.5),
+            Self::Edges => ((g + number(1.0)) * extent - number(1.0)) * number(0.5),
+        }
+    }
+
+    /// A coordinate mirrored at the first and last pixels, or at their edges, until it is between them.
+    fn reflect(self, at: &Expr, extent: &Expr) -> Expr {
+        let dtype = at.dtype();
+        let number = |v: f64| Expr::float(v, dtype);
+        let (low, span) = match self {
+            Self::Centers => (0.0, shifted(extent, -1)),
+            Self::Edges => (-0.5, extent.clone()),
+        };
+        let span = span.cast(dtype);
+        let distance = Expr::call(Intrin::Abs, vec![at - number(low)]);
+        let period = &span * number(2.0);
+        let turns = Expr::call(Intrin::Floor, vec![&distance / &period]);
+        let within = &distance - turns * &period;
+        let mirrored = within.min(&period - &within) + number(low);
+        // One pixel between centers: there is nowhere to go.
+        Expr::select(span.equals(number(0.0)), number(0.0), mirrored)
+    }
+}
+
+/// The data `[N, C, …]` at the coordinates in `grid`, `[N, dimensions, …]`: the innermost dimension first, each between -1 and
+/// 1.
+pub fn grid_sample(
+    name: &str,
+    x: &Tensor,
+    grid: &Tensor,
+    shape: &[Expr],
+    method: Method,
+    beyond: Beyond,
+    corners: Corners,
+) -> Tensor {
+    let wide = mixed_type(x.dtype());
+    let extents = &x.shape()[2..];
+    let spatial = extents.len();
+    te::compute(name, shape.to_vec(), |i| {
+        let taps = extents.iter().enumerate().map(|(axis, extent)| {
+            let mut index = i.to_vec();
+            index[1] = Expr::i64((spatial - 1 - axis) as i64);
+            let at = corners.coordinate(grid.at(index).cast(wide), extent);
+            taps_of_sample(&at, extent, method, beyond, corners)
+        });
+        let taps: Vec<Taps> = taps.collect();
+        let element = |at: &[Expr]| {
+            let index = at.iter().zip(extents).map(|(at, n)| clamped(at, n));
+            let element = x.at(i[..2].iter().cloned().chain(index)).cast(wide);
+            if beyond != Beyond::Zeros {
+                return element;
+            }
+            let inside = at.iter().zip(extents);
+            let inside = inside.flat_map(|(at, n)| [at.ge(0), at.lt(n)]);
+            te::if_then_else(te::all(inside), element, Expr::float(0.0, wide))
+        };
+        mix(&taps, vec![], &element).cast(x.dtype())
+    })
+}
+
+fn taps_of_sample(
+    at: &Expr,
+    extent: &Expr,
+    method: Method,
+    beyond: Beyond,
+    corners: Corners,
+) -> Taps {
+    let dtype = at.dtype();
+    let last = shifted(extent, -1).cast(dtype);
+    let into_border = |at: &Expr| at.min(&last).max(Expr::float(0.0, dtype));
+    let moved = |at: &Expr| match beyond {
+        Beyond::Zeros => at.clone(),
+        Beyond::Border => into_border(at),
+        Beyond::Reflection => into_border(&corners.reflect(at, extent)),
+    };
+    match method {
+        Method::Nearest(rounding) => vec![(nearest_float(&moved(at), rounding), None)],
+        Method::Linear => linear_taps(Coordinate::Float(moved(at)).floor(dtype)),
+        Method::Cubic {
+            alpha,
+            exclude_outside: _,
+        } => {
+            let taps = cubic_taps(Coordinate::Float(at.clone()).floor(dtype), alpha);
+            let tap = |(at, weight): (Expr, Option<Expr>)| match beyond {
+                Beyond::Reflection => (moved(&at.cast(dtype)).cast(DType::I64), weight),
+                Beyond::Zeros | Beyond::Border => (at, weight),
+            };
+            taps.into_iter().map(tap).collect()
+        }
+    }
+}
+
+/// The grid of coordinates between -1 and 1 of an image of this shape, moved by the matrices in `theta`,
+/// `[N, dimensions, dimensions + 1]`.
+pub fn affine_grid(name: &str, theta: &Tensor, shape: &[Expr], corners: Corners) -> Tensor {
+    let wide = accumulator(theta.dtype());
+    let number = |v: f64| Expr::float(v, wide);
+    let spatial = shape.len() - 2;
+    te::compute(name, shape.to_vec(), |i| {
+        let row = |column: usize| {
+            let column = Expr::i64(column as i64);
+            theta.at([&i[0], &i[1], &column]).cast(wide)
+        };
+        let sum = (0..spatial).fold(row(spatial), |sum, column| {
+            let axis = shape.len() - 1 - column;
+            let (at, extent) = (i[axis].cast(wide), &shape[axis]);
+            let coordinate = match (corners, extent.as_int()) {
+                (Corners::Centers, Some(1)) => number(0.0),
+                (Corners::Centers, _) => {
+                    let steps = shifted(extent, -1).max(1).cast(wide);
+                    at * number(2.0) / steps - number(1.0)
+                }
+                (Corners::Edges, _) => {
+                    (at * number(2.0) + number(1.0)) / extent.cast(wide) - number(1.0)
+                }
+            };
+            sum + row(column) * coordinate
+        });
+        sum.cast(theta.dtype())
+    })
+}

@@ -88,7 +88,7 @@ struct Unstated {
     writes: bool,
 }
 
-/// Writes one loop program; see the [module](self).
+/// Writes one loop program.
 pub struct PrimFuncBuilder {
     func: PrimFunc,
     /// Statements of the places that are open, outermost first. The first belongs to the root block.

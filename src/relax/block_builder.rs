@@ -35,7 +35,7 @@ struct Frame {
     names: HashMap<&'static str, usize>,
 }
 
-/// Writes a module; see the [module](super).
+/// Writes a module.
 #[derive(Default)]
 pub struct BlockBuilder {
     module: Module,

@@ -56,6 +56,10 @@ impl Emit<'_> {
                 let value = self.var_of[v].clone();
                 self.as_index(value, e.dtype().scalar, is_index(e))
             }
+            ExprKind::Var(v) => {
+                let var = v.name().to_owned();
+                return Err(LowerProblem::Undefined { var }.into());
+            }
             ExprKind::Binary(op, a, b) if is_index(e) && !op.is_comparison() => {
                 let (a, b) = (a.clone(), b.clone());
                 self.index_binary(*op, &a, &b)?

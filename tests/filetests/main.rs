@@ -13,6 +13,7 @@
 //!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
 //!   the function is scheduled first.
 //! * `# test: clif`: the same for the native code that is made of the kernel IR.
+//! * `# test: wgsl`: the shaders of the function, scheduled by the default rules, stand below `# expect-listing:`.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a
 //! diff; `WEFTILE_BLESS=1` rewrites what is expected and says so.
@@ -23,6 +24,7 @@ mod parse;
 mod pass;
 mod print;
 mod sched;
+mod wgsl;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,8 +74,9 @@ fn run(file: &Path) -> Result<(), Failed> {
         "pass" => pass::run(&case),
         "print" => print::run(&case),
         "sched" => sched::run(&case),
+        "wgsl" => wgsl::run(&case),
         other => Err(format!(
-            "unknown test `{other}`: there are clif, lower, parse, pass, print and sched"
+            "unknown test `{other}`: there are clif, lower, parse, pass, print, sched and wgsl"
         )
         .into()),
     }

@@ -6,7 +6,8 @@
 //! other stores change a part of a word, while other threads may change other parts: the words are then atomic, and a store is
 //! an `atomicAnd`, which clears the bits of its elements alone, and an `atomicOr`, which sets them. Neither touches a bit of
 //! another element, in whatever order the operations of several threads on a word run, so that no element is lost. Threads that
-//! store the same value to one element agree: after both have cleared it, both set the same bits. No loop waits for anybody.
+//! store the same value to one element agree: after both have cleared it, both set the same bits. A store needs no loop, so that
+//! the proof that all loops end stays true.
 //!
 //! Arrays of registers and workgroups, which no host reads, hold each element in a word of its own.
 

@@ -8,7 +8,38 @@ use super::text::{Level, Text};
 use crate::kernel::{ArrayId, Expr, Ty};
 use crate::tensor::ScalarType;
 
+/// A global array of narrow elements.
+struct Packed {
+    id: ArrayId,
+    name: String,
+    dtype: ScalarType,
+    /// Elements in a word.
+    count: u16,
+    words: Words,
+}
+
+impl Packed {
+    fn read_word(&self, place: &str) -> Text {
+        let name = &self.name;
+        Text::primary(match self.words {
+            Words::Plain => format!("{name}[{place}]"),
+            Words::Atomic => format!("atomicLoad(&{name}[{place}])"),
+        })
+    }
+}
+
 impl Emitter<'_> {
+    fn packed(&self, id: ArrayId, words: Words) -> Packed {
+        let dtype = self.kernel.arrays[id].dtype;
+        Packed {
+            id,
+            name: self.arrays[id].clone(),
+            dtype,
+            count: 4 / dtype.bytes() as u16,
+            words,
+        }
+    }
+
     /// `lanes` neighbouring elements from `index` on.
     pub(super) fn load(
         &mut self,
@@ -17,7 +48,7 @@ impl Emitter<'_> {
         lanes: u16,
     ) -> Result<Text, WgslError> {
         match self.forms[array].clone() {
-            ArrayForm::Words(words) => self.load_packed(array, words, index, lanes),
+            ArrayForm::Words(words) => self.load_packed(&self.packed(array, words), index, lanes),
             ArrayForm::Variables { width, names } => {
                 let part = |at: u64| variable(&names, width, at);
                 match constant(index) {
@@ -77,18 +108,11 @@ impl Emitter<'_> {
     }
 
     /// Elements of which several share a word.
-    fn load_packed(
-        &mut self,
-        array: ArrayId,
-        words: Words,
-        index: &Expr,
-        lanes: u16,
-    ) -> Result<Text, WgslError> {
-        let dtype = self.kernel.arrays[array].dtype;
-        let count = 4 / dtype.bytes() as u16;
-        if lanes == 4 && count == 4 && is_whole(self.kernel, array, lanes) {
+    fn load_packed(&mut self, array: &Packed, index: &Expr, lanes: u16) -> Result<Text, WgslError> {
+        let (dtype, count) = (array.dtype, array.count);
+        if lanes == 4 && count == 4 && is_whole(self.kernel, array.id, lanes) {
             let place = self.group_index(index, count)?;
-            let word = self.read_word(array, words, &place);
+            let word = array.read_word(&place);
             return Ok(match dtype {
                 ScalarType::I8 => Text::call("unpack4xI8", &[word]),
                 ScalarType::Bool => Text::primary(format!("(unpack4xU8({word}) != vec4<u32>())")),
@@ -98,7 +122,7 @@ impl Emitter<'_> {
         let mut items = Vec::new();
         for lane in 0..i64::from(lanes) {
             let (place, shift) = self.bit_index(&offset(index, lane), count)?;
-            let word = self.read_word(array, words, &place);
+            let word = array.read_word(&place);
             let bits = format!("{}u", 32 / count);
             items.push(match dtype {
                 ScalarType::I8 | ScalarType::I16 => Text::primary(format!(
@@ -113,15 +137,7 @@ impl Emitter<'_> {
         if lanes == 1 {
             return Ok(items.remove(0));
         }
-        self.pack(array, lanes, |lane| items[lane as usize].clone())
-    }
-
-    fn read_word(&self, array: ArrayId, words: Words, place: &str) -> Text {
-        let name = &self.arrays[array];
-        Text::primary(match words {
-            Words::Plain => format!("{name}[{place}]"),
-            Words::Atomic => format!("atomicLoad(&{name}[{place}])"),
-        })
+        self.pack(array.id, lanes, |lane| items[lane as usize].clone())
     }
 
     /// Writes the lanes of a value to neighbouring elements from `index` on.
@@ -134,10 +150,14 @@ impl Emitter<'_> {
         let lanes = self.kernel.ty(value).lanes;
         let text = self.expr(value)?;
         match self.forms[array].clone() {
-            ArrayForm::Words(words) if is_whole(self.kernel, array, lanes) => {
-                self.store_words(array, words, index, text, lanes)
+            ArrayForm::Words(words) => {
+                let packed = self.packed(array, words);
+                if is_whole(self.kernel, array, lanes) {
+                    self.store_words(&packed, index, text, lanes)
+                } else {
+                    self.store_parts(&packed, index, text, lanes)
+                }
             }
-            ArrayForm::Words(_) => self.store_parts(array, index, text, lanes),
             ArrayForm::Variables { width, names } => {
                 let part = |at: u64| variable(&names, width, at);
                 let at = constant(index);
@@ -187,18 +207,16 @@ impl Emitter<'_> {
     /// Whole words, which no other thread writes.
     fn store_words(
         &mut self,
-        array: ArrayId,
-        words: Words,
+        array: &Packed,
         index: &Expr,
         text: Text,
         lanes: u16,
     ) -> Result<(), WgslError> {
-        let (name, dtype) = (self.arrays[array].clone(), self.kernel.arrays[array].dtype);
-        let count = 4 / dtype.bytes() as u16;
+        let (name, count) = (&array.name, array.count);
         let value = if count == 4 { text } else { self.bind(text) };
         for first in (0..lanes).step_by(count.into()) {
             let place = self.group_index(&offset(index, first.into()), count)?;
-            let word = match dtype {
+            let word = match array.dtype {
                 ScalarType::I8 => format!("pack4xI8({value})"),
                 ScalarType::U8 => format!("pack4xU8({value})"),
                 ScalarType::Bool => format!("pack4xU8(vec4<u32>({value}))"),
@@ -207,7 +225,7 @@ impl Emitter<'_> {
                     format!("(u32({low}) & 0xffffu) | (u32({high}) << 16u)")
                 }
             };
-            self.line(&match words {
+            self.line(&match array.words {
                 Words::Plain => format!("{name}[{place}] = {word};"),
                 Words::Atomic => format!("atomicStore(&{name}[{place}], {word});"),
             });
@@ -218,23 +236,22 @@ impl Emitter<'_> {
     /// Parts of words of which other threads may write the others.
     fn store_parts(
         &mut self,
-        array: ArrayId,
+        array: &Packed,
         index: &Expr,
         text: Text,
         lanes: u16,
     ) -> Result<(), WgslError> {
-        let (name, dtype) = (self.arrays[array].clone(), self.kernel.arrays[array].dtype);
-        let count = 4 / dtype.bytes() as u16;
-        let mask = if count == 4 { "0xffu" } else { "0xffffu" };
+        let name = &array.name;
+        let mask = if array.count == 4 { "0xffu" } else { "0xffffu" };
         let value = self.bind(text);
         for lane in 0..u64::from(lanes) {
-            let (place, shift) = self.bit_index(&offset(index, lane as i64), count)?;
+            let (place, shift) = self.bit_index(&offset(index, lane as i64), array.count)?;
             let item = if lanes == 1 {
                 value.clone()
             } else {
                 value.lane(lane)
             };
-            let bits = match dtype {
+            let bits = match array.dtype {
                 ScalarType::I8 | ScalarType::I16 => format!("(u32({item}) & {mask})"),
                 _ => format!("u32({item})"),
             };

@@ -4,6 +4,7 @@
 
 use super::WgslError;
 use super::emit::Emitter;
+use super::expr::negated;
 use super::helper::Helper;
 use super::text::{Level, Text};
 use crate::kernel::Ty;
@@ -50,8 +51,8 @@ impl Emitter<'_> {
             BinOp::Ne => Text::call("any", &[Text::infix(op, "!=", &a, &b)]),
             BinOp::Lt => self.helper(less, &[a, b]),
             BinOp::Gt => self.helper(less, &[b, a]),
-            BinOp::Le => not(&self.helper(less, &[b, a])),
-            BinOp::Ge => not(&self.helper(less, &[a, b])),
+            BinOp::Le => negated(&self.helper(less, &[b, a])),
+            BinOp::Ge => negated(&self.helper(less, &[a, b])),
             BinOp::BitAnd => Text::infix(op, "&", &a, &b),
             BinOp::BitOr => Text::infix(op, "|", &a, &b),
             BinOp::BitXor => Text::infix(op, "^", &a, &b),
@@ -138,8 +139,4 @@ impl Emitter<'_> {
             _ => return Err(self.unsupported(&format!("`{}`", intrin.name()), scalar)),
         })
     }
-}
-
-fn not(text: &Text) -> Text {
-    Text::new(format!("!{}", text.operand()), Level::Unary)
 }

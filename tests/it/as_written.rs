@@ -146,6 +146,30 @@ fn arithmetic_of_data_wraps() {
 }
 
 #[test]
+fn intrinsics_of_narrow_and_fixed_point_numbers() {
+    let data = ints(&[7, i32::MAX, i32::MIN, -12_345, 1 << 29, 0]);
+    let values = [
+        "T.q_multiply_shift(A[vi], 1395864371, 31, 3)",
+        "T.q_multiply_shift(A[vi], A[vi], 31, -2)",
+        "T.Cast(\"int32\", T.popcount(T.Cast(\"int8\", A[vi])))",
+        "T.Cast(\"int32\", T.clz(T.Cast(\"uint16\", A[vi])))",
+        "T.Cast(\"int32\", T.bitwise_not(T.Cast(\"uint8\", A[vi])))",
+    ];
+    for value in values {
+        let text = elementwise(("(6,)", "int32"), ("(6,)", "int32"), 6, value);
+        agree(&text, &data, false);
+    }
+    for value in [
+        "T.expm1(A[vi])",
+        "T.fmod(A[vi], T.float32(3.1))",
+        "A[vi] % T.float32(-3.1)",
+    ] {
+        let text = elementwise(("(40,)", "float32"), ("(40,)", "float32"), 40, value);
+        agree(&text, &floats(40), false);
+    }
+}
+
+#[test]
 fn nan_is_not_itself() {
     let data = [1.0, f32::NAN, f32::INFINITY, -0.0];
     let data = Tensor::from_slice(&[4], &data).expect("fits");

@@ -59,3 +59,30 @@ fn casts_saturate_and_round_once() {
         255.0
     );
 }
+
+/// What TVM's native code gives.
+#[test]
+fn fixed_point_products_round_up_at_ties() {
+    let x = [1, -7, 12_345, -12_345, i32::MAX, i32::MIN];
+    let cases = [
+        (
+            [1_395_864_371, 31, 3],
+            [5, -36, 64_194, -64_194, -1_717_986_925, 1_717_986_920],
+        ),
+        (
+            [-1_288_490_189, 31, -1],
+            [0, 2, -3704, 3704, -644_245_094, 644_245_095],
+        ),
+        (
+            [3, 1, 0],
+            [2, -10, 18_518, -18_517, -1_073_741_825, 1_073_741_824],
+        ),
+    ];
+    for ([y, q, s], expected) in cases {
+        let product = |x: i32| {
+            let args = [x.into(), y, q, s].map(Scalar::Int);
+            eval_intrin(Intrin::QMultiplyShift, ScalarType::I32, &args).map(Scalar::as_int)
+        };
+        assert_eq!(x.map(product), expected.map(Ok), "{y} {q} {s}");
+    }
+}

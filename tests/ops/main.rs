@@ -20,6 +20,7 @@ mod rearrange;
 mod recurrent;
 mod reduce;
 mod refused;
+mod refused_networks;
 mod scan_sort;
 mod scatter;
 mod select;

@@ -13,8 +13,8 @@ use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, LowerProblem, empty_sum, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, Expr, ExprKind, IterKind, Jump, LoopId, LoopKind, Param, Place, PrimFunc,
-    Range, Stmt, ThreadAxis, Var,
+    BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, LoopId, LoopKind, Param, Place,
+    PrimFunc, Range, Stmt, ThreadAxis, Var,
 };
 use crate::tensor::DType;
 
@@ -207,12 +207,12 @@ impl<'a> Unblock<'a> {
                 let cond = state.iter().fold(cond, |cond, state| state.condition(cond));
                 out.push(Node::While { cond, body });
             }
-            // Both say something about the program but compute nothing.
+            // What a program evaluates for nothing computes nothing, unless a function of another compiler does.
             Stmt::Assert {
                 cond: _,
                 message: _,
-            }
-            | Stmt::Evaluate(_) => {}
+            } => {}
+            Stmt::Evaluate(e) => refuse_external(e)?,
             Stmt::Attr {
                 node: _,
                 key: _,
@@ -497,6 +497,27 @@ impl<'a> Unblock<'a> {
                 };
             }
         }
+    }
+}
+
+/// Refuses a call of a function that only another compiler knows: it may write memory. Hints do not, and barriers are put in
+/// where they are needed.
+fn refuse_external(e: &Expr) -> Result<(), LowerError> {
+    let mut called = None;
+    e.walk(&mut |e| {
+        if let ExprKind::External(external, _) = e.kind()
+            && !matches!(
+                external,
+                External::StorageSync | External::Prefetch | External::Undef
+            )
+        {
+            called = Some(external.name().to_owned());
+        }
+        called.is_none()
+    });
+    match called {
+        Some(name) => Err(LowerProblem::External { name }.into()),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,9 @@
 use super::array::Array;
 use super::{Cases, tensor};
 
+/// An operator by name, and what it computes.
+type Function = (&'static str, fn(f64) -> f64);
+
 const VALUES: [f32; 14] = [
     0.5,
     -0.25,
@@ -37,7 +40,7 @@ fn positive_or(v: f64, below: f64) -> f64 {
 fn functions_of_one_element() {
     let x = values(|v| v);
     let mut cases = Cases::default();
-    let functions: [(&str, fn(f64) -> f64); 14] = [
+    let functions: [Function; 14] = [
         ("expm1(x)", f64::exp_m1),
         ("exp2(x)", f64::exp2),
         ("log1p(x)", f64::ln_1p),
@@ -70,7 +73,7 @@ fn functions_of_one_element() {
         tensor(&[11], &values)
     };
     let x = of(|v| v);
-    let functions: [(&str, fn(f64) -> f64); 5] = [
+    let functions: [Function; 5] = [
         ("nn.softsign(x)", |v| v / (1.0 + v.abs())),
         ("nn.hardswish(x)", |v| v * (v / 6.0 + 0.5).clamp(0.0, 1.0)),
         ("nn.mish(x)", |v| v * v.exp().ln_1p().tanh()),
@@ -107,7 +110,7 @@ fn functions_of_one_element() {
         f32::NAN,
     ];
     let of = |f: fn(f64) -> f64| tensor(&[11], &moderate.map(|v| f(f64::from(v)) as f32));
-    let functions: [(&str, fn(f64) -> f64); 2] = [
+    let functions: [Function; 2] = [
         ("nn.softplus(x, beta=2, threshold=10)", |v| {
             if 2.0 * v > 10.0 {
                 v

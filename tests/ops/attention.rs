@@ -52,7 +52,7 @@ fn queries_see_keys() {
     ];
     let text = "R.nn.attention(q, k, v)";
     cases
-        .case_of(text, &types, &inputs, &[expected.clone()])
+        .case_of(text, &types, &inputs, std::slice::from_ref(&expected))
         .terms(12);
     let expected = attention(&q, &k, &v, &none, 0.25, &|s, t| t <= s).f32();
     let text = "R.nn.attention(q, k, v, scale=0.25, causal_mask=\"TopLeft\")";

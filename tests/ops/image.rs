@@ -275,8 +275,8 @@ fn images_at_coordinates() {
                     "border" => nearest_pixel(&x, i),
                     _ => {
                         let mut i = i.to_vec();
-                        for axis in 2..4 {
-                            i[axis] = reflected(i[axis] as f64, x.shape[axis], align) as i64;
+                        for (at, &extent) in i[2..].iter_mut().zip(&x.shape[2..]) {
+                            *at = reflected(*at as f64, extent, align) as i64;
                         }
                         nearest_pixel(&x, &i)
                     }

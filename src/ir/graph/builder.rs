@@ -10,13 +10,14 @@ use crate::support::Arena;
 ///
 /// ```
 /// use weftile::ir::graph::{Arg, GraphBuilder};
-/// use weftile::ir::{Expr, StructInfo};
+/// use weftile::ir::{Attrs, Expr, StructInfo};
 /// use weftile::tensor::DType;
 ///
 /// let mut b = GraphBuilder::new("main");
 /// let x = b.param("x", StructInfo::tensor(vec![Expr::i64(4)], DType::F32));
 /// b.begin_dataflow();
-/// let y = b.op("y", weftile::ops::op("add"), vec![Arg::Value(x), Arg::Value(x)], Attrs::new())?;
+/// let sum = weftile::ops::op("add");
+/// let y = b.op("y", sum, vec![Arg::Value(x), Arg::Value(x)], Attrs::new())?;
 /// b.end_dataflow(vec![y]);
 /// let main = b.finish(Arg::Value(y));
 /// assert_eq!(main.ret, StructInfo::tensor(vec![Expr::i64(4)], DType::F32));

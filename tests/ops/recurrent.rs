@@ -6,7 +6,7 @@ use super::array::Array;
 use super::{Cases, tensor};
 
 /// One step: the state and what the cell keeps.
-type Cell = dyn Fn(Step<'_>) -> (Vec<f64>, Vec<f64>);
+type Cell<'a> = dyn Fn(Step<'_>) -> (Vec<f64>, Vec<f64>) + 'a;
 
 /// A layer: data `[T, B, I]`, weights `[D, G * H, I]` and `[D, G * H, H]`, biases `[D, 2 * G * H]`, states `[D, B, H]`.
 struct Layer {
@@ -38,7 +38,7 @@ impl Layer {
 
     /// The results, where `cell` makes new states from: the direction, products of input and state with the rows of gates (with
     /// their biases), and the states.
-    fn run(&self, reverse: &[bool], cell: &Cell) -> [Array; 3] {
+    fn run(&self, reverse: &[bool], cell: &Cell<'_>) -> [Array; 3] {
         let (time, batch, hidden) = (self.x.shape[0], self.x.shape[1], self.r.shape[2]);
         let rows = self.r.shape[1];
         let directions = reverse.len();

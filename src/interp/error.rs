@@ -138,11 +138,23 @@ pub enum InterpError {
         /// Its name.
         name: String,
     },
-    /// A buffer with explicit strides or offset.
-    #[error("buffer `{name}` has strides or an offset, which the interpreter does not support")]
-    StridedBuffer {
-        /// Its name.
-        name: String,
+    /// A parameter or view that says it is laid out in another way than it is. Tensors are dense.
+    #[error("`{buffer}` has the stride or offset {said} in the program, but here it is {value}")]
+    BufferLayout {
+        /// Name of the buffer.
+        buffer: String,
+        /// Stride or offset in the program.
+        said: i64,
+        /// Stride or offset in memory.
+        value: i64,
+    },
+    /// A view of memory whose buffer has strides or an offset of its own.
+    #[error("`{view}` views the memory of `{source_buffer}`, which has strides or an offset")]
+    StridedMemory {
+        /// Name of the view.
+        view: String,
+        /// Name of the buffer.
+        source_buffer: String,
     },
     /// Something that reaches beyond the program: memory by its address, or a function or instruction that is not part of it.
     #[error("cannot run {what}")]

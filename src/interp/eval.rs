@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::InterpError;
-use super::memory::{Memory, check_index};
+use super::memory::Memory;
+use super::view::View;
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{
@@ -21,29 +22,6 @@ pub(super) struct Env {
     vectors: HashMap<Var, Lanes>,
     pub(super) buffers: HashMap<Buffer, Memory>,
     pub(super) views: HashMap<Buffer, View>,
-}
-
-/// A part of a buffer under a name of its own.
-pub(super) struct View {
-    /// What it views, which may be a view.
-    pub(super) source: Buffer,
-    /// Its own extents.
-    pub(super) shape: Vec<i64>,
-    /// Where its elements are in the source.
-    pub(super) place: Placement,
-}
-
-/// How the elements of a view lie in its source.
-pub(super) enum Placement {
-    /// A box from this index on; the view has the trailing dimensions of the source.
-    Region(Vec<i64>),
-    /// At these distances from an offset, both in elements, in the memory of the source.
-    Strided {
-        /// Distance of neighbours in each dimension.
-        strides: Vec<i64>,
-        /// Offset of the first element.
-        offset: i64,
-    },
 }
 
 impl Env {
@@ -275,52 +253,6 @@ impl Env {
         Ok(())
     }
 
-    /// The buffer that owns the elements, and the index there.
-    fn resolve(
-        &self,
-        buffer: &Buffer,
-        mut index: Vec<i64>,
-    ) -> Result<(Buffer, Vec<i64>), InterpError> {
-        let mut owner = buffer;
-        while let Some(view) = self.views.get(owner) {
-            check_index(owner.name(), &index, &view.shape)?;
-            index = match &view.place {
-                // A view may drop leading dimensions of extent 1.
-                Placement::Region(origin) => {
-                    let (dropped, kept) = origin.split_at(origin.len() - view.shape.len());
-                    let inner = kept.iter().zip(&index).map(|(o, i)| o + i);
-                    dropped.iter().copied().chain(inner).collect()
-                }
-                Placement::Strided { strides, offset } => {
-                    let flat = strides.iter().zip(&index).map(|(s, i)| s * i).sum::<i64>();
-                    self.unflatten(&view.source, offset + flat)?
-                }
-            };
-            owner = &view.source;
-        }
-        Ok((owner.clone(), index))
-    }
-
-    /// The index of the element of a buffer that lies `flat` elements after its first one.
-    fn unflatten(&self, buffer: &Buffer, flat: i64) -> Result<Vec<i64>, InterpError> {
-        let memory = self.buffers.get(buffer).ok_or_else(|| unbound(buffer))?;
-        let len = memory.shape.iter().product::<i64>();
-        check_index(buffer.name(), &[flat], &[len])?;
-        let mut rest = flat;
-        let mut index: Vec<i64> = memory
-            .shape
-            .iter()
-            .rev()
-            .map(|&extent| {
-                let at = rest % extent;
-                rest /= extent;
-                at
-            })
-            .collect();
-        index.reverse();
-        Ok(index)
-    }
-
     fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
         let (buffer, index) = self.resolve(buffer, index)?;
         let memory = self.buffers.get(&buffer).ok_or_else(|| unbound(&buffer))?;
@@ -363,7 +295,7 @@ fn unbound_var(var: &Var) -> InterpError {
     }
 }
 
-fn unbound(buffer: &Buffer) -> InterpError {
+pub(super) fn unbound(buffer: &Buffer) -> InterpError {
     InterpError::UnboundBuffer {
         name: buffer.name().to_owned(),
     }

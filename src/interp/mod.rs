@@ -11,6 +11,7 @@ mod memory;
 mod module;
 mod op;
 mod prim_func;
+mod view;
 
 pub use compare::{Mismatch, same_results};
 pub use error::InterpError;

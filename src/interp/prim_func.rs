@@ -1,11 +1,11 @@
 //! Loop programs at run time.
 
 use super::InterpError;
-use super::eval::{Env, Placement, View};
+use super::eval::Env;
 use super::memory::Memory;
+use super::view::Layout;
 use crate::ir::{
-    Block, BlockId, Buffer, Expr, ExprKind, InitNest, IterKind, LoopId, MatchBuffer, Param, Place,
-    PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, InitNest, IterKind, LoopId, Param, Place, PrimFunc, Stmt, Var,
 };
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -105,6 +105,21 @@ fn bind_tensors(func: &PrimFunc, tensors: &[Tensor], env: &mut Env) -> Result<()
             }
         }
     }
+    bind_layouts(func, tensors, env)
+}
+
+/// Gives the variables that parameters name as strides and offset their values, then checks every stride and offset.
+fn bind_layouts(func: &PrimFunc, tensors: &[Tensor], env: &mut Env) -> Result<(), InterpError> {
+    let dense = |tensor: &Tensor| {
+        let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+        Layout::dense(&shape)
+    };
+    for (buffer, tensor) in func.buffer_params().zip(tensors) {
+        env.name_layout(buffer, &dense(tensor));
+    }
+    for (buffer, tensor) in func.buffer_params().zip(tensors) {
+        env.check_layout(buffer, &dense(tensor))?;
+    }
     Ok(())
 }
 
@@ -114,9 +129,6 @@ fn check_rank_and_dtype(
     tensor: &Tensor,
 ) -> Result<(), InterpError> {
     let (name, param) = (func.name.clone(), buffer.name().to_owned());
-    if !buffer.node().strides.is_empty() || buffer.node().elem_offset.is_some() {
-        return Err(InterpError::StridedBuffer { name: param });
-    }
     if buffer.dtype() != tensor.dtype() {
         let (expected, got) = (buffer.dtype(), tensor.dtype());
         return Err(InterpError::ArgumentDType {
@@ -223,7 +235,7 @@ impl Run<'_> {
                 memory,
                 body,
             } => {
-                self.declare(buffer, memory)?;
+                self.env.view_memory(buffer, memory)?;
                 return self.body(body);
             }
             Stmt::Attr {
@@ -280,100 +292,29 @@ impl Run<'_> {
             .map(|(i, v)| self.env.vars.insert(i.var.clone(), Scalar::Int(*v)))
             .collect();
         let first = self.check_domains(block, &values)?;
+        let mut named = Vec::new();
         for buffer in &block.alloc_buffers {
             let shape = self.env.ints(buffer.shape())?;
+            // No program sees the layout of an allocated buffer: it is dense.
+            named.extend(self.env.name_layout(buffer, &Layout::dense(&shape)));
             let memory = Memory::uninitialized(buffer, shape)?;
             self.env.buffers.insert(buffer.clone(), memory);
         }
-        let mut of_views = Vec::new();
         for view in &block.match_buffers {
-            let bound = self.view(view)?;
-            of_views.extend(bound);
+            named.extend(self.env.view_region(view)?);
         }
         let init = block.init.as_ref().filter(|_| first);
         let mut flow = self.body(init.map_or(&[][..], |init| init))?;
         if matches!(flow, Flow::Next) {
             flow = self.body(self.func.tree.body(Place::Block(id)))?;
         }
-        for var in of_views {
+        for var in named {
             self.env.vars.remove(&var);
         }
         for (iter, value) in block.iters.iter().zip(before) {
             restore(self.env, iter.var.clone(), value);
         }
         Ok(flow)
-    }
-
-    /// Places a view of the memory of another buffer.
-    fn declare(&mut self, buffer: &Buffer, memory: &Expr) -> Result<(), InterpError> {
-        let beyond = |what: &str| InterpError::BeyondProgram {
-            what: format!("buffer `{}`: {what}", buffer.name()),
-        };
-        let ExprKind::Data(source) = memory.kind() else {
-            return Err(beyond("its memory is given by an address"));
-        };
-        if source.dtype() != buffer.dtype() {
-            return Err(beyond("its memory is that of elements of another type"));
-        }
-        if self.env.views.contains_key(source) {
-            return Err(beyond("its memory is that of a part of a buffer"));
-        }
-        let node = buffer.node();
-        let shape = self.env.ints(&node.shape)?;
-        let strides = if node.strides.is_empty() {
-            dense_strides(&shape)
-        } else {
-            self.env.ints(&node.strides)?
-        };
-        let offset = match &node.elem_offset {
-            Some(offset) => self.env.int(offset)?,
-            None => 0,
-        };
-        let view = View {
-            source: source.clone(),
-            shape,
-            place: Placement::Strided { strides, offset },
-        };
-        self.env.views.insert(buffer.clone(), view);
-        Ok(())
-    }
-
-    /// Gives a view its place. An extent that is a variable without a value gets that of the region; gives these variables.
-    fn view(&mut self, view: &MatchBuffer) -> Result<Vec<Var>, InterpError> {
-        let (mut origin, mut extents) = (vec![], vec![]);
-        for range in &view.source.region {
-            origin.push(self.env.int(&range.min)?);
-            extents.push(self.env.int(&range.extent)?);
-        }
-        let (mut shape, mut bound) = (vec![], vec![]);
-        let lead = extents.len().saturating_sub(view.buffer.ndim());
-        for (dim, (extent, &got)) in view.buffer.shape().iter().zip(&extents[lead..]).enumerate() {
-            if let Some(var) = extent.as_var()
-                && !self.env.vars.contains_key(var)
-            {
-                self.env.vars.insert(var.clone(), Scalar::Int(got));
-                bound.push(var.clone());
-            }
-            let extent = self.env.int(extent)?;
-            if extent != got {
-                let view = view.buffer.name().to_owned();
-                return Err(InterpError::ViewExtent {
-                    view,
-                    dim,
-                    extent,
-                    got,
-                });
-            }
-            shape.push(extent);
-        }
-        let source = view.source.buffer.clone();
-        let placed = View {
-            source,
-            shape,
-            place: Placement::Region(origin),
-        };
-        self.env.views.insert(view.buffer.clone(), placed);
-        Ok(bound)
     }
 
     /// A loop without iterations: sums over it are their inits.
@@ -445,15 +386,6 @@ impl Run<'_> {
         }
         Ok(first)
     }
-}
-
-/// Distances of neighbours in the dimensions of a dense row-major array.
-fn dense_strides(shape: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; shape.len()];
-    for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim] * shape[dim];
-    }
-    strides
 }
 
 fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {

@@ -286,6 +286,26 @@ pub enum LowerProblem {
         /// The view.
         view: String,
     },
+    /// A parameter that says it is laid out in another way than tensors are.
+    #[error(
+        "parameter `{param}` has the stride or offset {said:#}, but tensors are dense: it is {value:#}"
+    )]
+    ParamLayout {
+        /// The parameter.
+        param: String,
+        /// What it says.
+        said: Expr,
+        /// What a tensor has.
+        value: Expr,
+    },
+    /// A view of memory whose buffer has strides or an offset of its own.
+    #[error("`{view}` views the memory of `{source_buffer}`, which has strides or an offset")]
+    StridedMemory {
+        /// The view.
+        view: String,
+        /// The buffer.
+        source_buffer: String,
+    },
     /// A view of a region that says it is laid out in another way.
     #[error(
         "`{view}` has the stride or offset {said:#}, but the region that it views has {value:#}"

@@ -1,6 +1,6 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
+//! The way of a function: its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
 //! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it
 //! (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); the rest is emitted with flat
 //! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads made before
@@ -22,6 +22,7 @@ mod exchange;
 mod hoist;
 mod host;
 mod jumps;
+mod layout;
 mod loop_passes;
 mod narrow;
 mod nest;
@@ -77,6 +78,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     };
     let dims = Dims::of(func);
     check_scalar_params(func)?;
+    let func = &*layout::dense(func, &dims)?;
     let (homes, nests) = nests(func, gpu.is_some(), &dims)?;
     let mut lowered = LoweredFunc {
         name: func.name.clone(),

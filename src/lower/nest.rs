@@ -41,7 +41,7 @@ pub(super) struct Unblock<'a> {
     pub(super) launch: bool,
     /// Values of block iters and loops bound to the launch.
     pub(super) map: HashMap<Var, Expr>,
-    views: HashMap<Buffer, View>,
+    pub(super) views: HashMap<Buffer, View>,
     /// The state of the loop around here, if it has jumps.
     state: Option<State>,
     pub(super) analyzer: Analyzer,
@@ -134,6 +134,15 @@ impl<'a> Unblock<'a> {
             owner = view.source();
         }
         (owner.clone(), indices)
+    }
+
+    /// The buffer whose memory a buffer is in.
+    pub(super) fn owner(&self, buffer: &Buffer) -> Buffer {
+        let mut owner = buffer;
+        while let Some(view) = self.views.get(owner) {
+            owner = view.source();
+        }
+        owner.clone()
     }
 
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, LowerError> {

@@ -98,7 +98,7 @@ impl Homes {
 /// Every allocated buffer with the places whose own statements use it.
 fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
     let mut users: IndexMap<Buffer, Vec<Place>> = IndexMap::new();
-    let mut views: HashMap<Buffer, Buffer> = HashMap::new();
+    let mut views: HashMap<Buffer, Buffer> = memory_views(func).into_iter().collect();
     let root = Place::Block(func.root);
     func.tree.walk(root, &mut |at| {
         if let Place::Block(id) = at {
@@ -109,7 +109,6 @@ fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
                 views.insert(view.buffer.clone(), view.source.buffer.clone());
             }
         }
-        views_in(func.tree.body(at), &mut views);
     });
     func.tree.walk(root, &mut |at| {
         let mut used = Vec::new();
@@ -131,16 +130,23 @@ fn users_of_allocated(func: &PrimFunc) -> IndexMap<Buffer, Vec<Place>> {
     users
 }
 
-/// The views that statements declare, and whose memory they view.
-fn views_in(stmts: &[Stmt], out: &mut HashMap<Buffer, Buffer>) {
-    for stmt in stmts {
-        if let Stmt::View { buffer, memory, .. } = stmt
-            && let ExprKind::Data(source) = memory.kind()
-        {
-            out.insert(buffer.clone(), source.clone());
+/// The views that statements declare, each with the buffer whose memory it views.
+pub(super) fn memory_views(func: &PrimFunc) -> Vec<(Buffer, Buffer)> {
+    fn in_stmts(stmts: &[Stmt], out: &mut Vec<(Buffer, Buffer)>) {
+        for stmt in stmts {
+            if let Stmt::View { buffer, memory, .. } = stmt
+                && let ExprKind::Data(source) = memory.kind()
+            {
+                out.push((buffer.clone(), source.clone()));
+            }
+            stmt.nested().into_iter().for_each(|s| in_stmts(s, out));
         }
-        stmt.nested().into_iter().for_each(|s| views_in(s, out));
     }
+    let mut out = Vec::new();
+    func.tree.walk(Place::Block(func.root), &mut |at| {
+        in_stmts(func.tree.body(at), &mut out);
+    });
+    out
 }
 
 fn buffers_in(stmts: &[Stmt], out: &mut Vec<Buffer>) {

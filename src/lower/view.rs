@@ -1,7 +1,7 @@
 //! Views: buffers whose elements are those of another one.
 
 use super::nest::Unblock;
-use super::{LowerError, LowerProblem};
+use super::{LowerError, LowerProblem, layout};
 use crate::ir::{Buffer, BufferRegion, Expr, ExprKind, MatchBuffer, Range};
 
 /// Where the elements of a view are.
@@ -32,15 +32,10 @@ impl View {
             at.name(name, &range.extent);
         }
         if !node.strides.is_empty() || node.elem_offset.is_some() {
-            let strides = strides_of(at, source);
-            let starts = region
-                .iter()
-                .zip(&strides)
-                .map(|(r, stride)| &r.min * stride);
-            let offset = starts.fold(Expr::i64(0), |sum, start| sum + start);
-            let names = node.strides.iter().zip(&strides[dropped..]);
-            let layout = names.chain(node.elem_offset.as_ref().zip(Some(&offset)));
-            for (name, value) in layout {
+            let layout = Layout::of(at, source).of_region(&region, view.buffer.ndim());
+            let strides = node.strides.iter().zip(&layout.strides);
+            let offset = node.elem_offset.as_ref().zip(Some(&layout.offset));
+            for (name, value) in strides.chain(offset) {
                 at.name(name, value);
                 let (said, value) = (at.index(name), at.analyzer.simplify(value));
                 if said != value {
@@ -59,14 +54,14 @@ impl View {
         }))
     }
 
-    /// The view of the memory of a buffer.
+    /// The view of the memory of a buffer. The address of a view is that of the memory it is in.
     pub(super) fn of_memory(
         at: &Unblock<'_>,
         view: &Buffer,
         memory: &Expr,
     ) -> Result<Self, LowerError> {
         let source = match memory.kind() {
-            ExprKind::Data(source) if source.dtype() == view.dtype() => source,
+            ExprKind::Data(source) if source.dtype() == view.dtype() => at.owner(source),
             _ => {
                 let view = view.name().to_owned();
                 return Err(LowerProblem::AddressView { view }.into());
@@ -75,7 +70,7 @@ impl View {
         let node = view.node();
         let offset = node.elem_offset.as_ref();
         Ok(Self::Strided {
-            source: source.clone(),
+            source,
             strides: strides_of(at, view),
             offset: offset.map_or(Expr::i64(0), |offset| at.index(offset)),
         })
@@ -117,18 +112,54 @@ impl View {
     }
 }
 
-/// The distances of neighbours in the dimensions of a buffer, in elements.
+/// How elements lie in the memory that owns them, in elements.
+struct Layout {
+    /// Distance of neighbours in each dimension.
+    strides: Vec<Expr>,
+    /// Offset of the first element.
+    offset: Expr,
+}
+
+impl Layout {
+    /// The layout of a buffer that a program may use here.
+    fn of(at: &Unblock<'_>, buffer: &Buffer) -> Self {
+        match at.views.get(buffer) {
+            Some(View::Region(view)) => {
+                Self::of(at, &view.buffer).of_region(&view.region, buffer.ndim())
+            }
+            Some(View::Strided {
+                source: _,
+                strides,
+                offset,
+            }) => Self {
+                strides: strides.clone(),
+                offset: offset.clone(),
+            },
+            None => Self {
+                strides: strides_of(at, buffer),
+                offset: Expr::i64(0),
+            },
+        }
+    }
+
+    /// The layout of the last `ndim` dimensions of a region of a buffer with this layout.
+    fn of_region(self, region: &[Range], ndim: usize) -> Self {
+        let starts = region.iter().zip(&self.strides);
+        let starts = starts.map(|(r, stride)| &r.min * stride);
+        Self {
+            offset: starts.fold(self.offset, |sum, start| sum + start),
+            strides: self.strides[region.len() - ndim..].to_vec(),
+        }
+    }
+}
+
+/// The distances of neighbours in the dimensions of a buffer, as the program says them, in elements.
 fn strides_of(at: &Unblock<'_>, buffer: &Buffer) -> Vec<Expr> {
     let node = buffer.node();
-    if !node.strides.is_empty() {
-        return node.strides.iter().map(|stride| at.index(stride)).collect();
-    }
-    let mut strides = vec![Expr::i64(1)];
-    for extent in node.shape.iter().skip(1).rev() {
-        let inner = &strides[strides.len() - 1] * at.index(extent);
-        strides.push(at.analyzer.simplify(&inner));
-    }
-    strides.truncate(node.shape.len());
-    strides.reverse();
-    strides
+    let strides = if node.strides.is_empty() {
+        layout::dense_strides(&node.shape)
+    } else {
+        node.strides.clone()
+    };
+    strides.iter().map(|stride| at.index(stride)).collect()
 }

@@ -463,3 +463,97 @@ fn views_of_regions_and_of_memory() {
         false,
     );
 }
+
+#[test]
+fn parameters_name_the_layout_of_their_tensors() {
+    let named = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(a: T.handle, y: T.handle):
+        n = T.int64()
+        s, t = T.int64(), T.int64()
+        at = T.int64()
+        A = T.match_buffer(a, (n, 6), "float32", strides=(s, t), elem_offset=at)
+        Y = T.match_buffer(y, (4,), "float32", offset_factor=4)
+        B = T.alloc_buffer((4, 3), "float32", strides=(16, 1))
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi, 2] = A[vi, 2]
+        for i in range(4):
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = B[vi, 2] + T.Cast("float32", s * 100 + t * 10 + at)
+
+    @R.function
+    def main(a: R.Tensor((4, 6), "float32")):
+        with R.dataflow():
+            y = R.call_tir(f, (a,), R.Tensor((4,), "float32"))
+            R.output(y)
+        return y
+"#;
+    let a = floats(24);
+    let a = Tensor::from_bytes(a.dtype(), &[4, 6], a.bytes()).expect("fits");
+    agree(named, &a, false);
+    // Strides in terms of the extents.
+    let symbolic = named
+        .replace("strides=(s, t)", "strides=(6, T.int64(1))")
+        .replace("s, t = T.int64(), T.int64()", "s, t = n, n");
+    agree(
+        &symbolic.replace("s, t = n, n", "s: T.int64 = n\n        t: T.int64 = n"),
+        &a,
+        false,
+    );
+}
+
+#[test]
+fn parameters_of_other_layouts_are_refused() {
+    let of = |layout: &str| {
+        let body = "\n        for i in range(4):\n            Y[i] = A[i, 0]";
+        let text = module(("(4, 8)", "float32"), ("(4,)", "float32"), body);
+        text.replace(
+            "T.Buffer((4, 8), \"float32\")",
+            &format!("T.Buffer((4, 8), \"float32\", {layout})"),
+        )
+    };
+    assert_eq!(
+        refused(&of("strides=(16, 1)")),
+        "`f`: parameter `A` has the stride or offset 16, but tensors are dense: it is 8"
+    );
+    assert_eq!(
+        refused(&of("elem_offset=4")),
+        "`f`: parameter `A` has the stride or offset 4, but tensors are dense: it is 0"
+    );
+    let body = r#"
+        B = T.alloc_buffer((4, 4), "float32", strides=(16, 1))
+        C = T.decl_buffer((16,), "float32", data=B.data)
+        for i in range(4):
+            C[i] = A[i]
+        for i in range(4):
+            Y[i] = B[i, 0]"#;
+    assert_eq!(
+        refused(&module(("(4,)", "float32"), ("(4,)", "float32"), body)),
+        "`f`: `C` views the memory of `B`, which has strides or an offset"
+    );
+}
+
+#[test]
+fn views_have_the_layout_of_what_they_view() {
+    // A view of a view, and the memory of a view.
+    let body = r#"
+        for i in range(4):
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                T.reads(A[0:16, 0:16])
+                T.writes(Y[vi])
+                s, t = T.int32(), T.int32()
+                V = T.match_buffer(A[4:8, 4:8], (4, 4), "float32")
+                W = T.match_buffer(V[vi, 1:3], (2,), "float32", strides=(t,), elem_offset=s)
+                M = T.decl_buffer((256,), "float32", data=W.data)
+                Y[vi] = W[1] * T.float32(3) + M[s] + T.Cast("float32", s + t)"#;
+    let text = module(("(16, 16)", "float32"), ("(4,)", "float32"), body);
+    let a = floats(256);
+    let a = Tensor::from_bytes(a.dtype(), &[16, 16], a.bytes()).expect("fits");
+    agree(&text, &a, false);
+}

@@ -159,6 +159,50 @@ def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
 }
 
 #[test]
+fn layouts_get_their_values_from_the_memory() {
+    let text = r#"
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    s = T.int64()
+    at = T.int32()
+    A = T.match_buffer(a, (4, 8), "float32", strides=(s, 1), elem_offset=at)
+    B = T.match_buffer(b, (4,), "float32")
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            u = T.int64()
+            o = T.int32()
+            V = T.match_buffer(A[vi, 2:7], (5,), "float32", strides=(u,), elem_offset=o)
+            B[vi] = V[0] + T.Cast("float32", s * 1000 + u * 100) + T.Cast("float32", at + o)
+"#;
+    let a: Vec<f32> = (0u8..32).map(f32::from).collect();
+    let a = Tensor::from_slice(&[4, 8], &a).expect("32");
+    let mut tensors = [a, floats(&[0.0; 4])];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [8104.0, 8120.0, 8136.0, 8152.0]);
+    for (layout, message) in [
+        (
+            text.replace("(s, 1)", "(16, 1)"),
+            "`A` has the stride or offset 16 in the program, but here it is 8",
+        ),
+        (
+            text.replace("elem_offset=at", "elem_offset=5"),
+            "`A` has the stride or offset 5 in the program, but here it is 0",
+        ),
+        (
+            text.replace("(u,)", "(2,)"),
+            "`V` has the stride or offset 2 in the program, but here it is 1",
+        ),
+    ] {
+        let layout = layout.replace("T.Cast(\"float32\", s * 1000 + u * 100)", "1.0");
+        let layout = layout.replace("T.Cast(\"float32\", at + o)", "1.0");
+        let error = run(&layout, &mut tensors).expect_err("tensors are dense");
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
 fn memory_that_there_is_not_is_an_error() {
     let text = r#"
 @T.prim_func

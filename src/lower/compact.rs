@@ -155,35 +155,22 @@ impl Around {
     }
 }
 
-/// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see: branches around it stand around
-/// all of them, leave out only elements outside of the shape, or let one thread write for the workgroup.
-fn is_made(
-    write: &Access,
-    nest: &Nest,
-    buffer: &Buffer,
-    accesses: &[Access],
-    analyzer: &Analyzer,
-) -> bool {
-    let by_one_thread = |c: &Expr| {
-        nest.axes.iter().any(|(axis, known)| {
-            let first = known.var.expr().equals(Expr::int(0, known.var.dtype()));
-            let used = write.indices.iter().any(|index| index.uses(&known.var));
-            axis.is_thread() && *c == first && !used
-        })
-    };
-    write.branches.iter().all(|(id, cond)| {
-        let around = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
-        accesses.iter().all(around)
-            || cond
-                .conjuncts()
-                .iter()
-                .all(|c| by_one_thread(c) || only_past_the_end(analyzer, c, buffer, &write.indices))
-    })
-}
-
 type Span = (Expr, Expr);
 
-/// For each dimension the first index and the number of indices that a buffer needs.
+/// What is known where an array is shrunk.
+struct Site<'a> {
+    nest: &'a Nest,
+    buffer: &'a Buffer,
+    home: Home,
+    /// All loads and stores of the buffer, in the order in which the program has them.
+    accesses: &'a [Access],
+    /// Loops around all accesses in each of whose iterations the array is a new one.
+    fixed: usize,
+    analyzer: Analyzer,
+}
+
+/// For each dimension the first index and the number of indices that a buffer needs. The array lives in the innermost of the
+/// loops around all accesses whose iterations read nothing that another iteration wrote.
 fn touched(
     nest: &Nest,
     buffer: &Buffer,
@@ -193,7 +180,7 @@ fn touched(
     analyzer: &Analyzer,
 ) -> Option<Vec<(Expr, i64)>> {
     let first = &accesses[0].loops;
-    let fixed = (0..first.len())
+    let around_all = (0..first.len())
         .take_while(|&i| {
             first[i].3 != LoopKind::Vectorized
                 && accesses
@@ -201,56 +188,151 @@ fn touched(
                     .all(|a| a.loops.get(i).is_some_and(|l| l.0 == first[i].0))
         })
         .count();
-    let mut analyzer = analyzer.clone();
-    for (var, min, extent, _) in &first[..fixed] {
-        let range = crate::ir::Range {
-            min: min.clone(),
-            extent: extent.clone(),
-        };
-        analyzer.bind_iteration(var, &range);
+    let site = |fixed| {
+        let mut analyzer = analyzer.clone();
+        for (var, min, extent, _) in &first[..fixed] {
+            let range = crate::ir::Range {
+                min: min.clone(),
+                extent: extent.clone(),
+            };
+            analyzer.bind_iteration(var, &range);
+        }
+        Site {
+            nest,
+            buffer,
+            home,
+            accesses,
+            fixed,
+            analyzer,
+        }
+    };
+    let mut sites = (0..=around_all).rev().map(site);
+    let site = sites.find(|site| site.fixed == 0 || !site.carries_values())?;
+    site.boxes(inferred)
+}
+
+impl Site<'_> {
+    /// Whether an iteration of the fixed loops may read what another one wrote.
+    fn carries_values(&self) -> bool {
+        let reads = self.accesses.iter().enumerate().filter(|(_, a)| !a.write);
+        reads.into_iter().any(|(at, read)| {
+            let mut before = self.accesses[..at].iter().filter(|a| a.write);
+            !before.any(|write| self.precedes(write, read) == Some(true))
+        })
     }
-    let analyzer = &analyzer;
-    let ndim = accesses[0].indices.len();
-    let mut all: Vec<Option<Span>> = vec![None; ndim];
-    let mut written: Vec<Option<Span>> = vec![None; ndim];
-    for access in accesses {
+
+    /// Whether each element of a read is written before, by a write that the program has before it, in the same iteration of
+    /// the fixed loops.
+    fn precedes(&self, write: &Access, read: &Access) -> Option<bool> {
+        let both = write.loops[self.fixed..]
+            .iter()
+            .zip(&read.loops[self.fixed..]);
+        let shared = self.fixed + both.take_while(|(w, r)| w.0 == r.0).count();
+        let (written, wanted) = (self.spans(write, shared)?, self.spans(read, shared)?);
+        let ends: Vec<Expr> = wanted.iter().map(|(_, last)| last + 1).collect();
+        let made = write.branches.iter().all(|(id, cond)| {
+            let around = read.branches.iter().any(|(other, _)| other == id);
+            let made = |c| self.misses_nothing(write, c, &ends) || self.is_first(write, c);
+            around || cond.conjuncts().iter().all(made)
+        });
+        if !made {
+            return Some(false);
+        }
+        for (written, wanted) in written.iter().zip(&wanted) {
+            let starts = difference(&wanted.0, &written.0)? >= 0;
+            let ends = difference(&written.1, &wanted.1)? >= 0;
+            if !starts || !ends {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Whether a condition around a write is true in the first iterations of loops that choose none of the elements written:
+    /// what the other iterations find was written in the first.
+    fn is_first(&self, write: &Access, cond: &Expr) -> bool {
+        let loops = write.loops[self.fixed..].iter();
+        let loops: Vec<_> = loops.filter(|l| cond.uses(&l.0)).collect();
+        let chosen = |index: &Expr| loops.iter().any(|l| index.uses(&l.0));
+        let at_first = cond.substitute(&|var| {
+            let of_var = loops.iter().find(|l| l.0 == *var);
+            of_var.map(|(_, min, ..)| min.clone())
+        });
+        let holds = self.analyzer.simplify(&at_first).as_bool() == Some(true);
+        holds && !write.indices.iter().any(chosen)
+    }
+
+    /// Whether a condition around a write leaves out only elements past these ends, or lets one thread write for the workgroup.
+    fn misses_nothing(&self, write: &Access, cond: &Expr, ends: &[Expr]) -> bool {
+        let by_one_thread = self.nest.axes.iter().any(|(axis, known)| {
+            let first = known.var.expr().equals(Expr::int(0, known.var.dtype()));
+            let used = write.indices.iter().any(|index| index.uses(&known.var));
+            axis.is_thread() && *cond == first && !used
+        });
+        by_one_thread || only_past_the_end(&self.analyzer, cond, ends, &write.indices)
+    }
+
+    /// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see.
+    fn is_made(&self, write: &Access) -> bool {
+        write.branches.iter().all(|(id, cond)| {
+            let around = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
+            let everywhere = self.accesses.iter().all(around);
+            let made = |c| self.misses_nothing(write, c, self.buffer.shape());
+            everywhere || cond.conjuncts().iter().all(made)
+        })
+    }
+
+    /// The first and last index of an access in each dimension, over the loops around it from `outer` on.
+    fn spans(&self, access: &Access, outer: usize) -> Option<Vec<Span>> {
         let mut env: HashMap<Var, Span> = HashMap::new();
-        if home == Home::Shared {
-            for (axis, known) in &nest.axes {
+        if self.home == Home::Shared {
+            for (axis, known) in &self.nest.axes {
                 if axis.is_thread() {
                     let zero = Expr::int(0, known.var.dtype());
                     env.insert(known.var.clone(), (zero, &known.extent - 1));
                 }
             }
         }
-        for (var, min, extent, _) in &access.loops[fixed..] {
-            let (low, _) = relax(min, &env, analyzer)?;
-            let (_, high) = relax(&(min + extent - 1), &env, analyzer)?;
+        for (var, min, extent, _) in &access.loops[outer..] {
+            let (low, _) = relax(min, &env, &self.analyzer)?;
+            let (_, high) = relax(&(min + extent - 1), &env, &self.analyzer)?;
             env.insert(var.clone(), (low, high));
         }
-        let made = access.write && (!inferred || is_made(access, nest, buffer, accesses, analyzer));
-        for (d, index) in access.indices.iter().enumerate() {
-            let span = relax(&joined(index), &env, analyzer)?;
-            if made {
-                written[d] = Some(hull(written[d].take(), &span)?);
-            }
-            all[d] = Some(hull(all[d].take(), &span)?);
-        }
+        let indices = access.indices.iter();
+        indices
+            .map(|index| relax(&joined(index), &env, &self.analyzer))
+            .collect()
     }
-    let mut boxes = Vec::new();
-    for (d, span) in all.into_iter().enumerate() {
-        let (low, high) = span?;
-        if inferred {
-            let (wl, wh) = written[d].as_ref()?;
-            let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
-            let own = first[..fixed].iter().all(|l| !low.uses(&l.0)) || accesses[0].write;
-            if !covered || !own {
-                return None;
+
+    /// What the accesses touch in one iteration of the fixed loops; nothing if that is of no constant size, or, where it must
+    /// be known (`inferred`), not surely written.
+    fn boxes(&self, inferred: bool) -> Option<Vec<(Expr, i64)>> {
+        let ndim = self.accesses[0].indices.len();
+        let mut all: Vec<Option<Span>> = vec![None; ndim];
+        let mut written: Vec<Option<Span>> = vec![None; ndim];
+        for access in self.accesses {
+            let made = access.write && (!inferred || self.is_made(access));
+            for (d, span) in self.spans(access, self.fixed)?.into_iter().enumerate() {
+                if made {
+                    written[d] = Some(hull(written[d].take(), &span)?);
+                }
+                all[d] = Some(hull(all[d].take(), &span)?);
             }
         }
-        boxes.push((low.clone(), difference(&high, &low)? + 1));
+        let mut boxes = Vec::new();
+        for (d, span) in all.into_iter().enumerate() {
+            let (low, high) = span?;
+            if inferred {
+                let (wl, wh) = written[d].as_ref()?;
+                let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
+                if !covered {
+                    return None;
+                }
+            }
+            boxes.push((low.clone(), difference(&high, &low)? + 1));
+        }
+        Some(boxes)
     }
-    Some(boxes)
 }
 
 fn joined(e: &Expr) -> Expr {

@@ -2,8 +2,8 @@
 //! several statements of a kernel write and read, each thread must keep to elements of its own.
 //!
 //! An axis of the launch separates accesses if in some dimension all of them have the form `stride * axis + rest` with one
-//! stride and `0 <= rest < stride`, or if they are the same wherever they mention it. Of statements that only the first thread
-//! of an axis runs, nothing is asked.
+//! stride and `0 <= rest < stride`, or if they stay in the same tile wherever they mention it. Of statements that only the
+//! first thread of an axis runs, nothing is asked.
 
 use indexmap::IndexMap;
 
@@ -130,9 +130,33 @@ fn separates(axis: &Var, accesses: &[Access], analyzer: &Analyzer) -> bool {
     let dims: Vec<usize> = mentioned.collect();
     let same = |d: &usize| {
         let first = &accesses[0].indices[*d];
-        accesses.iter().all(|a| a.indices[*d] == *first)
+        accesses.iter().all(|a| a.indices[*d] == *first) || in_one_tile(*d, accesses, analyzer)
     };
     dims.iter().all(same) || dims.iter().any(|d| owns(axis, *d, accesses, analyzer))
+}
+
+/// Whether all accesses are `first + rest` in this dimension, where `first` is the same for all of them and a multiple of some
+/// size, and `0 <= rest < size` while the loops of the thread run.
+fn in_one_tile(d: usize, accesses: &[Access], analyzer: &Analyzer) -> bool {
+    let mut common: Option<Expr> = None;
+    accesses.iter().all(|access| {
+        let index = &access.indices[d];
+        let mut facts = analyzer.clone();
+        for (var, range) in &access.loops {
+            facts.bind_iteration(var, range);
+        }
+        let first = index.substitute(&|var| {
+            let own = access.loops.iter().find(|(own, _)| own == var);
+            own.map(|(_, range)| range.min.clone())
+        });
+        let first = facts.simplify(&first);
+        let rest = facts.bound(&(index - &first));
+        let tiles = facts.modular_set(&first);
+        *common.get_or_insert_with(|| first.clone()) == first
+            && rest.min >= 0
+            && tiles.base == 0
+            && rest.max < tiles.coeff
+    })
 }
 
 /// Whether all accesses are `stride * axis + rest` in this dimension, with one stride and `0 <= rest < stride` apart from what

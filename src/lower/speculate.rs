@@ -8,7 +8,7 @@ use super::node::{Node, map_exprs, walk_nodes};
 use super::storage::Home;
 use super::widen::widen;
 use crate::arith::Analyzer;
-use crate::ir::{BlockId, Buffer, Expr, ExprKind, Place, Var};
+use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Clamps the loads of a block that may run past the end, and gives what of its predicate must stay.
@@ -37,9 +37,9 @@ pub(super) fn run_past_the_end(
     let (kept, dropped): (Vec<Expr>, Vec<Expr>) =
         predicate.conjuncts().into_iter().partition(|c| {
             c.free_vars().iter().any(|v| reduce_vars.contains(v))
-                || !stores
-                    .iter()
-                    .all(|(buffer, indices)| only_past_the_end(&at.analyzer, c, buffer, indices))
+                || !stores.iter().all(|(buffer, indices)| {
+                    only_past_the_end(&at.analyzer, c, buffer.shape(), indices)
+                })
         });
     if !dropped.is_empty() {
         map_exprs(nodes, &mut |e| {
@@ -49,23 +49,23 @@ pub(super) fn run_past_the_end(
     Expr::all(kept)
 }
 
-/// Whether the indices are outside of the shape of the buffer wherever the condition does not hold.
+/// Whether in some dimension the index is not below the end wherever the condition does not hold.
 pub(super) fn only_past_the_end(
     known: &Analyzer,
     cond: &Expr,
-    buffer: &Buffer,
+    ends: &[Expr],
     indices: &[Expr],
 ) -> bool {
     let mut facts = known.clone();
     facts.assume(&cond.not());
-    let mut dims = indices.iter().zip(buffer.shape());
-    dims.any(|(index, extent)| {
-        let extent = widen(extent);
-        facts.can_prove(&extent.le(index))
+    let mut dims = indices.iter().zip(ends);
+    dims.any(|(index, end)| {
+        let end = widen(end);
+        facts.can_prove(&end.le(index))
             || match index.kind() {
                 // n <= x // c where n * c <= x
                 ExprKind::Binary(BinOp::FloorDiv, x, c) if known.bound(c).min > 0 => {
-                    facts.can_prove(&(extent * c).le(x))
+                    facts.can_prove(&(end * c).le(x))
                 }
                 _ => false,
             }

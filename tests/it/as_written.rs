@@ -557,3 +557,55 @@ fn views_have_the_layout_of_what_they_view() {
     let a = Tensor::from_bytes(a.dtype(), &[16, 16], a.bytes()).expect("fits");
     agree(&text, &a, false);
 }
+
+/// Sums of rows of three, whose running values the outermost loop comes back to, and their halves.
+const CARRIED: &str = r#"
+        acc = T.alloc_buffer((4,), scope="SCOPE")
+        for k, i in T.grid(3, 4):
+            with T.block("acc"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    acc[vi] = T.float32(0)
+                acc[vi] = acc[vi] + A[vi, vk]
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = acc[vi] / T.float32(2)"#;
+
+#[test]
+fn values_that_iterations_hand_on_are_kept() {
+    for scope in ["global", "local"] {
+        let body = CARRIED.replace("SCOPE", scope);
+        let text = module(("(4, 3)", "float32"), ("(4,)", "float32"), &body);
+        agree(&text, &floats(12).reshape(&[4, 3]).expect("fits"), false);
+    }
+}
+
+#[test]
+fn blocks_of_blocks_with_an_init_run_in_parallel() {
+    let body = r#"
+        for i_0, j_0, k_0 in T.grid(8, 2, 4):
+            with T.block("Y_o"):
+                vi, vj_o, vk_o = T.axis.remap("SSR", [i_0, j_0, k_0])
+                T.reads(A[vi, vk_o * 2:vk_o * 2 + 2])
+                T.writes(Y[vi, vj_o * 4:vj_o * 4 + 4])
+                with T.init():
+                    for j_1 in range(4):
+                        with T.block("Y_init"):
+                            vj = T.axis.spatial(4, j_1)
+                            Y[vi, vj_o * 4 + vj] = T.float32(0)
+                for k_1, j_1 in T.grid(2, 4):
+                    with T.block("Y"):
+                        vj, vk = T.axis.remap("SR", [j_1, k_1])
+                        Y[vi, vj_o * 4 + vj] = Y[vi, vj_o * 4 + vj] + A[vi, vk_o * 2 + vk]"#;
+    let text = module(("(8, 8)", "float32"), ("(8, 8)", "float32"), body);
+    agree(&text, &floats(64).reshape(&[8, 8]).expect("fits"), false);
+    let module = script::parse("f.py", &text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let target = Target::Gpu(Default::default());
+    let (scheduled, lowered) =
+        weftile::sched::rules::choose(func, &target, |f| weftile::lower::lower(f, &target));
+    let kernels = lowered.expect("lowers").kernels;
+    assert_eq!(scheduled.rules, ["fallback"]);
+    let launch = kernels[0].launch.as_ref().expect("has one");
+    assert_eq!(launch.block, [64, 1, 1]);
+}

@@ -10,7 +10,7 @@ use weftile::sched::rules::{self, Scheduled};
 use weftile::script;
 
 use crate::data::data_dir;
-use crate::differential;
+use crate::{differential, runs};
 
 /// The CPU, and GPUs for which the rules differ; lavapipe, which is one of the software adapters, ends long loops.
 fn targets() -> Vec<(String, Target)> {
@@ -67,7 +67,7 @@ fn recorded(corpus: &str, fields: &[&str]) -> BTreeSet<String> {
 }
 
 /// The loop programs of a text that are well formed and that nobody has scheduled; none of a text that is no module.
-fn programs(text: &str) -> Vec<PrimFunc> {
+fn programs_of(text: &str) -> Vec<PrimFunc> {
     let module = script::parse("case.py", text).unwrap_or_else(|_| Module::default());
     let unscheduled = |func: &&PrimFunc| {
         let mut loops = func.loops.iter();
@@ -81,13 +81,18 @@ fn programs(text: &str) -> Vec<PrimFunc> {
         .collect()
 }
 
+/// Every so many programs of the corpora are tried: they are many, and alike.
+const LOWERED: usize = 4;
+/// Every so many are run.
+const RUN: usize = 6;
+
 /// Lowers each program for each target, and fails with those that have no kernels.
 #[track_caller]
 fn all_lower(texts: impl IntoIterator<Item = String>, least: usize) {
     let targets = targets();
     let mut failures = vec![];
     let mut count = 0;
-    for func in texts.into_iter().flat_map(|text| programs(&text)) {
+    for func in texts.into_iter().flat_map(|text| programs_of(&text)) {
         count += 1;
         for (name, target) in &targets {
             let (scheduled, lowered) = choose(&func, target);
@@ -105,18 +110,31 @@ fn all_lower(texts: impl IntoIterator<Item = String>, least: usize) {
     assert!(count >= least, "only {count} programs");
 }
 
-#[test]
-fn programs_of_the_schedule_corpus_lower_everywhere() {
-    let texts = recorded("tvm-schedule-corpus", &["before", "after"]);
-    let least = if texts.is_empty() { 0 } else { 600 };
-    all_lower(texts, least);
+/// The programs of the two corpora.
+fn corpora() -> impl Iterator<Item = String> {
+    let schedules = recorded("tvm-schedule-corpus", &["before", "after"]);
+    let graphs = recorded("tvm-relax-corpus", &["source", "before", "after"]);
+    schedules.into_iter().chain(graphs)
+}
+
+/// No program is too few where the corpora are absent.
+fn at_least(count: usize) -> usize {
+    let corpora = ["tvm-schedule-corpus", "tvm-relax-corpus"];
+    let there = corpora.iter().all(|corpus| data_dir(corpus).is_some());
+    if there { count } else { 0 }
 }
 
 #[test]
-fn programs_of_the_relax_corpus_lower_everywhere() {
-    let texts = recorded("tvm-relax-corpus", &["source", "before", "after"]);
-    let least = if texts.is_empty() { 0 } else { 30 };
-    all_lower(texts, least);
+fn programs_of_the_corpora_lower_everywhere() {
+    all_lower(corpora().step_by(LOWERED), at_least(160));
+}
+
+#[test]
+fn programs_of_the_corpora_run_everywhere() {
+    let programs = corpora().skip(1).step_by(RUN);
+    let programs = programs.flat_map(|text| programs_of(&text));
+    let count = runs::all_agree(programs);
+    assert!(count >= at_least(40), "only {count} programs ran");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod frontend;
 mod gpu;
 mod lowers;
 mod origins;
+mod runs;
 mod sched_loops;
 mod sched_move;
 mod script;

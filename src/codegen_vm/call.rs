@@ -194,6 +194,19 @@ impl Compiler<'_> {
         let builtin = match ops::def(op).compute {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
             Compute::Machine(MachineOp::Reshape) => Builtin::Reshape,
+            Compute::Machine(MachineOp::Forward) => return self.arg(&args[0], value),
+            Compute::Machine(MachineOp::Scalar) => {
+                let StructInfo::Prim {
+                    dtype: _,
+                    value: Some(scalar),
+                } = &self.function.values[value].sinfo
+                else {
+                    let why = "it is not known of the tensor";
+                    return Err(self.error(value, GraphProblem::Operator { op, why }));
+                };
+                let scalar = scalar.clone();
+                return Ok(Bound::At(self.prim(&scalar, value)?));
+            }
             Compute::Kernel(_) | Compute::Host(_) => {
                 let why = "it was not legalized";
                 return Err(self.error(value, GraphProblem::Operator { op, why }));

@@ -176,18 +176,29 @@ fn result_types(result: &StructInfo) -> Vec<(Vec<usize>, DType)> {
 }
 
 fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {
-    let Some(Value::Tensor(x)) = values.first() else {
-        return Err(InterpError::WrongKind {
-            value: "the operand".to_owned(),
-            expected: "a tensor",
-        });
+    let wrong = |expected| InterpError::WrongKind {
+        value: "the operand".to_owned(),
+        expected,
+    };
+    let x = values.first().ok_or_else(|| wrong("there"))?;
+    let tensor = match x {
+        Value::Tensor(x) => Ok(x),
+        _ => Err(wrong("a tensor")),
     };
     Ok(match op {
-        MachineOp::ShapeOf => Value::Shape(x.shape().iter().map(|&d| d as i64).collect()),
+        MachineOp::ShapeOf => Value::Shape(tensor?.shape().iter().map(|&d| d as i64).collect()),
         MachineOp::Reshape => {
             let shapes = result_types(result);
             let (shape, _) = shapes.first().expect("a reshaped tensor has a shape");
-            Value::Tensor(x.reshape(shape)?)
+            Value::Tensor(tensor?.reshape(shape)?)
+        }
+        MachineOp::Forward => x.clone(),
+        MachineOp::Scalar => {
+            let value = match result {
+                StructInfo::Prim { dtype: _, value } => value.as_ref().and_then(Expr::as_int),
+                _ => None,
+            };
+            Value::Scalar(Scalar::Int(value.ok_or_else(|| wrong("a known tensor"))?))
         }
     })
 }

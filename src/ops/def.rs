@@ -122,6 +122,10 @@ pub enum MachineOp {
     Reshape,
     /// The shape of a tensor.
     ShapeOf,
+    /// The first operand as it is.
+    Forward,
+    /// The scalar that the type of the result says.
+    Scalar,
 }
 
 /// One operator.

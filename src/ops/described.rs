@@ -9,17 +9,6 @@ const fn any(name: &'static str) -> AttrSpec {
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    OpDef::new("nn.attention_var_len", "")
-        .operands(&[
-            tensor("query"),
-            tensor("key"),
-            tensor("value"),
-            tensor("seqstart_q"),
-            tensor("seqstart_k"),
-            tensor("max_seqlen_q"),
-            tensor("max_seqlen_k"),
-        ])
-        .attrs(&[any("scale"), any("causal_mask"), any("window_size")]),
     OpDef::new("grad.avg_pool2d_backward", "for training")
         .operands(&[tensor("output_grad"), tensor("data")])
         .attrs(&[

@@ -13,6 +13,7 @@ const SIZED: &[Operand] = &[tensor("data"), operand("size", OperandKind::Shape)]
 const METHODS: &[&str] = &["nearest_neighbor", "linear", "cubic"];
 const TRANSFORMS: &[&str] = &[
     "half_pixel",
+    "half_pixel_symmetric",
     "align_corners",
     "asymmetric",
     "pytorch_half_pixel",
@@ -27,7 +28,7 @@ const ROUNDINGS: &[&str] = &[
     "ceil",
 ];
 
-const fn resize_attrs(layout: &'static str, rounding: AttrDefault) -> [AttrSpec; 9] {
+const fn resize_attrs(layout: &'static str, rounding: AttrDefault) -> [AttrSpec; 11] {
     [
         attr("roi", AttrKind::Floats, AttrDefault::None),
         attr("layout", AttrKind::Str(&[]), AttrDefault::Str(layout)),
@@ -46,6 +47,8 @@ const fn resize_attrs(layout: &'static str, rounding: AttrDefault) -> [AttrSpec;
             AttrDefault::Float(0.0),
         ),
         attr("out_dtype", AttrKind::DType, AttrDefault::None),
+        attr("scales", AttrKind::Floats, AttrDefault::None),
+        attr("antialias", AttrKind::Bool, AttrDefault::Bool(false)),
     ]
 }
 
@@ -165,24 +168,31 @@ fn resize_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     Ok(tensor_like(data, ShapeInfo::Known(shape), dtype))
 }
 
+/// The numbers in an attribute, which are so many; nothing if it is absent.
+fn numbers(
+    c: &OpCall<'_>,
+    name: &'static str,
+    count: usize,
+) -> Result<Option<Vec<f64>>, InferError> {
+    let wrong = || c.bad_attribute(name);
+    let items = match c.attr(name) {
+        None => return Ok(None),
+        Some(AttrValue::List(items)) if items.len() == count => items,
+        Some(_) => return Err(wrong()),
+    };
+    let number = |item: &AttrValue| match item {
+        AttrValue::Float(v) => Some(*v),
+        AttrValue::Expr(e) => e.as_float().or(e.as_int().map(|v| v as f64)),
+        other => other.as_int().map(|v| v as f64),
+    };
+    let numbers = items.iter().map(number).collect::<Option<_>>();
+    numbers.ok_or_else(wrong).map(Some)
+}
+
 /// The numbers in `roi`: all starts, then all ends; `spatial` of each.
 fn region(c: &OpCall<'_>, spatial: usize) -> Result<Vec<(f64, f64)>, InferError> {
-    let numbers = match c.attr("roi") {
-        None => vec![0.0; 2 * spatial],
-        Some(AttrValue::List(items)) => {
-            let number = |item: &AttrValue| match item {
-                AttrValue::Float(v) => Some(*v),
-                AttrValue::Expr(e) => e.as_float().or(e.as_int().map(|v| v as f64)),
-                other => other.as_int().map(|v| v as f64),
-            };
-            let numbers = items.iter().map(number).collect::<Option<Vec<f64>>>();
-            numbers.ok_or_else(|| c.bad_attribute("roi"))?
-        }
-        Some(_) => return Err(c.bad_attribute("roi")),
-    };
-    if numbers.len() != 2 * spatial {
-        return Err(c.bad_attribute("roi"));
-    }
+    let numbers = numbers(c, "roi", 2 * spatial)?;
+    let numbers = numbers.unwrap_or_else(|| vec![0.0; 2 * spatial]);
     Ok((0..spatial)
         .map(|at| (numbers[at], numbers[at + spatial]))
         .collect())
@@ -195,6 +205,7 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
     let transform = |(start, end)| {
         Ok(match mode.as_str() {
             "half_pixel" => Transform::HalfPixel,
+            "half_pixel_symmetric" => Transform::HalfPixelSymmetric,
             "align_corners" => Transform::AlignCorners,
             "asymmetric" => Transform::Asymmetric,
             "pytorch_half_pixel" => Transform::PytorchHalfPixel,
@@ -224,15 +235,71 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         },
         _ => return Err(c.bad_attribute("method")),
     };
+    let layout = layout(c, spatial)?;
+    let shape = c.result_shape(0);
+    let extents = layout.spatial.iter().map(|&axis| {
+        let constant = |shape: &[Expr]| shape[axis].as_int();
+        constant(c.x(0).shape()).zip(constant(shape))
+    });
+    let extents: Vec<Option<(i64, i64)>> = extents.collect();
+    let scales = scales(c, &extents)?;
+    if c.flag("antialias")? {
+        let ratios = ratios(&scales, &extents).ok_or_else(|| c.bad_attribute("antialias"))?;
+        if matches!(method, Method::Nearest(_)) || mode == "tf_crop_and_resize" {
+            return Err(c.bad_attribute("antialias"));
+        }
+        let of = Resize {
+            layout,
+            transforms,
+            scales,
+            method,
+            extrapolation: 0.0,
+            dtype: c.result_dtype(0),
+        };
+        return Ok(vec![resize::resize_antialiased(
+            c.name(),
+            c.x(0),
+            shape,
+            &ratios,
+            &of,
+        )]);
+    }
     let of = Resize {
-        layout: layout(c, spatial)?,
+        layout,
         transforms,
+        scales,
         method,
         extrapolation: c.float("extrapolation_value")?.unwrap_or(0.0),
         dtype: c.result_dtype(0),
     };
-    let shape = c.result_shape(0);
     Ok(vec![resize::resize(c.name(), c.x(0), shape, &of)])
+}
+
+/// The scales that are given and are no ratio of the extents, which are those of data and result where they are constant.
+fn scales(c: &OpCall<'_>, extents: &[Option<(i64, i64)>]) -> Result<Vec<Option<f64>>, InferError> {
+    let Some(given) = numbers(c, "scales", extents.len())? else {
+        return Ok(vec![None; extents.len()]);
+    };
+    if given
+        .iter()
+        .any(|scale| !scale.is_finite() || *scale <= 0.0)
+    {
+        return Err(c.bad_attribute("scales"));
+    }
+    let own = |(scale, extents): (f64, &Option<(i64, i64)>)| {
+        let is_ratio = extents.is_some_and(|(n, m)| n as f64 * scale == m as f64);
+        (!is_ratio).then_some(scale)
+    };
+    Ok(given.into_iter().zip(extents).map(own).collect())
+}
+
+/// How many elements one element of each dimension becomes; `None` if that is not known.
+fn ratios(scales: &[Option<f64>], extents: &[Option<(i64, i64)>]) -> Option<Vec<f64>> {
+    let ratio = |(scale, extents): (&Option<f64>, &Option<(i64, i64)>)| {
+        let of_extents = || extents.map(|(n, m)| m as f64 / n.max(1) as f64);
+        scale.or_else(of_extents).filter(|ratio| *ratio > 1e-3)
+    };
+    scales.iter().zip(extents).map(ratio).collect()
 }
 
 fn corners(c: &OpCall<'_>) -> Result<Corners, InferError> {

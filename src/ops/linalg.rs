@@ -9,20 +9,17 @@ use crate::te;
 use crate::topi;
 
 pub(super) const OPS: &[OpDef] = &[
-    OpDef::new(
-        "einsum",
-        "a sum of products in Einstein's notation, without ellipsis",
-    )
-    .operands(&[operand("operands", OperandKind::Tensors)])
-    .attrs(&[attr(
-        "subscripts",
-        AttrKind::Str(&[]),
-        AttrDefault::Required,
-    )])
-    .dtypes(DTypes::Numeric)
-    .infer(einsum::infer)
-    .compute(einsum::compute)
-    .pattern(Pattern::OutEWiseFusable),
+    OpDef::new("einsum", "a sum of products in Einstein's notation")
+        .operands(&[operand("operands", OperandKind::Tensors)])
+        .attrs(&[attr(
+            "subscripts",
+            AttrKind::Str(&[]),
+            AttrDefault::Required,
+        )])
+        .dtypes(DTypes::Numeric)
+        .infer(einsum::infer)
+        .compute(einsum::compute)
+        .pattern(Pattern::OutEWiseFusable),
     OpDef::new(
         "outer",
         "every element of a vector times every one of another",

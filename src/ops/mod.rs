@@ -16,6 +16,7 @@ mod docs;
 mod einsum;
 mod image;
 mod index;
+mod inspect;
 mod layout_transform;
 mod legalize;
 mod linalg;
@@ -136,6 +137,10 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "image",
         ops: image::OPS,
+    },
+    Family {
+        name: "inspect",
+        ops: inspect::OPS,
     },
     Family {
         name: "system",

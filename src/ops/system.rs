@@ -1,9 +1,10 @@
 //! Operators of the compiler itself: devices, memory, closures, communication.
 
-use super::def::{OpDef, attr, operand, optional, tensor};
+use super::def::{MachineOp, OpDef, Pattern, attr, operand, optional, tensor};
 use super::rules;
 use crate::ir::graph::{Arg, AttrDefault, AttrKind, AttrSpec, OpCall, OperandKind};
 use crate::ir::{AttrValue, StructInfo, TensorInfo, VDevice};
+use crate::topi;
 
 /// An attribute that is kept as it is written.
 const fn any(name: &'static str) -> AttrSpec {
@@ -32,7 +33,8 @@ pub(super) const OPS: &[OpDef] = &[
         "its operand, which LiftTransformParams leaves in the function",
     )
     .operands(&[operand("x", OperandKind::Any)])
-    .infer(rules::identity),
+    .infer(rules::identity)
+    .machine(MachineOp::Forward),
     OpDef::new(
         "call_builtin_with_ctx",
         "what the virtual machine of TVM calls",
@@ -96,20 +98,8 @@ pub(super) const OPS: &[OpDef] = &[
             any("index"),
             any("memory_scope"),
         ])
-        .infer(rules::identity),
-    OpDef::new("inspect.tensor_byte_offset", "a property of a tensor")
-        .operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_dtype_bits", "a property of a tensor").operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_dtype_code", "a property of a tensor").operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_dtype_lanes", "a property of a tensor")
-        .operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_elem_offset", "a property of a tensor")
-        .operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_ndim", "a property of a tensor").operands(&[tensor("tensor")]),
-    OpDef::new("inspect.tensor_shape_i", "a property of a tensor")
-        .operands(&[tensor("tensor"), operand("axis", OperandKind::Scalar)]),
-    OpDef::new("inspect.tensor_stride_i", "a property of a tensor")
-        .operands(&[tensor("tensor"), operand("axis", OperandKind::Scalar)]),
+        .infer(rules::identity)
+        .machine(MachineOp::Forward),
     OpDef::new("invoke_closure", "the call of a closure")
         .operands(&[
             operand("closure", OperandKind::Any),
@@ -145,9 +135,11 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(|c| alloc(c, 2, 3)),
     OpDef::new(
         "memory.ensure_zero_offset",
-        "its operand, copied if it starts inside of its memory",
+        "its operand, which starts where its memory does",
     )
-    .operands(&[tensor("x")]),
+    .operands(&[tensor("x")])
+    .infer(rules::identity)
+    .machine(MachineOp::Forward),
     OpDef::new("memory.kill_storage", "gives memory back")
         .operands(&[operand("storage", OperandKind::Any)])
         .impure()
@@ -168,10 +160,14 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[any("format")])
         .impure()
         .infer(rules::unit),
-    OpDef::new("to_vdevice", "its operand on another device")
-        .operands(&[operand("data", OperandKind::Any)])
-        .attrs(&[any("dst_vdevice")])
-        .infer(to_vdevice),
+    OpDef::new(
+        "to_vdevice",
+        "its operand on another device; a program runs on one, where the operand is",
+    )
+    .operands(&[operand("data", OperandKind::Any)])
+    .attrs(&[any("dst_vdevice")])
+    .infer(to_vdevice)
+    .machine(MachineOp::Forward),
     OpDef::new("vm.alloc_storage", "what the virtual machine of TVM calls").operands(&[
         operand("size", OperandKind::Any),
         operand("dtype", OperandKind::Any),
@@ -197,7 +193,13 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(rules::unit),
     OpDef::new("wrap_param", "a parameter converted to another type")
         .operands(&[tensor("data")])
-        .attrs(&[any("dtype")]),
+        .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Str("float32"))])
+        .infer(rules::like_first)
+        .compute(|c| {
+            let dtype = c.result_dtype(0);
+            Ok(vec![topi::astype("wrap_param", c.x(0), dtype)])
+        })
+        .pattern(Pattern::ElemWise),
 ];
 
 fn to_vdevice(c: &OpCall<'_>) -> rules::Inferred {

@@ -17,6 +17,7 @@ pub mod pool;
 pub mod recurrent;
 mod reduce;
 pub mod resize;
+pub mod rotary;
 mod scan;
 mod scatter;
 mod sort;

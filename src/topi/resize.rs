@@ -15,6 +15,8 @@ pub enum Transform {
     HalfPixel,
     /// The same, and 0 where the result has one pixel.
     PytorchHalfPixel,
+    /// The same, with the centers of data and result on each other. It differs where a scale is given.
+    HalfPixelSymmetric,
     /// First and last pixels of data and result lie on each other.
     AlignCorners,
     /// `x * n / m`
@@ -71,12 +73,28 @@ enum Coordinate {
 }
 
 impl Coordinate {
-    fn new(transform: Transform, x: &Expr, n: &Expr, m: &Expr, dtype: DType) -> Self {
+    /// Where element `x` of `m` lies among `n` elements. `scale` is how many elements one element becomes, where that is given
+    /// and is not `m / n`.
+    fn new(
+        transform: Transform,
+        scale: Option<f64>,
+        x: &Expr,
+        n: &Expr,
+        m: &Expr,
+        dtype: DType,
+    ) -> Self {
+        match scale {
+            Some(scale) => Self::Float(scaled_coordinate(transform, scale, x, n, m, dtype)),
+            None => Self::of_extents(transform, x, n, m, dtype),
+        }
+    }
+
+    fn of_extents(transform: Transform, x: &Expr, n: &Expr, m: &Expr, dtype: DType) -> Self {
         let odd = |x: &Expr| product(&shifted(&scaled(x, 2), 1), n);
         let ratio = |num: Expr, den: Expr| Self::Ratio { num, den };
         let zero = || ratio(Expr::i64(0), Expr::i64(1));
         match transform {
-            Transform::HalfPixel => ratio(odd(x) - m, scaled(m, 2)),
+            Transform::HalfPixel | Transform::HalfPixelSymmetric => ratio(odd(x) - m, scaled(m, 2)),
             Transform::PytorchHalfPixel => match m.as_int() {
                 Some(1) => zero(),
                 Some(_) => ratio(odd(x) - m, scaled(m, 2)),
@@ -127,6 +145,46 @@ impl Coordinate {
         match self {
             Self::Ratio { num, den } => nearest_ratio(num, den, rounding),
             Self::Float(at) => nearest_float(at, rounding),
+        }
+    }
+}
+
+/// The coordinate of element `x` of `m` among `n`, each of which becomes `scale` elements.
+fn scaled_coordinate(
+    transform: Transform,
+    scale: f64,
+    x: &Expr,
+    n: &Expr,
+    m: &Expr,
+    dtype: DType,
+) -> Expr {
+    let float = |v: f64| Expr::float(v, dtype);
+    let (at, extent) = (x.cast(dtype), n.cast(dtype));
+    let last = || &extent - float(1.0);
+    let centered = || (&at + float(0.5)) / float(scale) - float(0.5);
+    // The extent of the result before it is rounded.
+    let exact = || &extent * float(scale);
+    match transform {
+        Transform::HalfPixel => centered(),
+        Transform::PytorchHalfPixel => {
+            let one = Expr::binary(BinOp::Gt, exact(), float(1.0)).not();
+            Expr::select(one, float(0.0), centered())
+        }
+        Transform::HalfPixelSymmetric => {
+            let rest = float(1.0) - m.cast(dtype) / exact();
+            &extent * float(0.5) * rest + centered()
+        }
+        Transform::AlignCorners => {
+            let step = last() / (exact() - float(1.0));
+            Expr::select(exact().equals(float(1.0)), float(0.0), at.clone() * step)
+        }
+        Transform::Asymmetric => at / float(scale),
+        Transform::TfHalfPixelForNn => (at + float(0.5)) / float(scale),
+        Transform::Crop { start, end } => {
+            let step = last() * float(end - start) / (exact() - float(1.0));
+            let many = last() * float(start) + &at * step;
+            let middle = last() * float(0.5 * (start + end));
+            Expr::select(exact().equals(float(1.0)), middle, many)
         }
     }
 }
@@ -234,6 +292,8 @@ pub struct Resize {
     pub layout: Positions,
     /// The coordinates of each spatial dimension.
     pub transforms: Vec<Transform>,
+    /// How many elements one element of a spatial dimension becomes, where that is given and is not the ratio of the extents.
+    pub scales: Vec<Option<f64>>,
     /// What is made of the elements around a coordinate.
     pub method: Method,
     /// The value of elements whose coordinates are outside of the data, where a part of it is taken.
@@ -260,8 +320,8 @@ pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
         for (at, transform) in r.transforms.iter().enumerate() {
             let axis = r.layout.spatial[at];
             let (n, m) = (&extents[at], &shape[axis]);
-            let coordinate = Coordinate::new(*transform, &i[axis], n, m, wide);
-            if let Coordinate::Float(at) = &coordinate {
+            let coordinate = Coordinate::new(*transform, r.scales[at], &i[axis], n, m, wide);
+            if let (Transform::Crop { .. }, Coordinate::Float(at)) = (transform, &coordinate) {
                 let last = shifted(n, -1).cast(wide);
                 outside.push(at.lt(Expr::float(0.0, wide)));
                 outside.push(Expr::binary(BinOp::Gt, at, last));
@@ -302,6 +362,89 @@ pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
             None => value,
         }
     })
+}
+
+/// The weight of an element at this distance from a coordinate.
+fn weight(method: Method, distance: Expr) -> Expr {
+    let dtype = distance.dtype();
+    let number = |v: f64| Expr::float(v, dtype);
+    let x = Expr::call(Intrin::Abs, vec![distance]);
+    match method {
+        Method::Nearest(_) | Method::Linear => (number(1.0) - x).max(number(0.0)),
+        Method::Cubic { alpha, .. } => {
+            let square = &x * &x;
+            let cube = &square * &x;
+            let near = &cube * number(alpha + 2.0) - &square * number(alpha + 3.0) + number(1.0);
+            let far =
+                (cube - square * number(5.0) + &x * number(8.0) - number(4.0)) * number(alpha);
+            let none = number(0.0);
+            let far = Expr::select(x.lt(number(2.0)), far, none);
+            Expr::select(x.le(number(1.0)), near, far)
+        }
+    }
+}
+
+/// The image in another size; where it becomes smaller, filters are as wide as what becomes one pixel. `ratios` are how many
+/// elements one element of each spatial dimension becomes. One dimension after the other is resized.
+///
+/// # References
+/// ONNX, operator Resize, attribute `antialias`.
+pub fn resize_antialiased(
+    name: &str,
+    x: &Tensor,
+    shape: &[Expr],
+    ratios: &[f64],
+    r: &Resize,
+) -> Tensor {
+    let wide = mixed_type(x.dtype());
+    let radius = match r.method {
+        Method::Nearest(_) | Method::Linear => 1.0,
+        Method::Cubic { .. } => 2.0,
+    };
+    let mut image = x.clone();
+    for (at, ratio) in ratios.iter().enumerate() {
+        let axis = r.layout.spatial[at];
+        let (n, m) = (&x.shape()[axis], &shape[axis]);
+        let narrowing = ratio.min(1.0);
+        let first = (-radius / narrowing).floor() as i64 + 1;
+        let count = 2 - 2 * first;
+        let place = |o: &Expr| {
+            let coordinate = Coordinate::new(r.transforms[at], r.scales[at], o, n, m, wide);
+            coordinate.floor(wide)
+        };
+        let weights = te::compute(format!("{name}_raw"), [m.clone(), Expr::i64(count)], |i| {
+            let (floor, fraction) = place(&i[0]);
+            let tap = shifted(&i[1], first);
+            let distance = (tap.cast(wide) - fraction) * Expr::float(narrowing, wide);
+            let weight = weight(r.method, distance);
+            match r.method {
+                Method::Cubic {
+                    exclude_outside: true,
+                    ..
+                } => {
+                    let element = floor + tap;
+                    let inside = element.ge(0).and(element.lt(n));
+                    Expr::select(inside, weight, Expr::float(0.0, wide))
+                }
+                _ => weight,
+            }
+        });
+        let k = te::reduce_axis("k", count);
+        let totals = te::compute(format!("{name}_total"), [m.clone()], |i| {
+            te::sum(weights.at([&i[0], &k.expr()]), [&k])
+        });
+        let mut extents = image.shape().to_vec();
+        extents[axis] = m.clone();
+        let k = te::reduce_axis("k", count);
+        image = te::compute(format!("{name}_along{axis}"), extents, |i| {
+            let (floor, _) = place(&i[axis]);
+            let mut index = i.to_vec();
+            index[axis] = clamped(&(floor + shifted(&k.expr(), first)), n);
+            let weight = weights.at([&i[axis], &k.expr()]) / totals.at([&i[axis]]);
+            te::sum(image.at(index).cast(wide) * weight, [&k])
+        });
+    }
+    te::compute(name, shape.to_vec(), |i| image.at(i).cast(r.dtype))
 }
 
 /// What stands outside of an image that is sampled.

@@ -1,7 +1,7 @@
 //! Attention against sums in float64.
 
-use super::Cases;
 use super::array::Array;
+use super::{Cases, i32s, i64s};
 
 /// Queries `[b, s, h, d]`, keys and values `[b, t, g, d]`; `sees` says which positions of keys a position of queries sees.
 fn attention(
@@ -90,5 +90,160 @@ fn heads_share_keys_and_biases_broadcast() {
     let expected = attention(&q, &k, &v, &of_bias, 1.0, &sees).f32();
     let text = "R.nn.attention_bias(q, k, v, b, scale=1.0, causal_mask=\"BottomRight\")";
     cases.case(text, &inputs, &[expected]).terms(4);
+    cases.run();
+}
+
+#[test]
+fn sequences_of_different_lengths() {
+    let mut cases = Cases::default();
+    // Positions 5 and 6 of the queries belong to no sequence; the second sequence is empty.
+    let (starts, ends) = (i32s(&[4], &[0, 2, 2, 5]), i32s(&[4], &[0, 3, 4, 6]));
+    let count = i32s(&[1], &[3]);
+    let q = Array::random(&[1, 7, 4, 3], 1);
+    let (k, v) = (
+        Array::random(&[1, 6, 2, 3], 2),
+        Array::random(&[1, 6, 2, 5], 3),
+    );
+    let sequence = |starts: &[usize], at: usize| {
+        let begun = starts.iter().filter(|&&start| start <= at).count();
+        begun.checked_sub(1).filter(|&s| s + 1 < starts.len())
+    };
+    let (of_q, of_k) = ([0, 2, 2, 5], [0, 3, 4, 6]);
+    let none = |_: &[usize]| 0.0;
+    let (qt, kt, vt) = (q.f32(), k.f32(), v.f32());
+    let inputs = [
+        ("q", &qt),
+        ("k", &kt),
+        ("v", &vt),
+        ("a", &starts),
+        ("b", &ends),
+        ("c", &count),
+    ];
+    let together = |s: usize, t: usize| {
+        let own = sequence(&of_q, s)?;
+        (sequence(&of_k, t) == Some(own)).then(|| (own, s - of_q[own], t - of_k[own]))
+    };
+    let call = "R.nn.attention_var_len(q, k, v, a, b, c, c, scale=1.0";
+    let all = |s: usize, t: usize| together(s, t).is_some();
+    let expected = attention(&q, &k, &v, &none, 1.0, &all).f32();
+    cases
+        .case(
+            &format!("{call})"),
+            &inputs,
+            std::slice::from_ref(&expected),
+        )
+        .terms(6);
+    let types = [
+        "R.Tensor((1, \"s\", 4, 3), \"float32\")",
+        "R.Tensor((1, \"t\", 2, 3), \"float32\")",
+        "R.Tensor((1, \"t\", 2, 5), \"float32\")",
+        "R.Tensor((\"n\",), \"int32\")",
+        "R.Tensor((\"n\",), \"int32\")",
+        "R.Tensor((1,), \"int32\")",
+    ];
+    cases
+        .case_of(&format!("{call})"), &types, &inputs, &[expected])
+        .terms(6);
+    let earlier = |s: usize, t: usize| together(s, t).is_some_and(|(_, s, t)| t <= s);
+    let expected = attention(&q, &k, &v, &none, 1.0, &earlier).f32();
+    cases
+        .case(
+            &format!("{call}, causal_mask=\"TopLeft\")"),
+            &inputs,
+            &[expected],
+        )
+        .terms(6);
+    let last = |s: usize, t: usize| {
+        let Some((n, s, t)) = together(s, t) else {
+            return false;
+        };
+        let (queries, keys) = (of_q[n + 1] - of_q[n], of_k[n + 1] - of_k[n]);
+        t + queries <= s + keys && t + queries + 2 > s + keys
+    };
+    let expected = attention(&q, &k, &v, &none, 1.0, &last).f32();
+    cases
+        .case(
+            &format!("{call}, causal_mask=\"BottomRight\", window_size=2)"),
+            &inputs,
+            &[expected],
+        )
+        .terms(6);
+    cases.run();
+}
+
+/// The pairs of elements of each head turned; `of` says which elements a pair is.
+fn turned(x: &Array, pairs: usize, of: &dyn Fn(usize) -> [usize; 2], angle: &Angle<'_>) -> Array {
+    let mut result = x.clone();
+    let [batch, heads, time, size] = x.shape[..] else {
+        unreachable!("four dimensions")
+    };
+    for at in 0..batch * heads * time {
+        let (b, t) = (at / (heads * time), at % time);
+        for pair in 0..pairs {
+            let [first, second] = of(pair).map(|place| at * size + place);
+            let (sin, cos) = angle(b, t, pair).sin_cos();
+            let (p, q) = (x.data[first], x.data[second]);
+            result.data[first] = p * cos - q * sin;
+            result.data[second] = p * sin + q * cos;
+        }
+    }
+    result
+}
+
+/// The angle of a pair at a position of a sequence.
+type Angle<'a> = dyn Fn(usize, usize, usize) -> f64 + 'a;
+
+#[test]
+fn pairs_of_elements_turn_with_their_position() {
+    let mut cases = Cases::default();
+    let x = Array::random(&[2, 3, 5, 8], 1);
+    let angles = Array::random(&[7, 4], 2);
+    let (cos, sin) = (angles.map(f64::cos).f32(), angles.map(f64::sin).f32());
+    let positions = [3usize, 0, 6, 1, 1, 0, 1, 2, 3, 4];
+    let ids: Vec<i64> = positions.iter().map(|&p| p as i64).collect();
+    let ids = i64s(&[2, 5], &ids);
+    let xt = x.f32();
+    let inputs = [("x", &xt), ("c", &cos), ("s", &sin), ("p", &ids)];
+    let angle = |b: usize, t: usize, pair: usize| angles.at(&[positions[b * 5 + t], pair]);
+    let halves = turned(&x, 4, &|k| [k, k + 4], &angle);
+    let call = "R.nn.rotary_embedding(x, c, s, p)";
+    cases.case(call, &inputs, &[halves.f32()]).terms(4);
+    let types = [
+        "R.Tensor((\"b\", \"h\", \"t\", 8), \"float32\")",
+        "R.Tensor((\"m\", 4), \"float32\")",
+        "R.Tensor((\"m\", 4), \"float32\")",
+        "R.Tensor((\"b\", \"t\"), \"int64\")",
+    ];
+    cases
+        .case_of(call, &types, &inputs, &[halves.f32()])
+        .terms(4);
+    let neighbours = turned(&x, 4, &|k| [2 * k, 2 * k + 1], &angle);
+    let call = "R.nn.rotary_embedding(x, c, s, p, interleaved=True)";
+    cases.case(call, &inputs, &[neighbours.f32()]).terms(4);
+    // The same data with its heads in one dimension.
+    let joined = |a: &Array| {
+        let joined = a.relaid("bhts", "bths").f32();
+        joined.reshape(&[2, 5, 24]).expect("as many elements")
+    };
+    let flat = joined(&x);
+    let inputs = [("x", &flat), ("c", &cos), ("s", &sin), ("p", &ids)];
+    let call = "R.nn.rotary_embedding(x, c, s, p, num_heads=3)";
+    cases.case(call, &inputs, &[joined(&halves)]).terms(4);
+    // Half of each head turns, and every sequence has a table of its own.
+    let angles = Array::random(&[2, 5, 2], 3);
+    let (cos, sin) = (angles.map(f64::cos).f32(), angles.map(f64::sin).f32());
+    let part = turned(&x, 2, &|k| [k, k + 2], &|b, t, pair| {
+        angles.at(&[b, t, pair])
+    });
+    let inputs = [("x", &xt), ("c", &cos), ("s", &sin)];
+    let call = "R.nn.rotary_embedding(x, c, s, rotary_embedding_dim=4)";
+    cases.case(call, &inputs, &[part.f32()]).terms(4);
+    let halved = (
+        x.f16(),
+        angles.map(f64::cos).f16(),
+        angles.map(f64::sin).f16(),
+    );
+    let inputs = [("x", &halved.0), ("c", &halved.1), ("s", &halved.2)];
+    cases.case(call, &inputs, &[part.f16()]).terms(4);
     cases.run();
 }

@@ -132,6 +132,37 @@ fn products() {
         &[("x", &f32s(&[2, 0], &[])), ("y", &f32s(&[0, 3], &[]))],
         &[f32s(&[2, 3], &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0])],
     );
+    // An ellipsis: dimensions without letters broadcast, and come first where no result is written.
+    let pair = i32s(&[2, 1, 2], &[1, 2, 3, 4]);
+    let rows = i32s(&[3, 2], &[1, 0, 0, 1, 1, 1]);
+    let products = i32s(&[2, 3], &[1, 2, 3, 3, 4, 7]);
+    for subscripts in ["...i,...i->...", "...i,...i", "... i , ...i -> ..."] {
+        cases.case(
+            &format!("R.einsum((x, y,), subscripts=\"{subscripts}\")"),
+            &[("x", &pair), ("y", &rows)],
+            std::slice::from_ref(&products),
+        );
+    }
+    let types = [
+        "R.Tensor((\"b\", 1, \"k\"), \"int32\")",
+        "R.Tensor((\"n\", \"k\"), \"int32\")",
+    ];
+    cases.case_of(
+        r#"R.einsum((x, y,), subscripts="...i,...i->...")"#,
+        &types,
+        &[("x", &pair), ("y", &rows)],
+        std::slice::from_ref(&products),
+    );
+    cases.case(
+        r#"R.einsum((x, y,), subscripts="b...i,...i->b")"#,
+        &[("x", &pair), ("y", &rows)],
+        &[i32s(&[2], &[6, 14])],
+    );
+    cases.case(
+        r#"R.einsum((x,), subscripts="i...->...i")"#,
+        &[("x", &rows)],
+        &[i32s(&[2, 3], &[1, 0, 1, 0, 1, 1])],
+    );
     cases.case(
         "R.outer(x, y)",
         &[

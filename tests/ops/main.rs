@@ -21,10 +21,12 @@ mod recurrent;
 mod reduce;
 mod refused;
 mod refused_networks;
+mod resize;
 mod scan_sort;
 mod scatter;
 mod select;
 mod slice;
 mod spatial;
+mod system;
 
 use cases::{Cases, bools, f32s, i8s, i32s, i64s, tensor, u8s};

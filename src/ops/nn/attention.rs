@@ -1,11 +1,13 @@
 //! Attention.
 
-use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
-use crate::ir::{ShapeInfo, StructInfo};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, OperandKind};
+use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DTypes, OpDef, Pattern, attr, tensor};
+use crate::ops::def::{Computed, DTypes, OpDef, Pattern, attr, optional, tensor};
 use crate::ops::rules::{self, broadcast_shapes, dims_of, equal_extents, tensor_like};
+use crate::topi;
 use crate::topi::attention::{self, Attention, Visible};
+use crate::topi::rotary::{self, Heads, Pairs, Rotary};
 
 const ATTRS: &[AttrSpec] = &[
     attr("scale", AttrKind::Float, AttrDefault::None),
@@ -43,6 +45,50 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         tensor("bias"),
     ])
     .compute(attention_of),
+    attending(
+        "nn.attention_var_len",
+        "attention within sequences that follow each other: sequence i is at the positions from seqstart[i] to seqstart[i + 1]",
+    )
+    .operands(&[
+        tensor("query"),
+        tensor("key"),
+        tensor("value"),
+        tensor("seqstart_q"),
+        tensor("seqstart_k"),
+        tensor("max_seqlen_q"),
+        tensor("max_seqlen_k"),
+    ])
+    .infer(var_len_type)
+    .compute(|c| {
+        let (qkv, starts) = ([c.x(0), c.x(1), c.x(2)], [c.x(3), c.x(4)]);
+        let of = attributes(c)?;
+        Ok(vec![attention::attention_in_sequences(
+            c.name(),
+            qkv,
+            starts,
+            &of,
+        )])
+    }),
+    OpDef::new(
+        "nn.rotary_embedding",
+        "pairs of the last dimension turned by the angles of their position, (batch, heads, sequence, size) or \
+         (batch, sequence, heads * size); the tables are (positions, pairs), or without position_ids (batch, sequence, pairs)",
+    )
+    .operands(&[
+        tensor("data"),
+        tensor("cos_cache"),
+        tensor("sin_cache"),
+        optional("position_ids", OperandKind::Tensor),
+    ])
+    .attrs(&[
+        attr("interleaved", AttrKind::Bool, AttrDefault::Bool(false)),
+        attr("rotary_embedding_dim", AttrKind::Int, AttrDefault::Int(0)),
+        attr("num_heads", AttrKind::Int, AttrDefault::Int(0)),
+    ])
+    .dtypes(DTypes::Float)
+    .infer(rotary_type)
+    .compute(rotary)
+    .pattern(Pattern::Injective),
 ];
 
 /// The numbers and the mask in the attributes.
@@ -65,13 +111,31 @@ fn attributes(c: &OpCall<'_>) -> Result<Attention, InferError> {
 }
 
 fn attention_type(c: &OpCall<'_>) -> rules::Inferred {
+    let result = mixed_type(c)?;
+    rules::same_dtypes(c, 3..c.operands.len())?;
+    let dims = |index| dims_of(c, index, 4, "a tensor with 4 dimensions");
+    if c.has(3)
+        && let (Some(q), Some(k), Some(bias)) = (dims(0)?, dims(1)?, c.tensor(3)?)
+    {
+        let scores = [&q[0], &q[2], &q[1], &k[1]].map(Clone::clone);
+        let scores = ShapeInfo::Known(scores.to_vec());
+        let joined = broadcast_shapes(c, &scores, &bias.shape)?;
+        if joined.ndim().is_some_and(|ndim| ndim > 4) {
+            return Err(c.bad_operand(3, "a tensor with at most 4 dimensions"));
+        }
+    }
+    Ok(result)
+}
+
+/// Checks queries, keys and values; the type of what values are mixed to.
+fn mixed_type(c: &OpCall<'_>) -> rules::Inferred {
     const EXPECTED: &str = "a tensor with 4 dimensions";
     rules::check_dtype(c, 0)?;
     attributes(c)?;
     let Some(query) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
-    rules::same_dtypes(c, 1..c.operands.len())?;
+    rules::same_dtypes(c, 1..3)?;
     let dims = |index| dims_of(c, index, 4, EXPECTED);
     let (Some(q), Some(k), Some(v)) = (dims(0)?, dims(1)?, dims(2)?) else {
         return Ok(tensor_like(query, ShapeInfo::Ndim(4), query.dtype));
@@ -87,16 +151,6 @@ fn attention_type(c: &OpCall<'_>) -> rules::Inferred {
     {
         return Err(c.bad_operand(1, "keys whose heads divide those of the queries"));
     }
-    if c.has(3)
-        && let Some(bias) = c.tensor(3)?
-    {
-        let scores = [&q[0], &q[2], &q[1], &k[1]].map(Clone::clone);
-        let scores = ShapeInfo::Known(scores.to_vec());
-        let joined = broadcast_shapes(c, &scores, &bias.shape)?;
-        if joined.ndim().is_some_and(|ndim| ndim > 4) {
-            return Err(c.bad_operand(3, "a tensor with at most 4 dimensions"));
-        }
-    }
     let shape = [&q[0], &q[1], &q[2], &v[3]].map(Clone::clone).to_vec();
     Ok(tensor_like(query, ShapeInfo::Known(shape), query.dtype))
 }
@@ -106,4 +160,93 @@ fn attention_of(c: &ComputeCall<'_>) -> Computed {
     let bias = c.has(3).then(|| c.x(3));
     let operands = [c.x(0), c.x(1), c.x(2)];
     Ok(vec![attention::attention(c.name(), operands, bias, &of)])
+}
+
+fn var_len_type(c: &OpCall<'_>) -> rules::Inferred {
+    let result = mixed_type(c)?;
+    for index in 3..7 {
+        rules::check_indices(c, index)?;
+    }
+    let starts = |index| dims_of(c, index, 1, "a vector of positions");
+    if let (Some([queries]), Some([keys])) = (starts(3)?, starts(4)?) {
+        equal_extents(c, "numbers of sequences", queries, keys)?;
+    }
+    if let Some(query) = c.tensor(0)?
+        && let Some([batch, ..]) = query.shape.dims()
+    {
+        equal_extents(c, "the batch and 1", batch, &Expr::i64(1))?;
+    }
+    Ok(result)
+}
+
+/// Heads and their size, of data with these dimensions.
+fn heads(c: &OpCall<'_>, dims: &[Expr]) -> Result<(Heads, Expr), InferError> {
+    let count = c.int("num_heads")?.unwrap_or(0);
+    match dims {
+        [_, _, _, size] => Ok((Heads::Apart, size.clone())),
+        [_, _, both] if count > 0 => {
+            let size = topi::extent::quotient(both, &Expr::i64(count));
+            Ok((Heads::Joined(size.clone()), size))
+        }
+        [_, _, _] => Err(c.bad_attribute("num_heads")),
+        _ => Err(c.bad_operand(0, "a tensor with 3 or 4 dimensions")),
+    }
+}
+
+/// How many elements of each head are turned.
+fn turned(c: &OpCall<'_>, size: &Expr) -> Result<Expr, InferError> {
+    match c.int("rotary_embedding_dim")? {
+        None | Some(0) => Ok(size.clone()),
+        Some(n) if n > 0 && n % 2 == 0 && size.as_int().is_none_or(|size| n <= size) => {
+            Ok(Expr::i64(n))
+        }
+        Some(_) => Err(c.bad_attribute("rotary_embedding_dim")),
+    }
+}
+
+fn rotary_type(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    rules::same_dtypes(c, 1..3)?;
+    let with_positions = c.has(3);
+    if with_positions {
+        rules::check_indices(c, 3)?;
+        dims_of(c, 3, 2, "a tensor with 2 dimensions")?;
+    }
+    let (ndim, expected) = match with_positions {
+        true => (2, "a tensor with 2 dimensions"),
+        false => (3, "a tensor with 3 dimensions"),
+    };
+    let tables = [
+        dims_of(c, 1, ndim, expected)?,
+        dims_of(c, 2, ndim, expected)?,
+    ];
+    if let Some(dims) = c.tensor(0)?.and_then(|info| info.shape.dims()) {
+        let (_, size) = heads(c, dims)?;
+        let pairs = topi::extent::quotient(&turned(c, &size)?, &Expr::i64(2));
+        for table in tables.into_iter().flatten() {
+            equal_extents(
+                c,
+                "pairs and columns of the table",
+                &pairs,
+                &table[ndim - 1],
+            )?;
+        }
+    }
+    rules::identity(c)
+}
+
+fn rotary(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let (heads, size) = heads(c, x.shape())?;
+    let of = Rotary {
+        pairs: match c.flag("interleaved")? {
+            true => Pairs::Neighbours,
+            false => Pairs::Halves,
+        },
+        turned: turned(c, &size)?,
+        heads,
+    };
+    let positions = c.has(3).then(|| c.x(3));
+    let result = rotary::rotary_embedding(c.name(), x, [c.x(1), c.x(2)], positions, &of);
+    Ok(vec![result])
 }

@@ -9,8 +9,7 @@ use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
-use crate::ir::verify::{self, PrimFuncError};
-use crate::ir::{Module, Origin, graph};
+use crate::ir::{Module, Origin};
 use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
@@ -60,17 +59,9 @@ pub enum Error {
     /// The text is not TVMScript.
     #[error(transparent)]
     Script(#[from] script::ScriptErrors),
-    /// Graph functions break rules; all that do.
-    #[error("the module is not well formed:{}", list(.0))]
-    Graph(Vec<graph::GraphError>),
-    /// A loop program breaks rules.
-    #[error("loop program `{func}` is not well formed:{}", list(.errors))]
-    PrimFunc {
-        /// The function.
-        func: String,
-        /// What it breaks.
-        errors: Vec<PrimFuncError>,
-    },
+    /// The module breaks rules, or a schedule does.
+    #[error(transparent)]
+    IllFormed(#[from] Box<script::IllFormed>),
     /// A pass cannot be applied.
     #[error(transparent)]
     Pass(#[from] passes::PassError),
@@ -118,10 +109,6 @@ fn refused(error: &lower::LowerError, scheduled: &Scheduled) -> String {
         .to_owned()
         + "\n"
         + &notes
-}
-
-fn list<T: std::fmt::Display>(items: &[T]) -> String {
-    items.iter().map(|item| format!("\n  {item}")).collect()
 }
 
 /// What the stages have made so far.
@@ -311,14 +298,7 @@ impl Run {
 }
 
 fn verify_module(c: &Compilation) -> Result<(), Error> {
-    graph::verify(&c.module).map_err(Error::Graph)?;
-    for (name, func) in c.module.prim_funcs() {
-        verify::prim_func(func).map_err(|errors| Error::PrimFunc {
-            func: name.to_owned(),
-            errors,
-        })?;
-    }
-    Ok(())
+    Ok(script::well_formed(&c.module)?)
 }
 
 /// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
@@ -334,11 +314,8 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
 }
 
 fn verify_schedules(c: &Compilation) -> Result<(), Error> {
-    for (name, scheduled) in &c.scheduled {
-        verify::prim_func(scheduled.schedule.func()).map_err(|errors| Error::PrimFunc {
-            func: name.clone(),
-            errors,
-        })?;
+    for scheduled in c.scheduled.values() {
+        script::well_formed_prim_func(scheduled.schedule.func())?;
     }
     Ok(())
 }

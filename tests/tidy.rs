@@ -68,14 +68,14 @@ const ROOMS: &[Room] = &[
         uses: &["arith", "ir", "te", "topi"],
     },
     Room {
-        name: "relax",
-        owns: "`BlockBuilder`: graph functions built in Rust",
-        uses: &["ir", "te", "ops"],
+        name: "script",
+        owns: "TVMScript: parse, print, ill-formed modules shown in print, graph picture",
+        uses: &["ir", "arith", "ops"],
     },
     Room {
-        name: "script",
-        owns: "TVMScript: parse, print, graph picture",
-        uses: &["ir", "arith", "ops"],
+        name: "relax",
+        owns: "`BlockBuilder`: graph functions built in Rust",
+        uses: &["ir", "te", "ops", "script"],
     },
     Room {
         name: "interp",

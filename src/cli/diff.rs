@@ -195,7 +195,7 @@ struct Node {
 /// Adds the function to the module. The one that it is made of stays, for it may call itself.
 fn open_up(entry: &Entry) -> Opened {
     let mut module = entry.module.clone();
-    let mut func = entry.function().clone();
+    let mut func = entry.function().with_own_vars();
     func.name = free_name(&module, &format!("{}_values", entry.func));
     func.attrs.shift_remove("global_symbol");
     let mut nodes = Vec::new();

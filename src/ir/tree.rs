@@ -26,6 +26,16 @@ impl From<BlockId> for Place {
     }
 }
 
+/// `L3` for a loop, `B1` for a block.
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Loop(id) => write!(f, "{id}"),
+            Self::Block(id) => write!(f, "{id}"),
+        }
+    }
+}
+
 impl Place {
     /// The item as a statement.
     pub fn stmt(self) -> Stmt {

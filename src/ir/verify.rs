@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::graph::dims::{Proof, compare_dims};
 use super::{
-    Block, BlockId, Buffer, BufferRegion, Expr, LoopId, MatchBuffer, Param, Place, PrimFunc, Stmt,
-    Var,
+    Block, BlockId, Buffer, BufferRegion, Expr, Located, LoopId, MatchBuffer, Param, Place,
+    PrimFunc, Stmt, Var,
 };
 use crate::tensor::DType;
 
@@ -28,6 +28,12 @@ pub struct PrimFuncError {
     pub inside: Option<String>,
     /// What is wrong.
     pub kind: PrimFuncErrorKind,
+}
+
+impl Located for PrimFuncError {
+    fn places(&self) -> &[Place] {
+        std::slice::from_ref(&self.place)
+    }
 }
 
 /// What is wrong.
@@ -194,13 +200,13 @@ pub enum PrimFuncErrorKind {
     #[error("a text is a value only as the argument of an external call")]
     Text,
     /// A handle of a removed loop or block in a body.
-    #[error("{place:?} is in a body but was removed")]
+    #[error("{place} is in a body but was removed")]
     Dead {
         /// The handle.
         place: Place,
     },
     /// A loop or block whose parent is not where it is.
-    #[error("the parent of {place:?} is {parent:?}, but it is elsewhere or twice in a body")]
+    #[error("{place} is in a body, but its parent is {} or it is there twice", .parent.map_or("none".to_owned(), |p| p.to_string()))]
     Parent {
         /// The handle.
         place: Place,

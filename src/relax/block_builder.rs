@@ -8,7 +8,7 @@ use crate::ir::graph::{
     self, Arg, Callee as GraphCallee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId,
 };
 use crate::ir::{Attrs, Func, Module, ShapeInfo, StructInfo};
-use crate::{ops, te};
+use crate::{ops, script, te};
 
 /// What a function is besides its parameters and body.
 #[derive(Clone, Debug, Default)]
@@ -67,10 +67,8 @@ impl BlockBuilder {
     /// # Errors
     /// [`BuildError::IllFormed`] with everything that is wrong with it.
     pub fn finish(self) -> Result<Module, BuildError> {
-        match graph::verify(&self.module) {
-            Ok(()) => Ok(self.module),
-            Err(errors) => Err(BuildError::IllFormed(errors)),
-        }
+        script::well_formed(&self.module)?;
+        Ok(self.module)
     }
 
     /// A function without side effects that others may call. `body` emits what it computes, and its output.

@@ -1,6 +1,7 @@
 //! `BuildError`.
 
-use crate::ir::graph::{GraphError, InferError};
+use crate::ir::graph::InferError;
+use crate::script::IllFormed;
 use crate::te::TeError;
 use crate::tensor::TensorError;
 
@@ -69,10 +70,6 @@ pub enum BuildError {
         got: Box<crate::ir::StructInfo>,
     },
     /// The module breaks rules; all that it breaks.
-    #[error("the module is not well formed:{}", list(.0))]
-    IllFormed(Vec<GraphError>),
-}
-
-fn list(errors: &[GraphError]) -> String {
-    errors.iter().map(|error| format!("\n  {error}")).collect()
+    #[error(transparent)]
+    IllFormed(#[from] Box<IllFormed>),
 }

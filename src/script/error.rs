@@ -291,9 +291,7 @@ impl ScriptErrorKind {
             Self::UnknownDType { .. } => {
                 Some("dtypes are written as `float32`, `int8`, `bool` or `float16x4`".to_owned())
             }
-            Self::Graph(GraphErrorKind::UndefinedVar { var }) => Some(format!(
-                "an extent defines a variable only where it is nothing else, as in `R.Tensor((\"{var}\",), \"float32\")`"
-            )),
+            Self::Graph(kind) => kind.hint(),
             Self::Type { expected, .. } if expected == "bool" => {
                 Some("compare it, as in `x != 0`".to_owned())
             }

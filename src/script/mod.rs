@@ -12,8 +12,12 @@ pub mod picture;
 mod print;
 mod show;
 mod tvm_json;
+mod well_formed;
 
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
 pub use highlight::highlight;
 pub use parse::parse;
-pub use print::{PrintOptions, Printed, print, print_prim_func, print_with};
+pub use print::{
+    PrintOptions, Printed, PrintedModule, print, print_module, print_prim_func, print_with,
+};
+pub use well_formed::{IllFormed, Violation, ViolationKind, well_formed, well_formed_prim_func};

@@ -29,3 +29,4 @@ mod script_relax;
 mod vm;
 mod vm_graph;
 mod vm_packed;
+mod well_formed;

@@ -1,24 +1,27 @@
 //! The verifier of graph functions: Relax's rules of well-formedness.
 //!
-//! A-normal form, leaves as arguments and typed bindings hold by construction of [`Function`]. What remains: names of the
-//! module, every value defined once and before its use, values of dataflow blocks and branches staying there, purity, symbolic
-//! variables defined before use, and types that agree. Stricter than Relax in one point: a declared result that can never
-//! be what the body returns is refused.
+//! A-normal form, leaves as arguments and typed bindings hold by construction of [`Function`]; so do parameters that belong to
+//! one function, and that no loop program stands inside a graph function. What remains: names of the module, every value
+//! defined once and before its use, values of dataflow blocks and branches staying there, purity, symbolic variables defined
+//! before use and by one function, `int64` extents, outputs that can be allocated, and types that agree: a call declares
+//! nothing that contradicts what is inferred, another name for a value nothing that is not known of it. Stricter than Relax in
+//! one point: a declared result that can never be what the body returns is refused.
 
 use std::collections::{HashMap, HashSet};
 
 use super::dims::{Proof, is_base_of};
-use super::infer::{Globals, Scope, infer};
-use super::{Arg, BindingBlock, Body, Callee, Def, Function, Value, ValueId};
+use super::infer::{Globals, InferError, Scope, infer};
+use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
 use crate::ir::{Expr, Func, Module, StructInfo, Var};
 use crate::support::Arena;
 use crate::tensor::DType;
 
+mod call;
 mod error;
 #[cfg(test)]
 mod tests;
 
-pub use error::{GraphError, GraphErrorKind};
+pub use error::{GraphError, GraphErrorKind, Part};
 
 /// Checks all graph functions of a module.
 ///
@@ -27,36 +30,12 @@ pub use error::{GraphError, GraphErrorKind};
 pub fn verify(module: &Module) -> Result<(), Vec<GraphError>> {
     let globals = Globals::of(module);
     let mut errors = Vec::new();
+    let mut owners = HashMap::new();
     for (name, func) in &module.funcs {
-        let (own, attrs) = match func {
-            Func::Prim(f) => (&f.name, &f.attrs),
-            Func::Graph(f) => (&f.name, &f.attrs),
-        };
-        let mut report = |kind| {
-            errors.push(GraphError {
-                func: name.clone(),
-                value: None,
-                kind,
-            });
-        };
-        if own != name {
-            report(GraphErrorKind::Name {
-                name: name.clone(),
-                own: own.clone(),
-            });
-        }
-        // Loop programs keep the symbol of the library that they were made for, as printed by TVM after legalisation.
-        if let (Func::Graph(_), Some(symbol)) =
-            (func, attrs.get("global_symbol").and_then(|v| v.as_str()))
-            && symbol != name
-        {
-            report(GraphErrorKind::GlobalSymbol {
-                name: name.clone(),
-                symbol: symbol.to_owned(),
-            });
-        }
+        names(name, func, &mut errors);
         if let Func::Graph(func) = func {
-            errors.extend(verify_function(func, &globals));
+            symbolic_vars(name, func, &mut owners, &mut errors);
+            errors.extend(Verifier::new(&globals).checked(name, func));
         }
     }
     if errors.is_empty() {
@@ -66,16 +45,61 @@ pub fn verify(module: &Module) -> Result<(), Vec<GraphError>> {
     }
 }
 
+/// An error about a function as a whole.
+fn of_function(name: &str, kind: GraphErrorKind) -> GraphError {
+    GraphError {
+        func: name.to_owned(),
+        value: None,
+        part: Part::Definition,
+        kind,
+    }
+}
+
+/// The names that a function has: that in the module, its own, and that for the linker.
+fn names(name: &str, func: &Func, errors: &mut Vec<GraphError>) {
+    let (own, attrs) = match func {
+        Func::Prim(f) => (&f.name, &f.attrs),
+        Func::Graph(f) => (&f.name, &f.attrs),
+    };
+    if own != name {
+        let kind = GraphErrorKind::Name {
+            name: name.to_owned(),
+            own: own.clone(),
+        };
+        errors.push(of_function(name, kind));
+    }
+    // Loop programs keep the symbol of the library that they were made for, as printed by TVM after legalisation.
+    if let (Func::Graph(_), Some(symbol)) =
+        (func, attrs.get("global_symbol").and_then(|v| v.as_str()))
+        && symbol != name
+    {
+        let kind = GraphErrorKind::GlobalSymbol {
+            name: name.to_owned(),
+            symbol: symbol.to_owned(),
+        };
+        errors.push(of_function(name, kind));
+    }
+}
+
+/// Symbolic variables that a function defines and a function before it defines, too.
+fn symbolic_vars<'m>(
+    name: &'m str,
+    func: &Function,
+    owners: &mut HashMap<Var, &'m str>,
+    errors: &mut Vec<GraphError>,
+) {
+    for var in func.defined_vars() {
+        let other = *owners.entry(var.clone()).or_insert(name);
+        if other != name {
+            let (var, other) = (var.name().to_owned(), other.to_owned());
+            errors.push(of_function(name, GraphErrorKind::SharedVar { var, other }));
+        }
+    }
+}
+
 /// All violations in one function.
 pub fn verify_function(func: &Function, globals: &Globals) -> Vec<GraphError> {
-    let mut verifier = Verifier {
-        globals,
-        frames: vec![],
-        path: vec![],
-        errors: vec![],
-    };
-    verifier.function(func, HashSet::new());
-    verifier.errors
+    Verifier::new(globals).checked(&func.name, func)
 }
 
 /// Where a value may be used.
@@ -84,6 +108,34 @@ enum Visible {
     Yes,
     /// Its dataflow block is over and did not output it.
     Escaped,
+}
+
+/// What an error is about: a value or the function itself, and which part of it.
+#[derive(Clone, Copy)]
+struct Site {
+    value: Option<ValueId>,
+    part: Part,
+}
+
+impl Site {
+    /// The function itself.
+    const FUNCTION: Self = Self {
+        value: None,
+        part: Part::Definition,
+    };
+
+    fn part(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+}
+
+impl From<ValueId> for Site {
+    fn from(value: ValueId) -> Self {
+        Self {
+            value: Some(value),
+            part: Part::Definition,
+        }
+    }
 }
 
 /// One function on the way in.
@@ -102,6 +154,21 @@ struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
+    fn new(globals: &'a Globals) -> Self {
+        Self {
+            globals,
+            frames: vec![],
+            path: vec![],
+            errors: vec![],
+        }
+    }
+
+    /// All violations in a function of this name.
+    fn checked(mut self, name: &'a str, func: &'a Function) -> Vec<GraphError> {
+        self.function(name, func, HashSet::new());
+        self.errors
+    }
+
     fn frame(&mut self) -> &mut Frame<'a> {
         self.frames.last_mut().expect("a function is being checked")
     }
@@ -111,22 +178,29 @@ impl<'a> Verifier<'a> {
         &frame.func.values
     }
 
-    fn report(&mut self, at: Option<ValueId>, kind: GraphErrorKind) {
+    fn report(&mut self, site: impl Into<Site>, kind: GraphErrorKind) {
+        let Site { value, part } = site.into();
         let name = |id| {
             self.values()
                 .get(id)
                 .map_or(format!("{id}"), |v| v.name.clone())
         };
-        let value = at.map(|id| (id, name(id)));
-        self.errors.push(GraphError {
-            func: self.path.join("."),
-            value,
-            kind,
-        });
+        let value = value.map(|id| (id, name(id)));
+        let func = self.path.join(".");
+        // An extent that a definition and a type share is wrong once.
+        let same = |e: &GraphError| e.kind == kind && e.value == value && e.func == func;
+        if !self.errors.iter().any(same) {
+            self.errors.push(GraphError {
+                func,
+                value,
+                part,
+                kind,
+            });
+        }
     }
 
-    fn function(&mut self, func: &'a Function, vars: HashSet<Var>) {
-        self.path.push(&func.name);
+    fn function(&mut self, name: &'a str, func: &'a Function, vars: HashSet<Var>) {
+        self.path.push(name);
         self.frames.push(Frame {
             func,
             visible: HashMap::new(),
@@ -135,16 +209,17 @@ impl<'a> Verifier<'a> {
         });
         let force = func.attrs.get("relax.force_pure");
         if force.is_some_and(|v| v.as_int() == Some(1)) && !func.pure {
-            self.report(None, GraphErrorKind::ForcePure);
+            self.report(Site::FUNCTION, GraphErrorKind::ForcePure);
         }
         self.params(func);
-        self.body(&func.body, None);
-        self.sinfo_exprs(None, &func.ret);
+        let result = Site::FUNCTION.part(Part::Result);
+        self.body(&func.body, result);
+        self.sinfo_exprs(Site::FUNCTION, &func.ret);
         let returned = self.scope().arg(&func.body.result);
         if is_base_of(&func.ret, &returned) == Proof::No {
             let declared = Box::new(func.ret.clone());
             let returned = Box::new(returned);
-            self.report(None, GraphErrorKind::Return { declared, returned });
+            self.report(result, GraphErrorKind::Return { declared, returned });
         }
         self.frames.pop();
         self.path.pop();
@@ -154,7 +229,7 @@ impl<'a> Verifier<'a> {
         for &id in &func.params {
             let is_param = matches!(func.values.get(id), Some(v) if matches!(v.def, Def::Param));
             if !is_param || !self.frame().bound.insert(id) {
-                self.report(Some(id), GraphErrorKind::Param);
+                self.report(id, GraphErrorKind::Param);
                 continue;
             }
             self.frame().visible.insert(id, Visible::Yes);
@@ -164,9 +239,9 @@ impl<'a> Verifier<'a> {
         for (id, value) in func.values.iter() {
             match value.def {
                 Def::Param if !func.params.contains(&id) => {
-                    self.report(Some(id), GraphErrorKind::Param);
+                    self.report(id, GraphErrorKind::Param);
                 }
-                Def::Param => self.sinfo_exprs(Some(id), &value.sinfo),
+                Def::Param => self.sinfo_exprs(id.into(), &value.sinfo),
                 _ => {}
             }
         }
@@ -179,19 +254,19 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Checks a body; `at` is the `If` of which it is a branch.
-    fn body(&mut self, body: &'a Body, at: Option<ValueId>) {
+    /// Checks a body, whose result is that part of a function or of an `If`.
+    fn body(&mut self, body: &'a Body, result: Site) {
         for block in &body.blocks {
             self.block(block);
         }
-        self.arg(at, &body.result);
+        self.arg(result, &body.result);
     }
 
     fn block(&mut self, block: &'a BindingBlock) {
         for &id in &block.bindings {
             let Some(value) = self.values().get(id) else {
                 self.report(
-                    Some(id),
+                    id,
                     GraphErrorKind::NotDefined {
                         name: id.to_string(),
                     },
@@ -199,11 +274,11 @@ impl<'a> Verifier<'a> {
                 continue;
             };
             if matches!(value.def, Def::Param) {
-                self.report(Some(id), GraphErrorKind::Param);
+                self.report(id, GraphErrorKind::Param);
                 continue;
             }
             if !self.frame().bound.insert(id) {
-                self.report(Some(id), GraphErrorKind::BoundTwice);
+                self.report(id, GraphErrorKind::BoundTwice);
                 continue;
             }
             self.binding(id, value, block.dataflow.is_some());
@@ -214,7 +289,7 @@ impl<'a> Verifier<'a> {
         };
         for &id in outputs {
             if !block.bindings.contains(&id) {
-                self.report(Some(id), GraphErrorKind::NotOutput);
+                self.report(id, GraphErrorKind::NotOutput);
             }
         }
         for &id in block.bindings.iter().filter(|id| !outputs.contains(id)) {
@@ -223,17 +298,18 @@ impl<'a> Verifier<'a> {
     }
 
     fn binding(&mut self, id: ValueId, value: &'a Value, dataflow: bool) {
-        for arg in value.def.args() {
-            self.arg(Some(id), arg);
+        let site = Site::from(id);
+        for (at, arg) in value.def.args().into_iter().enumerate() {
+            self.arg(site.part(Part::Argument(at)), arg);
         }
         match &value.def {
             Def::MatchCast(_, sinfo) => {
                 self.frame().vars.extend(sinfo.defined_vars());
-                self.sinfo_exprs(Some(id), sinfo);
+                self.sinfo_exprs(site, sinfo);
             }
             def => {
                 for e in def.exprs() {
-                    self.expr(Some(id), e);
+                    self.expr(site, e);
                 }
             }
         }
@@ -244,13 +320,13 @@ impl<'a> Verifier<'a> {
                 otherwise,
             } => {
                 if dataflow {
-                    self.report(Some(id), GraphErrorKind::IfInDataflow);
+                    self.report(id, GraphErrorKind::IfInDataflow);
                 }
                 self.condition(id, cond);
-                for branch in [then, otherwise] {
+                for (branch, part) in [(then, Part::Then), (otherwise, Part::Otherwise)] {
                     let frame = self.frame();
                     let (visible, vars) = (frame.visible.clone(), frame.vars.clone());
-                    self.body(branch, Some(id));
+                    self.body(branch, site.part(part));
                     let frame = self.frame();
                     (frame.visible, frame.vars) = (visible, vars);
                 }
@@ -259,7 +335,7 @@ impl<'a> Verifier<'a> {
                 let vars = self.frame().vars.clone();
                 // A closure may call itself.
                 self.frame().visible.insert(id, Visible::Yes);
-                self.function(inner, vars);
+                self.function(&inner.name, inner, vars);
             }
             Def::Call {
                 callee,
@@ -271,133 +347,63 @@ impl<'a> Verifier<'a> {
                 callee: _,
                 args,
                 tir_vars: _,
-                inplace: Some(inplace),
+                inplace,
                 out,
-            } => self.inplace(id, args, inplace, out),
-            Def::Param
-            | Def::Arg(_)
-            | Def::TupleItem(_, _)
-            | Def::CallDps {
-                callee: _,
-                args: _,
-                tir_vars: _,
-                inplace: None,
-                out: _,
+            } => {
+                self.outputs(id, out);
+                if let Some(inplace) = inplace {
+                    self.inplace(id, args, inplace, out);
+                }
             }
-            | Def::MatchCast(_, _) => {}
+            Def::Param | Def::Arg(_) | Def::TupleItem(_, _) | Def::MatchCast(_, _) => {}
         }
         self.types(id, value);
     }
 
     /// What is declared of a value against what follows from its definition.
     fn types(&mut self, id: ValueId, value: &'a Value) {
-        self.sinfo_exprs(Some(id), &value.sinfo);
-        match infer(&value.def, &self.scope()) {
-            Err(error) => self.report(Some(id), error.into()),
-            Ok(computed) if is_base_of(&value.sinfo, &computed) == Proof::No => {
-                let declared = Box::new(value.sinfo.clone());
-                let computed = Box::new(computed);
-                self.report(Some(id), GraphErrorKind::Declared { declared, computed });
-            }
-            Ok(_) => {}
-        }
-    }
-
-    fn condition(&mut self, id: ValueId, cond: &Arg) {
-        let got = self.scope().arg(cond);
-        let good = match &got {
-            StructInfo::Object => true,
-            StructInfo::Tensor(info) => {
-                info.dtype.is_none_or(|d| d == DType::BOOL)
-                    && info.shape.ndim().is_none_or(|n| n == 0)
-            }
-            StructInfo::Prim { dtype, value: _ } => *dtype == DType::BOOL,
-            StructInfo::Shape(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Callable {
-                params: _,
-                ret: _,
-                pure: _,
-            } => false,
-        };
-        if !good {
-            let got = Box::new(got);
-            self.report(Some(id), GraphErrorKind::Condition { got });
-        }
-    }
-
-    fn inplace(&mut self, id: ValueId, args: &[Arg], inplace: &[Option<usize>], out: &StructInfo) {
-        let outs = match out {
-            StructInfo::Tuple(items) => items.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let mut used = HashSet::new();
-        let good = inplace.len() == outs.len()
-            && inplace.iter().any(Option::is_some)
-            && inplace
-                .iter()
-                .flatten()
-                .all(|&index| index < args.len() && used.insert(index));
-        if !good {
-            self.report(Some(id), GraphErrorKind::InplaceIndices);
-            return;
-        }
-        for (out, index) in outs.iter().zip(inplace) {
-            let Some(index) = index else { continue };
-            let input = self.scope().arg(&args[*index]);
-            if is_base_of(out, &input) == Proof::No {
-                let (out, input) = (Box::new(out.clone()), Box::new(input));
-                self.report(Some(id), GraphErrorKind::InplaceType { out, input });
-            }
-        }
-    }
-
-    fn callee(&mut self, id: ValueId, callee: &'a Callee, dataflow: bool) {
-        let is_pure = |sinfo: &StructInfo| match sinfo {
-            StructInfo::Callable {
-                params: _,
-                ret: _,
-                pure,
-            } => *pure,
-            _ => true,
-        };
-        let (pure, name) = match callee {
-            Callee::Op(op) => (op.schema().pure, op.to_string()),
-            Callee::Packed(name) => (false, format!("\"{name}\"")),
-            Callee::PurePacked(name) => (true, name.clone()),
-            Callee::Global(name) => {
-                let sinfo = self.globals.signature(name);
-                (sinfo.is_ok_and(|s| is_pure(&s)), name.clone())
-            }
-            Callee::Value(callee) => {
-                self.leaves(Some(id), &Arg::Value(*callee));
-                match self.values().get(*callee) {
-                    Some(value) => (is_pure(&value.sinfo), value.name.clone()),
-                    None => return,
-                }
+        let site = Site::from(id);
+        self.sinfo_exprs(site.part(Part::Annotation), &value.sinfo);
+        let computed = match infer(&value.def, &self.scope()) {
+            Ok(computed) => computed,
+            Err(error) => {
+                let part = match &error {
+                    InferError::Argument { index, .. } | InferError::Operand { index, .. } => {
+                        Part::Argument(*index)
+                    }
+                    _ => Part::Definition,
+                };
+                return self.report(site.part(part), error.into());
             }
         };
-        let func = self.frame().func;
-        let forced = func.attrs.get("relax.force_pure");
-        if pure || forced.is_some_and(|v| v.as_int() == Some(1)) {
-            return;
-        }
-        if dataflow {
-            self.report(Some(id), GraphErrorKind::ImpureInDataflow { callee: name });
-        } else if func.pure {
-            self.report(Some(id), GraphErrorKind::ImpureInPure { callee: name });
-        }
+        let declared = || Box::new(value.sinfo.clone());
+        // A call may be known to give more than is inferred; another name for a value is what that value is.
+        let is_name = matches!(value.def, Def::Arg(_) | Def::TupleItem(_, _));
+        let kind = match is_base_of(&value.sinfo, &computed) {
+            Proof::No => GraphErrorKind::Declared {
+                declared: declared(),
+                computed: Box::new(computed),
+            },
+            Proof::Unknown if is_name => GraphErrorKind::Unproven {
+                declared: declared(),
+                known: Box::new(computed),
+            },
+            Proof::Yes | Proof::Unknown => return,
+        };
+        self.report(site.part(Part::Annotation), kind);
     }
 
     /// Checks that the values in an argument may be used here.
-    fn arg(&mut self, at: Option<ValueId>, arg: &'a Arg) {
+    fn arg(&mut self, at: Site, arg: &'a Arg) {
         self.leaves(at, arg);
-        for e in arg.exprs() {
-            self.expr(at, e);
-        }
+        arg.walk(&mut |leaf| match leaf {
+            Arg::Shape(dims) => self.extents(at, dims),
+            Arg::Prim(e) => self.expr(at, e),
+            _ => {}
+        });
     }
 
-    fn leaves(&mut self, at: Option<ValueId>, arg: &Arg) {
+    fn leaves(&mut self, at: Site, arg: &Arg) {
         let mut wrong = Vec::new();
         arg.walk(&mut |leaf| {
             let (depth, id) = match leaf {
@@ -434,7 +440,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn sinfo_exprs(&mut self, at: Option<ValueId>, sinfo: &StructInfo) {
+    fn sinfo_exprs(&mut self, at: Site, sinfo: &StructInfo) {
         match sinfo {
             StructInfo::Tensor(info) => self.extents(at, info.shape.dims().unwrap_or_default()),
             StructInfo::Shape(shape) => self.extents(at, shape.dims().unwrap_or_default()),
@@ -457,7 +463,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn extents(&mut self, at: Option<ValueId>, dims: &[Expr]) {
+    fn extents(&mut self, at: Site, dims: &[Expr]) {
         for dim in dims {
             if dim.dtype() != DType::I64 {
                 let (extent, dtype) = (dim.clone(), dim.dtype());
@@ -467,7 +473,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn expr(&mut self, at: Option<ValueId>, e: &Expr) {
+    fn expr(&mut self, at: Site, e: &Expr) {
         for var in e.free_vars() {
             if !self.frame().vars.contains(&var) {
                 let var = var.name().to_owned();

@@ -1,5 +1,7 @@
 //! Walking graph functions: what a definition uses, the bindings in order, and rewriting of the expressions inside.
 
+use std::collections::HashMap;
+
 use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
 use crate::ir::{AttrValue, Expr, Reducer, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::support::Arena;
@@ -446,15 +448,16 @@ impl Function {
         }
     }
 
+    /// What is known of a parameter; of one that is missing in an ill-formed function nothing.
+    fn param_sinfo(&self, param: ValueId) -> StructInfo {
+        let value = self.values.get(param);
+        value.map_or(StructInfo::Object, |value| value.sinfo.clone())
+    }
+
     /// What is known of the function as a value.
     pub fn signature(&self) -> StructInfo {
         StructInfo::Callable {
-            params: Some(
-                self.params
-                    .iter()
-                    .map(|p| self.values[*p].sinfo.clone())
-                    .collect(),
-            ),
+            params: Some(self.params.iter().map(|p| self.param_sinfo(*p)).collect()),
             ret: Box::new(self.ret.clone()),
             pure: self.pure,
         }
@@ -484,6 +487,27 @@ impl Function {
         }
     }
 
+    /// The symbolic variables that parameters and `match_cast` define, in nested functions too.
+    pub fn defined_vars(&self) -> Vec<Var> {
+        let mut out = vec![];
+        self.for_each_value(&mut |value| match &value.def {
+            Def::Param => out.extend(value.sinfo.defined_vars()),
+            Def::MatchCast(_, sinfo) => out.extend(sinfo.defined_vars()),
+            _ => {}
+        });
+        out
+    }
+
+    /// A copy with symbolic variables of its own, so that both can be in one module.
+    #[must_use]
+    pub fn with_own_vars(&self) -> Self {
+        let vars = self.defined_vars().into_iter();
+        let own: HashMap<_, _> = vars
+            .map(|var| (var.clone(), Var::new(var.name(), var.dtype()).expr()))
+            .collect();
+        self.substitute(&|var| own.get(var).cloned())
+    }
+
     /// The function with symbolic variables replaced.
     pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Expr>) -> Self {
         self.map_exprs(&mut |e| e.substitute(map))
@@ -501,7 +525,7 @@ impl Function {
             }
         };
         for param in &self.params {
-            add(self.values[*param].sinfo.free_vars());
+            add(self.param_sinfo(*param).free_vars());
         }
         self.for_each_binding(&mut |_, value| {
             for e in value.def.exprs() {

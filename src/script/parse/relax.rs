@@ -125,12 +125,9 @@ pub(super) fn function(
 
 /// Checks all graph functions, once the module is complete.
 pub(super) fn verify(cx: &mut Context<'_>, module: &Module) {
-    let globals = Globals::of(module);
-    for (name, func) in module.functions() {
-        if cx.graph.unchecked.iter().any(|n| n == name) {
-            continue;
-        }
-        for error in graph::verify_function(func, &globals) {
+    for error in graph::verify(module).err().unwrap_or_default() {
+        let func = error.func.split('.').next().unwrap_or_default();
+        if !cx.graph.unchecked.iter().any(|name| name == func) {
             report(cx, error);
         }
     }
@@ -308,14 +305,20 @@ impl Reader<'_, '_> {
             None => inferred,
             Some(annotation) => {
                 let declared = self.cx.struct_info(annotation)?;
-                if dims::is_base_of(&declared, &inferred) == dims::Proof::No {
-                    let kind = GraphErrorKind::Declared {
-                        declared: Box::new(declared),
-                        computed: Box::new(inferred),
-                    };
-                    return Err(self.graph_error(annotation, kind));
+                match dims::is_base_of(&declared, &inferred) {
+                    dims::Proof::No => {
+                        let kind = GraphErrorKind::Declared {
+                            declared: Box::new(declared),
+                            computed: Box::new(inferred),
+                        };
+                        return Err(self.graph_error(annotation, kind));
+                    }
+                    // Another name for a value is what that value is; TVM leaves such an annotation out, too.
+                    dims::Proof::Unknown if matches!(def, Def::Arg(_) | Def::TupleItem(_, _)) => {
+                        inferred
+                    }
+                    dims::Proof::Yes | dims::Proof::Unknown => declared,
                 }
-                declared
             }
         };
         let id = self.builder.bind_as(name, def, sinfo);

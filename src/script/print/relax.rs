@@ -5,6 +5,7 @@ mod sinfo;
 mod value;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use serde_json::Value as Json;
 
@@ -12,10 +13,13 @@ use super::PrintOptions;
 use super::namer::Namer;
 use super::value::{dict, string};
 use super::writer::Writer;
-use crate::ir::graph::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
+use crate::ir::graph::{
+    Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Part, Value, ValueId,
+};
 use crate::ir::{Func, Module, StructInfo, Var};
 use crate::script::constant::to_json;
 use crate::tensor::Tensor;
+use value::Defined;
 
 /// The key of tensors in `metadata`.
 const KEY: &str = "relax.expr.Constant";
@@ -95,8 +99,17 @@ pub(super) fn module_header(out: &mut Writer, module: &Module) {
     }
 }
 
-/// A graph function.
-pub(super) fn print(out: &mut Writer, func: &Function, constants: &mut Constants) {
+/// The bytes of the parts of graph functions and of their values, by the path of the function.
+pub(super) type Spans = HashMap<(String, Option<ValueId>, Part), Range<usize>>;
+
+/// A graph function, which the module calls `name`; adds where its parts are.
+pub(super) fn print(
+    out: &mut Writer,
+    name: &str,
+    func: &Function,
+    constants: &mut Constants,
+    spans: &mut Spans,
+) {
     let mut namer = Namer::default();
     namer.push();
     Printer {
@@ -104,6 +117,9 @@ pub(super) fn print(out: &mut Writer, func: &Function, constants: &mut Constants
         namer,
         constants,
         frames: vec![],
+        path: vec![name.to_owned()],
+        spans,
+        open: HashSet::new(),
     }
     .function(func, &func.name);
 }
@@ -141,6 +157,11 @@ struct Printer<'p, 'f> {
     constants: &'p mut Constants,
     /// The functions around the one being printed, and it.
     frames: Vec<Frame<'f>>,
+    /// Their names.
+    path: Vec<String>,
+    spans: &'p mut Spans,
+    /// Branches being printed, with the number of their function: an ill-formed one may hold itself.
+    open: HashSet<(usize, ValueId)>,
 }
 
 impl<'f> Printer<'_, 'f> {
@@ -150,6 +171,18 @@ impl<'f> Printer<'_, 'f> {
 
     fn value(&self, id: ValueId) -> Option<&'f Value> {
         self.frames.last()?.func.values.get(id)
+    }
+
+    /// Remembers where a part of a value or of the function is.
+    fn place(&mut self, value: Option<ValueId>, part: Part, at: Range<usize>) {
+        self.spans.insert((self.path.join("."), value, part), at);
+    }
+
+    /// A line, which is a part of a value or of the function.
+    fn part(&mut self, value: Option<ValueId>, part: Part, line: &str) {
+        let start = self.out.next_line_start();
+        self.place(value, part, start..start + line.len());
+        self.out.line(line);
     }
 
     fn function(&mut self, func: &'f Function, name: &str) {
@@ -174,15 +207,26 @@ impl<'f> Printer<'_, 'f> {
         } else {
             format!("@R.function({})", flags.join(", "))
         });
-        let mut params = Vec::new();
-        for id in &func.params {
-            let param = self.define(*id);
-            let sinfo = self.quoted(&func.values[*id].sinfo);
-            params.push(format!("{param}: {sinfo}"));
+        let start = self.out.next_line_start();
+        let mut head = format!("def {name}(");
+        for (at, id) in func.params.iter().enumerate() {
+            if at > 0 {
+                head.push_str(", ");
+            }
+            let from = start + head.len();
+            head.push_str(&self.define(*id));
+            if let Some(param) = func.values.get(*id) {
+                head.push_str(": ");
+                let annotation = start + head.len();
+                head.push_str(&self.quoted(&param.sinfo));
+                let to = start + head.len();
+                self.place(Some(*id), Part::Annotation, annotation..to);
+            }
+            self.place(Some(*id), Part::Definition, from..start + head.len());
         }
         let ret = self.quoted(&func.ret);
-        let params = params.join(", ");
-        self.out.line(format!("def {name}({params}) -> {ret}:"));
+        head.push_str(&format!(") -> {ret}:"));
+        self.part(None, Part::Definition, &head);
         self.out.indent();
         for (name, dtype) in vars {
             self.out.line(format!("{name} = T.{dtype}()"));
@@ -196,7 +240,7 @@ impl<'f> Printer<'_, 'f> {
         }
         self.blocks(&func.body);
         let result = self.arg(&func.body.result);
-        self.out.line(format!("return {result}"));
+        self.part(None, Part::Result, &format!("return {result}"));
         self.out.dedent();
         self.frames.pop();
         self.namer.pop();
@@ -223,7 +267,10 @@ impl<'f> Printer<'_, 'f> {
     fn name(&self, depth: usize, id: ValueId) -> String {
         let frame = self.frames.len().checked_sub(depth + 1);
         let name = frame.and_then(|at| self.frames[at].names.get(&id));
+        // An ill-formed function may use a value above its definition, or one that does not exist.
+        let value = || frame.and_then(|at| self.frames[at].func.values.get(id));
         name.cloned()
+            .or_else(|| Some(value()?.name.clone()))
             .unwrap_or_else(|| format!("undefined_{}", id.to_string().trim_matches('%')))
     }
 
@@ -248,7 +295,8 @@ impl<'f> Printer<'_, 'f> {
 
     fn binding(&mut self, id: ValueId) {
         let Some(value) = self.value(id) else {
-            return;
+            let missing = format!("# {id} is missing");
+            return self.part(Some(id), Part::Definition, &missing);
         };
         match &value.def {
             Def::If {
@@ -258,45 +306,75 @@ impl<'f> Printer<'_, 'f> {
             } => self.branch(id, cond, then, otherwise),
             Def::Function(inner) => {
                 let name = self.define(id);
+                let start = self.out.next_line_start();
+                self.path.push(inner.name.clone());
                 self.function(inner, &name);
+                self.path.pop();
+                self.place(Some(id), Part::Definition, start..self.out.last_line_end());
             }
-            def => {
-                let text = self.def(def);
-                let unused = value.name == "_" && !self.frame().used.contains(&id);
-                if unused && matches!(def, Def::Call { .. }) {
-                    self.out.line(text);
-                    return;
-                }
-                let name = self.define(id);
-                let says_type = matches!(def, Def::CallDps { out, .. } if *out == value.sinfo);
-                if says_type {
-                    self.out.line(format!("{name} = {text}"));
-                } else {
-                    let sinfo = self.plain(&value.sinfo);
-                    self.out.line(format!("{name}: {sinfo} = {text}"));
-                }
-            }
+            def => self.simple_binding(id, value, def),
         }
     }
 
+    /// A binding on one line.
+    fn simple_binding(&mut self, id: ValueId, value: &Value, def: &Def) {
+        let start = self.out.next_line_start();
+        let Defined { text, args } = self.def(def);
+        let unused = value.name == "_" && !self.frame().used.contains(&id);
+        let mut line = String::new();
+        if !unused || !matches!(def, Def::Call { .. }) {
+            line.push_str(&self.define(id));
+            let says_type = matches!(def, Def::CallDps { out, .. } if *out == value.sinfo);
+            if !says_type {
+                line.push_str(": ");
+                let from = start + line.len();
+                line.push_str(&self.plain(&value.sinfo));
+                self.place(Some(id), Part::Annotation, from..start + line.len());
+            }
+            line.push_str(" = ");
+        }
+        let from = start + line.len();
+        for (at, arg) in args.into_iter().enumerate() {
+            let arg = from + arg.start..from + arg.end;
+            self.place(Some(id), Part::Argument(at), arg);
+        }
+        self.place(Some(id), Part::Definition, from..from + text.len());
+        line.push_str(&text);
+        self.out.line(line);
+    }
+
     fn branch(&mut self, id: ValueId, cond: &Arg, then: &'f Body, otherwise: &'f Body) {
+        let inside = (self.frames.len(), id);
+        if !self.open.insert(inside) {
+            return;
+        }
         let cond = self.arg(cond);
         let name = self.define(id);
-        for (head, body) in [
-            (format!("if {cond}:"), then),
-            ("else:".to_owned(), otherwise),
-        ] {
-            self.out.line(head);
-            self.out.indent();
-            self.blocks(body);
-            let result = self.arg(&body.result);
-            let sinfo = self
-                .value(id)
-                .map_or(StructInfo::Object, |v| v.sinfo.clone());
-            let sinfo = self.plain(&sinfo);
-            self.out.line(format!("{name}: {sinfo} = {result}"));
-            self.out.dedent();
-        }
+        let head = format!("if {cond}:");
+        let at = self.out.next_line_start() + "if ".len();
+        self.place(Some(id), Part::Argument(0), at..at + cond.len());
+        self.part(Some(id), Part::Definition, &head);
+        self.branch_body(id, &name, then, Part::Then);
+        self.out.line("else:");
+        self.branch_body(id, &name, otherwise, Part::Otherwise);
+        self.open.remove(&inside);
+    }
+
+    fn branch_body(&mut self, id: ValueId, name: &str, body: &'f Body, part: Part) {
+        self.out.indent();
+        self.blocks(body);
+        let result = self.arg(&body.result);
+        let sinfo = self
+            .value(id)
+            .map_or(StructInfo::Object, |v| v.sinfo.clone());
+        let start = self.out.next_line_start();
+        let head = format!("{name}: ");
+        let sinfo = self.plain(&sinfo);
+        let annotation = start + head.len();
+        let annotation = annotation..annotation + sinfo.len();
+        self.place(Some(id), Part::Annotation, annotation);
+        self.part(Some(id), part, &format!("{head}{sinfo} = {result}"));
+        self.out.dedent();
     }
 }
 

@@ -14,8 +14,27 @@ pub struct GraphError {
     /// The value that is wrong or uses what it must not, with its name; `None` where it is the function itself. The handle
     /// belongs to the innermost function.
     pub value: Option<(ValueId, String)>,
+    /// Which part of the value, or of the function.
+    pub part: Part,
     /// What is wrong.
     pub kind: GraphErrorKind,
+}
+
+/// A part of a graph function or of one of its values, as the text shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// Name and signature of a function; how a value is computed; a parameter.
+    Definition,
+    /// The declared type of a value.
+    Annotation,
+    /// An argument of what computes the value, by its position.
+    Argument(usize),
+    /// What a function returns.
+    Result,
+    /// The value of an `If` whose condition holds.
+    Then,
+    /// The value of an `If` whose condition does not hold.
+    Otherwise,
 }
 
 /// What is wrong.
@@ -110,9 +129,33 @@ pub enum GraphErrorKind {
         /// The input.
         input: Box<StructInfo>,
     },
+    /// A symbolic variable that another function of the module defines, too.
+    #[error("symbolic variable {var} is one of function {other}, too; each function needs its own")]
+    SharedVar {
+        /// Its name.
+        var: String,
+        /// The other function.
+        other: String,
+    },
+    /// An output of `call_tir` and its kin of which shape or element type are not known, so that it cannot be allocated.
+    #[error(
+        "the output must be a tensor of known shape and element type, or a tuple of such, got {out}"
+    )]
+    Output {
+        /// Declared output.
+        out: Box<StructInfo>,
+    },
     /// Arguments that do not fit.
     #[error(transparent)]
     Infer(#[from] InferError),
+    /// A name for a value that declares more than is known of the value.
+    #[error("declared as {declared}, but only {known} is known of the value")]
+    Unproven {
+        /// Annotation.
+        declared: Box<StructInfo>,
+        /// What is known of the value.
+        known: Box<StructInfo>,
+    },
     /// What is declared of a value contradicts how it is computed.
     #[error("declared as {declared}, computed as {computed}")]
     Declared {
@@ -129,4 +172,22 @@ pub enum GraphErrorKind {
         /// What the body returns.
         returned: Box<StructInfo>,
     },
+}
+
+impl GraphErrorKind {
+    /// What to do about it, where that can be said.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::UndefinedVar { var } => Some(format!(
+                "an extent defines a variable only where it is nothing else, as in `R.Tensor((\"{var}\",), \"float32\")`"
+            )),
+            Self::Unproven { declared, .. } => Some(format!(
+                "`R.match_cast(value, {declared})` checks it at run time"
+            )),
+            Self::ImpureInPure { .. } => Some(
+                "write `@R.function(pure=False)`, or call a variant without side effects, as `R.call_pure_packed`".to_owned(),
+            ),
+            _ => None,
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Prints definitions and arguments.
 
+use std::ops::Range;
+
 use super::Printer;
 use super::sinfo::tuple;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee};
@@ -8,6 +10,27 @@ use crate::script::constant::scalar_of;
 use crate::script::print::{expr, value};
 use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, Tensor};
+
+/// The text of a definition, and where its arguments are in it.
+#[derive(Default)]
+pub(super) struct Defined {
+    pub(super) text: String,
+    pub(super) args: Vec<Range<usize>>,
+}
+
+impl Defined {
+    /// Adds arguments with commas between.
+    fn push_args(&mut self, args: &[String]) {
+        for (at, arg) in args.iter().enumerate() {
+            if at > 0 {
+                self.text.push_str(", ");
+            }
+            let start = self.text.len();
+            self.text.push_str(arg);
+            self.args.push(start..self.text.len());
+        }
+    }
+}
 
 impl Printer<'_, '_> {
     /// An argument.
@@ -47,13 +70,18 @@ impl Printer<'_, '_> {
     }
 
     /// What computes a value; branches and functions are printed as statements.
-    pub(super) fn def(&mut self, def: &Def) -> String {
+    pub(super) fn def(&mut self, def: &Def) -> Defined {
+        let mut out = Defined::default();
         match def {
-            Def::Arg(arg) => self.arg(arg),
-            Def::TupleItem(arg, index) => format!("{}[{index}]", self.arg(arg)),
+            Def::Arg(arg) => out.push_args(&[self.arg(arg)]),
+            Def::TupleItem(arg, index) => {
+                out.push_args(&[self.arg(arg)]);
+                out.text.push_str(&format!("[{index}]"));
+            }
             Def::MatchCast(arg, sinfo) => {
-                let (arg, sinfo) = (self.arg(arg), self.plain(sinfo));
-                format!("R.match_cast({arg}, {sinfo})")
+                out.text.push_str("R.match_cast(");
+                out.push_args(&[self.arg(arg)]);
+                out.text.push_str(&format!(", {})", self.plain(sinfo)));
             }
             Def::CallDps {
                 callee,
@@ -61,21 +89,22 @@ impl Printer<'_, '_> {
                 tir_vars,
                 inplace,
                 out,
-            } => self.call_dps(callee, args, tir_vars, inplace.as_deref(), out),
+            } => return self.call_dps(callee, args, tir_vars, inplace.as_deref(), out),
             Def::Call {
                 callee,
                 args,
                 attrs,
                 sinfo_args,
-            } => self.call(callee, args, attrs, sinfo_args),
+            } => return self.call(callee, args, attrs, sinfo_args),
             Def::Param
             | Def::If {
                 cond: _,
                 then: _,
                 otherwise: _,
             }
-            | Def::Function(_) => String::new(),
+            | Def::Function(_) => {}
         }
+        out
     }
 
     fn call_dps(
@@ -85,7 +114,7 @@ impl Printer<'_, '_> {
         tir_vars: &[Expr],
         inplace: Option<&[Option<usize>]>,
         out: &StructInfo,
-    ) -> String {
+    ) -> Defined {
         let (function, callee) = match callee {
             DpsCallee::Prim(name) if inplace.is_some() => {
                 ("call_tir_inplace", format!("cls.{name}"))
@@ -93,7 +122,11 @@ impl Printer<'_, '_> {
             DpsCallee::Prim(name) => ("call_tir", format!("cls.{name}")),
             DpsCallee::Packed(name) => ("call_dps_packed", value::string(name)),
         };
-        let args = tuple(&self.args(args));
+        let mut call = Defined {
+            text: format!("R.{function}({callee}, ("),
+            args: vec![],
+        };
+        call.push_args(&self.args(args));
         let out = match out {
             StructInfo::Tuple(items) => {
                 let items: Vec<_> = items.iter().map(|i| self.plain(i)).collect();
@@ -101,7 +134,9 @@ impl Printer<'_, '_> {
             }
             single => self.plain(single),
         };
-        let mut text = format!("R.{function}({callee}, {args}, out_sinfo={out}");
+        let text = &mut call.text;
+        let comma = if args.len() == 1 { "," } else { "" };
+        text.push_str(&format!("{comma}), out_sinfo={out}"));
         if let Some(inplace) = inplace {
             let index = |i: &Option<usize>| i.map_or("-1".to_owned(), |i| i.to_string());
             let indices: Vec<_> = inplace.iter().map(index).collect();
@@ -112,7 +147,7 @@ impl Printer<'_, '_> {
             text.push_str(&format!(", tir_vars=R.shape([{}])", vars.join(", ")));
         }
         text.push(')');
-        text
+        call
     }
 
     fn call(
@@ -121,30 +156,37 @@ impl Printer<'_, '_> {
         args: &[Arg],
         attrs: &Attrs,
         sinfo_args: &[StructInfo],
-    ) -> String {
-        let mut parts = Vec::new();
-        let function = match callee {
-            Callee::Op(op) => op.to_string(),
-            Callee::Global(name) => format!("cls.{name}"),
-            Callee::Value(id) => self.name(0, *id),
-            Callee::Packed(name) => {
-                parts.push(value::string(name));
-                "R.call_packed".to_owned()
-            }
-            Callee::PurePacked(name) => {
-                parts.push(value::string(name));
-                "R.call_pure_packed".to_owned()
-            }
+    ) -> Defined {
+        let (function, packed) = match callee {
+            Callee::Op(op) => (op.to_string(), None),
+            Callee::Global(name) => (format!("cls.{name}"), None),
+            Callee::Value(id) => (self.name(0, *id), None),
+            Callee::Packed(name) => ("R.call_packed".to_owned(), Some(name)),
+            Callee::PurePacked(name) => ("R.call_pure_packed".to_owned(), Some(name)),
         };
-        parts.extend(self.args(args));
+        let mut call = Defined {
+            text: format!("{function}("),
+            args: vec![],
+        };
+        if let Some(name) = packed {
+            call.text.push_str(&value::string(name));
+            call.text.push_str(if args.is_empty() { "" } else { ", " });
+        }
+        call.push_args(&self.args(args));
+        let mut rest = vec![];
         for (name, attr) in attrs {
-            parts.push(format!("{name}={}", self.attr(attr)));
+            rest.push(format!("{name}={}", self.attr(attr)));
         }
         if !sinfo_args.is_empty() {
             let infos: Vec<_> = sinfo_args.iter().map(|i| self.plain(i)).collect();
-            parts.push(format!("sinfo_args={}", tuple(&infos)));
+            rest.push(format!("sinfo_args={}", tuple(&infos)));
         }
-        format!("{function}({})", parts.join(", "))
+        if !rest.is_empty() && (packed.is_some() || !args.is_empty()) {
+            call.text.push_str(", ");
+        }
+        call.text.push_str(&rest.join(", "));
+        call.text.push(')');
+        call
     }
 
     fn attr(&mut self, attr: &AttrValue) -> String {

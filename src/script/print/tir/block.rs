@@ -7,7 +7,9 @@ use crate::script::print::{expr, value};
 impl Printer<'_> {
     /// A block with its header and body.
     pub(super) fn block(&mut self, id: BlockId) {
-        let block = &self.func.blocks[id];
+        let Some(block) = self.func.blocks.get(id) else {
+            return self.removed(id.into());
+        };
         let start = self.out.next_line_start();
         let name = if block.name.is_empty() {
             String::new()

@@ -142,7 +142,9 @@ fn free_vars(func: &PrimFunc) -> Vec<Expr> {
         for stmt in stmts {
             match stmt {
                 Stmt::Loop(id) => {
-                    let l = &func.loops[*id];
+                    let Some(l) = func.loops.get(*id) else {
+                        continue;
+                    };
                     vars.defined.insert(&l.var);
                     vars.used.extend([&l.min, &l.extent]);
                     visit(func, func.tree.body(*id), vars);
@@ -161,7 +163,9 @@ fn free_vars(func: &PrimFunc) -> Vec<Expr> {
         }
     }
     fn block<'f>(func: &'f PrimFunc, id: BlockId, vars: &mut Vars<'f>) {
-        let block = &func.blocks[id];
+        let Some(block) = func.blocks.get(id) else {
+            return;
+        };
         vars.defined
             .extend(block.iters.iter().map(|iter| &iter.var));
         for view in &block.match_buffers {

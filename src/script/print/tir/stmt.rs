@@ -1,7 +1,7 @@
 //! Prints loops and plain statements.
 
 use super::Printer;
-use crate::ir::{Loop, LoopId, LoopKind, Stmt};
+use crate::ir::{Loop, LoopId, LoopKind, Place, Stmt};
 use crate::script::print::{expr, value};
 
 impl Printer<'_> {
@@ -135,6 +135,9 @@ impl Printer<'_> {
 
     /// A loop, with the loops directly inside of it that `T.grid` can hold.
     fn loop_nest(&mut self, id: LoopId) {
+        if self.func.loops.get(id).is_none() {
+            return self.removed(id.into());
+        }
         let nest = self.grid(id);
         let start = self.out.next_line_start();
         self.namer.push();
@@ -162,6 +165,13 @@ impl Printer<'_> {
         }
     }
 
+    /// A loop or block that was removed and is in a body all the same: an ill-formed function prints, too.
+    pub(super) fn removed(&mut self, place: Place) {
+        let start = self.out.next_line_start();
+        self.out.line(format!("pass  # {place} was removed"));
+        self.spans.insert(place, start..self.out.last_line_end());
+    }
+
     /// The loop and those directly inside, as far as all are serial, start at 0, and do not depend on each other.
     fn grid(&self, id: LoopId) -> Vec<LoopId> {
         let mut nest = vec![id];
@@ -172,7 +182,9 @@ impl Printer<'_> {
         }
         let mut at = id;
         while let [Stmt::Loop(inner)] = self.func.tree.body(at) {
-            let l = &self.func.loops[*inner];
+            let Some(l) = self.func.loops.get(*inner) else {
+                break;
+            };
             let depends = nest
                 .iter()
                 .any(|outer| l.extent.uses(&self.func.loops[*outer].var));

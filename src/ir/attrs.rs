@@ -1,5 +1,7 @@
 //! Attributes and annotations: named plain values on functions, loops, blocks and calls.
 
+use std::fmt;
+
 use indexmap::IndexMap;
 
 use super::{Buffer, Expr, Var};
@@ -46,6 +48,49 @@ pub struct Reducer {
     pub combine: Lambda,
     /// What changes nothing: one value for each result.
     pub identity: Vec<Expr>,
+}
+
+/// The value for messages, as the text of a program has it.
+impl fmt::Display for AttrValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Bool(true) => f.write_str("True"),
+            Self::Bool(false) => f.write_str("False"),
+            Self::Int(v) => v.fmt(f),
+            Self::Float(v) => write!(f, "{v:?}"),
+            Self::Str(text) => write!(f, "{text:?}"),
+            Self::DType(dtype) => write!(f, "\"{dtype}\""),
+            Self::Expr(e) => write!(f, "{e:#}"),
+            Self::Buffer(buffer) => f.write_str(buffer.name()),
+            Self::IndexMap(map) => map.fmt(f),
+            Self::Reducer(reducer) => reducer.combine.fmt(f),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    f.write_str(if at > 0 { ", " } else { "" })?;
+                    item.fmt(f)?;
+                }
+                f.write_str("]")
+            }
+            Self::Dict(items) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in items.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    write!(f, "{comma}{key:?}: {value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Lambda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let params: Vec<_> = self.params.iter().map(|param| param.name()).collect();
+        let results: Vec<_> = self.results.iter().map(|e| format!("{e:#}")).collect();
+        write!(f, "lambda {}: ({})", params.join(", "), results.join(", "))
+    }
 }
 
 impl AttrValue {

@@ -310,6 +310,11 @@ fn operator(op: BinOp) -> Option<(&'static str, Level)> {
     })
 }
 
+/// How messages name the operator.
+pub(crate) fn operator_name(op: BinOp) -> &'static str {
+    operator(op).map_or_else(|| function(op), |(symbol, _)| symbol)
+}
+
 /// The function of `T` that is the operator.
 fn function(op: BinOp) -> &'static str {
     match op {

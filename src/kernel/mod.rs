@@ -53,6 +53,15 @@ pub enum BufferRef {
     Temp(usize),
 }
 
+impl std::fmt::Display for BufferRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Param(at) => write!(f, "parameter {at}"),
+            Self::Temp(at) => write!(f, "temporary {at}"),
+        }
+    }
+}
+
 /// A tensor parameter of a [`LoweredFunc`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ParamInfo {

@@ -164,7 +164,7 @@ fn attributes_are_completed_and_checked() {
     let wrong = conv.complete(given("groups", AttrValue::Str("two".into())));
     assert_eq!(
         wrong.expect_err("a text").to_string(),
-        "R.nn.conv2d: attribute groups must be an integer, got Str(\"two\")"
+        "R.nn.conv2d: attribute groups must be an integer, got \"two\""
     );
     let missing = op("astype")
         .complete(Default::default())

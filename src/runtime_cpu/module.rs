@@ -20,7 +20,7 @@ const INLINE: usize = 16;
 #[non_exhaustive]
 pub enum LaunchError {
     /// There is no such buffer.
-    #[error("kernel `{kernel}` uses {buffer:?}, which was not given")]
+    #[error("kernel `{kernel}` uses {buffer}, which was not given")]
     Missing {
         /// Name of the kernel.
         kernel: String,
@@ -28,7 +28,7 @@ pub enum LaunchError {
         buffer: BufferRef,
     },
     /// An array of the kernel would have fewer elements than none.
-    #[error("kernel `{kernel}` takes {len} elements of {buffer:?}")]
+    #[error("kernel `{kernel}` takes {len} elements of {buffer}")]
     Length {
         /// Name of the kernel.
         kernel: String,
@@ -38,7 +38,7 @@ pub enum LaunchError {
         len: i64,
     },
     /// A buffer is smaller than the kernel says.
-    #[error("kernel `{kernel}` needs {needed} bytes in {buffer:?}, got {got}")]
+    #[error("kernel `{kernel}` needs {needed} bytes in {buffer}, got {got}")]
     TooSmall {
         /// Name of the kernel.
         kernel: String,
@@ -50,7 +50,7 @@ pub enum LaunchError {
         got: usize,
     },
     /// A buffer that the kernel writes overlaps another one; it was compiled for separate ones.
-    #[error("kernel `{kernel}` writes {written:?}, which overlaps {other:?}")]
+    #[error("kernel `{kernel}` writes {written}, which overlaps {other}")]
     Overlap {
         /// Name of the kernel.
         kernel: String,

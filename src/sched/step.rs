@@ -33,7 +33,7 @@ pub enum StepError {
         step: String,
     },
     /// An argument has the wrong form, or a reference names nothing.
-    #[error("argument {index} is not {expected}: {found:?}")]
+    #[error("argument {index} is not {expected}: {}", .found.to_json())]
     Argument {
         /// Position of the argument.
         index: usize,

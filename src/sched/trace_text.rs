@@ -59,7 +59,7 @@ impl Arg {
                 map.insert("r".to_owned(), Value::from(vec![*step, *index]));
                 Value::Object(map)
             }
-            Self::Handle(place) => format!("{place:?}").into(),
+            Self::Handle(place) => place.to_string().into(),
         }
     }
 }
@@ -182,6 +182,6 @@ fn arg_text(arg: &Arg, names: &[Vec<String>]) -> String {
             .and_then(|results| results.get(*index))
             .cloned()
             .unwrap_or_else(|| "None".to_owned()),
-        Arg::Handle(place) => format!("{place:?}"),
+        Arg::Handle(place) => place.to_string(),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn verify_lowered(func: &LoweredFunc) -> Result<(), String> {
                 }
                 BufferRef::Temp(i) if i < func.temps.len() => {}
                 BufferRef::Param(_) | BufferRef::Temp(_) => {
-                    return Err(format!("{buffer:?} does not exist"));
+                    return Err(format!("{buffer} does not exist"));
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::ir::{AttrValue, Attrs, Expr, ExprKind, Lambda, Range};
 impl Alpha {
     pub(super) fn exprs(&mut self, what: &str, a: &[Expr], b: &[Expr]) -> AlphaEq {
         if a.len() != b.len() {
-            return self.fail(what, &a, &b);
+            return self.fail(what, a, b);
         }
         a.iter().zip(b).try_for_each(|(a, b)| self.expr(what, a, b))
     }
@@ -18,7 +18,7 @@ impl Alpha {
 
     pub(super) fn expr(&mut self, what: &str, a: &Expr, b: &Expr) -> AlphaEq {
         if a.dtype() != b.dtype() {
-            let typed = |e: &Expr| format!("{e:?} of type {}", e.dtype());
+            let typed = |e: &Expr| format!("{e:#} of type {}", e.dtype());
             return self.fail(what, &typed(a), &typed(b));
         }
         match (a.kind(), b.kind()) {

@@ -7,10 +7,12 @@
 mod expr;
 mod graph;
 mod prim_func;
+mod shown;
 
 use std::collections::HashMap;
 
 use super::{Buffer, Expr, Func, Module, PrimFunc, Var};
+use shown::Shown;
 
 /// The first difference between two programs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,22 +94,17 @@ struct Alpha {
 }
 
 impl Alpha {
-    fn fail<T>(
-        &self,
-        what: &str,
-        left: &dyn std::fmt::Debug,
-        right: &dyn std::fmt::Debug,
-    ) -> Result<T, Difference> {
+    fn fail<S: Shown + ?Sized, T>(&self, what: &str, left: &S, right: &S) -> Result<T, Difference> {
         let mut path = self.path.clone();
         path.push(what.to_owned());
         Err(Difference {
             path,
-            left: format!("{left:?}"),
-            right: format!("{right:?}"),
+            left: left.shown(),
+            right: right.shown(),
         })
     }
 
-    fn same<T: PartialEq + std::fmt::Debug>(&self, what: &str, a: &T, b: &T) -> AlphaEq {
+    fn same<T: PartialEq + Shown>(&self, what: &str, a: &T, b: &T) -> AlphaEq {
         if a == b {
             Ok(())
         } else {
@@ -125,7 +122,11 @@ impl Alpha {
 
     /// Both variables are defined here: from now on they correspond.
     fn define(&mut self, what: &str, a: &Var, b: &Var) -> AlphaEq {
-        self.same(&format!("type of {what} `{a:?}`"), &a.dtype(), &b.dtype())?;
+        self.same(
+            &format!("type of {what} `{}`", a.name()),
+            &a.dtype(),
+            &b.dtype(),
+        )?;
         self.vars.insert(a.clone(), b.clone());
         self.vars_back.insert(b.clone(), a.clone());
         Ok(())
@@ -169,7 +170,7 @@ impl Alpha {
 
     fn dims(&mut self, what: &str, a: &[Expr], b: &[Expr]) -> AlphaEq {
         if a.len() != b.len() {
-            return self.fail(what, &a, &b);
+            return self.fail(what, a, b);
         }
         a.iter().zip(b).try_for_each(|(a, b)| self.dim(what, a, b))
     }

@@ -62,8 +62,8 @@ impl Pair<'_> {
             alpha.expr("predicate", &x.predicate, &y.predicate)?;
             alpha.same("number of iter variables", &x.iters.len(), &y.iters.len())?;
             for (x, y) in x.iters.iter().zip(&y.iters) {
-                alpha.same(&format!("kind of `{:?}`", x.var), &x.kind, &y.kind)?;
-                alpha.range(&format!("domain of `{:?}`", x.var), &x.dom, &y.dom)?;
+                alpha.same(&format!("kind of `{}`", x.var.name()), &x.kind, &y.kind)?;
+                alpha.range(&format!("domain of `{}`", x.var.name()), &x.dom, &y.dom)?;
                 alpha.define("iter variable", &x.var, &y.var)?;
             }
             alpha.same(
@@ -112,7 +112,7 @@ impl Pair<'_> {
         match (x, y) {
             (Stmt::Loop(id_x), Stmt::Loop(id_y)) => {
                 let (x, y) = (&a.loops[*id_x], &b.loops[*id_y]);
-                self.within(format!("loop `{:?}`", x.var), |pair| {
+                self.within(format!("loop `{}`", x.var.name()), |pair| {
                     pair.alpha.expr("first value", &x.min, &y.min)?;
                     pair.alpha.expr("extent", &x.extent, &y.extent)?;
                     pair.alpha.same("kind", &x.kind, &y.kind)?;
@@ -238,7 +238,7 @@ impl Pair<'_> {
 impl Alpha {
     fn regions(&mut self, what: &str, a: &[BufferRegion], b: &[BufferRegion]) -> AlphaEq {
         if a.len() != b.len() {
-            return self.fail(what, &a, &b);
+            return self.fail(what, a, b);
         }
         a.iter()
             .zip(b)

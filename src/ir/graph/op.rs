@@ -217,7 +217,7 @@ impl Op {
             let value = given.shift_remove(spec.name).filter(|v| !spec.is_absent(v));
             let value = match value {
                 Some(value) => {
-                    let text = format!("{value:?}");
+                    let text = value.to_string();
                     let value = spec.normalize(value);
                     Some(value.ok_or_else(|| InferError::AttributeValue {
                         op: self.name(),

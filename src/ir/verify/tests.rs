@@ -107,7 +107,7 @@ fn variables_must_be_defined_around_their_use() {
 fn types_must_agree() {
     assert_eq!(
         with_value(|value, v, _| Expr::new(ExprKind::Binary(BinOp::Add, value, v), DType::F32)),
-        ["block \"B\": `Add` of float32 and int32"]
+        ["block \"B\": `+` of float32 and int32"]
     );
     assert_eq!(
         with_value(|_, v, _| v),
@@ -144,7 +144,7 @@ fn the_tree_must_agree_with_itself() {
     let dead = program(|func, _, block| {
         func.blocks.remove(block);
     });
-    assert_eq!(dead, ["loop `i`: Block(B1) is in a body but was removed"]);
+    assert_eq!(dead, ["loop `i`: B1 is in a body but was removed"]);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn functions_take_arguments_of_one_type_that_they_are_defined_for() {
     );
     assert_eq!(
         with_value(|x, _, _| Expr::binary(BinOp::BitAnd, x.clone(), x)),
-        ["block \"B\": `BitAnd` is not defined for float32"]
+        ["block \"B\": `&` is not defined for float32"]
     );
 }
 

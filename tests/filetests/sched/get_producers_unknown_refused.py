@@ -17,4 +17,4 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
 # expect-error:
-# error: argument 0 is not a block: Str("E")
+# error: argument 0 is not a block: "E"

@@ -7,4 +7,4 @@ def before(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
             vi = T.axis.spatial(128, i)
             B[vi] = A[vi] * T.float32(2)
 # expect-error:
-# error: argument 0 is not a loop: List([Str("B"), Int(1)])
+# error: argument 0 is not a loop: ["B",1]

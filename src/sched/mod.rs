@@ -18,7 +18,6 @@ mod cache_read;
 mod cache_write;
 mod compute_at;
 mod compute_inline;
-pub mod conformance;
 mod decompose_reduction;
 mod error;
 mod fuse;

@@ -6,6 +6,9 @@
     reason = "a program of the command line"
 )]
 
+mod cases;
+mod simplify;
+
 use std::fs::File;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -13,7 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weftile::interp::same_results;
 use weftile::ir::PrimFunc;
-use weftile::sched::conformance::{Case, Count, Disagreement, Report, Verdict, read_cases};
+
+use cases::{Case, Count, Disagreement, Report, Verdict, read_cases};
 
 /// What was asked for on the command line.
 #[derive(Default)]

@@ -11,55 +11,39 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::parse_step;
-use super::primitives::primitive;
-use super::step::{StepError, Steps};
-use super::{Arg, Schedule};
-use crate::arith::simplify_prim_func;
-use crate::ir::{PrimFunc, alpha_eq};
-use crate::script::{self, ScriptErrors};
+use weftile::ir::{PrimFunc, alpha_eq};
+use weftile::sched::{Arg, Schedule, StepError, Steps, parse_step, primitive};
+use weftile::script::{self, ScriptErrors};
+
+use crate::simplify::simplify_prim_func;
 
 /// One recorded case.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Case {
+pub(crate) struct Case {
     /// Name of the case.
-    pub id: String,
+    pub(crate) id: String,
     /// Printed base program.
-    pub before: String,
+    pub(crate) before: String,
     /// The steps.
-    pub steps: Vec<Value>,
-    /// What came of them.
-    pub outcome: Outcome,
+    pub(crate) steps: Vec<Value>,
     /// For an accepted case: the printed result.
-    pub after: Option<String>,
+    pub(crate) after: Option<String>,
     /// For a refused case: the refusal.
-    pub error: Option<RecordedError>,
-}
-
-/// What came of a case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// Every step was accepted.
-    Ok,
-    /// The last step was refused.
-    Error,
+    pub(crate) error: Option<RecordedError>,
 }
 
 /// A recorded refusal.
 #[derive(Clone, Debug, Deserialize)]
-pub struct RecordedError {
+pub(crate) struct RecordedError {
     /// Index of the refused step.
-    pub step: usize,
-    /// Its primitive.
-    pub primitive: String,
+    pub(crate) step: usize,
     /// Short text of the reason.
-    pub class: Option<String>,
+    pub(crate) class: Option<String>,
 }
 
 /// How a case went.
 #[derive(Clone, Debug)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// As recorded.
     Agree,
     /// A step names a primitive that is not there.
@@ -70,7 +54,7 @@ pub enum Verdict {
 
 /// Where this scheduler and the recorded one part.
 #[derive(Clone, Debug)]
-pub enum Disagreement {
+pub(crate) enum Disagreement {
     /// A program of the case does not parse, or is not one function.
     NotRead(String),
     /// A step that was accepted is refused here.
@@ -106,12 +90,11 @@ pub enum Disagreement {
 }
 
 /// Runs two loop programs and tells how their results differ.
-pub type SameResults<'a> = dyn Fn(&PrimFunc, &PrimFunc) -> Result<(), String> + 'a;
+pub(crate) type SameResults<'a> = dyn Fn(&PrimFunc, &PrimFunc) -> Result<(), String> + 'a;
 
 /// A file of cases that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CaseError {
+pub(crate) enum CaseError {
     /// The bytes end early or are no gzip.
     #[error("the file cannot be read")]
     Io(#[from] std::io::Error),
@@ -130,7 +113,7 @@ pub enum CaseError {
 ///
 /// # Errors
 /// If it is no such file.
-pub fn read_cases(bytes: impl Read) -> Result<Vec<Case>, CaseError> {
+pub(crate) fn read_cases(bytes: impl Read) -> Result<Vec<Case>, CaseError> {
     let reader = BufReader::new(flate2::read::GzDecoder::new(bytes));
     let mut cases = Vec::new();
     for (at, line) in reader.lines().enumerate() {
@@ -145,7 +128,7 @@ pub fn read_cases(bytes: impl Read) -> Result<Vec<Case>, CaseError> {
 
 impl Case {
     /// Names of the primitives that the steps use, each once.
-    pub fn primitives(&self) -> Vec<String> {
+    pub(crate) fn primitives(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for step in &self.steps {
             if let Ok((name, _)) = parse_step(step)
@@ -158,7 +141,7 @@ impl Case {
     }
 
     /// Replays the case. `same_results` runs two programs and tells how their results differ.
-    pub fn judge(&self, same_results: &SameResults<'_>) -> Verdict {
+    pub(crate) fn judge(&self, same_results: &SameResults<'_>) -> Verdict {
         if self
             .primitives()
             .iter()
@@ -239,15 +222,15 @@ fn parse_func(text: &str) -> Result<PrimFunc, Disagreement> {
 
 /// Counts over cases.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Count {
+pub(crate) struct Count {
     /// Cases that name only known primitives, and the others.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// Cases that went as recorded.
-    pub agree: usize,
+    pub(crate) agree: usize,
     /// Cases with an unknown primitive.
-    pub unsupported: usize,
+    pub(crate) unsupported: usize,
     /// Cases whose refused step was accepted here.
-    pub accepted_but_refused_by_tvm: usize,
+    pub(crate) accepted_but_refused_by_tvm: usize,
 }
 
 impl Count {
@@ -264,7 +247,7 @@ impl Count {
     }
 
     /// Cases that could be replayed.
-    pub fn supported(self) -> usize {
+    pub(crate) fn supported(self) -> usize {
         self.cases - self.unsupported
     }
 
@@ -280,16 +263,16 @@ impl Count {
 
 /// How a file of cases went.
 #[derive(Clone, Default, Debug)]
-pub struct Report {
+pub(crate) struct Report {
     /// All cases.
-    pub total: Count,
+    pub(crate) total: Count,
     /// The cases that use each primitive.
-    pub per_primitive: IndexMap<String, Count>,
+    pub(crate) per_primitive: IndexMap<String, Count>,
 }
 
 impl Report {
     /// Adds the verdict on a case.
-    pub fn add(&mut self, case: &Case, verdict: &Verdict) {
+    pub(crate) fn add(&mut self, case: &Case, verdict: &Verdict) {
         self.total.add(verdict);
         for name in case.primitives() {
             self.per_primitive.entry(name).or_default().add(verdict);
@@ -297,7 +280,7 @@ impl Report {
     }
 
     /// The counts for machines.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut json = self.total.to_json();
         json["primitives"] = self
             .per_primitive

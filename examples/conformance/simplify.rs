@@ -1,10 +1,10 @@
 //! Simplification of a whole loop program: every expression under what the loops, blocks and predicates around it say.
 
-use super::Analyzer;
-use crate::ir::{BufferRegion, Expr, Param, Place, PrimFunc, Range, Stmt};
+use weftile::arith::Analyzer;
+use weftile::ir::{BufferRegion, Expr, Param, Place, PrimFunc, Range, Stmt};
 
 /// The function with every index, bound, region and predicate simplified. Loops and blocks stay as they are.
-pub fn simplify_prim_func(func: &PrimFunc) -> PrimFunc {
+pub(crate) fn simplify_prim_func(func: &PrimFunc) -> PrimFunc {
     let mut out = func.clone();
     let mut facts = Analyzer::new();
     for param in &func.params {

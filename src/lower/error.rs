@@ -79,6 +79,16 @@ pub enum LowerProblem {
         /// The launch axis.
         axis: ThreadAxis,
     },
+    /// A loop inside another one that is bound to the same axis and repeats what the inner one adds to a buffer.
+    #[error(
+        "a loop bound to {} repeats updates of `{buffer}` inside of another loop of that axis; each needs an axis of its own", axis.name()
+    )]
+    RepeatedUpdate {
+        /// The launch axis.
+        axis: ThreadAxis,
+        /// The buffer.
+        buffer: String,
+    },
     /// Loops that are written out to more code than anybody wants.
     #[error(
         "unrolled or vectorized loops, `{var}` among them, are written out to more than {limit} statements; split them first"

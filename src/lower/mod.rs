@@ -26,6 +26,7 @@ mod layout;
 mod loop_passes;
 mod narrow;
 mod nest;
+mod nested_axis;
 mod node;
 mod partition;
 mod poly;

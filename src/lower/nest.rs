@@ -10,7 +10,7 @@ use super::node::{AxisSet, Node, branch};
 use super::storage::{Home, Homes};
 use super::view::View;
 use super::widen::{is_index, widen, widen_inside};
-use super::{LowerError, LowerProblem, empty_sum, speculate, thread_reduce};
+use super::{LowerError, LowerProblem, empty_sum, nested_axis, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, LoopId, LoopKind, Param, Place,
@@ -359,20 +359,12 @@ impl<'a> Unblock<'a> {
         Ok(before.chain([whole]).collect())
     }
 
-    /// A loop inside another one of the same axis: each iteration of the outer one is to run it whole, but a thread runs one
-    /// iteration of both. That is the same only where the inner one does not depend on the outer one.
+    /// A loop inside others of the same axis, as far as both have iterations to tell apart.
     fn check_nested_axis(&self, id: LoopId, axis: ThreadAxis) -> Result<(), LowerError> {
-        let func = self.func;
         for (_, outer) in self.axis_loops.iter().filter(|(other, _)| *other == axis) {
-            let outer = &func.loops[*outer];
-            let mut depends = false;
-            func.tree.walk(id.into(), &mut |at| {
-                depends |= mentions(func, at, &outer.var);
-            });
-            if depends && !outer.extent.is_one() && !func.loops[id].extent.is_one() {
-                let problem = LowerProblem::NestedAxis { axis };
-                return Err(LowerError::from(problem).or_at(&[id.into()]));
-            }
+            nested_axis::check(self.func, *outer, id, axis).map_err(|problem| {
+                LowerError::from(problem).or_at(&[id.into(), (*outer).into()])
+            })?;
         }
         Ok(())
     }
@@ -528,27 +520,6 @@ fn refuse_external(e: &Expr) -> Result<(), LowerError> {
         Some(name) => Err(LowerProblem::External { name }.into()),
         None => Ok(()),
     }
-}
-
-/// Whether a loop or block itself, without those inside, mentions the variable.
-fn mentions(func: &PrimFunc, at: Place, var: &Var) -> bool {
-    fn in_stmts(stmts: &[Stmt], var: &Var) -> bool {
-        stmts.iter().any(|stmt| {
-            stmt.exprs().into_iter().any(|e| e.uses(var))
-                || stmt.nested().into_iter().any(|inner| in_stmts(inner, var))
-        })
-    }
-    let own = match at {
-        Place::Loop(id) => func.loops[id].min.uses(var) || func.loops[id].extent.uses(var),
-        Place::Block(id) => {
-            let block = &func.blocks[id];
-            let init = block.init.as_deref().unwrap_or_default();
-            block.predicate.uses(var)
-                || block.bindings.iter().any(|binding| binding.uses(var))
-                || in_stmts(init, var)
-        }
-    };
-    own || in_stmts(func.tree.body(at), var)
 }
 
 /// Every buffer that is stored to in a place or below it.

@@ -141,3 +141,65 @@ fn programs_of_the_corpora_run_everywhere() {
 fn generated_programs_lower_everywhere() {
     all_lower((0..64).map(differential::program), 64);
 }
+
+/// Loops inside each other on one thread axis: a thread runs one iteration of both, which must be the same as to run the inner
+/// loop in each iteration of the outer one.
+#[test]
+fn loops_of_one_axis_inside_each_other_repeat_nothing() {
+    let lowered = |block: &str| {
+        let text = format!(
+            r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in T.thread_binding(4, thread="threadIdx.x"):
+        for j in T.thread_binding(4, thread="threadIdx.x"):
+{block}"#
+        );
+        let module = script::parse("axes.py", &text).unwrap_or_else(|errors| panic!("{errors}"));
+        let func = module.prim_func("main").expect("the program is there");
+        lower(func, &Target::Gpu(GpuTarget::default())).map_err(|error| error.render(func))
+    };
+    let copy = r#"
+            with T.block("copy"):
+                vj = T.axis.spatial(4, j)
+                B[vj] = A[vj]
+"#;
+    let from_zero = r#"
+            with T.block("zero"):
+                vj = T.axis.spatial(4, j)
+                B[vj] = T.float32(0)
+            with T.block("add"):
+                vj = T.axis.spatial(4, j)
+                B[vj] = B[vj] + A[vj]
+"#;
+    for good in [copy, from_zero] {
+        lowered(good).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let added_to = r#"
+            with T.block("add"):
+                vj = T.axis.spatial(4, j)
+                B[vj] = B[vj] + A[vj]
+"#;
+    let outer = r#"
+            with T.block("outer"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vj] = A[vi]
+"#;
+    for (refused, message) in [
+        (
+            added_to,
+            "`main`: a loop bound to threadIdx.x repeats updates of `B` inside of another loop of that axis",
+        ),
+        (
+            outer,
+            "`main`: a loop bound to threadIdx.x stands inside another one",
+        ),
+    ] {
+        let error = lowered(refused).expect_err("the outer loop means something");
+        assert!(error.contains(message), "{error}");
+        assert!(
+            error.contains("for j in T.thread_binding(4, thread=\"threadIdx.x\")"),
+            "{error}"
+        );
+    }
+}

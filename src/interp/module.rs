@@ -101,6 +101,25 @@ impl Run<'_> {
         args: Vec<Value>,
         around: &[Frame],
     ) -> Result<Value, InterpError> {
+        let mut frame = self.enter(func, args, around)?;
+        if self.depth.get() == MAX_CALLS {
+            return Err(InterpError::Recursion(MAX_CALLS));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = self.body(func, &func.body, &mut frame, around);
+        self.depth.set(self.depth.get() - 1);
+        let result = result?;
+        self.match_info(&func.name, "result", &func.ret, &result, &mut frame)?;
+        Ok(result)
+    }
+
+    /// The values at the start of a call.
+    fn enter(
+        &self,
+        func: &Function,
+        args: Vec<Value>,
+        around: &[Frame],
+    ) -> Result<Frame, InterpError> {
         if func.params.len() != args.len() {
             let (expected, got) = (func.params.len(), args.len());
             return Err(InterpError::ArgumentCount {
@@ -118,15 +137,7 @@ impl Run<'_> {
             self.match_info(&func.name, &info.name, &info.sinfo, &value, &mut frame)?;
             frame.values.insert(*param, value);
         }
-        if self.depth.get() == MAX_CALLS {
-            return Err(InterpError::Recursion(MAX_CALLS));
-        }
-        self.depth.set(self.depth.get() + 1);
-        let result = self.body(func, &func.body, &mut frame, around);
-        self.depth.set(self.depth.get() - 1);
-        let result = result?;
-        self.match_info(&func.name, "result", &func.ret, &result, &mut frame)?;
-        Ok(result)
+        Ok(frame)
     }
 
     fn body(
@@ -143,7 +154,65 @@ impl Run<'_> {
         self.arg(func, &body.result, frame, around)
     }
 
+    /// A value. Branches and calls, which nest, take little of the stack: what other definitions need of it is in
+    /// [`Self::define_plain`].
     fn define(
+        &self,
+        func: &Function,
+        id: ValueId,
+        frame: &mut Frame,
+        around: &[Frame],
+    ) -> Result<Value, InterpError> {
+        match &func.values[id].def {
+            Def::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let taken = match self.truth(func, id, cond, frame, around)? {
+                    true => then,
+                    false => otherwise,
+                };
+                self.body(func, taken, frame, around)
+            }
+            Def::Call {
+                callee: Callee::Global(name),
+                args,
+                ..
+            } => self.call_global(name, self.args(func, args, frame, around)?),
+            Def::Call {
+                callee: Callee::Value(callee),
+                args,
+                ..
+            } => {
+                let args = self.args(func, args, frame, around)?;
+                self.call_closure(*callee, args, frame)
+            }
+            _ => self.define_plain(func, id, frame, around),
+        }
+    }
+
+    /// The condition of a branch.
+    fn truth(
+        &self,
+        func: &Function,
+        id: ValueId,
+        cond: &Arg,
+        frame: &Frame,
+        around: &[Frame],
+    ) -> Result<bool, InterpError> {
+        match self.arg(func, cond, frame, around)? {
+            Value::Tensor(t) if t.len() == 1 => Ok(t.bytes().iter().any(|&b| b != 0)),
+            Value::Scalar(v) => Ok(v.is_true()),
+            _ => Err(InterpError::WrongKind {
+                value: func.values[id].name.clone(),
+                expected: "a scalar condition",
+            }),
+        }
+    }
+
+    /// A value that no branch and no call of a function of the module computes.
+    fn define_plain(
         &self,
         func: &Function,
         id: ValueId,
@@ -186,7 +255,13 @@ impl Run<'_> {
                 let values = self.args(func, args, frame, around)?;
                 match callee {
                     Callee::Op(op) => op::call(*op, args, &values, &attrs_in(attrs, frame)?),
-                    _ => self.call_any(callee, values, frame),
+                    // Packed functions that were given are in destination-passing style; those of the host return their result.
+                    Callee::Packed(name) | Callee::PurePacked(name) => {
+                        op::run_host(name, &values, &[])
+                    }
+                    Callee::Global(_) | Callee::Value(_) => {
+                        unreachable!("`define` calls functions of the module")
+                    }
                 }
             }
             Def::MatchCast(arg, sinfo) => {
@@ -194,24 +269,7 @@ impl Run<'_> {
                 self.match_info(&func.name, &info.name, sinfo, &value, frame)?;
                 Ok(value)
             }
-            Def::If {
-                cond,
-                then,
-                otherwise,
-            } => {
-                let cond = self.arg(func, cond, frame, around)?;
-                let truth = match &cond {
-                    Value::Tensor(t) if t.len() == 1 => t.bytes().iter().any(|&b| b != 0),
-                    Value::Scalar(v) => v.is_true(),
-                    _ => {
-                        return Err(InterpError::WrongKind {
-                            value: info.name.clone(),
-                            expected: "a scalar condition",
-                        });
-                    }
-                };
-                self.body(func, if truth { then } else { otherwise }, frame, around)
-            }
+            Def::If { .. } => unreachable!("`define` runs branches"),
             Def::Function(inner) => {
                 let mut around = around.to_vec();
                 around.push(frame.clone());
@@ -280,31 +338,23 @@ impl Run<'_> {
         }
     }
 
-    fn call_any(
+    fn call_closure(
         &self,
-        callee: &Callee,
+        callee: ValueId,
         args: Vec<Value>,
         frame: &Frame,
     ) -> Result<Value, InterpError> {
-        match callee {
-            Callee::Global(name) => self.call_global(name, args),
-            Callee::Value(id) => match frame.values.get(id) {
-                Some(Value::Closure(closure)) => {
-                    let mut around = closure.around.clone();
-                    if let (Some(own), Some(frame)) = (closure.own, around.last_mut()) {
-                        frame.values.insert(own, Value::Closure(closure.clone()));
-                    }
-                    self.call(&closure.func, args, &around)
-                }
-                _ => Err(InterpError::WrongKind {
-                    value: id.to_string(),
-                    expected: "a closure",
-                }),
-            },
-            Callee::Op(op) => Err(unknown(op.name())),
-            // Packed functions that were given are in destination-passing style; those of the host return their result.
-            Callee::Packed(name) | Callee::PurePacked(name) => op::run_host(name, &args, &[]),
+        let Some(Value::Closure(closure)) = frame.values.get(&callee) else {
+            return Err(InterpError::WrongKind {
+                value: callee.to_string(),
+                expected: "a closure",
+            });
+        };
+        let mut around = closure.around.clone();
+        if let (Some(own), Some(frame)) = (closure.own, around.last_mut()) {
+            frame.values.insert(own, Value::Closure(closure.clone()));
         }
+        self.call(&closure.func, args, &around)
     }
 
     fn call_dps(

@@ -98,7 +98,25 @@ impl Run<'_> {
         }
     }
 
+    /// One operation. Calls, which nest [`MAX_CALLS`] deep, take little of the stack: what the other operations need of it is
+    /// in [`Self::plain_step`].
     fn step(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
+        let (dst, result) = match op {
+            Op::CallFunction(dst, callee, args) => {
+                let args = self.values(args, frame);
+                (dst, self.call(*callee, args)?)
+            }
+            Op::InvokeClosure(dst, closure, args) => (dst, self.invoke(*closure, args, frame, pc)?),
+            plain => return self.plain_step(plain, pc, frame),
+        };
+        if let Some(dst) = dst {
+            frame.regs[*dst] = result;
+        }
+        Ok(())
+    }
+
+    /// An operation that calls no function of the executable.
+    fn plain_step(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
         let consts = &self.state.consts;
         let value = |frame: &Frame, src: Src| match src {
             Src::Reg(reg) => frame.regs[reg].clone(),
@@ -175,13 +193,6 @@ impl Run<'_> {
                 let backend = &mut self.state.backend;
                 backend.launch(self.exec, *kernel, site, &mut args, profile)?;
             }
-            Op::CallFunction(dst, callee, args) => {
-                let args: Vec<Value> = args.iter().map(|&arg| value(frame, arg)).collect();
-                let result = self.call(*callee, args)?;
-                if let Some(dst) = dst {
-                    frame.regs[*dst] = result;
-                }
-            }
             Op::CallPacked(dst, index, args) => {
                 let result = self.call_packed(*index, args, frame)?;
                 if let Some(dst) = dst {
@@ -239,11 +250,8 @@ impl Run<'_> {
             Op::MakeClosure(dst, function, values) => {
                 frame.regs[*dst] = self.make_closure(*function, values, frame);
             }
-            Op::InvokeClosure(dst, closure, args) => {
-                let result = self.invoke(*closure, args, frame, pc)?;
-                if let Some(dst) = dst {
-                    frame.regs[*dst] = result;
-                }
+            Op::CallFunction(..) | Op::InvokeClosure(..) => {
+                unreachable!("calls are handled by `step`")
             }
             Op::Ret(_) | Op::Goto(_) | Op::If(..) => {
                 unreachable!("control flow is handled by the loop")

@@ -1,7 +1,7 @@
 //! Scans and sorts along an axis.
 //!
-//! Sorting compares each element of a line with each other one, all independently (see [`crate::topi`]'s `sort`): meant for
-//! lines of some thousands of elements. Equal elements keep their order, and NaN is greater than every number.
+//! Equal elements keep their order, and NaN is greater than every number. A line of `n` elements takes about `n * log(n) ^ 2`
+//! comparisons, in few kernels (see [`crate::topi`]'s `sort`).
 
 use super::ComputeCall;
 use super::def::{Computed, DATA, DTypes, OpDef, X, attr};
@@ -9,10 +9,11 @@ use super::rules::{self, axis_of, simple, tensor_like};
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
-use crate::te::Tensor;
+use crate::te;
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
-use crate::topi::{self, Order, Scan};
+use crate::topi::extent::{quotient, shifted};
+use crate::topi::{self, Order, Scan, Sorted};
 
 const LAST: AttrSpec = attr("axis", AttrKind::Int, AttrDefault::Int(-1));
 const DESCENDING: AttrSpec = attr("descending", AttrKind::Bool, AttrDefault::Bool(false));
@@ -103,23 +104,19 @@ fn order(c: &OpCall<'_>, descending: &'static str) -> Result<Order, InferError> 
     })
 }
 
-/// The axis, and the positions of all elements along it in sorted order.
-fn sorted(c: &ComputeCall<'_>) -> Result<(usize, Tensor), InferError> {
-    let x = c.x(0);
-    let axis = axis_of(c, "axis", x.ndim())?;
-    let order = order(c, "descending")?;
-    let positions = topi::argsort("positions", x, axis, order, &x.shape()[axis]);
-    Ok((axis, positions))
-}
-
 fn argsort(c: &ComputeCall<'_>) -> Computed {
-    let (_, positions) = sorted(c)?;
-    Ok(vec![topi::astype("argsort", &positions, c.result_dtype(0))])
+    let (x, order) = (c.x(0), order(c, "descending")?);
+    let axis = axis_of(c, "axis", x.ndim())?;
+    let positions = topi::argsort(c.name(), x, axis, order, &x.shape()[axis]);
+    let dtype = c.result_dtype(0);
+    Ok(vec![topi::astype("positions", &positions, dtype)])
 }
 
 fn sort(c: &ComputeCall<'_>) -> Computed {
-    let (axis, positions) = sorted(c)?;
-    Ok(vec![topi::at_positions("sort", c.x(0), axis, &positions)])
+    let (x, order) = (c.x(0), order(c, "descending")?);
+    let axis = axis_of(c, "axis", x.ndim())?;
+    let count = &x.shape()[axis];
+    Ok(vec![topi::sort(c.name(), x, axis, order, count)])
 }
 
 /// How many elements `topk` gives of a line.
@@ -160,14 +157,15 @@ fn topk(c: &ComputeCall<'_>) -> Computed {
     let axis = axis_of(c, "axis", x.ndim())?;
     let order = order(c, "largest")?;
     let count = count(c, &x.shape()[axis])?;
-    let positions = topi::argsort("positions", x, axis, order, &count);
-    let values = topi::at_positions("topk_values", x, axis, &positions);
     let dtype = c.dtype("dtype")?.unwrap_or(DType::I32);
-    let positions = topi::astype("topk_indices", &positions, dtype);
+    let indices = |positions| topi::astype("topk_indices", &positions, dtype);
     Ok(match c.text("ret_type")?.as_deref() {
-        Some("values") => vec![values],
-        Some("indices") => vec![positions],
-        _ => vec![values, positions],
+        Some("values") => vec![topi::sort("topk", x, axis, order, &count)],
+        Some("indices") => vec![indices(topi::argsort("topk", x, axis, order, &count))],
+        _ => {
+            let Sorted { values, positions } = topi::sorted("topk", x, axis, order, &count);
+            vec![values, indices(positions)]
+        }
     })
 }
 
@@ -266,15 +264,23 @@ fn median(c: &ComputeCall<'_>) -> Computed {
         }
     };
     let extent = x.shape()[axis].clone();
-    let middle = (extent.clone() - 1i64).floor_div(2i64);
-    let positions = topi::argsort("positions", x, axis, Order::Ascending, &extent);
+    let middle = quotient(&shifted(&extent, -1), &Expr::i64(2));
+    let up_to_middle = shifted(&middle, 1);
+    let sorted = match all {
+        Some(_) => topi::sorted("sorted", x, axis, Order::Ascending, &up_to_middle),
+        None => {
+            let line = topi::sort("sorted", x, axis, Order::Ascending, &up_to_middle);
+            return Ok(vec![te::compute(
+                "median",
+                c.result_shape(0).to_vec(),
+                |_| line.at([&middle]),
+            )]);
+        }
+    };
     let shape = c.result_shape(0).to_vec();
     let keep = c.flag("keepdims")?;
-    // The index in `positions` of an index of the result.
+    // The index in the sorted lines of an index of the result.
     let at = |i: &[Expr]| {
-        if all.is_none() {
-            return vec![middle.clone()];
-        }
         let mut index = i.to_vec();
         match keep {
             true => index[axis] = middle.clone(),
@@ -282,16 +288,9 @@ fn median(c: &ComputeCall<'_>) -> Computed {
         }
         index
     };
-    let value = crate::te::compute("median", shape.clone(), |i| {
-        let mut index = at(i);
-        index[axis] = topi::clipped(&positions.at(&index), &extent);
-        x.at(index)
-    });
-    if all.is_none() {
-        return Ok(vec![value]);
-    }
-    let position = crate::te::compute("median_position", shape, |i| {
-        positions.at(at(i)).cast(DType::I64)
+    let value = te::compute("median", shape.clone(), |i| sorted.values.at(at(i)));
+    let position = te::compute("median_position", shape, |i| {
+        sorted.positions.at(at(i)).cast(DType::I64)
     });
     Ok(vec![value, position])
 }

@@ -34,4 +34,4 @@ pub use reduce::{
 };
 pub use scan::{Scan, cumulative};
 pub use scatter::{Update, index_put, masked_scatter, scatter_elements, scatter_nd};
-pub use sort::{Order, argsort, at_positions};
+pub use sort::{Order, Sorted, argsort, first_positions, sort, sorted};

@@ -257,3 +257,163 @@ fn sorted_lines() {
     );
     cases.run();
 }
+
+#[test]
+fn long_lines_are_scanned_in_chunks() {
+    let mut cases = Cases::default();
+    for (shape, axis) in [(&[300usize][..], 0usize), (&[2, 1031], 1), (&[700, 3], 0)] {
+        let count: usize = shape.iter().product();
+        let x: Vec<i32> = mixed(count, count).iter().map(|&v| v as i32).collect();
+        let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+        let scanned = |exclusive: bool, reverse: bool| {
+            let mut out = vec![0i32; count];
+            for line in 0..count / extent {
+                let (outer, rest) = (line / inner, line % inner);
+                let mut sum = 0;
+                for k in 0..extent {
+                    let along = if reverse { extent - 1 - k } else { k };
+                    let at = (outer * extent + along) * inner + rest;
+                    out[at] = sum + if exclusive { 0 } else { x[at] };
+                    sum += x[at];
+                }
+            }
+            i32s(shape, &out)
+        };
+        let input = i32s(shape, &x);
+        for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
+            let flags = [exclusive, reverse].map(|flag| if flag { "True" } else { "False" });
+            let [exclusive_text, reverse_text] = flags;
+            let call = format!(
+                "R.cumsum(x, axis={axis}, exclusive={exclusive_text}, reverse={reverse_text})"
+            );
+            cases.case(&call, &[("x", &input)], &[scanned(exclusive, reverse)]);
+        }
+        if shape.len() == 2 {
+            let types = ["R.Tensor((\"n\", \"m\"), \"int32\")"];
+            let call = format!("R.cumsum(x, axis={axis})");
+            cases.case_of(&call, &types, &[("x", &input)], &[scanned(false, false)]);
+        }
+    }
+    // What is infinite is so from its place on.
+    let mut factors = vec![1.0f32; 400];
+    (factors[1], factors[290], factors[395]) = (3.0, f32::INFINITY, 0.0);
+    let product = |scan: &mut f32, &v: &f32| {
+        *scan *= v;
+        Some(*scan)
+    };
+    let expected: Vec<f32> = factors.iter().scan(1.0, product).collect();
+    let (input, expected) = (f32s(&[400], &factors), f32s(&[400], &expected));
+    cases.case("R.cumprod(x, axis=0)", &[("x", &input)], &[expected]);
+    cases.on_gpus_every(2);
+    cases.run();
+}
+
+/// Numbers that repeat, in no order.
+fn mixed(count: usize, seed: usize) -> Vec<i64> {
+    let mut state = seed as u64;
+    let step = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % 97) as i64 - 48
+    };
+    (0..count).map(step).collect()
+}
+
+/// The positions of each line of `n` in sorted order; equal elements keep theirs.
+fn positions<T>(x: &[T], n: usize, less: impl Fn(&T, &T) -> bool) -> Vec<i32> {
+    let line = |line: &[T]| {
+        let mut at: Vec<i32> = (0..n as i32).collect();
+        at.sort_by(|&a, &b| {
+            let (a, b) = (&line[a as usize], &line[b as usize]);
+            less(b, a).cmp(&less(a, b))
+        });
+        at
+    };
+    x.chunks(n).flat_map(line).collect()
+}
+
+#[test]
+fn long_lines_are_merged() {
+    let mut cases = Cases::default();
+    for n in [31usize, 33, 300] {
+        let x: Vec<f32> = (mixed(2 * n, n).iter())
+            .map(|&v| if v == 7 { f32::NAN } else { v as f32 })
+            .collect();
+        let before = |a: &f32, b: &f32| a < b || (b.is_nan() && !a.is_nan());
+        let up = positions(&x, n, before);
+        let down = positions(&x, n, |a, b| before(b, a));
+        let of = |at: &[i32]| -> Vec<f32> {
+            let at = at.iter().enumerate();
+            at.map(|(i, &p)| x[i / n * n + p as usize]).collect()
+        };
+        let input = f32s(&[2, n], &x);
+        let inputs = [("x", &input)];
+        let (sorted, order) = (f32s(&[2, n], &of(&up)), i32s(&[2, n], &up));
+        cases.case("R.sort(x)", &inputs, std::slice::from_ref(&sorted));
+        cases.case("R.argsort(x)", &inputs, std::slice::from_ref(&order));
+        let reversed = f32s(&[2, n], &of(&down));
+        cases.case("R.sort(x, descending=True)", &inputs, &[reversed]);
+        // The first elements alone, from runs that are cut to that many.
+        let first = |x: &[i32], k: usize| -> Vec<i32> {
+            x.chunks(n).flat_map(|line| line[..k].to_vec()).collect()
+        };
+        for k in [1, 29] {
+            let first = first(&down, k);
+            let values = first.iter().enumerate();
+            let values: Vec<f32> = values.map(|(i, &p)| x[i / k * n + p as usize]).collect();
+            let expected = [f32s(&[2, k], &values), i32s(&[2, k], &first)];
+            cases.case(&format!("R.topk(x, k={k})"), &inputs, &expected);
+        }
+        if n == 300 {
+            let types = ["R.Tensor((\"b\", \"n\"), \"float32\")"];
+            cases.case_of("R.sort(x)", &types, &inputs, &[sorted]);
+            cases.case_of("R.argsort(x)", &types, &inputs, &[order]);
+        }
+    }
+    cases.on_gpus_every(2);
+    cases.run();
+}
+
+#[test]
+fn lines_of_every_type_are_sorted() {
+    let mut cases = Cases::default();
+    let n = 67;
+    let x = mixed(n, 3);
+    let at = positions(&x, n, |a, b| a < b);
+    let sorted: Vec<i64> = at.iter().map(|&p| x[p as usize]).collect();
+    macro_rules! of {
+        ($ty:ty) => {{
+            let of = |v: &[i64]| v.iter().map(|&v| (v + 48) as $ty).collect::<Vec<_>>();
+            cases.case(
+                "R.sort(x)",
+                &[("x", &super::tensor(&[n], &of(&x)))],
+                &[super::tensor(&[n], &of(&sorted))],
+            );
+        }};
+    }
+    of!(i8);
+    of!(u8);
+    of!(i16);
+    of!(u32);
+    of!(i64);
+    of!(f64);
+    cases.not_on_gpus();
+    let half = |v: &[i64]| -> Vec<half::f16> {
+        v.iter().map(|&v| half::f16::from_f64(v as f64)).collect()
+    };
+    let (input, expected) = (half(&x), half(&sorted));
+    let (input, expected) = (super::tensor(&[n], &input), super::tensor(&[n], &expected));
+    cases.case("R.sort(x)", &[("x", &input)], &[expected]);
+    let flags: Vec<bool> = x.iter().map(|v| v % 3 == 0).collect();
+    let falses = flags.iter().filter(|flag| !**flag).count();
+    let sorted: Vec<bool> = (0..n).map(|i| i >= falses).collect();
+    let (input, expected) = (super::bools(&[n], &flags), super::bools(&[n], &sorted));
+    cases.case("R.sort(x)", &[("x", &input)], &[expected]);
+    let column = super::tensor(&[n, 1], &x);
+    let order: Vec<i64> = at.iter().map(|&p| p.into()).collect();
+    let expected = i64s(&[n, 1], &order);
+    let call = "R.argsort(x, axis=0, dtype=\"int64\")";
+    cases.case(call, &[("x", &column)], &[expected]);
+    cases.run();
+}

@@ -1,9 +1,24 @@
 //! Running sums and products.
+//!
+//! A long line is cut into chunks, each of which is one thread's work. The sums of whole chunks are scanned first, and give each
+//! chunk what it begins with. So no thread takes more steps than a chunk has elements, and each element is read twice. A short
+//! line is one thread's work, and so is any line where there are many.
 
-use crate::ir::{Buffer, Expr, PrimFuncBuilder, Var};
+use super::accumulator;
+use super::extent::{clamped, quotient, scaled, shifted, sum};
+use crate::ir::{Buffer, Expr, PrimFuncBuilder, Scope, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
+
+/// Elements of a chunk.
+const CHUNK: i64 = 128;
+/// Lines up to this length are not cut.
+const SHORT: i64 = 256;
+/// As many lines, where there are as many, keep all threads busy.
+const MANY: i64 = 1024;
+/// How often sums of chunks of unknown number are cut again.
+const DEPTH: usize = 2;
 
 /// From where to where a scan runs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -14,8 +29,7 @@ pub struct Scan {
     pub reverse: bool,
 }
 
-/// Every element combined with those before it along an axis. A line is one thread's work, as many steps as it has elements;
-/// lines run in any order.
+/// Every element combined with those before it along an axis.
 ///
 /// # Panics
 /// If `op` is neither a sum nor a product.
@@ -27,44 +41,160 @@ pub fn cumulative(
     scan: Scan,
     dtype: DType,
 ) -> Tensor {
-    let identity = match op {
-        BinOp::Add => Expr::constant(0, dtype),
-        BinOp::Mul => Expr::constant(1, dtype),
-        _ => panic!("{op:?} is no scan"),
+    let line = Line {
+        name: name.to_owned(),
+        op,
+        axis,
+        scan,
+        wide: accumulator(dtype),
     };
-    let mut outer = x.shape().to_vec();
-    outer.remove(axis);
-    let result = vec![(x.shape().to_vec(), dtype)];
-    let write = move |b: &mut PrimFuncBuilder, line: &[Var], x: &[Buffer], out: &[Buffer]| {
-        let (x, out) = (&x[0], &out[0]);
-        let extent = &x.shape()[axis];
-        // The index in the tensors of step `k` of the scan.
-        let at = |k: Expr| {
-            let mut index: Vec<Expr> = line.iter().map(Var::expr).collect();
-            let along = match scan.reverse {
-                true => extent.clone() - 1i64 - k,
-                false => k,
-            };
-            index.insert(axis, along);
-            index
+    line.scan(x, dtype, DEPTH)
+}
+
+/// A scan, but for its tensors.
+#[derive(Clone, Debug)]
+struct Line {
+    name: String,
+    op: BinOp,
+    axis: usize,
+    scan: Scan,
+    /// The type that is added in.
+    wide: DType,
+}
+
+impl Line {
+    fn identity(&self) -> Expr {
+        match self.op {
+            BinOp::Add => Expr::constant(0, self.wide),
+            BinOp::Mul => Expr::constant(1, self.wide),
+            _ => panic!("{:?} is no scan", self.op),
+        }
+    }
+
+    fn scan(&self, x: &Tensor, dtype: DType, depth: usize) -> Tensor {
+        let extent = &x.shape()[self.axis];
+        let lines = super::volume(&self.outer(x.shape())).as_int();
+        let is_short = extent.as_int().map_or(depth == 0, |n| n <= SHORT);
+        if is_short || lines.is_some_and(|lines| lines >= MANY) {
+            return self.in_chunks(x, dtype, None);
+        }
+        let sums = self.sums_of_chunks(x);
+        let before = Self {
+            name: format!("{}_before", self.name),
+            axis: sums.ndim() - 1,
+            scan: Scan {
+                exclusive: true,
+                reverse: false,
+            },
+            ..self.clone()
         };
-        b.grid([("k", extent.clone())], |b, k| {
-            let k = k[0].expr();
-            let before = k.clone() - 1i64;
-            let sum = Expr::load(out, at(before.max(0i64)));
-            let added = if scan.exclusive {
-                Expr::load(x, at(before.max(0i64)))
-            } else {
-                Expr::load(x, at(k.clone()))
+        let before = before.scan(&sums, self.wide, depth.saturating_sub(1));
+        self.in_chunks(x, dtype, Some(&before))
+    }
+
+    /// The extents of the other axes.
+    fn outer(&self, shape: &[Expr]) -> Vec<Expr> {
+        let mut outer = shape.to_vec();
+        outer.remove(self.axis);
+        outer
+    }
+
+    /// The index of step `k` of a line.
+    fn at(&self, outer: &[Expr], k: &Expr, extent: &Expr) -> Vec<Expr> {
+        let mut index = outer.to_vec();
+        let along = match self.scan.reverse {
+            true => shifted(extent, -1) - k,
+            false => k.clone(),
+        };
+        index.insert(self.axis, clamped(&along, extent));
+        index
+    }
+
+    /// All elements of each chunk combined; the chunks are the last dimension, in the order of the scan.
+    fn sums_of_chunks(&self, x: &Tensor) -> Tensor {
+        let extent = &x.shape()[self.axis];
+        let mut shape = self.outer(x.shape());
+        shape.push(quotient(&shifted(extent, CHUNK - 1), &Expr::i64(CHUNK)));
+        let step = te::reduce_axis("step", CHUNK);
+        te::compute(format!("{}_chunks", self.name), shape, |i| {
+            let (chunk, outer) = i.split_last().expect("the dimension of the chunks");
+            let k = sum(&scaled(chunk, CHUNK), &step.expr());
+            let element = x.at(self.at(outer, &k, extent)).cast(self.wide);
+            let element = te::if_then_else(k.lt(extent), element, self.identity());
+            match self.op {
+                BinOp::Mul => te::prod(element, [&step]),
+                _ => te::sum(element, [&step]),
+            }
+        })
+    }
+
+    /// The scan of each chunk, which begins with an element of `before`; of the whole line without that.
+    fn in_chunks(&self, x: &Tensor, dtype: DType, before: Option<&Tensor>) -> Tensor {
+        let shape = x.shape().to_vec();
+        let mut axes = self.outer(&shape);
+        axes.extend(before.and_then(|before| before.shape().last().cloned()));
+        let inputs: Vec<Tensor> = [x].into_iter().chain(before).cloned().collect();
+        let line = self.clone();
+        let write = move |b: &mut PrimFuncBuilder, at: &[Var], from: &[Buffer], to: &[Buffer]| {
+            let at: Vec<Expr> = at.iter().map(Var::expr).collect();
+            let (outer, first) = match from.get(1) {
+                Some(before) => (
+                    &at[..at.len() - 1],
+                    Some((&at[at.len() - 1], Expr::load(before, at.clone()))),
+                ),
+                None => (at.as_slice(), None),
             };
-            let added = added.cast(dtype);
-            let first = match scan.exclusive {
-                true => identity.clone(),
-                false => added.clone(),
+            line.write(b, outer, first, (&from[0], &to[0]));
+        };
+        let result = vec![(shape, dtype)];
+        te::extern_each(self.name.as_str(), axes, &inputs, result, write).remove(0)
+    }
+
+    /// Writes the scan of one chunk: `first` is which one, and what comes before it; the whole line where it is absent.
+    fn write(
+        &self,
+        b: &mut PrimFuncBuilder,
+        outer: &[Expr],
+        first: Option<(&Expr, Expr)>,
+        (x, out): (&Buffer, &Buffer),
+    ) {
+        let extent = &x.shape()[self.axis];
+        let running = b.alloc("running", [1i64], self.wide, Scope::Local);
+        let value = || Expr::load(&running, vec![Expr::i64(0)]);
+        let (chunk, begin, width) = match first {
+            Some((chunk, begin)) => (Some(chunk), begin, Expr::i64(CHUNK)),
+            None => (None, self.identity(), extent.clone()),
+        };
+        b.store(&running, [Expr::i64(0)], begin);
+        b.grid([("step", width)], |b, step| {
+            let step = step[0].expr();
+            let k = match chunk {
+                Some(chunk) => sum(&scaled(chunk, CHUNK), &step),
+                None => step,
             };
-            let value = Expr::if_then_else(k.equals(0i64), first, Expr::binary(op, sum, added));
-            b.store(out, at(k), value);
+            let index = self.at(outer, &k, extent);
+            let add = |b: &mut PrimFuncBuilder| {
+                let element = Expr::load(x, index.clone()).cast(self.wide);
+                let next = Expr::binary(self.op, value(), element);
+                b.store(&running, [Expr::i64(0)], next);
+            };
+            let keep = |b: &mut PrimFuncBuilder| {
+                b.store(out, index.clone(), value().cast(out.dtype()));
+            };
+            let one = |b: &mut PrimFuncBuilder| match self.scan.exclusive {
+                true => {
+                    keep(b);
+                    add(b);
+                }
+                false => {
+                    add(b);
+                    keep(b);
+                }
+            };
+            match chunk {
+                Some(_) => b.if_(k.lt(extent), one),
+                None => one(b),
+            }
         });
-    };
-    te::extern_each(name, outer, std::slice::from_ref(x), result, write).remove(0)
+    }
 }

@@ -1,8 +1,12 @@
 //! Writes at indices which are tensors.
 //!
-//! Several updates may go to one element: then they count in their order, so one thread makes them all. What a thread does not
-//! need to share with others (a line of `scatter_elements`) is done by as many threads as there are lines.
+//! Several updates may go to one element: then they count in their order. So threads own elements, not updates. The updates are
+//! sorted by the slice that they go to; each element then finds those that are for it, in their order. Few updates are not worth
+//! that: each element looks at all of them. Many lines of `scatter_elements` keep all threads busy as they are: a thread has one.
 
+use super::Scan;
+use super::extent::{quotient, scaled, shifted};
+use super::sort::Order;
 use crate::ir::{Buffer, Expr, PrimFuncBuilder, Scope, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -36,21 +40,18 @@ fn exprs(vars: &[Var]) -> Vec<Expr> {
     vars.iter().map(Var::expr).collect()
 }
 
-fn loops(extents: &[Expr]) -> Vec<(String, Expr)> {
-    let extents = extents.iter().enumerate();
-    extents
-        .map(|(at, extent)| (format!("j{at}"), extent.clone()))
-        .collect()
+/// Whether an index is one of a tensor with these extents.
+fn is_inside(index: &[Expr], extents: &[Expr]) -> Expr {
+    let index = index.iter().zip(extents);
+    te::all(index.map(|(at, extent)| {
+        let zero = Expr::constant(0, at.dtype());
+        at.ge(zero).and(at.lt(extent.cast(at.dtype())))
+    }))
 }
 
 /// One update of the element at `place`; none if that is outside.
 fn scatter(b: &mut PrimFuncBuilder, out: &Buffer, new: Expr, place: Vec<Expr>, update: Update) {
-    let inside = place.iter().zip(out.shape());
-    let inside = te::all(inside.map(|(at, extent)| {
-        let zero = Expr::constant(0, at.dtype());
-        at.ge(zero).and(at.lt(extent.cast(at.dtype())))
-    }));
-    b.if_(inside, |b| {
+    b.if_(is_inside(&place, out.shape()), |b| {
         let old = Expr::load(out, place.clone());
         b.store(out, place, update.of(old, new));
     });
@@ -67,6 +68,15 @@ pub fn scatter_elements(
 ) -> Tensor {
     let mut outer = data.shape().to_vec();
     outer.remove(axis);
+    let lines = super::volume(&outer).as_int();
+    let length = indices.shape()[axis].as_int();
+    if lines.is_some_and(|lines| lines < FEW_LINES) && length.is_none_or(|n| n > FEW) {
+        let slices = Slices::new(data, data.ndim(), indices.shape(), |j, k| match k == axis {
+            true => indices.at(j),
+            false => j[k].clone(),
+        });
+        return slices.update(name, data, updates, update);
+    }
     let write = move |b: &mut PrimFuncBuilder, line: &[Var], given: &[Buffer], out: &[Buffer]| {
         let ([data, indices, updates], [out]) = (given, out) else {
             unreachable!("three inputs, one output")
@@ -113,30 +123,12 @@ pub fn scatter_nd(
     depth: usize,
     update: Update,
 ) -> Tensor {
-    let places = indices.ndim() - 1;
-    in_order(
-        name,
-        data,
-        std::slice::from_ref(indices),
-        updates,
-        update,
-        {
-            move |data, updates, indices| {
-                let shape = updates.shape().to_vec();
-                let (data, indices) = (data.clone(), indices[0].clone());
-                let place = move |j: &[Expr]| {
-                    let coordinate = |k: usize| {
-                        let at = j[..places].iter().cloned().chain([Expr::i64(k as i64)]);
-                        let at = Expr::load(&indices, at.collect());
-                        super::from_start(&at, &data.shape()[k])
-                    };
-                    let index = (0..depth).map(coordinate);
-                    index.chain(j[places..].iter().cloned()).collect()
-                };
-                (shape, Box::new(place))
-            }
-        },
-    )
+    let places = &indices.shape()[..indices.ndim() - 1];
+    let slices = Slices::new(data, depth, places, |j, k| {
+        let at = j.iter().cloned().chain([Expr::i64(k as i64)]);
+        indices.at(at)
+    });
+    slices.update(name, data, updates, update)
 }
 
 /// `data` updated at the slices that broadcast `indices` select, one tensor for each of the first dimensions. Updates are
@@ -148,21 +140,198 @@ pub fn index_put(
     updates: &Tensor,
     update: Update,
 ) -> Tensor {
-    in_order(name, data, indices, updates, update, |data, _, indices| {
-        let shapes: Vec<&[Expr]> = indices.iter().map(Buffer::shape).collect();
-        let mut shape = super::broadcast::broadcast_extents(&shapes);
-        let places = shape.len();
-        shape.extend_from_slice(&data.shape()[indices.len()..]);
-        let (data, indices) = (data.clone(), indices.to_vec());
-        let place = move |j: &[Expr]| {
-            let index = indices.iter().zip(data.shape()).map(|(at, extent)| {
-                let at = Expr::load(at, broadcast_index(at, &j[..places]));
-                super::from_start(&at, extent)
-            });
-            index.chain(j[places..].iter().cloned()).collect()
+    let places = super::broadcast_shape(&indices.iter().collect::<Vec<_>>());
+    let at = |j: &[Expr], k: usize| super::element(&indices[k], j);
+    let slices = Slices::new(data, indices.len(), &places, at);
+    slices.update(name, data, updates, update)
+}
+
+/// Fewer lines than these do not keep all threads busy.
+const FEW_LINES: i64 = 64;
+/// Most updates that each element looks at.
+const FEW: i64 = 32;
+
+/// Updates of one slice that an element looks at without asking whether there are more.
+const PART: i64 = 64;
+
+/// Slices of data that are updated.
+#[derive(Clone, Debug)]
+struct Slices {
+    /// The shape of the updates' first dimensions.
+    places: Vec<Expr>,
+    /// How many of the first dimensions of the data select a slice.
+    depth: usize,
+    /// How many slices the data has.
+    count: Expr,
+    /// The number of the slice that each update goes to, in row-major order; [`Self::count`] for one outside.
+    numbers: Tensor,
+}
+
+impl Slices {
+    /// `at` is coordinate `k` of the slice that the update at a place goes to; below 0 it counts from the end.
+    fn new(
+        data: &Tensor,
+        depth: usize,
+        places: &[Expr],
+        at: impl Fn(&[Expr], usize) -> Expr,
+    ) -> Self {
+        let extents = &data.shape()[..depth];
+        let count = super::volume(extents);
+        let dtype = match count.as_int() {
+            Some(count) if count > i32::MAX.into() => DType::I64,
+            _ => DType::I32,
         };
-        (shape, Box::new(place))
-    })
+        let numbers = te::compute("slices", [super::volume(places)], |i| {
+            let place = super::unravel(&i[0], places);
+            let coordinates = extents.iter().enumerate();
+            let coordinates =
+                coordinates.map(|(k, extent)| super::from_start(&at(&place, k), extent));
+            let coordinates: Vec<Expr> = coordinates.collect();
+            let inside = is_inside(&coordinates, extents);
+            let index = coordinates.iter().zip(extents);
+            let index = index.map(|(at, extent)| super::clipped(at, extent).cast(DType::I64));
+            let number = super::ravel(&index.collect::<Vec<_>>(), extents);
+            Expr::select(inside, number, count.clone()).cast(dtype)
+        });
+        Self {
+            places: places.to_vec(),
+            depth,
+            count,
+            numbers,
+        }
+    }
+
+    fn update(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+        let updates = &self.in_one_row(updates, data);
+        let all = self.numbers.shape()[0].as_int();
+        match all {
+            Some(all) if all <= FEW => self.one_by_one(name, data, updates, update),
+            _ => self.in_groups(name, data, updates, update),
+        }
+    }
+
+    /// The number of the slice that an element is in.
+    fn slice_of(&self, index: &[Expr], data: &[Expr]) -> Expr {
+        super::ravel(&index[..self.depth], &data[..self.depth])
+    }
+
+    /// The updates with their places in one dimension.
+    fn in_one_row(&self, updates: &Tensor, data: &Tensor) -> Tensor {
+        let inner = &data.shape()[self.depth..];
+        if self.places.len() == 1 && updates.ndim() == 1 + inner.len() {
+            return updates.clone();
+        }
+        let shape = [&[super::volume(&self.places)], inner].concat();
+        te::compute("updates_in_row", shape, |i| {
+            let mut index = super::unravel(&i[0], &self.places);
+            index.extend_from_slice(&i[1..]);
+            super::element(updates, &index)
+        })
+    }
+
+    /// The element of an update for an element of its slice.
+    fn element(&self, updates: &Buffer, which: &Expr, index: &[Expr]) -> Expr {
+        let at = [std::slice::from_ref(which), &index[self.depth..]].concat();
+        Expr::load(updates, broadcast_index(updates, &at))
+    }
+
+    /// Each element looks at every update.
+    fn one_by_one(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+        let inputs = [data, updates, &self.numbers].map(Clone::clone);
+        let of = self.clone();
+        self.each_element(name, &inputs, move |b, given, index, keep| {
+            let [data, updates, numbers] = given else {
+                unreachable!("three inputs")
+            };
+            let own = of.slice_of(index, data.shape()).cast(numbers.dtype());
+            b.grid([("u", numbers.shape()[0].clone())], |b, u| {
+                let u = u[0].expr();
+                b.if_(Expr::load(numbers, vec![u.clone()]).equals(&own), |b| {
+                    keep.update(b, update, of.element(updates, &u, index));
+                });
+            });
+        })
+    }
+
+    /// Each element looks at the updates of its slice.
+    fn in_groups(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+        let all = &self.numbers.shape()[0];
+        let by_slice = super::sorted("by_slice", &self.numbers, 0, Order::Ascending, all);
+        let starts = super::first_positions("starts", &by_slice.values, &shifted(&self.count, 1));
+        let inputs = [data, updates, &by_slice.positions, &starts].map(Clone::clone);
+        let of = self.clone();
+        self.each_element(name, &inputs, move |b, given, index, keep| {
+            let [data, updates, order, starts] = given else {
+                unreachable!("four inputs")
+            };
+            let slice = of.slice_of(index, data.shape());
+            let all = &order.shape()[0];
+            let start = |slice: Expr| Expr::load(starts, vec![slice]);
+            let which = |at: Expr| {
+                let at = Expr::load(order, vec![super::clipped(&at, all).cast(DType::I64)]);
+                super::clipped(&at, all).cast(DType::I64)
+            };
+            let end = start(shifted(&slice, 1));
+            if update == Update::Replace {
+                // The last one counts.
+                b.if_(start(slice).lt(&end), |b| {
+                    let last = which(end.clone() - Expr::i32(1));
+                    keep.update(b, update, of.element(updates, &last, index));
+                });
+                return;
+            }
+            // Loops whose counts no element decides: a few of the iterations have nothing to do.
+            let parts = quotient(&shifted(all, PART - 1), &Expr::i64(PART));
+            b.grid([("part", parts)], |b, part| {
+                let first = start(slice) + scaled(&part[0].expr(), PART).cast(DType::I32);
+                b.if_(first.lt(&end), |b| {
+                    b.grid([("step", PART)], |b, step| {
+                        let at = &first + step[0].expr().cast(DType::I32);
+                        b.if_(at.lt(&end), |b| {
+                            let new = of.element(updates, &which(at), index);
+                            keep.update(b, update, new);
+                        });
+                    });
+                });
+            });
+        })
+    }
+
+    /// The data, each element of which `write` updates.
+    fn each_element(
+        &self,
+        name: &str,
+        inputs: &[Tensor],
+        write: impl Fn(&mut PrimFuncBuilder, &[Buffer], &[Expr], &Kept) + Send + Sync + 'static,
+    ) -> Tensor {
+        let (shape, dtype) = (inputs[0].shape().to_vec(), inputs[0].dtype());
+        let result = vec![(shape.clone(), dtype)];
+        let each = move |b: &mut PrimFuncBuilder, at: &[Var], given: &[Buffer], out: &[Buffer]| {
+            let index = exprs(at);
+            let keep = Kept(b.alloc("kept", [1i64], dtype, Scope::Local));
+            b.store(
+                &keep.0,
+                [Expr::i64(0)],
+                Expr::load(&given[0], index.clone()),
+            );
+            write(b, given, &index, &keep);
+            b.store(&out[0], index, keep.value());
+        };
+        te::extern_each(name, shape, inputs, result, each).remove(0)
+    }
+}
+
+/// An element while it is updated.
+struct Kept(Buffer);
+
+impl Kept {
+    fn value(&self) -> Expr {
+        Expr::load(&self.0, vec![Expr::i64(0)])
+    }
+
+    fn update(&self, b: &mut PrimFuncBuilder, update: Update, new: Expr) {
+        b.store(&self.0, [Expr::i64(0)], update.of(self.value(), new));
+    }
 }
 
 /// The index in a buffer that is broadcast to a larger shape.
@@ -176,72 +345,22 @@ fn broadcast_index(buffer: &Buffer, index: &[Expr]) -> Vec<Expr> {
     at.collect()
 }
 
-/// The shape of all updates, and the index in the data of each of them.
-type Places = (Vec<Expr>, Box<dyn Fn(&[Expr]) -> Vec<Expr>>);
-
-/// A copy of `data`, and then one update after the other. `places` gets the data, the updates and the indices.
-fn in_order(
-    name: &str,
-    data: &Tensor,
-    indices: &[Tensor],
-    updates: &Tensor,
-    update: Update,
-    places: impl Fn(&Buffer, &Buffer, &[Buffer]) -> Places + Send + Sync + 'static,
-) -> Tensor {
-    let inputs: Vec<Tensor> = [data, updates]
-        .into_iter()
-        .chain(indices)
-        .cloned()
-        .collect();
-    let result = vec![(data.shape().to_vec(), data.dtype())];
-    let write = move |b: &mut PrimFuncBuilder, given: &[Buffer], out: &[Buffer]| {
-        let ([data, updates, indices @ ..], [out]) = (given, out) else {
-            unreachable!("data and updates, one output")
-        };
-        copy(b, data, out);
-        let (shape, place) = places(data, updates, indices);
-        b.grid(loops(&shape), |b, j| {
-            let j = exprs(j);
-            let new = Expr::load(updates, broadcast_index(updates, &j));
-            scatter(b, out, new, place(&j), update);
-        });
-    };
-    te::extern_(name, &inputs, result, write).remove(0)
-}
-
-fn copy(b: &mut PrimFuncBuilder, from: &Buffer, to: &Buffer) {
-    b.grid(loops(from.shape()), |b, i| {
-        let i = exprs(i);
-        b.store(to, i.clone(), Expr::load(from, i));
-    });
-}
-
 /// `data` where the mask is false, and where it is true the next element of `source`, in row-major order.
 pub fn masked_scatter(name: &str, data: &Tensor, mask: &Tensor, source: &Tensor) -> Tensor {
-    let inputs = [data.clone(), mask.clone(), source.clone()];
-    let result = vec![(data.shape().to_vec(), data.dtype())];
-    let write = |b: &mut PrimFuncBuilder, given: &[Buffer], out: &[Buffer]| {
-        let ([data, mask, source], [out]) = (given, out) else {
-            unreachable!("three inputs, one output")
-        };
-        let zero = vec![Expr::i64(0)];
-        let next = b.alloc("next", [1i64], DType::I32, Scope::Local);
-        b.store(&next, zero.clone(), Expr::i32(0));
-        b.grid(loops(data.shape()), |b, i| {
-            let i = exprs(i);
-            let chosen = Expr::load(mask, broadcast_index(mask, &i));
-            let count = Expr::load(&next, zero.clone());
-            let from = super::clipped(&count, &super::volume(source.shape()));
-            b.if_else(
-                chosen,
-                |b| {
-                    let new = Expr::load(source, super::unravel(&from, source.shape()));
-                    b.store(out, i.clone(), new);
-                    b.store(&next, zero.clone(), count.clone() + 1);
-                },
-                |b| b.store(out, i.clone(), Expr::load(data, i.clone())),
-            );
-        });
+    let shape = data.shape();
+    let chosen = te::compute("chosen", [super::volume(shape)], |i| {
+        let chosen = super::element(mask, &super::unravel(&i[0], shape));
+        Expr::select(chosen, Expr::i32(1), Expr::i32(0))
+    });
+    let before = Scan {
+        exclusive: true,
+        reverse: false,
     };
-    te::extern_(name, &inputs, result, write).remove(0)
+    let counts = super::cumulative("counts", BinOp::Add, &chosen, 0, before, DType::I32);
+    te::compute(name, shape.to_vec(), |i| {
+        let count = counts.at([super::ravel(i, shape)]);
+        let from = super::clipped(&count, &super::volume(source.shape()));
+        let new = source.at(super::unravel(&from.cast(DType::I64), source.shape()));
+        te::if_then_else(super::element(mask, i), new, data.at(i))
+    })
 }

@@ -268,3 +268,103 @@ fn put_and_masked() {
     );
     cases.run();
 }
+
+/// `count` indices below `bound`, many of which are the same.
+fn repeated(count: usize, bound: usize) -> Vec<usize> {
+    (0..count).map(|i| (i * i + 3 * i) % 101 % bound).collect()
+}
+
+/// A reduction: its name, and what becomes of an element and its update.
+type Reduction<'a> = (&'a str, &'a dyn Fn(f32, f32) -> f32);
+
+#[test]
+fn many_updates_count_in_their_order() {
+    let mut cases = Cases::default();
+    let (slices, inner, count) = (11, 3, 150);
+    let at = repeated(count, slices + 1);
+    let data: Vec<f32> = (0..slices * inner).map(|v| v as f32).collect();
+    let updates: Vec<f32> = (0..count * inner).map(|v| (v % 17) as f32 - 8.0).collect();
+    let updated = |f: &dyn Fn(f32, f32) -> f32| {
+        let mut out = data.clone();
+        // The index behind the last slice is outside.
+        for (u, &slice) in at.iter().enumerate().filter(|(_, slice)| **slice < slices) {
+            for k in 0..inner {
+                let element = &mut out[slice * inner + k];
+                *element = f(*element, updates[u * inner + k]);
+            }
+        }
+        f32s(&[slices, inner], &out)
+    };
+    let x = f32s(&[slices, inner], &data);
+    let places: Vec<i64> = at.iter().map(|&slice| slice as i64).collect();
+    let (y, z) = (i64s(&[count, 1], &places), f32s(&[count, inner], &updates));
+    let inputs = [("x", &x), ("y", &y), ("z", &z)];
+    let reductions: [Reduction<'_>; 4] = [
+        ("update", &|_, new| new),
+        ("add", &|old, new| old + new),
+        ("max", &|old, new| old.max(new)),
+        ("mean", &|old, new| (old + new) / 2.0),
+    ];
+    for (reduction, f) in reductions {
+        let call = format!("R.scatter_nd(x, y, z, reduction=\"{reduction}\")");
+        cases.case(&call, &inputs, &[updated(f)]).terms(20);
+    }
+    let types = [
+        "R.Tensor((\"n\", \"m\"), \"float32\")",
+        "R.Tensor((\"k\", 1), \"int64\")",
+        "R.Tensor((\"k\", \"m\"), \"float32\")",
+    ];
+    let call = "R.scatter_nd(x, y, z, reduction=\"update\")";
+    cases.case_of(call, &types, &inputs, &[updated(&|_, new| new)]);
+    // No update: the data as it is.
+    let (none, empty) = (i64s(&[0, 1], &[]), f32s(&[0, inner], &[]));
+    let unchanged = [("x", &x), ("y", &none), ("z", &empty)];
+    cases.case_of(call, &types, &unchanged, std::slice::from_ref(&x));
+    let flat = i64s(&[count], &places);
+    let inputs = [("x", &x), ("y", &flat), ("z", &z)];
+    let call = "R.index_put(x, (y,), z, accumulate=True)";
+    let sums = updated(&|old, new| old + new);
+    cases.case(call, &inputs, &[sums]).terms(20);
+    cases.run();
+}
+
+#[test]
+fn long_lines_are_updated_by_many_threads() {
+    let mut cases = Cases::default();
+    let count = 300;
+    let at = repeated(count, count);
+    let x: Vec<i32> = (0..count as i32).collect();
+    let new: Vec<i32> = x.iter().map(|v| 1000 + v).collect();
+    let mut added = x.clone();
+    let mut replaced = x.clone();
+    for (&slot, &new) in at.iter().zip(&new) {
+        added[slot] += new;
+        replaced[slot] = new;
+    }
+    let indices: Vec<i32> = at.iter().map(|&slot| slot as i32 - count as i32).collect();
+    let of = |v: &[i32]| i32s(&[count], v);
+    let (x, y, z) = (of(&x), of(&indices), of(&new));
+    let inputs = [("x", &x), ("y", &y), ("z", &z)];
+    for (reduction, expected) in [("add", &added), ("update", &replaced)] {
+        let call = format!("R.scatter_elements(x, y, z, axis=0, reduction=\"{reduction}\")");
+        cases.case(&call, &inputs, &[of(expected)]);
+    }
+    let chosen: Vec<bool> = at.iter().map(|slot| slot % 3 != 0).collect();
+    let mut next = new.iter();
+    let masked = chosen.iter().zip(0i32..);
+    let masked: Vec<i32> = masked
+        .map(|(&chosen, old)| {
+            if chosen {
+                *next.next().expect("enough")
+            } else {
+                old
+            }
+        })
+        .collect();
+    let mask = bools(&[20, 15], &chosen);
+    let grid = |t: &weftile::tensor::Tensor| t.reshape(&[20, 15]).expect("300 elements");
+    let (x, masked) = (grid(&x), grid(&of(&masked)));
+    let inputs = [("x", &x), ("m", &mask), ("y", &z)];
+    cases.case("R.masked_scatter(x, m, y)", &inputs, &[masked]);
+    cases.run();
+}

@@ -1,4 +1,5 @@
-//! Recurrent layers: a loop over time, in which each step reads the state that the step before left.
+//! Recurrent layers: a loop over time, in which each step reads the state that the step before left. Sequences of a batch are
+//! independent: each is one thread's work.
 //!
 //! Data is `[time, batch, input]`, states are `[directions, batch, hidden]`. The rows of the weights stand gate after gate, in the
 //! order of ONNX, whose operators LSTM, GRU and RNN these are.
@@ -143,30 +144,39 @@ pub fn recurrent(name: &str, of: &Operands<'_>, layer: &Recurrent) -> Vec<Tensor
         vec![directions.clone(), batch.clone(), hidden.clone()],
         dtype,
     );
-    let mut results = vec![(vec![time, directions, batch, hidden], dtype)];
+    let mut results = vec![(vec![time, directions, batch.clone(), hidden], dtype)];
     results.extend(vec![state; layer.cell.states()]);
     let (states, lengths) = (layer.cell.states(), of.lengths.is_some());
     let (layer, peepholes) = (Arc::new(layer.clone()), of.peepholes.is_some());
-    te::extern_(name, &inputs, results, move |b, inputs, results| {
-        let initial = 3 + states;
-        let writer = Steps {
-            layer: &layer,
-            wide,
-            projected: &inputs[0],
-            recurrence: &inputs[1],
-            bias: &inputs[2],
-            initial: &inputs[3..initial],
-            lengths: lengths.then(|| &inputs[initial]),
-            peepholes: peepholes.then(|| &inputs[initial + usize::from(lengths)]),
-            results,
-        };
-        writer.write(b);
-    })
+    te::extern_each(
+        name,
+        [batch],
+        &inputs,
+        results,
+        move |b, sequence, inputs, results| {
+            let initial = 3 + states;
+            let writer = Steps {
+                layer: &layer,
+                sequence: sequence[0].expr(),
+                wide,
+                projected: &inputs[0],
+                recurrence: &inputs[1],
+                bias: &inputs[2],
+                initial: &inputs[3..initial],
+                lengths: lengths.then(|| &inputs[initial]),
+                peepholes: peepholes.then(|| &inputs[initial + usize::from(lengths)]),
+                results,
+            };
+            writer.write(b);
+        },
+    )
 }
 
 /// Writes the loops.
 struct Steps<'a> {
     layer: &'a Recurrent,
+    /// The sequence of the batch whose steps these are.
+    sequence: Expr,
     wide: DType,
     projected: &'a Buffer,
     recurrence: &'a Buffer,
@@ -191,7 +201,6 @@ struct Memory {
 struct At {
     direction: usize,
     step: Expr,
-    batch: Expr,
     unit: Expr,
 }
 
@@ -201,8 +210,7 @@ impl At {
         Self {
             direction,
             step: iters[0].expr(),
-            batch: iters[1].expr(),
-            unit: iters[2].expr(),
+            unit: iters[1].expr(),
         }
     }
 }
@@ -251,9 +259,10 @@ impl Steps<'_> {
         let d = Expr::i64(direction as i64);
         for (state, initial) in memory.states.iter().zip(self.initial) {
             let name = format!("{}_first", state.name());
-            b.nest(name, self.units(), |b, v| {
-                let value = load(initial, &[&d, &v[0].expr(), &v[1].expr()]);
-                b.store(state, v, value.cast(self.wide));
+            b.nest(name, [self.units()], |b, v| {
+                let unit = v[0].expr();
+                let value = load(initial, &[&d, &self.sequence, &unit]);
+                b.store(state, [&self.sequence, &unit], value.cast(self.wide));
             });
         }
         b.grid([("step", self.time().clone())], |b, vars| {
@@ -261,20 +270,17 @@ impl Steps<'_> {
         });
         for (state, last) in memory.states.iter().zip(&self.results[1..]) {
             let name = format!("{}_last", state.name());
-            b.nest(name, self.units(), |b, v| {
-                let (batch, unit) = (v[0].expr(), v[1].expr());
-                let value = load(state, &[&batch, &unit]).cast(last.dtype());
-                b.store(last, [&d, &batch, &unit], value);
+            b.nest(name, [self.units()], |b, v| {
+                let unit = v[0].expr();
+                let value = load(state, &[&self.sequence, &unit]).cast(last.dtype());
+                b.store(last, [&d, &self.sequence, &unit], value);
             });
         }
     }
 
-    /// An axis for each element of a state.
-    fn units(&self) -> [Axis; 2] {
-        [
-            Axis::spatial("b", self.batch().clone()),
-            Axis::spatial("j", self.hidden().clone()),
-        ]
+    /// An axis for the elements of the state of a sequence.
+    fn units(&self) -> Axis {
+        Axis::spatial("j", self.hidden().clone())
     }
 
     fn step(&self, b: &mut PrimFuncBuilder, direction: usize, step: &Var, memory: &Memory) {
@@ -291,16 +297,16 @@ impl Steps<'_> {
         self.products(b, direction, (0, before_reset), hidden, memory);
         if before_reset < gates {
             let reset = memory.reset.as_ref().expect("a GRU has one");
-            let axes = [step_axis()].into_iter().chain(self.units());
+            let axes = [step_axis(), self.units()];
             b.nest("reset_state", axes, |b, v| {
                 let at = At::new(direction, v);
                 let gate = self.activate(&at, 0, self.gate(&at, 1, memory));
-                let state = load(hidden, &[&at.batch, &at.unit]);
-                b.store(reset, [&at.batch, &at.unit], gate * state);
+                let state = load(hidden, &[&self.sequence, &at.unit]);
+                b.store(reset, [&self.sequence, &at.unit], gate * state);
             });
             self.products(b, direction, (2, 1), reset, memory);
         }
-        let axes = [step_axis()].into_iter().chain(self.units());
+        let axes = [step_axis(), self.units()];
         b.nest("cell_step", axes, |b, v| {
             let at = At::new(direction, v);
             self.cell(b, &at, memory);
@@ -320,36 +326,36 @@ impl Steps<'_> {
         let rows = product(self.hidden(), &Expr::i64(count));
         let start = product(self.hidden(), &Expr::i64(first));
         let axes = [
-            Axis::spatial("b", self.batch().clone()),
             Axis::spatial("g", rows),
             Axis::reduce("k", self.hidden().clone()),
         ];
         b.nest("product", axes, |b, v| {
-            let row = sum(&start, &v[1].expr());
-            let place = [v[0].expr(), row.clone()];
+            let (gate, unit) = (v[0].expr(), v[1].expr());
+            let row = sum(&start, &gate);
+            let place = [self.sequence.clone(), row.clone()];
             b.init(|b| b.store(&memory.products, &place, Expr::float(0.0, self.wide)));
-            let weight = load(self.recurrence, &[&d, &row, &v[2].expr()]).cast(self.wide);
-            let state = load(state, &[&v[0].expr(), &v[2].expr()]);
+            let weight = load(self.recurrence, &[&d, &row, &unit]).cast(self.wide);
+            let state = load(state, &[&self.sequence, &unit]);
             let sum = load(&memory.products, &[&place[0], &row]) + state * weight;
             b.store(&memory.products, &place, sum);
         });
     }
 
     /// The number of steps of a sequence; nothing if it has all. Bounded in its own type, so that indices made from it are.
-    fn length(&self, at: &At) -> Option<Expr> {
-        let length = load(self.lengths?, &[&at.batch]);
+    fn length(&self) -> Option<Expr> {
+        let length = load(self.lengths?, &[&self.sequence]);
         let time = self.time().cast(length.dtype());
         Some(length.min(time).max(0).cast(DType::I64))
     }
 
     /// Whether the sequence has this step; nothing if all have.
     fn has_step(&self, at: &At) -> Option<Expr> {
-        Some(at.step.lt(self.length(at)?))
+        Some(at.step.lt(self.length()?))
     }
 
     /// The position in time of a step.
     fn position(&self, at: &At) -> Expr {
-        match (self.layer.directions[at.direction].0, self.length(at)) {
+        match (self.layer.directions[at.direction].0, self.length()) {
             (Direction::Forward, _) => at.step.clone(),
             (Direction::Reverse, None) => shifted(self.time(), -1) - &at.step,
             (Direction::Reverse, Some(length)) => {
@@ -363,7 +369,10 @@ impl Steps<'_> {
     /// What the input and the biases give for a gate.
     fn of_input(&self, at: &At, gate: i64) -> Expr {
         let (d, row) = (Expr::i64(at.direction as i64), self.row(gate, &at.unit));
-        let value = load(self.projected, &[&d, &self.position(at), &at.batch, &row]);
+        let value = load(
+            self.projected,
+            &[&d, &self.position(at), &self.sequence, &row],
+        );
         value + load(self.bias, &[&d, &row]).cast(self.wide)
     }
 
@@ -371,7 +380,8 @@ impl Steps<'_> {
     fn of_state(&self, at: &At, gate: i64, memory: &Memory) -> Expr {
         let (d, row) = (Expr::i64(at.direction as i64), self.row(gate, &at.unit));
         let bias = self.row(self.layer.cell.gates() + gate, &at.unit);
-        load(&memory.products, &[&at.batch, &row]) + load(self.bias, &[&d, &bias]).cast(self.wide)
+        load(&memory.products, &[&self.sequence, &row])
+            + load(self.bias, &[&d, &bias]).cast(self.wide)
     }
 
     fn gate(&self, at: &At, gate: i64, memory: &Memory) -> Expr {
@@ -403,14 +413,14 @@ impl Steps<'_> {
     /// Stores a new state, where the sequence has the step.
     fn keep(&self, b: &mut PrimFuncBuilder, at: &At, state: &Buffer, new: Expr) {
         let value = match self.has_step(at) {
-            Some(has) => Expr::select(has, new, load(state, &[&at.batch, &at.unit])),
+            Some(has) => Expr::select(has, new, load(state, &[&self.sequence, &at.unit])),
             None => new,
         };
-        b.store(state, [&at.batch, &at.unit], value);
+        b.store(state, [&self.sequence, &at.unit], value);
     }
 
     fn cell(&self, b: &mut PrimFuncBuilder, at: &At, memory: &Memory) {
-        let old = load(&memory.states[0], &[&at.batch, &at.unit]);
+        let old = load(&memory.states[0], &[&self.sequence, &at.unit]);
         let one = Expr::float(1.0, self.wide);
         let gate = |gate: i64| self.gate(at, gate, memory);
         let new = match self.layer.cell {
@@ -430,7 +440,7 @@ impl Steps<'_> {
                 (one - &update) * candidate + update * old
             }
             Cell::Lstm { input_forget } => {
-                let cell = load(&memory.states[1], &[&at.batch, &at.unit]);
+                let cell = load(&memory.states[1], &[&self.sequence, &at.unit]);
                 let input = self.activate(at, 0, self.peephole(at, 0, &cell, gate(0)));
                 let forget = match input_forget {
                     true => one - &input,
@@ -445,13 +455,13 @@ impl Steps<'_> {
         };
         self.keep(b, at, &memory.states[0], new);
         let result = &self.results[0];
-        let value = load(&memory.states[0], &[&at.batch, &at.unit]);
+        let value = load(&memory.states[0], &[&self.sequence, &at.unit]);
         let value = match self.has_step(at) {
             Some(has) => Expr::select(has, value, Expr::float(0.0, self.wide)),
             None => value,
         };
         let d = Expr::i64(at.direction as i64);
-        let place = [&self.position(at), &d, &at.batch, &at.unit];
+        let place = [&self.position(at), &d, &self.sequence, &at.unit];
         b.store(result, place, value.cast(result.dtype()));
     }
 

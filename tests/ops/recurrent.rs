@@ -245,7 +245,7 @@ fn gated_units_and_plain_ones() {
         "x w r b h n",
         rest,
         "nn.rnn",
-        &[all, last],
+        &[all.clone(), last.clone()],
     );
     let inputs = layer.inputs();
     let given: Vec<(&str, &Tensor)> = inputs.iter().map(|(name, t)| (*name, t)).collect();
@@ -260,5 +260,12 @@ fn gated_units_and_plain_ones() {
     ];
     let text = "R.nn.rnn(x, w, r, b, h, n, activations=[\"Relu\"])";
     cases.case_of(text, &types, &given, &expected).terms(64);
+    // In half precision: what is added is so in float32.
+    let halves = [&layer.x, &layer.w, &layer.r, &layer.b, &layer.h].map(Array::f16);
+    let mut given: Vec<(&str, &Tensor)> =
+        ["x", "w", "r", "b", "h"].into_iter().zip(&halves).collect();
+    given.push(("n", &inputs[6].1));
+    let expected = [all.f16(), last.f16()];
+    cases.case(text, &given, &expected).terms(4);
     cases.run();
 }

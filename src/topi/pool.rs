@@ -1,9 +1,10 @@
 //! Poolings.
 
-use super::extent::{product, quotient, scaled, shifted, sum};
+use super::extent::{clamped, product, quotient, scaled, shifted, sum};
 use super::pad::{Outside, pad};
+use super::reduce::{ArgReduce, extreme};
 use super::window::{Positions, Window};
-use super::{accumulator, map, volume};
+use super::{accumulator, guarded, map, ravel, volume};
 use crate::ir::Expr;
 use crate::te::{self, ReduceAxis, Reduction, Tensor};
 use crate::tensor::scalar::Intrin;
@@ -68,6 +69,35 @@ pub fn max_pool(name: &str, x: &Tensor, shape: &[Expr], p: &Pooling) -> Tensor {
     windows(name, x, shape, p, &te::lowest(x.dtype()), |x, axes| {
         te::max(x, axes)
     })
+}
+
+/// Where the greatest element of each window is, in row-major order of the data, as `int64`; and that element. Of equal ones the
+/// first one counts.
+pub fn max_pool_with_positions(name: &str, x: &Tensor, shape: &[Expr], p: &Pooling) -> [Tensor; 2] {
+    let past = volume(x.shape());
+    let reducer = extreme(ArgReduce::Max, past.clone());
+    let axis = |(at, &size): (usize, &i64)| te::reduce_axis(format!("k{at}"), size);
+    let axes: Vec<ReduceAxis> = p.size.iter().enumerate().map(axis).collect();
+    let results = te::compute_all(name, shape.to_vec(), |i| {
+        let (mut at, mut inside) = (vec![], vec![]);
+        for (k, window) in p.windows.iter().enumerate() {
+            let extent = &x.shape()[p.data.spatial[k]];
+            let (before, _) = window.padding;
+            let padded = window.element(&i[p.out.spatial[k]], &axes[k].expr());
+            let element = shifted(&padded, -before);
+            if window.padding != (0, 0) || p.beyond[k] > 0 {
+                inside.extend([element.ge(0), element.lt(extent)]);
+            }
+            at.push(clamped(&element, extent));
+        }
+        let (batch, channel) = (i[p.out.first].clone(), i[p.out.second].clone());
+        let index = p.data.arrange(batch, channel, at);
+        let inside = te::all(inside);
+        let position = Expr::select(inside.clone(), ravel(&index, x.shape()), past);
+        let value = guarded(inside, x.at(index), te::lowest(x.dtype()));
+        reducer.over(vec![position, value], &axes)
+    });
+    results.try_into().expect("a position and a value")
 }
 
 /// The mean of each window. A window without a single element that counts gives 0.

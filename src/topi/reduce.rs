@@ -1,7 +1,7 @@
 //! Reductions over axes.
 
 use crate::ir::Expr;
-use crate::te::{self, ReduceAxis, Reduction, Tensor};
+use crate::te::{self, CommReducer, ReduceAxis, Reduction, Tensor};
 use crate::tensor::scalar::{BinOp, Intrin};
 use crate::tensor::{DType, ScalarType};
 
@@ -140,6 +140,24 @@ pub fn arg_reduce(
     reduced: Reduced,
     dtype: DType,
 ) -> Tensor {
+    // Before the first element the position is past all: an element that equals the start is still the first one.
+    let reducer = extreme(which, count(x, axes, dtype));
+    let results = over(name, x, axes, reduced, |index, inner| {
+        let position = axes.iter().zip(inner).fold(Expr::i64(0), |at, (&axis, k)| {
+            let extent = &x.shape()[axis];
+            if at.is_zero() {
+                k.expr()
+            } else {
+                at * extent + k.expr()
+            }
+        });
+        reducer.over(vec![position.cast(dtype), x.at(index)], inner)
+    });
+    results.into_iter().next().expect("positions come first")
+}
+
+/// What finds the position and the value of an extreme element; it begins with the position `past`.
+pub(super) fn extreme(which: ArgReduce, past: Expr) -> CommReducer {
     let (op, start) = match which {
         ArgReduce::Max => (BinOp::Gt, te::lowest as fn(DType) -> Expr),
         ArgReduce::Min => (BinOp::Lt, te::highest as fn(DType) -> Expr),
@@ -163,20 +181,6 @@ pub fn arg_reduce(
             Expr::select(keep, a[1].clone(), b[1].clone()),
         ]
     };
-    // Before the first element the position is past all: an element that equals the start is still the first one.
-    let past = count(x, axes, dtype);
     let identity = move |dtypes: &[DType]| vec![past.clone(), start(dtypes[1])];
-    let reducer = te::comm_reducer(combine, identity);
-    let results = over(name, x, axes, reduced, |index, inner| {
-        let position = axes.iter().zip(inner).fold(Expr::i64(0), |at, (&axis, k)| {
-            let extent = &x.shape()[axis];
-            if at.is_zero() {
-                k.expr()
-            } else {
-                at * extent + k.expr()
-            }
-        });
-        reducer.over(vec![position.cast(dtype), x.at(index)], inner)
-    });
-    results.into_iter().next().expect("positions come first")
+    te::comm_reducer(combine, identity)
 }

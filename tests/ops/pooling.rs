@@ -214,8 +214,7 @@ fn poolings_to_a_size() {
             &[("x", &x.f32())],
             &[expected],
         )
-        .terms(30)
-        .not_on_gpus();
+        .terms(30);
     let expected = adaptive(&x, &[2, 4], greatest).f32();
     cases.case(
         "R.nn.adaptive_max_pool2d(x, output_size=[2, 4])",
@@ -241,5 +240,56 @@ fn poolings_to_a_size() {
             &[expected],
         )
         .terms(4);
+    cases.run();
+}
+
+#[test]
+fn greatest_elements_have_positions() {
+    let mut cases = Cases::default();
+    // Halves repeat, so that windows have several greatest elements: the first one counts.
+    let x = Array::random(&[2, 3, 7, 5], 5).map(|v| (v * 4.0).round() / 4.0);
+    let (size, stride, pad) = ([3usize, 2], [2usize, 1], [1usize, 1]);
+    let shape = [2, 3, 4, 6];
+    let place = |i: &[usize]| {
+        let mut best: Option<(f64, usize)> = None;
+        for (a, b) in (0..size[0]).flat_map(|a| (0..size[1]).map(move |b| (a, b))) {
+            let at = (i[2] * stride[0] + a, i[3] * stride[1] + b);
+            let (Some(h), Some(w)) = (at.0.checked_sub(pad[0]), at.1.checked_sub(pad[1])) else {
+                continue;
+            };
+            if h < 7 && w < 5 {
+                let value = x.at(&[i[0], i[1], h, w]);
+                if best.is_none_or(|(known, _)| value > known) {
+                    best = Some((value, ((i[0] * 3 + i[1]) * 7 + h) * 5 + w));
+                }
+            }
+        }
+        best.expect("every window has an element")
+    };
+    let values = Array::new(&shape, |i| place(i).0).f32();
+    let positions = Array::new(&shape, |i| place(i).1 as f64);
+    let positions: Vec<i64> = positions.data.iter().map(|&v| v as i64).collect();
+    let expected = [values, super::i64s(&shape, &positions)];
+    let call =
+        "R.nn.max_pool2d_with_positions(x, pool_size=[3, 2], strides=[2, 1], padding=[1, 1])";
+    let input = x.f32();
+    cases.case(call, &[("x", &input)], &expected);
+    let types = ["R.Tensor((\"n\", 3, \"h\", \"w\"), \"float32\")"];
+    cases.case_of(call, &types, &[("x", &input)], &expected);
+    let (nothing, nowhere) = (
+        super::f32s(&[0, 3, 7, 5], &[]),
+        super::i64s(&[0, 3, 4, 6], &[]),
+    );
+    let none = super::f32s(&[0, 3, 4, 6], &[]);
+    cases.case_of(call, &types, &[("x", &nothing)], &[none, nowhere]);
+    let line = super::i8s(&[1, 1, 4], &[1, 3, 3, -128]);
+    cases.case(
+        "R.nn.max_pool1d_with_positions(x, pool_size=[2], strides=[2])",
+        &[("x", &line)],
+        &[
+            super::i8s(&[1, 1, 2], &[3, 3]),
+            super::i64s(&[1, 1, 2], &[1, 2]),
+        ],
+    );
     cases.run();
 }

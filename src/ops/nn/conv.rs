@@ -135,38 +135,20 @@ fn operand_dims<'a>(
     c: &OpCall<'a>,
     spatial: usize,
 ) -> Result<Result<Extents<'a>, StructInfo>, InferError> {
-    rules::check_dtype(c, 0)?;
+    let dtype = c.dtype("out_dtype")?;
+    let x = match window::data_dims(c, "data_layout", spatial, dtype)? {
+        Ok(dims) => dims,
+        Err(unknown) => return Ok(Err(unknown)),
+    };
+    if dtype.is_none() {
+        rules::same_dtypes(c, [1])?;
+    }
     let (Some(data), Some(_)) = (c.tensor(0)?, c.tensor(1)?) else {
         return Ok(Err(StructInfo::Object));
     };
-    if let Some(ndim) = window::blocked(c, ["out_layout", "data_layout"])? {
-        let dtype = c.dtype("out_dtype")?.or(data.dtype);
-        return Ok(Err(tensor_like(data, ShapeInfo::Ndim(ndim), dtype)));
-    }
-    if c.dtype("out_dtype")?.is_none() {
-        rules::same_dtypes(c, [1])?;
-    }
-    let dims = (
-        rules::image_dims(c, 0, spatial)?,
-        rules::image_dims(c, 1, spatial)?,
-    );
-    Ok(match dims {
-        (Some(x), Some(w)) => Ok((x, w)),
-        _ => {
-            let dtype = c.dtype("out_dtype")?.or(data.dtype);
-            Err(tensor_like(data, ShapeInfo::Ndim(spatial + 2), dtype))
-        }
-    })
-}
-
-/// The type of the result with these extents.
-fn result(c: &OpCall<'_>, out: Vec<Expr>) -> rules::Inferred {
-    window::check_fits(c, &out)?;
-    let Some(data) = c.tensor(0)? else {
-        return Ok(StructInfo::Object);
-    };
-    let dtype = c.dtype("out_dtype")?.or(data.dtype);
-    Ok(tensor_like(data, ShapeInfo::Known(out), dtype))
+    let unknown = || tensor_like(data, ShapeInfo::Ndim(spatial + 2), dtype.or(data.dtype));
+    let w = rules::image_dims(c, 1, spatial)?;
+    Ok(w.map(|w| (x, w)).ok_or_else(unknown))
 }
 
 /// Checks that channels are so many times the groups as an integer.
@@ -194,7 +176,7 @@ fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     });
     let batch = x[conv.data.first].clone();
     let out = (conv.out).arrange(batch, filters.clone(), extents.collect());
-    result(c, out)
+    window::result(c, out, c.dtype("out_dtype")?)
 }
 
 fn conv_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
@@ -225,7 +207,7 @@ fn transpose(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     });
     let batch = x[conv.data.first].clone();
     let out = conv.out.arrange(batch, filters, extents.collect());
-    result(c, out)
+    window::result(c, out, c.dtype("out_dtype")?)
 }
 
 fn transpose_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {

@@ -2,10 +2,11 @@
 
 use super::window::{self, Rounding};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
-use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
 use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, attr};
 use crate::ops::rules::{self, tensor_like};
+use crate::tensor::DType;
 use crate::topi::pool::{self, Adaptive, Counted, Pooling};
 
 const ONES: AttrDefault = AttrDefault::Ints(&[1]);
@@ -133,7 +134,26 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         .attrs(MAX_3D)
         .infer(|c| pool(c, 3))
         .compute(|c| max_of(c, 3)),
+    with_positions("nn.max_pool1d_with_positions")
+        .attrs(MAX_1D)
+        .infer(|c| with_positions_type(c, 1))
+        .compute(|c| with_positions_of(c, 1)),
+    with_positions("nn.max_pool2d_with_positions")
+        .attrs(MAX_2D)
+        .infer(|c| with_positions_type(c, 2))
+        .compute(|c| with_positions_of(c, 2)),
+    with_positions("nn.max_pool3d_with_positions")
+        .attrs(MAX_3D)
+        .infer(|c| with_positions_type(c, 3))
+        .compute(|c| with_positions_of(c, 3)),
 ];
+
+const fn with_positions(name: &'static str) -> OpDef {
+    let doc = "the greatest element of each window, and where it is in row-major order of the data";
+    pooling(name, doc)
+        .layout(Layout::Fixed)
+        .pattern(Pattern::Opaque)
+}
 
 const fn adaptive(name: &'static str, doc: &'static str, attrs: &'static [AttrSpec]) -> OpDef {
     pooling(name, doc).attrs(attrs)
@@ -147,16 +167,9 @@ fn rounding(c: &OpCall<'_>) -> Result<Rounding, InferError> {
 }
 
 fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    rules::check_dtype(c, 0)?;
-    let Some(data) = c.tensor(0)? else {
-        return Ok(StructInfo::Object);
-    };
-    if let Some(ndim) = window::blocked(c, ["out_layout", "layout"])? {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
-    }
-    let Some(x) = rules::image_dims(c, 0, spatial)? else {
-        let unknown = ShapeInfo::Ndim(spatial + 2);
-        return Ok(tensor_like(data, unknown, data.dtype));
+    let x = match window::data_dims(c, "layout", spatial, None)? {
+        Ok(dims) => dims,
+        Err(unknown) => return Ok(unknown),
     };
     let (from, to) = window::data_layouts(c, "layout", spatial)?;
     let size = window::each(c, "pool_size", spatial, 1)?;
@@ -168,8 +181,7 @@ fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     });
     let (batch, channels) = (x[from.first].clone(), x[from.second].clone());
     let out = to.arrange(batch, channels, extents.collect());
-    window::check_fits(c, &out)?;
-    Ok(tensor_like(data, ShapeInfo::Known(out), data.dtype))
+    window::result(c, out, None)
 }
 
 fn pooling_of(c: &ComputeCall<'_>, spatial: usize) -> Result<Pooling, InferError> {
@@ -209,6 +221,22 @@ fn max_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
     Ok(vec![pool::max_pool(c.name(), c.x(0), shape, &of)])
 }
 
+fn with_positions_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
+    let values = pool(c, spatial)?;
+    let Some(info) = values.as_tensor() else {
+        return Ok(StructInfo::Object);
+    };
+    let positions = tensor_like(info, info.shape.clone(), Some(DType::I64));
+    Ok(StructInfo::Tuple(vec![values, positions]))
+}
+
+fn with_positions_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
+    let of = pooling_of(c, spatial)?;
+    let shape = c.result_shape(0);
+    let [positions, values] = pool::max_pool_with_positions(c.name(), c.x(0), shape, &of);
+    Ok(vec![values, positions])
+}
+
 fn avg_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
     let of = pooling_of(c, spatial)?;
     let counted = match c.flag("count_include_pad")? {
@@ -239,16 +267,9 @@ fn lp_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
 }
 
 fn adaptive_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    rules::check_dtype(c, 0)?;
-    let Some(data) = c.tensor(0)? else {
-        return Ok(StructInfo::Object);
-    };
-    if let Some(ndim) = window::blocked(c, ["out_layout", "layout"])? {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), data.dtype));
-    }
-    let Some(x) = rules::image_dims(c, 0, spatial)? else {
-        let unknown = ShapeInfo::Ndim(spatial + 2);
-        return Ok(tensor_like(data, unknown, data.dtype));
+    let x = match window::data_dims(c, "layout", spatial, None)? {
+        Ok(dims) => dims,
+        Err(unknown) => return Ok(unknown),
     };
     let (from, to) = window::data_layouts(c, "layout", spatial)?;
     let extents = match c.ints("output_size")? {
@@ -259,7 +280,7 @@ fn adaptive_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         }
     };
     let out = to.arrange(x[from.first].clone(), x[from.second].clone(), extents);
-    Ok(tensor_like(data, ShapeInfo::Known(out), data.dtype))
+    window::result(c, out, None)
 }
 
 fn adaptive_of(c: &ComputeCall<'_>, spatial: usize, which: Adaptive) -> Computed {

@@ -1,7 +1,9 @@
 //! What convolutions and poolings share: layouts, strides, padding, and extents of sliding windows.
 
-use crate::ir::Expr;
 use crate::ir::graph::{InferError, OpCall};
+use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::ops::rules::{self, tensor_like};
+use crate::tensor::DType;
 use crate::topi::window::{Positions, Window};
 
 /// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once.
@@ -23,10 +25,7 @@ pub(crate) fn layout(
 ///
 /// # Errors
 /// If an attribute is no layout.
-pub(crate) fn blocked(
-    c: &OpCall<'_>,
-    names: [&'static str; 2],
-) -> Result<Option<usize>, InferError> {
+fn blocked(c: &OpCall<'_>, names: [&'static str; 2]) -> Result<Option<usize>, InferError> {
     let mut texts = Vec::new();
     for name in names {
         texts.extend(c.text(name)?);
@@ -54,6 +53,51 @@ pub(crate) fn data_layouts(
         None => data.clone(),
     };
     Ok((data, out))
+}
+
+/// The extents of the data; `Err` with the type of a result in `dtype` where they are not known, or a layout has blocked axes.
+///
+/// # Errors
+/// If the data has another element type or number of dimensions than the operator takes, or an attribute is no layout.
+pub(crate) fn data_dims<'a>(
+    c: &OpCall<'a>,
+    layout: &'static str,
+    spatial: usize,
+    dtype: Option<DType>,
+) -> Result<Result<&'a [Expr], StructInfo>, InferError> {
+    rules::check_dtype(c, 0)?;
+    let Some(data) = c.tensor(0)? else {
+        return Ok(Err(StructInfo::Object));
+    };
+    let unknown = |ndim| {
+        Ok(Err(tensor_like(
+            data,
+            ShapeInfo::Ndim(ndim),
+            dtype.or(data.dtype),
+        )))
+    };
+    if let Some(ndim) = blocked(c, ["out_layout", layout])? {
+        return unknown(ndim);
+    }
+    match rules::image_dims(c, 0, spatial)? {
+        Some(dims) => Ok(Ok(dims)),
+        None => unknown(spatial + 2),
+    }
+}
+
+/// The type of a result with these extents, in `dtype` or that of the data.
+///
+/// # Errors
+/// If there are fewer than no windows along a dimension.
+pub(crate) fn result(c: &OpCall<'_>, dims: Vec<Expr>, dtype: Option<DType>) -> rules::Inferred {
+    let negative = |extent: &Expr| extent.as_int().is_some_and(|n| n < 0);
+    if dims.iter().any(negative) {
+        return Err(c.bad_operand(0, "a tensor with room for one window"));
+    }
+    Ok(match c.tensor(0)? {
+        Some(data) => tensor_like(data, ShapeInfo::Known(dims), dtype.or(data.dtype)),
+        None => StructInfo::Object,
+    })
 }
 
 /// One number for each spatial dimension; one number counts for all.
@@ -138,16 +182,4 @@ pub(crate) fn count(extent: &Expr, window: &Window, size: &Expr, rounding: Round
         },
         _ => (extent.clone() + padding - reach).floor_div(stride) + 1,
     }
-}
-
-/// Checks that the data is not smaller than one window.
-///
-/// # Errors
-/// If there are fewer than no windows along a dimension.
-pub(crate) fn check_fits(c: &OpCall<'_>, shape: &[Expr]) -> Result<(), InferError> {
-    let negative = |extent: &Expr| extent.as_int().is_some_and(|n| n < 0);
-    if shape.iter().any(negative) {
-        return Err(c.bad_operand(0, "a tensor with room for one window"));
-    }
-    Ok(())
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Compute, DTypes, FAMILIES, OpDef};
 use crate::ir::graph::{AttrDefault, AttrSpec};
+use crate::tensor::{DType, ScalarType};
 
 /// The operators as a Markdown document.
 pub fn markdown() -> String {
@@ -18,14 +19,16 @@ pub fn markdown() -> String {
         total - running
     )
     .expect(WRITES);
-    out.push_str("| element types | operators that run |\n| --- | --- |\n");
-    for (name, dtypes) in [
-        ("float", DTypes::Float),
-        ("int", DTypes::Int),
-        ("bool", DTypes::Bool),
-    ] {
-        let takes = |def: &&OpDef| computed(def) && takes(def.dtypes, dtypes);
-        writeln!(out, "| {name} | {} |", all().filter(takes).count()).expect(WRITES);
+    out.push_str("| element type | operators on the CPU | on a GPU |\n| --- | --- | --- |\n");
+    for &(name, scalar) in ELEMENTS {
+        let dtype = DType::of(scalar);
+        let takes = |def: &&OpDef| computed(def) && def.dtypes.contains(dtype);
+        let on_cpu = all().filter(takes).count();
+        let on_gpu = match ONLY_ON_CPUS.contains(&scalar) {
+            true => 0,
+            false => on_cpu,
+        };
+        writeln!(out, "| {name} | {on_cpu} | {on_gpu} |").expect(WRITES);
     }
     for family in FAMILIES {
         writeln!(out, "\n## {}\n", capitalised(family.name)).expect(WRITES);
@@ -42,24 +45,34 @@ pub fn markdown() -> String {
 
 const WRITES: &str = "a String takes all text";
 
+/// Element types by their short names.
+const ELEMENTS: &[(&str, ScalarType)] = &[
+    ("f16", ScalarType::F16),
+    ("bf16", ScalarType::BF16),
+    ("f32", ScalarType::F32),
+    ("f64", ScalarType::F64),
+    ("i8", ScalarType::I8),
+    ("i16", ScalarType::I16),
+    ("i32", ScalarType::I32),
+    ("i64", ScalarType::I64),
+    ("u8", ScalarType::U8),
+    ("u16", ScalarType::U16),
+    ("u32", ScalarType::U32),
+    ("u64", ScalarType::U64),
+    ("bool", ScalarType::Bool),
+];
+
+/// Element types that shaders do not have.
+const ONLY_ON_CPUS: &[ScalarType] = &[ScalarType::F64, ScalarType::BF16];
+
 const HEAD: &str = "# Operators
 
 Every operator that text, builders and importers may call, generated from the table in `src/ops`. Operands after `?` may be left
-out. Attributes stand with their defaults; one without a default must be given. Element types are those of the first operand:
-`float` is float16, bfloat16, float32 and float64; `int` is signed and unsigned integers of 8 to 64 bits. What the elements of a GPU
-may be, the README says.
+out. Attributes stand with their defaults; one without a default must be given. Element types are those of the first operand, by
+the first letter of their names: `f16` is float16, `u8` is uint8; `all` is every type of the table below. GPUs have no float64
+and no bfloat16. What `machine` and `host` run is done without a kernel, whatever the device.
 
 ";
-
-/// Whether an operator of types `a` takes those of `b`.
-fn takes(a: DTypes, b: DTypes) -> bool {
-    match (a, b) {
-        (DTypes::All, _) => true,
-        (DTypes::Numeric, b) => b != DTypes::Bool,
-        (DTypes::IntOrBool, b) => b != DTypes::Float,
-        (a, b) => a == b,
-    }
-}
 
 fn row(out: &mut String, def: &OpDef) {
     let schema = &def.schema;
@@ -72,13 +85,12 @@ fn row(out: &mut String, def: &OpDef) {
         operands.push("…".to_owned());
     }
     let attrs: Vec<String> = schema.attrs.iter().map(attribute).collect();
+    let taken = ELEMENTS.iter();
+    let taken = taken.filter(|(_, scalar)| def.dtypes.contains(DType::of(*scalar)));
+    let taken: Vec<&str> = taken.map(|(name, _)| *name).collect();
     let dtypes = match def.dtypes {
-        DTypes::All => "all",
-        DTypes::Numeric => "float, int",
-        DTypes::Float => "float",
-        DTypes::Int => "int",
-        DTypes::IntOrBool => "int, bool",
-        DTypes::Bool => "bool",
+        DTypes::All => "all".to_owned(),
+        _ => taken.join(" "),
     };
     let runs = match def.compute {
         Compute::Kernel(_) => "CPU, GPU",

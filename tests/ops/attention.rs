@@ -64,9 +64,7 @@ fn queries_see_keys() {
     let halves = (q.f16(), k.f16(), v.f16());
     let inputs = [("q", &halves.0), ("k", &halves.1), ("v", &halves.2)];
     let expected = attention(&q, &k, &v, &none, root, &all).f16();
-    cases
-        .case("R.nn.attention(q, k, v)", &inputs, &[expected])
-        .not_on_gpus();
+    cases.case("R.nn.attention(q, k, v)", &inputs, &[expected]);
     cases.run();
 }
 
@@ -245,5 +243,10 @@ fn pairs_of_elements_turn_with_their_position() {
     );
     let inputs = [("x", &halved.0), ("c", &halved.1), ("s", &halved.2)];
     cases.case(call, &inputs, &[part.f16()]).terms(4);
+    // No position at all.
+    let nothing = Array::random(&[0, 3, 5, 8], 1).f32();
+    let tables = [2, 3].map(|seed| Array::random(&[0, 5, 2], seed).f32());
+    let inputs = [("x", &nothing), ("c", &tables[0]), ("s", &tables[1])];
+    cases.case(call, &inputs, std::slice::from_ref(&nothing));
     cases.run();
 }

@@ -163,17 +163,14 @@ fn convolutions_of_narrow_types_lose_no_digits() {
     let expected = conv(&x, &w, &[(1, 1, 0, 0); 2], 1);
     let inputs = (x.f16(), w.f16());
     let inputs = [("x", &inputs.0), ("w", &inputs.1)];
-    cases
-        .case("R.nn.conv2d(x, w)", &inputs, &[expected.f16()])
-        .not_on_gpus();
+    cases.case("R.nn.conv2d(x, w)", &inputs, &[expected.f16()]);
     cases
         .case(
             "R.nn.conv2d(x, w, out_dtype=\"float32\")",
             &inputs,
             &[expected.f32()],
         )
-        .terms(72)
-        .not_on_gpus();
+        .terms(72);
     let bytes = |a: &Array| {
         let data: Vec<i8> = a.data.iter().map(|v| (v * 64.0) as i8).collect();
         super::tensor(&a.shape, &data)
@@ -181,13 +178,11 @@ fn convolutions_of_narrow_types_lose_no_digits() {
     let inputs = (bytes(&x), bytes(&w));
     let sums: Vec<i32> = expected.data.iter().map(|v| (v * 4096.0) as i32).collect();
     let sums = super::tensor(&expected.shape, &sums);
-    cases
-        .case(
-            "R.nn.conv2d(x, w, out_dtype=\"int32\")",
-            &[("x", &inputs.0), ("w", &inputs.1)],
-            &[sums],
-        )
-        .not_on_gpus();
+    cases.case(
+        "R.nn.conv2d(x, w, out_dtype=\"int32\")",
+        &[("x", &inputs.0), ("w", &inputs.1)],
+        &[sums],
+    );
     cases.run();
 }
 

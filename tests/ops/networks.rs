@@ -40,8 +40,7 @@ fn a_layer_with_a_symbolic_batch() {
     let call = "R.astype(R.astype(x, \"float16\"), \"float32\")";
     cases
         .case(call, &[("x", &half)], &[rounded])
-        .as_precise_as(ScalarType::F16)
-        .not_on_gpus();
+        .as_precise_as(ScalarType::F16);
     cases.run();
 }
 

@@ -155,9 +155,7 @@ fn root_mean_squares_and_local_responses() {
         .terms(7);
     let halves = (x.f16(), w.f16());
     let halves = [("x", &halves.0), ("w", &halves.1)];
-    cases
-        .case("R.nn.rms_norm(x, w, axes=[-1])", &halves, &[expected.f16()])
-        .not_on_gpus();
+    cases.case("R.nn.rms_norm(x, w, axes=[-1])", &halves, &[expected.f16()]);
     let x = Array::random(&[2, 5, 3], 3);
     let response = |size: i64| {
         Array::new(&x.shape, |i| {
@@ -174,6 +172,38 @@ fn root_mean_squares_and_local_responses() {
         cases
             .case(&text, &[("x", &x.f32())], &[response(size)])
             .terms(size as usize);
+    }
+    cases.run();
+}
+
+#[test]
+fn half_precision_and_unknown_extents() {
+    let mut cases = Cases::default();
+    let x = Array::random(&[2, 6, 3, 2], 6);
+    let (gamma, beta) = (Array::random(&[6], 7), Array::random(&[6], 8));
+    let scale = |i: &[usize]| (gamma.data[i[1]], beta.data[i[1]]);
+    let groups = |i: &[usize]| vec![i[0], i[1] / 2];
+    let instances = |i: &[usize]| i[..2].to_vec();
+    let group = "R.nn.group_norm(x, g, b, num_groups=3, channel_axis=1, axes=[2, 3])";
+    let instance = "R.nn.instance_norm(x, g, b, channel_axis=1, axes=[2, 3])";
+    let of_groups = normalized(&x, &groups, &scale);
+    let of_instances = normalized(&x, &instances, &scale);
+    let (whole, halves) = (
+        [x.f32(), gamma.f32(), beta.f32()],
+        [x.f16(), gamma.f16(), beta.f16()],
+    );
+    for (call, expected) in [(group, &of_groups), (instance, &of_instances)] {
+        let inputs: Vec<_> = ["x", "g", "b"].into_iter().zip(&halves).collect();
+        cases.case(call, &inputs, &[expected.f16()]).terms(12);
+        let inputs: Vec<_> = ["x", "g", "b"].into_iter().zip(&whole).collect();
+        let types = [
+            "R.Tensor((\"n\", 6, \"h\", \"w\"), \"float32\")",
+            "R.Tensor((6,), \"float32\")",
+            "R.Tensor((6,), \"float32\")",
+        ];
+        cases
+            .case_of(call, &types, &inputs, &[expected.f32()])
+            .terms(12);
     }
     cases.run();
 }

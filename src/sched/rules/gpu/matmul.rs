@@ -73,9 +73,13 @@ pub(super) fn apply(
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitLoops::Drop, InsertAt::Latest)?;
-    for operand in [&matmul.a, &matmul.b] {
+    let sides = [
+        (&matmul.a, tile.ty * tile.tm),
+        (&matmul.b, tile.tx * tile.tn),
+    ];
+    for (operand, rows) in sides {
         if tile.shared {
-            load_shared(sch, block, operand, &l, tile)?;
+            load_shared(sch, block, operand, &l, tile, rows)?;
         }
         load_local(sch, block, operand, &matmul, &l)?;
     }
@@ -153,17 +157,19 @@ fn parts<const N: usize>(
     <[LoopId; N]>::try_from(loops).map_err(|_| DeclineReason::Pattern("a split of other length"))
 }
 
-/// The threads of a workgroup copy what a step reads of an operand, neighbours to neighbours.
+/// The threads of a workgroup copy what a step reads of so many rows of an operand, neighbours to neighbours.
 fn load_shared(
     sch: &mut Schedule,
     block: BlockId,
     operand: &Operand,
     l: &Loops,
     tile: Tile,
+    rows: i64,
 ) -> Result<(), DeclineReason> {
     let copy = sch.cache_read(block, operand.read_index, "shared", &[block])?;
     sch.compute_at(copy, l.ko, UnitLoops::Drop, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, l.ko)?;
+    no_gaps(sch, &inner, rows * tile.bk)?;
     let fused = fuse_loops(sch, &inner)?;
     let elements = sch.func().loops[fused].extent.as_int();
     let threads = tile.ty * tile.tx;
@@ -187,6 +193,18 @@ fn load_shared(
     Ok(())
 }
 
+/// Refuses a copy of many more elements than the update reads of it: those of a tile may be far apart, as columns of a matrix
+/// in a flat array are, and the copy is of all that lies between.
+fn no_gaps(sch: &Schedule, copy: &[LoopId], read: i64) -> Result<(), DeclineReason> {
+    let extents = copy.iter().map(|&l| sch.func().loops[l].extent.as_int());
+    match extents.product::<Option<i64>>() {
+        Some(copied) if copied <= 2 * read => Ok(()),
+        _ => Err(DeclineReason::Pattern(
+            "the operands of a tile are far apart",
+        )),
+    }
+}
+
 /// Each thread loads what it needs into registers, in vectors along the axis that is contiguous.
 fn load_local(
     sch: &mut Schedule,
@@ -196,10 +214,18 @@ fn load_local(
     l: &Loops,
 ) -> Result<(), DeclineReason> {
     let along_k = operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let extent = |l: LoopId| sch.func().loops[l].extent.as_int().unwrap_or(1);
+    let steps = extent(l.ki);
+    let side = extent(if operand.read_index == matmul.a.read_index {
+        l.mi
+    } else {
+        l.ni
+    });
     let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
     let at = if along_k { l.kr } else { l.ki };
     sch.compute_at(copy, at, UnitLoops::Drop, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;
+    no_gaps(sch, &inner, side * if along_k { steps } else { 1 })?;
     tile_loops(sch, &inner)
 }
 

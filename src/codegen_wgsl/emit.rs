@@ -1,5 +1,6 @@
 //! The module around the body: directives, bindings, scalars, the entry point.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -55,6 +56,8 @@ pub(super) struct Emitter<'a> {
     /// Functions that the body calls.
     pub(super) helpers: Helpers,
     folded: bool,
+    /// Whether the text mentions `f16`.
+    half: Cell<bool>,
     entry: String,
     out: String,
     indent: usize,
@@ -88,6 +91,7 @@ impl<'a> Emitter<'a> {
             namer,
             helpers: Helpers::default(),
             folded,
+            half: Cell::new(false),
             entry,
             out: String::new(),
             indent: 0,
@@ -155,7 +159,7 @@ impl<'a> Emitter<'a> {
             ScalarType::Bool => "bool",
             ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => "i32",
             ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => "u32",
-            ScalarType::F16 => "f16",
+            ScalarType::F16 => self.half(),
             ScalarType::F32 => "f32",
             ScalarType::I64 | ScalarType::U64 | ScalarType::BF16 | ScalarType::F64 => {
                 return Err(self.unsupported("a value", ty.scalar));
@@ -169,6 +173,12 @@ impl<'a> Emitter<'a> {
                 lanes,
             }),
         }
+    }
+
+    /// The name of the 16-bit float type, which the module enables if this is called.
+    pub(super) fn half(&self) -> &'static str {
+        self.half.set(true);
+        "f16"
     }
 
     /// The type of what an array is declared with: elements, vectors of them, or words.
@@ -276,12 +286,6 @@ impl<'a> Emitter<'a> {
     fn module(&mut self, passing: ScalarPassing) -> Result<String, WgslError> {
         let kernel = self.kernel;
         let mut text = String::new();
-        let half = |ty: ScalarType| ty == ScalarType::F16;
-        if kernel.arrays.iter().any(|(_, a)| half(a.dtype))
-            || kernel.vars.iter().any(|(_, v)| half(v.ty.scalar))
-        {
-            text.push_str("enable f16;\n\n");
-        }
         for comment in kernel.comment.lines() {
             let _ = writeln!(text, "// {comment}");
         }
@@ -319,6 +323,9 @@ impl<'a> Emitter<'a> {
         }
         text.push('\n');
         text.push_str(&self.helpers.text());
+        if self.half.get() {
+            text.insert_str(0, "enable f16;\n\n");
+        }
         Ok(text)
     }
 

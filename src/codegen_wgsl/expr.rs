@@ -90,12 +90,14 @@ impl Emitter<'_> {
                     text + ".0f"
                 }))
             }
-            ScalarType::F16 if value.is_finite() => Ok(Text::primary(format!("f16({value:?})"))),
+            ScalarType::F16 if value.is_finite() => {
+                Ok(Text::primary(format!("{}({value:?})", self.half())))
+            }
             ScalarType::F32 | ScalarType::F16 => {
                 let bits = Text::fixed(format!("{:#x}u", (value as f32).to_bits()));
                 let float = self.helper(Helper::F32FromBits, &[bits]);
                 Ok(if ty == ScalarType::F16 {
-                    Text::call("f16", &[float])
+                    Text::call(self.half(), &[float])
                 } else {
                     float
                 })

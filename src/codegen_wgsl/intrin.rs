@@ -130,7 +130,7 @@ impl Emitter<'_> {
         self.per_lane(ty, args, |emitter, args| {
             if half {
                 let args: Vec<_> = args.iter().map(|a| Text::call("f32", &[a])).collect();
-                Text::call("f16", &[emitter.helper(helper, &args)])
+                Text::call(emitter.half(), &[emitter.helper(helper, &args)])
             } else {
                 emitter.helper(helper, args)
             }

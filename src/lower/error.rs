@@ -196,7 +196,7 @@ pub enum LowerProblem {
         /// Its type.
         dtype: DType,
     },
-    /// Computation with `float64` or `bfloat16` values on a GPU.
+    /// Computation with `float64` or `bfloat16` values on a GPU, or with `float16` on one without it.
     #[error(
         "{what} has type {dtype}, which the GPU does not compute with; use float32 there, or run it on the CPU"
     )]

@@ -270,7 +270,7 @@ fn kernel(
         }
     }
     used.sort_by_key(|buffer, _| refs.get(buffer).map(ref_order));
-    let mut emit = Emit::new(dims, gpu.is_some(), Prover::new(known_dims(dims)));
+    let mut emit = Emit::new(dims, gpu, Prover::new(known_dims(dims)));
     let mut bytes = HostExpr::Const(0);
     for (buffer, (read, write)) in &used {
         let access = match (read, write) {

@@ -16,10 +16,15 @@ impl Emit<'_> {
     /// The type of values, if the target computes with it.
     pub(super) fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
         let ty = e.dtype().scalar;
-        if self.gpu && matches!(ty, ScalarType::F64 | ScalarType::BF16) {
+        let lacking = match ty {
+            ScalarType::F64 | ScalarType::BF16 => self.gpu,
+            ScalarType::F16 => !self.half,
+            _ => false,
+        };
+        if lacking {
             let mut source = None;
-            e.walk(&mut |e| {
-                if let ExprKind::Load(buffer, _) = e.kind()
+            e.walk(&mut |part| {
+                if let ExprKind::Load(buffer, _) = part.kind()
                     && buffer.dtype() == e.dtype()
                 {
                     source.get_or_insert_with(|| format!("buffer `{}`", buffer.name()));

@@ -14,7 +14,8 @@ use super::prove::Prover;
 use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
-    self, Access, Array, ArrayId, BufferRef, ForKind, HostExpr, Space, Stmt, Ty, VarId, VarInfo,
+    self, Access, Array, ArrayId, BufferRef, ForKind, GpuTarget, HostExpr, Space, Stmt, Ty, VarId,
+    VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
@@ -26,6 +27,8 @@ const MOST_COPIES: usize = 1 << 18;
 pub(super) struct Emit<'a> {
     dims: &'a Dims,
     gpu: bool,
+    /// Whether the target computes with `float16`.
+    half: bool,
     /// Type of all index arithmetic.
     index: ScalarType,
     pub(super) arrays: Arena<ArrayId, Array>,
@@ -48,11 +51,12 @@ pub(super) struct Emit<'a> {
 }
 
 impl<'a> Emit<'a> {
-    pub(super) fn new(dims: &'a Dims, gpu: bool, prover: Prover) -> Self {
+    pub(super) fn new(dims: &'a Dims, gpu: Option<&GpuTarget>, prover: Prover) -> Self {
         Self {
             dims,
-            gpu,
-            index: if gpu {
+            gpu: gpu.is_some(),
+            half: gpu.is_none_or(|gpu| gpu.f16),
+            index: if gpu.is_some() {
                 ScalarType::I32
             } else {
                 ScalarType::I64

@@ -1,15 +1,20 @@
 //! What a GPU cannot compute with is refused by an error that names the buffer and says what to do.
 
-use weftile::kernel::{GpuTarget, Target};
+use weftile::kernel::{GpuTarget, LoweredFunc, Target};
 use weftile::lower::LowerError;
-use weftile::{lower, sched, script};
+use weftile::{codegen_wgsl, lower, sched, script};
 
 /// `Y = value` for each element of `A`, of these types.
-fn lowered(
+fn lowered(input: &str, output: &str, value: &str) -> Result<LoweredFunc, LowerError> {
+    lowered_for(&GpuTarget::default(), input, output, value)
+}
+
+fn lowered_for(
+    gpu: &GpuTarget,
     input: &str,
     output: &str,
     value: &str,
-) -> Result<weftile::kernel::LoweredFunc, LowerError> {
+) -> Result<LoweredFunc, LowerError> {
     let text = format!(
         r#"
 @T.prim_func
@@ -21,7 +26,7 @@ def f(A: T.Buffer((64,), "{input}"), Y: T.Buffer((64,), "{output}")):
 "#
     );
     let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}"));
-    let target = Target::Gpu(GpuTarget::default());
+    let target = Target::Gpu(gpu.clone());
     let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &target);
     lower::lower(scheduled.schedule.func(), &target)
 }
@@ -32,6 +37,22 @@ fn values_of_float64() {
     let expected = "`f`: buffer `A` has type float64, which the GPU does not compute with; \
                     use float32 there, or run it on the CPU";
     assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
+fn values_of_float16() {
+    let value = "T.Cast(\"float32\", T.Cast(\"float16\", A[vi]))";
+    let refused = lowered("float32", "float32", value).expect_err("no such type");
+    let expected = "`f`: `T.Cast(\"float16\", A[vi])` has type float16, which the GPU does not compute \
+                    with; use float32 there, or run it on the CPU";
+    assert_eq!(refused.to_string(), expected);
+    let with_half = GpuTarget {
+        f16: true,
+        ..GpuTarget::default()
+    };
+    let kernels = lowered_for(&with_half, "float32", "float32", value).expect("lowers");
+    let shader = codegen_wgsl::emit(&kernels.kernels[0], &with_half).expect("emits");
+    codegen_wgsl::validate(&shader).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]

@@ -36,7 +36,7 @@ use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Alignment of entries in the file, in bytes.
 const ALIGN: u16 = 64;

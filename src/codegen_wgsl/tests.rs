@@ -42,6 +42,7 @@ fn kernel(
         launch: Some(Launch {
             grid,
             block: [8, 1, 1],
+            times: HostExpr::Const(1),
         }),
         body: vec![],
         in_bounds: true,

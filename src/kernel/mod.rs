@@ -151,6 +151,9 @@ pub struct Launch {
     pub grid: [HostExpr; 3],
     /// Threads of a workgroup in x, y, z.
     pub block: [u32; 3],
+    /// How many times the grid is dispatched, one after the other. Scalars of the kernel may count dispatches, from 0: that
+    /// number is the dim behind those of the function.
+    pub times: HostExpr,
 }
 
 /// One kernel: on the GPU one dispatch, on the CPU one native function.

@@ -152,6 +152,9 @@ impl Printer<'_> {
                 grid.join(", "),
                 launch.block
             ));
+            if launch.times != HostExpr::Const(1) {
+                line(format!("runs {}", self.host(&launch.times)));
+            }
         }
         for (var, value) in &kernel.scalars {
             let ty = kernel.vars[*var].ty;

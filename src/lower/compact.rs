@@ -18,6 +18,13 @@ use crate::tensor::scalar::BinOp;
 /// Most elements of an array of one thread.
 const MAX_LOCAL: i64 = 16 << 10;
 
+/// An array of a thread or workgroup.
+pub(super) struct Private {
+    pub(super) buffer: Buffer,
+    /// Loops around all its uses in each of whose iterations it is a new array.
+    pub(super) loops: Vec<Var>,
+}
+
 /// One load or store: the loops around it, and what it touches.
 struct Access {
     loops: Vec<(Var, Expr, Expr, LoopKind)>,
@@ -36,18 +43,22 @@ struct Around {
     seen: usize,
 }
 
-/// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones with their homes.
+/// Shrinks the arrays of threads and workgroups in a nest to what is touched, and gives the new ones.
 /// `Err` of the inner kind names a buffer that must stay in device memory: what it is to hold is not known, or, where one thread
 /// runs everything, of no constant size.
 pub(super) fn compact(
     nest: &mut Nest,
     homes: &Homes,
     analyzer: &Analyzer,
-) -> Result<Result<Vec<(Buffer, Home)>, Buffer>, LowerError> {
+) -> Result<Result<Vec<Private>, Buffer>, LowerError> {
     let mut accesses: IndexMap<Buffer, Vec<Access>> = IndexMap::new();
     collect(&nest.body, homes, &mut Around::default(), &mut accesses);
     let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
-    let mut arrays = nest.added.clone();
+    let kept = |(buffer, _): &(Buffer, Home)| Private {
+        buffer: buffer.clone(),
+        loops: vec![],
+    };
+    let mut arrays: Vec<Private> = nest.added.iter().map(kept).collect();
     let mut moved = Moved::new();
     for (buffer, accesses) in &accesses {
         if added.contains(buffer) {
@@ -55,7 +66,7 @@ pub(super) fn compact(
         }
         let home = homes.of(buffer);
         let inferred = homes.inferred.contains(buffer);
-        let Some(boxes) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
+        let Some((boxes, fixed)) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
             if inferred || nest.axes.is_empty() {
                 return Ok(Err(buffer.clone()));
             }
@@ -77,7 +88,11 @@ pub(super) fn compact(
             Scope::Local
         };
         let new = Buffer::with_scope(buffer.name(), shape, buffer.dtype(), scope);
-        arrays.push((new.clone(), home));
+        let loops = accesses[0].loops[..fixed].iter();
+        arrays.push(Private {
+            buffer: new.clone(),
+            loops: loops.map(|(var, ..)| var.clone()).collect(),
+        });
         let bases = boxes.into_iter().map(|(base, _)| base).collect();
         moved.insert(buffer.clone(), (new, bases));
     }
@@ -170,7 +185,7 @@ struct Site<'a> {
 }
 
 /// For each dimension the first index and the number of indices that a buffer needs. The array lives in the innermost of the
-/// loops around all accesses whose iterations read nothing that another iteration wrote.
+/// loops around all accesses whose iterations read nothing that another iteration wrote; the number of these loops is given, too.
 fn touched(
     nest: &Nest,
     buffer: &Buffer,
@@ -178,7 +193,7 @@ fn touched(
     accesses: &[Access],
     inferred: bool,
     analyzer: &Analyzer,
-) -> Option<Vec<(Expr, i64)>> {
+) -> Option<(Vec<(Expr, i64)>, usize)> {
     let first = &accesses[0].loops;
     let around_all = (0..first.len())
         .take_while(|&i| {
@@ -208,7 +223,7 @@ fn touched(
     };
     let mut sites = (0..=around_all).rev().map(site);
     let site = sites.find(|site| site.fixed == 0 || !site.carries_values())?;
-    site.boxes(inferred)
+    Some((site.boxes(inferred)?, site.fixed))
 }
 
 impl Site<'_> {

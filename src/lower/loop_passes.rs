@@ -1,13 +1,14 @@
 //! The limit on passes through loops. lavapipe counts the passes of a thread through all of its loops together, and past a
 //! limit ends every loop after its first pass, without an error: sums would silently be too small. So for a device with a
 //! limit the passes of each kernel are bounded from above, in terms of the dims; loops that could pass the limit are
-//! shortened by writing out several iterations in each pass; and the bound is checked, here if it is a constant, else before
-//! each launch.
+//! shortened by writing out several iterations in each pass; what is still too long is launched several times (`relaunch`); and
+//! the bound is checked, here if it is a constant, else before each launch.
 
 use std::collections::HashMap;
 
 use super::cost::{product, sum};
 use super::ranges::Ranges;
+use super::relaunch::MOST_LAUNCHES;
 use super::{LowerError, LowerProblem};
 use crate::kernel::{Expr, ForKind, HostExpr, Kernel, Launch, Requirement, Stmt, VarId, VarInfo};
 use crate::support::Arena;
@@ -57,6 +58,17 @@ pub(super) fn require(
     let Some(launch) = &kernel.launch else {
         return Ok(());
     };
+    if launch.times != HostExpr::Const(1) {
+        requires.push(Requirement {
+            value: launch.times.clone(),
+            limit: MOST_LAUNCHES,
+            what: format!(
+                "the number of launches of kernel `{}`, whose loops are long for this software adapter",
+                kernel.name
+            ),
+        });
+        return Ok(());
+    }
     let passes = Ranges::new(&kernel.scalars, launch).passes(&kernel.body);
     let passes = passes.ok_or_else(|| LowerProblem::UnboundedLoop {
         kernel: kernel.name.clone(),
@@ -87,7 +99,7 @@ pub(super) fn require(
 impl Ranges<'_> {
     /// A bound of the passes through loops, the last test of each loop counted; nothing if there is none. Both sides of a
     /// branch count, since vectors of threads go through both.
-    fn passes(&mut self, body: &[Stmt]) -> Option<HostExpr> {
+    pub(super) fn passes(&mut self, body: &[Stmt]) -> Option<HostExpr> {
         let mut total = HostExpr::Const(0);
         for stmt in body {
             let more = match stmt {

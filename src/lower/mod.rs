@@ -32,6 +32,7 @@ mod partition;
 mod poly;
 mod prove;
 mod ranges;
+mod relaunch;
 mod speculate;
 mod storage;
 mod tail;
@@ -54,10 +55,11 @@ use crate::ir::{
 };
 use crate::kernel::{
     Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS,
-    PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo,
+    PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo, VarId,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
+use compact::Private;
 use emit::Emit;
 use host::Dims;
 use nest::{Nest, Unblock};
@@ -126,7 +128,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
 struct Ready {
     nest: Nest,
     flops: HostExpr,
-    arrays: Vec<(Buffer, Home)>,
+    arrays: Vec<Private>,
     places: Vec<Place>,
     blocks: Vec<String>,
 }
@@ -297,14 +299,16 @@ fn kernel(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for ready in &group {
-        for (buffer, _) in &ready.arrays {
-            emit.private(buffer)?;
+        for array in &ready.arrays {
+            emit.private(&array.buffer)?;
         }
         body.extend(emit.nest(&ready.nest)?);
         flops = HostExpr::binary(BinOp::Add, flops, ready.flops.clone());
         comment.extend(ready.blocks.iter().cloned());
     }
     emit.set_widths();
+    let arrays = group.iter().flat_map(|ready| &ready.arrays);
+    let fresh: Vec<Vec<VarId>> = arrays.map(|array| emit.loops(&array.loops)).collect();
     let launch = match gpu {
         Some(gpu) => Some(launch(dims, &group[0].nest, gpu)?),
         None => None,
@@ -333,7 +337,12 @@ fn kernel(
         if let Some(limit) = gpu.max_loop_passes {
             body = loop_passes::shorten(&mut kernel.vars, &kernel.scalars, launch, body, limit);
         }
-        kernel.body = barrier::insert_barriers(&kernel.arrays, body)?;
+        kernel.body = body;
+        if let Some(limit) = gpu.max_loop_passes {
+            let may_split = |var| fresh.iter().all(|loops| loops.contains(&var));
+            relaunch::relaunch(&mut kernel, dims.vars().count(), limit, may_split);
+        }
+        kernel.body = barrier::insert_barriers(&kernel.arrays, std::mem::take(&mut kernel.body))?;
     }
     Ok(kernel)
 }
@@ -349,6 +358,7 @@ fn launch(dims: &Dims, nest: &Nest, gpu: &GpuTarget) -> Result<Launch, LowerErro
     let mut launch = Launch {
         grid: [const { HostExpr::Const(1) }; 3],
         block: [1; 3],
+        times: HostExpr::Const(1),
     };
     for (axis, known) in &nest.axes {
         let not_host = || LowerProblem::NotHost {

@@ -19,13 +19,20 @@ const PLANS: usize = 8;
 /// What one kernel of a launch gets.
 #[derive(Debug)]
 pub(super) struct KernelPlan {
-    /// Values of its scalars.
-    pub(super) scalars: Vec<i64>,
+    /// Runs of the kernel, one after the other: more than one only where a device ends long loops.
+    pub(super) runs: Vec<RunPlan>,
     /// Workgroups; empty dimensions stay 0.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for shaders"))]
     pub(super) grid: [i64; 3],
     pub(super) flops: i64,
     pub(super) bytes: i64,
+}
+
+/// What one run of a kernel gets.
+#[derive(Debug)]
+pub(super) struct RunPlan {
+    /// Values of its scalars.
+    pub(super) scalars: Vec<i64>,
     /// The scalars in a buffer, if the shader takes them so; made with the plan.
     #[cfg(feature = "gpu")]
     pub(super) uniform: Option<std::sync::Arc<DeviceBuffer>>,
@@ -212,7 +219,11 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn eval(&self, expr: &HostExpr) -> Result<i64, VmError> {
-        expr.eval(self.dims).map_err(|source| VmError::Eval {
+        self.eval_with(self.dims, expr)
+    }
+
+    fn eval_with(&self, dims: &[i64], expr: &HostExpr) -> Result<i64, VmError> {
+        expr.eval(dims).map_err(|source| VmError::Eval {
             func: self.func.name.clone(),
             source,
         })
@@ -253,9 +264,14 @@ impl Planner<'_> {
         })
     }
 
-    /// A scalar of a kernel, which must fit its type.
-    fn scalar(&self, kernel: &Kernel, (var, e): &(VarId, HostExpr)) -> Result<i64, VmError> {
-        let value = self.eval(e)?;
+    /// A scalar of a kernel, which must fit its type. The dims end with the number of the run.
+    fn scalar(
+        &self,
+        dims: &[i64],
+        kernel: &Kernel,
+        (var, e): &(VarId, HostExpr),
+    ) -> Result<i64, VmError> {
+        let value = self.eval_with(dims, e)?;
         let info = &kernel.vars[*var];
         match info.ty.scalar.int_range() {
             Some((least, most)) if !(least..=most).contains(&value) => Err(VmError::OutOfRange {
@@ -271,26 +287,35 @@ impl Planner<'_> {
 
     fn kernels(&self) -> Result<Vec<KernelPlan>, VmError> {
         let plan = |kernel: &Kernel| {
-            let scalars = kernel
-                .scalars
-                .iter()
-                .map(|scalar| self.scalar(kernel, scalar));
             let mut grid = [1; 3];
+            let mut times = 1;
             if let Some(launch) = &kernel.launch {
                 for (value, expr) in grid.iter_mut().zip(&launch.grid) {
                     *value = self.eval_exact(expr)?.max(0);
                 }
+                times = self.eval_exact(&launch.times)?;
             }
             Ok(KernelPlan {
-                scalars: scalars.collect::<Result<_, _>>()?,
+                runs: (0..times)
+                    .map(|run| self.run(kernel, run))
+                    .collect::<Result<_, _>>()?,
                 grid,
                 flops: self.eval(&kernel.flops)?,
                 bytes: self.eval(&kernel.bytes)?,
-                #[cfg(feature = "gpu")]
-                uniform: None,
             })
         };
         self.func.kernels.iter().map(plan).collect()
+    }
+
+    fn run(&self, kernel: &Kernel, run: i64) -> Result<RunPlan, VmError> {
+        let dims: Vec<i64> = self.dims.iter().copied().chain([run]).collect();
+        let scalars = kernel.scalars.iter();
+        let scalars = scalars.map(|scalar| self.scalar(&dims, kernel, scalar));
+        Ok(RunPlan {
+            scalars: scalars.collect::<Result<_, _>>()?,
+            #[cfg(feature = "gpu")]
+            uniform: None,
+        })
     }
 
     fn temps(&self) -> Result<Vec<usize>, VmError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::VmError;
-use super::launch::{Args, KernelPlan, Plan, Site};
+use super::launch::{Args, KernelPlan, Plan, RunPlan, Site};
 use crate::artifact::{Executable, KernelFunc};
 use crate::kernel::{
     Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, ScalarPassing, Shader, folded_grid,
@@ -146,20 +146,24 @@ impl GpuBackend {
                 .into());
             };
             let bound = bound(kernel, plan, &self.temps, args, func, &self.gpu)?;
-            let mut immediates = [0; 128];
-            let immediates = match kernel.passing {
-                ScalarPassing::Immediates => write_scalars(kernel, planned, &mut immediates),
-                ScalarPassing::None | ScalarPassing::Uniform { .. } => &[],
-            };
-            self.commands.dispatch(&Dispatch {
-                pipeline: &kernel.pipeline,
-                buffers: &bound,
-                uniform: planned.uniform.as_deref(),
-                immediates,
-                grid,
-                flops: planned.flops as f64,
-                bytes: planned.bytes as f64,
-            })?;
+            for run in &planned.runs {
+                let mut immediates = [0; 128];
+                let immediates = match kernel.passing {
+                    ScalarPassing::Immediates => {
+                        write_scalars(kernel, planned.grid, run, &mut immediates)
+                    }
+                    ScalarPassing::None | ScalarPassing::Uniform { .. } => &[],
+                };
+                self.commands.dispatch(&Dispatch {
+                    pipeline: &kernel.pipeline,
+                    buffers: &bound,
+                    uniform: run.uniform.as_deref(),
+                    immediates,
+                    grid,
+                    flops: planned.flops as f64 / planned.runs.len() as f64,
+                    bytes: planned.bytes as f64 / planned.runs.len() as f64,
+                })?;
+            }
         }
         Ok(())
     }
@@ -194,9 +198,11 @@ impl GpuBackend {
         }
         for (kernel, planned) in self.funcs[index].iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
-                let mut bytes = vec![0; 4 * (planned.scalars.len() + 3)];
-                let bytes = write_scalars(kernel, planned, &mut bytes);
-                planned.uniform = Some(self.gpu.uniform(bytes)?);
+                for run in &mut planned.runs {
+                    let mut bytes = vec![0; 4 * (run.scalars.len() + 3)];
+                    let bytes = write_scalars(kernel, planned.grid, run, &mut bytes);
+                    run.uniform = Some(self.gpu.uniform(bytes)?);
+                }
             }
         }
         Ok(())
@@ -247,13 +253,18 @@ fn dispatch_grid(kernel: &GpuKernel, plan: &KernelPlan, max: u32) -> Option<[u32
 }
 
 /// The scalars as the shader reads them, four bytes each; the part of `out` that they take.
-fn write_scalars<'o>(kernel: &GpuKernel, plan: &KernelPlan, out: &'o mut [u8]) -> &'o [u8] {
+fn write_scalars<'o>(
+    kernel: &GpuKernel,
+    grid: [i64; 3],
+    run: &RunPlan,
+    out: &'o mut [u8],
+) -> &'o [u8] {
     let mut words = 0;
     let mut put = |word: [u8; 4]| {
         out[4 * words..][..4].copy_from_slice(&word);
         words += 1;
     };
-    for (value, ty) in plan.scalars.iter().zip(&kernel.scalar_types) {
+    for (value, ty) in run.scalars.iter().zip(&kernel.scalar_types) {
         put(match ty {
             ScalarType::F32 => (*value as f32).to_ne_bytes(),
             ScalarType::U32 => (*value as u32).to_ne_bytes(),
@@ -261,9 +272,7 @@ fn write_scalars<'o>(kernel: &GpuKernel, plan: &KernelPlan, out: &'o mut [u8]) -
         });
     }
     if kernel.folded {
-        plan.grid
-            .iter()
-            .for_each(|n| put((*n as u32).to_ne_bytes()));
+        grid.iter().for_each(|n| put((*n as u32).to_ne_bytes()));
     }
     &out[..4 * words]
 }

@@ -182,12 +182,14 @@ impl Backend {
             Self::Cpu(cpu) => cpu.take_times(),
             Self::Host => vec![],
         };
+        let mut times = times.into_iter();
         let entry = |(index, kernel): (usize, &crate::kernel::Kernel)| {
             let plan = &plan.kernels[index];
+            let runs = times.by_ref().take(plan.runs.len());
             ProfileEntry {
                 name: kernel.name.clone(),
                 kind: ProfileKind::Kernel,
-                seconds: times.get(index).copied().unwrap_or(0.0),
+                seconds: runs.sum(),
                 bytes: plan.bytes.max(0) as u64,
                 flops: plan.flops.max(0) as u64,
                 ..whole.clone()

@@ -37,7 +37,10 @@ pub(super) fn verify_lowered(func: &LoweredFunc) -> Result<(), String> {
         return Err(format!("dim {dim} of {len}"));
     }
     for kernel in &func.kernels {
-        kernel.scalars.iter().map(|(_, e)| e).try_for_each(check)?;
+        // Scalars of a shader may count its runs.
+        let known = len + usize::from(kernel.launch.is_some());
+        let mut scalars = kernel.scalars.iter().map(|(_, e)| e);
+        scalars.try_for_each(|e| verify_dims(e, known))?;
         kernel
             .arrays
             .iter()
@@ -46,7 +49,7 @@ pub(super) fn verify_lowered(func: &LoweredFunc) -> Result<(), String> {
         kernel
             .launch
             .iter()
-            .flat_map(|l| &l.grid)
+            .flat_map(|l| l.grid.iter().chain([&l.times]))
             .try_for_each(check)?;
         check(&kernel.flops)?;
         check(&kernel.bytes)?;

@@ -76,6 +76,15 @@ impl<'a> Emit<'a> {
         }
     }
 
+    /// The variables of loops in the kernel.
+    pub(super) fn loops(&self, vars: &[Var]) -> Vec<VarId> {
+        let loops = vars.iter().filter_map(|var| match self.var_of.get(var)? {
+            kernel::Expr::Var(id) => Some(*id),
+            _ => None,
+        });
+        loops.collect()
+    }
+
     fn error_dtype(what: &str, dtype: crate::tensor::DType) -> LowerError {
         let what = what.to_owned();
         LowerProblem::DType { what, dtype }.into()

@@ -70,14 +70,17 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
             } else {
                 [grid[0] as u32, grid[1] as u32, grid[2] as u32]
             };
-            let mut scalars: Vec<u8> = kernel
-                .scalars
-                .iter()
-                .flat_map(|(_, e)| (e.eval(&dims).expect("evaluates") as i32).to_le_bytes())
-                .collect();
-            if wgsl.folded {
-                scalars.extend(grid.iter().flat_map(|d| (*d as u32).to_le_bytes()));
-            }
+            let scalars_of = |run: i64| -> Vec<u8> {
+                let dims: Vec<i64> = dims.iter().copied().chain([run]).collect();
+                let scalars = kernel.scalars.iter();
+                let mut scalars: Vec<u8> = scalars
+                    .flat_map(|(_, e)| (e.eval(&dims).expect("evaluates") as i32).to_le_bytes())
+                    .collect();
+                if wgsl.folded {
+                    scalars.extend(grid.iter().flat_map(|d| (*d as u32).to_le_bytes()));
+                }
+                scalars
+            };
             let access: Vec<Access> = kernel.bindings().map(|b| b.3).collect();
             let uniform = match wgsl.passing {
                 ScalarPassing::Uniform { binding } => Some(binding),
@@ -90,7 +93,7 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     entry: &wgsl.entry,
                     access: &access,
                     uniform,
-                    immediate_bytes: scalars.len() as u32,
+                    immediate_bytes: scalars_of(0).len() as u32,
                     proof: kernel.proof(),
                 })
                 .expect("compiles");
@@ -101,17 +104,19 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     BufferRef::Temp(i) => (&*temps[i], temps[i].size()),
                 })
                 .collect();
-            commands
-                .dispatch(&Dispatch {
-                    pipeline: &pipeline,
-                    buffers: &buffers,
-                    uniform: None,
-                    immediates: &scalars,
-                    grid: dispatched,
-                    flops: 0.0,
-                    bytes: 0.0,
-                })
-                .expect("dispatches");
+            for run in 0..launch.times.eval(&dims).expect("evaluates") {
+                commands
+                    .dispatch(&Dispatch {
+                        pipeline: &pipeline,
+                        buffers: &buffers,
+                        uniform: None,
+                        immediates: &scalars_of(run),
+                        grid: dispatched,
+                        flops: 0.0,
+                        bytes: 0.0,
+                    })
+                    .expect("dispatches");
+            }
         }
         commands.submit().expect("submits");
         gpu.wait().expect("waits");

@@ -3,7 +3,7 @@
 use weftile::kernel::{GpuClass, GpuTarget, Proof, Target};
 use weftile::lower::{LowerError, LowerProblem};
 use weftile::tensor::Tensor;
-use weftile::{lower, sched, script};
+use weftile::{interp, lower, sched, script};
 
 use super::cases::gpu;
 use super::launch::launch;
@@ -132,6 +132,59 @@ def f(A: T.Buffer((2, 400, INNER), "float32"), Y: T.Buffer((2,), "float32")):
     assert!(lowered(&nested(100)).is_ok());
     let problem = *lowered(&nested(40_000)).expect_err("is refused").problem;
     assert!(matches!(problem, LowerProblem::LongLoops { .. }));
+}
+
+/// `Y` is summed in place, one row of `A` after the other: no iteration of any loop may run beside another.
+const IN_ORDER: &str = r#"
+@T.prim_func
+def f(A: T.Buffer((ROWS, 50, 40), "float32"), Y: T.Buffer((40,), "float32")):
+    for r, i in T.grid(ROWS, 50):
+        for j in range(40):
+            with T.block("Y"):
+                vr = T.axis.opaque(ROWS, r)
+                vi = T.axis.opaque(50, i)
+                vj = T.axis.opaque(40, j)
+                if A[vr, vi, vj] > Y[(vj + 1) % 40]:
+                    Y[vj] = Y[vj] + A[vr, vi, vj]
+"#;
+
+#[test]
+fn loops_of_one_thread_are_spread_over_launches() {
+    let Some(gpu) = gpu() else { return };
+    for rows in [3_i64, 40, 701] {
+        for symbolic in [false, true] {
+            let text = IN_ORDER.replace("ROWS", &rows.to_string());
+            let text = if symbolic {
+                let dims = format!("({rows}, 50, 40)");
+                let dims = text.replace(&dims, "(\"n\", 50, 40)");
+                let loops = dims.replace(&format!("T.grid({rows}, "), "T.grid(n, ");
+                loops.replace(&format!("opaque({rows}, "), "opaque(n, ")
+            } else {
+                text
+            };
+            let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let func = module.prim_func("f").expect("is there");
+            let target = Target::Gpu(gpu.target().clone());
+            let (_, lowered) = sched::rules::choose(func, &target, |f| lower::lower(f, &target));
+            let lowered = lowered.unwrap_or_else(|e| panic!("{e}"));
+            let shape = [rows as usize, 50, 40];
+            let make = || -> Vec<Tensor> {
+                let values: Vec<f32> = (0..shape.iter().product::<usize>())
+                    .map(|i| (i * 7 % 13) as f32)
+                    .collect();
+                let a = Tensor::from_slice(&shape, &values).expect("fits");
+                vec![a, Tensor::from_slice(&[40], &[0.0_f32; 40]).expect("fits")]
+            };
+            let (mut got, mut expected) = (make(), make());
+            interp::run_prim_func(func, &mut expected).expect("the interpreter runs it");
+            launch(&gpu, &lowered, &mut got, 1);
+            assert_eq!(got[1].bytes(), expected[1].bytes(), "{rows} {symbolic}");
+            if gpu.target().max_loop_passes.is_some() && rows == 701 {
+                let times = &lowered.kernels[0].launch.as_ref().expect("has one").times;
+                assert!(times.eval(&[rows]).expect("evaluates") > 1, "{times:?}");
+            }
+        }
+    }
 }
 
 /// Nothing bounds its `while`; every access is in bounds.

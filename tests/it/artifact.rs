@@ -140,12 +140,12 @@ fn entries_that_say_something_else_are_refused() {
             })
         })
     };
-    let version = with("format.json", br#"{"version": 2}"#);
+    let version = with("format.json", br#"{"version": 3}"#);
     assert!(matches!(
         error(&version),
         ArtifactError::Version {
-            expected: 1,
-            got: 2
+            expected: 2,
+            got: 3
         }
     ));
     for entry in [

@@ -207,6 +207,11 @@ impl<'a> Emit<'a> {
                 then,
                 otherwise,
             } => {
+                match self.prover.analyzer.simplify(cond).as_bool() {
+                    Some(true) => return self.nodes(then, out),
+                    Some(false) => return self.nodes(otherwise, out),
+                    None => {}
+                }
                 let test = self.value(cond)?;
                 self.prover.enter();
                 self.learn(cond);

@@ -23,7 +23,6 @@ def scale(x: T.handle, y: T.handle):
 #   scalar size.0: int64 = n // 16
 #   scalar size.3: int64 = ((n % 16) + 15) // 16
 #   scalar size.5: int64 = n % 16
-#   scalar n: int64 = n
 #   array X: float32, n elements, global read param 0
 #   array Y: float32, n elements, global write param 1
 #   cost 0 + n flop, (0 + (n * 4)) + (n * 4) bytes; accesses proved
@@ -33,6 +32,3 @@ def scale(x: T.handle, y: T.handle):
 #   for io.4 from 0, size.3 times:
 #     for ii.6 from 0, size.5 times:
 #       Y[(size.0 * 16) + ii.6] = X[(size.0 * 16) + ii.6] * 2.0
-#     for ii.7 from 0, 16 - size.5 times:
-#       if ((size.0 * 16) + (ii.7 + size.5)) < n:
-#         Y[n + ii.7] = X[n + ii.7] * 2.0

@@ -1,6 +1,6 @@
 //! Linear algebra.
 
-use super::def::{DTypes, OpDef, Pattern, X1_X2, attr, operand};
+use super::def::{DTypes, OpDef, Pattern, X, X1_X2, attr, operand};
 use super::einsum;
 use super::rules::{self, broadcast_shapes, equal_extents, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, OpCall, OperandKind};
@@ -20,6 +20,18 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(einsum::infer)
         .compute(einsum::compute)
         .pattern(Pattern::OutEWiseFusable),
+    OpDef::new(
+        "det",
+        "the determinant of each matrix, whose rows and columns are the last two dimensions, of constant extents",
+    )
+    .operands(X)
+    .dtypes(DTypes::Float)
+    .infer(det)
+    .compute(|c| {
+        let size = c.x(0).shape().last().and_then(Expr::as_int);
+        let size = size.ok_or_else(|| c.bad_operand(0, "matrices of constant extents"))?;
+        Ok(vec![topi::det("det", c.x(0), size)])
+    }),
     OpDef::new(
         "outer",
         "every element of a vector times every one of another",
@@ -83,6 +95,23 @@ fn matmul(c: &OpCall<'_>) -> rules::Inferred {
         dims.push(rhs[rhs.len() - 1].clone());
     }
     info(ShapeInfo::Known(dims))
+}
+
+fn det(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let shape = match (info.shape.dims(), info.shape.ndim()) {
+        (Some([batch @ .., rows, columns]), _) => {
+            equal_extents(c, "rows and columns", rows, columns)?;
+            ShapeInfo::Known(batch.to_vec())
+        }
+        (None, Some(ndim @ 2..)) => ShapeInfo::Ndim(ndim - 2),
+        (None, None) => ShapeInfo::Unknown,
+        (Some(_), _) | (None, Some(_)) => return Err(c.bad_operand(0, "matrices")),
+    };
+    Ok(tensor_like(info, shape, info.dtype))
 }
 
 fn outer(c: &OpCall<'_>) -> rules::Inferred {

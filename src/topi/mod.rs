@@ -6,6 +6,7 @@ pub mod activation;
 pub mod attention;
 mod broadcast;
 pub mod conv;
+mod det;
 pub mod extent;
 mod index;
 mod manipulate;
@@ -24,6 +25,7 @@ mod sort;
 pub mod window;
 
 pub use broadcast::{binary, broadcast_shape, broadcast_to, compare, element, select};
+pub use det::det;
 pub use index::{bounded, clipped, from_start, guarded, wide_index};
 pub use manipulate::{
     astype, concat, full, permute, ravel, reindex, reshape, slice, unravel, volume,

@@ -1,5 +1,6 @@
 //! Products of tensors, against numpy.
 
+use super::array::Array;
 use super::{Cases, f32s, i32s};
 
 #[test]
@@ -185,5 +186,50 @@ fn products() {
         &[("x", &i32s(&[2], &[0, 1])), ("y", &i32s(&[3], &[0, 1, 2]))],
         &[i32s(&[2, 3], &[0, 0, 0, 0, 1, 2])],
     );
+    cases.run();
+}
+
+/// By the first row.
+fn determinant(rows: &[Vec<f64>]) -> f64 {
+    let minor = |column: usize| -> Vec<Vec<f64>> {
+        let kept = |row: &Vec<f64>| {
+            let kept = row.iter().enumerate().filter(|(at, _)| *at != column);
+            kept.map(|(_, v)| *v).collect()
+        };
+        rows[1..].iter().map(kept).collect()
+    };
+    let Some(first) = rows.first() else {
+        return 1.0;
+    };
+    let terms = first.iter().enumerate();
+    let terms = terms.map(|(at, v)| if at % 2 == 0 { *v } else { -v } * determinant(&minor(at)));
+    terms.sum()
+}
+
+#[test]
+fn determinants() {
+    let mut cases = Cases::default();
+    for size in [0usize, 1, 2, 5] {
+        let x = Array::random(&[3, size, size], size as u64 + 1);
+        let expected = Array::new(&[3], |i| {
+            let row = |r: usize| (0..size).map(|c| x.at(&[i[0], r, c])).collect();
+            determinant(&(0..size).map(row).collect::<Vec<Vec<f64>>>())
+        });
+        let input = x.f32();
+        cases
+            .case("R.det(x)", &[("x", &input)], &[expected.f32()])
+            .terms(120);
+        if size == 5 {
+            let types = ["R.Tensor((\"n\", 5, 5), \"float32\")"];
+            cases
+                .case_of("R.det(x)", &types, &[("x", &input)], &[expected.f32()])
+                .terms(120);
+        }
+    }
+    // A zero on the diagonal, and rows that depend on each other.
+    let swapped = f32s(&[2, 2], &[0.0, 2.0, 3.0, 1.0]);
+    cases.case("R.det(x)", &[("x", &swapped)], &[f32s(&[], &[-6.0])]);
+    let singular = f32s(&[1, 2, 2], &[1.0, 2.0, 2.0, 4.0]);
+    cases.case("R.det(x)", &[("x", &singular)], &[f32s(&[1], &[0.0])]);
     cases.run();
 }

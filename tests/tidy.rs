@@ -34,7 +34,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "ir",
-        owns: "`Expr`, `Buffer`, `PrimFunc`, graph `Function`, `StructInfo`, `Module`, builders, rewrites, verifiers, `alpha_eq`",
+        owns: "`Expr`, sums of products, `Buffer`, `PrimFunc`, graph `Function`, `StructInfo`, `Module`, builders, rewrites, verifiers, `alpha_eq`",
         uses: &[],
     },
     Room {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::sum::{Sum, is_index};
 use super::{IntBound, prove, simplify};
+use crate::ir::sum::{Sum, is_index};
 use crate::ir::{Expr, ExprKind, Range, Var};
 use crate::tensor::scalar::BinOp;
 

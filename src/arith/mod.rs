@@ -8,11 +8,9 @@ mod bound;
 mod int_set;
 pub mod iter_map;
 mod modular;
-mod order;
 mod prove;
 mod regions;
 mod simplify;
-mod sum;
 
 pub use analyzer::Analyzer;
 pub use bound::IntBound;

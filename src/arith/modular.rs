@@ -2,7 +2,7 @@
 
 use super::Analyzer;
 use super::analyzer::as_binary;
-use super::sum::{Sum, Term, gcd, is_index};
+use crate::ir::sum::{Sum, Term, gcd, is_index};
 use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 

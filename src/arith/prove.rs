@@ -5,7 +5,7 @@
 
 use super::Analyzer;
 use super::analyzer::as_binary;
-use super::sum::{Sum, Term, is_index};
+use crate::ir::sum::{Sum, Term, is_index};
 use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 
@@ -123,7 +123,7 @@ impl Prover<'_> {
         let with = |value: &Sum, fuel: &mut u32| {
             let replaced = factor
                 .clone()
-                .times(value, super::sum::Expand::All)
+                .times(value, crate::ir::sum::Expand::All)
                 .plus(&rest, 1);
             self.nonneg(&replaced, fuel, facts_left)
         };
@@ -171,7 +171,7 @@ impl Prover<'_> {
             return false;
         };
         let replaced = factor
-            .times(&product, super::sum::Expand::All)
+            .times(&product, crate::ir::sum::Expand::All)
             .plus(&rest, 1);
         self.nonneg(&replaced, fuel, facts_left)
     }

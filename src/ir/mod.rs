@@ -19,6 +19,7 @@ mod origin;
 mod prim_func;
 mod rewrite;
 mod struct_info;
+pub(crate) mod sum;
 pub(crate) mod text;
 mod tree;
 pub mod verify;

@@ -2,7 +2,7 @@
 
 use super::IterMapError;
 use crate::arith::Analyzer;
-use crate::arith::sum::{Sum, is_index};
+use crate::ir::sum::{Sum, is_index};
 use crate::ir::{Expr, ExprKind, Range, Var};
 use crate::tensor::scalar::BinOp;
 

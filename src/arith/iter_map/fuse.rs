@@ -4,8 +4,8 @@
 use super::constraint::Constraint;
 use super::rewrite::Rewriter;
 use super::{IterMapError, IterMapLevel, IterSplit, IterSum, MarkId, MarkSource};
-use crate::arith::sum::Sum;
 use crate::ir::Expr;
+use crate::ir::sum::Sum;
 
 /// A mark made of several splits.
 pub(super) struct Fusion {

@@ -2,8 +2,8 @@
 
 use super::rewrite::Rewriter;
 use super::{IterSplit, IterSum, MarkId, MarkSource};
-use crate::arith::sum::gcd;
 use crate::ir::Expr;
+use crate::ir::sum::gcd;
 
 /// What the cuts of each mark ask for.
 #[derive(Default)]
@@ -112,7 +112,7 @@ impl Rewriter<'_> {
     /// A common multiple: the least one of the constant parts.
     fn common_multiple(&self, a: &Expr, b: &Expr) -> Expr {
         let parts = |e: &Expr| -> (i128, Expr) {
-            let sum = crate::arith::sum::Sum::of(e);
+            let sum = crate::ir::sum::Sum::of(e);
             let one = Expr::int(1, e.dtype());
             if let Some(c) = sum.as_constant() {
                 return (c, one);

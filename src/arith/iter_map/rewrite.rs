@@ -4,7 +4,7 @@ use super::{
     IterMapError, IterMapLevel, IterMark, IterSplit, IterSum, MarkId, MarkSource, UnitIters,
 };
 use crate::arith::Analyzer;
-use crate::arith::sum::is_index;
+use crate::ir::sum::is_index;
 use crate::ir::{Expr, ExprKind, Range, Var};
 use crate::tensor::scalar::BinOp;
 

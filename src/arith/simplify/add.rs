@@ -2,9 +2,9 @@
 
 use crate::arith::Analyzer;
 use crate::arith::analyzer::as_binary;
-use crate::arith::order;
-use crate::arith::sum::{Expand, Sum, Term};
 use crate::ir::Expr;
+use crate::ir::sum::order;
+use crate::ir::sum::{Expand, Sum, Term};
 use crate::tensor::scalar::BinOp;
 
 /// Rules of `a + b` and `a - b` outside index arithmetic.

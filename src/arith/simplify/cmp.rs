@@ -1,9 +1,10 @@
 //! Comparisons of indices: everything on one side is a sum whose sign is asked for.
 
 use crate::arith::analyzer::as_binary;
-use crate::arith::sum::Sum;
-use crate::arith::{Analyzer, order, prove};
+use crate::arith::{Analyzer, prove};
 use crate::ir::Expr;
+use crate::ir::sum::Sum;
+use crate::ir::sum::order;
 use crate::tensor::scalar::BinOp;
 
 /// Rules of `a op b`; always gives the canonical form: constants on one side, only `<`, `<=`, `==` and `!=`.

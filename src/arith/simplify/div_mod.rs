@@ -1,9 +1,9 @@
 //! Floor division and remainder of indices, by constants and by symbols.
 
 use crate::arith::analyzer::as_binary;
-use crate::arith::sum::{Sum, divide_term};
 use crate::arith::{Analyzer, prove};
 use crate::ir::Expr;
+use crate::ir::sum::{Sum, divide_term};
 use crate::tensor::scalar::BinOp;
 
 /// Division and remainder towards zero are those towards minus infinity where both operands are known not to be negative.
@@ -65,7 +65,7 @@ fn period(facts: &Analyzer, sum: &Sum, c: i128) -> Option<i128> {
 
 /// A factor `g` of `c`, and `sum = g·high + low` with `0 <= low < g`.
 fn common_factor(facts: &Analyzer, sum: &Sum, c: i128) -> Option<(i128, Sum, Sum)> {
-    let gcd = crate::arith::sum::gcd;
+    let gcd = crate::ir::sum::gcd;
     let mut candidates: Vec<i128> = sum.terms.iter().map(|t| gcd(t.coeff, c)).collect();
     candidates.push(gcd(sum.content(), c));
     candidates.sort_unstable();
@@ -142,7 +142,7 @@ fn mod_const(facts: &Analyzer, sum: Sum, c: i128, b: &Expr) -> Option<Expr> {
                 .is_some_and(|x| facts.multiple_of(x) * coeff % c == 0) => {}
             _ => {
                 let mut one = Sum::constant(0, sum.dtype);
-                one.terms.push(super::super::sum::Term {
+                one.terms.push(crate::ir::sum::Term {
                     coeff: 1,
                     atoms: term.atoms.clone(),
                 });

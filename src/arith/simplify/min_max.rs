@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use crate::arith::sum::{Sum, is_index};
-use crate::arith::{Analyzer, order, prove};
+use crate::arith::{Analyzer, prove};
 use crate::ir::Expr;
+use crate::ir::sum::order;
+use crate::ir::sum::{Sum, is_index};
 use crate::tensor::scalar::BinOp;
 
 /// Rules of `op(a, b)`.
@@ -84,7 +85,7 @@ fn pull_out(op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
     common = common.plus_constant(out);
     x = x.plus_constant(-out);
     y = y.plus_constant(-out);
-    let gcd = crate::arith::sum::gcd;
+    let gcd = crate::ir::sum::gcd;
     let g = gcd(gcd(x.content(), x.constant), gcd(y.content(), y.constant));
     if common.terms.is_empty() && common.constant == 0 && g <= 1 {
         return None;

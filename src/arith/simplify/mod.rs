@@ -17,7 +17,7 @@ mod select;
 use std::collections::HashMap;
 
 use super::Analyzer;
-use super::sum::{Expand, Sum, is_index};
+use crate::ir::sum::{Expand, Sum, is_index};
 use crate::ir::{Expr, ExprKind};
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary};
 

@@ -1,5 +1,5 @@
 //! Products and true quotients outside index arithmetic: neutral elements. Those of indices are multiplied out by
-//! [`Sum`](crate::arith::sum::Sum).
+//! [`Sum`](crate::ir::sum::Sum).
 
 use crate::ir::Expr;
 

@@ -1,10 +1,11 @@
 //! What can be said of the equality of extents, and of what is known of two values, without an analyzer.
 //!
-//! Extents are compared as sums of terms with integer coefficients, which decides the common cases (`n * 2` and `2 * n`,
-//! `n + 1` and `n`). What it cannot decide is [`Proof::Unknown`], left for a check at run time.
+//! Extents are compared as sums of products ([`Sum`]), which decides the common cases (`n * 2` and `2 * n`, `n + 1` and `n`,
+//! `n * m` and `m * n`). What it cannot decide is [`Proof::Unknown`], left for a check at run time.
 
 use indexmap::IndexMap;
 
+use crate::ir::sum::Sum;
 use crate::ir::{Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -40,59 +41,27 @@ impl Proof {
     }
 }
 
-/// A sum of terms with coefficients, and a constant.
-#[derive(Default)]
-struct Linear {
-    terms: IndexMap<Expr, i64>,
-    constant: i64,
+/// The extent as a sum of products. Extents that widen `int32` variables are the same numbers.
+fn sum_of(extent: &Expr) -> Sum {
+    Sum::of(&wide(extent))
 }
 
-impl Linear {
-    /// Adds `factor * e`; `None` if a number overflows.
-    fn add(&mut self, e: &Expr, factor: i64) -> Option<()> {
-        match e.kind() {
-            ExprKind::Int(v) => {
-                self.constant = self.constant.checked_add(v.checked_mul(factor)?)?;
-            }
-            ExprKind::Binary(BinOp::Add, a, b) => {
-                self.add(a, factor)?;
-                self.add(b, factor)?;
-            }
-            ExprKind::Binary(BinOp::Sub, a, b) => {
-                self.add(a, factor)?;
-                self.add(b, factor.checked_neg()?)?;
-            }
-            ExprKind::Binary(BinOp::Mul, a, b) if b.as_int().is_some() => {
-                self.add(a, factor.checked_mul(b.as_int()?)?)?;
-            }
-            ExprKind::Binary(BinOp::Mul, a, b) if a.as_int().is_some() => {
-                self.add(b, factor.checked_mul(a.as_int()?)?)?;
-            }
-            // Extents that widen `int32` variables are the same numbers.
-            ExprKind::Cast(a) if a.dtype().is_int() && e.dtype().is_int() => self.add(a, factor)?,
-            _ => {
-                let coefficient = self.terms.entry(e.clone()).or_default();
-                *coefficient = coefficient.checked_add(factor)?;
-            }
+fn wide(e: &Expr) -> Expr {
+    match e.kind() {
+        _ if !e.dtype().is_int() => e.clone(),
+        ExprKind::Int(v) => Expr::i64(*v),
+        ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+            Expr::binary(*op, wide(a), wide(b))
         }
-        Some(())
+        ExprKind::Cast(a) if a.dtype().is_int() => wide(a),
+        _ => e.cast(DType::I64),
     }
 }
 
 /// The sum of two extents, with like terms joined: a tensor joined with itself again and again keeps an extent of two factors.
 pub(crate) fn sum(a: &Expr, b: &Expr) -> Expr {
-    let mut sum = Linear::default();
-    if sum.add(a, 1).and_then(|()| sum.add(b, 1)).is_none() {
-        return a.clone() + b;
-    }
-    let terms = sum.terms.iter().filter(|(_, factor)| **factor != 0);
-    let terms = terms.map(|(term, &factor)| match factor {
-        1 => term.cast(DType::I64),
-        _ => term.cast(DType::I64) * factor,
-    });
-    let constant = (sum.constant != 0).then(|| Expr::i64(sum.constant));
-    let all = terms.chain(constant).reduce(|a, b| a + b);
-    all.unwrap_or(Expr::i64(0))
+    let sum = sum_of(a).plus(&sum_of(b), 1).to_expr();
+    sum.unwrap_or_else(|| a.clone() + b)
 }
 
 /// Whether two extents are equal.
@@ -100,18 +69,9 @@ pub fn compare_dims(a: &Expr, b: &Expr) -> Proof {
     if a == b {
         return Proof::Yes;
     }
-    let mut difference = Linear::default();
-    if difference
-        .add(a, 1)
-        .and_then(|()| difference.add(b, -1))
-        .is_none()
-    {
-        return Proof::Unknown;
-    }
-    if difference.terms.values().all(|&c| c == 0) {
-        Proof::known(difference.constant == 0)
-    } else {
-        Proof::Unknown
+    match sum_of(a).plus(&sum_of(b), -1).as_constant() {
+        Some(difference) => Proof::known(difference == 0),
+        None => Proof::Unknown,
     }
 }
 
@@ -260,6 +220,7 @@ mod tests {
         let same = |a: Expr, b: Expr| compare_dims(&a, &b);
         assert_eq!(same(n.expr() * 2, Expr::i64(2) * &n), Proof::Yes);
         assert_eq!(same(n.expr() + &m, m.expr() + &n), Proof::Yes);
+        assert_eq!(same(n.expr() * &m, m.expr() * &n), Proof::Yes);
         assert_eq!(same(n.expr() + 1, n.expr()), Proof::No);
         assert_eq!(same(n.expr(), m.expr()), Proof::Unknown);
         assert_eq!(same(n.expr(), Expr::i64(3)), Proof::Unknown);

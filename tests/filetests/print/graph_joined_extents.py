@@ -21,6 +21,6 @@ class Module:
         n = T.int64()
         c0: R.Tensor((n * 2, 2), dtype="float32") = R.concat((x, x), axis=0)
         c1: R.Tensor((n * 4 + m, 2), dtype="float32") = R.concat((c0, y, c0), axis=0)
-        lv: R.Tensor((m * 2 + n * 4, 2), dtype="float32") = R.concat((y, c1), axis=0)
+        lv: R.Tensor((n * 4 + m * 2, 2), dtype="float32") = R.concat((y, c1), axis=0)
         gv: R.Tensor((n * 8 + m * 3, 2), dtype="float32") = R.concat((c1, lv), axis=0)
         return gv

@@ -4,10 +4,11 @@
 //! product too large to multiply out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky
 //! overflow mark).
 
+pub(crate) mod order;
+
 use std::cmp::Ordering;
 
-use super::order;
-use crate::ir::{Expr, ExprKind};
+use super::{Expr, ExprKind};
 use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, ScalarType};
 

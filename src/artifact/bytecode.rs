@@ -208,14 +208,14 @@ pub mod shape_code {
 
 /// Where memory lies: the operand of [`Builtin::AllocStorage`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum MemorySpace {
     /// On the device that the executable runs on.
     Device,
     /// In host memory.
     Host,
 }
 
-impl Place {
+impl MemorySpace {
     /// The operand.
     pub fn imm(self) -> i64 {
         match self {

@@ -8,7 +8,7 @@ mod text;
 mod verify;
 
 pub use bytecode::{
-    Builtin, Callee, Constant, ErrorContext, Function, Instr, Operand, Place, ShapeFunc,
+    Builtin, Callee, Constant, ErrorContext, Function, Instr, MemorySpace, Operand, ShapeFunc,
     match_code, shape_code,
 };
 pub use error::{ArtifactError, BytecodeError};

@@ -15,7 +15,7 @@ use super::helpers::HelperRefs;
 use super::host::parallel_loop;
 use super::index::Scope;
 use super::locals::Locals;
-use super::memory::{Place, Spare};
+use super::memory::{ArrayAddress, Spare};
 use super::value::{Val, lane_type};
 use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
@@ -42,7 +42,7 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) helpers: HelperRefs,
     pub(super) locals: Locals,
     /// Where each array is; absent for arrays that live in registers.
-    pub(super) places: SideTable<ArrayId, Option<Place>>,
+    pub(super) places: SideTable<ArrayId, Option<ArrayAddress>>,
     /// Value of each variable in scope.
     vars: SideTable<VarId, Option<Val>>,
     /// The variables in scope in the order of their definitions, with the value that each had before.

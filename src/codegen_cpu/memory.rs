@@ -25,7 +25,7 @@ const MOST_STACK: i64 = 256 << 10;
 
 /// Where an array is in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ArrayAddress {
     base: Value,
     /// Number of elements, if accesses are checked against it.
     len: Option<Value>,
@@ -86,7 +86,7 @@ impl Emitter<'_, '_> {
                 Space::Local if self.in_registers(id) => continue,
                 Space::Local => self.place_local(array, &mut stack)?,
             };
-            *self.places.entry(id) = Some(Place { base, len, region });
+            *self.places.entry(id) = Some(ArrayAddress { base, len, region });
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Emitter<'_, '_> {
             .expect("arrays have a length to check only where there is spare memory")
     }
 
-    fn array(&self, id: ArrayId) -> Result<(&Array, Place), CodegenError> {
+    fn array(&self, id: ArrayId) -> Result<(&Array, ArrayAddress), CodegenError> {
         match (self.kernel.arrays.get(id), &self.places[id]) {
             (Some(array), Some(place)) => Ok((array, place.clone())),
             _ => Err(CodegenError::UnknownArray {
@@ -303,7 +303,7 @@ impl Emitter<'_, '_> {
     /// Stores a vector whole if all its lanes are inside the array, else the lanes that are.
     fn store_checked(
         &mut self,
-        place: &Place,
+        place: &ArrayAddress,
         len: Value,
         scalar: ScalarType,
         index: &Expr,
@@ -418,7 +418,7 @@ impl Emitter<'_, '_> {
     /// Address of an element, and a constant offset to add to it.
     fn address(
         &mut self,
-        place: &Place,
+        place: &ArrayAddress,
         scalar: ScalarType,
         index: &Expr,
         lanes: u16,
@@ -592,7 +592,7 @@ impl Pointer {
 }
 
 /// A checked access may go to memory apart from its array, so it is in no region.
-fn flags(place: &Place) -> MemFlagsData {
+fn flags(place: &ArrayAddress) -> MemFlagsData {
     let region = place.len.is_none().then_some(place.region);
     MemFlagsData::new().with_notrap().with_alias_region(region)
 }

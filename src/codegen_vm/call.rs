@@ -5,7 +5,7 @@ use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
 use super::storage::{Shared, Size};
-use crate::artifact::{Builtin, Callee, Operand, Place};
+use crate::artifact::{Builtin, Callee, MemorySpace, Operand};
 use crate::ir::graph::{Arg, Callee as GraphCallee, DpsCallee, Op, ValueId};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::ops::{self, Compute, MachineOp};
@@ -38,7 +38,11 @@ impl Compiler<'_> {
                 .map(|op| self.copy_to_host(op))
                 .collect();
         }
-        let place = if on_host { Place::Host } else { Place::Device };
+        let place = if on_host {
+            MemorySpace::Host
+        } else {
+            MemorySpace::Device
+        };
         let inputs = operands.clone();
         let mut results = Vec::new();
         let infos: Vec<&StructInfo> = match out {
@@ -103,7 +107,7 @@ impl Compiler<'_> {
         &mut self,
         value: ValueId,
         info: &StructInfo,
-        place: Place,
+        place: MemorySpace,
     ) -> Result<u32, GraphError> {
         let unknown = GraphProblem::UnknownOutput;
         let Some(TensorInfo {

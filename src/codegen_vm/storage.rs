@@ -5,7 +5,7 @@
 //! `n * 40`. A storage taken by a larger tensor grows. Results have storage of their own, so that a caller gets no more memory
 //! than it asked for. A storage made in a branch is free only in that branch.
 
-use crate::artifact::Place;
+use crate::artifact::MemorySpace;
 use crate::ir::{Expr, ExprKind};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -56,7 +56,7 @@ impl Size {
 /// Memory for one tensor at a time.
 pub(super) struct Storage {
     pub(super) size: Size,
-    pub(super) place: Place,
+    pub(super) place: MemorySpace,
     /// Its register.
     pub(super) reg: u32,
     /// Depth of the branch it was made in.
@@ -78,7 +78,7 @@ impl StoragePlan {
     pub(super) fn take(
         &mut self,
         size: Size,
-        place: Place,
+        place: MemorySpace,
         shared: Shared,
         reg: impl FnOnce() -> u32,
     ) -> (usize, bool) {
@@ -152,7 +152,7 @@ mod tests {
         let mut regs = 0;
         let mut take = |plan: &mut StoragePlan, size: Size| {
             regs += 1;
-            plan.take(size, Place::Device, Shared::Yes, || regs)
+            plan.take(size, MemorySpace::Device, Shared::Yes, || regs)
         };
         let (small, _) = take(&mut plan, size(&[n.clone(), Expr::i64(10)]));
         plan.release(small);

@@ -5,7 +5,7 @@
 //!                                with T.block("B"):
 //! ```
 
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::ir::{Attrs, Expr, Loop, LoopId, LoopKind, Place, Var};
 use crate::tensor::DType;
 
@@ -17,9 +17,11 @@ impl Schedule {
     pub fn add_unit_loop(&mut self, target: impl Into<Place>) -> Result<LoopId, ScheduleError> {
         let target = target.into();
         let alive: Result<(), Refusal> = match target {
-            Place::Loop(id) => living_loop(&self.func, id).map(|_| ()),
-            Place::Block(id) if id == self.func.root => Err(Rule::StaleBlock { block: id }.at([])),
-            Place::Block(id) => living_block(&self.func, id).map(|_| ()),
+            Place::Loop(id) => attached_loop(&self.func, id).map(|_| ()),
+            Place::Block(id) if id == self.func.root => {
+                Err(Reason::StaleBlock { block: id }.at([]))
+            }
+            Place::Block(id) => attached_block(&self.func, id).map(|_| ()),
         };
         alive.map_err(|r| r.of("add_unit_loop"))?;
         Ok(self.record("add_unit_loop", vec![target.into()], |func| {

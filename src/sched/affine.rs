@@ -1,6 +1,6 @@
 //! Block bindings as affine maps of the loops: simplified after loops were cut or joined, and checked before loops are moved.
 
-use super::{Refusal, Rule};
+use super::{Reason, Refusal};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map, iter_map_simplify};
 use crate::ir::{BlockId, Expr, LoopId, Param, Place, PrimFunc, Range, Var};
@@ -65,7 +65,7 @@ pub(crate) fn check_affine_below(
         return Ok(());
     }
     let name = func.blocks[block].name.clone();
-    Err(Rule::NotAffineBinding { block: name }.at([block.into()]))
+    Err(Reason::NotAffineBinding { block: name }.at([block.into()]))
 }
 
 /// Writes the bindings of the blocks directly below a place with the fewest divisions and remainders. Blocks without iter

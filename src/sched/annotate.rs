@@ -1,6 +1,6 @@
 //! `annotate`: a named value on a loop or block, for later stages to read. Changes no meaning.
 
-use super::{Arg, Schedule, ScheduleError, living_block, living_loop};
+use super::{Arg, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::ir::{AttrValue, Place};
 
 impl Schedule {
@@ -16,8 +16,8 @@ impl Schedule {
     ) -> Result<(), ScheduleError> {
         let target = target.into();
         let alive = match target {
-            Place::Loop(id) => living_loop(&self.func, id).map(|_| ()),
-            Place::Block(id) => living_block(&self.func, id).map(|_| ()),
+            Place::Loop(id) => attached_loop(&self.func, id).map(|_| ()),
+            Place::Block(id) => attached_block(&self.func, id).map(|_| ()),
         };
         alive.map_err(|r| r.of("annotate"))?;
         let args = vec![target.into(), key.into(), Arg::from(&value)];

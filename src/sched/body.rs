@@ -1,6 +1,6 @@
 //! Rewrites of what one block executes itself, and of where statements stand.
 
-use super::{Refusal, Rule};
+use super::{Reason, Refusal};
 use crate::ir::{BlockId, Expr, Place, PrimFunc, Stmt};
 
 /// Rewrites every expression and store that the block executes itself: its init, its body, and the loops below up to the next
@@ -117,7 +117,7 @@ pub(crate) fn removal_of(func: &PrimFunc, block: BlockId) -> Result<Place, Refus
         item = parent;
     }
     let name = func.blocks[block].name.clone();
-    Err(Rule::OnlyLeaf { block: name }.at([block.into()]))
+    Err(Reason::OnlyLeaf { block: name }.at([block.into()]))
 }
 
 /// Takes a place out of the function, and the loops and blocks in it out of the arenas, except `keep`, which is left detached.

@@ -2,7 +2,7 @@
 
 use super::analysis::{BlockScope, check_stage_pipeline, facts_at, region_bound, writes_wholly};
 use super::body::position_of;
-use super::{Refusal, Rule};
+use super::{Reason, Refusal};
 use crate::arith::{Analyzer, IntSet};
 use crate::ir::{
     Attrs, Block, BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, IterKind, IterVar,
@@ -27,7 +27,7 @@ pub(super) enum CacheSize {
 }
 
 /// A copy between a buffer and its cache.
-pub(super) struct Copy {
+pub(super) struct StagedCopy {
     pub(super) cache: Buffer,
     /// What is copied.
     pub(super) region: BufferRegion,
@@ -63,7 +63,7 @@ pub(super) fn storage_scope(name: &str) -> Result<Scope, Refusal> {
         return Ok(Scope::parse(name));
     }
     let scope = name.to_owned();
-    Err(Rule::InvalidStorageScope { scope }.at([]))
+    Err(Reason::InvalidStorageScope { scope }.at([]))
 }
 
 /// The region of a block whose buffer is to be cached, and the scope of the block, which must be a stage pipeline.
@@ -74,15 +74,15 @@ pub(super) fn cached_region<'r>(
     index: usize,
 ) -> Result<(&'r BufferRegion, BlockId), Refusal> {
     let Some(region) = regions.get(index) else {
-        let rule = Rule::BufferIndexOutOfRange {
+        let reason = Reason::BufferIndexOutOfRange {
             block: func.blocks[block].name.clone(),
             index,
             count: regions.len(),
         };
-        return Err(rule.at([block.into()]));
+        return Err(reason.at([block.into()]));
     };
     let Some(scope) = func.scope_block(block.into()) else {
-        return Err(Rule::RootBlock.at([block.into()]));
+        return Err(Reason::RootBlock.at([block.into()]));
     };
     check_stage_pipeline(func, scope)?;
     Ok((region, scope))
@@ -97,11 +97,11 @@ pub(super) fn only_writer(graph: &BlockScope, buffer: &Buffer) -> Result<Option<
         [] => Ok(None),
         [only] => Ok(Some(*only)),
         several => {
-            let rule = Rule::NotSingleWriter {
+            let reason = Reason::NotSingleWriter {
                 buffer: buffer.name().to_owned(),
                 count: several.len(),
             };
-            Err(rule.at(several.iter().map(|&id| Place::Block(id))))
+            Err(reason.at(several.iter().map(|&id| Place::Block(id))))
         }
     }
 }
@@ -143,11 +143,11 @@ pub(super) fn check_written_wholly(
     if writes_wholly(func, block, region, place) {
         return Ok(());
     }
-    let rule = Rule::NotWrittenWholly {
+    let reason = Reason::NotWrittenWholly {
         block: func.blocks[block].name.clone(),
         buffer: region.buffer.name().to_owned(),
     };
-    Err(rule.at([block.into()]))
+    Err(reason.at([block.into()]))
 }
 
 /// The region of its buffer that a block touches while the place of the location runs once, as ranges; and the ends that these
@@ -228,7 +228,7 @@ pub(super) enum Direction {
     OutOfCache,
 }
 
-impl Copy {
+impl StagedCopy {
     /// The index of the cache for an index of the buffer.
     pub(super) fn cache_index(&self, dim: usize, index: &Expr) -> Expr {
         let start = &self.region.region[dim].min;

@@ -19,10 +19,10 @@
 use super::analysis::BlockScope;
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, cached_region, check_written_wholly,
+    Direction, Location, StagedCopy, cache_of, cache_size, cached_region, check_written_wholly,
     location_after, only_writer, storage_scope, touched,
 };
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, ExprKind, Place, PrimFunc};
 
 impl Schedule {
@@ -47,7 +47,7 @@ impl Schedule {
 
 struct Plan {
     scope: BlockId,
-    copy: Copy,
+    copy: StagedCopy,
     /// Blocks that read the copy afterwards.
     readers: Vec<BlockId>,
 }
@@ -61,7 +61,7 @@ impl Plan {
         consumers: &[BlockId],
     ) -> Result<Self, Refusal> {
         let memory = storage_scope(scope_name)?;
-        let node = living_block(func, block)?;
+        let node = attached_block(func, block)?;
         let (read, scope) = cached_region(func, block, &node.reads, index)?;
         let buffer = read.buffer.clone();
         let graph = BlockScope::of(func, scope.into());
@@ -72,13 +72,13 @@ impl Plan {
             None => graph.readers(&buffer).to_vec(),
         };
         for &consumer in consumers {
-            living_block(func, consumer)?;
+            attached_block(func, consumer)?;
             if !after.iter().any(|&r| func.tree.is_ancestor(r, consumer)) {
-                let rule = Rule::NotAReader {
+                let reason = Reason::NotAReader {
                     block: func.blocks[consumer].name.clone(),
                     buffer: buffer.name().to_owned(),
                 };
-                return Err(rule.at([consumer.into()]));
+                return Err(reason.at([consumer.into()]));
             }
         }
         let asked: Vec<BlockId> = consumers
@@ -112,7 +112,7 @@ impl Plan {
             }
         };
         let size = cache_size(func, &graph, &buffer, location.place);
-        let copy = Copy {
+        let copy = StagedCopy {
             cache: cache_of(&buffer, memory, &region, size),
             region,
             ends,
@@ -181,7 +181,7 @@ fn readers_below(
 }
 
 /// Loads of the buffer in the ends of a region as loads of the cache.
-pub(super) fn redirect_indices(copy: &Copy, region: &mut BufferRegion) {
+pub(super) fn redirect_indices(copy: &StagedCopy, region: &mut BufferRegion) {
     let redirect = |e: &Expr| e.rewrite_bottom_up(&mut |e| redirect_load(copy, e));
     for range in &mut region.region {
         range.min = redirect(&range.min);
@@ -190,7 +190,7 @@ pub(super) fn redirect_indices(copy: &Copy, region: &mut BufferRegion) {
 }
 
 /// A load of the buffer as one of the cache.
-pub(super) fn redirect_load(copy: &Copy, e: &Expr) -> Expr {
+pub(super) fn redirect_load(copy: &StagedCopy, e: &Expr) -> Expr {
     match e.kind() {
         ExprKind::Load(buffer, indices) if *buffer == copy.region.buffer => {
             let indices = indices

@@ -18,11 +18,11 @@
 use super::analysis::{BlockScope, share_a_loop};
 use super::body::{insert_at, rewrite_own};
 use super::cache::{
-    Copy, Direction, Location, cache_of, cache_size, cached_region, check_written_wholly,
+    Direction, Location, StagedCopy, cache_of, cache_size, cached_region, check_written_wholly,
     location_after, only_writer, storage_scope, touched,
 };
 use super::cache_read::{redirect_indices, redirect_load};
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
 use crate::ir::{BlockId, Buffer, Expr, PrimFunc, Stmt};
 
 impl Schedule {
@@ -49,7 +49,7 @@ struct Plan {
     scope: BlockId,
     /// Blocks that use the copy afterwards: the writer, the consumers asked for, and what is below them.
     users: Vec<BlockId>,
-    copy: Copy,
+    copy: StagedCopy,
 }
 
 impl Plan {
@@ -61,12 +61,12 @@ impl Plan {
         consumers: &[BlockId],
     ) -> Result<Self, Refusal> {
         let memory = storage_scope(scope_name)?;
-        let node = living_block(func, block)?;
+        let node = attached_block(func, block)?;
         let (written, scope) = cached_region(func, block, &node.writes, index)?;
         let buffer = written.buffer.clone();
         let mut users = func.blocks_under(block.into());
         for &consumer in consumers {
-            living_block(func, consumer)?;
+            attached_block(func, consumer)?;
             users.extend(func.blocks_under(consumer.into()));
         }
         let graph = BlockScope::of(func, scope.into());
@@ -75,11 +75,11 @@ impl Plan {
         let mut related = graph.readers_after(block);
         for &consumer in consumers {
             if !related.contains(&consumer) {
-                let rule = Rule::NotAReader {
+                let reason = Reason::NotAReader {
                     block: func.blocks[consumer].name.clone(),
                     buffer: buffer.name().to_owned(),
                 };
-                return Err(rule.at([consumer.into()]));
+                return Err(reason.at([consumer.into()]));
             }
         }
         related.retain(|reader| !consumers.contains(reader));
@@ -87,7 +87,7 @@ impl Plan {
         check_written_wholly(func, block, written, location.place)?;
         let (region, ends) = touched(func, block, written, location.place);
         let size = cache_size(func, &graph, &buffer, location.place);
-        let copy = Copy {
+        let copy = StagedCopy {
             cache: cache_of(&buffer, memory, &region, size),
             region,
             ends,
@@ -133,18 +133,18 @@ fn check_not_read_before(
     for &reader in graph.readers(buffer) {
         let by_turns = || share_a_loop(func, block.into(), reader.into());
         if reader == block || (!after.contains(&reader) && by_turns()) {
-            let rule = Rule::ReadsBeforeWriting {
+            let reason = Reason::ReadsBeforeWriting {
                 block: func.blocks[reader].name.clone(),
                 buffer: buffer.name().to_owned(),
             };
-            return Err(rule.at([reader.into()]));
+            return Err(reason.at([reader.into()]));
         }
     }
     Ok(())
 }
 
 /// A store to the buffer as one to the cache.
-fn redirect_store(copy: &Copy, stmt: Stmt) -> Stmt {
+fn redirect_store(copy: &StagedCopy, stmt: Stmt) -> Stmt {
     match stmt {
         Stmt::Store {
             buffer,

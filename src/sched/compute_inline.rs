@@ -22,7 +22,7 @@ use super::analysis::{
 };
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, only_store};
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
 use crate::ir::{BlockId, Buffer, Expr, ExprKind, Place, PrimFunc, Var};
 
 impl Schedule {
@@ -52,27 +52,27 @@ struct Plan {
 
 impl Plan {
     fn check(func: &PrimFunc, block: BlockId) -> Result<Self, Refusal> {
-        let node = living_block(func, block)?;
+        let node = attached_block(func, block)?;
         let name = || node.name.clone();
         let here = [Place::Block(block)];
         if node.init.is_some() {
-            return Err(Rule::HasInit { block: name() }.at(here));
+            return Err(Reason::HasInit { block: name() }.at(here));
         }
         let [write] = &node.writes[..] else {
             let count = node.writes.len();
-            let rule = Rule::NotSingleWrite {
+            let reason = Reason::NotSingleWrite {
                 block: name(),
                 count,
             };
-            return Err(rule.at(here));
+            return Err(reason.at(here));
         };
         let Some(scope) = func.scope_block(block.into()) else {
-            return Err(Rule::RootBlock.at(here));
+            return Err(Reason::RootBlock.at(here));
         };
         check_stage_pipeline(func, scope)?;
         check_not_output_block(func, block, scope)?;
         check_complete_block(func, block, scope.into())?;
-        let pattern = || Rule::BodyNotInlinable { block: name() }.at(here);
+        let pattern = || Reason::BodyNotInlinable { block: name() }.at(here);
         let store = only_store(func, block)
             .filter(|store| store.buffer == write.buffer)
             .ok_or_else(pattern)?;
@@ -94,7 +94,7 @@ impl Plan {
         let removed = removal_of(func, block)?;
         if is_viewed(func, scope, &store.buffer) {
             let buffer = store.buffer.name().to_owned();
-            return Err(Rule::OpaqueAccess { buffer }.at([scope.into()]));
+            return Err(Reason::OpaqueAccess { buffer }.at([scope.into()]));
         }
         Ok(Self {
             scope,
@@ -137,11 +137,11 @@ fn check_inputs_kept(func: &PrimFunc, block: BlockId, scope: BlockId) -> Result<
             rank(consumer) >= rank(edge.dst) || share_a_loop(func, consumer.into(), edge.dst.into())
         };
         if graph.consumers(block).iter().any(late) {
-            let rule = Rule::InputOverwritten {
+            let reason = Reason::InputOverwritten {
                 block: func.blocks[block].name.clone(),
                 other: func.blocks[edge.dst].name.clone(),
             };
-            return Err(rule.at([block.into(), edge.dst.into()]));
+            return Err(reason.at([block.into(), edge.dst.into()]));
         }
     }
     Ok(())

@@ -16,7 +16,7 @@
 //! the loop begins, and no update comes earlier.
 
 use super::analysis::{check_only_blocks, check_reduction_block};
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::arith::access_regions;
 use crate::ir::{
     Attrs, Block, BlockId, Expr, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt,
@@ -49,16 +49,16 @@ struct Plan {
 
 impl Plan {
     fn check(func: &PrimFunc, block: BlockId, before: LoopId) -> Result<Self, Refusal> {
-        let node = living_block(func, block)?;
-        living_loop(func, before)?;
+        let node = attached_block(func, block)?;
+        attached_loop(func, before)?;
         let loops = func.loops_above(block.into());
         let here = [before.into(), block.into()];
         let Some(at) = loops.iter().position(|&id| id == before) else {
-            let rule = Rule::LoopNotAboveBlock {
+            let reason = Reason::LoopNotAboveBlock {
                 var: func.loops[before].var.name().to_owned(),
                 block: node.name.clone(),
             };
-            return Err(rule.at(here));
+            return Err(reason.at(here));
         };
         let scope = func
             .scope_block(block.into())
@@ -68,11 +68,11 @@ impl Plan {
         for (iter, binding) in node.iters.iter().zip(&node.bindings) {
             let higher = loops[..at].iter().map(|&id| &func.loops[id].var);
             if iter.kind == IterKind::Reduce && higher.clone().any(|v| binding.uses(v)) {
-                let rule = Rule::LoopBelowReduceLoop {
+                let reason = Reason::LoopBelowReduceLoop {
                     var: func.loops[before].var.name().to_owned(),
                     block: node.name.clone(),
                 };
-                return Err(rule.at(here));
+                return Err(reason.at(here));
             }
         }
         let nest = func.init_nest(block, before);

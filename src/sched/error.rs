@@ -1,19 +1,19 @@
 //! Why a primitive refused.
 //!
-//! A [`Rule`] is what was broken, with the names and numbers; a [`Refusal`] adds the loops and blocks to underline; a
+//! A [`Reason`] is what was broken, with the names and numbers; a [`Refusal`] adds the loops and blocks to underline; a
 //! [`ScheduleError`] adds the primitive.
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
 
 /// A primitive refused; the function is as it was.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{primitive}: {rule}")]
+#[error("{primitive}: {reason}")]
 pub struct ScheduleError {
     /// Name of the primitive.
     pub primitive: &'static str,
     /// What was broken.
     #[source]
-    pub rule: Box<Rule>,
+    pub reason: Box<Reason>,
     /// Where: loops and blocks of the function, the most telling first.
     pub places: Vec<Place>,
 }
@@ -22,7 +22,7 @@ pub struct ScheduleError {
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// What was broken.
-    pub rule: Rule,
+    pub reason: Reason,
     /// Where.
     pub places: Vec<Place>,
 }
@@ -32,16 +32,16 @@ impl Refusal {
     pub fn of(self, primitive: &'static str) -> ScheduleError {
         ScheduleError {
             primitive,
-            rule: Box::new(self.rule),
+            reason: Box::new(self.reason),
             places: self.places,
         }
     }
 }
 
-/// A rule of one or several primitives.
+/// The rule of one or several primitives that was broken.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum Reason {
     /// The handle is of a loop that an earlier step removed, or of another function.
     #[error("{loop_id} names no loop of this function; an earlier step removed it")]
     StaleLoop {
@@ -544,11 +544,11 @@ pub enum Rule {
     },
 }
 
-impl Rule {
+impl Reason {
     /// The refusal that underlines these loops and blocks.
     pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
         Refusal {
-            rule: self,
+            reason: self,
             places: places.into_iter().collect(),
         }
     }

@@ -14,7 +14,7 @@
 use super::affine::simplify_bindings;
 use super::analysis::facts_at;
 use super::split::check_plain;
-use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_loop};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::UnitIters;
 use crate::ir::{Attrs, Expr, IterKind, Loop, LoopId, LoopKind, Place, PrimFunc, Stmt, Var};
@@ -56,7 +56,7 @@ impl FusePlan {
         let facts = Analyzer::new();
         let mut outer: Vec<&Loop> = Vec::new();
         for (i, &id) in loops.iter().enumerate() {
-            let this = living_loop(func, id)?;
+            let this = attached_loop(func, id)?;
             check_plain(func, id)?;
             if let Some(&above) = i.checked_sub(1).and_then(|i| loops.get(i)) {
                 let names = || {
@@ -68,22 +68,22 @@ impl FusePlan {
                 let places = [Place::Loop(above), Place::Loop(id)];
                 if func.tree.parent(id) != Some(Place::Loop(above)) {
                     let (outer, inner) = names();
-                    return Err(Rule::OuterNotInnerParent { outer, inner }.at(places));
+                    return Err(Reason::OuterNotInnerParent { outer, inner }.at(places));
                 }
                 if !matches!(func.tree.body(above), [Stmt::Loop(only)] if *only == id) {
                     let (outer, inner) = names();
-                    return Err(Rule::NotOnlyChild { outer, inner }.at(places));
+                    return Err(Reason::NotOnlyChild { outer, inner }.at(places));
                 }
             }
             if let Some(used) = outer.iter().find(|l| this.extent.uses(&l.var)) {
                 let (var, on) = (this.var.name().to_owned(), used.var.name().to_owned());
-                return Err(Rule::DependentLoop { var, on }.at([Place::Loop(id)]));
+                return Err(Reason::DependentLoop { var, on }.at([Place::Loop(id)]));
             }
             outer.push(this);
         }
         check_sums_kept(func, loops)?;
         let Some((first, rest)) = outer.split_first() else {
-            return Err(Rule::NoLoops.at([]));
+            return Err(Reason::NoLoops.at([]));
         };
         let dtype = outer
             .iter()
@@ -165,11 +165,11 @@ fn check_sums_kept(func: &PrimFunc, loops: &[LoopId]) -> Result<(), Refusal> {
             && over_elements
             && node.init.is_some()
         {
-            let rule = Rule::MayBeEmpty {
+            let reason = Reason::MayBeEmpty {
                 var: func.loops[id].var.name().to_owned(),
                 block: node.name.clone(),
             };
-            return Err(rule.at([Place::Loop(id), Place::Block(block)]));
+            return Err(reason.at([Place::Loop(id), Place::Block(block)]));
         }
     }
     Ok(())

@@ -8,10 +8,10 @@
 
 use super::affine::check_affine_below;
 use super::analysis::{
-    check_compact_dataflow, check_no_exchange, check_only_blocks, counts_terms, is_private,
+    check_compact_dataflow, check_no_exchange, check_only_blocks, drives_reduction, is_private,
     overwriter,
 };
-use super::{Refusal, Rule, living_loop};
+use super::{Reason, Refusal, attached_loop};
 use crate::ir::{BlockId, Buffer, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var};
 
 /// A loop and the kind that it may be given.
@@ -22,7 +22,7 @@ pub(super) struct LoopKindPlan {
 
 impl LoopKindPlan {
     pub(super) fn check(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<Self, Refusal> {
-        let l = living_loop(func, target)?;
+        let l = attached_loop(func, target)?;
         check_compact_dataflow(func, target.into())?;
         check_iter_kinds(func, target, kind)?;
         if !l.extent.is_one() {
@@ -60,22 +60,22 @@ fn check_iter_kinds(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(
                 IterKind::Scan | IterKind::Opaque => false,
             };
             if !allowed {
-                let rule = Rule::WrongBlockIterKind {
+                let reason = Reason::WrongBlockIterKind {
                     var: var.name().to_owned(),
                     kind: describe(kind),
                     iter: iter.var.name().to_owned(),
                     block: node.name.clone(),
                 };
-                return Err(rule.at([Place::Loop(target), Place::Block(block)]));
+                return Err(reason.at([Place::Loop(target), Place::Block(block)]));
             }
         }
         if driven.contains(&IterKind::Spatial) && driven.contains(&IterKind::Reduce) {
-            let rule = Rule::MixedLoop {
+            let reason = Reason::MixedLoop {
                 var: var.name().to_owned(),
                 kind: describe(kind),
                 block: node.name.clone(),
             };
-            return Err(rule.at([Place::Loop(target), Place::Block(block)]));
+            return Err(reason.at([Place::Loop(target), Place::Block(block)]));
         }
     }
     Ok(())
@@ -98,12 +98,12 @@ fn check_memory(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(), R
                 .iter()
                 .any(|&b| func.blocks[b].init.is_some());
         if same_sums && !node.writes.iter().all(|w| owned(&w.buffer)) {
-            let rule = Rule::RepeatedReduction {
+            let reason = Reason::RepeatedReduction {
                 var: var.name().to_owned(),
                 kind: describe(kind),
                 block: node.name.clone(),
             };
-            return Err(rule.at([Place::Loop(target), Place::Block(block)]));
+            return Err(reason.at([Place::Loop(target), Place::Block(block)]));
         }
         // What passes from block to block in an iteration is no part of a sum over all, and either its own or the same in all.
         for read in &node.reads {
@@ -111,18 +111,18 @@ fn check_memory(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(), R
                 let mut writes = func.blocks[other].writes.iter();
                 other != block
                     && writes.any(|w| w.buffer == read.buffer)
-                    && counts_terms(func, other, target)
+                    && drives_reduction(func, other, target)
             };
             let partial = blocks.iter().find(is_partial).copied();
             let own = owned(&read.buffer) || is_used_only_below(func, target, &read.buffer);
             let overwritten = || overwriter(func, target, &read.buffer).filter(|_| !own);
             if let Some(writer) = partial.or_else(overwritten) {
-                let rule = Rule::IterationsDepend {
+                let reason = Reason::IterationsDepend {
                     var: var.name().to_owned(),
                     block: node.name.clone(),
                     other: func.blocks[writer].name.clone(),
                 };
-                return Err(rule.at([target.into(), block.into(), writer.into()]));
+                return Err(reason.at([target.into(), block.into(), writer.into()]));
             }
         }
     }
@@ -180,13 +180,13 @@ fn check_axis(func: &PrimFunc, target: LoopId, axis: ThreadAxis) -> Result<(), R
                 (target, other)
             };
             let name = |id: LoopId| func.loops[id].var.name().to_owned();
-            let rule = Rule::AxisBoundTwice {
+            let reason = Reason::AxisBoundTwice {
                 outer: name(outer),
                 inner: name(inner),
                 axis: axis.name(),
                 block: node.name.clone(),
             };
-            return Err(rule.at([target.into(), other.into(), block.into()]));
+            return Err(reason.at([target.into(), other.into(), block.into()]));
         }
     }
     Ok(())

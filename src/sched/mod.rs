@@ -40,7 +40,7 @@ mod trace_text;
 mod unroll;
 mod vectorize;
 
-pub use error::{Refusal, Rule, ScheduleError};
+pub use error::{Reason, Refusal, ScheduleError};
 pub use move_block::{InsertAt, UnitLoops};
 pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use split::Factor;
@@ -99,19 +99,19 @@ impl Schedule {
 }
 
 /// The loop, or the refusal of a handle that names none.
-pub(crate) fn living_loop(func: &PrimFunc, id: LoopId) -> Result<&crate::ir::Loop, Refusal> {
+pub(crate) fn attached_loop(func: &PrimFunc, id: LoopId) -> Result<&crate::ir::Loop, Refusal> {
     let attached = func.tree.parent(id).is_some();
     func.loops
         .get(id)
         .filter(|_| attached)
-        .ok_or_else(|| Rule::StaleLoop { loop_id: id }.at([]))
+        .ok_or_else(|| Reason::StaleLoop { loop_id: id }.at([]))
 }
 
 /// The block, or the refusal of a handle that names none.
-pub(crate) fn living_block(func: &PrimFunc, id: BlockId) -> Result<&crate::ir::Block, Refusal> {
+pub(crate) fn attached_block(func: &PrimFunc, id: BlockId) -> Result<&crate::ir::Block, Refusal> {
     let attached = id == func.root || func.tree.parent(Place::Block(id)).is_some();
     func.blocks
         .get(id)
         .filter(|_| attached)
-        .ok_or_else(|| Rule::StaleBlock { block: id }.at([]))
+        .ok_or_else(|| Reason::StaleBlock { block: id }.at([]))
 }

@@ -2,7 +2,7 @@
 //! nothing, but are recorded, so that later steps can name their results.
 
 use super::analysis::BlockScope;
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block, living_loop};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 
 impl Schedule {
@@ -20,7 +20,7 @@ impl Schedule {
     /// # Errors
     /// If the handle is stale.
     pub fn get_loops(&mut self, block: BlockId) -> Result<Vec<LoopId>, ScheduleError> {
-        living_block(&self.func, block).map_err(|r| r.of("get_loops"))?;
+        attached_block(&self.func, block).map_err(|r| r.of("get_loops"))?;
         let loops = self.func.loops_above(block.into());
         Ok(self.record("get_loops", vec![block.into()], |_| loops))
     }
@@ -35,8 +35,8 @@ impl Schedule {
     ) -> Result<Vec<BlockId>, ScheduleError> {
         let of = of.into();
         let alive = match of {
-            Place::Loop(id) => living_loop(&self.func, id).map(|_| ()),
-            Place::Block(id) => living_block(&self.func, id).map(|_| ()),
+            Place::Loop(id) => attached_loop(&self.func, id).map(|_| ()),
+            Place::Block(id) => attached_block(&self.func, id).map(|_| ()),
         };
         alive.map_err(|r| r.of("get_child_blocks"))?;
         let blocks = self.func.child_blocks(of);
@@ -71,16 +71,16 @@ pub(super) fn block_named(func: &PrimFunc, name: &str) -> Result<BlockId, Refusa
     if let [block] = found[..] {
         return Ok(block);
     }
-    let rule = Rule::NotSingleBlock {
+    let reason = Reason::NotSingleBlock {
         name: name.to_owned(),
         found: found.len(),
     };
-    Err(rule.at(found.into_iter().map(Place::from)))
+    Err(reason.at(found.into_iter().map(Place::from)))
 }
 
 /// The scope around a block; none around the root.
 fn scope_of(func: &PrimFunc, block: BlockId) -> Result<Option<BlockScope>, Refusal> {
-    living_block(func, block)?;
+    attached_block(func, block)?;
     let scope = func.scope_block(block.into());
     Ok(scope.map(|scope| BlockScope::of(func, scope.into())))
 }

@@ -12,7 +12,7 @@
 
 use super::affine::check_affine_below;
 use super::analysis::{check_no_exchange, check_only_blocks};
-use super::{Refusal, Rule, Schedule, ScheduleError, living_loop};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_loop};
 use crate::ir::{Expr, IterKind, LoopId, Place, PrimFunc, Stmt};
 
 impl Schedule {
@@ -37,9 +37,9 @@ struct ReorderPlan {
 impl ReorderPlan {
     fn check(func: &PrimFunc, loops: &[LoopId]) -> Result<Self, Refusal> {
         for (i, &id) in loops.iter().enumerate() {
-            let var = living_loop(func, id)?.var.name().to_owned();
+            let var = attached_loop(func, id)?.var.name().to_owned();
             if loops[..i].contains(&id) {
-                return Err(Rule::LoopMultiAppearance { var }.at([Place::Loop(id)]));
+                return Err(Reason::LoopMultiAppearance { var }.at([Place::Loop(id)]));
             }
         }
         let old = chain(func, loops)?;
@@ -68,7 +68,7 @@ impl ReorderPlan {
                     l.var.name().to_owned(),
                     func.loops[inner].var.name().to_owned(),
                 );
-                return Err(Rule::DependentLoop { var, on }.at([Place::Loop(id)]));
+                return Err(Reason::DependentLoop { var, on }.at([Place::Loop(id)]));
             }
         }
         check_mixed(func, &old, &new)?;
@@ -107,7 +107,7 @@ impl ReorderPlan {
 fn chain(func: &PrimFunc, loops: &[LoopId]) -> Result<Vec<LoopId>, Refusal> {
     let not_a_chain = |at: LoopId| {
         let var = func.loops[at].var.name().to_owned();
-        Err(Rule::LoopsNotAChain { var }.at([Place::Loop(at)]))
+        Err(Reason::LoopsNotAChain { var }.at([Place::Loop(at)]))
     };
     let depth = |id: &LoopId| func.loops_above((*id).into()).len();
     let Some(&bottom) = loops.iter().max_by_key(|id| depth(id)) else {
@@ -148,12 +148,12 @@ fn check_mixed(func: &PrimFunc, old: &[LoopId], new: &[LoopId]) -> Result<(), Re
         let (before, after) = (old.iter().filter(is_mixed), new.iter().filter(is_mixed));
         if let Some((one, other)) = before.zip(after).find(|(a, b)| a != b) {
             let name = |id: &LoopId| func.loops[*id].var.name().to_owned();
-            let rule = Rule::MixedLoops {
+            let reason = Reason::MixedLoops {
                 var: name(one),
                 other: name(other),
                 block: node.name.clone(),
             };
-            return Err(rule.at([Place::Loop(*one), Place::Loop(*other), Place::Block(block)]));
+            return Err(reason.at([Place::Loop(*one), Place::Loop(*other), Place::Block(block)]));
         }
     }
     Ok(())
@@ -166,11 +166,11 @@ fn check_blocks(func: &PrimFunc, top: LoopId) -> Result<(), Refusal> {
         let odd =
             |iter: &&crate::ir::IterVar| !matches!(iter.kind, IterKind::Spatial | IterKind::Reduce);
         if let Some(iter) = node.iters.iter().find(odd) {
-            let rule = Rule::NotSpatialOrReduce {
+            let reason = Reason::NotSpatialOrReduce {
                 block: node.name.clone(),
                 iter: iter.var.name().to_owned(),
             };
-            return Err(rule.at([Place::Block(block)]));
+            return Err(reason.at([Place::Block(block)]));
         }
         if !node.iters.is_empty() {
             check_affine_below(func, block, outside)?;

@@ -23,7 +23,7 @@ use super::analysis::{
 };
 use super::body::{removal_of, remove_place};
 use super::inline::{Store, drop_buffer, is_viewed, loads_of, only_store};
-use super::{Refusal, Rule, Schedule, ScheduleError, living_block};
+use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{BlockId, Buffer, Expr, ExprKind, Place, PrimFunc, Range, Stmt, Var};
@@ -57,14 +57,14 @@ struct Plan {
 
 impl Plan {
     fn check(func: &PrimFunc, consumer: BlockId) -> Result<Self, Refusal> {
-        let node = living_block(func, consumer)?;
+        let node = attached_block(func, consumer)?;
         let name = || node.name.clone();
         let here = [Place::Block(consumer)];
         if node.init.is_some() {
-            return Err(Rule::HasInit { block: name() }.at(here));
+            return Err(Reason::HasInit { block: name() }.at(here));
         }
         let Some(scope) = func.scope_block(consumer.into()) else {
-            return Err(Rule::RootBlock.at(here));
+            return Err(Reason::RootBlock.at(here));
         };
         check_stage_pipeline(func, scope)?;
         let graph = BlockScope::of(func, scope.into());
@@ -76,16 +76,16 @@ impl Plan {
             .collect();
         let [buffer] = written[..] else {
             let count = written.len();
-            let rule = Rule::NotSingleRead {
+            let reason = Reason::NotSingleRead {
                 block: name(),
                 count,
             };
-            return Err(rule.at(here));
+            return Err(reason.at(here));
         };
         check_complete_block(func, consumer, scope.into())?;
         let producer = only_producer(func, &graph, consumer, scope)?;
         check_not_output_block(func, producer, scope)?;
-        let pattern = || Rule::BodyNotInlinable { block: name() }.at(here);
+        let pattern = || Reason::BodyNotInlinable { block: name() }.at(here);
         let theirs = only_store(func, consumer).ok_or_else(pattern)?;
         let mine = only_store(func, producer)
             .filter(|store| store.buffer == *buffer)
@@ -101,7 +101,7 @@ impl Plan {
         let removed = removal_of(func, consumer)?;
         if is_viewed(func, scope, buffer) {
             let buffer = buffer.name().to_owned();
-            return Err(Rule::OpaqueAccess { buffer }.at([scope.into()]));
+            return Err(Reason::OpaqueAccess { buffer }.at([scope.into()]));
         }
         Ok(Self {
             scope,
@@ -147,7 +147,7 @@ fn only_producer(
         .collect();
     let refuse = |at: BlockId| {
         let block = func.blocks[consumer].name.clone();
-        Err(Rule::NonSingleProducer { block }.at([at.into()]))
+        Err(Reason::NonSingleProducer { block }.at([at.into()]))
     };
     let [only] = incoming[..] else {
         return refuse(consumer);
@@ -269,11 +269,11 @@ fn inlined_predicate(
     let mut after = facts.clone();
     after.assume(&predicate);
     if !after.can_prove(&node.predicate) {
-        let rule = Rule::ProducerHasPredicate {
+        let reason = Reason::ProducerHasPredicate {
             block: node.name.clone(),
             predicate: node.predicate.clone(),
         };
-        return Err(rule.at([producer.into()]));
+        return Err(reason.at([producer.into()]));
     }
     Ok(predicate)
 }

@@ -14,7 +14,7 @@
 use super::affine::simplify_bindings;
 use super::analysis::check_only_blocks;
 use super::rewrite::add_predicate_below;
-use super::{Arg, Refusal, Rule, Schedule, ScheduleError, living_loop};
+use super::{Arg, Reason, Refusal, Schedule, ScheduleError, attached_loop};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::UnitIters;
 use crate::ir::{Attrs, Expr, Loop, LoopId, LoopKind, Place, PrimFunc, Range, Stmt, Var};
@@ -95,7 +95,7 @@ impl SplitPlan {
         factors: &[Factor],
         units: UnitIters,
     ) -> Result<Self, Refusal> {
-        let old = living_loop(func, target)?;
+        let old = attached_loop(func, target)?;
         check_plain(func, target)?;
         let here = [Place::Loop(target)];
         let var = old.var.name().to_owned();
@@ -103,7 +103,7 @@ impl SplitPlan {
         let dtype = old.var.dtype();
         let count = factors.iter().filter(|&&f| f == Factor::Infer).count();
         if count > 1 {
-            return Err(Rule::NotSingleInferFactor { count }.at(here));
+            return Err(Reason::NotSingleInferFactor { count }.at(here));
         }
         let mut product: i64 = 1;
         let fits = |value: &i64| {
@@ -113,10 +113,10 @@ impl SplitPlan {
         for (index, &factor) in factors.iter().enumerate() {
             if let Factor::Of(factor) = factor {
                 if factor <= 0 {
-                    return Err(Rule::NonPositiveFactor { factor, index }.at(here));
+                    return Err(Reason::NonPositiveFactor { factor, index }.at(here));
                 }
                 let next = product.checked_mul(factor).filter(fits);
-                let refused = || Rule::FactorTooLarge { factor, index }.at(here);
+                let refused = || Reason::FactorTooLarge { factor, index }.at(here);
                 product = next.ok_or_else(refused)?;
             }
         }
@@ -133,12 +133,12 @@ impl SplitPlan {
         let total = analyzer.simplify(&total);
         if count == 0 && !analyzer.can_prove(&total.ge(&old.extent)) {
             let (product, extent) = (total, old.extent.clone());
-            let rule = Rule::FactorsTooSmall {
+            let reason = Reason::FactorsTooSmall {
                 var,
                 product,
                 extent,
             };
-            return Err(rule.at(here));
+            return Err(reason.at(here));
         }
         let loops: Vec<Loop> = extents
             .into_iter()
@@ -203,15 +203,15 @@ impl SplitPlan {
 
 /// Refuses a loop with annotations, a thread binding, or a first value other than 0.
 pub(super) fn check_plain(func: &PrimFunc, id: LoopId) -> Result<(), Refusal> {
-    let l = living_loop(func, id)?;
+    let l = attached_loop(func, id)?;
     let here = [Place::Loop(id)];
     let var = l.var.name().to_owned();
     if !l.annotations.is_empty() || matches!(l.kind, LoopKind::ThreadBinding(_)) {
-        return Err(Rule::HasAnnotationOrThreadBinding { var }.at(here));
+        return Err(Reason::HasAnnotationOrThreadBinding { var }.at(here));
     }
     if !Analyzer::new().simplify(&l.min).is_zero() {
         let min = l.min.clone();
-        return Err(Rule::LoopNotStartWithZero { var, min }.at(here));
+        return Err(Reason::LoopNotStartWithZero { var, min }.at(here));
     }
     Ok(())
 }
@@ -295,7 +295,7 @@ mod tests {
         let again = sch.split(target, &[Factor::Infer, 64.into()]);
         assert!(again.is_ok());
         let stale = sch.split(target, &[Factor::Infer, 2.into()]);
-        let rule = stale.expect_err("the loop is gone").rule;
-        assert!(matches!(*rule, Rule::StaleLoop { .. }), "{rule}");
+        let reason = stale.expect_err("the loop is gone").reason;
+        assert!(matches!(*reason, Reason::StaleLoop { .. }), "{reason}");
     }
 }

@@ -1,6 +1,6 @@
 //! `unroll`: the iterations of a loop are to be written out one after the other. Always allowed; changes no meaning.
 
-use super::{Schedule, ScheduleError, living_loop};
+use super::{Schedule, ScheduleError, attached_loop};
 use crate::ir::{LoopId, LoopKind};
 
 impl Schedule {
@@ -9,7 +9,7 @@ impl Schedule {
     /// # Errors
     /// If the handle is stale.
     pub fn unroll(&mut self, target: LoopId) -> Result<(), ScheduleError> {
-        living_loop(&self.func, target).map_err(|r| r.of("unroll"))?;
+        attached_loop(&self.func, target).map_err(|r| r.of("unroll"))?;
         self.record("unroll", vec![target.into()], |func| {
             func.loops[target].kind = LoopKind::Unrolled;
         });

@@ -2,7 +2,7 @@
 
 use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
-    Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, Operand, Place,
+    Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
     match_code, shape_code,
 };
 use crate::tensor::DType;
@@ -49,7 +49,7 @@ pub(super) enum Op {
     AllocStorage {
         storage: usize,
         size: Src,
-        place: Place,
+        place: MemorySpace,
     },
     AllocTensor {
         dst: usize,
@@ -323,7 +323,7 @@ impl Decoder<'_> {
                 Ok(Op::MakePrim(to?, self.make_dim(*code, *operand)?))
             }
             (Builtin::AllocStorage, [Operand::Vm, size, Operand::Imm(place)]) => {
-                let place = Place::from_imm(*place).ok_or(format!("place {place}"))?;
+                let place = MemorySpace::from_imm(*place).ok_or(format!("place {place}"))?;
                 let to = to?;
                 let storage = *self.storages[to].get_or_insert_with(|| {
                     self.num_storages += 1;

@@ -9,7 +9,7 @@ use super::decode::{Code, Op, decode};
 use super::launch::{Args, Site};
 use super::profile::{Profile, ProfileEntry, ProfileKind};
 use super::run::{Frame, Run};
-use crate::artifact::{Constant, Executable, Place};
+use crate::artifact::{Constant, Executable, MemorySpace};
 use crate::kernel::Target;
 use crate::runtime::{Device, PackedFunc, Registry, Value};
 use crate::tensor::{DType, Tensor};
@@ -79,7 +79,7 @@ impl Backend {
         value: &mut Value,
         dtype: DType,
         shape: &[usize],
-        place: Place,
+        place: MemorySpace,
         bytes: usize,
     ) -> Result<(), VmError> {
         let failed = |source| VmError::Tensor {
@@ -87,7 +87,7 @@ impl Backend {
             source,
         };
         #[cfg(feature = "gpu")]
-        if let (Self::Gpu(gpu), Place::Device) = (self, place) {
+        if let (Self::Gpu(gpu), MemorySpace::Device) = (self, place) {
             return gpu.renew(value, dtype, shape, bytes);
         }
         let _ = place;

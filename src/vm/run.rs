@@ -11,7 +11,7 @@ use super::decode::{Code, Make, Op, Src};
 use super::launch::{Args, Site};
 use super::machine::State;
 use super::profile::{ProfileEntry, ProfileKind};
-use crate::artifact::{Constant, ErrorContext, Executable, Place};
+use crate::artifact::{Constant, ErrorContext, Executable, MemorySpace};
 use crate::runtime::{Closure, Device, Value};
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
@@ -32,7 +32,7 @@ pub(super) struct Frame {
 struct Storage {
     /// The register whose tensor has it.
     tenant: Option<usize>,
-    place: Option<Place>,
+    place: Option<MemorySpace>,
     bytes: usize,
 }
 
@@ -357,7 +357,7 @@ impl Run<'_> {
         {
             frame.regs[dst] = std::mem::take(&mut frame.regs[tenant]);
         }
-        let (place, bytes) = (storage.place.unwrap_or(Place::Device), storage.bytes);
+        let (place, bytes) = (storage.place.unwrap_or(MemorySpace::Device), storage.bytes);
         let (backend, shape) = (&self.state.backend, &self.state.shape);
         let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes);
         made.map_err(|e| e.in_func(&self.code.name))

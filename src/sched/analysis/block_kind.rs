@@ -7,7 +7,7 @@
 use super::scope::BlockScope;
 use crate::ir::{BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var};
 use crate::sched::affine::is_affine_in;
-use crate::sched::{Refusal, Rule};
+use crate::sched::{Reason, Refusal};
 
 /// The number of the condition of complete blocks (1 to 3, as in TVM's messages) that the block breaks in this scope, if any.
 pub fn complete_block_violation(func: &PrimFunc, block: BlockId, scope: Place) -> Option<u8> {
@@ -109,7 +109,7 @@ pub fn has_affine_bindings(func: &PrimFunc, block: BlockId) -> bool {
 pub fn check_complete_block(func: &PrimFunc, block: BlockId, scope: Place) -> Result<(), Refusal> {
     match complete_block_violation(func, block, scope) {
         None => Ok(()),
-        Some(condition) => Err(Rule::IncompleteBlock {
+        Some(condition) => Err(Reason::IncompleteBlock {
             block: func.blocks[block].name.clone(),
             condition,
         }
@@ -124,7 +124,7 @@ pub fn check_complete_block(func: &PrimFunc, block: BlockId, scope: Place) -> Re
 pub fn check_reduction_block(func: &PrimFunc, block: BlockId, scope: Place) -> Result<(), Refusal> {
     match reduction_block_violation(func, block, scope) {
         None => Ok(()),
-        Some(condition) => Err(Rule::NotReductionBlock {
+        Some(condition) => Err(Reason::NotReductionBlock {
             block: func.blocks[block].name.clone(),
             condition,
         }
@@ -147,7 +147,7 @@ pub fn check_complete_or_reduction_block(
     let Some(reduction) = reduction_block_violation(func, block, scope) else {
         return Ok(());
     };
-    Err(Rule::NotCompleteOrReductionBlock {
+    Err(Reason::NotCompleteOrReductionBlock {
         block: func.blocks[block].name.clone(),
         complete,
         reduction,
@@ -163,7 +163,7 @@ pub fn check_compact_dataflow(func: &PrimFunc, subtree: Place) -> Result<(), Ref
     for block in func.child_blocks(subtree) {
         if !is_complete_block(func, block, subtree) && !is_reduction_block(func, block, subtree) {
             let name = func.blocks[block].name.clone();
-            return Err(Rule::NotCompactDataflow { block: name }.at([subtree, block.into()]));
+            return Err(Reason::NotCompactDataflow { block: name }.at([subtree, block.into()]));
         }
     }
     Ok(())
@@ -187,7 +187,7 @@ pub fn check_not_output_block(
 ) -> Result<(), Refusal> {
     if is_output_block(func, block, scope) {
         let name = func.blocks[block].name.clone();
-        return Err(Rule::OutputBlock { block: name }.at([block.into()]));
+        return Err(Reason::OutputBlock { block: name }.at([block.into()]));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::stage_pipeline::uncovered;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, IterKind, LoopId, PrimFunc, Range, Var};
 use crate::sched::affine::shape_facts;
-use crate::sched::{Refusal, Rule};
+use crate::sched::{Reason, Refusal};
 
 /// Refuses a chain of loops, outermost first, of which an iteration uses what another one computes, or overwrites what another
 /// one reads: the blocks below, if several, must depend on each other within an iteration of the innermost loop only.
@@ -18,12 +18,12 @@ pub fn check_no_exchange(func: &PrimFunc, chain: &[LoopId]) -> Result<(), Refusa
     };
     let graph = BlockScope::of(func, target.into());
     let refuse = |block: BlockId, other: BlockId| {
-        let rule = Rule::IterationsDepend {
+        let reason = Reason::IterationsDepend {
             var: func.loops[target].var.name().to_owned(),
             block: func.blocks[block].name.clone(),
             other: func.blocks[other].name.clone(),
         };
-        Err(rule.at([target.into(), block.into(), other.into()]))
+        Err(reason.at([target.into(), block.into(), other.into()]))
     };
     for edge in graph.dependencies() {
         let reads = graph.readers_after(edge.src).contains(&edge.dst);
@@ -35,7 +35,8 @@ pub fn check_no_exchange(func: &PrimFunc, chain: &[LoopId]) -> Result<(), Refusa
                     bindings.any(|e| e.uses(&func.loops[id].var))
                 };
                 let mut loops = chain.iter();
-                let partial = loops.any(|&id| counts_terms(func, edge.src, id) && tells_apart(id));
+                let partial =
+                    loops.any(|&id| drives_reduction(func, edge.src, id) && tells_apart(id));
                 let producers = graph.written_before(edge.dst);
                 if partial || uncovered(func, edge.dst, &producers).is_some() {
                     return refuse(edge.dst, edge.src);
@@ -65,11 +66,11 @@ pub fn check_inputs_outlive(
         }
         let mut writers = node.reads.iter().map(|r| overwriter(func, id, &r.buffer));
         if let Some(other) = writers.find_map(|writer| writer) {
-            let rule = Rule::InputOverwritten {
+            let reason = Reason::InputOverwritten {
                 block: node.name.clone(),
                 other: func.blocks[other].name.clone(),
             };
-            return Err(rule.at([block.into(), other.into()]));
+            return Err(reason.at([block.into(), other.into()]));
         }
     }
     Ok(())
@@ -89,7 +90,7 @@ pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<Bl
         for &writer in graph.writers(&buffer) {
             let node = &func.blocks[writer];
             let mut writes = node.writes.iter().filter(|w| w.buffer == buffer);
-            if counts_terms(func, writer, target)
+            if drives_reduction(func, writer, target)
                 || !writes.all(|write| determines_iters(func, writer, write))
             {
                 return Some(writer);
@@ -105,7 +106,7 @@ pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<Bl
 }
 
 /// Whether an iteration of the loop adds to what earlier ones made of the block's output.
-pub fn counts_terms(func: &PrimFunc, block: BlockId, id: LoopId) -> bool {
+pub fn drives_reduction(func: &PrimFunc, block: BlockId, id: LoopId) -> bool {
     let node = &func.blocks[block];
     let mut iters = node.iters.iter().zip(&node.bindings);
     iters.any(|(iter, e)| iter.kind != IterKind::Spatial && e.uses(&func.loops[id].var))

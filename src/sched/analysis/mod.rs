@@ -23,7 +23,7 @@ pub use block_kind::{
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
-pub use independence::{check_inputs_outlive, check_no_exchange, counts_terms, overwriter};
+pub use independence::{check_inputs_outlive, check_no_exchange, drives_reduction, overwriter};
 pub use outside::check_only_blocks;
 pub use path::{facts_at, is_private, loops_between, relaxed_domains, share_a_loop};
 pub use scope::{BlockScope, Dependency, DependencyKind};

@@ -2,7 +2,7 @@
 //! variables, and no predicate that could keep it from running.
 
 use crate::ir::{Place, PrimFunc, Stmt};
-use crate::sched::{Refusal, Rule};
+use crate::sched::{Reason, Refusal};
 
 /// Refuses a place below which anything but loops stands around the next blocks: stores, `let`, `if`, `while`.
 ///
@@ -52,7 +52,7 @@ pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
             Stmt::Continue => "`continue`",
             Stmt::Return(_) => "`return`",
         };
-        return Err(Rule::StatementOutsideBlocks { statement }.at([place]));
+        return Err(Reason::StatementOutsideBlocks { statement }.at([place]));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{Block, BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
-use crate::sched::{Refusal, Rule};
+use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
 
 /// Refuses a scope that is not a stage pipeline: one with statements outside blocks, or with a consumer that is not covered.
@@ -22,7 +22,7 @@ pub fn check_stage_pipeline(func: &PrimFunc, scope: BlockId) -> Result<(), Refus
     let graph = BlockScope::of(func, scope.into());
     for &consumer in graph.blocks() {
         if let Some(buffer) = uncovered(func, consumer, &graph.written_before(consumer)) {
-            return Err(Rule::NotStagePipeline {
+            return Err(Reason::NotStagePipeline {
                 scope: func.blocks[scope].name.clone(),
                 consumer: func.blocks[consumer].name.clone(),
                 buffer: buffer.name().to_owned(),

@@ -118,7 +118,7 @@ def f(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     let part = copy(7);
     let refusal = check_stage_pipeline(&part, part.root).expect_err("B[7] is not written");
     assert_eq!(
-        refusal.rule.to_string(),
+        refusal.reason.to_string(),
         "scope `root` is not a stage pipeline: `C` may read elements of `B` that its producers do not write before"
     );
 }

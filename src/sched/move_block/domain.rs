@@ -10,7 +10,7 @@ use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, PrimFunc, Range, Scope, Var,
 };
 use crate::sched::analysis::BlockScope;
-use crate::sched::{Refusal, Rule};
+use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
 
 /// Values of one iter variable: all of `values` that are in `bound`.
@@ -98,11 +98,11 @@ pub(super) fn iter_domains(
         if !solve_affine(&node.iters, region, &required, moved, facts, &mut known) {
             solve_dimensions(&node.iters, region, &required, facts, &mut known).ok_or_else(
                 || {
-                    let rule = Rule::RegionNotSolvable {
+                    let reason = Reason::RegionNotSolvable {
                         block: node.name.clone(),
                         buffer: region.buffer.name().to_owned(),
                     };
-                    rule.at([block.into(), target.into()])
+                    reason.at([block.into(), target.into()])
                 },
             )?;
         }
@@ -147,11 +147,11 @@ fn check_all_consumed(
         };
         let last = &iter.dom.min + &iter.dom.extent - 1;
         if facts.can_prove(&iter.dom.min.lt(min)) || facts.can_prove(&max.lt(last)) {
-            let rule = Rule::NotAllConsumed {
+            let reason = Reason::NotAllConsumed {
                 block: node.name.clone(),
                 var: iter.var.name().to_owned(),
             };
-            return Err(rule.at([block.into(), target.into()]));
+            return Err(reason.at([block.into(), target.into()]));
         }
     }
     Ok(())

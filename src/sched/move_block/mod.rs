@@ -14,7 +14,7 @@ use super::analysis::{
     share_a_loop,
 };
 use super::body::{insert_at, removal_of, remove_place};
-use super::{Arg, Refusal, Rule, living_block, living_loop};
+use super::{Arg, Reason, Refusal, attached_block, attached_loop};
 use crate::arith::iter_map::{IterMapLevel, IterSplit, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
@@ -97,19 +97,19 @@ impl Plan {
         at: InsertAt,
         moved: Moved,
     ) -> Result<Self, Refusal> {
-        living_block(func, block)?;
-        living_loop(func, target)?;
+        attached_block(func, block)?;
+        attached_loop(func, target)?;
         let Some(scope) = func.scope_block(block.into()) else {
-            return Err(Rule::RootBlock.at([block.into()]));
+            return Err(Reason::RootBlock.at([block.into()]));
         };
         check_stage_pipeline(func, scope)?;
         check_complete_or_reduction_block(func, block, scope.into())?;
         if func.scope_block(target.into()) != Some(scope) || func.tree.is_ancestor(target, block) {
-            let rule = Rule::NotInSameScope {
+            let reason = Reason::NotInSameScope {
                 block: func.blocks[block].name.clone(),
                 var: func.loops[target].var.name().to_owned(),
             };
-            return Err(rule.at([block.into(), target.into()]));
+            return Err(reason.at([block.into(), target.into()]));
         }
         if moved == Moved::Producer {
             check_not_output_block(func, block, scope)?;
@@ -174,11 +174,11 @@ impl Plan {
         match above.into_iter().find(may_be_empty) {
             None => Ok(()),
             Some(id) => {
-                let rule = Rule::MayBeEmpty {
+                let reason = Reason::MayBeEmpty {
                     var: func.loops[id].var.name().to_owned(),
                     block: func.blocks[self.block].name.clone(),
                 };
-                Err(rule.at([id.into(), self.block.into()]))
+                Err(reason.at([id.into(), self.block.into()]))
             }
         }
     }
@@ -229,11 +229,11 @@ impl Plan {
         if in_order && inputs.iter().filter(is_mixed).count() <= 1 {
             return Ok(());
         }
-        let rule = Rule::TermsNotOnce {
+        let reason = Reason::TermsNotOnce {
             block: node.name.clone(),
             var: func.loops[self.target].var.name().to_owned(),
         };
-        Err(rule.at([self.block.into(), self.target.into()]))
+        Err(reason.at([self.block.into(), self.target.into()]))
     }
 
     pub(super) fn apply(self, func: &mut PrimFunc) {
@@ -259,11 +259,11 @@ fn check_domains_kept(func: &PrimFunc, block: BlockId, target: LoopId) -> Result
         let node = &func.blocks[block];
         let mut doms = node.iters.iter().map(|iter| &iter.dom);
         if doms.any(|dom| depends(&dom.min) || depends(&dom.extent)) {
-            let rule = Rule::DomainDependsOnLoop {
+            let reason = Reason::DomainDependsOnLoop {
                 block: node.name.clone(),
                 var: var.name().to_owned(),
             };
-            return Err(rule.at([block.into(), id.into()]));
+            return Err(reason.at([block.into(), id.into()]));
         }
     }
     Ok(())
@@ -277,11 +277,11 @@ fn check_predicate_kept(func: &PrimFunc, block: BlockId) -> Result<(), Refusal> 
     match node.predicate.conjuncts().into_iter().find(|c| !kept(c)) {
         None => Ok(()),
         Some(predicate) => {
-            let rule = Rule::PredicateLost {
+            let reason = Reason::PredicateLost {
                 block: node.name.clone(),
                 predicate,
             };
-            Err(rule.at([block.into()]))
+            Err(reason.at([block.into()]))
         }
     }
 }
@@ -306,7 +306,7 @@ fn position(
     let below = |b: &BlockId| func.tree.is_ancestor(target, *b);
     let missing: Vec<BlockId> = required.iter().copied().filter(|b| !below(b)).collect();
     if !missing.is_empty() {
-        let rule = Rule::NotAllRequiredBlocksBelow {
+        let reason = Reason::NotAllRequiredBlocksBelow {
             block: func.blocks[block].name.clone(),
             var: func.loops[target].var.name().to_owned(),
             role: match moved {
@@ -315,7 +315,7 @@ fn position(
             },
             count: missing.len(),
         };
-        return Err(rule.at(missing.into_iter().map(Place::Block)));
+        return Err(reason.at(missing.into_iter().map(Place::Block)));
     }
     let inside = |blocks: Vec<BlockId>| -> Vec<usize> {
         blocks
@@ -336,13 +336,13 @@ fn position(
         InsertAt::Index(index) => index,
     };
     if first > last || chosen < first || chosen > last {
-        let rule = Rule::InsertionPointNotFound {
+        let reason = Reason::InsertionPointNotFound {
             block: func.blocks[block].name.clone(),
             first,
             last,
             asked: chosen,
         };
-        return Err(rule.at([target.into(), block.into()]));
+        return Err(reason.at([target.into(), block.into()]));
     }
     Ok(chosen)
 }
@@ -377,19 +377,19 @@ fn check_order(
         if edge.kind == DependencyKind::WriteAfterRead
             && share_a_loop(func, target.into(), other.into())
         {
-            let rule = Rule::InputOverwritten {
+            let reason = Reason::InputOverwritten {
                 block: func.blocks[edge.src].name.clone(),
                 other: func.blocks[edge.dst].name.clone(),
             };
-            return Err(rule.at([target.into(), other.into()]));
+            return Err(reason.at([target.into(), other.into()]));
         }
         if runs_before(other) != must_run_before {
-            let rule = Rule::WouldReorder {
+            let reason = Reason::WouldReorder {
                 block: func.blocks[block].name.clone(),
                 other: func.blocks[other].name.clone(),
                 var: func.loops[target].var.name().to_owned(),
             };
-            return Err(rule.at([target.into(), other.into()]));
+            return Err(reason.at([target.into(), other.into()]));
         }
     }
     Ok(())

@@ -75,8 +75,8 @@ impl From<ScheduleError> for DeclineReason {
     }
 }
 
-/// A rule: its name, and what it does to the block it takes.
-pub(crate) struct Rule<T> {
+/// A default rule: its name, and what it does to the block it takes.
+pub(crate) struct DefaultRule<T> {
     pub(crate) name: &'static str,
     pub(crate) apply: fn(&mut Schedule, BlockId, &T) -> Result<(), DeclineReason>,
 }
@@ -170,7 +170,7 @@ impl Work<'_> {
     }
 
     /// Tries the rules on each block at the root that is not yet scheduled. Statements that must run in order stay whole.
-    fn run<T>(&mut self, rules: &[Rule<T>], target: &T, in_order: Option<InOrder>) {
+    fn run<T>(&mut self, rules: &[DefaultRule<T>], target: &T, in_order: Option<InOrder>) {
         let mut done = Vec::new();
         while let Some(next) = self.next(&done) {
             let block = match next {

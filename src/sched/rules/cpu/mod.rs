@@ -8,27 +8,27 @@ mod elementwise;
 mod matmul;
 mod reduction;
 
-use super::{DeclineReason, Rule};
+use super::{DeclineReason, DefaultRule};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::Schedule;
 use crate::sched::rules::nest::sort_loops;
 
 /// The rules. A block that none takes runs serially, as it is written.
-pub(super) const RULES: &[Rule<CpuTarget>] = &[
-    Rule {
+pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
+    DefaultRule {
         name: "matmul",
         apply: matmul::apply,
     },
-    Rule {
+    DefaultRule {
         name: "reduction",
         apply: reduction::apply,
     },
-    Rule {
+    DefaultRule {
         name: "elementwise",
         apply: elementwise::apply,
     },
-    Rule {
+    DefaultRule {
         name: "fallback",
         apply: fallback,
     },

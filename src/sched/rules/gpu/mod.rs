@@ -21,30 +21,30 @@ mod tile;
 pub(super) use inline::inline_producers;
 pub(super) use serial::{bind_rest, in_one_thread};
 
-use super::{DeclineReason, Rule, SERIAL};
+use super::{DeclineReason, DefaultRule, SERIAL};
 use crate::ir::LoopId;
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::Schedule;
 
 /// The rules; the last one takes every block.
-pub(super) const RULES: &[Rule<GpuTarget>] = &[
-    Rule {
+pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
+    DefaultRule {
         name: "matmul",
         apply: matmul::apply,
     },
-    Rule {
+    DefaultRule {
         name: "rows",
         apply: rows::apply,
     },
-    Rule {
+    DefaultRule {
         name: "elementwise",
         apply: elementwise::apply,
     },
-    Rule {
+    DefaultRule {
         name: "fallback",
         apply: fallback::apply,
     },
-    Rule {
+    DefaultRule {
         name: SERIAL,
         apply: serial::apply,
     },

@@ -37,10 +37,13 @@ pub(super) fn relaunch(
     };
     let mut times = HostExpr::Const(1);
     let mut out = body;
+    let outermost = loops.len() - 1;
     for (depth, l) in loops.into_iter().enumerate() {
         // This loop's part of the number of the launch: inner loops change faster.
         let mut part = HostExpr::binary(BinOp::FloorDiv, HostExpr::Dim(dims), times.clone());
-        part = HostExpr::binary(BinOp::FloorMod, part, l.times.clone());
+        if depth < outermost {
+            part = HostExpr::binary(BinOp::FloorMod, part, l.times.clone());
+        }
         let start = HostExpr::binary(BinOp::Mul, part, HostExpr::Const(l.step));
         times = HostExpr::binary(BinOp::Mul, times, l.times);
         let ty = kernel.vars[l.var].ty;

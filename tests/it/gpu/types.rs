@@ -43,9 +43,9 @@ fn values_of_float64() {
 fn values_of_float16() {
     let value = "T.Cast(\"float32\", T.Cast(\"float16\", A[vi]))";
     let refused = lowered("float32", "float32", value).expect_err("no such type");
-    let expected = "`f`: `T.Cast(\"float16\", A[vi])` has type float16, which the GPU does not compute \
-                    with; use float32 there, or run it on the CPU";
-    assert_eq!(refused.to_string(), expected);
+    let refused = refused.to_string();
+    let expected = "has type float16, which the GPU does not compute with";
+    assert!(refused.contains(expected), "{refused}");
     let with_half = GpuTarget {
         f16: true,
         ..GpuTarget::default()

@@ -77,6 +77,18 @@ pub(super) fn compact(
             }
             .into());
         };
+        // Threads that are iterations of a loop do not meet.
+        let thread =
+            |kind: LoopKind| matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_thread());
+        let mut across = accesses[0].loops[fixed..].iter();
+        let all_in = |var: &Var| {
+            let mut accesses = accesses.iter();
+            accesses.all(|a| a.loops.iter().any(|l| l.0 == *var))
+        };
+        if *buffer.scope() == Scope::Shared && across.any(|l| thread(l.3) && all_in(&l.0)) {
+            let buffer = buffer.name().to_owned();
+            return Err(LowerProblem::ThreadsInOrder { buffer }.into());
+        }
         let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
         if inferred && size > MAX_LOCAL {
             return Ok(Err(buffer.clone()));
@@ -299,6 +311,11 @@ impl Site<'_> {
 
     /// The first and last index of an access in each dimension, over the loops around it from `outer` on.
     fn spans(&self, access: &Access, outer: usize) -> Option<Vec<Span>> {
+        self.known_spans(access, outer)?.into_iter().collect()
+    }
+
+    /// The same with nothing for dimensions of which that is not known.
+    fn known_spans(&self, access: &Access, outer: usize) -> Option<Vec<Option<Span>>> {
         let mut env: HashMap<Var, Span> = HashMap::new();
         if self.home == Home::Shared {
             for (axis, known) in &self.nest.axes {
@@ -314,39 +331,47 @@ impl Site<'_> {
             env.insert(var.clone(), (low, high));
         }
         let indices = access.indices.iter();
-        indices
-            .map(|index| relax(&joined(index), &env, &self.analyzer))
-            .collect()
+        let spans = indices.map(|index| relax(&joined(index), &env, &self.analyzer));
+        Some(spans.collect())
     }
 
     /// What the accesses touch in one iteration of the fixed loops; nothing if that is of no constant size, or, where it must
     /// be known (`inferred`), not surely written.
     fn boxes(&self, inferred: bool) -> Option<Vec<(Expr, i64)>> {
         let ndim = self.accesses[0].indices.len();
-        let mut all: Vec<Option<Span>> = vec![None; ndim];
-        let mut written: Vec<Option<Span>> = vec![None; ndim];
+        (0..ndim).map(|d| self.span(d, inferred)).collect()
+    }
+
+    /// The first index and the number of indices of a dimension that an array needs: what the accesses touch, or all of the
+    /// dimension where that is not known and the program says that the array is the thread's or the workgroup's.
+    fn span(&self, d: usize, inferred: bool) -> Option<(Expr, i64)> {
+        let all = || {
+            let extent = self.buffer.shape()[d].as_int()?;
+            Some((Expr::int(0, self.accesses[0].indices[d].dtype()), extent))
+        };
+        let touched = self.touched_span(d, inferred);
+        touched.or_else(|| if inferred { None } else { all() })
+    }
+
+    fn touched_span(&self, d: usize, inferred: bool) -> Option<(Expr, i64)> {
+        let (mut all, mut written) = (None, None);
         for access in self.accesses {
-            let made = access.write && (!inferred || self.is_made(access));
-            for (d, span) in self.spans(access, self.fixed)?.into_iter().enumerate() {
-                if made {
-                    written[d] = Some(hull(written[d].take(), &span)?);
-                }
-                all[d] = Some(hull(all[d].take(), &span)?);
+            let span = self.known_spans(access, self.fixed)?.swap_remove(d)?;
+            if inferred && access.write && self.is_made(access) {
+                written = Some(hull(written.take(), &span)?);
+            }
+            all = Some(hull(all.take(), &span)?);
+        }
+        let (low, high) = all?;
+        if inferred {
+            let (wl, wh) = written.as_ref()?;
+            let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
+            if !covered {
+                return None;
             }
         }
-        let mut boxes = Vec::new();
-        for (d, span) in all.into_iter().enumerate() {
-            let (low, high) = span?;
-            if inferred {
-                let (wl, wh) = written[d].as_ref()?;
-                let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
-                if !covered {
-                    return None;
-                }
-            }
-            boxes.push((low.clone(), difference(&high, &low)? + 1));
-        }
-        Some(boxes)
+        let count = difference(&high, &low)? + 1;
+        Some((low, count))
     }
 }
 

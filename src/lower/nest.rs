@@ -221,7 +221,7 @@ impl<'a> Unblock<'a> {
                 cond: _,
                 message: _,
             } => {}
-            Stmt::Evaluate(e) => refuse_external(e)?,
+            Stmt::Evaluate(e) => refuse_external(e, self.launch)?,
             Stmt::Attr {
                 node: _,
                 key: _,
@@ -345,7 +345,6 @@ impl<'a> Unblock<'a> {
             LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
                 LoopKind::Unrolled
             }
-            LoopKind::ThreadBinding(_) => LoopKind::Serial,
             kind => kind,
         };
         let before = state.iter().filter_map(State::before);
@@ -501,25 +500,24 @@ impl<'a> Unblock<'a> {
     }
 }
 
-/// Refuses a call of a function that only another compiler knows: it may write memory. Hints do not, and barriers are put in
-/// where they are needed.
-fn refuse_external(e: &Expr) -> Result<(), LowerError> {
-    let mut called = None;
+/// Refuses a call of a function that only another compiler knows: it may write memory. Hints do not. Barriers of a GPU kernel
+/// are put in where they are needed; without a launch (`launch`), threads run one after the other and cannot meet.
+fn refuse_external(e: &Expr, launch: bool) -> Result<(), LowerError> {
+    let mut problem = None;
     e.walk(&mut |e| {
-        if let ExprKind::External(external, _) = e.kind()
-            && !matches!(
-                external,
-                External::StorageSync | External::Prefetch | External::Undef
-            )
-        {
-            called = Some(external.name().to_owned());
+        if let ExprKind::External(external, _) = e.kind() {
+            problem = match external {
+                External::Prefetch | External::Undef => None,
+                External::StorageSync if launch => None,
+                External::StorageSync => Some(LowerProblem::Barrier),
+                _ => Some(LowerProblem::External {
+                    name: external.name().to_owned(),
+                }),
+            };
         }
-        called.is_none()
+        problem.is_none()
     });
-    match called {
-        Some(name) => Err(LowerProblem::External { name }.into()),
-        None => Ok(()),
-    }
+    problem.map_or(Ok(()), |problem| Err(problem.into()))
 }
 
 /// Every buffer that is stored to in a place or below it.

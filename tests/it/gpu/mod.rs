@@ -8,5 +8,6 @@ mod launch;
 mod loops;
 mod narrow;
 mod serial;
+mod threads;
 mod types;
 mod wide;

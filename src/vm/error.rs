@@ -175,6 +175,18 @@ pub enum VmError {
         /// The value.
         value: i64,
     },
+    /// Memory for a tensor whose size is negative, or too large to be counted.
+    #[error(
+        "`{func}`: a tensor would take {} bytes: {}",
+        bytes.map_or_else(|| "more than 2^63".to_owned(), |bytes| bytes.to_string()),
+        if bytes.is_some() { "one of its extents is negative" } else { "its extents are too large" }
+    )]
+    Storage {
+        /// The function.
+        func: String,
+        /// Its bytes, if they can be counted.
+        bytes: Option<i64>,
+    },
     /// A computed dimension is negative or does not exist.
     #[error("`{func}`: a shape has the dimension {given}")]
     NegativeDimension {

@@ -13,7 +13,7 @@ use super::machine::State;
 use super::profile::{ProfileEntry, ProfileKind};
 use crate::artifact::{Constant, ErrorContext, Executable, MemorySpace};
 use crate::runtime::{Closure, Device, Value};
-use crate::tensor::{DType, ScalarType, Tensor, TensorError};
+use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
@@ -171,7 +171,7 @@ impl Run<'_> {
                 place,
             } => {
                 let bytes = self.shape(peek(&frame.regs, consts, *size), pc)?;
-                let bytes = self.product(bytes)?;
+                let bytes = self.storage_bytes(bytes)?;
                 let storage = &mut frame.storages[*storage];
                 storage.bytes = bytes;
                 storage.place = Some(*place);
@@ -323,16 +323,14 @@ impl Run<'_> {
         }
     }
 
-    /// The product of extents, which no memory has if it is too large to be counted.
-    fn product(&self, dims: &[i64]) -> Result<usize, VmError> {
-        let mut extents = self.extents(dims)?;
-        let product = extents.try_fold(1usize, |product, dim| product.checked_mul(dim));
-        product.ok_or_else(|| VmError::Tensor {
+    /// Bytes of a storage, as a product of counts.
+    fn storage_bytes(&self, counts: &[i64]) -> Result<usize, VmError> {
+        let mut left = counts.iter();
+        let bytes = left.try_fold(1i64, |bytes, &count| bytes.checked_mul(count));
+        let fits = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        fits.ok_or_else(|| VmError::Storage {
             func: self.code.name.clone(),
-            source: TensorError::TooLarge {
-                shape: dims.iter().map(|&dim| dim as usize).collect(),
-                dtype: DType::U8,
-            },
+            bytes,
         })
     }
 

@@ -352,7 +352,7 @@ fn memory_that_cannot_be_had_is_an_error() {
                     source: TensorError::OutOfMemory { .. } | TensorError::TooLarge { .. },
                     ..
                 } | VmError::Eval { .. }
-                    | VmError::NegativeDimension { .. }
+                    | VmError::Storage { .. }
             );
             assert!(
                 if on_gpu { refused || on_host } else { on_host },
@@ -362,7 +362,7 @@ fn memory_that_cannot_be_had_is_an_error() {
         }
         let negative = call(-1).expect_err("no size is negative");
         assert!(
-            matches!(negative.root(), VmError::NegativeDimension { .. }),
+            matches!(negative.root(), VmError::Storage { bytes: Some(-4), .. }),
             "{negative:?}"
         );
     }

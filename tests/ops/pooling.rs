@@ -13,13 +13,13 @@ fn pool(x: &Array, slides: &[Slide], ceil: bool, reduce: Reduce) -> Array {
     let mut shape = x.shape[..2].to_vec();
     for (&(size, stride, dilation, before, after), extent) in slides.iter().zip(&x.shape[2..]) {
         let room = extent + before + after - ((size - 1) * dilation + 1);
-        shape.push(
-            if ceil {
-                room.div_ceil(stride)
-            } else {
-                room / stride
-            } + 1,
-        );
+        let mut windows = room / stride + 1;
+        if ceil {
+            windows = room.div_ceil(stride) + 1;
+            // A last window that starts after the data is left out.
+            windows -= usize::from((windows - 1) * stride >= extent + before);
+        }
+        shape.push(windows);
     }
     let sizes: Vec<usize> = slides.iter().map(|slide| slide.0).collect();
     Array::new(&shape, |i| {
@@ -161,6 +161,60 @@ fn means_and_norms_of_windows() {
             format!("R.nn.lp_pool2d(x, pool_size=2, strides=2, padding=[1, 1, 0, 0], p={p})");
         cases.case(&text, &[("x", &x.f32())], &[expected]).terms(4);
     }
+    cases.run();
+}
+
+/// A window that `ceil_mode` adds starts in the data or in the padding before the data.
+#[test]
+fn a_last_window_starts_in_the_data() {
+    let mut cases = Cases::default();
+    // Extent, size, stride, padding before and after, and the number of windows that ONNX Runtime gives.
+    let lines = [
+        (11, 2, 3, 0, 1, 4),
+        (4, 1, 3, 0, 0, 2),
+        (5, 1, 3, 0, 0, 2),
+        (6, 2, 4, 0, 0, 2),
+        (5, 2, 3, 1, 1, 2),
+        (9, 3, 2, 1, 0, 5),
+        (4, 2, 1, 0, 1, 4),
+    ];
+    for (extent, size, stride, before, after, windows) in lines {
+        let x = Array::random(&[1, 2, extent], 7);
+        let slides = [(size, stride, 1, before, after)];
+        let attrs = format!(
+            "pool_size={size}, strides={stride}, padding=[{before}, {after}], ceil_mode=True"
+        );
+        for (name, reduce) in [
+            ("max_pool1d", greatest as Reduce),
+            ("avg_pool1d", mean_with_padding),
+        ] {
+            let expected = pool(&x, &slides, true, reduce);
+            assert_eq!(expected.shape[2], windows, "of {extent} elements, {attrs}");
+            let call = format!("R.nn.{name}(x, {attrs})");
+            let symbolic = ["R.Tensor((1, 2, \"n\"), \"float32\")"];
+            let (x, expected) = (x.f32(), [expected.f32()]);
+            cases.case(&call, &[("x", &x)], &expected).terms(size);
+            let case = cases.case_of(&call, &symbolic, &[("x", &x)], &expected);
+            case.terms(size);
+        }
+    }
+    cases.on_gpus_every(5);
+    let x = Array::random(&[1, 2, 9, 11], 8);
+    let slides = [(3, 2, 1, 1, 0), (2, 3, 1, 0, 1)];
+    let attrs = "pool_size=(3, 2), strides=(2, 3), padding=(1, 0, 0, 1), ceil_mode=True";
+    let means = pool(&x, &slides, true, mean_of_data);
+    assert_eq!(means.shape, [1, 2, 5, 4]);
+    let call = format!("R.nn.avg_pool2d(x, {attrs})");
+    cases
+        .case(&call, &[("x", &x.f32())], &[means.f32()])
+        .terms(6);
+    let x = Array::random(&[1, 1, 5, 4, 5], 9);
+    let slides = [(2, 3, 1, 0, 1); 3];
+    let attrs = "pool_size=2, strides=3, padding=[0, 0, 0, 1, 1, 1], ceil_mode=True";
+    let greatest = pool(&x, &slides, true, greatest);
+    assert_eq!(greatest.shape, [1, 1, 2, 2, 2]);
+    let call = format!("R.nn.max_pool3d(x, {attrs})");
+    cases.case(&call, &[("x", &x.f32())], &[greatest.f32()]);
     cases.run();
 }
 

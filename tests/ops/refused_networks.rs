@@ -37,6 +37,10 @@ fn attributes_that_do_not_fit() {
             "R.nn.max_pool2d(x, pool_size=[2, 2, 2])",
             "bad attribute pool_size",
         ),
+        (
+            "R.nn.max_pool2d(x, pool_size=[6, 6])",
+            "a tensor with room for one window",
+        ),
         ("R.nn.lp_pool2d(x, p=0)", "bad attribute p"),
         (
             "R.nn.adaptive_avg_pool2d(x, output_size=0)",

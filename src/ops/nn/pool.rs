@@ -179,8 +179,12 @@ fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         let extent = &x[from.spatial[at]];
         window::count(extent, window, &Expr::i64(size[at]), rounding)
     });
+    let extents: Vec<Expr> = extents.collect();
+    if extents.iter().any(|n| n.as_int().is_some_and(|n| n < 1)) {
+        return Err(c.bad_operand(0, "a tensor with room for one window"));
+    }
     let (batch, channels) = (x[from.first].clone(), x[from.second].clone());
-    let out = to.arrange(batch, channels, extents.collect());
+    let out = to.arrange(batch, channels, extents);
     window::result(c, out, None)
 }
 

@@ -4,6 +4,7 @@ use crate::ir::graph::{InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::rules::{self, tensor_like};
 use crate::tensor::DType;
+use crate::topi::extent::{quotient, shifted};
 use crate::topi::window::{Positions, Window};
 
 /// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once.
@@ -154,7 +155,7 @@ pub(crate) fn windows(c: &OpCall<'_>, spatial: usize) -> Result<Vec<Window>, Inf
 pub(crate) enum Rounding {
     /// Not at all.
     Floor,
-    /// As if there were more padding after the data (`ceil_mode`).
+    /// As if there were more padding after the data (`ceil_mode`), unless it starts in the padding after the data.
     Ceil,
 }
 
@@ -162,24 +163,23 @@ pub(crate) enum Rounding {
 /// is smaller than one window.
 pub(crate) fn count(extent: &Expr, window: &Window, size: &Expr, rounding: Rounding) -> Expr {
     let stride = window.stride;
-    let extra = match rounding {
-        Rounding::Floor => 0,
-        Rounding::Ceil => stride - 1,
-    };
     let (before, after) = window.padding;
-    let padding = before.saturating_add(after).saturating_add(extra);
     let reach = window.reach(size);
-    match (extent.as_int(), reach.as_int()) {
-        (Some(extent), Some(reach)) => {
-            let room = extent.saturating_add(padding).saturating_sub(reach);
-            Expr::i64(room.div_euclid(stride).saturating_add(1))
-        }
-        (None, Some(reach)) if stride == 1 => match padding.saturating_sub(reach).saturating_add(1)
-        {
-            0 => extent.clone(),
-            more if more > 0 => extent.clone() + more,
-            less => extent.clone() - less.saturating_neg(),
-        },
-        _ => (extent.clone() + padding - reach).floor_div(stride) + 1,
+    let Some(reach) = reach.as_int() else {
+        let padding = before.saturating_add(after);
+        return (extent.clone() + padding - reach).floor_div(stride) + 1;
+    };
+    // How far after the data the last window may start: negative if it must start before the end of the data.
+    let fits = after.saturating_sub(reach);
+    let last = match rounding {
+        Rounding::Floor => fits,
+        // Even the last window that fits starts in the padding: it is left out.
+        Rounding::Ceil if fits >= 0 => fits - 1,
+        Rounding::Ceil => fits.saturating_add(stride - 1).min(-1),
+    };
+    let last = before.saturating_add(last);
+    if stride == 1 {
+        return shifted(extent, last.saturating_add(1));
     }
+    shifted(&quotient(&shifted(extent, last), &Expr::i64(stride)), 1)
 }

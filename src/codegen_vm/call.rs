@@ -197,7 +197,7 @@ impl Compiler<'_> {
     fn call_op(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
         let builtin = match ops::def(op).compute {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
-            Compute::Machine(MachineOp::Reshape) => Builtin::Reshape,
+            Compute::Machine(MachineOp::Reshape) => return self.reshape(value, op, args),
             Compute::Machine(MachineOp::Forward) => return self.arg(&args[0], value),
             Compute::Machine(MachineOp::Scalar) => {
                 let StructInfo::Prim {
@@ -221,6 +221,33 @@ impl Compiler<'_> {
         };
         let operands = self.flat(args, value)?;
         Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))
+    }
+
+    /// A reshape. The extents that a shape leaves open (-1, or 0 for that of the tensor) are those of the result.
+    fn reshape(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
+        let given = match &args[1] {
+            Arg::Shape(dims) => Some(dims.as_slice()),
+            Arg::Value(shape) => match &self.function.values[*shape].sinfo {
+                StructInfo::Shape(shape) => shape.dims(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let is_open = |dims: &[Expr]| dims.iter().any(|d| d.as_int().is_some_and(|d| d <= 0));
+        let operands = if given.is_some_and(is_open) {
+            let result = self.function.values[value].sinfo.as_tensor();
+            let Some(dims) = result.and_then(|info| info.shape.dims()) else {
+                let why =
+                    "the shape of the tensor is not known, and the new shape leaves extents open";
+                return Err(self.error(value, GraphProblem::Operator { op, why }));
+            };
+            let shape = Arg::Shape(dims.to_vec());
+            self.flat(&[args[0].clone(), shape], value)?
+        } else {
+            self.flat(args, value)?
+        };
+        let result = self.builtin(Builtin::Reshape, operands);
+        Ok(Bound::At(Operand::Reg(result)))
     }
 }
 

@@ -189,7 +189,9 @@ fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<V
         MachineOp::ShapeOf => Value::Shape(tensor?.shape().iter().map(|&d| d as i64).collect()),
         MachineOp::Reshape => {
             let shapes = result_types(result);
-            let (shape, _) = shapes.first().expect("a reshaped tensor has a shape");
+            let (shape, _) = shapes
+                .first()
+                .ok_or_else(|| wrong("a tensor of known shape"))?;
             Value::Tensor(tensor?.reshape(shape)?)
         }
         MachineOp::Forward => x.clone(),

@@ -7,6 +7,7 @@ use crate::ir::graph::dims::{Proof, compare_dims, sum};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
 use crate::te;
+use crate::tensor::DType;
 use crate::topi;
 
 /// More parts than any program cuts a tensor into; a bound on what a number in a text can make us allocate.
@@ -56,7 +57,7 @@ pub(super) const OPS: &[OpDef] = &[
     .layout(Layout::Axes("axes")),
     OpDef::new(
         "reshape",
-        "the same elements in another shape; one extent may be -1",
+        "the same elements in another shape; one extent may be -1 (what is left), 0 is the extent of x there",
     )
     .operands(&[tensor("x"), operand("shape", OperandKind::Shape)])
     .infer(reshape)
@@ -81,7 +82,11 @@ fn as_type(c: &OpCall<'_>) -> rules::Inferred {
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
-    Ok(tensor_like(info, info.shape.clone(), c.dtype("dtype")?))
+    let dtype = c.dtype("dtype")?;
+    if dtype.is_some_and(DType::is_vector) {
+        return Err(c.bad_attribute("dtype"));
+    }
+    Ok(tensor_like(info, info.shape.clone(), dtype))
 }
 
 fn permute_dims(c: &OpCall<'_>) -> rules::Inferred {
@@ -142,33 +147,110 @@ fn reshape(c: &OpCall<'_>) -> rules::Inferred {
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
-    let mut shape = c.shape(1);
-    if let ShapeInfo::Known(new) = &mut shape {
-        let product = |dims: &[Expr]| {
-            let mut dims = dims.iter();
-            dims.try_fold(1i64, |n, d| n.checked_mul(d.as_int()?))
-        };
-        let open = new.iter().position(|d| d.as_int() == Some(-1));
-        let old = info.shape.dims().and_then(product);
-        match (open, old, product(new)) {
-            (Some(at), Some(old), Some(rest)) if rest != 0 && old % rest == 0 => {
-                new[at] = Expr::i64((old / rest).saturating_neg());
-            }
-            (Some(_), ..) => shape = ShapeInfo::Ndim(new.len()),
-            (None, Some(lhs), Some(rhs)) => {
-                let (lhs, rhs) = (Expr::i64(lhs), Expr::i64(rhs));
-                equal_extents(c, "the numbers of elements", &lhs, &rhs)?;
-            }
-            (None, ..) => {}
-        }
-    }
+    let shape = match (info.shape.dims(), c.shape(1)) {
+        (old, ShapeInfo::Known(new)) => reshaped(c, old, new)?,
+        (_, unknown) => unknown,
+    };
     Ok(tensor_like(info, shape, info.dtype))
+}
+
+/// The shape that `new` says for a tensor with the extents `old`: an extent of 0 is that of the operand at the same place, and
+/// -1 the one that is left.
+///
+/// # Errors
+/// If no tensor with the extents `old` has such a shape.
+fn reshaped(
+    c: &OpCall<'_>,
+    old: Option<&[Expr]>,
+    mut new: Vec<Expr>,
+) -> Result<ShapeInfo, InferError> {
+    let open = |d: &Expr| d.as_int() == Some(-1);
+    let below = new.iter().any(|d| d.as_int().is_some_and(|d| d < -1));
+    if below || new.iter().filter(|d| open(d)).count() > 1 {
+        let expected = "a shape with at most one extent of -1 and no other below 0";
+        return Err(c.bad_operand(1, expected));
+    }
+    let at = new.iter().position(open);
+    let Some(old) = old else {
+        let known = at.is_none() && !new.iter().any(Expr::is_zero);
+        return Ok(match known {
+            true => ShapeInfo::Known(new),
+            false => ShapeInfo::Ndim(new.len()),
+        });
+    };
+    copy_extents(c, old, &mut new)?;
+    let Some(at) = at else {
+        if let (Some(lhs), Some(rhs)) = (elements(old), elements(&new)) {
+            let (lhs, rhs) = (Expr::i64(lhs), Expr::i64(rhs));
+            equal_extents(c, "the numbers of elements", &lhs, &rhs)?;
+        }
+        return Ok(ShapeInfo::Known(new));
+    };
+    // Extents that both shapes have say nothing of the one that is left, and may be 0.
+    let mut old = old.to_vec();
+    let mut rest = new.clone();
+    rest.remove(at);
+    rest.retain(|d| match old.iter().position(|other| other == d) {
+        Some(same) => {
+            old.remove(same);
+            false
+        }
+        None => true,
+    });
+    new[at] = match (elements(&old), elements(&rest)) {
+        (Some(0), Some(0)) => Expr::i64(0),
+        (Some(count), Some(parts)) if parts == 0 || count % parts != 0 => {
+            return Err(InferError::Multiple {
+                op: c.op.name().to_owned(),
+                count,
+                parts,
+            });
+        }
+        (Some(count), Some(parts)) => Expr::i64(count / parts),
+        _ => rules::simple(&topi::volume(&old).floor_div(topi::volume(&rest))),
+    };
+    Ok(ShapeInfo::Known(new))
+}
+
+/// The number of elements of a shape with constant extents.
+fn elements(dims: &[Expr]) -> Option<i64> {
+    let mut dims = dims.iter();
+    dims.try_fold(1i64, |n, d| n.checked_mul(d.as_int()?))
+}
+
+/// Puts the extents of the operand where `new` has 0. A 0 that has no such extent, or gives elements to a tensor without any, is
+/// an extent.
+///
+/// # Errors
+/// If the operand has elements and no dimension there.
+fn copy_extents(c: &OpCall<'_>, old: &[Expr], new: &mut Vec<Expr>) -> Result<(), InferError> {
+    let copied = new.iter().enumerate().map(|(at, d)| match d.is_zero() {
+        true => old.get(at).cloned(),
+        false => Some(d.clone()),
+    });
+    let copied: Option<Vec<Expr>> = copied.collect();
+    let is_empty = old.iter().any(Expr::is_zero);
+    match copied {
+        Some(copied) if is_empty => {
+            let fits = |d: &Expr| d.is_zero() || d.as_int() == Some(-1);
+            if copied.iter().any(fits) {
+                *new = copied;
+            }
+        }
+        Some(copied) => *new = copied,
+        None if is_empty => {}
+        None => return Err(c.bad_operand(1, "a shape that has 0 where the tensor has an extent")),
+    }
+    Ok(())
 }
 
 fn concat(c: &OpCall<'_>) -> rules::Inferred {
     let tensors = c.tensors(0)?;
-    let Some([first, rest @ ..]) = tensors.as_deref() else {
+    let Some(tensors) = tensors else {
         return Ok(StructInfo::Object);
+    };
+    let [first, rest @ ..] = tensors.as_slice() else {
+        return Err(c.bad_operand(0, "a tuple of at least one tensor"));
     };
     let Some(dims) = first.shape.dims() else {
         return Ok(StructInfo::Tensor((*first).clone()));
@@ -230,6 +312,9 @@ pub(super) fn split_ranges(c: &OpCall<'_>, extent: &Expr) -> Result<Vec<(Expr, E
     let clip = |at: Expr| rules::simple(&at.min(extent).max(0i64));
     if let Some(AttrValue::List(_)) = c.attr(NAME) {
         let cuts = c.ints(NAME)?.unwrap_or_default();
+        if cuts.first().is_some_and(|&cut| cut < 0) || !cuts.is_sorted() {
+            return Err(c.bad_attribute(NAME));
+        }
         let mut ranges = Vec::with_capacity(cuts.len() + 1);
         let mut start = Expr::i64(0);
         for cut in cuts {

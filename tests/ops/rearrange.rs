@@ -2,6 +2,44 @@
 
 use super::{Cases, f32s, i32s};
 
+/// An extent of -1 is what the others leave, and 0 is the extent of the operand at the same place.
+#[test]
+fn open_extents_of_shapes() {
+    let mut cases = Cases::default();
+    let elements: Vec<f32> = (0..24u8).map(f32::from).collect();
+    let x = f32s(&[2, 3, 4], &elements);
+    let symbolic = [r#"R.Tensor(("n", "m", 4), "float32")"#];
+    for (shape, expected) in [
+        ("(2, -1)", &[2usize, 12][..]),
+        ("(-1, 4)", &[6, 4]),
+        ("(2, 3, -1)", &[2, 3, 4]),
+        ("(0, -1, 2)", &[2, 6, 2]),
+        ("(0, -1)", &[2, 12]),
+        ("(-1,)", &[24]),
+        ("(-1, 8)", &[3, 8]),
+        ("(0, 0, 2, -1)", &[2, 3, 2, 2]),
+    ] {
+        let call = format!("R.reshape(x, {shape})");
+        let expected = f32s(expected, &elements);
+        cases.case(&call, &[("x", &x)], std::slice::from_ref(&expected));
+        cases.case_of(&call, &symbolic, &[("x", &x)], &[expected]);
+    }
+    let call = "R.reshape(x, (-1, m * 2))";
+    cases.case_of(call, &symbolic, &[("x", &x)], &[f32s(&[4, 6], &elements)]);
+    let call = "R.add(R.reshape(x, (0, -1)), R.reshape(x, (0, -1)))";
+    let twice: Vec<f32> = elements.iter().map(|v| v * 2.0).collect();
+    cases.case_of(call, &symbolic, &[("x", &x)], &[f32s(&[2, 12], &twice)]);
+    let nothing = f32s(&[0, 3, 4], &[]);
+    let call = "R.reshape(x, (0, -1))";
+    cases.case_of(call, &symbolic, &[("x", &nothing)], &[f32s(&[0, 12], &[])]);
+    cases.case(
+        "R.reshape(x, (-1, 6))",
+        &[("x", &nothing)],
+        &[f32s(&[0, 6], &[])],
+    );
+    cases.run();
+}
+
 #[test]
 fn shapes_and_repeats() {
     let mut cases = Cases::default();

@@ -84,6 +84,18 @@ pub enum InferError {
         /// Extent of the second.
         rhs: Expr,
     },
+    /// A number of elements that other extents do not divide.
+    #[error(
+        "R.{op}: {count} elements are no multiple of {parts}, the product of the extents that are given"
+    )]
+    Multiple {
+        /// The operator.
+        op: String,
+        /// Number of elements.
+        count: i64,
+        /// Product of the other extents.
+        parts: i64,
+    },
     /// Element types that must be equal and are not.
     #[error("R.{op}: element types must be equal, got {lhs} and {rhs}")]
     ElementTypes {

@@ -120,7 +120,9 @@ impl Emitter<'_> {
             let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
             return Ok(Text::call(&target, &lanes));
         }
-        Ok(if to.scalar == ScalarType::Bool {
+        Ok(if to.scalar == ScalarType::Bool && from.scalar.is_float() {
+            self.is_nonzero(from, &text)?
+        } else if to.scalar == ScalarType::Bool {
             let zero = self.ty(from)?;
             Text::primary(format!("({} != {zero}())", text.operand()))
         } else {
@@ -139,6 +141,7 @@ impl Emitter<'_> {
         }
         let target = self.ty(Ty::scalar(to))?;
         Ok(match (from.is_float(), to) {
+            (true, ScalarType::Bool) => self.is_nonzero(Ty::scalar(from), &text)?,
             (_, ScalarType::Bool) => Text::call("bool", &[text]),
             (true, to) if to.is_int() => {
                 let helper = if to.is_unsigned_int() {

@@ -10,6 +10,9 @@ use crate::kernel::{Expr, Ty};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::Intrin;
 
+/// The bits of infinity.
+const INFINITY: &str = "0x7f800000u";
+
 impl Emitter<'_> {
     pub(super) fn call(&mut self, intrin: Intrin, args: &[Expr]) -> Result<Text, WgslError> {
         let ty = self.kernel.ty(&args[0]);
@@ -31,7 +34,7 @@ impl Emitter<'_> {
             Intrin::IsNan => self.is_nan(ty, &x)?,
             Intrin::IsInf | Intrin::IsFinite => {
                 let symbol = if intrin == Intrin::IsInf { "==" } else { "<" };
-                self.bit_test(ty, &x, symbol)?
+                self.bit_test(ty, &x, symbol, INFINITY)?
             }
             Intrin::Popcount | Intrin::Clz | Intrin::BitNot | Intrin::QMultiplyShift => {
                 return Err(self.unsupported(&format!("`{}`", intrin.name()), ty.scalar));
@@ -143,11 +146,22 @@ impl Emitter<'_> {
 
     /// Whether a float is NaN, by its bits: a compiler may take `x != x` for false.
     pub(super) fn is_nan(&mut self, ty: Ty, text: &Text) -> Result<Text, WgslError> {
-        self.bit_test(ty, text, ">")
+        self.bit_test(ty, text, ">", INFINITY)
     }
 
-    /// Compares the bits without the sign with those of infinity.
-    fn bit_test(&mut self, ty: Ty, text: &Text, symbol: &str) -> Result<Text, WgslError> {
+    /// Whether a float is not 0: NaN is not, and drivers may leave open how it compares.
+    pub(super) fn is_nonzero(&mut self, ty: Ty, text: &Text) -> Result<Text, WgslError> {
+        self.bit_test(ty, text, "!=", "0u")
+    }
+
+    /// Compares the bits without the sign with others.
+    fn bit_test(
+        &mut self,
+        ty: Ty,
+        text: &Text,
+        symbol: &str,
+        bits: &str,
+    ) -> Result<Text, WgslError> {
         let of = |scalar| Ty {
             scalar,
             lanes: ty.lanes,
@@ -159,7 +173,7 @@ impl Emitter<'_> {
             text.to_string()
         };
         Ok(Text::primary(format!(
-            "((bitcast<{words}>({value}) & {words}(0x7fffffffu)) {symbol} {words}(0x7f800000u))"
+            "((bitcast<{words}>({value}) & {words}(0x7fffffffu)) {symbol} {words}({bits}))"
         )))
     }
 }

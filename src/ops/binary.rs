@@ -59,11 +59,11 @@ pub(super) const OPS: &[OpDef] = &[
     arithmetic("floor_mod", "the remainder with the sign of x2", |c| {
         binary(c, BinOp::FloorMod)
     }),
-    comparison("greater", "x1 > x2", |c| binary(c, BinOp::Gt)),
-    comparison("greater_equal", "x1 >= x2", |c| binary(c, BinOp::Ge)),
+    comparison("greater", "x1 > x2", |c| ordered(c, BinOp::Gt)),
+    comparison("greater_equal", "x1 >= x2", |c| ordered(c, BinOp::Ge)),
     arithmetic("left_shift", "x1 << x2", |c| binary(c, BinOp::Shl)).dtypes(DTypes::Int),
-    comparison("less", "x1 < x2", |c| binary(c, BinOp::Lt)),
-    comparison("less_equal", "x1 <= x2", |c| binary(c, BinOp::Le)),
+    comparison("less", "x1 < x2", |c| ordered(c, BinOp::Lt)),
+    comparison("less_equal", "x1 <= x2", |c| ordered(c, BinOp::Le)),
     arithmetic(
         "log_add_exp",
         "log(exp(x1) + exp(x2)), without overflow",
@@ -123,6 +123,20 @@ fn choose(c: &OpCall<'_>) -> rules::Inferred {
 
 fn binary(c: &ComputeCall<'_>, op: BinOp) -> Computed {
     Ok(vec![topi::binary(c.name(), op, c.x(0), c.x(1))])
+}
+
+/// A comparison of less and greater: `False` is less than `True`.
+fn ordered(c: &ComputeCall<'_>, op: BinOp) -> Computed {
+    if !c.x(0).dtype().is_bool() {
+        return binary(c, op);
+    }
+    let f = |a: Expr, b: Expr| match op {
+        BinOp::Lt => a.not().and(b),
+        BinOp::Gt => a.and(b.not()),
+        BinOp::Le => Expr::binary(BinOp::Or, a.not(), b),
+        _ => Expr::binary(BinOp::Or, a, b.not()),
+    };
+    Ok(vec![topi::compare(c.name(), c.x(0), c.x(1), f)])
 }
 
 fn intrinsic(c: &ComputeCall<'_>, intrin: Intrin) -> Computed {

@@ -161,8 +161,13 @@ fn fill(c: &OpCall<'_>) -> rules::Inferred {
         Some(_) => c.tensor(1)?.and_then(|info| info.dtype),
         None => None,
     };
+    let shape = c.shape(0);
+    let below = |d: &Expr| d.as_int().is_some_and(|d| d < 0);
+    if shape.dims().is_some_and(|dims| dims.iter().any(below)) {
+        return Err(c.bad_operand(0, "a shape without extents below 0"));
+    }
     Ok(StructInfo::Tensor(TensorInfo {
-        shape: c.shape(0),
+        shape,
         dtype: c.dtype("dtype")?.or(value),
         vdevice: None,
     }))

@@ -10,6 +10,7 @@ use super::rules::{self, tensor_like};
 use crate::ir::graph::{InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::te;
+use crate::tensor::DType;
 use crate::topi;
 
 /// What stands for a dimension of an operand.
@@ -151,9 +152,15 @@ struct Indices {
 pub(super) fn infer(c: &OpCall<'_>) -> rules::Inferred {
     let subscripts = Subscripts::of(c)?;
     let tensors = c.tensors(0)?;
-    let Some([first, rest @ ..]) = tensors.as_deref() else {
+    let Some(tensors) = tensors else {
         return Ok(StructInfo::Object);
     };
+    let [first, rest @ ..] = tensors.as_slice() else {
+        return Err(c.bad_operand(0, "a tuple of at least one tensor"));
+    };
+    if first.dtype.is_some_and(DType::is_bool) {
+        return Err(c.bad_operand(0, "a tuple of tensors of numbers"));
+    }
     for info in rest {
         rules::equal_types(c, first.dtype, info.dtype)?;
     }

@@ -67,6 +67,8 @@ pub(super) const OPS: &[OpDef] = &[
 ];
 
 fn matmul(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    rules::check_dtype(c, 1)?;
     let (Some(a), Some(b)) = (c.tensor(0)?, c.tensor(1)?) else {
         return Ok(StructInfo::Object);
     };

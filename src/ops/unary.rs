@@ -55,7 +55,10 @@ pub(super) const OPS: &[OpDef] = &[
         intrinsic(c, Intrin::Atanh)
     }),
     numeric("bitwise_not", "every bit inverted", |c| {
-        intrinsic(c, Intrin::BitNot)
+        map(c, |x| match x.dtype().is_bool() {
+            true => x.not(),
+            false => Expr::call(Intrin::BitNot, vec![x]),
+        })
     })
     .dtypes(DTypes::IntOrBool),
     numeric("ceil", "the next integer towards infinity", |c| {

@@ -82,6 +82,38 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn truth_values() {
+    let mut cases = Cases::default();
+    let (x, y) = ([false, false, true, true], [false, true, false, true]);
+    let (p, q) = (bools(&[4], &x), bools(&[4], &y));
+    for (name, f) in [
+        ("less", (|a, b| a < b) as fn(&bool, &bool) -> bool),
+        ("less_equal", |a, b| a <= b),
+        ("greater", |a, b| a > b),
+        ("greater_equal", |a, b| a >= b),
+    ] {
+        let expected: Vec<bool> = x.iter().zip(&y).map(|(a, b)| f(a, b)).collect();
+        let call = format!("R.{name}(x, y)");
+        cases.case(&call, &[("x", &p), ("y", &q)], &[bools(&[4], &expected)]);
+    }
+    cases.case(
+        "R.bitwise_not(x)",
+        &[("x", &p)],
+        &[bools(&[4], &x.map(|v| !v))],
+    );
+    // NaN is not 0, and neither is the least number.
+    let numbers = [f32::NAN, 0.0, -0.0, f32::from_bits(1), f32::INFINITY, -1.0];
+    let expected = bools(&[6], &[true, false, false, true, true, true]);
+    let x = tensor(&[6], &numbers);
+    cases.case("R.astype(x, \"bool\")", &[("x", &x)], &[expected]);
+    let numbers = [f32::NAN, 0.0, -2.0, 1.0];
+    let expected = bools(&[1, 4], &[true, false, true, true]);
+    let x = tensor(&[1, 4], &numbers.map(half::f16::from_f32));
+    cases.case("R.astype(x, \"bool\")", &[("x", &x)], &[expected]);
+    cases.run();
+}
+
+#[test]
 fn arithmetic_broadcasts_over_all_sizes() {
     let mut cases = Cases::default();
     let range = |shape: &[usize], from: i32| {

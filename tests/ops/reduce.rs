@@ -62,3 +62,57 @@ fn reductions_over_axes_and_over_all() {
     cases.case_of("R.argmax(x, axis=1)", &types, &[("x", &x)], &[first]);
     cases.run();
 }
+
+/// The mean of nothing is not a number, and an extreme element may be the least one of its type.
+#[test]
+fn means_of_nothing_and_positions_of_the_least() {
+    let mut cases = Cases::default();
+    let nothing = tensor::<f32>(&[2, 0], &[]);
+    let nan = tensor(&[2], &[f32::NAN; 2]);
+    let zero = tensor(&[2], &[0.0f32; 2]);
+    for types in [
+        "R.Tensor((2, 0), \"float32\")",
+        "R.Tensor((2, \"n\"), \"float32\")",
+    ] {
+        let inputs = [("x", &nothing)];
+        cases.case_of(
+            "R.mean(x, axis=[1])",
+            &[types],
+            &inputs,
+            std::slice::from_ref(&nan),
+        );
+        cases.case_of(
+            "R.sum(x, axis=[1])",
+            &[types],
+            &inputs,
+            std::slice::from_ref(&zero),
+        );
+    }
+    let numbers = [i64::MIN, 5, i64::MAX, 5, i64::MAX, i64::MIN];
+    let x = tensor(&[2, 3], &numbers);
+    for types in [
+        "R.Tensor((2, 3), \"int64\")",
+        "R.Tensor((2, \"n\"), \"int64\")",
+    ] {
+        let inputs = [("x", &x)];
+        cases.case_of(
+            "R.argmax(x, axis=1)",
+            &[types],
+            &inputs,
+            &[tensor(&[2], &[2i64, 1])],
+        );
+        cases.case_of(
+            "R.argmin(x, axis=1)",
+            &[types],
+            &inputs,
+            &[tensor(&[2], &[0i64, 2])],
+        );
+        cases.case_of(
+            "R.max(x, axis=[1])",
+            &[types],
+            &inputs,
+            &[tensor(&[2], &[i64::MAX; 2])],
+        );
+    }
+    cases.run();
+}

@@ -21,12 +21,28 @@ fn refusal(params: &str, call: &str) -> String {
     }
 }
 
+const FLAGS: &str = "x: R.Tensor((3, 3), \"bool\")";
 const X: &str = "x: R.Tensor((4, 6), \"float32\")";
 
 #[test]
 fn attributes_are_honoured_or_refused() {
     let faults: Vec<String> = [
         (X, "R.flip(x, axis=2)", "axis"),
+        (X, "R.reshape(x, (-1, -1))", "at most one extent of -1"),
+        (X, "R.reshape(x, (-2, 12))", "no other below 0"),
+        (X, "R.reshape(x, (5, -1))", "24 elements are no multiple of 5"),
+        (X, "R.reshape(x, (4, 3, 0))", "where the tensor has an extent"),
+        (X, "R.reshape(x, (4, 7))", "numbers of elements must be equal, got 24 and 28"),
+        (X, "R.sum(x, axis=[0, 0])", "attribute axis"),
+        (X, "R.sum(x, axis=[0, -2])", "attribute axis"),
+        (X, "R.split(x, [-1, 2])", "indices_or_sections"),
+        (X, "R.split(x, [3, 1])", "indices_or_sections"),
+        ("x: R.Tensor((1, 2, 6, 6), \"float32\")", "R.nn.max_pool2d(x, layout=\"\")", "attribute layout"),
+        (FLAGS, "R.matmul(x, x)", "a tensor of numbers"),
+        (FLAGS, "R.einsum((x, x), subscripts=\"ij,ij->\")", "tensors of numbers"),
+        (X, "R.concat(())", "at least one tensor"),
+        (X, "R.astype(x, \"float32x4\")", "attribute dtype"),
+        (X, "R.zeros(R.shape([-1, 3]), \"float32\")", "extents below 0"),
         (X, "R.squeeze(x, axis=[0])", "extent"),
         ("x: R.Tensor((\"n\", 6), \"float32\")", "R.squeeze(x, axis=[0])", "known to be 1"),
         (X, "R.tile(x, [-1])", "repeats"),

@@ -160,7 +160,9 @@ impl AttrSpec {
             AttrValue::None => true,
             AttrValue::Str(text) => {
                 (self.kind == AttrKind::DType && (text == "void" || text.is_empty()))
-                    || (matches!(self.kind, AttrKind::Str(_)) && text.is_empty())
+                    || (matches!(self.kind, AttrKind::Str(_))
+                        && text.is_empty()
+                        && (self.default == AttrDefault::None || self.kind != AttrKind::Str(&[])))
             }
             _ => false,
         }
@@ -496,7 +498,7 @@ impl<'a> OpCall<'a> {
     /// The positions of the axes in an attribute, each once and ascending; of all dimensions where the attribute is absent.
     ///
     /// # Errors
-    /// If the tensor does not have one of them.
+    /// If the tensor does not have one of them, or one is there twice.
     pub fn axes(&self, name: &'static str, ndim: usize) -> Result<Vec<usize>, InferError> {
         let Some(axes) = self.ints(name)? else {
             return Ok((0..ndim).collect());
@@ -504,8 +506,10 @@ impl<'a> OpCall<'a> {
         let axes = axes.into_iter().map(|axis| self.axis(axis, ndim));
         let mut axes = axes.collect::<Result<Vec<_>, _>>()?;
         axes.sort_unstable();
-        axes.dedup();
-        Ok(axes)
+        match axes.windows(2).any(|pair| pair[0] == pair[1]) {
+            true => Err(self.bad_attribute(name)),
+            false => Ok(axes),
+        }
     }
 
     /// The extents that operand `index` says: a shape, or a tuple of scalars.

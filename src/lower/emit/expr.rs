@@ -342,11 +342,13 @@ impl Emit<'_> {
     }
 
     /// Whether a value may be computed in the index type. On the GPU that is narrower than `int64`: arithmetic on data that was
-    /// widened is not bounded by any dim, and stays in the type that it was given.
+    /// widened is not bounded by any dim, and stays in the type that it was given, as a constant does that no index is.
     fn is_counted(&self, e: &Expr) -> bool {
+        let index = self.index.int_range();
+        let outside = |v: i64| index.is_some_and(|(low, high)| !(low..=high).contains(&v));
         let mut data = false;
         e.walk(&mut |e| {
-            data |= is_narrow_cast(e);
+            data |= is_narrow_cast(e) || e.as_int().is_some_and(outside);
             !data
         });
         is_index(e) && !(data && e.dtype().scalar.bytes() > self.index.bytes())

@@ -90,6 +90,15 @@ fn count(x: &Tensor, axes: &[usize], dtype: DType) -> Expr {
     count.unwrap_or_else(|| Expr::i64(1)).cast(dtype)
 }
 
+/// A sum over the axes divided by the number of elements there. Of no elements that is NaN, said so: drivers fold 0 / 0 to 0.
+fn divided(sum: Expr, count: &Expr, x: &Tensor, axes: &[usize]) -> Expr {
+    let none = axes.iter().any(|&axis| x.shape()[axis].is_zero());
+    if none && sum.dtype().is_float() {
+        return Expr::float(f64::NAN, sum.dtype());
+    }
+    sum / count
+}
+
 /// The mean over the axes.
 pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
     let wide = accumulator(x.dtype());
@@ -97,7 +106,9 @@ pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor 
         te::sum(x.at(index).cast(wide), axes)
     });
     let (sum, count) = (sum.remove(0), count(x, axes, wide));
-    super::map(name, &sum, |sum| (sum / &count).cast(x.dtype()))
+    super::map(name, &sum, |sum| {
+        divided(sum, &count, x, axes).cast(x.dtype())
+    })
 }
 
 /// The mean square distance from the mean over the axes: in two passes, so that large means lose no digits.
@@ -117,7 +128,7 @@ pub fn variance(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Ten
         te::sum(distance.clone() * distance, axes)
     });
     super::map(name, &squares.remove(0), |sum| {
-        (sum / &count).cast(x.dtype())
+        divided(sum, &count, x, axes).cast(x.dtype())
     })
 }
 

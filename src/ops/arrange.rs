@@ -146,7 +146,7 @@ fn times(extent: &Expr, factor: i64) -> Expr {
 fn divided(c: &OpCall<'_>, extent: &Expr, by: i64) -> Result<Expr, InferError> {
     let rest = simple(&extent.floor_mod(Expr::i64(by)));
     if compare_dims(&rest, &Expr::i64(0)) == Proof::No {
-        return Err(c.bad_attribute("block_size"));
+        return Err(c.bad_attribute("block_size", "a number that divides the extents"));
     }
     Ok(simple(&extent.floor_div(Expr::i64(by))))
 }
@@ -242,7 +242,7 @@ fn infer_repeat(c: &OpCall<'_>) -> rules::Inferred {
 
 fn repeats_of(c: &OpCall<'_>) -> Result<i64, InferError> {
     let repeats = c.int("repeats")?.filter(|repeats| *repeats >= 0);
-    repeats.ok_or_else(|| c.bad_attribute("repeats"))
+    repeats.ok_or_else(|| c.bad_attribute("repeats", "an integer that is not negative"))
 }
 
 fn repeat(c: &ComputeCall<'_>) -> Computed {
@@ -265,7 +265,9 @@ fn repeat(c: &ComputeCall<'_>) -> Computed {
 
 /// How far each dimension is shifted; without axes, the whole.
 fn shifts(c: &OpCall<'_>, ndim: usize) -> Result<(Vec<i64>, Option<Vec<usize>>), InferError> {
-    let shift = c.ints("shift")?.ok_or_else(|| c.bad_attribute("shift"))?;
+    let shift = c
+        .ints("shift")?
+        .ok_or_else(|| c.bad_attribute("shift", "an integer, or a list of them"))?;
     let axes = c.ints("axis")?.map(|axes| {
         let axes = axes.into_iter().map(|axis| c.axis(axis, ndim));
         axes.collect::<Result<Vec<_>, _>>()
@@ -273,7 +275,10 @@ fn shifts(c: &OpCall<'_>, ndim: usize) -> Result<(Vec<i64>, Option<Vec<usize>>),
     let axes = axes.transpose()?;
     match axes.as_ref().map_or(1, Vec::len) == shift.len() {
         true => Ok((shift, axes)),
-        false => Err(c.bad_attribute("shift")),
+        false => Err(c.bad_attribute(
+            "shift",
+            "one integer for each axis, or one alone without axes",
+        )),
     }
 }
 
@@ -397,9 +402,9 @@ fn stack(c: &ComputeCall<'_>) -> Computed {
 fn tiles(c: &OpCall<'_>, ndim: usize) -> Result<Vec<i64>, InferError> {
     let mut repeats = c
         .ints("repeats")?
-        .ok_or_else(|| c.bad_attribute("repeats"))?;
+        .ok_or_else(|| c.bad_attribute("repeats", "a list of integers"))?;
     if repeats.iter().any(|repeats| *repeats < 0) {
-        return Err(c.bad_attribute("repeats"));
+        return Err(c.bad_attribute("repeats", "integers that are not negative"));
     }
     while repeats.len() < ndim {
         repeats.insert(0, 1);
@@ -446,7 +451,10 @@ fn image<'a>(c: &OpCall<'a>) -> Result<(Option<&'a [Expr]>, i64), InferError> {
     let block = c
         .int("block_size")?
         .filter(|block| (1..1 << 15).contains(block));
-    Ok((dims, block.ok_or_else(|| c.bad_attribute("block_size"))?))
+    Ok((
+        dims,
+        block.ok_or_else(|| c.bad_attribute("block_size", "an integer of at least 1"))?,
+    ))
 }
 
 fn infer_depth_to_space(c: &OpCall<'_>) -> rules::Inferred {

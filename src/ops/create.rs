@@ -281,7 +281,7 @@ fn infer_window(c: &OpCall<'_>) -> rules::Inferred {
     let size = rules::scalar_or(c, 0, 0)?.cast(DType::I64);
     let dtype = c.dtype("dtype")?;
     if dtype.is_some_and(|dtype| !dtype.is_float()) {
-        return Err(c.bad_attribute("dtype"));
+        return Err(c.bad_attribute("dtype", "a type of floats"));
     }
     Ok(dense(vec![size], dtype))
 }
@@ -362,7 +362,7 @@ fn infer_one_hot(c: &OpCall<'_>) -> rules::Inferred {
         });
     }
     let depth = c.int("depth")?.filter(|depth| *depth > 0);
-    let depth = depth.ok_or_else(|| c.bad_attribute("depth"))?;
+    let depth = depth.ok_or_else(|| c.bad_attribute("depth", "an integer of at least 1"))?;
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };

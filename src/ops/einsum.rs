@@ -105,7 +105,7 @@ impl Subscripts {
 
     fn of(c: &OpCall<'_>) -> Result<Self, InferError> {
         let text = c.text("subscripts")?.unwrap_or_default();
-        Self::parse(&text).ok_or_else(|| c.bad_attribute("subscripts"))
+        Self::parse(&text).ok_or_else(|| c.bad_attribute("subscripts", "letters, commas and at most one ellipsis for each operand, then -> and letters that operands have, each once"))
     }
 
     /// The indices of operands with these shapes.

@@ -129,7 +129,12 @@ pub(super) const OPS: &[OpDef] = &[
 
 fn layout(c: &OpCall<'_>, spatial: usize) -> Result<Positions, InferError> {
     let text = c.text("layout")?.unwrap_or_default();
-    Positions::of(&text, ['N', 'C'], spatial).ok_or_else(|| c.bad_attribute("layout"))
+    Positions::of(&text, ['N', 'C'], spatial).ok_or_else(|| {
+        c.bad_attribute(
+            "layout",
+            "a layout with N, C and the spatial dimensions, each once",
+        )
+    })
 }
 
 /// The extents in the operand `size`, one for each spatial dimension; `None` where they are not known.
@@ -174,7 +179,7 @@ fn numbers(
     name: &'static str,
     count: usize,
 ) -> Result<Option<Vec<f64>>, InferError> {
-    let wrong = || c.bad_attribute(name);
+    let wrong = || c.bad_attribute(name, "as many numbers as there are spatial dimensions");
     let items = match c.attr(name) {
         None => return Ok(None),
         Some(AttrValue::List(items)) if items.len() == count => items,
@@ -211,7 +216,12 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
             "pytorch_half_pixel" => Transform::PytorchHalfPixel,
             "tf_half_pixel_for_nn" => Transform::TfHalfPixelForNn,
             "tf_crop_and_resize" => Transform::Crop { start, end },
-            _ => return Err(c.bad_attribute("coordinate_transformation_mode")),
+            _ => {
+                return Err(c.bad_attribute(
+                    "coordinate_transformation_mode",
+                    "the name of a transformation of coordinates",
+                ));
+            }
         })
     };
     let regions = region(c, spatial)?.into_iter();
@@ -224,7 +234,7 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         Some("ceil") => Rounding::Ceil,
         None if mode == "align_corners" => Rounding::Even,
         None => Rounding::Floor,
-        Some(_) => return Err(c.bad_attribute("rounding_method")),
+        Some(_) => return Err(c.bad_attribute("rounding_method", "the name of a rounding")),
     };
     let method = match c.text("method")?.as_deref() {
         Some("nearest_neighbor") => Method::Nearest(rounding),
@@ -233,7 +243,7 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
             alpha: c.float("cubic_alpha")?.unwrap_or(-0.75),
             exclude_outside: c.flag("cubic_exclude")?,
         },
-        _ => return Err(c.bad_attribute("method")),
+        _ => return Err(c.bad_attribute("method", "the name of a method")),
     };
     let layout = layout(c, spatial)?;
     let shape = c.result_shape(0);
@@ -244,9 +254,17 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
     let extents: Vec<Option<(i64, i64)>> = extents.collect();
     let scales = scales(c, &extents)?;
     if c.flag("antialias")? {
-        let ratios = ratios(&scales, &extents).ok_or_else(|| c.bad_attribute("antialias"))?;
+        let ratios = ratios(&scales, &extents).ok_or_else(|| {
+            c.bad_attribute(
+                "antialias",
+                "True only where the extents or scales are constant",
+            )
+        })?;
         if matches!(method, Method::Nearest(_)) || mode == "tf_crop_and_resize" {
-            return Err(c.bad_attribute("antialias"));
+            return Err(c.bad_attribute(
+                "antialias",
+                "False for the method nearest_neighbor and for tf_crop_and_resize",
+            ));
         }
         let of = Resize {
             layout,
@@ -284,7 +302,7 @@ fn scales(c: &OpCall<'_>, extents: &[Option<(i64, i64)>]) -> Result<Vec<Option<f
         .iter()
         .any(|scale| !scale.is_finite() || *scale <= 0.0)
     {
-        return Err(c.bad_attribute("scales"));
+        return Err(c.bad_attribute("scales", "finite numbers above 0"));
     }
     let own = |(scale, extents): (f64, &Option<(i64, i64)>)| {
         let is_ratio = extents.is_some_and(|(n, m)| n as f64 * scale == m as f64);
@@ -347,7 +365,10 @@ fn grid_sample_type(c: &OpCall<'_>) -> rules::Inferred {
     };
     let cubic = c.text("method")?.as_deref() == Some("bicubic");
     if ndim == 5 && cubic {
-        return Err(c.bad_attribute("method"));
+        return Err(c.bad_attribute(
+            "method",
+            "a method other than bicubic for images of three dimensions",
+        ));
     }
     let dims = (
         dims_of(c, 0, ndim, expected)?,

@@ -191,7 +191,12 @@ fn gather_elements(c: &ComputeCall<'_>) -> Computed {
 fn batch_dims(c: &OpCall<'_>, ndim: usize) -> Result<usize, InferError> {
     let dims = c.int("batch_dims")?.unwrap_or(0);
     let dims = usize::try_from(dims).ok().filter(|dims| *dims < ndim);
-    dims.ok_or_else(|| c.bad_attribute("batch_dims"))
+    dims.ok_or_else(|| {
+        c.bad_attribute(
+            "batch_dims",
+            "an integer from 0, below the number of dimensions",
+        )
+    })
 }
 
 /// How many dimensions an index in the last dimension of operand `index` selects.

@@ -25,7 +25,7 @@ struct Digit {
 fn map(c: &OpCall<'_>) -> Result<Lambda, InferError> {
     match c.attr("index_map") {
         Some(AttrValue::IndexMap(map)) => Ok(map),
-        _ => Err(c.bad_attribute("index_map")),
+        _ => Err(c.bad_attribute("index_map", "an index map")),
     }
 }
 
@@ -56,7 +56,12 @@ fn digit(map: &Lambda, result: &Expr) -> Option<Digit> {
 /// The digits of a map in which those of each parameter are complete: each divisor is the product of the radices below it.
 fn digits(c: &OpCall<'_>, ndim: usize) -> Result<Vec<Digit>, InferError> {
     let map = map(c)?;
-    let bad = || c.bad_attribute("index_map");
+    let bad = || {
+        c.bad_attribute(
+            "index_map",
+            "an index map that cuts each dimension into digits and orders them",
+        )
+    };
     let digits = map
         .results
         .iter()
@@ -161,7 +166,9 @@ pub(super) fn compute(c: &ComputeCall<'_>) -> Computed {
         Some(AttrValue::Float(value)) if x.dtype().is_float() => {
             Some(Expr::float(value, x.dtype()))
         }
-        Some(_) => return Err(c.bad_attribute("pad_value")),
+        Some(_) => {
+            return Err(c.bad_attribute("pad_value", "a number of the element type of the tensor"));
+        }
         None => None,
     };
     // Extents that the digits above do not fill: elements past them are padding.
@@ -175,7 +182,7 @@ pub(super) fn compute(c: &ComputeCall<'_>) -> Computed {
         })
         .collect();
     let pad = match (padded.is_empty(), pad) {
-        (false, None) => return Err(c.bad_attribute("pad_value")),
+        (false, None) => return Err(c.bad_attribute("pad_value", "given where the map pads")),
         (_, pad) => pad.unwrap_or_else(|| Expr::constant(0, x.dtype())),
     };
     let shape = c.result_shape(0).to_vec();

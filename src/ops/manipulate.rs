@@ -84,7 +84,7 @@ fn as_type(c: &OpCall<'_>) -> rules::Inferred {
     };
     let dtype = c.dtype("dtype")?;
     if dtype.is_some_and(DType::is_vector) {
-        return Err(c.bad_attribute("dtype"));
+        return Err(c.bad_attribute("dtype", "an element type of one lane"));
     }
     Ok(tensor_like(info, info.shape.clone(), dtype))
 }
@@ -114,7 +114,7 @@ pub(super) fn permutation(c: &OpCall<'_>, ndim: usize) -> Result<Vec<usize>, Inf
             .collect::<Result<_, _>>()?,
     };
     if order.len() != ndim || (0..ndim).any(|axis| !order.contains(&axis)) {
-        return Err(c.bad_attribute("axes"));
+        return Err(c.bad_attribute("axes", "all dimensions in some order, each once"));
     }
     Ok(order)
 }
@@ -313,7 +313,7 @@ pub(super) fn split_ranges(c: &OpCall<'_>, extent: &Expr) -> Result<Vec<(Expr, E
     if let Some(AttrValue::List(_)) = c.attr(NAME) {
         let cuts = c.ints(NAME)?.unwrap_or_default();
         if cuts.first().is_some_and(|&cut| cut < 0) || !cuts.is_sorted() {
-            return Err(c.bad_attribute(NAME));
+            return Err(c.bad_attribute(NAME, "positions that are not negative and ascend"));
         }
         let mut ranges = Vec::with_capacity(cuts.len() + 1);
         let mut start = Expr::i64(0);
@@ -326,7 +326,12 @@ pub(super) fn split_ranges(c: &OpCall<'_>, extent: &Expr) -> Result<Vec<(Expr, E
         return Ok(ranges);
     }
     let sections = c.int(NAME)?.filter(|n| (1..=MAX_PARTS).contains(n));
-    let sections = sections.ok_or_else(|| c.bad_attribute(NAME))?;
+    let sections = sections.ok_or_else(|| {
+        c.bad_attribute(
+            NAME,
+            "a number of parts from 1 to 65536, or a list of positions",
+        )
+    })?;
     let rest = rules::simple(&extent.floor_mod(Expr::i64(sections)));
     let up = if rest.is_zero() { 0 } else { sections - 1 };
     let part = (extent.clone() + Expr::i64(up)).floor_div(Expr::i64(sections));
@@ -344,7 +349,9 @@ fn expand_dims(c: &OpCall<'_>) -> rules::Inferred {
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };
-    let axes = c.ints("axis")?.ok_or_else(|| c.bad_attribute("axis"))?;
+    let axes = c
+        .ints("axis")?
+        .ok_or_else(|| c.bad_attribute("axis", "a list of integers"))?;
     let Some(dims) = info.shape.dims() else {
         let shape = match info.shape.ndim() {
             Some(n) => ShapeInfo::Ndim(n + axes.len()),
@@ -356,7 +363,7 @@ fn expand_dims(c: &OpCall<'_>) -> rules::Inferred {
     let places = axes.iter().map(|&axis| c.axis(axis, ndim));
     let places = places.collect::<Result<Vec<_>, _>>()?;
     if (1..places.len()).any(|at| places[..at].contains(&places[at])) {
-        return Err(c.bad_attribute("axis"));
+        return Err(c.bad_attribute("axis", "axes that are there once"));
     }
     let mut old = dims.iter().cloned();
     let new = (0..ndim).map(|at| {

@@ -60,8 +60,12 @@ fn is_single(dims: &[Expr]) -> bool {
 fn infer(c: &OpCall<'_>, results: &[ScalarType]) -> rules::Inferred {
     rules::check_dtype(c, 0)?;
     let dtype = c.dtype("out_dtype")?;
+    let expected = match results.iter().all(|ty| ty.is_float()) {
+        true => "a type of floats",
+        false => "int8, uint8, int16, uint16 or int32",
+    };
     if dtype.is_none_or(|dtype| !results.contains(&dtype.scalar)) {
-        return Err(c.bad_attribute("out_dtype"));
+        return Err(c.bad_attribute("out_dtype", expected));
     }
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
@@ -111,7 +115,7 @@ fn quantize(c: &ComputeCall<'_>) -> Computed {
     let (low, high) = dtype
         .scalar
         .int_range()
-        .ok_or_else(|| c.bad_attribute("out_dtype"))?;
+        .ok_or_else(|| c.bad_attribute("out_dtype", "a type of integers"))?;
     // The greatest float32 below 2^31 is 2^31 - 128.
     let high = if dtype == DType::I32 {
         high - 127

@@ -250,7 +250,9 @@ pub(crate) fn axis_of(
     name: &'static str,
     ndim: usize,
 ) -> Result<usize, InferError> {
-    let axis = c.int(name)?.ok_or_else(|| c.bad_attribute(name))?;
+    let axis = c
+        .int(name)?
+        .ok_or_else(|| c.bad_attribute(name, "an axis"))?;
     c.axis(axis, ndim)
 }
 

@@ -266,7 +266,7 @@ fn infer_reverse(c: &OpCall<'_>) -> rules::Inferred {
     if let Some(ndim) = c.tensor(0)?.and_then(|info| info.shape.ndim())
         && axis_of(c, "seq_axis", ndim)? == axis_of(c, "batch_axis", ndim)?
     {
-        return Err(c.bad_attribute("batch_axis"));
+        return Err(c.bad_attribute("batch_axis", "an axis other than seq_axis"));
     }
     rules::identity(c)
 }

@@ -123,7 +123,9 @@ fn sort(c: &ComputeCall<'_>) -> Computed {
 fn count(c: &OpCall<'_>, extent: &Expr) -> Result<Expr, InferError> {
     match c.int("k")? {
         Some(k) if k >= 1 => match extent.as_int() {
-            Some(extent) if k > extent => Err(c.bad_attribute("k")),
+            Some(extent) if k > extent => {
+                Err(c.bad_attribute("k", "at most the extent of the axis"))
+            }
             _ => Ok(Expr::i64(k)),
         },
         _ => Ok(extent.clone()),
@@ -211,7 +213,7 @@ fn median_axis(c: &OpCall<'_>, ndim: usize) -> Result<Option<usize>, InferError>
     match c.ints("axis")?.as_deref() {
         None | Some([]) => Ok(None),
         Some([axis]) => c.axis(*axis, ndim).map(Some),
-        Some(_) => Err(c.bad_attribute("axis")),
+        Some(_) => Err(c.bad_attribute("axis", "one axis, or None for all elements")),
     }
 }
 

@@ -211,7 +211,9 @@ fn to_vdevice(c: &OpCall<'_>) -> rules::Inferred {
         _ => None,
     };
     Ok(StructInfo::Tensor(TensorInfo {
-        vdevice: Some(device.ok_or_else(|| c.bad_attribute("dst_vdevice"))?),
+        vdevice: Some(
+            device.ok_or_else(|| c.bad_attribute("dst_vdevice", "a device, as \"cpu:0\""))?,
+        ),
         ..info.clone()
     }))
 }

@@ -23,7 +23,7 @@ fn attributes_that_do_not_fit() {
         ),
         (
             "R.nn.conv2d(x, w, groups=2, strides=0)",
-            "bad attribute strides",
+            "bad attribute strides: it must be one integer of at least 1, or one for each spatial dimension, got [0]",
         ),
         (
             "R.nn.conv2d(x, w, groups=2, padding=[1, 2, 3])",
@@ -41,7 +41,10 @@ fn attributes_that_do_not_fit() {
             "R.nn.max_pool2d(x, pool_size=[6, 6])",
             "a tensor with room for one window",
         ),
-        ("R.nn.lp_pool2d(x, p=0)", "bad attribute p"),
+        (
+            "R.nn.lp_pool2d(x, p=0)",
+            "bad attribute p: it must be an integer of at least 1, got 0",
+        ),
         (
             "R.nn.adaptive_avg_pool2d(x, output_size=0)",
             "bad attribute output_size",

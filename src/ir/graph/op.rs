@@ -378,11 +378,14 @@ impl<'a> OpCall<'a> {
         }
     }
 
-    /// The error of an attribute whose value makes no sense with these operands.
-    pub fn bad_attribute(&self, name: &'static str) -> InferError {
+    /// The error of an attribute that is not `expected`, in general or with these operands.
+    pub fn bad_attribute(&self, name: &'static str, expected: &'static str) -> InferError {
+        let got = self.attr(name);
         InferError::Attribute {
             op: self.op.name().to_owned(),
             name,
+            expected,
+            got: got.map_or_else(|| "nothing".to_owned(), |got| got.to_string()),
         }
     }
 
@@ -404,10 +407,11 @@ impl<'a> OpCall<'a> {
         match self.attr(name) {
             None => Ok(None),
             Some(AttrValue::DType(dtype)) => Ok(Some(dtype)),
-            Some(AttrValue::Str(text)) => {
-                text.parse().map(Some).map_err(|_| self.bad_attribute(name))
-            }
-            Some(_) => Err(self.bad_attribute(name)),
+            Some(AttrValue::Str(text)) => text
+                .parse()
+                .map(Some)
+                .map_err(|_| self.bad_attribute(name, "an element type")),
+            Some(_) => Err(self.bad_attribute(name, "an element type")),
         }
     }
 
@@ -416,7 +420,7 @@ impl<'a> OpCall<'a> {
     /// # Errors
     /// If the attribute is no list of integers.
     pub fn ints(&self, name: &'static str) -> Result<Option<Vec<i64>>, InferError> {
-        let bad = || self.bad_attribute(name);
+        let bad = || self.bad_attribute(name, "a list of integers");
         match self.attr(name) {
             None => Ok(None),
             Some(AttrValue::List(items)) => {
@@ -435,7 +439,7 @@ impl<'a> OpCall<'a> {
         match self.ints(name)?.as_deref() {
             None => Ok(None),
             Some([value]) => Ok(Some(*value)),
-            Some(_) => Err(self.bad_attribute(name)),
+            Some(_) => Err(self.bad_attribute(name, "an integer")),
         }
     }
 
@@ -449,7 +453,7 @@ impl<'a> OpCall<'a> {
             Some(AttrValue::Float(v)) => Ok(Some(v)),
             Some(value) => match value.as_int() {
                 Some(v) => Ok(Some(v as f64)),
-                None => Err(self.bad_attribute(name)),
+                None => Err(self.bad_attribute(name, "a number")),
             },
         }
     }
@@ -464,7 +468,7 @@ impl<'a> OpCall<'a> {
             Some(value) => match value.as_int() {
                 Some(0) => Ok(false),
                 Some(1) => Ok(true),
-                _ => Err(self.bad_attribute(name)),
+                _ => Err(self.bad_attribute(name, "True or False")),
             },
         }
     }
@@ -477,7 +481,7 @@ impl<'a> OpCall<'a> {
         match self.attr(name) {
             None => Ok(None),
             Some(AttrValue::Str(text)) => Ok(Some(text)),
-            Some(_) => Err(self.bad_attribute(name)),
+            Some(_) => Err(self.bad_attribute(name, "a text")),
         }
     }
 
@@ -507,7 +511,7 @@ impl<'a> OpCall<'a> {
         let mut axes = axes.collect::<Result<Vec<_>, _>>()?;
         axes.sort_unstable();
         match axes.windows(2).any(|pair| pair[0] == pair[1]) {
-            true => Err(self.bad_attribute(name)),
+            true => Err(self.bad_attribute(name, "axes that are there once")),
             false => Ok(axes),
         }
     }

@@ -161,7 +161,9 @@ fn map(c: &ComputeCall<'_>, f: impl Fn(&Expr) -> Expr) -> Computed {
 
 /// A function with one number.
 fn with(c: &ComputeCall<'_>, name: &'static str, f: impl Fn(&Expr, f64) -> Expr) -> Computed {
-    let value = c.float(name)?.ok_or_else(|| c.bad_attribute(name))?;
+    let value = c
+        .float(name)?
+        .ok_or_else(|| c.bad_attribute(name, "a number"))?;
     map(c, |x| f(x, value))
 }
 
@@ -171,7 +173,10 @@ fn with_two(
     names: [&'static str; 2],
     f: impl Fn(&Expr, f64, f64) -> Expr,
 ) -> Computed {
-    let value = |name| c.float(name)?.ok_or_else(|| c.bad_attribute(name));
+    let value = |name| {
+        c.float(name)?
+            .ok_or_else(|| c.bad_attribute(name, "a number"))
+    };
     let (a, b) = (value(names[0])?, value(names[1])?);
     map(c, |x| f(x, a, b))
 }

@@ -101,7 +101,10 @@ fn attributes(c: &OpCall<'_>) -> Result<Attention, InferError> {
     let window = c.int("window_size")?;
     // A window ends at the query's own position.
     if window.is_some_and(|window| window < 1 || visible == Visible::All) {
-        return Err(c.bad_attribute("window_size"));
+        return Err(c.bad_attribute(
+            "window_size",
+            "an integer of at least 1, with a causal mask",
+        ));
     }
     Ok(Attention {
         scale: c.float("scale")?,
@@ -188,7 +191,10 @@ fn heads(c: &OpCall<'_>, dims: &[Expr]) -> Result<(Heads, Expr), InferError> {
             let size = topi::extent::quotient(both, &Expr::i64(count));
             Ok((Heads::Joined(size.clone()), size))
         }
-        [_, _, _] => Err(c.bad_attribute("num_heads")),
+        [_, _, _] => Err(c.bad_attribute(
+            "num_heads",
+            "an integer of at least 1 for operands of three dimensions",
+        )),
         _ => Err(c.bad_operand(0, "a tensor with 3 or 4 dimensions")),
     }
 }
@@ -200,7 +206,10 @@ fn turned(c: &OpCall<'_>, size: &Expr) -> Result<Expr, InferError> {
         Some(n) if n > 0 && n % 2 == 0 && size.as_int().is_none_or(|size| n <= size) => {
             Ok(Expr::i64(n))
         }
-        Some(_) => Err(c.bad_attribute("rotary_embedding_dim")),
+        Some(_) => Err(c.bad_attribute(
+            "rotary_embedding_dim",
+            "an even integer that is at most the size of a head",
+        )),
     }
 }
 

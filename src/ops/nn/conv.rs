@@ -122,7 +122,7 @@ fn convolution_of(
         kernel: window::layout(c, "kernel_layout", letters, spatial)?,
         out,
         windows: window::windows(c, spatial)?,
-        groups: groups.ok_or_else(|| c.bad_attribute("groups"))?,
+        groups: groups.ok_or_else(|| c.bad_attribute("groups", "an integer of at least 1"))?,
         dtype: dtype.unwrap_or(DType::F32),
     })
 }
@@ -154,7 +154,9 @@ fn operand_dims<'a>(
 /// Checks that channels are so many times the groups as an integer.
 fn check_groups(c: &OpCall<'_>, channels: &Expr, groups: i64) -> Result<(), InferError> {
     match channels.as_int() {
-        Some(n) if n % groups != 0 => Err(c.bad_attribute("groups")),
+        Some(n) if n % groups != 0 => {
+            Err(c.bad_attribute("groups", "a number that divides the channels"))
+        }
         _ => Ok(()),
     }
 }

@@ -107,7 +107,7 @@ fn axes(c: &OpCall<'_>, ndim: usize) -> Result<Vec<usize>, InferError> {
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
     let repeated = (1..axes.len()).any(|at| axes[..at].contains(&axes[at]));
     match repeated {
-        true => Err(c.bad_attribute("axes")),
+        true => Err(c.bad_attribute("axes", "axes that are there once")),
         false => Ok(axes),
     }
 }
@@ -171,11 +171,11 @@ fn instance_norm_type(c: &OpCall<'_>) -> rules::Inferred {
 
 fn group_norm_type(c: &OpCall<'_>) -> rules::Inferred {
     let groups = c.int("num_groups")?.filter(|&n| n >= 1);
-    let groups = groups.ok_or_else(|| c.bad_attribute("num_groups"))?;
+    let groups = groups.ok_or_else(|| c.bad_attribute("num_groups", "an integer of at least 1"))?;
     if let Some(dims) = c.tensor(0)?.and_then(|info| info.shape.dims()) {
         let channels = dims[rules::axis_of(c, "channel_axis", dims.len())?].as_int();
         if channels.is_some_and(|n| n % groups != 0) {
-            return Err(c.bad_attribute("num_groups"));
+            return Err(c.bad_attribute("num_groups", "a number that divides the channels"));
         }
     }
     instance_norm_type(c)
@@ -277,7 +277,7 @@ fn rms_norm(c: &ComputeCall<'_>) -> Computed {
 /// The number of neighbours of a local response.
 fn lrn_size(c: &OpCall<'_>) -> Result<i64, InferError> {
     let size = c.int("size")?.filter(|&n| n >= 1);
-    size.ok_or_else(|| c.bad_attribute("size"))
+    size.ok_or_else(|| c.bad_attribute("size", "an integer of at least 1"))
 }
 
 fn lrn_type(c: &OpCall<'_>) -> rules::Inferred {

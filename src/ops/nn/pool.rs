@@ -255,7 +255,7 @@ fn avg_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
 /// The order of a p-norm.
 fn order(c: &OpCall<'_>) -> Result<i64, InferError> {
     let order = c.int("p")?.filter(|&p| p >= 1);
-    order.ok_or_else(|| c.bad_attribute("p"))
+    order.ok_or_else(|| c.bad_attribute("p", "an integer of at least 1"))
 }
 
 fn norm_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {

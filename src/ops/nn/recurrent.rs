@@ -124,12 +124,15 @@ fn attributes(c: &OpCall<'_>) -> Result<Recurrent, InferError> {
         && all.len() != count
         && all.len() != count * directions.len()
     {
-        return Err(c.bad_attribute("activations"));
+        return Err(c.bad_attribute(
+            "activations",
+            "as many names as the layer has activations, or that for each direction",
+        ));
     }
     let directions = directions.iter().enumerate();
     let clip = c.float("clip")?;
     if clip.is_some_and(|clip| clip < 0.0) {
-        return Err(c.bad_attribute("clip"));
+        return Err(c.bad_attribute("clip", "a number that is not negative"));
     }
     Ok(Recurrent {
         cell,
@@ -155,7 +158,8 @@ fn activations(c: &OpCall<'_>) -> Result<Option<Vec<Activation>>, InferError> {
         Some(AttrValue::List(items)) => items.iter().map(one).collect(),
         Some(value) => one(&value).map(|one| vec![one]),
     };
-    all.map(Some).ok_or_else(|| c.bad_attribute("activations"))
+    all.map(Some)
+        .ok_or_else(|| c.bad_attribute("activations", "names of activations"))
 }
 
 /// The number of the operand with the lengths of sequences.

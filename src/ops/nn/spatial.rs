@@ -93,7 +93,10 @@ fn dropout(c: &ComputeCall<'_>) -> Computed {
 fn pad_width(c: &OpCall<'_>, ndim: usize) -> Result<Vec<(i64, i64)>, InferError> {
     let all = c.ints("pad_width")?.unwrap_or_default();
     if all.len() != 2 * ndim {
-        return Err(c.bad_attribute("pad_width"));
+        return Err(c.bad_attribute(
+            "pad_width",
+            "two integers for each dimension: elements before and after it",
+        ));
     }
     Ok(all.chunks(2).map(|pair| (pair[0], pair[1])).collect())
 }
@@ -111,7 +114,7 @@ fn pad_type(c: &OpCall<'_>) -> rules::Inferred {
     for (extent, &(before, after)) in dims.iter().zip(&width) {
         let more = shifted(extent, before.saturating_add(after));
         if more.as_int().is_some_and(|n| n < 0) {
-            return Err(c.bad_attribute("pad_width"));
+            return Err(c.bad_attribute("pad_width", "integers that leave no extent below 0"));
         }
         if !constant && extent.is_zero() && !more.is_zero() {
             return Err(c.bad_operand(0, "a tensor with elements to repeat"));
@@ -147,7 +150,8 @@ fn pad(c: &ComputeCall<'_>) -> Computed {
 /// Dimensions before the channels, and the factor.
 fn factor(c: &OpCall<'_>, ndim: usize) -> Result<(usize, i64), InferError> {
     let factor = c.int("upscale_factor")?.filter(|&r| r >= 1);
-    let factor = factor.ok_or_else(|| c.bad_attribute("upscale_factor"))?;
+    let factor =
+        factor.ok_or_else(|| c.bad_attribute("upscale_factor", "an integer of at least 1"))?;
     match ndim.checked_sub(3) {
         Some(outer) => Ok((outer, factor)),
         None => Err(c.bad_operand(0, "a tensor with at least 3 dimensions")),
@@ -166,7 +170,10 @@ fn shuffle_type(c: &OpCall<'_>) -> rules::Inferred {
     let square = factor.saturating_mul(factor);
     let channels = &dims[outer];
     if channels.as_int().is_some_and(|n| n % square != 0) {
-        return Err(c.bad_attribute("upscale_factor"));
+        return Err(c.bad_attribute(
+            "upscale_factor",
+            "an integer whose square divides the number of channels",
+        ));
     }
     let mut shape = dims.to_vec();
     shape[outer] = quotient(channels, &Expr::i64(square));

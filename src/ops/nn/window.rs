@@ -17,8 +17,11 @@ pub(crate) fn layout(
     letters: [char; 2],
     spatial: usize,
 ) -> Result<Positions, InferError> {
-    let text = c.text(name)?.ok_or_else(|| c.bad_attribute(name))?;
-    Positions::of(&text, letters, spatial).ok_or_else(|| c.bad_attribute(name))
+    let text = c
+        .text(name)?
+        .ok_or_else(|| c.bad_attribute(name, "a layout"))?;
+    Positions::of(&text, letters, spatial)
+        .ok_or_else(|| c.bad_attribute(name, "a layout with each of its letters once"))
 }
 
 /// The number of dimensions of the result if a layout has blocked axes, as the `4c` of `NCHW4c`. What is known of such a result is
@@ -111,16 +114,20 @@ pub(crate) fn each(
     spatial: usize,
     least: i64,
 ) -> Result<Vec<i64>, InferError> {
+    let expected = match least {
+        1 => "one integer of at least 1, or one for each spatial dimension",
+        _ => "one integer that is not negative, or one for each spatial dimension",
+    };
     let each = match c.ints(name)? {
         None => vec![least; spatial],
         Some(all) if all.len() == 1 => vec![all[0]; spatial],
         Some(each) if each.len() == spatial => each,
-        Some(_) => return Err(c.bad_attribute(name)),
+        Some(_) => return Err(c.bad_attribute(name, expected)),
     };
     if each.iter().all(|&v| v >= least) {
         Ok(each)
     } else {
-        Err(c.bad_attribute(name))
+        Err(c.bad_attribute(name, expected))
     }
 }
 
@@ -144,7 +151,7 @@ pub(crate) fn windows(c: &OpCall<'_>, spatial: usize) -> Result<Vec<Window>, Inf
         Ok(Window {
             stride: strides[at],
             dilation: dilation[at],
-            padding: padding.ok_or_else(|| c.bad_attribute("padding"))?,
+            padding: padding.ok_or_else(|| c.bad_attribute("padding", "one integer, one for each spatial dimension, or two for each (all before, then all after), and none negative"))?,
         })
     };
     (0..spatial).map(window).collect()

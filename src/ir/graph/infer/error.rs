@@ -117,12 +117,16 @@ pub enum InferError {
         ndim: usize,
     },
     /// An attribute that makes no sense.
-    #[error("R.{op}: bad attribute {name}")]
+    #[error("R.{op}: bad attribute {name}: it must be {expected}, got {got}")]
     Attribute {
         /// The operator.
         op: String,
         /// The attribute.
         name: &'static str,
+        /// What it takes here.
+        expected: &'static str,
+        /// What was given.
+        got: String,
     },
     /// A value that an attribute does not take.
     #[error("R.{op}: attribute {name} must be {expected}, got {got}")]

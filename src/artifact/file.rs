@@ -393,7 +393,7 @@ fn stored_layout(dtype: DType, shape: &[usize]) -> (Dtype, Vec<usize>) {
         ScalarType::I16 => Dtype::I16,
         ScalarType::I32 => Dtype::I32,
         ScalarType::I64 => Dtype::I64,
-        ScalarType::U8 => Dtype::U8,
+        ScalarType::U8 | ScalarType::Small(_) => Dtype::U8,
         ScalarType::U16 => Dtype::U16,
         ScalarType::U32 => Dtype::U32,
         ScalarType::U64 => Dtype::U64,

@@ -8,6 +8,7 @@ use crate::arith::Analyzer;
 use crate::frontend::load_tensor;
 use crate::ir::graph::{Function, dims};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
 /// The arguments of a function, in the order of its parameters. A shape may also be said for a symbolic dimension
@@ -161,6 +162,10 @@ fn made_up(dtype: DType, shape: &[usize], seed: usize) -> Result<Tensor, TensorE
             ScalarType::BF16 => write(element, half::bf16::from_f32(float).to_ne_bytes()),
             ScalarType::F32 => write(element, float.to_ne_bytes()),
             ScalarType::F64 => write(element, f64::from(float).to_ne_bytes()),
+            ty @ ScalarType::Small(_) if ty.is_float() => {
+                encode(Scalar::Float(float.into()), ty, element);
+            }
+            ty @ ScalarType::Small(_) => encode(Scalar::Int(small.into()), ty, element),
         }
     }
     Ok(tensor)

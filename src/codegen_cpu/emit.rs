@@ -73,6 +73,12 @@ pub(super) fn emit(
             what: "a launch of workgroups",
         });
     }
+    if let Some(ty) = kernel.small_type() {
+        return Err(CodegenError::SmallType {
+            kernel: kernel.name.clone(),
+            ty,
+        });
+    }
     func.signature = signature(isa);
     let mut emitter = Emitter {
         b: FunctionBuilder::new(func, context),

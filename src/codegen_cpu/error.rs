@@ -1,7 +1,7 @@
 //! Why a kernel has no native code.
 
 use crate::kernel::{ArrayId, Ty, VarId};
-use crate::tensor::ScalarType;
+use crate::tensor::{ScalarType, SmallType};
 
 /// Why a kernel has no native code.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,14 @@ pub enum CodegenError {
         op: String,
         /// Type of the operands.
         ty: ScalarType,
+    },
+    /// An element type that only storage has.
+    #[error("kernel `{kernel}`: the CPU does not compute with {ty}")]
+    SmallType {
+        /// Name of the kernel.
+        kernel: String,
+        /// The type.
+        ty: SmallType,
     },
     /// A variable is used where it has no value.
     #[error("kernel `{kernel}` uses {var} where it has no value")]

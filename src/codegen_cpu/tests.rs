@@ -87,6 +87,7 @@ pub(super) fn tensor(dtype: ScalarType, values: &[Scalar]) -> Tensor {
             ScalarType::BF16 => bytes.extend(half::bf16::from_f64(value.as_float()).to_ne_bytes()),
             ScalarType::F32 => bytes.extend((value.as_float() as f32).to_ne_bytes()),
             ScalarType::F64 => bytes.extend(value.as_float().to_ne_bytes()),
+            ScalarType::Small(small) => unreachable!("no kernel has elements of {small}"),
         }
     }
     Tensor::from_bytes(dtype.into(), &[values.len()], &bytes)

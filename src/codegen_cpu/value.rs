@@ -23,7 +23,8 @@ pub(super) struct Val {
 /// Type in which a lane is computed.
 pub(super) fn lane_type(scalar: ScalarType) -> Type {
     match scalar {
-        ScalarType::Bool | ScalarType::I8 | ScalarType::U8 => types::I8,
+        // Kernels with small types are refused before anything is emitted.
+        ScalarType::Bool | ScalarType::I8 | ScalarType::U8 | ScalarType::Small(_) => types::I8,
         ScalarType::I16 | ScalarType::U16 => types::I16,
         ScalarType::I32 | ScalarType::U32 => types::I32,
         ScalarType::I64 | ScalarType::U64 => types::I64,

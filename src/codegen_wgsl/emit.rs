@@ -161,7 +161,11 @@ impl<'a> Emitter<'a> {
             ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => "u32",
             ScalarType::F16 => self.half(),
             ScalarType::F32 => "f32",
-            ScalarType::I64 | ScalarType::U64 | ScalarType::BF16 | ScalarType::F64 => {
+            ScalarType::I64
+            | ScalarType::U64
+            | ScalarType::BF16
+            | ScalarType::F64
+            | ScalarType::Small(_) => {
                 return Err(self.unsupported("a value", ty.scalar));
             }
         };

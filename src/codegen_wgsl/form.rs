@@ -98,7 +98,8 @@ pub(super) fn is_packed(dtype: ScalarType) -> bool {
         | ScalarType::F16
         | ScalarType::BF16
         | ScalarType::F32
-        | ScalarType::F64 => false,
+        | ScalarType::F64
+        | ScalarType::Small(_) => false,
     }
 }
 

@@ -168,7 +168,7 @@ fn element_type(dtype: &NpyDType) -> Result<(DType, bool), NpyError> {
 /// Writes a tensor as an npy file. The file appears whole or not at all.
 ///
 /// # Errors
-/// [`SaveError`] if the system refuses, or for `bfloat16`, which numpy does not know.
+/// [`SaveError`] if the system refuses, or for `bfloat16` and small types, which numpy does not know.
 pub fn save_npy(path: &Path, tensor: &Tensor) -> Result<(), SaveError> {
     let refused = |source| SaveError::Write {
         path: path.to_owned(),
@@ -211,7 +211,7 @@ fn descr(dtype: DType) -> Option<String> {
         ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64 => 'i',
         ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64 => 'u',
         ScalarType::F16 | ScalarType::F32 | ScalarType::F64 => 'f',
-        ScalarType::BF16 => return None,
+        ScalarType::BF16 | ScalarType::Small(_) => return None,
     };
     let order = match dtype.bytes() {
         1 => "|",

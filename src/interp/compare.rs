@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{InterpError, run_prim_func_with};
 use crate::ir::{Expr, ExprKind, IterKind, Param, PrimFunc, Var};
 use crate::support::tolerance::{Difference, Tolerance, compare};
-use crate::tensor::scalar::{Scalar, eval_binary};
+use crate::tensor::scalar::{Scalar, encode, eval_binary};
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Why two programs are not known to compute the same.
@@ -129,6 +129,16 @@ fn fill(dtype: DType, shape: &[usize], random: &mut Random) -> Option<Tensor> {
             ScalarType::I16 | ScalarType::U16 => bytes.extend((small as u16).to_le_bytes()),
             ScalarType::I32 | ScalarType::U32 => bytes.extend((small as u32).to_le_bytes()),
             ScalarType::I64 | ScalarType::U64 => bytes.extend(small.to_le_bytes()),
+            ty @ ScalarType::Small(_) => {
+                let element = if ty.is_float() {
+                    Scalar::Float(value)
+                } else {
+                    Scalar::Int(small as i64)
+                };
+                let mut byte = [0];
+                encode(element, ty, &mut byte);
+                bytes.extend(byte);
+            }
         }
     }
     Tensor::from_bytes(dtype, shape, &bytes).ok()

@@ -108,6 +108,14 @@ impl Env {
         if lanes == 1 {
             return Ok(vec![self.scalar(e)?]);
         }
+        if e.dtype().vscale_factor().is_some() {
+            return Err(InterpError::BeyondProgram {
+                what: format!(
+                    "a vector of type {}, whose length the hardware chooses",
+                    e.dtype()
+                ),
+            });
+        }
         let ty = e.dtype().scalar;
         match e.kind() {
             ExprKind::Broadcast(a, n) => Ok(self.lanes(a)?.repeat(usize::from(*n))),

@@ -78,6 +78,19 @@ externals! {
     StructSet "tvm_struct_set" Fixed(STATUS);
     Prefetch "prefetch" Fixed(STATUS);
     Undef "undef" Fixed(STATUS);
+    // Of the hardware that runs the program.
+    VScale "vscale" Fixed(DType::I32);
+    // Places in the launch: the dimension that is meant, the number of extents, these, and those that are preferred.
+    CtaId "cta_id" Fixed(DType::I32);
+    CtaIdInCluster "cta_id_in_cluster" Fixed(DType::I32);
+    CtaIdInPair "cta_id_in_pair" Fixed(DType::I32);
+    ClusterId "cluster_id" Fixed(DType::I32);
+    WarpgroupId "warpgroup_id" Fixed(DType::I32);
+    WarpId "warp_id" Fixed(DType::I32);
+    WarpIdInWarpgroup "warp_id_in_wg" Fixed(DType::I32);
+    LaneId "lane_id" Fixed(DType::I32);
+    ThreadId "thread_id" Fixed(DType::I32);
+    ThreadIdInWarpgroup "thread_id_in_wg" Fixed(DType::I32);
     // Between the threads of a workgroup.
     StorageSync "tvm_storage_sync" Fixed(STATUS);
     ThreadAllreduce "tvm_thread_allreduce" Fixed(ADDRESS);
@@ -90,6 +103,23 @@ externals! {
 }
 
 impl External {
+    /// Whether it is a place in the launch: `bx, by = T.cta_id([2, 4])`.
+    pub fn is_launch_place(self) -> bool {
+        matches!(
+            self,
+            Self::CtaId
+                | Self::CtaIdInCluster
+                | Self::CtaIdInPair
+                | Self::ClusterId
+                | Self::WarpgroupId
+                | Self::WarpId
+                | Self::WarpIdInWarpgroup
+                | Self::LaneId
+                | Self::ThreadId
+                | Self::ThreadIdInWarpgroup
+        )
+    }
+
     /// The call with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|e| e.name() == name)

@@ -525,6 +525,12 @@ impl PrimFunc {
         })
     }
 
+    /// The buffers that blocks allocate, in program order.
+    pub fn allocated(&self) -> impl Iterator<Item = &Buffer> {
+        let blocks = self.blocks_under(Place::Block(self.root)).into_iter();
+        blocks.flat_map(|id| &self.blocks[id].alloc_buffers)
+    }
+
     /// The loops around a loop or block up to the nearest block, outermost first (the item itself not among them).
     pub fn loops_above(&self, item: Place) -> Vec<LoopId> {
         let mut loops = Vec::new();

@@ -127,13 +127,25 @@ pub(crate) fn indices(names: &mut impl Names, indices: &[Expr]) -> String {
                 stride,
                 lanes,
             } if stride.is_one() => {
-                let end = end_of(base, &Expr::constant((*lanes).into(), base.dtype()));
+                let end = end_of(base, &lane_count(*lanes, base.dtype()));
                 format!("{}:{}", expr(names, base), expr(names, &end))
             }
             _ => expr(names, index),
         })
         .collect();
     all.join(", ")
+}
+
+/// The number of lanes of a vector: a constant, or a multiple of `T.vscale()`.
+fn lane_count(lanes: u16, dtype: DType) -> Expr {
+    let vector = DType::of(dtype.scalar).with_lanes(lanes);
+    match vector.vscale_factor() {
+        Some(factor) => {
+            let vscale = Expr::new(ExprKind::External(External::VScale, vec![]), DType::I32);
+            Expr::binary(BinOp::Mul, vscale, Expr::i32(factor.into()))
+        }
+        None => Expr::constant(lanes.into(), dtype),
+    }
 }
 
 /// One dimension of a region: a point, or `min:end`.
@@ -193,9 +205,13 @@ fn with_level(names: &mut impl Names, e: &Expr) -> (String, Level) {
             base,
             stride,
             lanes,
-        } => atom(format!("T.Ramp({}, {lanes})", list(names, [base, stride]))),
+        } => {
+            let lanes = lane_count(*lanes, DType::I32);
+            atom(format!("T.Ramp({})", list(names, [base, stride, &lanes])))
+        }
         ExprKind::Broadcast(value, lanes) => {
-            atom(format!("T.Broadcast({}, {lanes})", expr(names, value)))
+            let lanes = lane_count(*lanes, DType::I32);
+            atom(format!("T.Broadcast({})", list(names, [value, &lanes])))
         }
         ExprKind::Call(intrin, args) => atom(format!("T.{}({})", intrin.name(), list(names, args))),
         ExprKind::Reinterpret(value) => atom(format!(

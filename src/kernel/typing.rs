@@ -1,9 +1,29 @@
 //! Types of kernel expressions.
 
 use super::{Expr, Kernel, Ty};
-use crate::tensor::ScalarType;
+use crate::tensor::{ScalarType, SmallType};
 
 impl Kernel {
+    /// A type of at most eight bits of an array, a variable or a value. No back end computes with one.
+    pub fn small_type(&self) -> Option<SmallType> {
+        let mut found = None;
+        let mut note = |scalar: ScalarType| {
+            if let ScalarType::Small(small) = scalar {
+                found.get_or_insert(small);
+            }
+        };
+        self.arrays.iter().for_each(|(_, array)| note(array.dtype));
+        self.vars.iter().for_each(|(_, var)| note(var.ty.scalar));
+        for stmt in &self.body {
+            stmt.walk_exprs(&mut |e| match e {
+                Expr::Int(_, scalar) | Expr::Float(_, scalar) => note(*scalar),
+                Expr::Cast(ty, _) => note(ty.scalar),
+                _ => {}
+            });
+        }
+        found
+    }
+
     /// Type of an expression of this kernel.
     pub fn ty(&self, e: &Expr) -> Ty {
         match e {

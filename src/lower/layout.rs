@@ -10,14 +10,14 @@ use super::host::Dims;
 use super::widen::widen;
 use super::{LowerError, LowerProblem, storage};
 use crate::arith::Analyzer;
-use crate::ir::{Block, Buffer, BufferNode, Definitions, Expr, Place, PrimFunc, Substitution, Var};
+use crate::ir::{Buffer, BufferNode, Definitions, Expr, PrimFunc, Substitution, Var};
 
 /// The function with dense parameters and allocated buffers. Loops and blocks keep their handles.
 ///
 /// # Errors
 /// If a parameter is not dense, or a view shows the layout of an allocated buffer.
 pub(super) fn dense<'f>(func: &'f PrimFunc, dims: &Dims) -> Result<Cow<'f, PrimFunc>, LowerError> {
-    let allocated = laid_out(allocated(func));
+    let allocated = laid_out(func.allocated());
     let params = laid_out(func.buffer_params());
     if allocated.is_empty() && params.is_empty() {
         return Ok(Cow::Borrowed(func));
@@ -88,17 +88,6 @@ impl Bound {
         let (said, value) = layout(buffer).into_iter().find(is_other)?;
         Some((said, analyzer.simplify(&value)))
     }
-}
-
-fn allocated(func: &PrimFunc) -> Vec<&Buffer> {
-    let mut blocks: Vec<&Block> = Vec::new();
-    func.tree.walk(Place::Block(func.root), &mut |at| {
-        if let Place::Block(id) = at {
-            blocks.push(&func.blocks[id]);
-        }
-    });
-    let buffers = blocks.into_iter().flat_map(|block| &block.alloc_buffers);
-    buffers.collect()
 }
 
 /// The buffers that say more of their layout than their extents.

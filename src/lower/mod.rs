@@ -81,6 +81,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     };
     let dims = Dims::of(func);
     check_scalar_params(func)?;
+    check_buffers(func)?;
     let func = &*layout::dense(func, &dims)?;
     let (homes, nests) = nests(func, gpu.is_some(), &dims)?;
     let mut lowered = LoweredFunc {
@@ -470,6 +471,20 @@ fn check_scalar_params(func: &PrimFunc) -> Result<(), LowerError> {
             return Err(LowerProblem::DType {
                 what: format!("scalar parameter {}", var.name()),
                 dtype: var.dtype(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// No target computes with elements of at most eight bits.
+fn check_buffers(func: &PrimFunc) -> Result<(), LowerError> {
+    for buffer in func.buffer_params().chain(func.allocated()) {
+        if let ScalarType::Small(_) = buffer.dtype().scalar {
+            return Err(LowerProblem::DType {
+                what: buffer.name().to_owned(),
+                dtype: buffer.dtype(),
             }
             .into());
         }

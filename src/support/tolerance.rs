@@ -6,7 +6,8 @@
 //! that is relative to each element and a part relative to the largest element of the tensor. Integers must be equal. NaN
 //! stands for NaN only, an infinity for itself only.
 
-use crate::tensor::{ScalarType, Tensor, scalar::Scalar};
+use crate::tensor::scalar::{Scalar, decode};
+use crate::tensor::{ScalarType, Tensor};
 
 /// Largest difference that rounding explains.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,7 +32,9 @@ impl Tolerance {
             ScalarType::F32 => f64::from(f32::EPSILON) / 2.0,
             ScalarType::F16 => half::f16::EPSILON.to_f64() / 2.0,
             ScalarType::BF16 => half::bf16::EPSILON.to_f64() / 2.0,
-            ScalarType::Bool
+            ScalarType::Small(small) if small.is_float() => small.epsilon() / 2.0,
+            ScalarType::Small(_)
+            | ScalarType::Bool
             | ScalarType::I8
             | ScalarType::I16
             | ScalarType::I32
@@ -156,6 +159,7 @@ fn allowed(want: Scalar, largest: f64, dtype: ScalarType, tolerance: Tolerance) 
         _ if tolerance == Tolerance::EXACT => 0.0,
         ScalarType::F16 => half::f16::MIN_POSITIVE_SUBNORMAL.to_f64(),
         ScalarType::F32 | ScalarType::BF16 => f64::from(f32::MIN_POSITIVE),
+        ScalarType::Small(small) => small.decode_float(1),
         _ => f64::MIN_POSITIVE,
     };
     tolerance.relative * want.as_float().abs() + tolerance.of_largest * largest + tiny
@@ -206,6 +210,10 @@ pub fn elements(tensor: &Tensor) -> Vec<Scalar> {
         ScalarType::BF16 => cast::<half::bf16>(tensor, |v| Scalar::Float(v.to_f64())),
         ScalarType::F32 => cast::<f32>(tensor, |v| Scalar::Float(v.into())),
         ScalarType::F64 => cast::<f64>(tensor, Scalar::Float),
+        small @ ScalarType::Small(_) => {
+            let elements = tensor.bytes().chunks(1);
+            elements.map(|element| decode(element, small)).collect()
+        }
     }
 }
 

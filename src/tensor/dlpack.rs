@@ -15,7 +15,7 @@ use dlpark::{DlpackFlags, Managed, ManagedTensorBase, versioned};
 
 use super::host::byte_count;
 use super::storage::Storage;
-use super::{DType, DlpackProblem, ScalarType, Tensor, TensorError};
+use super::{DType, DlpackProblem, ScalarType, SmallType, Tensor, TensorError};
 
 impl Tensor {
     /// The tensor for another library to read. It shares the memory, which lives until the other library lets go of it.
@@ -100,17 +100,39 @@ fn export(tensor: Tensor, flags: DlpackFlags) -> versioned::Dlpack {
 
 fn export_dtype(dtype: DType) -> DLDataType {
     let code = match dtype.scalar {
+        ScalarType::Small(small) if small.is_float() => {
+            small_float_code(small).unwrap_or(DLDataTypeCode::UINT)
+        }
         ScalarType::Bool => DLDataTypeCode::BOOL,
         ScalarType::BF16 => DLDataTypeCode::BFLOAT,
         float if float.is_float() => DLDataTypeCode::FLOAT,
         signed if signed.is_signed_int() => DLDataTypeCode::INT,
         _ => DLDataTypeCode::UINT,
     };
+    // Elements of less than a byte take one here. DLPack packs them: integers go out as whole bytes, floats as their codes.
     DLDataType::new(code, 8 * dtype.scalar.bytes() as u8, dtype.lanes)
 }
 
+/// The code of a float of eight bits.
+fn small_float_code(small: SmallType) -> Option<DLDataTypeCode> {
+    Some(match small {
+        SmallType::F8E3M4 => DLDataTypeCode::FLOAT8_E3M4,
+        SmallType::F8E4M3 => DLDataTypeCode::FLOAT8_E4M3,
+        SmallType::F8E4M3B11Fnuz => DLDataTypeCode::FLOAT8_E4M3B11FNUZ,
+        SmallType::F8E4M3Fn => DLDataTypeCode::FLOAT8_E4M3FN,
+        SmallType::F8E4M3Fnuz => DLDataTypeCode::FLOAT8_E4M3FNUZ,
+        SmallType::F8E5M2 => DLDataTypeCode::FLOAT8_E5M2,
+        SmallType::F8E5M2Fnuz => DLDataTypeCode::FLOAT8_E5M2FNUZ,
+        SmallType::F8E8M0Fnu => DLDataTypeCode::FLOAT8_E8M0FNU,
+        _ => return None,
+    })
+}
+
 fn import_dtype(dtype: DLDataType) -> Result<DType, TensorError> {
-    let found = ScalarType::ALL.into_iter().find_map(|scalar| {
+    let small = SmallType::ALL.into_iter();
+    let small = small.filter(|small| small_float_code(*small).is_some());
+    let all = ScalarType::ALL.into_iter();
+    let found = all.chain(small.map(ScalarType::Small)).find_map(|scalar| {
         let candidate = DType::of(scalar).with_lanes(dtype.lanes);
         let exported = export_dtype(candidate);
         (exported.code == dtype.code && exported.bits == dtype.bits).then_some(candidate)

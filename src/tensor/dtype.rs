@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::SmallType;
+
 /// Type of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it: kind and number of bits")]
@@ -22,10 +24,12 @@ pub enum ScalarType {
     BF16,
     F32,
     F64,
+    /// A type of at most eight bits that only storage has.
+    Small(SmallType),
 }
 
 impl ScalarType {
-    /// All types, in declaration order.
+    /// All types that devices compute with, in declaration order; [`SmallType::ALL`] has the others.
     pub const ALL: [Self; 13] = [
         Self::Bool,
         Self::I8,
@@ -58,32 +62,53 @@ impl ScalarType {
             Self::BF16 => "bfloat16",
             Self::F32 => "float32",
             Self::F64 => "float64",
+            Self::Small(small) => small.name(),
         }
     }
 
     /// Bytes of one element in host memory.
     pub fn bytes(self) -> usize {
         match self {
-            Self::Bool | Self::I8 | Self::U8 => 1,
+            Self::Bool | Self::I8 | Self::U8 | Self::Small(_) => 1,
             Self::I16 | Self::U16 | Self::F16 | Self::BF16 => 2,
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
     }
 
-    /// Whether it is `f16`, `bf16`, `f32` or `f64`.
+    /// Bits of one element that carry its value.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Small(small) => small.bits(),
+            whole => 8 * whole.bytes() as u32,
+        }
+    }
+
+    /// Whether it is a float.
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
+        match self {
+            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => true,
+            Self::Small(small) => small.is_float(),
+            _ => false,
+        }
     }
 
     /// Whether it is a signed integer.
     pub fn is_signed_int(self) -> bool {
-        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+        match self {
+            Self::I8 | Self::I16 | Self::I32 | Self::I64 => true,
+            Self::Small(small) => small.is_signed_int(),
+            _ => false,
+        }
     }
 
     /// Whether it is an unsigned integer; `bool` is not.
     pub fn is_unsigned_int(self) -> bool {
-        matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::U64)
+        match self {
+            Self::U8 | Self::U16 | Self::U32 | Self::U64 => true,
+            Self::Small(small) => small.is_unsigned_int(),
+            _ => false,
+        }
     }
 
     /// Whether it is an integer, signed or not; `bool` is not.
@@ -98,6 +123,7 @@ impl ScalarType {
             Self::BF16 => half::bf16::MAX.to_f64(),
             Self::F32 => f32::MAX.into(),
             Self::F64 => f64::MAX,
+            Self::Small(small) => small.max_finite(),
             _ => 0.0,
         }
     }
@@ -114,6 +140,7 @@ impl ScalarType {
             Self::U16 => (0, u16::MAX.into()),
             Self::U32 => (0, u32::MAX.into()),
             Self::U64 => (0, i64::MAX),
+            Self::Small(small) => return small.int_range(),
             Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
         })
     }
@@ -130,9 +157,12 @@ impl fmt::Display for ScalarType {
 pub struct DType {
     /// Type of each lane.
     pub scalar: ScalarType,
-    /// Number of lanes; 1 for a scalar.
+    /// Number of lanes; 1 for a scalar. For a vector whose length the hardware chooses, as [`scalable`](Self::scalable) makes it.
     pub lanes: u16,
 }
+
+/// The bit of [`DType::lanes`] that marks a vector whose length the hardware chooses.
+const SCALABLE: u16 = 1 << 15;
 
 #[expect(missing_docs, reason = "the names say it: kind and number of bits")]
 impl DType {
@@ -163,6 +193,17 @@ impl DType {
             scalar: self.scalar,
             lanes,
         }
+    }
+
+    /// The lanes of a vector that has `lanes` times as many lanes as the hardware chooses (TVM: `lanes * vscale`). Programs
+    /// keep and print such vectors; nothing computes with them.
+    pub const fn scalable(lanes: u16) -> u16 {
+        lanes | SCALABLE
+    }
+
+    /// The multiple of `vscale` that the vector has as lanes, if the hardware chooses its length.
+    pub fn vscale_factor(self) -> Option<u16> {
+        (self.lanes & SCALABLE != 0).then_some(self.lanes & !SCALABLE)
     }
 
     /// Whether it has more than one lane.
@@ -200,7 +241,9 @@ impl From<ScalarType> for DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scalar.name())?;
-        if self.is_vector() {
+        if let Some(factor) = self.vscale_factor() {
+            write!(f, "xvscalex{factor}")
+        } else if self.is_vector() {
             write!(f, "x{}", self.lanes)
         } else {
             Ok(())
@@ -225,19 +268,24 @@ impl FromStr for DType {
                 lanes
                     .parse::<u16>()
                     .ok()
-                    .filter(|&n| n > 0)
+                    .filter(|&n| n > 0 && n & SCALABLE == 0)
                     .ok_or_else(unknown)?,
             ),
             _ => (text, 1),
+        };
+        let (name, lanes) = match name.strip_suffix("xvscale") {
+            Some(name) => (name, Self::scalable(lanes)),
+            None => (name, lanes),
         };
         let scalar = match name {
             "boolean" => ScalarType::Bool,
             "bf16" => ScalarType::BF16,
             short if let Some(scalar) = short_name(short) => scalar,
-            long => ScalarType::ALL
-                .into_iter()
-                .find(|s| s.name() == long)
-                .ok_or_else(unknown)?,
+            long => {
+                let small = SmallType::ALL.into_iter().map(ScalarType::Small);
+                let mut all = ScalarType::ALL.into_iter().chain(small);
+                all.find(|s| s.name() == long).ok_or_else(unknown)?
+            }
         };
         Ok(Self { scalar, lanes })
     }
@@ -266,8 +314,9 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for scalar in ScalarType::ALL {
-            for lanes in [1, 4] {
+        let small = SmallType::ALL.into_iter().map(ScalarType::Small);
+        for scalar in ScalarType::ALL.into_iter().chain(small) {
+            for lanes in [1, 4, DType::scalable(4)] {
                 let dtype = DType { scalar, lanes };
                 assert_eq!(dtype.to_string().parse(), Ok(dtype));
             }
@@ -277,5 +326,9 @@ mod tests {
             Err(ParseDTypeError("float7".into()))
         );
         assert!("float32x0".parse::<DType>().is_err());
+        assert!("float32x32768".parse::<DType>().is_err());
+        let scalable = DType::F32.with_lanes(DType::scalable(4));
+        assert_eq!(scalable.to_string(), "float32xvscalex4");
+        assert_eq!(scalable.vscale_factor(), Some(4));
     }
 }

@@ -6,8 +6,10 @@ mod host;
 mod host_ops;
 mod ndarray;
 pub mod scalar;
+mod small;
 mod storage;
 
 pub use dtype::{DType, ParseDTypeError, ScalarType};
 pub use host::{DlpackProblem, Element, Tensor, TensorError};
 pub use host_ops::{HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, host_op};
+pub use small::SmallType;

@@ -2,7 +2,7 @@
 //!
 //! The one definition of what an operator computes. The simplifier folds constants with it, the interpreter runs it, host
 //! expressions of launches are evaluated with it, and the back ends are tested against it. Integers wrap in their width;
-//! `f16` and `bf16` are computed in `f32` and rounded once.
+//! `f16`, `bf16` and smaller floats are computed in a wider type and rounded once.
 
 mod ops;
 #[cfg(test)]
@@ -57,6 +57,7 @@ pub fn wrap_int(value: i64, ty: ScalarType) -> i64 {
         ScalarType::U8 => i64::from(value as u8),
         ScalarType::U16 => i64::from(value as u16),
         ScalarType::U32 => i64::from(value as u32),
+        ScalarType::Small(small) => small.wrap_int(value),
         _ => value,
     }
 }
@@ -67,6 +68,7 @@ pub fn round_float(value: f64, ty: ScalarType) -> f64 {
         ScalarType::F16 => half::f16::from_f64(value).to_f64(),
         ScalarType::BF16 => half::bf16::from_f64(value).to_f64(),
         ScalarType::F32 => f64::from(value as f32),
+        ScalarType::Small(small) => small.round(value),
         _ => value,
     }
 }
@@ -148,7 +150,7 @@ fn eval_int_binary(op: BinOp, ty: ScalarType, a: i64, b: i64) -> Result<i64, Eva
     } else {
         a < b
     };
-    let shift = (b as u64 % (8 * ty.bytes() as u64)) as u32;
+    let shift = (b as u64 % u64::from(ty.bits())) as u32;
     let value = match op {
         BinOp::Add => a.wrapping_add(b),
         BinOp::Sub => a.wrapping_sub(b),
@@ -254,7 +256,7 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
     });
     if !ty.is_float() {
         let v = x.as_int();
-        let width = 8 * ty.bytes() as u32;
+        let width = ty.bits();
         let mask = if width == 64 {
             u64::MAX
         } else {
@@ -355,6 +357,8 @@ pub fn decode(bytes: &[u8], ty: ScalarType) -> Scalar {
         }
         ScalarType::F32 => Scalar::Float(bytemuck::pod_read_unaligned::<f32>(bytes).into()),
         ScalarType::F64 => Scalar::Float(bytemuck::pod_read_unaligned::<f64>(bytes)),
+        ScalarType::Small(small) if small.is_float() => Scalar::Float(small.decode_float(bytes[0])),
+        ScalarType::Small(small) => Scalar::Int(small.wrap_int(bytes[0].into())),
     }
 }
 
@@ -370,5 +374,7 @@ pub fn encode(value: Scalar, ty: ScalarType, out: &mut [u8]) {
         ScalarType::BF16 => out.copy_from_slice(&half::bf16::from_f64(float).to_ne_bytes()),
         ScalarType::F32 => out.copy_from_slice(&(float as f32).to_ne_bytes()),
         ScalarType::F64 => out.copy_from_slice(&float.to_ne_bytes()),
+        ScalarType::Small(small) if small.is_float() => out[0] = small.encode_float(float),
+        ScalarType::Small(small) => out[0] = small.wrap_int(int) as u8,
     }
 }

@@ -340,3 +340,44 @@ fn a_result_and_its_type_belong_together() {
     let text = "@T.prim_func\ndef main(A: T.Buffer((1,), \"float32\")) -> T.int32:\n    return\n";
     assert_eq!(verified(text), ["the function returns int32, here nothing"]);
 }
+
+#[test]
+fn small_elements_are_rounded_and_wrap() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), B: T.Buffer((6,), "float8_e4m3fn"), C: T.Buffer((6,), "int4")):
+    for i in range(6):
+        B[i] = T.Cast("float8_e4m3fn", A[i])
+        C[i] = T.Cast("int4", i * 5) + T.int4(1)
+    for i in range(6):
+        A[i] = T.Cast("float32", B[i] + T.float8_e4m3fn(0.1)) + T.Cast("float32", C[i])
+"#;
+    let small = |name: &str| Tensor::zeros(name.parse().expect("a type"), &[6]).expect("small");
+    let a = floats(&[1.0, 0.3, -17.0, 448.0, 1000.0, 0.0]);
+    let mut tensors = [a, small("float8_e4m3fn"), small("int4")];
+    run(text, &mut tensors).expect("it runs");
+    assert_eq!(tensors[1].bytes(), [0x38, 0x2a, 0xd8, 0x7e, 0x7f, 0x00]);
+    assert_eq!(tensors[2].bytes(), [1, 6, 0xfb, 0, 5, 0xfa]);
+    let a = tensors[0].as_slice::<f32>().expect("f32");
+    // As `ml_dtypes` computes them: 0.1 is 0.1015625, and every sum is rounded.
+    assert_eq!(a[..4], [2.125, 6.40625, -21.0, 448.0]);
+    assert!(a[4].is_nan());
+    assert_eq!(a[5], -5.898_437_5);
+}
+
+#[test]
+fn what_only_the_hardware_knows_is_refused_by_its_name() {
+    let vector = "A[0:T.vscale() * 4] = T.Broadcast(T.float32(1), T.vscale() * 4)";
+    for (statement, what) in [
+        (
+            vector,
+            "a vector of type float32xvscalex4, whose length the hardware chooses",
+        ),
+        ("bx = T.cta_id([4])\n    A[bx] = T.float32(1)", "`T.cta_id`"),
+    ] {
+        let text =
+            format!("@T.prim_func\ndef main(A: T.Buffer((64,), \"float32\")):\n    {statement}\n");
+        let error = run(&text, &mut [floats(&[0.0; 64])]).expect_err("it cannot run");
+        assert_eq!(error.to_string(), format!("cannot run {what}"));
+    }
+}

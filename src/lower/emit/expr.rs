@@ -16,6 +16,13 @@ impl Emit<'_> {
     /// The type of values, if the target computes with it.
     pub(super) fn value_type(&self, e: &Expr) -> Result<ScalarType, LowerError> {
         let ty = e.dtype().scalar;
+        if matches!(ty, ScalarType::Small(_)) || e.dtype().vscale_factor().is_some() {
+            return Err(LowerProblem::DType {
+                what: format!("{e:#}"),
+                dtype: e.dtype(),
+            }
+            .into());
+        }
         let lacking = match ty {
             ScalarType::F64 | ScalarType::BF16 => self.gpu,
             ScalarType::F16 => !self.half,

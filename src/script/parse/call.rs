@@ -2,10 +2,10 @@
 
 use ruff_python_ast as ast;
 
-use super::context::{Context, Parse, dotted};
+use super::context::{Context, Parse, dotted, int_literal};
 use super::number::Number;
 use super::scope::{Binding, most_similar};
-use crate::ir::{Expr, ExprKind, Var};
+use crate::ir::{Expr, ExprKind, External, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::error::counted;
 use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
@@ -327,11 +327,16 @@ impl Context<'_> {
     }
 
     fn lanes(&mut self, node: &ast::Expr) -> Parse<u16> {
+        if int_literal(node).is_none()
+            && let Some(lanes) = scalable_lanes(&self.expr(node)?)
+        {
+            return Ok(lanes);
+        }
         let lanes = self.integer(node)?;
         match u16::try_from(lanes) {
-            Ok(lanes) if lanes > 0 => Ok(lanes),
+            Ok(lanes) if lanes > 0 && lanes <= MOST_LANES => Ok(lanes),
             _ => {
-                let expected = "a vector has 1 to 65535 lanes".to_owned();
+                let expected = "a vector has 1 to 32767 lanes".to_owned();
                 let number = lanes.to_string();
                 Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }))
             }
@@ -379,27 +384,33 @@ impl Context<'_> {
     }
 }
 
+/// Most lanes of a vector of constant length.
+pub(super) const MOST_LANES: u16 = i16::MAX as u16;
+
+/// The lanes that `T.vscale() * 4` says.
+pub(super) fn scalable_lanes(e: &Expr) -> Option<u16> {
+    let factor = match e.kind() {
+        ExprKind::External(External::VScale, _) => 1,
+        ExprKind::Binary(BinOp::Mul, a, b) => match (a.kind(), b.kind()) {
+            (ExprKind::External(External::VScale, _), _) => b.as_int()?,
+            (_, ExprKind::External(External::VScale, _)) => a.as_int()?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let factor = u16::try_from(factor).ok();
+    factor
+        .filter(|factor| (1..=MOST_LANES).contains(factor))
+        .map(DType::scalable)
+}
+
 /// The smallest, largest or infinite value of a type.
 fn limit(name: &str, dtype: DType) -> Expr {
-    use ScalarType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    let largest = match dtype.scalar {
-        F16 => 65504.0,
-        BF16 => f64::from(half::bf16::MAX),
-        F32 => f64::from(f32::MAX),
-        _ => f64::MAX,
-    };
+    let largest = dtype.scalar.max_finite();
     let (min, max) = match dtype.scalar {
-        Bool => (0, 1),
-        I8 => (i8::MIN.into(), i8::MAX.into()),
-        I16 => (i16::MIN.into(), i16::MAX.into()),
-        I32 => (i32::MIN.into(), i32::MAX.into()),
-        I64 => (i64::MIN, i64::MAX),
-        U8 => (0, u8::MAX.into()),
-        U16 => (0, u16::MAX.into()),
-        U32 => (0, u32::MAX.into()),
         // All bits set: `u64` is held by its bits.
-        U64 => (0, -1),
-        F16 | BF16 | F32 | F64 => (0, 0),
+        ScalarType::U64 => (0, -1),
+        scalar => scalar.int_range().unwrap_or_default(),
     };
     match (name, dtype.is_float()) {
         ("infinity", true) => Expr::float(f64::INFINITY, dtype),

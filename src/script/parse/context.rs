@@ -212,9 +212,6 @@ impl<'a> Context<'a> {
             "handle" => return Ok(DType::U64),
             // A call without a result counts as one that nobody reads.
             "void" => return Ok(DType::I32),
-            scalable if scalable.contains("xvscale") => {
-                return Err(self.error(node, ScriptErrorKind::Vendor { name }));
-            }
             _ => {}
         }
         name.parse()

@@ -6,6 +6,7 @@
 use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
+use super::call::{MOST_LANES, scalable_lanes};
 use super::context::{Context, Parse};
 use super::number::Number;
 use super::scope::Binding;
@@ -380,9 +381,9 @@ impl Context<'_> {
                 .dtype()
                 .lanes
                 .checked_mul(last.dtype().lanes)
-                .is_none()
+                .is_none_or(|lanes| lanes > MOST_LANES && last.dtype().vscale_factor().is_none())
             {
-                return Err(self.expected(node, "a vector of at most 65535 lanes"));
+                return Err(self.expected(node, "a vector of at most 32767 lanes"));
             }
         }
         Ok(indices)
@@ -411,10 +412,11 @@ impl Context<'_> {
             None => 1,
         };
         let (start, end) = (self.integer_scalar(lower)?, self.integer_scalar(upper)?);
-        let extent = extent(&start, &end).as_int();
-        let lanes = extent
-            .filter(|&e| e > 0 && step > 0)
-            .and_then(|e| u16::try_from((e - 1) / step + 1).ok());
+        let extent = extent(&start, &end);
+        let whole = extent.as_int().filter(|&e| e > 0 && step > 0);
+        let lanes = whole.and_then(|e| u16::try_from((e - 1) / step + 1).ok());
+        let lanes = lanes.filter(|&lanes| lanes <= MOST_LANES);
+        let lanes = lanes.or_else(|| scalable_lanes(&extent).filter(|_| step == 1));
         match lanes {
             Some(lanes) => {
                 let stride = Expr::int(step, start.dtype());

@@ -31,29 +31,17 @@ const VENDOR_PREFIXES: [&str; 17] = [
 ];
 
 /// Names of other such instructions.
-const VENDOR_NAMES: [&str; 22] = [
+const VENDOR_NAMES: [&str; 10] = [
     "tvm_load_matrix_sync",
     "tvm_store_matrix_sync",
     "tvm_mma_sync",
     "tvm_bmma_sync",
     "tvm_fill_fragment",
     "dp4a",
-    "vscale",
     "get_active_lane_mask",
     "create_barriers",
     "start_profile_intrinsic",
     "end_profile_intrinsic",
-    "get_vscale_expr",
-    "cta_id",
-    "cta_id_in_cluster",
-    "cluster_id",
-    "warp_id",
-    "warpgroup_id",
-    "warp_id_in_wg",
-    "lane_id",
-    "thread_id",
-    "thread_id_in_wg",
-    "device_entry",
 ];
 
 /// Whether `T.name` is an instruction of one vendor's hardware.

@@ -1,6 +1,6 @@
 # test: parse
 @T.prim_func
-def main(A: T.Buffer((16,), "float32"), I: T.Buffer((16,), "int32"), W: T.Buffer((4,), "float32x65535")):
+def main(A: T.Buffer((16,), "float32"), I: T.Buffer((16,), "int32"), W: T.Buffer((4,), "float32x32767")):
     A[0] = T.max_value("int32x4")
     W[0:2] = W[0:2]
     A[0:4] = T.float32x4(A[0:8])
@@ -16,13 +16,13 @@ def main(A: T.Buffer((16,), "float32"), I: T.Buffer((16,), "int32"), W: T.Buffer
 # 4 |     A[0] = T.max_value("int32x4")
 #   |                        ^^^^^^^^^
 #
-# error: expected a vector of at most 65535 lanes, found `W[0:2]`
+# error: expected a vector of at most 32767 lanes, found `W[0:2]`
 #   --> vector_types.py:5:5
 #   |
 # 5 |     W[0:2] = W[0:2]
 #   |     ^^^^^^
 #
-# error: expected a vector of at most 65535 lanes, found `W[0:2]`
+# error: expected a vector of at most 32767 lanes, found `W[0:2]`
 #   --> vector_types.py:5:14
 #   |
 # 5 |     W[0:2] = W[0:2]

@@ -5,9 +5,11 @@ use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
 use super::{FuncParser, PROPERTIES};
-use crate::ir::{AttrValue, Attrs, Buffer, Expr, Loop, LoopKind, Stmt, ThreadAxis, Var};
+use crate::ir::{
+    AttrValue, Attrs, Buffer, Expr, ExprKind, External, Loop, LoopKind, Stmt, ThreadAxis, Var,
+};
 use crate::script::ScriptErrorKind;
-use crate::script::parse::context::{Parse, dotted};
+use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
 use crate::tensor::DType;
 
@@ -29,6 +31,12 @@ pub(super) enum Header {
         var: Var,
         extent: Expr,
     },
+}
+
+/// The place in the launch that `T.name` asks for.
+fn launch_place(path: &str) -> Option<External> {
+    let external = External::parse(path.strip_prefix("T.")?)?;
+    external.is_launch_place().then_some(external)
 }
 
 impl FuncParser<'_, '_> {
@@ -71,6 +79,9 @@ impl FuncParser<'_, '_> {
         Ok(Some(match path {
             "T.launch_thread" => vec![self.launch_thread(call, name)?],
             "T.attr" => self.remarks(call)?,
+            _ if let Some(place) = launch_place(path) => {
+                self.launch_place(call, path, place, name)?
+            }
             "T.LetStmt" => vec![self.let_header(call, name)?],
             "T.decl_buffer" | "T.Buffer" => {
                 let name = self.target(call, name)?;
@@ -83,6 +94,54 @@ impl FuncParser<'_, '_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// `bx, by = T.cta_id([2, 4], preferred=[1, 2], dtype="uint32")`: a variable for each dimension of a place in the launch.
+    fn launch_place(
+        &mut self,
+        call: &ast::ExprCall,
+        path: &str,
+        place: External,
+        target: Option<&ast::Expr>,
+    ) -> Parse<Vec<Header>> {
+        let names = ["extents", "preferred", "dtype"];
+        let [extents, preferred, dtype] = self.cx.bind(call, path, names, 0)?;
+        let extents = self.launch_extents(extents)?;
+        let preferred = self.launch_extents(preferred)?;
+        let dtype = match dtype {
+            Some(dtype) => self.cx.dtype(dtype)?,
+            None => DType::I32,
+        };
+        let targets = match target {
+            Some(target) => Context::elements(target),
+            None => return Err(self.cx.expected(call, "a name for it")),
+        };
+        if targets.len() != extents.len().max(1) {
+            let kind = ScriptErrorKind::Unpack {
+                targets: targets.len(),
+                values: extents.len().max(1),
+            };
+            return Err(self.cx.error(call, kind));
+        }
+        let mut headers = Vec::new();
+        for (dim, target) in targets.iter().enumerate() {
+            let name = self.target(call, Some(target))?;
+            let counts = [Expr::i32(dim as i32), Expr::i32(extents.len() as i32)];
+            let sizes = extents.iter().chain(&preferred).cloned();
+            let args = counts.into_iter().chain(sizes).collect();
+            let value = Expr::new(ExprKind::External(place, args), dtype);
+            headers.push(self.define_let(name, value));
+        }
+        Ok(headers)
+    }
+
+    /// A list of extents; none if it is left out.
+    fn launch_extents(&mut self, node: Option<&ast::Expr>) -> Parse<Vec<Expr>> {
+        let nodes = node
+            .filter(|node| !node.is_none_literal_expr())
+            .map_or(&[][..], Context::elements);
+        let extents = nodes.iter().map(|extent| self.cx.integer_scalar(extent));
+        extents.collect()
     }
 
     fn target<'n>(

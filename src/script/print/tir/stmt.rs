@@ -1,14 +1,78 @@
 //! Prints loops and plain statements.
 
 use super::Printer;
-use crate::ir::{Loop, LoopId, LoopKind, Place, Stmt};
+use crate::ir::{Expr, ExprKind, External, Loop, LoopId, LoopKind, Place, Stmt, Var};
 use crate::script::print::{expr, value};
+use crate::tensor::DType;
+
+/// Variables for all dimensions of a place in the launch: one statement of the text.
+struct LaunchPlace<'s> {
+    place: External,
+    dtype: DType,
+    vars: Vec<&'s Var>,
+    extents: &'s [Expr],
+    preferred: &'s [Expr],
+    body: &'s [Stmt],
+}
+
+impl<'s> LaunchPlace<'s> {
+    /// What the statement and those inside of it say together; `None` if they do not belong together.
+    fn of(stmt: &'s Stmt) -> Option<Self> {
+        let Stmt::Let { var, value, body } = stmt else {
+            return None;
+        };
+        let ExprKind::External(place, args) = value.kind() else {
+            return None;
+        };
+        let [first, count, sizes @ ..] = &args[..] else {
+            return None;
+        };
+        let count = usize::try_from(count.as_int()?).ok()?;
+        if !place.is_launch_place() || !first.is_zero() || count > sizes.len() {
+            return None;
+        }
+        let (extents, preferred) = sizes.split_at(count);
+        let mut whole = Self {
+            place: *place,
+            dtype: value.dtype(),
+            vars: vec![var],
+            extents,
+            preferred,
+            body,
+        };
+        for dim in 1..count {
+            let [Stmt::Let { var, value, body }] = whole.body else {
+                return None;
+            };
+            let ExprKind::External(of, args) = value.kind() else {
+                return None;
+            };
+            let same = of == place && args.get(2..) == Some(sizes);
+            if !same || args[0].as_int() != i64::try_from(dim).ok() {
+                return None;
+            }
+            whole.vars.push(var);
+            whole.body = body;
+        }
+        Some(whole)
+    }
+}
 
 impl Printer<'_> {
     /// A sequence of statements.
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         for (at, stmt) in stmts.iter().enumerate() {
             match stmt {
+                Stmt::Let {
+                    var: _,
+                    value: _,
+                    body: _,
+                } if at + 1 == stmts.len()
+                    && let Some(place) = LaunchPlace::of(stmt) =>
+                {
+                    self.launch_place(&place);
+                    self.stmts(place.body);
+                }
                 Stmt::Let { var, value, body } => {
                     let value = self.expr(value);
                     let name = self.namer.define_var(var);
@@ -96,6 +160,26 @@ impl Printer<'_> {
                 }
             }
         }
+    }
+
+    /// `bx, by = T.cta_id([2, 4])`
+    fn launch_place(&mut self, place: &LaunchPlace<'_>) {
+        let mut args = Vec::new();
+        if !place.extents.is_empty() {
+            args.push(format!("[{}]", expr::list(&mut self.namer, place.extents)));
+        }
+        if !place.preferred.is_empty() {
+            let preferred = expr::list(&mut self.namer, place.preferred);
+            args.push(format!("preferred=[{preferred}]"));
+        }
+        if place.dtype != DType::I32 {
+            args.push(format!("dtype=\"{}\"", place.dtype));
+        }
+        let vars = place.vars.iter();
+        let names: Vec<String> = vars.map(|var| self.namer.define_var(var)).collect();
+        let (names, args) = (names.join(", "), args.join(", "));
+        self.out
+            .line(format!("{names} = T.{}({args})", place.place.name()));
     }
 
     /// The other side of an `if`: nothing, `elif` for a lone `if`, or `else`.

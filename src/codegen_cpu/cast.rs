@@ -7,7 +7,8 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 
 use super::emit::Emitter;
-use super::value::{lane_type, mask_lane};
+use super::error::CodegenError;
+use super::value::{Val, is_half, lane_type, mask_lane};
 use crate::tensor::ScalarType;
 
 impl Emitter<'_, '_> {
@@ -19,6 +20,33 @@ impl Emitter<'_, '_> {
             (false, true) => self.int_to_float(value, from, lane_type(to)),
             (false, false) => self.int_to_int(value, from, lane_type(to)),
         }
+    }
+
+    /// The bits of a scalar as a scalar of another type that has as many.
+    pub(super) fn reinterpret(&mut self, a: &Val, to: ScalarType) -> Result<Val, CodegenError> {
+        let from = a.ty.scalar;
+        if a.is_vector() || from.bytes() != to.bytes() {
+            return Err(self.undefined("bits", to));
+        }
+        let value = a.parts[0];
+        let bits = match from {
+            half if is_half(half) => {
+                let bits = self.half_bits(half, value);
+                self.b.ins().ireduce(types::I16, bits)
+            }
+            ScalarType::F32 | ScalarType::F64 => self.as_int(value),
+            _ => value,
+        };
+        let value = match to {
+            half if is_half(half) => {
+                let bits = self.b.ins().uextend(types::I32, bits);
+                self.half_value(half, bits)
+            }
+            ScalarType::F32 | ScalarType::F64 => self.as_float(bits),
+            ScalarType::Bool => self.b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0),
+            _ => bits,
+        };
+        Ok(Val::scalar(to, value))
     }
 
     fn float_to_float(&mut self, value: Value, to: Type) -> Value {

@@ -44,6 +44,10 @@ impl Emitter<'_, '_> {
                 let a = self.expr(a)?;
                 self.cast(&a, *ty)
             }
+            Expr::Bits(to, a) => {
+                let a = self.expr(a)?;
+                self.reinterpret(&a, *to)
+            }
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.expr(a)?, self.expr(b)?);
                 self.binary(*op, &a, &b)

@@ -13,7 +13,7 @@ use cranelift_codegen::isa::TargetIsa;
 
 use super::emit::Emitter;
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{Intrin, Scalar, eval_intrin};
+use crate::tensor::scalar::{Intrin, Scalar, eval_intrin, wrapping_pow};
 
 /// A function of the host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -22,7 +22,7 @@ pub(super) enum Helper {
     F32(usize),
     /// An intrinsic function of `f64`.
     F64(usize),
-    /// Power of `i64`, for exponents that are not negative; 0 otherwise.
+    /// Power of `i64`; an exponent that is negative counts as the unsigned number with its bits.
     PowI64,
 }
 
@@ -81,7 +81,7 @@ fn in_double(intrin: Intrin, x: f32) -> f32 {
 }
 
 extern "C" fn pow_i64(x: i64, y: i64) -> i64 {
-    u32::try_from(y.min(i64::from(u32::MAX))).map_or(0, |y| x.wrapping_pow(y))
+    wrapping_pow(x, y as u64)
 }
 
 impl Helper {

@@ -19,6 +19,7 @@ impl Emitter<'_> {
             Expr::BlockIdx(dim) => Ok(Text::fixed(format!("b{}", lane_name((*dim).into())))),
             Expr::ThreadIdx(dim) => Ok(Text::fixed(format!("t{}", lane_name((*dim).into())))),
             Expr::Cast(to, a) => self.cast(*to, a),
+            Expr::Bits(to, a) => self.bits(*to, a),
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
             Expr::Not(a) => Ok(negated(&self.expr(a)?)),
             Expr::Select(cond, a, b) => {
@@ -127,6 +128,30 @@ impl Emitter<'_> {
             Text::primary(format!("({} != {zero}())", text.operand()))
         } else {
             wrap(Text::call(&target, &[text]), to)
+        })
+    }
+
+    /// The bits of a scalar as a scalar of another type that has as many.
+    fn bits(&mut self, to: ScalarType, a: &Expr) -> Result<Text, WgslError> {
+        let from = self.kernel.ty(a).scalar;
+        let text = self.expr(a)?;
+        if from.bytes() != to.bytes() {
+            return Err(self.unsupported("the bits of a value", to));
+        }
+        let target = self.ty(Ty::scalar(to))?;
+        Ok(match (from, to) {
+            _ if is_wide(from) && is_wide(to) => text,
+            (ScalarType::F16, ScalarType::F16) => text,
+            (ScalarType::F16, _) => {
+                let word = format!("pack2x16float(vec2<f32>(f32({text}), 0.0)) & 0xffffu");
+                wrap(Text::primary(format!("{target}({word})")), Ty::scalar(to))
+            }
+            (_, ScalarType::F16) => {
+                let halves = format!("unpack2x16float(u32({text}) & 0xffffu)");
+                Text::primary(format!("f16({halves}.x)"))
+            }
+            _ if from.bytes() == 4 => Text::call(&format!("bitcast<{target}>"), &[text]),
+            _ => self.cast_scalar(from, to, text)?,
         })
     }
 

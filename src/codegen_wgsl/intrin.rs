@@ -110,6 +110,16 @@ impl Emitter<'_> {
                     ty,
                 )
             }
+            // The low bits of a product are those of the product of the low bits, signed or not.
+            Intrin::Pow => {
+                let scalar = Ty::scalar(ty.scalar);
+                let target = self.ty(scalar)?;
+                return self.per_lane(ty, args, |emitter, args| {
+                    let words: Vec<_> = args.iter().map(|a| Text::call("u32", &[a])).collect();
+                    let power = emitter.helper(Helper::PowU32, &words);
+                    wrap(Text::call(&target, &[power]), scalar)
+                });
+            }
             Intrin::IsNan | Intrin::IsInf | Intrin::IsFinite => {
                 let bools = Ty {
                     scalar: ScalarType::Bool,

@@ -15,7 +15,9 @@ pub fn validate(kernel: &Shader) -> Result<(naga::Module, naga::valid::ModuleInf
     };
     let module = naga::front::wgsl::parse_str(&kernel.text)
         .map_err(|e| invalid(e.emit_to_string(&kernel.text)))?;
-    let capabilities = Capabilities::IMMEDIATES | Capabilities::SHADER_FLOAT16;
+    let capabilities = Capabilities::IMMEDIATES
+        | Capabilities::SHADER_FLOAT16
+        | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .map_err(|e| invalid(e.emit_to_string(&kernel.text)))?;

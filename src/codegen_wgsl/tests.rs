@@ -200,6 +200,7 @@ fn is_defined(intrin: Intrin, dtype: ScalarType) -> bool {
         intrin,
         Intrin::Abs
             | Intrin::Fma
+            | Intrin::Pow
             | Intrin::Floor
             | Intrin::Ceil
             | Intrin::Trunc
@@ -272,6 +273,13 @@ fn constants_and_casts_are_valid() {
             ));
         }
         values.push(cast(ScalarType::F32, int(i32::MIN.into())));
+        let bits = |to, e| Expr::Bits(to, Box::new(e));
+        let half = cast(ScalarType::F16, cast(ScalarType::F32, Expr::ThreadIdx(0)));
+        for narrow in [ScalarType::I16, ScalarType::U16] {
+            let half = bits(ScalarType::F16, bits(narrow, half.clone()));
+            values.push(cast(ScalarType::F32, half));
+        }
+        values.push(bits(ScalarType::F32, Expr::ThreadIdx(0)));
         values
             .into_iter()
             .map(|value| Stmt::Store {
@@ -281,7 +289,12 @@ fn constants_and_casts_are_valid() {
             })
             .collect()
     });
-    let text = check(&kernel, &GpuTarget::default()).text;
+    let target = GpuTarget {
+        f16: true,
+        ..GpuTarget::default()
+    };
+    let text = check(&kernel, &target).text;
+    assert!(text.starts_with("enable f16;"), "{text}");
     assert!(
         text.contains("f32_from_bits(0x7fc00000u)") && text.contains("(-2147483647i - 1i)"),
         "{text}"

@@ -134,6 +134,7 @@ impl Emitter<'_> {
                 let product = self.helper(Helper::WideMul, &[x, args[1].clone()]);
                 self.helper(Helper::WideAdd, &[product, args[2].clone()])
             }
+            Intrin::Pow => self.helper(Helper::PowU64, args),
             Intrin::IsNan | Intrin::IsInf => Text::fixed("false"),
             Intrin::IsFinite => Text::fixed("true"),
             _ => return Err(self.unsupported(&format!("`{}`", intrin.name()), scalar)),

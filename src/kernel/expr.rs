@@ -90,6 +90,8 @@ pub enum Expr {
     ThreadIdx(u8),
     /// Conversion of each lane.
     Cast(Ty, Box<Expr>),
+    /// The bits of a scalar as a scalar of another type that has as many.
+    Bits(ScalarType, Box<Expr>),
     /// A binary operator on values of the same type. `Div` and `Mod` of integers round towards zero; `FloorDiv` and
     /// `FloorMod` only reach kernels where a negative dividend cannot be excluded.
     Binary(BinOp, Box<Expr>, Box<Expr>),

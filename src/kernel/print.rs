@@ -251,6 +251,7 @@ impl Printer<'_> {
             Expr::BlockIdx(axis) => format!("blockIdx.{}", axis_name(*axis)),
             Expr::ThreadIdx(axis) => format!("threadIdx.{}", axis_name(*axis)),
             Expr::Cast(ty, value) => format!("{ty}({})", bare(&self.expr(value))),
+            Expr::Bits(scalar, value) => format!("bits<{scalar}>({})", bare(&self.expr(value))),
             Expr::Binary(op, a, b) => binary(*op, &self.expr(a), &self.expr(b)),
             Expr::Not(value) => format!("not {}", self.expr(value)),
             Expr::Select(c, a, b) => {

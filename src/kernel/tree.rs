@@ -11,7 +11,11 @@ impl Expr {
             | Self::Var(_)
             | Self::BlockIdx(_)
             | Self::ThreadIdx(_) => vec![],
-            Self::Cast(_, a) | Self::Not(a) | Self::Splat(a, _) | Self::Lane(a, _) => vec![a],
+            Self::Cast(_, a)
+            | Self::Bits(_, a)
+            | Self::Not(a)
+            | Self::Splat(a, _)
+            | Self::Lane(a, _) => vec![a],
             Self::Load {
                 array: _,
                 index,
@@ -34,6 +38,7 @@ impl Expr {
             | Self::BlockIdx(_)
             | Self::ThreadIdx(_) => self.clone(),
             Self::Cast(ty, a) => Self::Cast(*ty, boxed(a)),
+            Self::Bits(scalar, a) => Self::Bits(*scalar, boxed(a)),
             Self::Not(a) => Self::Not(boxed(a)),
             Self::Splat(a, lanes) => Self::Splat(boxed(a), *lanes),
             Self::Lane(a, lane) => Self::Lane(boxed(a), *lane),

@@ -7,21 +7,25 @@ impl Kernel {
     /// A type of at most eight bits of an array, a variable or a value. No back end computes with one.
     pub fn small_type(&self) -> Option<SmallType> {
         let mut found = None;
-        let mut note = |scalar: ScalarType| {
+        self.each_type(&mut |scalar| {
             if let ScalarType::Small(small) = scalar {
                 found.get_or_insert(small);
             }
-        };
-        self.arrays.iter().for_each(|(_, array)| note(array.dtype));
-        self.vars.iter().for_each(|(_, var)| note(var.ty.scalar));
+        });
+        found
+    }
+
+    /// Calls `f` with the types of all arrays, variables, constants and conversions, and so of all values.
+    fn each_type(&self, f: &mut dyn FnMut(ScalarType)) {
+        self.arrays.iter().for_each(|(_, array)| f(array.dtype));
+        self.vars.iter().for_each(|(_, var)| f(var.ty.scalar));
         for stmt in &self.body {
             stmt.walk_exprs(&mut |e| match e {
-                Expr::Int(_, scalar) | Expr::Float(_, scalar) => note(*scalar),
-                Expr::Cast(ty, _) => note(ty.scalar),
+                Expr::Int(_, scalar) | Expr::Float(_, scalar) | Expr::Bits(scalar, _) => f(*scalar),
+                Expr::Cast(ty, _) => f(ty.scalar),
                 _ => {}
             });
         }
-        found
     }
 
     /// Type of an expression of this kernel.
@@ -31,6 +35,7 @@ impl Kernel {
             Expr::Var(var) => self.vars[*var].ty,
             Expr::BlockIdx(_) | Expr::ThreadIdx(_) => Ty::scalar(ScalarType::I32),
             Expr::Cast(ty, _) => *ty,
+            Expr::Bits(scalar, _) => Ty::scalar(*scalar),
             Expr::Binary(op, a, b) => {
                 let ty = self.ty(a);
                 if op.is_comparison() {

@@ -3,7 +3,7 @@
 //! A [`LowerProblem`] says what is wrong, with the names and numbers; a [`LowerError`] adds the function, and the loops and
 //! blocks to underline in it.
 
-use crate::ir::{Expr, Located, Place, PrimFunc, ThreadAxis};
+use crate::ir::{Expr, ExprKind, External, Located, Place, PrimFunc, ThreadAxis};
 use crate::script;
 use crate::tensor::{DType, ScalarType};
 
@@ -280,10 +280,15 @@ pub enum LowerProblem {
         statement: &'static str,
     },
     /// A function that only another compiler knows.
-    #[error("`T.{name}` is no function that kernels can call")]
+    #[error(
+        "{} is no function that kernels can call",
+        .function.as_ref().map_or(format!("`T.{call}`"), |function| format!("`{function}` (`T.{call}`)"))
+    )]
     External {
-        /// The function.
-        name: String,
+        /// The kind of call, as `call_extern`.
+        call: &'static str,
+        /// The name of the function, if the call says one.
+        function: Option<String>,
     },
     /// Bits of a value as a value of another type.
     #[error("`T.reinterpret` to {dtype} has no lowering")]
@@ -341,6 +346,20 @@ pub enum LowerProblem {
         /// What the region has.
         value: Expr,
     },
+}
+
+impl LowerProblem {
+    /// A call of a function or instruction that only another compiler knows.
+    pub(super) fn external(external: External, args: &[Expr]) -> Self {
+        let function = args.first().and_then(|name| match name.kind() {
+            ExprKind::Str(name) => Some(name.to_string()),
+            _ => None,
+        });
+        Self::External {
+            call: external.name(),
+            function,
+        }
+    }
 }
 
 fn extents(shape: &[Expr]) -> String {

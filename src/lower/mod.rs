@@ -159,7 +159,10 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
     'attempt: loop {
         let homes = Homes::plan(func, gpu, &kept)?;
         let mut out = Vec::new();
-        for stmt in func.tree.body(func.root) {
+        // What stands behind a `return` of the function never runs.
+        let is_return = |stmt: &&Stmt| matches!(stmt, Stmt::Return(None));
+        let body = func.tree.body(func.root).iter();
+        for stmt in body.take_while(|stmt| !is_return(stmt)) {
             let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
             let places = stmt.places();
             let located = |error: LowerError| error.or_at(&places);

@@ -505,14 +505,12 @@ impl<'a> Unblock<'a> {
 fn refuse_external(e: &Expr, launch: bool) -> Result<(), LowerError> {
     let mut problem = None;
     e.walk(&mut |e| {
-        if let ExprKind::External(external, _) = e.kind() {
+        if let ExprKind::External(external, args) = e.kind() {
             problem = match external {
                 External::Prefetch | External::Undef => None,
                 External::StorageSync if launch => None,
                 External::StorageSync => Some(LowerProblem::Barrier),
-                _ => Some(LowerProblem::External {
-                    name: external.name().to_owned(),
-                }),
+                _ => Some(LowerProblem::external(*external, args)),
             };
         }
         problem.is_none()

@@ -81,6 +81,7 @@ impl<'a> Ranges<'a> {
                 (least(a.0, b.0), greatest(a.1, b.1))
             }
             Expr::Float(..)
+            | Expr::Bits(..)
             | Expr::Not(_)
             | Expr::Call(..)
             | Expr::Load { .. }

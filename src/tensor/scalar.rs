@@ -197,6 +197,19 @@ fn eval_int_binary(op: BinOp, ty: ScalarType, a: i64, b: i64) -> Result<i64, Eva
     })
 }
 
+/// `base` to a power, without the bits past 64.
+pub fn wrapping_pow(base: i64, exponent: u64) -> i64 {
+    let (mut power, mut square, mut rest) = (1i64, base, exponent);
+    while rest != 0 {
+        if rest & 1 == 1 {
+            power = power.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        rest >>= 1;
+    }
+    power
+}
+
 /// Division towards minus infinity. The divisor is not zero.
 pub fn floor_div(a: i64, b: i64) -> i64 {
     let q = a.wrapping_div(b);
@@ -275,8 +288,8 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
             Intrin::Fma => v
                 .wrapping_mul(args[1].as_int())
                 .wrapping_add(args[2].as_int()),
-            Intrin::Pow if args[1].as_int() >= 0 => {
-                v.wrapping_pow(args[1].as_int().min(i64::from(u32::MAX)) as u32)
+            Intrin::Pow if args[1].as_int() >= 0 || ty == ScalarType::U64 => {
+                wrapping_pow(v, args[1].as_int() as u64)
             }
             Intrin::QMultiplyShift if ty == ScalarType::I32 => {
                 let [y, q, s] = [1, 2, 3].map(|i| args[i].as_int());

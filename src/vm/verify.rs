@@ -141,7 +141,11 @@ fn verify_expr(kernel: &Kernel, e: &Expr) -> Result<(), String> {
         Expr::Var(var) => verify_var(kernel, *var),
         Expr::BlockIdx(axis) | Expr::ThreadIdx(axis) if *axis < 3 => Ok(()),
         Expr::BlockIdx(axis) | Expr::ThreadIdx(axis) => Err(format!("axis {axis} of a launch")),
-        Expr::Cast(_, a) | Expr::Not(a) | Expr::Splat(a, _) | Expr::Lane(a, _) => verify(a),
+        Expr::Cast(_, a)
+        | Expr::Bits(_, a)
+        | Expr::Not(a)
+        | Expr::Splat(a, _)
+        | Expr::Lane(a, _) => verify(a),
         Expr::Binary(_, a, b) | Expr::Ramp(a, b, _) => {
             verify(a)?;
             verify(b)

@@ -6,6 +6,7 @@ use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::Value;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::Tensor;
+use weftile::tensor::scalar::Scalar;
 use weftile::vm::VirtualMachine;
 use weftile::{interp, script};
 
@@ -608,4 +609,153 @@ fn blocks_of_blocks_with_an_init_run_in_parallel() {
     assert_eq!(scheduled.rules, ["fallback"]);
     let launch = kernels[0].launch.as_ref().expect("has one");
     assert_eq!(launch.block, [64, 1, 1]);
+}
+
+#[test]
+fn bits_of_values_as_values_of_other_types() {
+    let floats = [1.5, -0.0, f32::INFINITY, -3.25e-4, 65504.0, 1e-7];
+    let data = Tensor::from_slice(&[6], &floats).expect("fits");
+    for (value, output) in [
+        ("T.reinterpret(\"int32\", A[vi])", "int32"),
+        ("T.reinterpret(\"uint32\", A[vi]) >> T.uint32(23)", "uint32"),
+        (
+            "T.reinterpret(\"float32\", T.reinterpret(\"uint32\", A[vi]) ^ T.uint32(0x80000000))",
+            "float32",
+        ),
+        ("T.reinterpret(\"float32\", 0x40490fdb) + A[0]", "float32"),
+        (
+            "T.Cast(\"int32\", T.reinterpret(\"int8\", T.Cast(\"uint8\", 250 + vi)))",
+            "int32",
+        ),
+        (
+            "T.reinterpret(\"uint64\", T.Cast(\"int64\", vi - 3))",
+            "uint64",
+        ),
+    ] {
+        let text = elementwise(("(6,)", "float32"), ("(6,)", output), 6, value);
+        agree(&text, &data, false);
+    }
+    // Not every GPU has `float16`, and none the others.
+    for (value, output) in [
+        (
+            "T.reinterpret(\"int16\", T.Cast(\"float16\", A[vi]))",
+            "int16",
+        ),
+        (
+            "T.Cast(\"float32\", T.reinterpret(\"float16\", T.Cast(\"uint16\", vi * 3000)))",
+            "float32",
+        ),
+        (
+            "T.reinterpret(\"int64\", T.Cast(\"float64\", A[vi]))",
+            "int64",
+        ),
+        (
+            "T.reinterpret(\"uint16\", T.Cast(\"bfloat16\", A[vi]))",
+            "uint16",
+        ),
+        (
+            "T.Cast(\"float32\", T.reinterpret(\"float64\", T.Cast(\"int64\", vi)))",
+            "float32",
+        ),
+    ] {
+        let text = elementwise(("(6,)", "float32"), ("(6,)", output), 6, value);
+        agree(&text, &data, true);
+    }
+}
+
+#[test]
+fn powers_of_integers_wrap() {
+    let data = ints(&[3, -7, 2, 0, -1, 46_341]);
+    for ty in ["int8", "uint16", "int32", "uint32"] {
+        let base = format!("T.Cast(\"{ty}\", A[vi])");
+        let value = format!("T.pow({base}, T.Cast(\"{ty}\", vi * 25))");
+        let text = elementwise(("(6,)", "int32"), ("(6,)", ty), 6, &value);
+        agree(&text, &data, false);
+    }
+    // More than 32 bits of exponent.
+    let value = "T.pow(T.Cast(\"int64\", A[vi]), T.Cast(\"int64\", vi) * T.int64(6442450945))";
+    let text = elementwise(("(6,)", "int32"), ("(6,)", "int64"), 6, value);
+    agree(&text, &data, false);
+}
+
+#[test]
+fn calls_of_other_functions_are_refused_by_their_names() {
+    let body = |statement: &str| {
+        let body = format!(
+            "\n        for i in T.thread_binding(4, \"threadIdx.x\"):\n            with T.block(\"Y\"):\n                vi = T.axis.spatial(4, i)\n                {statement}"
+        );
+        module(("(4,)", "float32"), ("(4,)", "float32"), &body)
+    };
+    for (statement, message) in [
+        (
+            "Y[vi] = T.call_pure_extern(\"float32\", \"sinpif\", A[vi])",
+            "`f`: `sinpif` (`T.call_pure_extern`) is no function that kernels can call",
+        ),
+        (
+            "T.call_packed(\"tvm.contrib.sort.argsort\", A.data, Y.data)",
+            "`f`: `tvm.contrib.sort.argsort` (`T.call_packed`) is no function that kernels can call",
+        ),
+        (
+            "Y[vi] = T.Cast(\"float32\", T.vscale())",
+            "`f`: `T.vscale` is no function that kernels can call",
+        ),
+    ] {
+        assert_eq!(refused(&body(statement)), message);
+    }
+}
+
+#[test]
+fn nothing_runs_after_a_return() {
+    let body = r#"
+        for i in range(4):
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = A[vi]
+        return
+        for i in range(4):
+            with T.block("Z"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = T.float32(0)"#;
+    let text = module(("(4,)", "float32"), ("(4,)", "float32"), body);
+    agree(&text, &floats(4), false);
+}
+
+#[test]
+fn a_scalar_parameter_may_be_an_extent() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(A: T.Buffer(("n",), "float32"), Y: T.Buffer(("n",), "float32"), n: T.int64):
+        for i in range(n):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, i)
+                Y[vi] = A[vi] + T.Cast("float32", n)
+
+    @R.function
+    def main(a: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            y = R.call_tir(f, (a,), R.Tensor((n,), "float32"), tir_vars=R.shape([n]))
+            R.output(y)
+        return y
+"#;
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let a = floats(5);
+    let copy = Tensor::from_bytes(a.dtype(), a.shape(), a.bytes()).expect("fits");
+    let mut tensors = [copy, Tensor::zeros(a.dtype(), &[5]).expect("small")];
+    interp::run_prim_func_with(func, &mut tensors, &[Scalar::Int(5)]).expect("runs");
+    for (target, device) in devices() {
+        let exec = compile(&module, &CompileOptions::new(target)).expect("compiles");
+        let mut vm = VirtualMachine::new(exec, device).expect("loads");
+        let got = vm.call("main", &[Value::Tensor(a.clone())]).expect("runs");
+        let got = vm.to_host(got).expect("comes back").into_tensor();
+        compare(&tensors[1], &got.expect("a tensor"), Tolerance::EXACT).expect("the same");
+    }
+    let wrong = interp::run_prim_func_with(func, &mut tensors, &[Scalar::Int(4)]);
+    assert_eq!(
+        wrong.expect_err("A has 5 elements").to_string(),
+        "`A` of `f`, dimension 0: expected 4, got 5"
+    );
 }

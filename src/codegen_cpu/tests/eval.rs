@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::kernel::{Array, ArrayId, Expr, Kernel, Space, Stmt, Ty, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{
-    BinOp, EvalError, Scalar, eval_binary, eval_cast, eval_intrin, wrap_int,
+    BinOp, EvalError, Scalar, decode, encode, eval_binary, eval_cast, eval_intrin, wrap_int,
 };
 
 /// A value: its lanes and their type.
@@ -147,6 +147,15 @@ impl Machine<'_> {
                         .map(|v| eval_cast(v, from, *scalar))
                         .collect(),
                 )
+            }
+            Expr::Bits(to, a) => {
+                let Lanes(from, lanes) = self.expr(a)?;
+                let bits = |v| {
+                    let mut bytes = vec![0; from.bytes()];
+                    encode(v, from, &mut bytes);
+                    decode(&bytes, *to)
+                };
+                Lanes(*to, lanes.into_iter().map(bits).collect())
             }
             Expr::Binary(op, a, b) => {
                 let (Lanes(ty, a), Lanes(_, b)) = (self.expr(a)?, self.expr(b)?);

@@ -11,3 +11,38 @@ pub(super) const FLOOR_MOD: &str = "fn @floor_mod(a: i32, b: i32) -> i32 {
     return select(r, r + b, (r != 0i) && ((r < 0i) != (b < 0i)));
 }
 ";
+
+/// The power so far, and the base squared as often as bits were seen, after eight more bits of the exponent.
+pub(super) const POW_U32_DIGIT: &str =
+    "fn @pow_u32_digit(state: vec2<u32>, bits: u32) -> vec2<u32> {
+    var power = state.x;
+    var square = state.y;
+    power *= select(1u, square, (bits & 1u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 2u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 4u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 8u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 16u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 32u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 64u) != 0u);
+    square *= square;
+    power *= select(1u, square, (bits & 128u) != 0u);
+    square *= square;
+    return vec2<u32>(power, square);
+}
+";
+
+pub(super) const POW_U32: &str = "fn @pow_u32(base: u32, exponent: u32) -> u32 {
+    var state = vec2<u32>(1u, base);
+    state = @pow_u32_digit(state, exponent);
+    state = @pow_u32_digit(state, exponent >> 8u);
+    state = @pow_u32_digit(state, exponent >> 16u);
+    state = @pow_u32_digit(state, exponent >> 24u);
+    return state.x;
+}
+";

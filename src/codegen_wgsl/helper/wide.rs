@@ -231,3 +231,40 @@ pub(super) const F32_TO_I64: &str = "fn @f32_to_i64(x: f32) -> vec2<u32> {
     return select(size, @wide_neg(size), negative);
 }
 ";
+
+/// The power so far, and the base squared as often as bits were seen, after one more bit of the exponent.
+pub(super) const POW_U64_BIT: &str = "fn @pow_u64_bit(state: vec4<u32>, bit: u32) -> vec4<u32> {
+    let product = @wide_mul(state.xy, state.zw);
+    let power = select(state.xy, product, bit != 0u);
+    return vec4<u32>(power, @wide_mul(state.zw, state.zw));
+}
+";
+
+pub(super) const POW_U64_DIGIT: &str =
+    "fn @pow_u64_digit(state: vec4<u32>, bits: u32) -> vec4<u32> {
+    var next = state;
+    next = @pow_u64_bit(next, bits & 1u);
+    next = @pow_u64_bit(next, bits & 2u);
+    next = @pow_u64_bit(next, bits & 4u);
+    next = @pow_u64_bit(next, bits & 8u);
+    next = @pow_u64_bit(next, bits & 16u);
+    next = @pow_u64_bit(next, bits & 32u);
+    next = @pow_u64_bit(next, bits & 64u);
+    next = @pow_u64_bit(next, bits & 128u);
+    return next;
+}
+";
+
+pub(super) const POW_U64: &str = "fn @pow_u64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
+    var state = vec4<u32>(1u, 0u, base);
+    state = @pow_u64_digit(state, exponent.x);
+    state = @pow_u64_digit(state, exponent.x >> 8u);
+    state = @pow_u64_digit(state, exponent.x >> 16u);
+    state = @pow_u64_digit(state, exponent.x >> 24u);
+    state = @pow_u64_digit(state, exponent.y);
+    state = @pow_u64_digit(state, exponent.y >> 8u);
+    state = @pow_u64_digit(state, exponent.y >> 16u);
+    state = @pow_u64_digit(state, exponent.y >> 24u);
+    return state.xy;
+}
+";

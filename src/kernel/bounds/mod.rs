@@ -291,7 +291,7 @@ impl Prover<'_> {
                 }
                 self.any(e)
             }
-            Expr::Not(a) | Expr::Splat(a, _) | Expr::Lane(a, _) => {
+            Expr::Bits(_, a) | Expr::Not(a) | Expr::Splat(a, _) | Expr::Lane(a, _) => {
                 self.value(a)?;
                 self.any(e)
             }

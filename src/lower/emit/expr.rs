@@ -7,7 +7,7 @@ use crate::lower::poly::Poly;
 use crate::lower::widen::{is_coordinate, is_index, is_narrow_cast};
 use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::scalar::{BinOp, Intrin, Scalar, decode, encode};
 
 /// Indices that are computed in floats are cut to this distance from 0: no array of a GPU has as many elements.
 const FARTHEST: i64 = 1 << 30;
@@ -330,12 +330,9 @@ impl Emit<'_> {
                 lanes: _,
             }
             | ExprKind::Broadcast(_, _) => return self.vector_value(e),
-            ExprKind::Reinterpret(_) => {
-                return Err(LowerProblem::Reinterpret { dtype: e.dtype() }.into());
-            }
-            ExprKind::External(external, _) => {
-                let name = external.name().to_owned();
-                return Err(LowerProblem::External { name }.into());
+            ExprKind::Reinterpret(a) => self.reinterpreted(e, a)?,
+            ExprKind::External(external, args) => {
+                return Err(LowerProblem::external(*external, args).into());
             }
             ExprKind::Str(text) => {
                 let text = text.to_string();
@@ -345,6 +342,29 @@ impl Emit<'_> {
                 let buffer = buffer.name().to_owned();
                 return Err(LowerProblem::Address { buffer }.into());
             }
+        })
+    }
+
+    /// The bits of a scalar as those of another type.
+    fn reinterpreted(&mut self, e: &Expr, a: &Expr) -> Result<kernel::Expr, LowerError> {
+        let (from, to) = (a.dtype(), e.dtype());
+        if from.is_vector() || to.is_vector() || from.bytes() != to.bytes() {
+            return Err(LowerProblem::Reinterpret { dtype: to }.into());
+        }
+        let scalar = self.value_type(a)?;
+        let known = match a.kind() {
+            ExprKind::Int(v) => Some(Scalar::Int(*v)),
+            ExprKind::Float(v) => Some(Scalar::Float(*v)),
+            _ => None,
+        };
+        let Some(known) = known else {
+            return Ok(kernel::Expr::Bits(to.scalar, Box::new(self.value(a)?)));
+        };
+        let mut bytes = vec![0; from.bytes()];
+        encode(known, scalar, &mut bytes);
+        Ok(match decode(&bytes, to.scalar) {
+            Scalar::Int(v) => kernel::Expr::Int(v, to.scalar),
+            Scalar::Float(v) => kernel::Expr::Float(v, to.scalar),
         })
     }
 

@@ -304,7 +304,9 @@ impl Emit<'_> {
                     boxed(self.vector(&b, lanes))?,
                 )
             }
-            ExprKind::Call(Intrin::QMultiplyShift, _) => self.lane_by_lane(e, lanes)?,
+            ExprKind::Call(Intrin::QMultiplyShift, _) | ExprKind::Reinterpret(_) => {
+                self.lane_by_lane(e, lanes)?
+            }
             ExprKind::Call(intrin, args) => {
                 let args: Result<Vec<_>, _> = args.iter().map(|a| self.vector(a, lanes)).collect();
                 kernel::Expr::Call(*intrin, args?)

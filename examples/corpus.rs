@@ -142,13 +142,13 @@ fn report(programs: &[Program], verdicts: &[Verdict], options: &Options) {
         }
     }
     for (name, count) in &refused_names {
-        println!("{count:>6}  refused by name: {name}");
+        println!("{count:>6}  instruction of one vendor: {name}");
     }
     let refused: usize = refused_names.values().sum();
     let rest = programs.len() - refused;
     let share = 100.0 * stable as f64 / rest.max(1) as f64;
     println!(
-        "{} programs; {refused} refused by name; of the other {rest} are stable {stable} ({share:.2} %)",
+        "{} programs; {refused} use instructions of one vendor; of the other {rest} are stable {stable} ({share:.2} %)",
         programs.len()
     );
 }

@@ -27,7 +27,7 @@ pub struct Program {
 pub enum Verdict {
     /// Its print parses back as the same program.
     Stable,
-    /// It uses an instruction of one vendor's hardware, or several machines, which the parser refuses by name.
+    /// It uses an instruction of one vendor's hardware, which the parser refuses by name.
     Refused(String),
     /// It does not parse.
     NotRead(Failure),
@@ -98,9 +98,7 @@ impl Program {
             Ok(module) => module,
             Err(errors) => {
                 let refused = errors.errors.iter().find_map(|error| match &error.kind {
-                    ScriptErrorKind::Vendor { name } | ScriptErrorKind::Distributed { name } => {
-                        Some(name.clone())
-                    }
+                    ScriptErrorKind::Vendor { name } => Some(name.clone()),
                     _ => None,
                 });
                 return match refused {

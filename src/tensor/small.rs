@@ -317,19 +317,19 @@ impl Format {
         let value = self.round(value);
         let (sign, all) = (self.sign(), self.sign().wrapping_sub(1));
         let negative = if value.is_sign_negative() { sign } else { 0 };
+        let infinity = self.greatest().wrapping_add(1);
         if value.is_nan() {
+            let quiet = (1u8 << self.mantissa) >> 1;
             return match self.special {
                 // A quiet NaN has the first bit of its mantissa.
-                Special::Ieee => {
-                    negative | all - (1 << self.mantissa) + 1 | 1 << (self.mantissa - 1)
-                }
+                Special::Ieee => negative | infinity | quiet,
                 Special::Ones => negative | all,
                 Special::Unsigned => all,
                 Special::NegativeZero | Special::None => sign,
             };
         }
         if value.is_infinite() {
-            return negative | (self.greatest() + 1);
+            return negative | infinity;
         }
         let magnitude = value.abs();
         let exponent = self.exponent_of(magnitude);

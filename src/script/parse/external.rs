@@ -10,9 +10,8 @@ use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Starts of the names of instructions that one vendor's hardware has.
-const VENDOR_PREFIXES: [&str; 17] = [
+const VENDOR_PREFIXES: [&str; 16] = [
     "ptx",
-    "tile.",
     "s_tir.cp_async",
     "cuda.",
     "metal.",
@@ -49,6 +48,12 @@ fn is_vendor(name: &str) -> bool {
     VENDOR_NAMES.contains(&name) || VENDOR_PREFIXES.iter().any(|p| name.starts_with(p))
 }
 
+/// Whether `T.name` is an operation on tiles.
+fn is_tiled(name: &str) -> bool {
+    let scope = name.split_once('.').map(|(scope, _)| scope);
+    matches!(scope, Some("tile" | "cta" | "warp" | "warpgroup"))
+}
+
 impl Context<'_> {
     /// Whether the path is that of a function that makes a value.
     pub(super) fn is_function(&self, path: &str) -> bool {
@@ -58,6 +63,7 @@ impl Context<'_> {
         of_module
             || path.strip_prefix("T.").is_some_and(|name| {
                 is_vendor(name)
+                    || is_tiled(name)
                     || External::parse(name).is_some()
                     || Intrin::ALL.iter().any(|intrin| intrin.name() == name)
                     || ["reinterpret", "fmod", "hypot", "copysign", "ldexp", "Cast"].contains(&name)
@@ -70,12 +76,18 @@ impl Context<'_> {
             return Ok(());
         };
         let layout = |k: &&ast::Keyword| k.arg.as_ref().is_some_and(|name| name == "layout");
-        let name = match call.arguments.keywords.iter().find(layout) {
-            Some(_) => "layout".to_owned(),
-            None if is_vendor(function) => path.to_owned(),
-            None => return Ok(()),
+        let name = path.to_owned();
+        let kind = if is_vendor(function) {
+            ScriptErrorKind::Vendor { name }
+        } else if is_tiled(function) {
+            ScriptErrorKind::Tiled { name }
+        } else if call.arguments.keywords.iter().any(|k| layout(&k)) {
+            let name = "layout".to_owned();
+            ScriptErrorKind::Tiled { name }
+        } else {
+            return Ok(());
         };
-        Err(self.error(&*call.func, ScriptErrorKind::Vendor { name }))
+        Err(self.error(&*call.func, kind))
     }
 
     /// A call that leaves the language or deals with addresses; `None` if it is none.

@@ -4,7 +4,7 @@ use ruff_python_ast as ast;
 
 use super::FuncParser;
 use super::buffer::between;
-use crate::ir::{Attrs, Expr, Loop, LoopKind, Range, Stmt, Var};
+use crate::ir::{AttrValue, Attrs, Expr, Loop, LoopKind, Range, Stmt, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
@@ -123,12 +123,12 @@ impl FuncParser<'_, '_> {
             "T.thread_binding" => return Ok(vec![self.thread_binding(call)?]),
             _ => return Err(self.cx.expected(iter, expected)),
         };
-        let [start, stop, annotations, step] = if path == "range" {
+        let [start, stop, annotations, step, unroll] = if path == "range" {
             let names = ["start", "stop", "step"];
             let [start, stop, step] = self.cx.bind(call, &path, names, 1)?;
-            [start, stop, None, step]
+            [start, stop, None, step, None]
         } else {
-            let names = ["start", "stop", "annotations", "step"];
+            let names = ["start", "stop", "annotations", "step", "unroll"];
             self.cx.bind(call, &path, names, 1)?
         };
         let range = self.loop_range(start, stop)?;
@@ -136,7 +136,14 @@ impl FuncParser<'_, '_> {
             Some(step) => Some(self.step(step)?).filter(|step| !step.is_one()),
             None => None,
         };
-        let annotations = self.annotations(annotations)?;
+        let mut annotations = self.annotations(annotations)?;
+        if let Some(unroll) = unroll.filter(|unroll| !unroll.is_none_literal_expr()) {
+            let (key, value) = match self.cx.attr_value(unroll)? {
+                AttrValue::Bool(false) => ("disable_unroll", AttrValue::Bool(true)),
+                value => ("pragma_unroll", value),
+            };
+            annotations.insert(key.to_owned(), value);
+        }
         Ok(vec![Header {
             range,
             step,

@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::FuncParser;
 use super::scope::Header;
-use crate::ir::{Buffer, Expr, Stmt, Var};
+use crate::ir::{Buffer, Expr, Scope, Stmt, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
@@ -234,6 +234,10 @@ impl FuncParser<'_, '_> {
                 let store = self.store(target, &node.value)?;
                 Ok(Parsed::Stmts(vec![store]))
             }
+            ast::Expr::Name(name) if let Some(buffer) = self.cell_of(name) => {
+                let store = self.store_cell(buffer, &node.value)?;
+                Ok(Parsed::Stmts(vec![store]))
+            }
             ast::Expr::Name(name) => {
                 let value = self.cx.expr(&node.value)?;
                 Ok(Parsed::Scopes(vec![self.define_let(name, value)]))
@@ -250,7 +254,8 @@ impl FuncParser<'_, '_> {
             return Err(self.cx.expected(&*node.target, "a name"));
         };
         let Some(value_node) = &node.value else {
-            return Err(self.cx.expected(node, "a value for the variable"));
+            self.cell(name, &node.annotation)?;
+            return Ok(Parsed::Stmts(vec![]));
         };
         let annotation = match &*node.annotation {
             ast::Expr::Subscript(s) if dotted(&s.value).as_deref() == Some("T.let") => {
@@ -277,6 +282,35 @@ impl FuncParser<'_, '_> {
         Ok(Parsed::Scopes(vec![self.define_let(name, value)]))
     }
 
+    /// `v: T.int32`: a scalar that statements may assign, which is a buffer without dimensions.
+    fn cell(&mut self, name: &ast::ExprName, dtype: &ast::Expr) -> Parse<()> {
+        let dtype = self.cx.dtype(dtype)?;
+        let buffer = Buffer::with_scope(name.id.as_str(), vec![], dtype, Scope::Local);
+        self.frame().alloc_buffers.push(buffer.clone());
+        self.cx
+            .scopes
+            .define(name.id.as_str(), Binding::Buffer(buffer));
+        Ok(())
+    }
+
+    /// The scalar that a name stands for, if statements may assign it.
+    fn cell_of(&self, name: &ast::ExprName) -> Option<Buffer> {
+        match self.cx.scopes.get(&name.id)? {
+            Binding::Buffer(buffer) if buffer.ndim() == 0 => Some(buffer.clone()),
+            _ => None,
+        }
+    }
+
+    fn store_cell(&mut self, cell: Buffer, value_node: &ast::Expr) -> Parse<Stmt> {
+        let dtype = DType::of(cell.dtype().scalar);
+        let value = self.cx.expr_as(value_node, dtype)?;
+        Ok(Stmt::Store {
+            value: self.stored(value_node, &cell, &[], value)?,
+            buffer: cell,
+            indices: vec![],
+        })
+    }
+
     pub(super) fn define_let(&mut self, name: &ast::ExprName, value: Expr) -> Header {
         let var = Var::new(name.id.as_str(), value.dtype());
         self.cx
@@ -287,9 +321,6 @@ impl FuncParser<'_, '_> {
 
     /// `A[i] += value`
     fn augmented(&mut self, node: &ast::StmtAugAssign) -> Parse<Stmt> {
-        let ast::Expr::Subscript(target) = &*node.target else {
-            return Err(self.cx.expected(&*node.target, "an element of a buffer"));
-        };
         // The same as `A[i] = A[i] + value`.
         let sum = ast::Expr::BinOp(ast::ExprBinOp {
             node_index: ast::AtomicNodeIndex::NONE,
@@ -298,7 +329,13 @@ impl FuncParser<'_, '_> {
             op: node.op,
             right: node.value.clone(),
         });
-        self.store(target, &sum)
+        match &*node.target {
+            ast::Expr::Subscript(target) => self.store(target, &sum),
+            ast::Expr::Name(name) if let Some(cell) = self.cell_of(name) => {
+                self.store_cell(cell, &sum)
+            }
+            target => Err(self.cx.expected(target, "an element of a buffer")),
+        }
     }
 
     fn store(&mut self, target: &ast::ExprSubscript, value_node: &ast::Expr) -> Parse<Stmt> {

@@ -362,7 +362,13 @@ fn memory_that_cannot_be_had_is_an_error() {
         }
         let negative = call(-1).expect_err("no size is negative");
         assert!(
-            matches!(negative.root(), VmError::Storage { bytes: Some(-4), .. }),
+            matches!(
+                negative.root(),
+                VmError::Storage {
+                    bytes: Some(-4),
+                    ..
+                }
+            ),
             "{negative:?}"
         );
     }

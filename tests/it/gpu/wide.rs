@@ -179,6 +179,23 @@ def f(A: T.Buffer(({n},), "float32"), Y: T.Buffer(({n},), "{to}")):
 }
 
 /// Row numbers as other compilers have them: `int64`, and negative ones count from the end.
+/// Numbers that no index is are computed as data are, in two words.
+#[test]
+fn sums_of_indices_and_large_numbers() {
+    let text = r#"
+@T.prim_func
+def f(A: T.Buffer((64,), "float32"), Y: T.Buffer((64,), "float32")):
+    for i in T.serial(T.int64(64)):
+        with T.block("Y"):
+            vi = T.axis.spatial(T.int64(64), i)
+            Y[vi] = A[vi] + T.Cast("float32", vi + T.int64(5000000000)) - T.Cast("float32", T.int64(4999999000) - vi)
+"#;
+    let a: Vec<f32> = (0..64).map(|i| i as f32).collect();
+    let a = Tensor::from_slice(&[64], &a).expect("fits");
+    let y = Tensor::zeros(a.dtype(), &[64]).expect("fits");
+    compare(text, &[a, y]);
+}
+
 #[test]
 fn rows_by_number() {
     let text = r#"

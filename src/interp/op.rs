@@ -26,6 +26,7 @@ pub(super) fn call(
         args: &args,
         operands: &operands,
         attrs,
+        obligations: None,
     };
     let failed = |error: LegalizeError| InterpError::Operator(Box::new(error));
     let result = call.infer().map_err(|error| failed(error.into()))?;

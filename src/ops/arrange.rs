@@ -144,8 +144,8 @@ fn times(extent: &Expr, factor: i64) -> Expr {
 
 /// The extent divided by a number that divides it.
 fn divided(c: &OpCall<'_>, extent: &Expr, by: i64) -> Result<Expr, InferError> {
-    let rest = simple(&extent.floor_mod(Expr::i64(by)));
-    if compare_dims(&rest, &Expr::i64(0)) == Proof::No {
+    let what = "the rest of an extent divided by the block size";
+    if rules::multiple_of(c, what, extent, &Expr::i64(by)) == Proof::No {
         return Err(c.bad_attribute("block_size", "a number that divides the extents"));
     }
     Ok(simple(&extent.floor_div(Expr::i64(by))))

@@ -3,7 +3,7 @@
 use super::ComputeCall;
 use super::def::{Computed, Layout, MachineOp, OpDef, Pattern, X, attr, operand, tensor};
 use super::rules::{self, equal_extents, tensor_like};
-use crate::ir::graph::dims::{Proof, compare_dims, sum};
+use crate::ir::graph::dims::{Proof, sum};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
 use crate::te;
@@ -130,7 +130,7 @@ fn broadcast_to(c: &OpCall<'_>) -> rules::Inferred {
         }
         let offset = to.len() - from.len();
         for (axis, (lhs, rhs)) in from.iter().zip(&to[offset..]).enumerate() {
-            if !lhs.is_one() && compare_dims(lhs, rhs) == Proof::No {
+            if !lhs.is_one() && c.compare("an extent and its broadcast", lhs, rhs) == Proof::No {
                 return Err(InferError::Broadcast {
                     op: c.op.name().to_owned(),
                     axis: axis + offset,

@@ -170,7 +170,7 @@ pub(crate) fn broadcast_shapes(
     Ok(ShapeInfo::Known(out))
 }
 
-/// Checks that two extents may be equal.
+/// Checks that two extents may be equal; the call is obliged to it where the values of variables decide.
 ///
 /// # Errors
 /// If they are not for any values of the variables; `what` says which extents they are.
@@ -180,7 +180,7 @@ pub(crate) fn equal_extents(
     lhs: &Expr,
     rhs: &Expr,
 ) -> Result<(), InferError> {
-    if compare_dims(lhs, rhs) == Proof::No {
+    if c.compare(what, lhs, rhs) == Proof::No {
         return Err(InferError::Extents {
             op: c.op.name().to_owned(),
             what,
@@ -189,6 +189,26 @@ pub(crate) fn equal_extents(
         });
     }
     Ok(())
+}
+
+/// Whether an extent is a multiple of another one, with an obligation like [`equal_extents`].
+pub(crate) fn multiple_of(
+    c: &OpCall<'_>,
+    what: &'static str,
+    extent: &Expr,
+    factor: &Expr,
+) -> Proof {
+    if compare_dims(extent, factor) == Proof::Yes {
+        return Proof::Yes;
+    }
+    let rest = simple(&extent.floor_mod(factor));
+    c.compare(what, &rest, &Expr::i64(0))
+}
+
+/// Whether an extent is at least this number, with an obligation like [`equal_extents`].
+pub(crate) fn at_least(c: &OpCall<'_>, what: &'static str, extent: &Expr, least: i64) -> Proof {
+    let least = Expr::i64(least);
+    c.compare(what, &simple(&extent.min(&least)), &least)
 }
 
 /// Checks that two element types, where both are known, are the same.

@@ -122,11 +122,9 @@ fn sort(c: &ComputeCall<'_>) -> Computed {
 /// How many elements `topk` gives of a line.
 fn count(c: &OpCall<'_>, extent: &Expr) -> Result<Expr, InferError> {
     match c.int("k")? {
-        Some(k) if k >= 1 => match extent.as_int() {
-            Some(extent) if k > extent => {
-                Err(c.bad_attribute("k", "at most the extent of the axis"))
-            }
-            _ => Ok(Expr::i64(k)),
+        Some(k) if k >= 1 => match rules::at_least(c, "an extent of at least k", extent, k) {
+            Proof::No => Err(c.bad_attribute("k", "at most the extent of the axis")),
+            Proof::Yes | Proof::Unknown => Ok(Expr::i64(k)),
         },
         _ => Ok(extent.clone()),
     }

@@ -1,15 +1,19 @@
 //! `legalize_ops`: calls of operators become calls of loop programs (Relax: `LegalizeOps`).
 
 use super::PassError;
+use crate::arith::Analyzer;
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, Old, OpCall, Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligation, Obligations, Old, OpCall,
+    Rewriter, rewrite,
 };
-use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
+use crate::ir::{Attrs, Expr, Func, Module, ShapeInfo, StructInfo};
 use crate::ops::{self, Compute, Operand};
+use crate::tensor::DType;
 
 /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
 /// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and so do operators that
-/// nothing here computes: who needs them to run reports them.
+/// nothing here computes: who needs them to run reports them. What an operator asks of symbolic extents is checked before its call
+/// (`R.match_cast`).
 ///
 /// # Errors
 /// [`PassError::Legalize`] if shapes or element types of a call are not known.
@@ -47,17 +51,28 @@ fn replace(
     }
     let scope = rewriter.scope();
     let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+    let obligations = Obligations::default();
     let call = OpCall {
         op: *op,
         args,
         operands: &operands,
         attrs,
+        obligations: Some(&obligations),
     };
     let failed = |error| PassError::Legalize {
         func: function.to_owned(),
         value: old.value.name.clone(),
         error: Box::new(error),
     };
+    call.infer().map_err(|error| failed(error.into()))?;
+    let call = OpCall {
+        obligations: None,
+        ..call
+    };
+    let name = op.name().rsplit('.').next().unwrap_or_default();
+    for obligation in obligations.take() {
+        check(rewriter, name, &obligation).map_err(|error| failed(error.into()))?;
+    }
     if let Compute::Host(host) = compute {
         let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
         let tensors = args.iter().zip(&operands).filter(|(_, info)| {
@@ -74,7 +89,6 @@ fn replace(
             sinfo_args: vec![old.value.sinfo.clone()],
         }));
     }
-    let name = op.name().rsplit('.').next().unwrap_or_default();
     let kernel = ops::kernel(call, &old.value.sinfo, name);
     let kernel = kernel.map_err(failed)?;
     let mut inputs = Vec::new();
@@ -98,4 +112,19 @@ fn replace(
         inplace: None,
         out: old.value.sinfo.clone(),
     }))
+}
+
+/// Binds a check of the obligation at run time, unless it always holds. The value is named after what is checked: the error of
+/// the virtual machine gives that name and both numbers.
+fn check(rewriter: &mut Rewriter<'_>, op: &str, obligation: &Obligation) -> Result<(), InferError> {
+    let [given, expected] = [&obligation.given, &obligation.expected].map(|e| e.cast(DType::I64));
+    if Analyzer::new().can_prove_equal(&given, &expected) {
+        return Ok(());
+    }
+    let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let what: String = obligation.what.chars().map(word).collect();
+    let expected = StructInfo::Shape(ShapeInfo::Known(vec![expected]));
+    let check = Def::MatchCast(Arg::Shape(vec![given]), expected);
+    rewriter.builder().bind(format!("{op}_{what}"), check)?;
+    Ok(())
 }

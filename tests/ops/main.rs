@@ -14,6 +14,7 @@ mod index;
 mod linalg;
 mod networks;
 mod normalisation;
+mod obligations;
 mod pooling;
 mod quantize;
 mod rearrange;

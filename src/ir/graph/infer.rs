@@ -363,6 +363,7 @@ fn infer_call(
                 args,
                 operands: &operands,
                 attrs,
+                obligations: None,
             }
             .infer()
         }

@@ -2,6 +2,9 @@
 //!
 //! The table of all operators is [`crate::ops`], a room above; a call holds an [`Op`], which is a reference into that table.
 
+use std::cell::RefCell;
+
+use super::dims::{Proof, compare_dims};
 use super::{Arg, InferError};
 use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::tensor::DType;
@@ -296,6 +299,20 @@ impl std::fmt::Display for AttrKind {
     }
 }
 
+/// Two extents that an operator takes only if they are equal, where the values of symbolic variables decide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Obligation {
+    /// Which extents.
+    pub what: &'static str,
+    /// What the operands have.
+    pub given: Expr,
+    /// What the operator takes.
+    pub expected: Expr,
+}
+
+/// The obligations of one call, in the order in which inference meets them.
+pub type Obligations = RefCell<Vec<Obligation>>;
+
 /// A call of an operator: what inference looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct OpCall<'a> {
@@ -307,6 +324,8 @@ pub struct OpCall<'a> {
     pub operands: &'a [StructInfo],
     /// Attributes as written; [`OpCall::attr`] knows the defaults.
     pub attrs: &'a Attrs,
+    /// Where inference leaves what it could not decide; `None` where nobody checks it later.
+    pub obligations: Option<&'a Obligations>,
 }
 
 impl<'a> OpCall<'a> {
@@ -330,6 +349,21 @@ impl<'a> OpCall<'a> {
             });
         }
         (schema.infer)(self)
+    }
+
+    /// Whether two extents are equal. Where the values of variables decide, the call gets an [`Obligation`].
+    pub fn compare(&self, what: &'static str, given: &Expr, expected: &Expr) -> Proof {
+        let proof = compare_dims(given, expected);
+        if proof == Proof::Unknown
+            && let Some(obligations) = self.obligations
+        {
+            obligations.borrow_mut().push(Obligation {
+                what,
+                given: given.clone(),
+                expected: expected.clone(),
+            });
+        }
+        proof
     }
 
     /// The tensor in operand `index`; `None` if nothing is known of it.

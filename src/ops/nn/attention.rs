@@ -1,5 +1,6 @@
 //! Attention.
 
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
@@ -149,8 +150,9 @@ fn mixed_type(c: &OpCall<'_>) -> rules::Inferred {
     equal_extents(c, "sizes of queries and keys", &q[3], &k[3])?;
     equal_extents(c, "lengths of keys and values", &k[1], &v[1])?;
     equal_extents(c, "heads of keys and values", &k[2], &v[2])?;
-    if let (Some(heads), Some(shared)) = (q[2].as_int(), k[2].as_int())
-        && (shared < 1 || heads % shared != 0)
+    let what = "the rest of the heads of queries divided by those of keys";
+    if k[2].as_int().is_some_and(|shared| shared < 1)
+        || rules::multiple_of(c, what, &q[2], &k[2]) == Proof::No
     {
         return Err(c.bad_operand(1, "keys whose heads divide those of the queries"));
     }
@@ -201,9 +203,10 @@ fn heads(c: &OpCall<'_>, dims: &[Expr]) -> Result<(Heads, Expr), InferError> {
 
 /// How many elements of each head are turned.
 fn turned(c: &OpCall<'_>, size: &Expr) -> Result<Expr, InferError> {
+    let what = "a head of at least what is turned";
     match c.int("rotary_embedding_dim")? {
         None | Some(0) => Ok(size.clone()),
-        Some(n) if n > 0 && n % 2 == 0 && size.as_int().is_none_or(|size| n <= size) => {
+        Some(n) if n > 0 && n % 2 == 0 && rules::at_least(c, what, size, n) != Proof::No => {
             Ok(Expr::i64(n))
         }
         Some(_) => Err(c.bad_attribute(

@@ -1,6 +1,7 @@
 //! Convolutions over one, two or three spatial dimensions, and their transposes.
 
 use super::window::{self, Rounding};
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
@@ -153,11 +154,10 @@ fn operand_dims<'a>(
 
 /// Checks that channels are so many times the groups as an integer.
 fn check_groups(c: &OpCall<'_>, channels: &Expr, groups: i64) -> Result<(), InferError> {
-    match channels.as_int() {
-        Some(n) if n % groups != 0 => {
-            Err(c.bad_attribute("groups", "a number that divides the channels"))
-        }
-        _ => Ok(()),
+    let what = "the rest of the channels divided by the groups";
+    match rules::multiple_of(c, what, channels, &Expr::i64(groups)) {
+        Proof::No => Err(c.bad_attribute("groups", "a number that divides the channels")),
+        Proof::Yes | Proof::Unknown => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Normalisations.
 
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
@@ -173,8 +174,9 @@ fn group_norm_type(c: &OpCall<'_>) -> rules::Inferred {
     let groups = c.int("num_groups")?.filter(|&n| n >= 1);
     let groups = groups.ok_or_else(|| c.bad_attribute("num_groups", "an integer of at least 1"))?;
     if let Some(dims) = c.tensor(0)?.and_then(|info| info.shape.dims()) {
-        let channels = dims[rules::axis_of(c, "channel_axis", dims.len())?].as_int();
-        if channels.is_some_and(|n| n % groups != 0) {
+        let channels = &dims[rules::axis_of(c, "channel_axis", dims.len())?];
+        let what = "the rest of the channels divided by the groups";
+        if rules::multiple_of(c, what, channels, &Expr::i64(groups)) == Proof::No {
             return Err(c.bad_attribute("num_groups", "a number that divides the channels"));
         }
     }

@@ -1,5 +1,6 @@
 //! Operators that move elements: padding, flattening, pixel shuffle, and dropout, which moves none when a network is used.
 
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
@@ -113,7 +114,7 @@ fn pad_type(c: &OpCall<'_>) -> rules::Inferred {
     let mut shape = vec![];
     for (extent, &(before, after)) in dims.iter().zip(&width) {
         let more = shifted(extent, before.saturating_add(after));
-        if more.as_int().is_some_and(|n| n < 0) {
+        if rules::at_least(c, "a padded extent of at least 0", &more, 0) == Proof::No {
             return Err(c.bad_attribute("pad_width", "integers that leave no extent below 0"));
         }
         if !constant && extent.is_zero() && !more.is_zero() {
@@ -169,7 +170,8 @@ fn shuffle_type(c: &OpCall<'_>) -> rules::Inferred {
     let (outer, factor) = factor(c, dims.len())?;
     let square = factor.saturating_mul(factor);
     let channels = &dims[outer];
-    if channels.as_int().is_some_and(|n| n % square != 0) {
+    let what = "the rest of the channels divided by the squared factor";
+    if rules::multiple_of(c, what, channels, &Expr::i64(square)) == Proof::No {
         return Err(c.bad_attribute(
             "upscale_factor",
             "an integer whose square divides the number of channels",

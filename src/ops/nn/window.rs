@@ -1,5 +1,6 @@
 //! What convolutions and poolings share: layouts, strides, padding, and extents of sliding windows.
 
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::rules::{self, tensor_like};
@@ -94,8 +95,8 @@ pub(crate) fn data_dims<'a>(
 /// # Errors
 /// If there are fewer than no windows along a dimension.
 pub(crate) fn result(c: &OpCall<'_>, dims: Vec<Expr>, dtype: Option<DType>) -> rules::Inferred {
-    let negative = |extent: &Expr| extent.as_int().is_some_and(|n| n < 0);
-    if dims.iter().any(negative) {
+    let what = "a number of windows of at least 0";
+    if (dims.iter()).any(|extent| rules::at_least(c, what, extent, 0) == Proof::No) {
         return Err(c.bad_operand(0, "a tensor with room for one window"));
     }
     Ok(match c.tensor(0)? {

@@ -1,0 +1,176 @@
+//! What operators ask of symbolic extents: checked when the program runs, in the interpreter, on the CPU and on any GPU.
+
+use std::fmt::Write;
+
+use super::cases::devices;
+use weftile::interp;
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::Value;
+use weftile::script;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
+use weftile::vm::VirtualMachine;
+
+/// A call of a matrix `x` of `n` by `m`, or of an image `x` of 1 by `n` by `m` by 2.
+struct Asking {
+    call: &'static str,
+    ndim: usize,
+    /// `n` and `m` that it takes.
+    taken: [usize; 2],
+    /// Both that it refuses.
+    refused: [usize; 2],
+    /// What the error says.
+    says: &'static str,
+}
+
+const fn matrix(
+    call: &'static str,
+    taken: [usize; 2],
+    refused: [usize; 2],
+    says: &'static str,
+) -> Asking {
+    Asking {
+        call,
+        ndim: 2,
+        taken,
+        refused,
+        says,
+    }
+}
+
+const fn image(
+    call: &'static str,
+    taken: [usize; 2],
+    refused: [usize; 2],
+    says: &'static str,
+) -> Asking {
+    Asking {
+        call,
+        ndim: 4,
+        taken,
+        refused,
+        says,
+    }
+}
+
+const ALL: &[Asking] = &[
+    matrix(
+        "R.matmul(x, x)",
+        [3, 3],
+        [3, 2],
+        "matmul_the_extents_of_the_reduction` must be n = 3, got 2",
+    ),
+    matrix(
+        "R.concat((x, R.permute_dims(x)), axis=0)",
+        [2, 2],
+        [3, 2],
+        "concat_",
+    ),
+    matrix("R.stack((x, R.permute_dims(x)))", [2, 2], [3, 2], "stack_"),
+    matrix(
+        "R.einsum((x, x), subscripts=\"ij,jk->ik\")",
+        [2, 2],
+        [3, 2],
+        "einsum_",
+    ),
+    matrix(
+        "R.broadcast_to(x, R.shape([n, 4]))",
+        [3, 4],
+        [3, 2],
+        "broadcast_to_",
+    ),
+    matrix(
+        "R.topk(x, k=3, axis=1, ret_type=\"values\")",
+        [2, 4],
+        [3, 2],
+        "must be 3, got 2",
+    ),
+    image(
+        "R.nn.pixel_shuffle(x, upscale_factor=2)",
+        [8, 3],
+        [6, 3],
+        "must be 0, got 2",
+    ),
+    image(
+        "R.nn.group_norm(x, R.zeros((n,), \"float32\"), R.zeros((n,), \"float32\"), num_groups=3, channel_axis=1, axes=[2, 3])",
+        [6, 2],
+        [2, 2],
+        "must be 0, got 2",
+    ),
+];
+
+fn text() -> String {
+    let mut text = "@I.ir_module\nclass Module:\n".to_owned();
+    for (at, Asking { call, ndim, .. }) in ALL.iter().enumerate() {
+        let shape = match ndim {
+            2 => "(\"n\", \"m\")",
+            _ => "(1, \"n\", \"m\", 2)",
+        };
+        write!(
+            text,
+            "    @R.function\n    def f{at}(x: R.Tensor({shape}, \"float32\")):\n        n = T.int64()\n        \
+             gv = {call}\n        return gv\n"
+        )
+        .expect("a String takes all text");
+    }
+    text
+}
+
+fn data(asking: &Asking, [n, m]: [usize; 2]) -> Tensor {
+    let shape = match asking.ndim {
+        2 => vec![n, m],
+        _ => vec![1, n, m, 2],
+    };
+    let elements: Vec<f32> = (0..shape.iter().product())
+        .map(|i: usize| (i * 7 % 11) as f32)
+        .collect();
+    super::f32s(&shape, &elements)
+}
+
+#[test]
+fn extents_are_checked_when_the_program_runs() {
+    let module = script::parse("obligations.py", &text()).unwrap_or_else(|e| panic!("{e}"));
+    let interpreted = |name: &str, x: Tensor| {
+        interp::run_module(
+            &module,
+            name,
+            &[interp::Value::Tensor(x)],
+            &Default::default(),
+        )
+    };
+    let mut faults = vec![];
+    for (target, device) in devices() {
+        let executable = compile(&module, &CompileOptions::new(target));
+        let executable = executable.unwrap_or_else(|e| panic!("{e}"));
+        let mut vm = VirtualMachine::new(executable, device).expect("it loads");
+        for (at, asking) in ALL.iter().enumerate() {
+            let (name, call) = (format!("f{at}"), asking.call);
+            let x = data(asking, asking.refused);
+            if interpreted(&name, x.clone()).is_ok() {
+                faults.push(format!("{call}: the interpreter takes what it must refuse"));
+            }
+            match vm.call(&name, &[Value::Tensor(x)]) {
+                Ok(_) => faults.push(format!("{call}: taken")),
+                Err(error) if !error.to_string().contains(asking.says) => {
+                    faults.push(format!("{call}: expected `{}` in: {error}", asking.says));
+                }
+                Err(_) => {}
+            }
+            let x = data(asking, asking.taken);
+            let Ok(interp::Value::Tensor(expected)) = interpreted(&name, x.clone()) else {
+                panic!("{call}: the interpreter gives no tensor")
+            };
+            let got = vm.call(&name, &[Value::Tensor(x)]);
+            let got = got.and_then(|value| vm.to_host(value));
+            match got.map(Value::into_tensor) {
+                Ok(Ok(got)) => faults.extend(
+                    compare(&expected, &got, Tolerance::of(ScalarType::F32, 16))
+                        .err()
+                        .map(|differ| format!("{call}: {differ}")),
+                ),
+                other => faults.push(format!("{call}: {other:?}")),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -1,6 +1,6 @@
 //! What can be said of the equality of extents, and of what is known of two values, without an analyzer.
 //!
-//! Extents are compared as sums of products ([`Sum`]), which decides the common cases (`n * 2` and `2 * n`, `n + 1` and `n`,
+//! Extents are compared as sums of products (`Sum`), which decides the common cases (`n * 2` and `2 * n`, `n + 1` and `n`,
 //! `n * m` and `m * n`). What it cannot decide is [`Proof::Unknown`], left for a check at run time.
 
 use indexmap::IndexMap;

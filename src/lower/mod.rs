@@ -1,12 +1,12 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest loses its blocks (`nest`), with
-//! reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it
-//! (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); the rest is emitted with flat
-//! indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads made before
-//! loops (`hoist`), loops kept within what the device allows (`loop_passes`), and barriers put in (`barrier`). Threads that would
-//! meet in device memory are refused (`exchange`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial
-//! nests share one.
+//! The way of a function: its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest
+//! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
+//! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); the rest is
+//! emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
+//! made before loops (`hoist`), loops kept within what the device allows (`loop_passes`, `relaunch`), and barriers put in
+//! (`barrier`). Threads that would meet in device memory are refused (`exchange`). On the GPU each root-level nest is one kernel; on
+//! the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
 //! [`Requirement`] says so and is checked at launch. Dims may be 0: a loop that runs has iterations, so inside it its extent is at

@@ -7,12 +7,12 @@
 )]
 
 mod cases;
+#[path = "../shared/parallel.rs"]
+mod parallel;
 mod simplify;
 
 use std::fs::File;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weftile::interp::same_results;
 use weftile::ir::PrimFunc;
@@ -50,7 +50,10 @@ fn main() -> ExitCode {
         }
     };
     let cases: Vec<Case> = cases.into_iter().filter(|c| options.wants(c)).collect();
-    let verdicts = judge_all(&cases);
+    let check = |before: &PrimFunc, after: &PrimFunc| {
+        same_results(before, after, 7).map_err(|mismatch| mismatch.to_string())
+    };
+    let verdicts = parallel::map(&cases, |case| case.judge(&check));
     let mut report = Report::default();
     for (case, verdict) in cases.iter().zip(&verdicts) {
         report.add(case, verdict);
@@ -90,36 +93,6 @@ impl Options {
         self.only.as_ref().is_none_or(uses)
             && self.case.as_ref().is_none_or(|name| case.id.contains(name))
     }
-}
-
-/// The verdicts in the order of the cases, by as many threads as there are cores.
-fn judge_all(cases: &[Case]) -> Vec<Verdict> {
-    let next = AtomicUsize::new(0);
-    let verdicts = Mutex::new(vec![None; cases.len()]);
-    let check = |before: &PrimFunc, after: &PrimFunc| {
-        same_results(before, after, 7).map_err(|mismatch| mismatch.to_string())
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(at) else {
-                        break;
-                    };
-                    let verdict = case.judge(&check);
-                    let mut all = verdicts.lock().expect("no thread panics while it holds it");
-                    all[at] = Some(verdict);
-                }
-            });
-        }
-    });
-    let verdicts = verdicts.into_inner().expect("all threads have ended");
-    verdicts
-        .into_iter()
-        .map(|v| v.expect("every case was judged"))
-        .collect()
 }
 
 fn explain(case: &Case, disagreement: &Disagreement, verbose: bool) {

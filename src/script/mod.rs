@@ -4,7 +4,6 @@
 //! `parse(print(m))` is `alpha_eq` to `m`.
 
 mod constant;
-pub mod corpus;
 mod error;
 mod highlight;
 mod parse;

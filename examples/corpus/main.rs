@@ -6,13 +6,15 @@
     reason = "a program of the command line"
 )]
 
+mod cases;
+#[path = "../shared/parallel.rs"]
+mod parallel;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use weftile::script::corpus::{Failure, Program, Verdict, read_programs};
+use cases::{Failure, Program, Verdict, read_programs};
 
 /// What was asked for on the command line.
 #[derive(Default)]
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
         case.is_none_or(|case| program.name.contains(case))
     };
     let programs: Vec<Program> = programs.into_iter().filter(wanted).collect();
-    let verdicts = judge_all(&programs);
+    let verdicts = parallel::map(&programs, Program::judge);
     report(&programs, &verdicts, &options);
     ExitCode::SUCCESS
 }
@@ -65,31 +67,6 @@ fn parse(args: &[String]) -> Option<Options> {
         }
     }
     (!options.file.is_empty()).then_some(options)
-}
-
-/// The verdicts in the order of the programs, by as many threads as there are cores.
-fn judge_all(programs: &[Program]) -> Vec<Verdict> {
-    let next = AtomicUsize::new(0);
-    let verdicts = Mutex::new(vec![None; programs.len()]);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let at = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(program) = programs.get(at)
-                {
-                    let verdict = program.judge();
-                    let mut all = verdicts.lock().expect("no thread panics while it holds it");
-                    all[at] = Some(verdict);
-                }
-            });
-        }
-    });
-    let verdicts = verdicts.into_inner().expect("all threads have ended");
-    verdicts
-        .into_iter()
-        .map(|v| v.expect("every program was judged"))
-        .collect()
 }
 
 /// Programs that share a failure.

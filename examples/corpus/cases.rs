@@ -7,24 +7,24 @@ use std::io::{BufRead, BufReader, Read};
 
 use serde_json::Value;
 
-use super::{PrintOptions, ScriptErrorKind, ScriptErrors, parse, print_with};
-use crate::ir::alpha_eq;
+use weftile::ir::alpha_eq;
+use weftile::script::{PrintOptions, ScriptErrorKind, ScriptErrors, parse, print_with};
 
 /// The fields of a line that hold programs.
 const FIELDS: [&str; 4] = ["text", "source", "before", "after"];
 
 /// One recorded program.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// Where it comes from: line and field, and what the line says of its origin.
-    pub name: String,
+    pub(crate) name: String,
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// How a program fared.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Its print parses back as the same program.
     Stable,
     /// It uses an instruction of one vendor's hardware, which the parser refuses by name.
@@ -39,17 +39,16 @@ pub enum Verdict {
 
 /// What went wrong with a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What it has in common with others: the message without the names of this program.
-    pub class: String,
+    pub(crate) class: String,
     /// The whole message.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// A file of programs that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CorpusError {
+pub(crate) enum CorpusError {
     /// The bytes end early or are no gzip.
     #[error("the file cannot be read")]
     Io(#[from] std::io::Error),
@@ -68,7 +67,7 @@ pub enum CorpusError {
 ///
 /// # Errors
 /// If it is no such file.
-pub fn read_programs(bytes: impl Read) -> Result<Vec<Program>, CorpusError> {
+pub(crate) fn read_programs(bytes: impl Read) -> Result<Vec<Program>, CorpusError> {
     let reader = BufReader::new(flate2::read::GzDecoder::new(bytes));
     let mut programs = Vec::new();
     for (at, line) in reader.lines().enumerate() {
@@ -93,7 +92,7 @@ pub fn read_programs(bytes: impl Read) -> Result<Vec<Program>, CorpusError> {
 
 impl Program {
     /// Parses, prints, parses back and compares.
-    pub fn judge(&self) -> Verdict {
+    pub(crate) fn judge(&self) -> Verdict {
         let module = match parse(&self.name, &self.text) {
             Ok(module) => module,
             Err(errors) => {

@@ -11,6 +11,7 @@ use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
 use crate::ir::{Module, Origin};
 use crate::kernel::{LoweredFunc, Shader, Target};
+use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
@@ -34,6 +35,8 @@ pub struct CompileOptions {
     pub verify: Verify,
     /// Dumps: the folder, and what goes there.
     pub dump: Option<(PathBuf, Vec<DumpKind>)>,
+    /// Which passes run, and who watches them.
+    pub passes: PassContext,
 }
 
 impl CompileOptions {
@@ -48,6 +51,7 @@ impl CompileOptions {
             target,
             verify,
             dump: None,
+            passes: PassContext::default(),
         }
     }
 }
@@ -144,9 +148,7 @@ pub struct Stage {
 /// The passes over modules for a target, in order.
 pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
-        Target::Cpu(_) | Target::Gpu(_) => {
-            &["legalize_ops", "specialize", "remove_unused_functions"]
-        }
+        Target::Cpu(_) | Target::Gpu(_) => &["legalize_ops", "specialize", "dead_code_elimination"],
     }
 }
 
@@ -213,7 +215,7 @@ pub fn compile_until(
             None => Dumper::default(),
         },
     };
-    let cx = passes::Cx::new(module, &options.target);
+    let cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
     run.step("verify", |c| verify_module(c), |_| Ok(()), dump_module)?;
     let mut done = last == "verify";
     for &name in passes_for(&options.target) {
@@ -222,7 +224,7 @@ pub fn compile_until(
         }
         let pass = passes::pass(name).expect("pipelines name passes that there are");
         let apply = |c: &mut Compilation| {
-            c.module = (pass.run)(&c.module, &cx)?;
+            c.module = cx.run(&pass, &c.module)?;
             Ok(())
         };
         run.step(name, apply, verify_module, dump_module)?;

@@ -89,8 +89,8 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "passes",
-        owns: "passes over modules",
-        uses: &["ir", "arith", "ops", "kernel"],
+        owns: "passes over modules, and how they are run",
+        uses: &["ir", "arith", "ops", "script", "kernel"],
     },
     Room {
         name: "lower",

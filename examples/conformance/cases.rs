@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use weftile::ir::{PrimFunc, alpha_eq};
@@ -109,21 +110,36 @@ pub(crate) enum CaseError {
     },
 }
 
-/// The cases of a file with one JSON object a line, compressed with gzip.
+/// The lines of a file with one JSON object a line, compressed with gzip.
 ///
 /// # Errors
 /// If it is no such file.
-pub(crate) fn read_cases(bytes: impl Read) -> Result<Vec<Case>, CaseError> {
+pub(crate) fn read_lines(bytes: impl Read) -> Result<Vec<Value>, CaseError> {
     let reader = BufReader::new(flate2::read::GzDecoder::new(bytes));
-    let mut cases = Vec::new();
+    let mut lines = Vec::new();
     for (at, line) in reader.lines().enumerate() {
-        let case = serde_json::from_str(&line?).map_err(|source| CaseError::Line {
+        let value = serde_json::from_str(&line?);
+        lines.push(value.map_err(|source| CaseError::Line {
             line: at + 1,
             source,
-        })?;
-        cases.push(case);
+        })?);
     }
-    Ok(cases)
+    Ok(lines)
+}
+
+/// The cases that these lines are.
+///
+/// # Errors
+/// If one is no case.
+pub(crate) fn cases_of<C: DeserializeOwned>(lines: Vec<Value>) -> Result<Vec<C>, CaseError> {
+    let numbered = lines.into_iter().enumerate();
+    let cases = numbered.map(|(at, value)| {
+        serde_json::from_value(value).map_err(|source| CaseError::Line {
+            line: at + 1,
+            source,
+        })
+    });
+    cases.collect()
 }
 
 impl Case {

@@ -1,4 +1,5 @@
-//! `cargo run --example conformance -- FILE.jsonl.gz`: replays recorded schedule cases and prints where this scheduler agrees.
+//! `cargo run --example conformance -- FILE.jsonl.gz`: replays recorded cases, of schedules or of passes over graph functions,
+//! and prints where weftile agrees.
 
 #![expect(
     clippy::print_stdout,
@@ -9,6 +10,7 @@
 mod cases;
 #[path = "../shared/parallel.rs"]
 mod parallel;
+mod relax;
 mod simplify;
 
 use std::fs::File;
@@ -17,7 +19,7 @@ use std::process::ExitCode;
 use weftile::interp::same_results;
 use weftile::ir::PrimFunc;
 
-use cases::{Case, Count, Disagreement, Report, Verdict, read_cases};
+use cases::{Case, CaseError, Count, Disagreement, Report, Verdict, cases_of, read_lines};
 
 /// What was asked for on the command line.
 #[derive(Default)]
@@ -25,7 +27,7 @@ struct Options {
     file: String,
     json: bool,
     verbose: bool,
-    /// Only cases that use this primitive.
+    /// Only cases that use this primitive, or whose passes' names contain this.
     only: Option<String>,
     /// Only cases whose name contains this.
     case: Option<String>,
@@ -39,16 +41,54 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    let cases = match File::open(&options.file)
-        .map_err(Into::into)
-        .and_then(read_cases)
-    {
-        Ok(cases) => cases,
+    match replay(&options) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("conformance: {}: {error}", options.file);
-            return ExitCode::from(1);
+            if let Some(source) = std::error::Error::source(&error) {
+                eprintln!("  {source}");
+            }
+            ExitCode::from(1)
         }
+    }
+}
+
+/// Cases of passes say of what kind they are.
+fn replay(options: &Options) -> Result<(), CaseError> {
+    let lines: Vec<serde_json::Value> = read_lines(File::open(&options.file)?)?;
+    if lines.first().is_some_and(|line| line.get("kind").is_some()) {
+        replay_passes(options, cases_of(lines)?);
+    } else {
+        replay_schedules(options, cases_of(lines)?);
+    }
+    Ok(())
+}
+
+fn replay_passes(options: &Options, cases: Vec<relax::Case>) {
+    let wants = |case: &relax::Case| {
+        let wanted = |part: &Option<String>, text: &str| {
+            part.as_ref()
+                .is_none_or(|part| text.contains(part.as_str()))
+        };
+        wanted(&options.only, &case.title()) && wanted(&options.case, &case.id)
     };
+    let cases: Vec<relax::Case> = cases.into_iter().filter(wants).collect();
+    let verdicts = parallel::map(&cases, relax::Case::judge);
+    let mut report = relax::Report::default();
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        report.add(case, verdict);
+        if !options.json {
+            relax::explain(case, verdict, options.verbose);
+        }
+    }
+    if options.json {
+        println!("{:#}", report.to_json());
+    } else {
+        report.print();
+    }
+}
+
+fn replay_schedules(options: &Options, cases: Vec<Case>) {
     let cases: Vec<Case> = cases.into_iter().filter(|c| options.wants(c)).collect();
     let check = |before: &PrimFunc, after: &PrimFunc| {
         same_results(before, after, 7).map_err(|mismatch| mismatch.to_string())
@@ -60,7 +100,7 @@ fn main() -> ExitCode {
     }
     if options.json {
         println!("{:#}", report.to_json());
-        return ExitCode::SUCCESS;
+        return;
     }
     for (case, verdict) in cases.iter().zip(&verdicts) {
         if let Verdict::Disagree(disagreement) = verdict {
@@ -68,7 +108,6 @@ fn main() -> ExitCode {
         }
     }
     print_report(&report);
-    ExitCode::SUCCESS
 }
 
 fn parse(args: &[String]) -> Option<Options> {

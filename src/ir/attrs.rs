@@ -50,6 +50,27 @@ pub struct Reducer {
     pub identity: Vec<Expr>,
 }
 
+/// The plain values of JSON; a number that is no integer is a float.
+impl From<&serde_json::Value> for AttrValue {
+    fn from(value: &serde_json::Value) -> Self {
+        use serde_json::Value;
+        match value {
+            Value::Null => Self::None,
+            Value::Bool(v) => Self::Bool(*v),
+            Value::Number(v) => match v.as_i64() {
+                Some(v) => Self::Int(v),
+                None => Self::Float(v.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => Self::Str(text.clone()),
+            Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            Value::Object(items) => {
+                let items = items.iter().map(|(key, v)| (key.clone(), v.into()));
+                Self::Dict(items.collect())
+            }
+        }
+    }
+}
+
 /// The value for messages, as the text of a program has it.
 impl fmt::Display for AttrValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,8 +15,8 @@ mod walk;
 pub use builder::GraphBuilder;
 pub use infer::{Globals, InferError, Scope, common, infer, infer_return, prim_func_signature};
 pub use op::{
-    AttrDefault, AttrKind, AttrSpec, Infer, Obligation, Obligations, Op, OpCall, OpSchema, Operand,
-    OperandKind,
+    AttrDefault, AttrError, AttrKind, AttrSpec, Infer, Obligation, Obligations, Op, OpCall,
+    OpSchema, Operand, OperandKind, complete,
 };
 pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};
 pub use verify::{GraphError, GraphErrorKind, Part, verify, verify_function};

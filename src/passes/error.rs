@@ -6,6 +6,28 @@ use crate::tensor::DType;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
+    /// There is no pass with this name.
+    #[error("there is no pass `{name}`")]
+    UnknownPass {
+        /// Name asked for.
+        name: String,
+    },
+    /// A pass does not take these options.
+    #[error("pass `{pass}`: {error}")]
+    Option {
+        /// The pass.
+        pass: &'static str,
+        /// Why not.
+        error: crate::ir::graph::AttrError,
+    },
+    /// A pass made a module that breaks rules: a fault of the pass.
+    #[error("after `{pass}` the module is not well formed\n{error}")]
+    IllFormed {
+        /// The pass.
+        pass: String,
+        /// What it breaks.
+        error: Box<crate::script::IllFormed>,
+    },
     /// The module has no graph function with this name.
     #[error(
         "the module has no graph function `{name}`; it has: {}",

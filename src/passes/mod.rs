@@ -1,18 +1,26 @@
 //! Passes over modules and graph functions.
 //!
-//! A [`Pass`] has a name and takes a module to a module; [`PASSES`] lists them, pipelines pick from it by name. What needs more
-//! than a module and its target is a function of its own, as [`bind_params`].
+//! A [`Pass`] has a name and takes a module to a module; [`PASSES`] lists them, pipelines pick from it by name, and a
+//! [`PassContext`] says which of them run and who watches. What needs more than plain options, as tensors, is a function of its
+//! own, as [`bind_params`].
 
 mod bind_params;
+mod bodies;
+mod context;
+mod dataflow;
+mod dead_code_elimination;
 mod error;
 mod legalize_ops;
+mod options;
 mod pass;
 mod remove_unused_functions;
 mod specialize;
 
 pub use bind_params::bind_params;
+pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};
 pub use error::PassError;
-pub use pass::{Cx, PASSES, Pass, pass};
+pub use options::Options;
+pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
 
 #[cfg(test)]
 mod tests {
@@ -25,12 +33,7 @@ mod tests {
         let cx = Cx::new(module, &Target::Gpu(GpuTarget::default()));
         names.iter().fold(module.clone(), |module, name| {
             let pass = pass(name).expect("a pass with this name");
-            (pass.run)(&module, &cx).expect("it applies")
+            cx.run(&pass, &module).expect("it applies")
         })
-    }
-
-    #[test]
-    fn passes_stand_in_the_order_of_their_names() {
-        assert!(PASSES.is_sorted_by(|a, b| a.name < b.name));
     }
 }

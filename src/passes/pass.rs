@@ -1,59 +1,181 @@
 //! What a pass is, and the list of all.
 
-use indexmap::IndexSet;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
-use super::PassError;
+use super::context::Cx;
+use super::dataflow::to_non_dataflow;
+use super::dead_code_elimination::dead_code_elimination;
 use super::legalize_ops::legalize_ops;
-use super::remove_unused_functions::{entries, remove_unused_functions};
 use super::specialize::specialize;
-use crate::ir::Module;
-use crate::kernel::Target;
+use super::{Options, PassError};
+use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
+use crate::ir::{Attrs, Module};
 
-/// A pass over modules. Pipelines are lists of them.
-#[derive(Clone, Copy)]
+/// What a pass does: the module that it makes of one that is well formed.
+type Run = dyn Fn(&Module, &Cx) -> Result<Module, PassError> + Send + Sync;
+
+/// A pass over modules, with its options. Pipelines are lists of them.
+#[derive(Clone)]
 pub struct Pass {
-    /// Its name, as in dumps, timings and file tests.
-    pub name: &'static str,
-    /// The module that it makes of one that is well formed.
-    pub run: fn(&Module, &Cx) -> Result<Module, PassError>,
+    name: Cow<'static, str>,
+    opt_level: u8,
+    run: Arc<Run>,
 }
 
-/// What passes know besides the module.
-#[derive(Clone, Debug)]
-pub struct Cx {
-    /// The device that is compiled for.
-    pub target: Target,
-    /// The functions that others than the module may call. No pass drops them or changes their signatures.
-    pub entries: IndexSet<String>,
-}
-
-impl Cx {
-    /// What is to be known where `module` is compiled.
-    pub fn new(module: &Module, target: &Target) -> Self {
+impl Pass {
+    /// A pass of one's own, which runs where the optimisation level is at least `opt_level`.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        opt_level: u8,
+        run: impl Fn(&Module, &Cx) -> Result<Module, PassError> + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            target: target.clone(),
-            entries: entries(module),
+            name: name.into(),
+            opt_level,
+            run: Arc::new(run),
         }
+    }
+
+    /// Its name, as in dumps, timings and file tests.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The least optimisation level at which it runs.
+    pub fn opt_level(&self) -> u8 {
+        self.opt_level
+    }
+
+    /// Applies it, whatever the optimisation level is.
+    ///
+    /// # Errors
+    /// Those of the pass.
+    pub(super) fn apply(&self, module: &Module, cx: &Cx) -> Result<Module, PassError> {
+        (self.run)(module, cx)
     }
 }
 
-/// All passes, by name.
-pub const PASSES: &[Pass] = &[
-    Pass {
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A row of [`PASSES`].
+pub struct PassDef {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// The least optimisation level at which it runs.
+    pub opt_level: u8,
+    /// The options that it takes.
+    pub options: &'static [AttrSpec],
+    run: fn(&Module, &Cx, &Options) -> Result<Module, PassError>,
+}
+
+/// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
+pub const PASSES: &[PassDef] = &[
+    PassDef {
+        name: "dead_code_elimination",
+        about: "drops bindings that nothing uses and functions that nothing reaches",
+        opt_level: 1,
+        options: &[AttrSpec {
+            name: "entry_functions",
+            kind: AttrKind::Any,
+            default: AttrDefault::None,
+        }],
+        run: |module, cx, options| {
+            let mut entries = cx.entries.clone();
+            entries.extend(
+                options
+                    .texts("entry_functions")
+                    .into_iter()
+                    .map(str::to_owned),
+            );
+            Ok(dead_code_elimination(module, &entries))
+        },
+    },
+    PassDef {
         name: "legalize_ops",
-        run: |module, _| legalize_ops(module),
+        about: "calls of operators become calls of loop programs",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| legalize_ops(module),
     },
-    Pass {
-        name: "remove_unused_functions",
-        run: |module, cx| Ok(remove_unused_functions(module, &cx.entries)),
-    },
-    Pass {
+    PassDef {
         name: "specialize",
-        run: |module, _| Ok(specialize(module)),
+        about: "loop programs that are called with constant sizes get copies for these sizes",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(specialize(module)),
+    },
+    PassDef {
+        name: "to_non_dataflow",
+        about: "dataflow blocks become plain ones",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(to_non_dataflow(module)),
     },
 ];
 
-/// The pass with this name.
-pub fn pass(name: &str) -> Option<&'static Pass> {
-    PASSES.iter().find(|pass| pass.name == name)
+/// The pass with this name, with its options as they are where nobody gives them. TVM's names find the same passes: `FuseOps`
+/// is `fuse_ops`.
+///
+/// # Errors
+/// If there is no such pass, or it has an option that must be given.
+pub fn pass(name: &str) -> Result<Pass, PassError> {
+    pass_with(name, Attrs::new())
+}
+
+/// The pass with this name and these options.
+///
+/// # Errors
+/// If there is no such pass, or it does not take these options.
+pub fn pass_with(name: &str, options: Attrs) -> Result<Pass, PassError> {
+    let Some(def) = PASSES.iter().find(|def| same_name(def.name, name)) else {
+        return Err(PassError::UnknownPass {
+            name: name.to_owned(),
+        });
+    };
+    let options = Options::new(def.name, def.options, options)?;
+    let run = def.run;
+    Ok(Pass::new(def.name, def.opt_level, move |module, cx| {
+        run(module, cx, &options)
+    }))
+}
+
+fn same_name(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> Vec<u8> {
+        let letters = name.bytes().filter(|&c| c != b'_');
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    letters(a) == letters(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_stand_in_the_order_of_their_names() {
+        assert!(PASSES.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn names_and_options_are_checked() {
+        assert_eq!(
+            pass("LegalizeOps").expect("there is").name(),
+            "legalize_ops"
+        );
+        let message = |name, options| pass_with(name, options).expect_err("wrong").to_string();
+        assert_eq!(message("fuse", Attrs::new()), "there is no pass `fuse`");
+        let options = Attrs::from_iter([("x".to_owned(), crate::ir::AttrValue::Int(1))]);
+        assert_eq!(
+            message("specialize", options),
+            "pass `specialize`: there is no `x`, only nothing"
+        );
+    }
 }

@@ -234,7 +234,7 @@ class Module:
     #[test]
     fn the_module_computes_the_same() {
         let before = parse("test.py", MODULE).unwrap_or_else(|e| panic!("{e}"));
-        let after = run_passes(&before, &["specialize", "remove_unused_functions"]);
+        let after = run_passes(&before, &["specialize", "dead_code_elimination"]);
         graph::verify(&after).expect("well formed");
         for (_, func) in after.prim_funcs() {
             verify::prim_func(func).expect("well formed");

@@ -7,8 +7,9 @@
 //! * `# test: sched`: the lines `# run: l0, l1 = split(loop("B", 0), [None, 32])` are applied to the function `before`. The
 //!   result is, up to names, the function `after` below `# expect:`; or a step is refused with the message below
 //!   `# expect-error:`.
-//! * `# test: pass`: the passes that the lines `# run: specialize, remove_unused_functions` name make the module below `# expect:`
-//!   of this one, or one refuses it with the message below `# expect-error:`.
+//! * `# test: pass`: the passes that the lines `# run: specialize, dead_code_elimination` name make the module below `# expect:`
+//!   of this one, or one refuses it with the message below `# expect-error:`. A line `# run: name {"option": value}` is one
+//!   pass with its options.
 //! * `# test: lower`: lowering for the device of the line `# target: gpu` (or `cpu`, `software`) makes of the function the
 //!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
 //!   the function is scheduled first.

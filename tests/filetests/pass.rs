@@ -1,8 +1,9 @@
 //! `# test: pass`
 
 use libtest_mimic::Failed;
-use weftile::ir::{Module, alpha_eq, graph, verify};
+use weftile::ir::{AttrValue, Module, alpha_eq, graph, verify};
 use weftile::kernel::{GpuTarget, Target};
+use weftile::passes::{Pass, PassError};
 use weftile::{passes, script};
 
 use crate::case::{Case, Expected, tidy};
@@ -11,16 +12,8 @@ use crate::case::{Case, Expected, tidy};
 pub(crate) fn run(case: &Case) -> Result<(), Failed> {
     let mut module = read(&case.name, &case.input)?;
     let cx = passes::Cx::new(&module, &Target::Gpu(GpuTarget::default()));
-    for name in case
-        .run
-        .iter()
-        .flat_map(|line| line.split(',').map(str::trim))
-    {
-        let Some(pass) = passes::pass(name) else {
-            let names: Vec<&str> = passes::PASSES.iter().map(|pass| pass.name).collect();
-            return Err(format!("unknown pass `{name}`: there are {}", names.join(", ")).into());
-        };
-        module = match (pass.run)(&module, &cx) {
+    for pass in case.run.iter().flat_map(|line| passes_of(line)) {
+        module = match pass.and_then(|pass| cx.run(&pass, &module)) {
             Ok(module) => module,
             Err(error) => return case.compare(&Expected::Error(tidy(&error.to_string()))),
         };
@@ -38,6 +31,20 @@ pub(crate) fn run(case: &Case) -> Result<(), Failed> {
         Ok(()) => Ok(()),
         Err(_) => case.mismatch(&printed),
     }
+}
+
+/// A line is one pass with its options, `fuse_ops {"opt_level": 0}`, or a list of names.
+fn passes_of(line: &str) -> Vec<Result<Pass, PassError>> {
+    let Some((name, options)) = line.split_once('{') else {
+        let names = line.split(',').map(str::trim);
+        return names.map(passes::pass).collect();
+    };
+    let options: serde_json::Value =
+        serde_json::from_str(&format!("{{{options}")).expect("options are a JSON object");
+    let AttrValue::Dict(options) = AttrValue::from(&options) else {
+        unreachable!("an object of JSON is a dictionary")
+    };
+    vec![passes::pass_with(name.trim(), options)]
 }
 
 fn read(name: &str, text: &str) -> Result<Module, Failed> {

@@ -24,7 +24,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "conformance",
         args: "FILE.jsonl.gz",
-        about: "replays recorded schedule cases; --json, --verbose, --only PRIMITIVE, --case NAME",
+        about: "replays recorded cases of schedules or passes; --json, --verbose, --only PRIMITIVE|PASS, --case NAME",
         run: |args| example("conformance", args),
     },
     Verb {

@@ -172,6 +172,76 @@ impl AttrSpec {
     }
 }
 
+/// Why named values do not fit what takes them.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AttrError {
+    /// It takes other values.
+    #[error("`{name}` takes {expected}, not {got}")]
+    Value {
+        /// The name.
+        name: &'static str,
+        /// What it takes.
+        expected: AttrKind,
+        /// What is given.
+        got: String,
+    },
+    /// It must be given.
+    #[error("`{name}` must be given")]
+    Missing {
+        /// The name.
+        name: &'static str,
+    },
+    /// There is none with this name.
+    #[error("there is no `{name}`, only {}", names(known))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: &'static [AttrSpec],
+    },
+}
+
+fn names(specs: &[AttrSpec]) -> String {
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+    if names.is_empty() {
+        "nothing".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The named values with defaults filled in, in the order of their specifications. What is `None` is absent.
+///
+/// # Errors
+/// If a name is unknown, does not take its value, or is required and missing.
+pub fn complete(specs: &'static [AttrSpec], mut given: Attrs) -> Result<Attrs, AttrError> {
+    let mut attrs = Attrs::new();
+    for spec in specs {
+        let value = given.shift_remove(spec.name).filter(|v| !spec.is_absent(v));
+        let value = match value {
+            Some(value) => {
+                let got = value.to_string();
+                Some(spec.normalize(value).ok_or(AttrError::Value {
+                    name: spec.name,
+                    expected: spec.kind,
+                    got,
+                })?)
+            }
+            None if spec.default == AttrDefault::Required => {
+                return Err(AttrError::Missing { name: spec.name });
+            }
+            None => spec.default.value(),
+        };
+        if let Some(value) = value {
+            attrs.insert(spec.name.to_owned(), value);
+        }
+    }
+    match given.into_iter().next() {
+        Some((name, _)) => Err(AttrError::Unknown { name, known: specs }),
+        None => Ok(attrs),
+    }
+}
+
 /// How the type of a result follows from a call.
 pub type Infer = fn(&OpCall<'_>) -> Result<StructInfo, InferError>;
 
@@ -216,41 +286,28 @@ impl Op {
     ///
     /// # Errors
     /// If the operator has no such attribute, the attribute does not take the value, or a required one is missing.
-    pub fn complete(self, mut given: Attrs) -> Result<Attrs, InferError> {
-        let mut attrs = Attrs::new();
-        for spec in self.0.attrs {
-            let value = given.shift_remove(spec.name).filter(|v| !spec.is_absent(v));
-            let value = match value {
-                Some(value) => {
-                    let text = value.to_string();
-                    let value = spec.normalize(value);
-                    Some(value.ok_or_else(|| InferError::AttributeValue {
-                        op: self.name(),
-                        name: spec.name,
-                        expected: spec.kind,
-                        got: text,
-                    })?)
-                }
-                None if spec.default == AttrDefault::Required => {
-                    return Err(InferError::MissingAttribute {
-                        op: self.name(),
-                        name: spec.name,
-                    });
-                }
-                None => spec.default.value(),
-            };
-            if let Some(value) = value {
-                attrs.insert(spec.name.to_owned(), value);
-            }
-        }
-        match given.into_iter().next() {
-            Some((name, _)) => Err(InferError::UnknownAttribute {
+    pub fn complete(self, given: Attrs) -> Result<Attrs, InferError> {
+        complete(self.0.attrs, given).map_err(|error| match error {
+            AttrError::Value {
+                name,
+                expected,
+                got,
+            } => InferError::AttributeValue {
                 op: self.name(),
                 name,
-                known: self.0.attrs,
-            }),
-            None => Ok(attrs),
-        }
+                expected,
+                got,
+            },
+            AttrError::Missing { name } => InferError::MissingAttribute {
+                op: self.name(),
+                name,
+            },
+            AttrError::Unknown { name, known } => InferError::UnknownAttribute {
+                op: self.name(),
+                name,
+                known,
+            },
+        })
     }
 }
 

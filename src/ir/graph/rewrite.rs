@@ -45,6 +45,8 @@ pub enum Become {
     Def(Def),
     /// Its users use this instead. A parameter vanishes from the signature.
     Arg(Arg),
+    /// It goes: nothing that is kept uses it.
+    Nothing,
 }
 
 /// A rule: what becomes of a value. It may bind values of its own.
@@ -101,11 +103,13 @@ impl<'f> Rewriter<'f> {
         })
     }
 
-    /// What stands here for an old value of the function that is `depth` functions out.
+    /// What stands here for an old value of the function that is `depth` functions out. For one that is gone, which only what
+    /// goes too may use, that is nothing.
     fn of(&self, depth: usize, id: ValueId) -> Arg {
         let at = self.levels.len() - 1 - depth;
-        let new = self.levels[at].new[id].as_ref();
-        let new = new.expect("a value is copied before its users");
+        let Some(new) = &self.levels[at].new[id] else {
+            return Arg::Tuple(vec![]);
+        };
         new.map_leaves(&mut |leaf| match (leaf, depth) {
             (_, 0) => leaf.clone(),
             (Arg::Value(value), _) => Arg::Captured {
@@ -146,6 +150,7 @@ impl<'f> Rewriter<'f> {
                     Arg::Value(builder.param(value.name.as_str(), value.sinfo.clone()))
                 }
                 Become::Arg(arg) => arg,
+                Become::Nothing => continue,
             };
             self.set(id, new);
         }
@@ -183,7 +188,9 @@ impl<'f> Rewriter<'f> {
             }
             if let Some(outputs) = &block.dataflow {
                 let mut new = vec![];
-                for &id in outputs {
+                let kept =
+                    |id: &&ValueId| self.levels.last().is_some_and(|l| l.new[**id].is_some());
+                for &id in outputs.iter().filter(kept) {
                     self.of(0, id).walk(&mut |leaf| match leaf {
                         Arg::Value(id) if !new.contains(id) => new.push(*id),
                         _ => {}
@@ -204,6 +211,7 @@ impl<'f> Rewriter<'f> {
                 self.set(id, arg);
                 return Ok(());
             }
+            Become::Nothing => return Ok(()),
             Become::Def(new) => new,
             Become::Kept => match &value.def {
                 Def::If {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Value, ValueId};
+use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Globals, Value, ValueId};
 use crate::ir::{AttrValue, Expr, Reducer, ShapeInfo, StructInfo, TensorInfo, Var};
 use crate::support::Arena;
 
@@ -174,6 +174,27 @@ impl Arg {
             _ => {}
         });
         out
+    }
+}
+
+impl Callee {
+    /// Whether a call has no side effect, by what is known of the callee. `values` are those of the function that calls.
+    pub fn is_pure(&self, globals: &Globals, values: &Arena<ValueId, Value>) -> bool {
+        let says = |sinfo: &StructInfo| match sinfo {
+            StructInfo::Callable {
+                params: _,
+                ret: _,
+                pure,
+            } => *pure,
+            _ => true,
+        };
+        match self {
+            Self::Op(op) => op.schema().pure,
+            Self::Packed(_) => false,
+            Self::PurePacked(_) => true,
+            Self::Global(name) => globals.signature(name).is_ok_and(|sinfo| says(&sinfo)),
+            Self::Value(closure) => values.get(*closure).is_some_and(|v| says(&v.sinfo)),
+        }
     }
 }
 

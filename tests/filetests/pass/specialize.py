@@ -1,5 +1,5 @@
 # test: pass
-# run: specialize, remove_unused_functions
+# run: specialize, dead_code_elimination
 # Calls with equal sizes share a copy, what is symbolic at the call stays so, and what nobody calls any more goes.
 
 @I.ir_module

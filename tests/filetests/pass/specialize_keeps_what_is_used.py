@@ -1,5 +1,5 @@
 # test: pass
-# run: specialize, remove_unused_functions
+# run: specialize, dead_code_elimination
 # A loop program stays where a call has no constant for it, and where nobody called it before. Names are not taken twice.
 
 @I.ir_module

@@ -82,30 +82,19 @@ impl<'a> Verifier<'a> {
     }
 
     pub(super) fn callee(&mut self, id: ValueId, callee: &'a Callee, dataflow: bool) {
-        let is_pure = |sinfo: &StructInfo| match sinfo {
-            StructInfo::Callable {
-                params: _,
-                ret: _,
-                pure,
-            } => *pure,
-            _ => true,
-        };
-        let (pure, name) = match callee {
-            Callee::Op(op) => (op.schema().pure, op.to_string()),
-            Callee::Packed(name) => (false, format!("\"{name}\"")),
-            Callee::PurePacked(name) => (true, name.clone()),
-            Callee::Global(name) => {
-                let sinfo = self.globals.signature(name);
-                (sinfo.is_ok_and(|s| is_pure(&s)), name.clone())
-            }
+        let name = match callee {
+            Callee::Op(op) => op.to_string(),
+            Callee::Packed(name) => format!("\"{name}\""),
+            Callee::PurePacked(name) | Callee::Global(name) => name.clone(),
             Callee::Value(callee) => {
                 self.leaves(id.into(), &Arg::Value(*callee));
                 match self.values().get(*callee) {
-                    Some(value) => (is_pure(&value.sinfo), value.name.clone()),
+                    Some(value) => value.name.clone(),
                     None => return,
                 }
             }
         };
+        let pure = callee.is_pure(self.globals, self.values());
         let func = self.frame().func;
         let forced = func.attrs.get("relax.force_pure");
         if pure || forced.is_some_and(|v| v.as_int() == Some(1)) {

@@ -1,5 +1,5 @@
 # test: pass
-# run: remove_unused_functions
+# run: dead_code_elimination
 # Private functions that only each other call go; what a closure or an argument names stays, and so does a loop program that
 # nobody called before.
 

@@ -1,0 +1,514 @@
+//! Replays recorded passes over graph functions: structure where a pass promises it, and numbers.
+//!
+//! A case is a module, passes, and what they made of it, or their refusal. Agreement means the same outcome: a refusal; a module
+//! `alpha_eq` to the recorded one; the same graph functions over other loop programs, where the passes make loop programs; or,
+//! where the passes are free in what they make, the same outputs. Whatever is made must compute the recorded outputs.
+
+use std::convert::Infallible;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use weftile::codegen_cpu::host_target;
+use weftile::ir::graph::{Arg, Become, Callee, Def, DpsCallee, Function, Globals, rewrite};
+use weftile::ir::{AttrValue, Func, Module, alpha_eq};
+use weftile::kernel::Target;
+use weftile::passes::{self, Cx, Pass, PassError, Sequential, Verify};
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::{Device, Value};
+use weftile::script;
+use weftile::tensor::scalar::decode;
+use weftile::tensor::{DType, Tensor};
+use weftile::vm::VirtualMachine;
+
+/// One recorded case.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Case {
+    /// Its name.
+    pub(crate) id: String,
+    kind: String,
+    /// The module as it was written.
+    #[serde(default)]
+    source: Option<String>,
+    /// Names and options.
+    #[serde(default)]
+    passes: Vec<Vec<Json>>,
+    outcome: String,
+    #[serde(default)]
+    error: Option<Recorded>,
+    #[serde(default)]
+    after: Option<String>,
+    #[serde(default)]
+    after_constants: Option<Vec<Array>>,
+    #[serde(default)]
+    run: Option<Run>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Recorded {
+    message: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Array {
+    dtype: String,
+    shape: Vec<usize>,
+    data: Vec<Json>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Run {
+    function: String,
+    inputs: Vec<Array>,
+    outputs: Vec<Array>,
+    /// Names of the parameters that are left.
+    #[serde(default)]
+    after_inputs: Option<Vec<String>>,
+    #[serde(default)]
+    transformed_params: Option<Vec<Array>>,
+}
+
+/// How a case agrees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// Refused, as recorded.
+    Refused,
+    /// The same module.
+    Module,
+    /// The same graph functions.
+    Graph,
+    /// The same outputs.
+    Numbers,
+}
+
+/// How a case went.
+#[derive(Clone, Debug)]
+pub(crate) enum Verdict {
+    /// As recorded.
+    Agree(How),
+    /// A pass is not there.
+    Unsupported(String),
+    /// Not as recorded.
+    Disagree {
+        /// What differs.
+        why: String,
+        /// The recorded module, and the one that was made, printed.
+        texts: Option<Box<(String, String)>>,
+    },
+}
+
+/// Passes whose loop programs are their own: the graph functions must agree.
+const MAKE_PROGRAMS: &[&str] = &["LegalizeOps", "AnnotateTIROpPattern", "FuseOps", "FuseTIR"];
+
+/// Passes that may make another module of the same meaning.
+const FREE: &[&str] = &["FoldConstant", "StaticPlanBlockMemory", "ToMixedPrecision"];
+
+impl Case {
+    /// What its passes are called together.
+    pub(crate) fn title(&self) -> String {
+        if self.kind == "well_formed" {
+            return self.kind.clone();
+        }
+        self.names().join("+")
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let names = self.passes.iter();
+        names.filter_map(|pass| pass.first()?.as_str()).collect()
+    }
+
+    /// Replays the case.
+    pub(crate) fn judge(&self) -> Verdict {
+        let Some(source) = &self.source else {
+            return Verdict::Unsupported("made without text".to_owned());
+        };
+        if self.kind == "well_formed" {
+            return self.judge_form(source);
+        }
+        self.replay(source)
+            .unwrap_or_else(|why| Verdict::Disagree { why, texts: None })
+    }
+
+    /// Whether the parser or the verifier refuses what the recorded ones do. Those of weftile may refuse more.
+    fn judge_form(&self, source: &str) -> Verdict {
+        let refused = match script::parse("case.py", source) {
+            Err(_) => true,
+            Ok(module) => script::well_formed(&module).is_err(),
+        };
+        if refused || self.outcome == "well-formed" {
+            return Verdict::Agree(if refused { How::Refused } else { How::Module });
+        }
+        Verdict::Disagree {
+            why: "accepted, and recorded as ill-formed".to_owned(),
+            texts: None,
+        }
+    }
+
+    fn replay(&self, source: &str) -> Result<Verdict, String> {
+        let module = parse(source)?;
+        let mut passes = Vec::new();
+        for pass in &self.passes {
+            match self.pass(pass) {
+                Ok(pass) => passes.push(pass),
+                Err(PassError::UnknownPass { name }) => return Ok(Verdict::Unsupported(name)),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let mut cx = Cx::new(&module, &Target::Cpu(host_target(1)));
+        cx.context.opt_level = 3;
+        cx.context.instruments.push(std::sync::Arc::new(Verify));
+        let made = match (Sequential::new(passes).run(&module, &cx), &self.error) {
+            (Err(error @ PassError::IllFormed { .. }), _) => return Err(error.to_string()),
+            (Err(_), Some(_)) => return Ok(Verdict::Agree(How::Refused)),
+            (Err(error), None) => return Err(format!("refused: {error}")),
+            (Ok(_), Some(error)) => return Err(format!("accepted; TVM: {}", error.message)),
+            (Ok(made), None) => made,
+        };
+        let after = parse(self.after.as_deref().unwrap_or_default())?;
+        let after = self.with_constants(&after)?;
+        let numbers = self.run.as_ref().map(|run| run.check(&module, &made));
+        if let Some(Err(why)) = numbers {
+            let texts = Some(Box::new((script::print(&after), script::print(&made))));
+            return Ok(Verdict::Disagree { why, texts });
+        }
+        let uses = |list: &[&str]| self.names().iter().any(|name| list.contains(name));
+        let difference = match alpha_eq::module(&after, &made) {
+            Ok(()) => return Ok(Verdict::Agree(How::Module)),
+            Err(difference) => difference,
+        };
+        if uses(MAKE_PROGRAMS) && same_graphs(&after, &made) {
+            return Ok(Verdict::Agree(How::Graph));
+        }
+        if uses(FREE) && numbers.is_some() {
+            return Ok(Verdict::Agree(How::Numbers));
+        }
+        Ok(Verdict::Disagree {
+            why: difference.to_string(),
+            texts: Some(Box::new((script::print(&after), script::print(&made)))),
+        })
+    }
+
+    fn pass(&self, pass: &[Json]) -> Result<Pass, PassError> {
+        let name = pass.first().and_then(Json::as_str).unwrap_or_default();
+        let options = pass.get(1).map_or(AttrValue::None, AttrValue::from);
+        if name == "BindParams" {
+            let func = pass[1]["func_name"].as_str().unwrap_or_default().to_owned();
+            let params: IndexMap<String, Array> =
+                serde_json::from_value(pass[1]["params"].clone()).unwrap_or_default();
+            return Ok(Pass::new("bind_params", 0, move |module, _| {
+                let params = params.iter().map(|(name, array)| {
+                    let tensor = array.tensor().expect("arrays of a case are whole");
+                    (name.clone(), tensor)
+                });
+                passes::bind_params(module, &func, &params.collect())
+            }));
+        }
+        match options {
+            AttrValue::Dict(options) => passes::pass_with(name, options),
+            _ => passes::pass(name),
+        }
+    }
+
+    /// The module with the constants that its text leaves out.
+    fn with_constants(&self, module: &Module) -> Result<Module, String> {
+        let Some(arrays) = &self.after_constants else {
+            return Ok(module.clone());
+        };
+        let tensors: Vec<Tensor> = arrays.iter().map(Array::tensor).collect::<Result<_, _>>()?;
+        let mut out = module.clone();
+        let globals = Globals::of(module);
+        for func in out.funcs.values_mut() {
+            let Func::Graph(function) = func else {
+                continue;
+            };
+            let fill = |arg: &Arg| match arg {
+                Arg::Omitted(index) => Arg::Const(tensors[*index].clone()),
+                other => other.clone(),
+            };
+            let Ok(mut new) = rewrite::<Infallible>(function, &globals, &mut |_, old| {
+                Ok(match old.def {
+                    Def::If { .. } | Def::Function(_) | Def::Param => Become::Kept,
+                    def => Become::Def(def.map(&mut |leaf| fill(leaf), &mut Clone::clone)),
+                })
+            });
+            new.body.result = new.body.result.map_leaves(&mut |leaf| fill(leaf));
+            *function = new;
+        }
+        Ok(out)
+    }
+}
+
+fn parse(text: &str) -> Result<Module, String> {
+    script::parse("case.py", text).map_err(|e| format!("not read: {e}"))
+}
+
+/// Whether the graph functions that others can reach are the same, whatever the loop programs are and functions of the module's
+/// own are called.
+fn same_graphs(a: &Module, b: &Module) -> bool {
+    let (a, b) = (numbered(a), numbered(b));
+    a.len() == b.len()
+        && a.iter().all(|(name, function)| {
+            let other = b.get(name);
+            other.is_some_and(|other| alpha_eq::function(function, other).is_ok())
+        })
+}
+
+/// Graph functions by name; those that only the module calls, and loop programs, are named after their first call.
+fn numbered(module: &Module) -> IndexMap<String, Function> {
+    let mut names: IndexMap<String, String> = IndexMap::new();
+    let mut public: Vec<&str> = module
+        .functions()
+        .filter(|(_, f)| !f.private)
+        .map(|(name, _)| name)
+        .collect();
+    public.sort_unstable();
+    names.extend(
+        public
+            .iter()
+            .map(|name| ((*name).to_owned(), (*name).to_owned())),
+    );
+    let (globals, mut out) = (Globals::default(), IndexMap::new());
+    let mut at = 0;
+    while let Some((name, new_name)) = names.get_index(at).map(|(a, b)| (a.clone(), b.clone())) {
+        at += 1;
+        let Some(function) = module.function(&name) else {
+            continue;
+        };
+        let mut rename = |name: &str| {
+            let next = format!("f{}", names.len());
+            names.entry(name.to_owned()).or_insert(next).clone()
+        };
+        let Ok(mut function) = rewrite::<Infallible>(function, &globals, &mut |_, old| {
+            let mut def = old.def.clone();
+            match &mut def {
+                Def::CallDps {
+                    callee: DpsCallee::Prim(name),
+                    ..
+                }
+                | Def::Call {
+                    callee: Callee::Global(name),
+                    ..
+                } => *name = rename(name),
+                _ => return Ok(Become::Kept),
+            }
+            Ok(Become::Def(def))
+        });
+        function.name.clone_from(&new_name);
+        out.insert(new_name, function);
+    }
+    out
+}
+
+impl Array {
+    fn tensor(&self) -> Result<Tensor, String> {
+        let dtype: DType = self.dtype.parse().map_err(|_| self.dtype.clone())?;
+        let numbers: Vec<f64> = self.data.iter().map(number).collect();
+        let ints: Vec<i64> = self.data.iter().map(|v| v.as_i64().unwrap_or(0)).collect();
+        let shape = &self.shape;
+        let tensor = match self.dtype.as_str() {
+            "float64" => Tensor::from_slice(shape, &numbers),
+            "float32" => Tensor::from_slice(shape, &convert(&numbers, |v| v as f32)),
+            "float16" => Tensor::from_slice(shape, &convert(&numbers, half::f16::from_f64)),
+            "int64" => Tensor::from_slice(shape, &ints),
+            "int32" => Tensor::from_slice(shape, &convert(&ints, |v| v as i32)),
+            "int8" => Tensor::from_slice(shape, &convert(&ints, |v| v as i8)),
+            "uint8" => Tensor::from_slice(shape, &convert(&ints, |v| v as u8)),
+            "bool" => Tensor::from_bytes(dtype, shape, &convert(&numbers, |v| u8::from(v != 0.0))),
+            other => return Err(format!("arrays of {other}")),
+        };
+        tensor.map_err(|e| e.to_string())
+    }
+
+    /// Whether the tensor is this array, up to a relative and absolute tolerance.
+    fn fits(&self, tensor: &Tensor, tolerance: f64) -> Result<(), String> {
+        if tensor.shape() != self.shape || tensor.dtype().to_string() != self.dtype {
+            let (shape, dtype) = (tensor.shape(), tensor.dtype());
+            return Err(format!(
+                "{shape:?} {dtype} is not {:?} {}",
+                self.shape, self.dtype
+            ));
+        }
+        let want = self.tensor()?;
+        let numbers = |t: &Tensor| -> Vec<f64> {
+            let scalar = t.dtype().scalar;
+            let elements = t.bytes().chunks_exact(scalar.bytes());
+            elements
+                .map(|bytes| decode(bytes, scalar).as_float())
+                .collect()
+        };
+        for (index, (got, want)) in numbers(tensor).into_iter().zip(numbers(&want)).enumerate() {
+            let same = got == want
+                || (got.is_nan() && want.is_nan())
+                || (got - want).abs() <= tolerance * (1.0 + want.abs());
+            if !same {
+                return Err(format!("element {index}: {got} is not {want}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(value: &Json) -> f64 {
+    match value {
+        Json::Bool(v) => f64::from(u8::from(*v)),
+        Json::String(text) => text.parse().unwrap_or(f64::NAN),
+        other => other.as_f64().unwrap_or(f64::NAN),
+    }
+}
+
+fn convert<A: Copy, B>(values: &[A], f: impl Fn(A) -> B) -> Vec<B> {
+    values.iter().map(|&v| f(v)).collect()
+}
+
+impl Run {
+    /// The arrays for the parameters that are left of those of `before`.
+    fn inputs_left(&self, before: &Module) -> Result<Vec<Array>, String> {
+        let Some(left) = &self.after_inputs else {
+            return Ok(self.inputs.clone());
+        };
+        let function = before.function(&self.function).ok_or("no such function")?;
+        let params = function.params.iter();
+        let names: Vec<&str> = params
+            .map(|&param| function.values[param].name.as_str())
+            .collect();
+        let array = |name: &String| {
+            let at = names.iter().position(|param| param == name)?;
+            self.inputs.get(at).cloned()
+        };
+        let arrays: Option<_> = left.iter().map(array).collect();
+        arrays.ok_or_else(|| "parameters of other names are left".to_owned())
+    }
+
+    /// Runs what was made of `before` on the CPU and compares.
+    fn check(&self, before: &Module, module: &Module) -> Result<(), String> {
+        let options = CompileOptions::new(Target::Cpu(host_target(1)));
+        let compiled = compile(module, &options).map_err(|e| format!("not compiled: {e}"))?;
+        let mut machine = VirtualMachine::new(compiled, Device::Cpu).map_err(|e| e.to_string())?;
+        let tensors = |arrays: &[Array]| -> Result<Vec<Value>, String> {
+            let values = arrays.iter().map(|a| a.tensor().map(Value::from));
+            values.collect()
+        };
+        let function = &self.function;
+        let mut args = tensors(&self.inputs_left(before)?)?;
+        let transform = format!("{function}_transform_params");
+        if let (Some(expected), Some(_)) = (&self.transformed_params, module.function(&transform)) {
+            let main = module.function(function).ok_or("no such function")?;
+            let count = main.attrs.get("num_input").and_then(AttrValue::as_int);
+            let weights = args.split_off(count.unwrap_or(0) as usize);
+            let made = machine
+                .call(&transform, &[Value::Tuple(weights)])
+                .map_err(|e| format!("`{transform}`: {e}"))?;
+            let made = flat(made)?;
+            compare(&made, expected).map_err(|e| format!("`{transform}`: {e}"))?;
+            args.extend(made.into_iter().map(Value::from));
+        }
+        let made = machine
+            .call(function, &args)
+            .map_err(|e| format!("`{function}`: {e}"))?;
+        compare(&flat(made)?, &self.outputs).map_err(|e| format!("`{function}`: {e}"))
+    }
+}
+
+fn compare(made: &[Tensor], expected: &[Array]) -> Result<(), String> {
+    if made.len() != expected.len() {
+        return Err(format!("{} outputs, not {}", made.len(), expected.len()));
+    }
+    for (tensor, array) in made.iter().zip(expected) {
+        // What passes through float16 is as coarse as that.
+        let coarse = array.dtype == "float16";
+        array.fits(tensor, if coarse { 3e-2 } else { 1e-4 })?;
+    }
+    Ok(())
+}
+
+fn flat(value: Value) -> Result<Vec<Tensor>, String> {
+    match value {
+        Value::Tuple(items) => {
+            let parts: Vec<Vec<Tensor>> = items.into_iter().map(flat).collect::<Result<_, _>>()?;
+            Ok(parts.concat())
+        }
+        other => Ok(vec![other.into_tensor().map_err(|e| e.to_string())?]),
+    }
+}
+
+/// Counts of one sequence of passes.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Count {
+    cases: usize,
+    agree: usize,
+    unsupported: usize,
+}
+
+/// How a file of cases went.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Report {
+    total: Count,
+    per_title: IndexMap<String, Count>,
+}
+
+impl Report {
+    /// Adds the verdict on a case.
+    pub(crate) fn add(&mut self, case: &Case, verdict: &Verdict) {
+        let count = self.per_title.entry(case.title()).or_default();
+        for count in [&mut self.total, count] {
+            count.cases += 1;
+            match verdict {
+                Verdict::Agree(_) => count.agree += 1,
+                Verdict::Unsupported(_) => count.unsupported += 1,
+                Verdict::Disagree { why: _, texts: _ } => {}
+            }
+        }
+    }
+
+    /// The counts for machines.
+    pub(crate) fn to_json(&self) -> Json {
+        let json = |count: &Count| {
+            serde_json::json!({
+                "cases": count.cases, "agree": count.agree, "unsupported": count.unsupported,
+            })
+        };
+        let mut out = json(&self.total);
+        let titles = self.per_title.iter();
+        out["passes"] = titles
+            .map(|(title, count)| (title.clone(), json(count)))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        out
+    }
+
+    /// The counts for people.
+    pub(crate) fn print(&self) {
+        println!(
+            "{:>6} {:>6} {:>12}  passes",
+            "cases", "agree", "unsupported"
+        );
+        let mut rows: Vec<_> = self.per_title.iter().collect();
+        rows.sort_by_key(|(title, _)| *title);
+        let line = |title: &str, count: &Count| {
+            println!(
+                "{:>6} {:>6} {:>12}  {title}",
+                count.cases, count.agree, count.unsupported
+            );
+        };
+        for (title, count) in rows {
+            line(title, count);
+        }
+        line("all", &self.total);
+    }
+}
+
+/// Says what is not as recorded.
+pub(crate) fn explain(case: &Case, verdict: &Verdict, verbose: bool) {
+    match verdict {
+        Verdict::Agree(how) if verbose => println!("{} {}: {how:?}", case.id, case.title()),
+        Verdict::Agree(_) => {}
+        Verdict::Unsupported(what) => println!("{} {}: no {what}", case.id, case.title()),
+        Verdict::Disagree { why, texts } => {
+            println!("{} {}: {why}", case.id, case.title());
+            if let (Some(texts), true) = (texts, verbose) {
+                crate::print_diff(&texts.0, &texts.1);
+            }
+        }
+    }
+}

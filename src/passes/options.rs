@@ -1,0 +1,36 @@
+//! Options of a pass that text or a table gives it.
+
+use super::PassError;
+use crate::ir::graph::{AttrSpec, complete};
+use crate::ir::{AttrValue, Attrs};
+
+/// The options of one pass: checked, with defaults filled in.
+#[derive(Clone, Debug)]
+pub struct Options(Attrs);
+
+impl Options {
+    pub(super) fn new(
+        pass: &'static str,
+        specs: &'static [AttrSpec],
+        given: Attrs,
+    ) -> Result<Self, PassError> {
+        let complete = complete(specs, given);
+        complete
+            .map(Self)
+            .map_err(|error| PassError::Option { pass, error })
+    }
+
+    /// The value, if it is there.
+    pub(super) fn get(&self, name: &str) -> Option<&AttrValue> {
+        self.0.get(name)
+    }
+
+    /// The texts of a list; one text counts as a list. Nothing if the option is not there.
+    pub(super) fn texts(&self, name: &str) -> Vec<&str> {
+        match self.get(name) {
+            Some(AttrValue::List(items)) => items.iter().filter_map(AttrValue::as_str).collect(),
+            Some(AttrValue::Str(text)) => vec![text],
+            _ => vec![],
+        }
+    }
+}

@@ -196,7 +196,7 @@ pub(super) fn compute(c: &ComputeCall<'_>) -> Computed {
     let summed: Vec<_> = summed
         .map(|(index, extent)| (*index, te::reduce_axis(name(index), extent.clone())))
         .collect();
-    let product = |i: &[Expr]| {
+    let product = |i: &[Expr], wide: DType| {
         let index = |index: &Index| {
             let axis = summed.iter().find(|(other, _)| other == index);
             match axis {
@@ -208,16 +208,19 @@ pub(super) fn compute(c: &ComputeCall<'_>) -> Computed {
             }
         };
         let factors = tensors.iter().zip(&operands);
-        let factors = factors
-            .map(|(x, indices)| topi::element(x, &indices.iter().map(index).collect::<Vec<_>>()));
+        let factors = factors.map(|(x, indices)| {
+            let indices: Vec<_> = indices.iter().map(index).collect();
+            topi::element(x, &indices).cast(wide)
+        });
         factors.reduce(|a, b| a * b).expect("einsum has operands")
     };
     let shape = c.result_shape(0).to_vec();
+    let dtype = c.result_dtype(0);
     if summed.is_empty() {
-        return Ok(vec![te::compute("einsum", shape, product)]);
+        return Ok(vec![te::compute("einsum", shape, |i| product(i, dtype))]);
     }
     let axes: Vec<_> = summed.iter().map(|(_, axis)| axis.clone()).collect();
-    Ok(vec![te::compute("einsum", shape, |i| {
-        te::sum(product(i), &axes)
+    Ok(vec![topi::accumulated("einsum", dtype, |name, wide| {
+        te::compute(name, shape, |i| te::sum(product(i, wide), &axes))
     })])
 }

@@ -1,9 +1,9 @@
 //! Convolutions.
 
+use super::accumulated;
 use super::extent::{product, quotient, remainder, scaled, shifted, sum};
 use super::pad::{Outside, pad};
 use super::window::{Positions, Window};
-use super::{accumulator, astype};
 use crate::ir::Expr;
 use crate::te::{self, ReduceAxis, Tensor};
 use crate::tensor::DType;
@@ -39,15 +39,6 @@ impl Convolution {
     fn part(&self, channels: &Expr) -> Expr {
         quotient(channels, &Expr::i64(self.groups))
     }
-
-    /// The sum, computed in a type that loses no digits.
-    fn finish(&self, name: &str, sum: impl FnOnce(&str, DType) -> Tensor) -> Tensor {
-        let wide = accumulator(self.dtype);
-        if wide == self.dtype {
-            return sum(name, wide);
-        }
-        astype(name, &sum(&format!("{name}_sum"), wide), self.dtype)
-    }
 }
 
 /// The convolution of `x` with `weight`: in fact a correlation, as everybody has it.
@@ -65,7 +56,7 @@ pub fn conv(name: &str, x: &Tensor, weight: &Tensor, shape: &[Expr], c: &Convolu
     let channel = te::reduce_axis("rc", weight.shape()[c.kernel.second].clone());
     let window = c.window_axes(weight);
     let filters = c.part(&weight.shape()[c.kernel.first]);
-    c.finish(name, |name, wide| {
+    accumulated(name, c.dtype, |name, wide| {
         te::compute(name, shape.to_vec(), |i| {
             let filter = &i[c.out.second];
             let input = match c.groups {
@@ -103,7 +94,7 @@ pub fn conv_transpose(
     let channel = te::reduce_axis("rc", c.part(&weight.shape()[c.kernel.first]));
     let window = c.window_axes(weight);
     let filters = &weight.shape()[c.kernel.second];
-    c.finish(name, |name, wide| {
+    accumulated(name, c.dtype, |name, wide| {
         te::compute(name, shape.to_vec(), |i| {
             let filter = &i[c.out.second];
             let (input, filter) = match c.groups {

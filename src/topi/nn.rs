@@ -1,6 +1,6 @@
 //! Neural networks: softmax and matrix products.
 
-use super::{Reduced, accumulator, element, map, reduce};
+use super::{Reduced, accumulated, accumulator, element, map, reduce};
 use crate::ir::Expr;
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -66,6 +66,11 @@ pub fn log_softmax(name: &str, x: &Tensor, axis: usize) -> Tensor {
 
 /// The matrix product of the last two dimensions, with broadcast batch dimensions; a vector on either side has one.
 pub fn matmul(name: &str, a: &Tensor, b: &Tensor, shape: &[Expr], dtype: DType) -> Tensor {
+    accumulated(name, dtype, |name, wide| product(name, a, b, shape, wide))
+}
+
+/// The same, whose elements are converted to the type of the result before they are multiplied.
+fn product(name: &str, a: &Tensor, b: &Tensor, shape: &[Expr], dtype: DType) -> Tensor {
     let extent = a.shape()[a.ndim() - 1].clone();
     let k = te::reduce_axis("k", extent);
     let (rows, columns) = (usize::from(a.ndim() > 1), usize::from(b.ndim() > 1));

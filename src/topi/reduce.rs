@@ -54,22 +54,37 @@ fn over(
     })
 }
 
-/// `x` combined over the axes: sum, product, maximum or minimum.
+/// `x` combined over the axes: sum, product, maximum or minimum. Sums and products are made in the type of [`accumulator`].
 ///
 /// # Panics
 /// If `op` is none of these.
 pub fn reduce(name: &str, op: BinOp, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
-    let mut result = over(name, x, axes, reduced, |index, axes| {
-        let value = x.at(index);
-        match op {
-            BinOp::Add => te::sum(value, axes),
-            BinOp::Mul => te::prod(value, axes),
-            BinOp::Max => te::max(value, axes),
-            BinOp::Min => te::min(value, axes),
-            _ => panic!("{op:?} is no reduction"),
-        }
-    });
-    result.remove(0)
+    let combine = |name: &str, wide: DType| {
+        let mut result = over(name, x, axes, reduced, |index, axes| {
+            let value = x.at(index).cast(wide);
+            match op {
+                BinOp::Add => te::sum(value, axes),
+                BinOp::Mul => te::prod(value, axes),
+                BinOp::Max => te::max(value, axes),
+                BinOp::Min => te::min(value, axes),
+                _ => panic!("{op:?} is no reduction"),
+            }
+        });
+        result.remove(0)
+    };
+    match op {
+        BinOp::Add | BinOp::Mul => accumulated(name, x.dtype(), combine),
+        _ => combine(name, x.dtype()),
+    }
+}
+
+/// A sum or product whose result has this type: made in the type of [`accumulator`], then rounded once.
+pub fn accumulated(name: &str, dtype: DType, make: impl FnOnce(&str, DType) -> Tensor) -> Tensor {
+    let wide = accumulator(dtype);
+    if wide == dtype {
+        return make(name, wide);
+    }
+    super::astype(name, &make(&format!("{name}_wide"), wide), dtype)
 }
 
 /// The type in which elements are summed: `float32` for narrower floats.

@@ -63,6 +63,34 @@ fn reductions_over_axes_and_over_all() {
     cases.run();
 }
 
+/// Narrow floats are summed in float32 and rounded once: 4096 ones are 4096, though 2048 + 1 is 2048 in float16.
+#[test]
+fn narrow_floats_are_summed_in_float32() {
+    let ones = |shape: &[usize]| {
+        let count = shape.iter().product();
+        tensor(shape, &vec![half::f16::ONE; count])
+    };
+    let (x, w) = (ones(&[2, 4096]), ones(&[4096, 3]));
+    let of = |shape: &[usize]| {
+        let count = shape.iter().product();
+        tensor(shape, &vec![half::f16::from_f32(4096.0); count])
+    };
+    let mut cases = Cases::default();
+    cases.case("R.sum(x, axis=[1])", &[("x", &x)], &[of(&[2])]);
+    let both = [("x", &x), ("w", &w)];
+    cases.case("R.matmul(x, w)", &both, &[of(&[2, 3])]);
+    let call = "R.einsum((x, w), subscripts=\"ij,jk->ik\")";
+    cases.case(call, &both, &[of(&[2, 3])]);
+    // The product of 2 and 1/2, over and over, overflows in no order of steps that float32 holds.
+    let factors: Vec<half::f16> = (0..60)
+        .map(|at| half::f16::from_f32(if at < 30 { 2.0 } else { 0.5 }))
+        .collect();
+    let x = tensor(&[1, 60], &factors);
+    let one = tensor(&[1], &[half::f16::ONE]);
+    cases.case("R.prod(x, axis=[1])", &[("x", &x)], &[one]);
+    cases.run();
+}
+
 /// The mean of nothing is not a number, and an extreme element may be the least one of its type.
 #[test]
 fn means_of_nothing_and_positions_of_the_least() {

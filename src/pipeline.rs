@@ -101,18 +101,17 @@ pub enum Error {
     },
 }
 
-/// The loops and blocks that have no kernel, underlined in the schedule, and why other schedules have none.
+/// The loops and blocks that have no kernel, underlined in the schedule, and how many rules were declined before: the reasons are
+/// in the log.
 fn refused(error: &lower::LowerError, scheduled: &Scheduled) -> String {
-    let declined = scheduled.declined.iter();
-    let notes: String = declined
-        .map(|declined| format!("note: {declined}\n"))
-        .collect();
-    error
-        .render(scheduled.schedule.func())
-        .trim_end()
-        .to_owned()
-        + "\n"
-        + &notes
+    let shown = error.render(scheduled.schedule.func());
+    let shown = shown.trim_end();
+    let rules = match scheduled.declined.len() {
+        0 => return shown.to_owned(),
+        1 => "a default rule was",
+        _ => "default rules were",
+    };
+    format!("{shown}\n  = {rules} declined before; WEFTILE_LOG=debug shows why")
 }
 
 /// What the stages have made so far.

@@ -129,6 +129,8 @@ pub(crate) struct DevicesArgs {
 /// `weftile run`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
+`--device interp` runs the interpreter that all tests compare with.
+
 Examples:
   weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
   weftile run examples/fashion_mnist/mlp.py --func main --shape x=1x784 --params examples/fashion_mnist/weights.safetensors --output results --device gpu

@@ -21,6 +21,11 @@ pub(crate) struct Chosen {
     pub(crate) reason: String,
 }
 
+/// Whether `--device` asks for the interpreter.
+pub(crate) fn is_interpreter(device: &str) -> bool {
+    device.eq_ignore_ascii_case("interp")
+}
+
 /// Opens the device that the arguments ask for.
 pub(crate) fn open(args: &DeviceArgs) -> Result<Chosen, CliError> {
     if args.device.eq_ignore_ascii_case("cpu") {

@@ -3,8 +3,6 @@
 //! The function is changed to return every tensor that it computes, so that the values between are compared as well: the
 //! first one that differs is where to look.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::args::{DeviceArgs, DiffArgs};
@@ -13,9 +11,8 @@ use super::entry::{Entry, free_name};
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::{Program, flatten};
+use super::program::{Program, interpret, parts};
 use super::terminal::Terminal;
-use crate::interp;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Func, Module, Origin, StructInfo};
 use crate::runtime::Value;
@@ -138,11 +135,8 @@ fn run_on(
     inputs: &[Tensor],
     environment: &Environment,
 ) -> Result<Value, CliError> {
-    if device == "interp" {
-        let values: Vec<interp::Value> =
-            inputs.iter().cloned().map(interp::Value::Tensor).collect();
-        let result = interp::run_module(&opened.module, &opened.func, &values, &HashMap::new())?;
-        return Ok(from_interp(result));
+    if device::is_interpreter(device) {
+        return interpret(&opened.module, &opened.func, inputs.to_vec());
     }
     let chosen = device::open(&DeviceArgs {
         device: device.to_owned(),
@@ -151,30 +145,20 @@ fn run_on(
     let mut program = Program::new(&opened.module, &chosen, environment)?;
     let values = program.upload(inputs.to_vec())?;
     let result = program.call(&opened.func, &values)?;
-    Ok(program.vm.to_host(result)?)
-}
-
-/// The tensors and tuples of a value of the interpreter.
-fn from_interp(value: interp::Value) -> Value {
-    match value {
-        interp::Value::Tensor(tensor) => Value::Tensor(tensor),
-        interp::Value::Tuple(items) => Value::Tuple(items.into_iter().map(from_interp).collect()),
-        interp::Value::Shape(_)
-        | interp::Value::Scalar(_)
-        | interp::Value::Str(_)
-        | interp::Value::Closure(_) => Value::None,
-    }
+    program.download(result)
 }
 
 /// The tensors in one item of a result: `name`, or `name.0`, `name.1` … for those of a tuple.
 fn named_tensors(name: &str, result: &Value, item: usize) -> Vec<(String, Tensor)> {
-    let mut tensors = Vec::new();
-    if let Value::Tuple(items) = result
-        && let Some(value) = items.get(item)
-    {
-        flatten(name, value.clone(), &mut tensors);
-    }
-    tensors
+    let Value::Tuple(items) = result else {
+        return vec![];
+    };
+    let parts = items.get(item).map(|value| parts(name, value.clone()));
+    let tensors = parts.into_iter().flatten().map(|(name, value)| {
+        let tensor = value.into_tensor().ok()?;
+        Some((name, tensor))
+    });
+    tensors.flatten().collect()
 }
 
 /// A module with a function that returns every value it computes.

@@ -78,7 +78,7 @@ fn start_log(environment: &Environment) {
 }
 
 /// An error and its causes, one a line. What is rendered as an error already (of a script, with its lines) stays as it is, and
-/// a cause that the message before it ends with is not said again.
+/// a cause that the message before it contains is not said again.
 fn message(error: &dyn Error) -> String {
     let mut said = error.to_string().trim_end().to_owned();
     let mut text = if said.starts_with(RENDERED) {
@@ -89,7 +89,7 @@ fn message(error: &dyn Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let because = error.to_string().trim_end().to_owned();
-        if !said.ends_with(&because) {
+        if !said.contains(&because) {
             text.push_str(&format!("\n  because: {because}"));
         }
         said = because;

@@ -1,5 +1,6 @@
 //! From a file to a machine that runs it.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -9,11 +10,13 @@ use super::device::Chosen;
 use super::environment::Environment;
 use super::error::CliError;
 use crate::frontend::{LoadError, load_params};
+use crate::interp;
 use crate::ir::Module;
 use crate::passes::bind_params;
 use crate::runtime::{Device, Value};
 use crate::script;
 use crate::tensor::Tensor;
+use crate::tensor::scalar::Scalar;
 use crate::vm::VirtualMachine;
 
 /// Reads and parses a module.
@@ -91,34 +94,44 @@ impl Program {
         }
     }
 
-    /// The tensors of a result, in host memory, with a name for each: `func`, or `func.0`, `func.1` … for a tuple.
-    pub(crate) fn tensors(
-        &mut self,
-        func: &str,
-        result: Value,
-    ) -> Result<Vec<(String, Tensor)>, CliError> {
-        let result = self.vm.to_host(result)?;
-        let mut tensors = Vec::new();
-        flatten(func, result, &mut tensors);
-        Ok(tensors)
+    /// The result in host memory.
+    pub(crate) fn download(&mut self, result: Value) -> Result<Value, CliError> {
+        Ok(self.vm.to_host(result)?)
     }
 }
 
-/// The tensors in a value; what is no tensor is left out.
-pub(crate) fn flatten(name: &str, value: Value, tensors: &mut Vec<(String, Tensor)>) {
+/// A value that is no tuple, called `name`, or those in a tuple, called `name.0`, `name.1` ….
+pub(crate) fn parts(name: &str, value: Value) -> Vec<(String, Value)> {
     match value {
-        Value::Tensor(tensor) => tensors.push((name.to_owned(), tensor)),
         Value::Tuple(items) => {
-            for (index, item) in items.into_iter().enumerate() {
-                flatten(&format!("{name}.{index}"), item, tensors);
-            }
+            let items = items.into_iter().enumerate();
+            let parts = items.flat_map(|(index, item)| parts(&format!("{name}.{index}"), item));
+            parts.collect()
         }
-        Value::None
-        | Value::DeviceTensor(_)
-        | Value::Shape(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Str(_)
-        | Value::Closure(_) => {}
+        single => vec![(name.to_owned(), single)],
+    }
+}
+
+/// Runs a function of the module in the interpreter.
+pub(crate) fn interpret(
+    module: &Module,
+    func: &str,
+    inputs: Vec<Tensor>,
+) -> Result<Value, CliError> {
+    let inputs: Vec<_> = inputs.into_iter().map(interp::Value::Tensor).collect();
+    let result = interp::run_module(module, func, &inputs, &HashMap::new())?;
+    Ok(from_interp(result))
+}
+
+/// A value of the interpreter as one of a machine. A closure, which no machine can call, is none.
+fn from_interp(value: interp::Value) -> Value {
+    match value {
+        interp::Value::Tensor(tensor) => Value::Tensor(tensor),
+        interp::Value::Tuple(items) => Value::Tuple(items.into_iter().map(from_interp).collect()),
+        interp::Value::Shape(dims) => Value::Shape(dims.into()),
+        interp::Value::Scalar(Scalar::Int(value)) => Value::Int(value),
+        interp::Value::Scalar(Scalar::Float(value)) => Value::Float(value),
+        interp::Value::Str(text) => Value::Str(text.into()),
+        interp::Value::Closure(_) => Value::None,
     }
 }

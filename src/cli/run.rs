@@ -11,9 +11,10 @@ use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::Program;
+use super::program::{Program, interpret, parts};
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
+use crate::runtime::Value;
 use crate::support::tolerance::elements;
 use crate::tensor::Tensor;
 
@@ -31,15 +32,42 @@ struct Report {
     outputs: Vec<Output>,
 }
 
+/// A part of the result.
 #[derive(Serialize)]
 struct Output {
     name: String,
-    dtype: String,
-    shape: Vec<usize>,
-    /// Where it was written.
-    file: Option<String>,
-    /// The first elements.
-    first: Vec<f64>,
+    #[serde(flatten)]
+    value: Shown,
+}
+
+/// What is shown of a value.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shown {
+    Tensor {
+        dtype: String,
+        shape: Vec<usize>,
+        /// Where it was written.
+        file: Option<String>,
+        /// The first elements.
+        first: Vec<f64>,
+    },
+    Shape {
+        dims: Vec<i64>,
+    },
+    Integer {
+        value: i64,
+    },
+    Float {
+        value: f64,
+    },
+    Text {
+        value: String,
+    },
+    /// A value without a text, as a closure.
+    Other {
+        what: &'static str,
+    },
 }
 
 pub(super) fn run(
@@ -48,79 +76,145 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let entry = Entry::read(&args.module, &args.inputs)?;
-    let func = &entry.func;
     let inputs = gather(entry.function(), &entry.inputs)?;
-    let chosen = device::open(&args.device)?;
-    let mut program = Program::new(&entry.module, &chosen, environment)?;
-    let values = program.upload(inputs)?;
-    let start = Instant::now();
-    let result = program.call(func, &values)?;
-    let elapsed = start.elapsed();
-    let tensors = program.tensors(func, result)?;
+    let ran = if device::is_interpreter(&args.device.device) {
+        interpreted(&entry, inputs)?
+    } else {
+        compiled(&entry, inputs, args, environment)?
+    };
     let mut outputs = Vec::new();
-    for (index, (name, tensor)) in tensors.iter().enumerate() {
-        let name = entry.result_name(index, name);
-        let file = args
-            .output
-            .as_deref()
-            .map(|folder| save(folder, &name, tensor))
-            .transpose()?;
-        outputs.push(Output {
-            name,
-            dtype: tensor.dtype().to_string(),
-            shape: tensor.shape().to_vec(),
-            file,
-            first: elements(tensor)
-                .into_iter()
-                .take(SHOWN)
-                .map(|v| v.as_float())
-                .collect(),
-        });
+    for (index, (name, value)) in parts(&entry.func, ran.result).into_iter().enumerate() {
+        let name = entry.result_name(index, &name);
+        let value = shown(value, &name, args.output.as_deref())?;
+        outputs.push(Output { name, value });
     }
     let report = Report {
-        device: chosen.name,
-        reason: chosen.reason,
-        compile_ms: milliseconds(program.compile),
-        load_ms: milliseconds(program.load),
-        run_ms: milliseconds(elapsed),
+        device: ran.device,
+        reason: ran.reason,
+        compile_ms: milliseconds(ran.compile),
+        load_ms: milliseconds(ran.load),
+        run_ms: milliseconds(ran.elapsed),
         outputs,
     };
     if args.json {
         terminal.json(&report)?;
         return Ok(());
     }
-    print(terminal, &report, program.compile + program.load, elapsed)
+    print(terminal, &report)
 }
 
-fn print(
-    terminal: &mut Terminal,
-    report: &Report,
-    ready: Duration,
+/// A call that was made.
+struct Ran {
+    device: String,
+    reason: String,
+    compile: Duration,
+    load: Duration,
     elapsed: Duration,
-) -> Result<(), CliError> {
+    /// In host memory.
+    result: Value,
+}
+
+fn interpreted(entry: &Entry, inputs: Vec<Tensor>) -> Result<Ran, CliError> {
+    let start = Instant::now();
+    let result = interpret(&entry.module, &entry.func, inputs)?;
+    Ok(Ran {
+        device: "interp".to_owned(),
+        reason: "asked for".to_owned(),
+        compile: Duration::ZERO,
+        load: Duration::ZERO,
+        elapsed: start.elapsed(),
+        result,
+    })
+}
+
+fn compiled(
+    entry: &Entry,
+    inputs: Vec<Tensor>,
+    args: &RunArgs,
+    environment: &Environment,
+) -> Result<Ran, CliError> {
+    let chosen = device::open(&args.device)?;
+    let mut program = Program::new(&entry.module, &chosen, environment)?;
+    let values = program.upload(inputs)?;
+    let start = Instant::now();
+    let result = program.call(&entry.func, &values)?;
+    let elapsed = start.elapsed();
+    Ok(Ran {
+        device: chosen.name,
+        reason: chosen.reason,
+        compile: program.compile,
+        load: program.load,
+        elapsed,
+        result: program.download(result)?,
+    })
+}
+
+/// What is shown of a value; a tensor is written into the folder, if there is one.
+fn shown(value: Value, name: &str, folder: Option<&Path>) -> Result<Shown, CliError> {
+    Ok(match value {
+        Value::Tensor(tensor) => {
+            let file = folder.map(|folder| save(folder, name, &tensor));
+            let first = elements(&tensor).into_iter().take(SHOWN);
+            Shown::Tensor {
+                dtype: tensor.dtype().to_string(),
+                shape: tensor.shape().to_vec(),
+                file: file.transpose()?,
+                first: first.map(|v| v.as_float()).collect(),
+            }
+        }
+        Value::Shape(dims) => Shown::Shape {
+            dims: dims.to_vec(),
+        },
+        Value::Int(value) => Shown::Integer { value },
+        Value::Float(value) => Shown::Float { value },
+        Value::Str(text) => Shown::Text {
+            value: text.to_string(),
+        },
+        other => Shown::Other { what: other.kind() },
+    })
+}
+
+fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
     terminal.line(format!(
         "on {} ({})",
         terminal.bold(&report.device),
         report.reason
     ))?;
-    for output in &report.outputs {
-        let shape: Vec<String> = output.shape.iter().map(usize::to_string).collect();
-        let size: usize = output.shape.iter().product();
-        let more = if size > SHOWN { ", …" } else { "" };
-        let first: Vec<String> = output.first.iter().map(|v| format!("{v}")).collect();
-        let name = terminal.bold(&output.name);
-        terminal.line(format!("{name}: {} [{}]", output.dtype, shape.join(", ")))?;
-        terminal.line(format!("  {}{more}", first.join(", ")))?;
-        if let Some(file) = &output.file {
-            terminal.line(format!("  written to {file}"))?;
+    for Output { name, value } in &report.outputs {
+        let name = terminal.bold(name);
+        match value {
+            Shown::Tensor {
+                dtype,
+                shape,
+                file,
+                first,
+            } => {
+                let size: usize = shape.iter().product();
+                let more = if size > SHOWN { ", …" } else { "" };
+                terminal.line(format!("{name}: {dtype} [{}]", listed(shape)))?;
+                terminal.line(format!("  {}{more}", listed(first)))?;
+                if let Some(file) = file {
+                    terminal.line(format!("  written to {file}"))?;
+                }
+            }
+            Shown::Shape { dims } => terminal.line(format!("{name}: shape [{}]", listed(dims)))?,
+            Shown::Integer { value } => terminal.line(format!("{name}: {value}"))?,
+            Shown::Float { value } => terminal.line(format!("{name}: {value:?}"))?,
+            Shown::Text { value } => terminal.line(format!("{name}: {value:?}"))?,
+            Shown::Other { what } => terminal.line(format!("{name}: {what}"))?,
         }
     }
     terminal.line(format!(
         "ready in {:.1} ms, ran in {:.3} ms",
-        milliseconds(ready),
-        milliseconds(elapsed)
+        report.compile_ms + report.load_ms,
+        report.run_ms
     ))?;
     Ok(())
+}
+
+fn listed<T: ToString>(items: &[T]) -> String {
+    let items: Vec<String> = items.iter().map(T::to_string).collect();
+    items.join(", ")
 }
 
 /// Writes a result into a folder, which is made if need be; returns the file's path.

@@ -364,3 +364,24 @@ fn what_is_given_twice_and_times_that_are_none_are_wrong_usage() {
         );
     }
 }
+
+#[test]
+fn a_type_that_gpus_do_not_compute_with_is_said_once_and_first() {
+    let Some(device) = gpu("a_type_that_gpus_do_not_compute_with_is_said_once_and_first") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("wide.py");
+    let text = "@R.function\ndef main(x: R.Tensor((8, 16), \"float64\")):\n    a = R.sum(x, axis=[1])\n    return a\n";
+    std::fs::write(&path, text).expect("writable");
+    let path = path.display().to_string();
+    let message = refused(&[&["run", &path][..], &device].concat(), 1);
+    let reason = "has type float64, which the GPU does not compute with; use float32 there, or run it on the CPU";
+    let first = message.lines().next().unwrap_or_default();
+    assert!(first.ends_with(reason), "{message}");
+    assert_eq!(message.matches(reason).count(), 1, "{message}");
+    assert!(
+        message.contains("from line 3: `a = R.sum(x, axis=[1])`"),
+        "{message}"
+    );
+}

@@ -216,7 +216,8 @@ fn tuples_are_written_item_by_item() {
         let report = json(&[&args[..], &device].concat());
         let outputs = report["outputs"].as_array().expect("a list");
         let names: Vec<&Value> = outputs.iter().map(|output| &output["name"]).collect();
-        assert_eq!(names, ["main.0", "main.1.0.0", "main.1.0.1", "main.1.1"]);
+        let expected = ["main.0", "main.1.0.0", "main.1.0.1", "main.1.1", "main.2"];
+        assert_eq!(names, expected);
         assert_eq!(written(&files.path("out"), "main.0"), [2.0, -8.0]);
         assert_eq!(written(&files.path("out"), "main.1.0.1"), [0.5, -2.0]);
         assert_eq!(written(&files.path("out"), "main.1.1"), [1.0, -4.0]);
@@ -239,16 +240,48 @@ fn tuples_are_written_item_by_item() {
     }
 }
 
+const SCALARS: &str = r#"
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")):
+    n = T.int64()
+    return (R.shape([n, 4]), R.prim_value(n * 2), R.prim_value(T.float32(0.5)), R.str("done"), x)
+"#;
+
+#[test]
+fn shapes_scalars_and_texts_are_shown() {
+    let files = Files::new();
+    std::fs::write(files.path("scalars.py"), SCALARS).expect("writable");
+    let scalars = files.text("scalars.py");
+    let mut devices = devices("shapes_scalars_and_texts_are_shown");
+    devices.push(vec!["--device", "interp"]);
+    for device in devices {
+        let args = ["run", &scalars, "--shape", "n=3"];
+        let report = json(&[&args[..], &["--json"], &device].concat());
+        let outputs = report["outputs"].as_array().expect("a list");
+        assert_eq!(outputs[0]["dims"], serde_json::json!([3, 4]));
+        assert_eq!(outputs[1]["value"], 6);
+        assert_eq!(outputs[2]["value"], 0.5);
+        assert_eq!(outputs[3]["value"], "done");
+        let kinds: Vec<&Value> = outputs.iter().map(|output| &output["kind"]).collect();
+        assert_eq!(kinds, ["shape", "integer", "float", "text", "tensor"]);
+        let text = stdout(&weftile(&[&args[..], &device].concat()));
+        let expected = "main.0: shape [3, 4]\nmain.1: 6\nmain.2: 0.5\nmain.3: \"done\"\nmain.4: float32 [3, 4]\n";
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 #[test]
 fn calls_without_end_are_refused_everywhere() {
     let files = Files::new();
     let tuples = files.text("tuples.py");
     let args = ["--func", "forever", "--shape", "n=2"];
-    for device in devices("calls_without_end_are_refused_everywhere") {
+    let mut devices = devices("calls_without_end_are_refused_everywhere");
+    devices.push(vec!["--device", "interp"]);
+    for device in devices {
         let run = [&["run", &tuples][..], &args, &device].concat();
         let message = refused(&run, 1);
         assert!(
-            message.contains("calls are nested more than 200 deep"),
+            message.contains("calls are nested more than 200 deep\n  from line "),
             "{message}"
         );
     }

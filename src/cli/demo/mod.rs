@@ -17,10 +17,11 @@ use super::devices;
 use super::environment::Environment;
 use super::error::CliError;
 use super::fashion::{CLASSES, MODULE, SIDE, embedded_params};
-use super::program::Program;
+use super::program::{Program, parts};
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::load_params;
 use crate::passes::bind_params;
+use crate::runtime::Value;
 use crate::runtime_gpu::adapters;
 use crate::script;
 use crate::tensor::Tensor;
@@ -126,12 +127,11 @@ impl Ready {
         let start = std::time::Instant::now();
         let values = self.program.upload(vec![batch])?;
         let result = self.program.call("main", &values)?;
-        let tensors = self.program.tensors("main", result)?;
+        let result = self.program.download(result)?;
         let elapsed = start.elapsed();
-        let [(_, logits)] = tensors.as_slice() else {
-            return Err(CliError::Results {
-                count: tensors.len(),
-            });
+        let parts = parts("main", result);
+        let [(_, Value::Tensor(logits))] = parts.as_slice() else {
+            return Err(CliError::Results { count: parts.len() });
         };
         Ok((logits.as_slice::<f32>()?.to_vec(), elapsed))
     }

@@ -297,3 +297,15 @@ fn bool_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary:
         }
     })
 }
+
+/// Every name is close to many others: to look for the closest one each time would take minutes.
+#[test]
+fn many_undefined_names_are_reported_in_time() {
+    let mut text = "@R.function\ndef main(a: R.Tensor((4,), \"float32\")):\n".to_owned();
+    for at in 0..10_000 {
+        text += &format!("    v{at} = R.add(a, a)\n    w{at} = R.add(vv{at}, a)\n");
+    }
+    let errors = script::parse("many.py", &(text + "    return a\n")).expect_err("not defined");
+    let shown = errors.to_string();
+    assert!(shown.contains("did you mean `v0`?"), "{shown}");
+}

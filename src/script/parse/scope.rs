@@ -1,5 +1,6 @@
 //! Names in scope: a stack of frames, inner ones hide outer ones.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::ir::graph::ValueId;
@@ -53,7 +54,13 @@ impl Binding {
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     frames: Vec<HashMap<String, Binding>>,
+    /// How many names were compared with others that are not defined.
+    compared: Cell<usize>,
 }
+
+/// Comparisons of names that a text may take to say what was meant: of many names all undefined, each would be compared with all
+/// that are defined.
+const COMPARISONS: usize = 1 << 18;
 
 impl Scopes {
     /// Opens a frame.
@@ -87,8 +94,12 @@ impl Scopes {
             .is_some_and(|frame| frame.contains_key(name))
     }
 
-    /// The name in scope most like this one, if any is close.
+    /// The name in scope most like this one, if any is close. Nothing, once a text has taken [`COMPARISONS`].
     pub(super) fn similar(&self, name: &str) -> Option<String> {
+        let compared = self.compared.get();
+        if compared > COMPARISONS {
+            return None;
+        }
         let mut names: Vec<&str> = self
             .frames
             .iter()
@@ -96,6 +107,7 @@ impl Scopes {
             .filter(|(_, binding)| !matches!(binding, Binding::Failed))
             .map(|(name, _)| name.as_str())
             .collect();
+        self.compared.set(compared + names.len());
         names.sort_unstable();
         most_similar(name, names.into_iter())
     }

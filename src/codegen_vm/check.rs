@@ -35,6 +35,7 @@ impl Compiler<'_> {
             _ => None,
         };
         let name = value.map_or("result", |id| &function.values[id].name);
+        self.asm.origin(&Origin::Unknown);
         let mut later = Vec::new();
         self.check(result, &function.ret, name, "result", &mut later);
         self.match_all(later, value)

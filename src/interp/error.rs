@@ -1,5 +1,7 @@
 //! Why a program cannot be interpreted.
 
+use crate::ir::graph::Op;
+use crate::ir::{Expr, Origin};
 use crate::tensor::scalar::EvalError;
 use crate::tensor::{DType, TensorError};
 
@@ -7,6 +9,38 @@ use crate::tensor::{DType, TensorError};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterpError {
+    /// A value of a graph function has none; with its place.
+    #[error("{source}\n  from {origin}")]
+    From {
+        /// Where the value comes from.
+        origin: Box<Origin>,
+        /// Why it has none.
+        source: Box<Self>,
+    },
+    /// A statement of a loop program failed.
+    #[error("{source}\n  in {place}")]
+    In {
+        /// The iteration of the innermost block, as "block `B` of `main`, vi = 2, vj = 0".
+        place: String,
+        /// What failed.
+        source: Box<Self>,
+    },
+    /// Extents that an operator takes only if they are equal.
+    #[error("`{given:#} in {op} ({what})` must be {}, got {given_value}", valued(expected, *expected_value))]
+    Obligation {
+        /// The operator.
+        op: Op,
+        /// Which extents.
+        what: &'static str,
+        /// What the operands have.
+        given: Expr,
+        /// The number that it is.
+        given_value: i64,
+        /// What the operator takes.
+        expected: Expr,
+        /// The number that it is.
+        expected_value: i64,
+    },
     /// A constant whose data the text of the module leaves out.
     #[error("`{func}`: the text leaves out constant {index}: print the module with show_meta")]
     OmittedConstant {
@@ -213,4 +247,34 @@ pub enum InterpError {
     /// A tensor cannot be made.
     #[error(transparent)]
     Tensor(#[from] TensorError),
+}
+
+impl InterpError {
+    /// The error without its place.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::From { origin: _, source } | Self::In { place: _, source } => source.root(),
+            other => other,
+        }
+    }
+
+    /// The error with the place of the value that has none, unless it has the place of another one.
+    pub(super) fn from(self, origin: &Origin) -> Self {
+        match self {
+            Self::From { .. } => self,
+            source if origin.is_unknown() => source,
+            source => Self::From {
+                origin: Box::new(origin.clone()),
+                source: Box::new(source),
+            },
+        }
+    }
+}
+
+/// `n = 3`, or the number of an extent that is a number.
+fn valued(extent: &Expr, value: i64) -> String {
+    match extent.as_int() {
+        Some(_) => value.to_string(),
+        None => format!("{extent:#} = {value}"),
+    }
 }

@@ -6,8 +6,12 @@ use std::rc::Rc;
 
 use super::eval::Env;
 use super::{InterpError, op, run_prim_func_with};
-use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
+use crate::ir::graph::{
+    self, Arg, Body, Callee, Def, DpsCallee, Function, Globals, InferError, Obligation,
+    Obligations, Op, OpCall, Scope, ValueId,
+};
 use crate::ir::{Attrs, Expr, Module, ShapeInfo, StructInfo};
+use crate::support::Arena;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
 
@@ -31,7 +35,7 @@ pub enum Value {
 /// A function of a graph function, with the values that it captures.
 pub struct Closure {
     func: Function,
-    around: Vec<Frame>,
+    around: Vec<Outer>,
     /// The value that the closure is in the function around. It may call itself.
     own: Option<ValueId>,
 }
@@ -66,6 +70,7 @@ pub fn run_module(
     let depth = Cell::new(0);
     let run = Run {
         module,
+        globals: &Globals::of(module),
         packed,
         depth: &depth,
     };
@@ -82,8 +87,18 @@ struct Frame {
     dims: HashMap<crate::ir::Var, Scalar>,
 }
 
+/// A function around a closure.
+#[derive(Clone)]
+struct Outer {
+    /// Its values when the closure was made.
+    frame: Frame,
+    /// What is known of them.
+    known: Rc<Arena<ValueId, graph::Value>>,
+}
+
 struct Run<'a> {
     module: &'a Module,
+    globals: &'a Globals,
     packed: &'a HashMap<&'a str, Packed<'a>>,
     /// Calls that are under way.
     depth: &'a Cell<usize>,
@@ -99,7 +114,7 @@ impl Run<'_> {
         &self,
         func: &Function,
         args: Vec<Value>,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Value, InterpError> {
         let mut frame = self.enter(func, args, around)?;
         if self.depth.get() == MAX_CALLS {
@@ -118,7 +133,7 @@ impl Run<'_> {
         &self,
         func: &Function,
         args: Vec<Value>,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Frame, InterpError> {
         if func.params.len() != args.len() {
             let (expected, got) = (func.params.len(), args.len());
@@ -130,7 +145,7 @@ impl Run<'_> {
         }
         let mut frame = Frame::default();
         if let Some(outer) = around.last() {
-            frame.dims = outer.dims.clone();
+            frame.dims = outer.frame.dims.clone();
         }
         for (param, value) in func.params.iter().zip(args) {
             let info = &func.values[*param];
@@ -145,10 +160,11 @@ impl Run<'_> {
         func: &Function,
         body: &Body,
         frame: &mut Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Value, InterpError> {
         for id in body.blocks.iter().flat_map(|block| &block.bindings) {
-            let value = self.define(func, *id, frame, around)?;
+            let value = self.define(func, *id, frame, around);
+            let value = value.map_err(|error| error.from(&func.values[*id].origin))?;
             frame.values.insert(*id, value);
         }
         self.arg(func, &body.result, frame, around)
@@ -161,7 +177,7 @@ impl Run<'_> {
         func: &Function,
         id: ValueId,
         frame: &mut Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Value, InterpError> {
         match &func.values[id].def {
             Def::If {
@@ -199,7 +215,7 @@ impl Run<'_> {
         id: ValueId,
         cond: &Arg,
         frame: &Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<bool, InterpError> {
         match self.arg(func, cond, frame, around)? {
             Value::Tensor(t) if t.len() == 1 => Ok(t.bytes().iter().any(|&b| b != 0)),
@@ -217,7 +233,7 @@ impl Run<'_> {
         func: &Function,
         id: ValueId,
         frame: &mut Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Value, InterpError> {
         let info = &func.values[id];
         match &info.def {
@@ -254,7 +270,10 @@ impl Run<'_> {
             } => {
                 let values = self.args(func, args, frame, around)?;
                 match callee {
-                    Callee::Op(op) => op::call(*op, args, &values, &attrs_in(attrs, frame)?),
+                    Callee::Op(op) => {
+                        self.check_obligations(func, *op, args, attrs, frame, around)?;
+                        op::call(*op, args, &values, &attrs_in(attrs, frame)?)
+                    }
                     // Packed functions that were given are in destination-passing style; those of the host return their result.
                     Callee::Packed(name) | Callee::PurePacked(name) => {
                         op::run_host(name, &values, &[])
@@ -272,7 +291,10 @@ impl Run<'_> {
             Def::If { .. } => unreachable!("`define` runs branches"),
             Def::Function(inner) => {
                 let mut around = around.to_vec();
-                around.push(frame.clone());
+                around.push(Outer {
+                    frame: frame.clone(),
+                    known: Rc::new(func.values.clone()),
+                });
                 Ok(Value::Closure(Rc::new(Closure {
                     func: (**inner).clone(),
                     around,
@@ -282,12 +304,62 @@ impl Run<'_> {
         }
     }
 
+    /// Checks what an operator asks of symbolic extents. It asks for what its operands are known to be, not for the numbers that
+    /// they turn out to be: an extent broadcasts if it is written as 1.
+    fn check_obligations(
+        &self,
+        func: &Function,
+        op: Op,
+        args: &[Arg],
+        attrs: &Attrs,
+        frame: &Frame,
+        around: &[Outer],
+    ) -> Result<(), InterpError> {
+        let mut frames: Vec<_> = around.iter().map(|outer| &*outer.known).collect();
+        frames.push(&func.values);
+        let scope = Scope {
+            globals: self.globals,
+            frames,
+        };
+        let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        let obligations = Obligations::default();
+        let call = OpCall {
+            op,
+            args,
+            operands: &operands,
+            attrs,
+            obligations: Some(&obligations),
+        };
+        let failed = |error: InferError| InterpError::Operator(Box::new(error.into()));
+        call.infer().map_err(failed)?;
+        for Obligation {
+            what,
+            given,
+            expected,
+        } in obligations.take()
+        {
+            let given_value = eval(&given, frame)?.as_int();
+            let expected_value = eval(&expected, frame)?.as_int();
+            if given_value != expected_value {
+                return Err(InterpError::Obligation {
+                    op,
+                    what,
+                    given,
+                    given_value,
+                    expected,
+                    expected_value,
+                });
+            }
+        }
+        Ok(())
+    }
+
     fn args(
         &self,
         func: &Function,
         args: &[Arg],
         frame: &Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Vec<Value>, InterpError> {
         args.iter()
             .map(|a| self.arg(func, a, frame, around))
@@ -299,7 +371,7 @@ impl Run<'_> {
         func: &Function,
         arg: &Arg,
         frame: &Frame,
-        around: &[Frame],
+        around: &[Outer],
     ) -> Result<Value, InterpError> {
         let missing = |id: &ValueId| InterpError::UnboundVar {
             name: func.values[*id].name.clone(),
@@ -309,7 +381,7 @@ impl Run<'_> {
             Arg::Captured { depth, value } => around
                 .len()
                 .checked_sub(*depth)
-                .and_then(|at| around[at].values.get(value).cloned())
+                .and_then(|at| around[at].frame.values.get(value).cloned())
                 .ok_or_else(|| InterpError::UnboundVar {
                     name: value.to_string(),
                 }),
@@ -351,8 +423,9 @@ impl Run<'_> {
             });
         };
         let mut around = closure.around.clone();
-        if let (Some(own), Some(frame)) = (closure.own, around.last_mut()) {
-            frame.values.insert(own, Value::Closure(closure.clone()));
+        if let (Some(own), Some(outer)) = (closure.own, around.last_mut()) {
+            let closure = Value::Closure(closure.clone());
+            outer.frame.values.insert(own, closure);
         }
         self.call(&closure.func, args, &around)
     }

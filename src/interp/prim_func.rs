@@ -291,7 +291,37 @@ impl Run<'_> {
             .zip(&values)
             .map(|(i, v)| self.env.vars.insert(i.var.clone(), Scalar::Int(*v)))
             .collect();
-        let first = self.check_domains(block, &values)?;
+        let flow = self.in_block(id, &values);
+        let flow = flow.map_err(|error| self.located(id, &values, error))?;
+        for (iter, value) in block.iters.iter().zip(before) {
+            restore(self.env, iter.var.clone(), value);
+        }
+        Ok(flow)
+    }
+
+    /// The error with the iteration of the innermost block that it comes from.
+    fn located(&self, id: BlockId, values: &[i64], error: InterpError) -> InterpError {
+        if matches!(error, InterpError::In { .. }) {
+            return error;
+        }
+        let (func, block) = (&self.func.name, &self.func.blocks[id]);
+        let mut place = match id == self.func.root {
+            true => format!("`{func}`"),
+            false => format!("block `{}` of `{func}`", block.name),
+        };
+        for (iter, value) in block.iters.iter().zip(values) {
+            place += &format!(", {} = {value}", iter.var.name());
+        }
+        InterpError::In {
+            place,
+            source: Box::new(error),
+        }
+    }
+
+    /// An iteration of a block, whose iter variables have these values.
+    fn in_block(&mut self, id: BlockId, values: &[i64]) -> Result<Flow, InterpError> {
+        let block = &self.func.blocks[id];
+        let first = self.check_domains(block, values)?;
         let mut named = Vec::new();
         for buffer in &block.alloc_buffers {
             let shape = self.env.ints(buffer.shape())?;
@@ -310,9 +340,6 @@ impl Run<'_> {
         }
         for var in named {
             self.env.vars.remove(&var);
-        }
-        for (iter, value) in block.iters.iter().zip(before) {
-            restore(self.env, iter.var.clone(), value);
         }
         Ok(flow)
     }

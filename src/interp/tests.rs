@@ -80,7 +80,7 @@ fn indices_and_shapes_are_checked() {
     let error = run_prim_func(&row_sum(1), &mut [zeros(&[2, 3]), zeros(&[2])])
         .expect_err("reads past the row");
     assert_eq!(
-        error,
+        *error.root(),
         InterpError::OutOfRange {
             buffer: "A".into(),
             dim: 1,

@@ -130,7 +130,16 @@ fn broadcast_to(c: &OpCall<'_>) -> rules::Inferred {
         }
         let offset = to.len() - from.len();
         for (axis, (lhs, rhs)) in from.iter().zip(&to[offset..]).enumerate() {
-            if !lhs.is_one() && c.compare("an extent and its broadcast", lhs, rhs) == Proof::No {
+            // The extent may also turn out to be 1.
+            let expected = match topi::broadcasts(lhs, rhs) {
+                Some(true) => continue,
+                Some(false) => rhs.clone(),
+                None => {
+                    let one = lhs.cast(DType::I64).equals(1);
+                    Expr::select(one, Expr::i64(1), rhs.cast(DType::I64))
+                }
+            };
+            if c.compare("an extent and its broadcast", lhs, &expected) == Proof::No {
                 return Err(InferError::Broadcast {
                     op: c.op.name().to_owned(),
                     axis: axis + offset,

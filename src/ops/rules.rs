@@ -125,7 +125,11 @@ pub(crate) fn compare(c: &OpCall<'_>) -> Inferred {
     })
 }
 
-/// The shape that two shapes broadcast to.
+/// What the obligations of a broadcast are about.
+const BROADCAST: &str = "extents that broadcast";
+
+/// The shape that two shapes broadcast to. Only an extent that is written as 1 broadcasts. Of two others, the call is obliged to
+/// be given equal ones; the result has the constant, if one of them is a constant.
 ///
 /// # Errors
 /// If they do not for any values of the variables.
@@ -149,10 +153,9 @@ pub(crate) fn broadcast_shapes(
     for axis in 0..ndim {
         let dim = match (at(a, axis), at(b, axis)) {
             (Some(d), None) | (None, Some(d)) => d,
-            (Some(lhs), Some(rhs)) => match compare_dims(&lhs, &rhs) {
-                Proof::Yes => lhs,
-                _ if lhs.is_one() => rhs,
-                _ if rhs.is_one() => lhs,
+            (Some(lhs), Some(rhs)) if lhs.is_one() => rhs,
+            (Some(lhs), Some(rhs)) if rhs.is_one() => lhs,
+            (Some(lhs), Some(rhs)) => match c.compare(BROADCAST, &rhs, &lhs) {
                 Proof::No => {
                     return Err(InferError::Broadcast {
                         op: c.op.name().to_owned(),
@@ -161,7 +164,8 @@ pub(crate) fn broadcast_shapes(
                         rhs,
                     });
                 }
-                Proof::Unknown => return Ok(ShapeInfo::Ndim(ndim)),
+                Proof::Unknown if rhs.as_int().is_some() => rhs,
+                Proof::Yes | Proof::Unknown => lhs,
             },
             (None, None) => unreachable!("the larger shape has every axis"),
         };

@@ -2,18 +2,20 @@
 
 use super::PassError;
 use crate::arith::Analyzer;
+use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligation, Obligations, Old, OpCall,
-    Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligation, Obligations, Old, Op,
+    OpCall, Rewriter, rewrite,
 };
-use crate::ir::{Attrs, Expr, Func, Module, ShapeInfo, StructInfo};
+use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, Operand};
 use crate::tensor::DType;
 
 /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
-/// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and so do operators that
-/// nothing here computes: who needs them to run reports them. What an operator asks of symbolic extents is checked before its call
-/// (`R.match_cast`).
+/// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and
+/// so do operators that nothing here computes: who needs them to run reports them. What an operator asks of symbolic extents is
+/// checked before its call (`R.match_cast`), once for all calls that ask the same. Where a value is declared to be less than what
+/// is known of it then, what is known counts.
 ///
 /// # Errors
 /// [`PassError::Legalize`] if shapes or element types of a call are not known.
@@ -64,14 +66,19 @@ fn replace(
         value: old.value.name.clone(),
         error: Box::new(error),
     };
-    call.infer().map_err(|error| failed(error.into()))?;
+    let inferred = call.infer().map_err(|error| failed(error.into()))?;
+    let declared = &old.value.sinfo;
+    let result = match is_base_of(declared, &inferred) {
+        Proof::Yes => inferred,
+        Proof::No | Proof::Unknown => declared.clone(),
+    };
     let call = OpCall {
         obligations: None,
         ..call
     };
     let name = op.name().rsplit('.').next().unwrap_or_default();
     for obligation in obligations.take() {
-        check(rewriter, name, &obligation).map_err(|error| failed(error.into()))?;
+        check(rewriter, *op, &obligation).map_err(|error| failed(error.into()))?;
     }
     if let Compute::Host(host) = compute {
         let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
@@ -82,14 +89,15 @@ fn replace(
             )
         });
         let numbers = numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n)));
-        return Ok(Become::Def(Def::Call {
+        let call = Def::Call {
             callee: Callee::PurePacked(host.name.to_owned()),
             args: tensors.map(|(arg, _)| arg.clone()).chain(numbers).collect(),
             attrs: Attrs::new(),
-            sinfo_args: vec![old.value.sinfo.clone()],
-        }));
+            sinfo_args: vec![result.clone()],
+        };
+        return Ok(bound(rewriter, &old, call, result));
     }
-    let kernel = ops::kernel(call, &old.value.sinfo, name);
+    let kernel = ops::kernel(call, &result, name);
     let kernel = kernel.map_err(failed)?;
     let mut inputs = Vec::new();
     for operand in &kernel.args {
@@ -105,26 +113,42 @@ fn replace(
             },
         });
     }
-    Ok(Become::Def(Def::CallDps {
+    let call = Def::CallDps {
         callee: DpsCallee::Prim(module.add_prim_func(name, kernel.func)),
         args: inputs,
         tir_vars: kernel.scalars,
         inplace: None,
-        out: old.value.sinfo.clone(),
-    }))
+        out: result.clone(),
+    };
+    Ok(bound(rewriter, &old, call, result))
 }
 
-/// Binds a check of the obligation at run time, unless it always holds. The value is named after what is checked: the error of
-/// the virtual machine gives that name and both numbers.
-fn check(rewriter: &mut Rewriter<'_>, op: &str, obligation: &Obligation) -> Result<(), InferError> {
-    let [given, expected] = [&obligation.given, &obligation.expected].map(|e| e.cast(DType::I64));
+/// The call in the place of the old value, of which `sinfo` is known.
+fn bound(rewriter: &mut Rewriter<'_>, old: &Old<'_>, call: Def, sinfo: StructInfo) -> Become {
+    let name = old.value.name.as_str();
+    Become::Arg(Arg::Value(rewriter.builder().bind_as(name, call, sinfo)))
+}
+
+/// Binds a check of the obligation at run time, unless it always holds or was checked before. The value is named after what is
+/// checked: the error of the virtual machine gives that name, both numbers and the place of the call.
+fn check(rewriter: &mut Rewriter<'_>, op: Op, obligation: &Obligation) -> Result<(), InferError> {
+    let Obligation {
+        what,
+        given,
+        expected,
+    } = obligation;
+    let name = format!("{given:#} in {op} ({what})");
+    let [given, expected] = [given, expected].map(|e| e.cast(DType::I64));
     if Analyzer::new().can_prove_equal(&given, &expected) {
         return Ok(());
     }
-    let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let what: String = obligation.what.chars().map(word).collect();
-    let expected = StructInfo::Shape(ShapeInfo::Known(vec![expected]));
-    let check = Def::MatchCast(Arg::Shape(vec![given]), expected);
-    rewriter.builder().bind(format!("{op}_{what}"), check)?;
+    let expected = StructInfo::Prim {
+        dtype: DType::I64,
+        value: Some(expected),
+    };
+    if !rewriter.builder().has_cast(&given, &expected) {
+        let check = Def::MatchCast(Arg::Prim(given), expected);
+        rewriter.builder().bind(name, check)?;
+    }
     Ok(())
 }

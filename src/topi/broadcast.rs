@@ -1,11 +1,12 @@
 //! Functions of several tensors, element by element, with broadcasting.
 
 use crate::ir::Expr;
+use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::te::{self, Tensor};
 use crate::tensor::scalar::BinOp;
 
 /// The element of `x` that stands at `index` of a larger shape: leading indices are dropped, and dimensions of extent 1 have
-/// index 0.
+/// index 0. A symbolic extent is taken to be that of the larger shape.
 pub fn element(x: &Tensor, index: &[Expr]) -> Expr {
     let skipped = index.len() - x.ndim();
     let index = index[skipped..].iter().zip(x.shape());
@@ -18,7 +19,8 @@ pub fn element(x: &Tensor, index: &[Expr]) -> Expr {
     }))
 }
 
-/// The shape that tensors broadcast to. Extents that are not 1 are taken to be equal.
+/// The shape that tensors broadcast to. Extents that are not written as 1 are taken to be equal; the constant stands for them, if
+/// one of them is a constant.
 pub fn broadcast_shape(tensors: &[&Tensor]) -> Vec<Expr> {
     let shapes: Vec<&[Expr]> = tensors.iter().map(|x| x.shape()).collect();
     broadcast_extents(&shapes)
@@ -33,11 +35,10 @@ pub(super) fn broadcast_extents(shapes: &[&[Expr]]) -> Vec<Expr> {
             Some(shape[index].clone())
         };
         let extents: Vec<Expr> = shapes.iter().filter_map(at).collect();
-        let other = extents.iter().find(|e| !e.is_one());
-        other
-            .or(extents.first())
-            .cloned()
-            .unwrap_or_else(|| Expr::i64(1))
+        let others = || extents.iter().filter(|e| !e.is_one());
+        let constant = others().find(|e| e.as_int().is_some());
+        let extent = constant.or(others().next()).cloned();
+        extent.unwrap_or_else(|| Expr::i64(1))
     };
     (0..ndim).map(extent).collect()
 }
@@ -61,7 +62,26 @@ pub fn select(name: &str, cond: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
     })
 }
 
-/// `x` repeated to a larger shape.
+/// `x` repeated to a larger shape. A symbolic extent that may be another than that of the shape broadcasts if it is 1.
 pub fn broadcast_to(name: &str, x: &Tensor, shape: &[Expr]) -> Tensor {
-    te::compute(name, shape.to_vec(), |i| element(x, i))
+    let skipped = shape.len() - x.ndim();
+    te::compute(name, shape.to_vec(), |i| {
+        let extents = x.shape().iter().zip(&shape[skipped..]);
+        x.at(extents
+            .zip(&i[skipped..])
+            .map(|((from, to), at)| match broadcasts(from, to) {
+                Some(true) => Expr::i64(0),
+                Some(false) => at.clone(),
+                None => Expr::select(from.equals(1), Expr::i64(0), at.clone()),
+            }))
+    })
+}
+
+/// Whether a dimension of extent `from` is repeated to extent `to`; `None` if the values of variables decide.
+pub fn broadcasts(from: &Expr, to: &Expr) -> Option<bool> {
+    match (compare_dims(from, to), compare_dims(from, &Expr::i64(1))) {
+        (Proof::Yes, _) | (_, Proof::No) => Some(false),
+        (_, Proof::Yes) => Some(true),
+        (_, Proof::Unknown) => None,
+    }
 }

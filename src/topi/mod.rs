@@ -24,7 +24,7 @@ mod scatter;
 mod sort;
 pub mod window;
 
-pub use broadcast::{binary, broadcast_shape, broadcast_to, compare, element, select};
+pub use broadcast::{binary, broadcast_shape, broadcast_to, broadcasts, compare, element, select};
 pub use det::det;
 pub use index::{bounded, clipped, from_start, guarded, wide_index};
 pub use manipulate::{

@@ -121,19 +121,32 @@ fn match_dims(
         return Err(count(context, "dimensions", dims.len(), len));
     }
     for (dim, (given, rule)) in given.zip(dims).enumerate() {
-        match_dim(given, *rule, dim, heap, context)?;
+        match_number(given, *rule, heap).map_err(|expected| VmError::Dimension {
+            context: Box::new(context.clone()),
+            dim,
+            expected,
+            given,
+        })?;
     }
     Ok(())
 }
 
-/// One dimension, or a scalar.
-pub(super) fn match_dim(
+/// Compares a scalar with the heap, or fills it.
+pub(super) fn match_scalar(
     given: i64,
     rule: Match,
-    dim: usize,
     heap: &mut [i64],
     context: &ErrorContext,
 ) -> Result<(), VmError> {
+    match_number(given, rule, heap).map_err(|expected| VmError::Scalar {
+        context: Box::new(context.clone()),
+        expected,
+        given,
+    })
+}
+
+/// The error is what the number must be.
+fn match_number(given: i64, rule: Match, heap: &mut [i64]) -> Result<(), i64> {
     let expected = match rule {
         Match::Skip => return Ok(()),
         Match::Store(slot) => {
@@ -144,12 +157,8 @@ pub(super) fn match_dim(
         Match::Load(slot) => heap[slot],
     };
     if expected == given {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(expected)
     }
-    Err(VmError::Dimension {
-        context: Box::new(context.clone()),
-        dim,
-        expected,
-        given,
-    })
 }

@@ -86,6 +86,16 @@ pub enum VmError {
         /// What it is.
         given: i64,
     },
+    /// A scalar is not what the program says.
+    #[error("`{}` must be {}, got {given}: {context}", .context.value, wanted(.context, 0, *.expected))]
+    Scalar {
+        /// Which value, and what it must be.
+        context: Box<ErrorContext>,
+        /// What it must be.
+        expected: i64,
+        /// What it is.
+        given: i64,
+    },
     /// A value has another number of dimensions or elements than the program says.
     #[error("`{}` must have {expected} {what}, got {given}: {context}", .context.value)]
     Count {
@@ -261,17 +271,9 @@ impl VmError {
         }
     }
 
-    /// Whether the message says already which value of the program it is about.
+    /// Whether the message says already which line of the program it is about.
     pub(super) fn says_where(&self) -> bool {
-        matches!(
-            self,
-            Self::From { .. }
-                | Self::Dimension { .. }
-                | Self::Count { .. }
-                | Self::DType { .. }
-                | Self::Kind { .. }
-                | Self::Recursion(_)
-        )
+        matches!(self, Self::From { .. })
     }
 
     pub(super) fn target(target: &Target, device: &impl ToString) -> Self {

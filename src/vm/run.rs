@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::VmError;
 use super::check::{
-    check_prim, check_shape, check_tensor, check_tuple, match_dim, match_shape, tensor_info,
+    check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape, tensor_info,
 };
 use super::decode::{Code, Make, Op, Src};
 use super::launch::{Args, Site};
@@ -160,7 +160,7 @@ impl Run<'_> {
                 let given = given
                     .as_int()
                     .map_err(|e| self.register(pc, e.expected, &given))?;
-                match_dim(given, *rule, 0, &mut frame.heap, context)?;
+                match_scalar(given, *rule, &mut frame.heap, context)?;
             }
             Op::ShapeFunc(index) => self.shape_func(*index, frame)?,
             Op::MakeShape(dst, dims) => make_shape(&mut frame.regs[*dst], dims, &frame.heap),
@@ -267,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    /// The error, with where the instruction comes from. One that says so already, or says which value it is about, stays.
+    /// The error, with where the instruction comes from. One that says so already stays.
     fn with_origin(&self, pc: usize, error: VmError) -> VmError {
         let start = self.exec.functions[self.index].start as usize;
         match (self.exec.origin(start + pc), error) {

@@ -2,7 +2,7 @@
 
 use super::infer::{Globals, InferError, Scope, infer};
 use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
-use crate::ir::{Attrs, Origin, StructInfo};
+use crate::ir::{Attrs, Expr, Origin, StructInfo};
 use crate::support::Arena;
 
 /// Makes one [`Function`]. Bindings go to the innermost open body: the function's own, or a branch between
@@ -37,6 +37,8 @@ pub struct GraphBuilder {
 struct OpenBody {
     blocks: Vec<BindingBlock>,
     in_dataflow: bool,
+    /// The bindings that are a `match_cast`.
+    casts: Vec<ValueId>,
 }
 
 impl GraphBuilder {
@@ -156,6 +158,7 @@ impl GraphBuilder {
 
     /// Binds a value of which more is known, or it is known from elsewhere.
     pub fn bind_as(&mut self, name: impl Into<String>, def: Def, sinfo: StructInfo) -> ValueId {
+        let is_cast = matches!(def, Def::MatchCast(_, _));
         let id = self.func.values.push(Value {
             name: name.into(),
             sinfo,
@@ -163,6 +166,9 @@ impl GraphBuilder {
             origin: self.origin.clone(),
         });
         let body = self.body();
+        if is_cast {
+            body.casts.push(id);
+        }
         match body.blocks.last_mut() {
             Some(block) if body.in_dataflow || block.dataflow.is_none() => block.bindings.push(id),
             _ => body.blocks.push(BindingBlock {
@@ -246,6 +252,15 @@ impl GraphBuilder {
     /// Whether a dataflow block is open in the innermost body.
     pub fn in_dataflow(&self) -> bool {
         self.open.last().is_some_and(|body| body.in_dataflow)
+    }
+
+    /// Whether a `match_cast` of this scalar stands already where every binding that follows comes after it.
+    pub fn has_cast(&self, scalar: &Expr, sinfo: &StructInfo) -> bool {
+        let mut casts = self.open.iter().flat_map(|body| &body.casts);
+        casts.any(|&id| match &self.func.values[id].def {
+            Def::MatchCast(Arg::Prim(known), to) => known == scalar && to == sinfo,
+            _ => false,
+        })
     }
 
     /// Opens a branch; bindings go there.

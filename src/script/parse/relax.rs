@@ -336,11 +336,16 @@ impl Reader<'_, '_> {
 
     /// Reads a statement, of whose line the values that it binds come.
     fn stmt(&mut self, stmt: &ast::Stmt) -> Parse<()> {
+        self.at_line(stmt, |reader| reader.read_stmt(stmt))
+    }
+
+    /// What is read here comes from the line of the statement.
+    fn at_line<T>(&mut self, stmt: &ast::Stmt, read: impl FnOnce(&mut Self) -> T) -> T {
         let origin = self.cx.origin(stmt);
         let around = self.builder.set_origin(origin);
-        let read = self.read_stmt(stmt);
+        let result = read(self);
         self.builder.set_origin(around);
-        read
+        result
     }
 
     fn read_stmt(&mut self, stmt: &ast::Stmt) -> Parse<()> {

@@ -156,14 +156,21 @@ fn calls_nest_only_so_deep() {
     for (target, device) in devices() {
         let mut vm = machine(&module, &target, device);
         let error = vm.call("main", &[count(10_000), matrix(2, 3)]);
-        assert!(matches!(error, Err(VmError::Recursion(_))), "{error:?}");
+        let error = error.expect_err("without end");
+        assert!(matches!(error.root(), VmError::Recursion(_)), "{error:?}");
+        assert!(error.to_string().contains("\n  from line "), "{error}");
         let again = vm.call("main", &[count(100), matrix(2, 3)]);
         again.expect("a refused call leaves the machine usable");
     }
     let args = [count(10_000), matrix(2, 3)].each_ref().map(to_interp);
     let packed: HashMap<&str, Packed> = HashMap::from([("test.is_small", &is_small as _)]);
     let error = run_module(&module, "main", &args, &packed);
-    assert!(matches!(error, Err(InterpError::Recursion(_))), "{error:?}");
+    let error = error.expect_err("without end");
+    assert!(
+        matches!(error.root(), InterpError::Recursion(_)),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("\n  from line "), "{error}");
 }
 
 /// Packed functions in both branches: on a GPU their arguments and results are copied.

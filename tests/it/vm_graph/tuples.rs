@@ -90,7 +90,7 @@ fn sizes_are_bound_by_match_cast() {
     assert_eq!(
         refused(&main, &[matrix(3, 5), shape([2, 9])]),
         "dimension 1 of `y` must be m * 2 = 4, got 5: ErrorContext(fn=main, loc=match_cast, param=y, \
-         annotation=R.Tensor((n, m * 2), dtype=\"float32\"))"
+         annotation=R.Tensor((n, m * 2), dtype=\"float32\"))\n  from line 72: `y = R.match_cast(x, R.Tensor((n, m * 2), \"float32\"))`"
     );
     let ints = Tensor::zeros(DType::I32, &[3, 4]).expect("small");
     let message = refused(&main, &[ints.into(), shape([2, 9])]);
@@ -126,7 +126,7 @@ fn what_is_not_known_until_a_cast_is_checked_by_it() {
     assert_eq!(
         refused(main, &[truth(false), matrix(2, 3)]),
         "dimension 1 of `y_else` must be 2, got 3: ErrorContext(fn=main, loc=match_cast, param=y_else, \
-         annotation=R.Tensor((2, 2), dtype=\"float32\"))"
+         annotation=R.Tensor((2, 2), dtype=\"float32\"))\n  from line 76: `y = R.match_cast(x, R.Tensor((2, 2), \"float32\"))`"
     );
     let shape = Value::Shape([2, 2].into());
     assert!(

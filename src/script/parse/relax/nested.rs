@@ -91,37 +91,42 @@ impl Reader<'_, '_> {
             for stmt in before {
                 reader.stmt(stmt)?;
             }
-            let (target, value, annotation) = match last {
-                ast::Stmt::Assign(assign) => match assign.targets.as_slice() {
-                    [target] => (target, &assign.value, None),
-                    _ => return Err(reader.cx.expected(assign, "an assignment to one name")),
-                },
-                ast::Stmt::AnnAssign(assign) => match &assign.value {
-                    Some(value) => (&*assign.target, value, Some(&*assign.annotation)),
-                    None => return Err(reader.cx.expected(assign, "a value after `=`")),
-                },
-                ast::Stmt::If(node) => {
-                    let (name, id) = reader.branch(node)?;
-                    return Ok((name, Arg::Value(id)));
-                }
-                other => {
-                    return Err(reader
-                        .cx
-                        .expected(other, "an assignment as the end of a branch"));
-                }
-            };
-            let ast::Expr::Name(name) = target else {
-                return Err(reader.cx.expected(target, "a name"));
-            };
-            let result = match reader.def(value)? {
-                Def::Arg(arg) => arg,
-                def => {
-                    let own = format!("{}_{suffix}", name.id);
-                    Arg::Value(reader.bind(&own, def, annotation, &**value)?)
-                }
-            };
-            Ok((name.id.to_string(), result))
+            reader.at_line(last, |reader| reader.end_of_side(last, suffix))
         })
+    }
+
+    /// The assignment that a branch ends in: its name, and what it gives.
+    fn end_of_side(&mut self, last: &ast::Stmt, suffix: &str) -> Parse<(String, Arg)> {
+        let (target, value, annotation) = match last {
+            ast::Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [target] => (target, &assign.value, None),
+                _ => return Err(self.cx.expected(assign, "an assignment to one name")),
+            },
+            ast::Stmt::AnnAssign(assign) => match &assign.value {
+                Some(value) => (&*assign.target, value, Some(&*assign.annotation)),
+                None => return Err(self.cx.expected(assign, "a value after `=`")),
+            },
+            ast::Stmt::If(node) => {
+                let (name, id) = self.branch(node)?;
+                return Ok((name, Arg::Value(id)));
+            }
+            other => {
+                return Err(self
+                    .cx
+                    .expected(other, "an assignment as the end of a branch"));
+            }
+        };
+        let ast::Expr::Name(name) = target else {
+            return Err(self.cx.expected(target, "a name"));
+        };
+        let result = match self.def(value)? {
+            Def::Arg(arg) => arg,
+            def => {
+                let own = format!("{}_{suffix}", name.id);
+                Arg::Value(self.bind(&own, def, annotation, &**value)?)
+            }
+        };
+        Ok((name.id.to_string(), result))
     }
 
     /// `@R.function` inside a function: a closure, which may call itself.

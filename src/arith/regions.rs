@@ -11,7 +11,8 @@ use indexmap::IndexMap;
 
 use super::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    Access, BlockId, Buffer, BufferRegion, Expr, ExprKind, MatchBuffer, PrimFunc, Range, Stmt, Var,
+    Access, AttrValue, BlockId, Buffer, BufferRegion, Expr, ExprKind, MatchBuffer, PrimFunc, Range,
+    Stmt, Var,
 };
 
 /// Nodes of a value that a `let` names, with all that it stands for, up to which regions are found in terms of it.
@@ -143,6 +144,14 @@ impl Collector<'_> {
                 memory,
                 body,
             } => self.view(buffer, memory, body),
+            // The operation does not say which of its operands it changes.
+            Stmt::Tile(op) => {
+                stmt.exprs().into_iter().for_each(|e| self.expr(e));
+                for region in op.operands().flat_map(AttrValue::regions) {
+                    self.access(&region, Kind::Read);
+                    self.access(&region, Kind::Write);
+                }
+            }
             Stmt::If {
                 cond: _,
                 then: _,

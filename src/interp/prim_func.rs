@@ -48,6 +48,10 @@ pub fn call_prim_func(
             got,
         });
     }
+    if let Some(tiled) = func.first_tiled() {
+        let what = tiled.to_string();
+        return Err(InterpError::BeyondProgram { what });
+    }
     let mut env = Env::default();
     bind_scalars(func, scalars, &mut env);
     bind_tensors(func, tensors, &mut env)?;
@@ -229,6 +233,10 @@ impl Run<'_> {
             }
             Stmt::Evaluate(e) => {
                 self.env.lanes(e)?;
+            }
+            Stmt::Tile(op) => {
+                let what = format!("`{op}`");
+                return Err(InterpError::BeyondProgram { what });
             }
             Stmt::View {
                 buffer,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use super::{Buffer, Expr, Var};
+use super::{Buffer, BufferRegion, Expr, Var};
 use crate::tensor::DType;
 
 /// Attributes in the order in which they were written.
@@ -12,6 +12,12 @@ pub type Attrs = IndexMap<String, AttrValue>;
 
 /// Annotation of a loop or block at the root of a loop program: on a GPU it runs in one thread, where no loop is bound.
 pub const ONE_THREAD: &str = "one_thread";
+
+/// Key of a remark that is a hint: advice about its body (`T.hint`).
+pub const HINT_KEY: &str = "tirx_hint";
+
+/// What the text of a hint is called among its attributes.
+pub const HINT_TEXT: &str = "message";
 
 /// A plain value.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +31,8 @@ pub enum AttrValue {
     DType(DType),
     Expr(Expr),
     Buffer(Buffer),
+    Region(BufferRegion),
+    Function(Lambda),
     IndexMap(Lambda),
     Reducer(Reducer),
     List(Vec<AttrValue>),
@@ -84,7 +92,8 @@ impl fmt::Display for AttrValue {
             Self::DType(dtype) => write!(f, "\"{dtype}\""),
             Self::Expr(e) => write!(f, "{e:#}"),
             Self::Buffer(buffer) => f.write_str(buffer.name()),
-            Self::IndexMap(map) => map.fmt(f),
+            Self::Region(region) => region.fmt(f),
+            Self::Function(map) | Self::IndexMap(map) => map.fmt(f),
             Self::Reducer(reducer) => reducer.combine.fmt(f),
             Self::List(items) => {
                 f.write_str("[")?;

@@ -1,9 +1,10 @@
 //! Buffers, regions of them, and where they live.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Attrs, Expr, Var};
+use super::{Attrs, Expr, Layout, Var};
 use crate::tensor::DType;
 
 /// Where a buffer lives. Prints as TVM's scope string.
@@ -44,7 +45,7 @@ impl Scope {
 
 /// What computes a buffer while the program is made of tensor expressions (TVM: `DataProducer`). Loop programs have no such
 /// buffers.
-pub trait Producer: std::any::Any + Send + Sync + std::fmt::Debug {}
+pub trait Producer: std::any::Any + Send + Sync + fmt::Debug {}
 
 /// What a buffer is.
 #[derive(Clone, Debug)]
@@ -59,6 +60,10 @@ pub struct BufferNode {
     pub strides: Vec<Expr>,
     /// Offset of the first element, in elements; `None` for 0.
     pub elem_offset: Option<Expr>,
+    /// Where its elements lie in memory and over threads; `None` for row-major ones.
+    pub layout: Option<Arc<Layout>>,
+    /// Where an allocator has put it: coordinates of its scope. Empty where nothing has.
+    pub address: Vec<Expr>,
     /// Where it lives.
     pub scope: Scope,
     /// What else is said of it.
@@ -103,6 +108,8 @@ impl Buffer {
             shape,
             strides: vec![],
             elem_offset: None,
+            layout: None,
+            address: vec![],
             scope,
             hints: BufferHints::default(),
             producer: None,
@@ -159,8 +166,8 @@ impl Hash for Buffer {
     }
 }
 
-impl std::fmt::Debug for Buffer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {:?} {}", self.name(), self.shape(), self.dtype())
     }
 }
@@ -226,6 +233,17 @@ impl BufferRegion {
             buffer: self.buffer.clone(),
             region: self.region.iter().map(range).collect(),
         }
+    }
+}
+
+/// The region for messages.
+impl fmt::Display for BufferRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = self.region.iter();
+        let ranges: Vec<_> = ranges
+            .map(|range| format!("{:#}:+{:#}", range.min, range.extent))
+            .collect();
+        write!(f, "{}[{}]", self.buffer.name(), ranges.join(", "))
     }
 }
 

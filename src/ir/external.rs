@@ -78,6 +78,10 @@ externals! {
     StructSet "tvm_struct_set" Fixed(STATUS);
     Prefetch "prefetch" Fixed(STATUS);
     Undef "undef" Fixed(STATUS);
+    // The next number that the type has.
+    NextAfter "nextafter" Operand(0);
+    // Marks the place of a kernel in the function that launches it.
+    KernelReplacePoint "tvm_kernel_replace_point" Fixed(STATUS);
     // Of the hardware that runs the program.
     VScale "vscale" Fixed(DType::I32);
     // Places in the launch: the dimension that is meant, the number of extents, these, and those that are preferred.

@@ -13,14 +13,17 @@ mod external;
 pub mod graph;
 mod init;
 mod jump;
+mod layout;
 mod located;
 mod module;
 mod origin;
 mod prim_func;
+mod purity;
 mod rewrite;
 mod struct_info;
 pub(crate) mod sum;
 pub(crate) mod text;
+mod tile;
 mod tree;
 pub mod verify;
 
@@ -31,8 +34,9 @@ pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
 pub use init::InitNest;
 pub use jump::Jump;
+pub use layout::{Layout, Swizzle, TileAxis, TileIter, TileLayout};
 pub use located::Located;
-pub use module::{Func, Module, VDevice};
+pub use module::{ExternFunc, Func, Module, VDevice};
 pub use origin::Origin;
 pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
@@ -40,4 +44,5 @@ pub use prim_func::{
 };
 pub use rewrite::{Definitions, IdMap, Rewrite, Substitution};
 pub use struct_info::{ShapeInfo, StructInfo, TensorInfo};
+pub use tile::{TileOp, TileScope, Tiled};
 pub use tree::{LoopTree, Place};

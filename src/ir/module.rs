@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Attrs, PrimFunc, alpha_eq, graph};
+use super::{Attrs, PrimFunc, StructInfo, alpha_eq, graph};
 
 /// A device that a module names (`I.vdevice`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -39,11 +39,22 @@ pub enum Func {
     Graph(graph::Function),
 }
 
+/// A function of the environment that a module names (`R.ExternFunc`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExternFunc {
+    /// What the environment calls it.
+    pub symbol: String,
+    /// What is known of it.
+    pub sinfo: StructInfo,
+}
+
 /// Functions by name, in the order in which they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The functions.
     pub funcs: IndexMap<String, Func>,
+    /// Functions of the environment, by the names that this module has for them.
+    pub externs: IndexMap<String, ExternFunc>,
     /// Attributes (`I.module_attrs`).
     pub attrs: Attrs,
     /// Devices (`I.module_global_infos`).

@@ -5,7 +5,9 @@
 
 use std::collections::HashSet;
 
-use super::{AttrValue, Attrs, Buffer, BufferRegion, Expr, LoopTree, Origin, Place, Range, Var};
+use super::{
+    AttrValue, Attrs, Buffer, BufferRegion, Expr, LoopTree, Origin, Place, Range, TileOp, Var,
+};
 use crate::id_type;
 use crate::support::Arena;
 use crate::tensor::DType;
@@ -292,6 +294,8 @@ pub enum Stmt {
         /// What it holds for.
         body: Vec<Stmt>,
     },
+    /// An operation on tiles, which no back end gives a meaning.
+    Tile(Box<TileOp>),
     /// Ends the innermost loop.
     Break,
     /// Ends this iteration of the innermost loop.
@@ -330,6 +334,7 @@ impl Stmt {
                 message: _,
             }
             | Self::Evaluate(_)
+            | Self::Tile(_)
             | Self::Break
             | Self::Continue
             | Self::Return(_) => vec![],
@@ -373,6 +378,7 @@ impl Stmt {
                 message: _,
             }
             | Self::Evaluate(_)
+            | Self::Tile(_)
             | Self::Break
             | Self::Continue
             | Self::Return(_) => vec![],
@@ -415,6 +421,7 @@ impl Stmt {
             | Self::Break
             | Self::Continue
             | Self::Return(None) => vec![],
+            Self::Tile(op) => op.operands().flat_map(AttrValue::exprs).collect(),
             Self::Store {
                 buffer: _,
                 indices,

@@ -5,11 +5,14 @@
 //! expressions is one, a [`Substitution`] of variables and buffers another.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::prim_func::{
     Block, BlockId, IterVar, Loop, LoopId, MatchBuffer, Param, PrimFunc, Stmt, unique_name,
 };
-use super::{AttrValue, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Place, Range, Var};
+use super::{
+    AttrValue, Attrs, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Place, Range, TileOp, Var,
+};
 use crate::support::SideTable;
 
 /// What becomes of the parts of a loop program.
@@ -92,6 +95,9 @@ impl<'a> Substitution<'a> {
             shape: node.shape.iter().map(|e| self.expr(e)).collect(),
             strides: node.strides.iter().map(|e| self.expr(e)).collect(),
             elem_offset: node.elem_offset.as_ref().map(|e| self.expr(e)),
+            layout: (node.layout.as_ref())
+                .map(|layout| Arc::new(layout.map_exprs(&mut |e| self.expr(e)))),
+            address: node.address.iter().map(|e| self.expr(e)).collect(),
             scope: node.scope.clone(),
             hints: node.hints.clone(),
             producer: node.producer.clone(),
@@ -133,9 +139,11 @@ impl Rewrite for Substitution<'_> {
             return new.clone();
         }
         let node = buffer.node();
-        let exprs = node.shape.iter().chain(&node.strides);
+        let layout = node.layout.iter().flat_map(|layout| layout.exprs());
+        let exprs = node.shape.iter().chain(&node.strides).chain(&node.address);
+        let exprs = exprs.chain(&node.elem_offset).chain(layout);
         let replaced = |e: &Expr| e.free_vars().iter().any(|v| self.vars.contains_key(v));
-        let new = if exprs.chain(&node.elem_offset).any(replaced) {
+        let new = if exprs.into_iter().any(replaced) {
             self.rebuilt(buffer)
         } else {
             buffer.clone()
@@ -291,19 +299,40 @@ impl Stmt {
                 value,
                 body,
             } => Self::Attr {
-                node: match node {
-                    AttrValue::Buffer(buffer) => AttrValue::Buffer(r.buffer(buffer)),
-                    other => other.map_exprs(&mut |e| r.expr(e)),
-                },
+                node: node.map(r),
                 key: key.clone(),
-                value: value.map_exprs(&mut |e| r.expr(e)),
+                value: value.map(r),
                 body: map_list(body, r),
             },
+            Self::Tile(op) => Self::Tile(Box::new(TileOp {
+                scope: op.scope,
+                name: op.name,
+                args: op.args.iter().map(|arg| arg.map(r)).collect(),
+                attrs: map_attrs(&op.attrs, r),
+            })),
             Self::Break => Self::Break,
             Self::Continue => Self::Continue,
             Self::Return(value) => Self::Return(value.as_ref().map(|e| r.expr(e))),
         }
     }
+}
+
+impl AttrValue {
+    /// The value with its expressions and buffers rewritten. Functions keep theirs: these are of their own parameters.
+    fn map(&self, r: &mut (impl Rewrite + ?Sized)) -> Self {
+        match self {
+            Self::Buffer(buffer) => Self::Buffer(r.buffer(buffer)),
+            Self::Region(region) => Self::Region(region.map(r)),
+            Self::List(items) => Self::List(items.iter().map(|item| item.map(r)).collect()),
+            Self::Dict(items) => Self::Dict(map_attrs(items, r)),
+            other => other.map_exprs(&mut |e| r.expr(e)),
+        }
+    }
+}
+
+fn map_attrs(attrs: &Attrs, r: &mut (impl Rewrite + ?Sized)) -> Attrs {
+    let items = attrs.iter().map(|(key, value)| (key.clone(), value.map(r)));
+    items.collect()
 }
 
 fn map_list(stmts: &[Stmt], r: &mut (impl Rewrite + ?Sized)) -> Vec<Stmt> {

@@ -76,6 +76,15 @@ impl StructInfo {
         })
     }
 
+    /// A function of which nothing is known.
+    pub fn any_function() -> Self {
+        Self::Callable {
+            params: None,
+            ret: Box::new(Self::Object),
+            pure: false,
+        }
+    }
+
     /// The tensor, if it is one.
     pub fn as_tensor(&self) -> Option<&TensorInfo> {
         if let Self::Tensor(info) = self {

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::graph::dims::{Proof, compare_dims};
 use super::{
-    Block, BlockId, Buffer, BufferRegion, Expr, Located, LoopId, MatchBuffer, Param, Place,
-    PrimFunc, Stmt, Var,
+    AttrValue, Block, BlockId, Buffer, BufferRegion, Expr, Located, LoopId, MatchBuffer, Param,
+    Place, PrimFunc, Stmt, Var,
 };
 use crate::tensor::DType;
 
@@ -572,6 +572,12 @@ impl Verifier<'_> {
             }
             Stmt::Assert { cond, message: _ } => self.condition("a condition", cond),
             Stmt::Evaluate(e) => self.expr(e),
+            Stmt::Tile(op) => {
+                stmt.exprs().into_iter().for_each(|e| self.expr(e));
+                for region in op.operands().flat_map(AttrValue::regions) {
+                    self.buffer_use(&region.buffer, region.region.len());
+                }
+            }
             Stmt::View {
                 buffer,
                 memory,

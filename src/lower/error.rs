@@ -3,7 +3,7 @@
 //! A [`LowerProblem`] says what is wrong, with the names and numbers; a [`LowerError`] adds the function, and the loops and
 //! blocks to underline in it.
 
-use crate::ir::{Expr, ExprKind, External, Located, Place, PrimFunc, ThreadAxis};
+use crate::ir::{Expr, ExprKind, External, Located, Place, PrimFunc, ThreadAxis, Tiled};
 use crate::script;
 use crate::tensor::{DType, ScalarType};
 
@@ -290,6 +290,9 @@ pub enum LowerProblem {
         /// The name of the function, if the call says one.
         function: Option<String>,
     },
+    /// A tile operation, or a buffer that is laid out for some.
+    #[error("{0} has no meaning on this target")]
+    Tiled(Tiled),
     /// Bits of a value as a value of another type.
     #[error("`T.reinterpret` to {dtype} has no lowering")]
     Reinterpret {

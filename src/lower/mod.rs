@@ -75,6 +75,9 @@ pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError
 }
 
 fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
+    if let Some(tiled) = func.first_tiled() {
+        return Err(LowerProblem::Tiled(tiled).into());
+    }
     let gpu = match target {
         Target::Gpu(gpu) => Some(gpu),
         Target::Cpu(_) => None,

@@ -14,7 +14,7 @@ use super::{LowerError, LowerProblem, empty_sum, nested_axis, speculate, thread_
 use crate::arith::Analyzer;
 use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, LoopId, LoopKind, Param, Place,
-    PrimFunc, Range, Stmt, ThreadAxis, Var,
+    PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var,
 };
 use crate::tensor::DType;
 
@@ -222,6 +222,10 @@ impl<'a> Unblock<'a> {
                 message: _,
             } => {}
             Stmt::Evaluate(e) => refuse_external(e, self.launch)?,
+            Stmt::Tile(op) => {
+                let name = op.to_string();
+                return Err(LowerProblem::Tiled(Tiled::Op { name }).into());
+            }
             Stmt::Attr {
                 node: _,
                 key: _,

@@ -216,6 +216,8 @@ pub(super) fn cache_of(
         strides: vec![],
         elem_offset: None,
         scope,
+        layout: None,
+        address: vec![],
         hints: BufferHints::default(),
         producer: None,
     })

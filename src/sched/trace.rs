@@ -56,6 +56,8 @@ impl From<&AttrValue> for Arg {
         match value {
             AttrValue::None
             | AttrValue::Buffer(_)
+            | AttrValue::Region(_)
+            | AttrValue::Function(_)
             | AttrValue::IndexMap(_)
             | AttrValue::Reducer(_) => Self::None,
             AttrValue::Bool(v) => Self::Bool(*v),

@@ -127,12 +127,6 @@ pub enum ScriptErrorKind {
         /// Its name with the prefix of the dialect.
         name: String,
     },
-    /// An operation on tiles of the lanes of a workgroup, or a layout over them.
-    #[error("`{name}` spreads a program over tiles of a workgroup, which this compiler does not")]
-    Tiled {
-        /// Its name.
-        name: String,
-    },
     /// What spreads a program over several machines.
     #[error("`{name}` spreads a program over several machines, which this compiler does not")]
     Distributed {

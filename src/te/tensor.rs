@@ -345,6 +345,8 @@ fn outputs(op: Operation) -> Vec<Tensor> {
             strides: vec![],
             elem_offset: None,
             scope: Scope::Global,
+            layout: None,
+            address: vec![],
             hints: BufferHints::default(),
             producer: Some(Arc::new(Output { op, index })),
         });

@@ -705,6 +705,33 @@ fn calls_of_other_functions_are_refused_by_their_names() {
 }
 
 #[test]
+fn tiles_are_refused_by_their_names() {
+    for (statement, what) in [
+        ("T.cta.copy(Y[0:4], A[0:4])", "`T.cta.copy`"),
+        (
+            "L = T.alloc_buffer((4,), scope=\"local\", layout=T.TileLayout(T.S[4:1 @ Axis.laneid]))",
+            "the layout of buffer `L`",
+        ),
+        (
+            "P = T.decl_buffer((4,), data=A.data, allocated_addr=64)",
+            "the address of buffer `P`",
+        ),
+    ] {
+        let body = format!(
+            "\n        for i in T.thread_binding(4, \"threadIdx.x\"):\n            with T.block(\"Y\"):\n                vi = T.axis.spatial(4, i)\n                {statement}\n                Y[vi] = A[vi]"
+        );
+        let text = module(("(4,)", "float32"), ("(4,)", "float32"), &body);
+        let message = format!("`f`: {what} has no meaning on this target");
+        assert_eq!(refused(&text), message);
+        let module = script::parse("f.py", &text).unwrap_or_else(|e| panic!("{e}"));
+        let func = module.prim_func("f").expect("is there");
+        let error = interp::run_prim_func(func, &mut [floats(4), floats(4)]);
+        let error = error.expect_err("is refused").to_string();
+        assert_eq!(error, format!("cannot run {what}"));
+    }
+}
+
+#[test]
 fn nothing_runs_after_a_return() {
     let body = r#"
         for i in range(4):

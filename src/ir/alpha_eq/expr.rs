@@ -117,7 +117,9 @@ impl Alpha {
             }
             (AttrValue::Dict(x), AttrValue::Dict(y)) => self.attrs(x, y),
             (AttrValue::Buffer(x), AttrValue::Buffer(y)) => self.buffer(x, y),
-            (AttrValue::IndexMap(x), AttrValue::IndexMap(y)) => self.lambda(key, x, y),
+            (AttrValue::Region(x), AttrValue::Region(y)) => self.region(key, x, y),
+            (AttrValue::IndexMap(x), AttrValue::IndexMap(y))
+            | (AttrValue::Function(x), AttrValue::Function(y)) => self.lambda(key, x, y),
             (AttrValue::Reducer(x), AttrValue::Reducer(y)) => {
                 self.lambda(key, &x.combine, &y.combine)?;
                 self.exprs(key, &x.identity, &y.identity)

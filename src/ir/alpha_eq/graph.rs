@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use super::{Alpha, AlphaEq};
 use crate::ir::graph::{Arg, BindingBlock, Body, Callee, Def, Function, ValueId};
-use crate::ir::{ShapeInfo, StructInfo};
 
 pub(super) fn compare(a: &Function, b: &Function) -> AlphaEq {
     let mut pair = Pair {
@@ -48,13 +47,14 @@ impl<'f> Pair<'f> {
         for (x, y) in a.params.iter().zip(&b.params) {
             self.frame().values.insert(*x, *y);
             let (x, y) = (&a.values[*x], &b.values[*y]);
-            self.sinfo(&format!("parameter {}", x.name), &x.sinfo, &y.sinfo)?;
+            self.alpha
+                .sinfo(&format!("parameter {}", x.name), &x.sinfo, &y.sinfo)?;
         }
         self.alpha.same("pure", &a.pure, &b.pure)?;
         self.alpha.same("private", &a.private, &b.private)?;
         self.alpha.attrs(&a.attrs, &b.attrs)?;
         self.body(&a.body, &b.body)?;
-        self.sinfo("result", &a.ret, &b.ret)?;
+        self.alpha.sinfo("result", &a.ret, &b.ret)?;
         self.frames.pop();
         Ok(())
     }
@@ -92,7 +92,7 @@ impl<'f> Pair<'f> {
         // A closure may use itself.
         self.frame().values.insert(x, y);
         self.def(&left.def, &right.def)?;
-        self.sinfo("type", &left.sinfo, &right.sinfo)?;
+        self.alpha.sinfo("type", &left.sinfo, &right.sinfo)?;
         self.alpha.path.pop();
         Ok(())
     }
@@ -107,7 +107,7 @@ impl<'f> Pair<'f> {
             }
             (Def::MatchCast(x, s), Def::MatchCast(y, t)) => {
                 self.arg("value", x, y)?;
-                self.sinfo("match_cast", s, t)
+                self.alpha.sinfo("match_cast", s, t)
             }
             (
                 Def::CallDps {
@@ -129,7 +129,7 @@ impl<'f> Pair<'f> {
                 self.args(xs, ys)?;
                 self.alpha.exprs("tir_vars", vs, ws)?;
                 self.alpha.same("inplace_indices", i, j)?;
-                self.sinfo("output", s, t)
+                self.alpha.sinfo("output", s, t)
             }
             (
                 Def::Call {
@@ -151,7 +151,7 @@ impl<'f> Pair<'f> {
                 }
                 self.args(xs, ys)?;
                 self.alpha.attrs(p, q)?;
-                self.sinfos("sinfo_args", ss, ts)
+                self.alpha.sinfos("sinfo_args", ss, ts)
             }
             (
                 Def::If {
@@ -213,67 +213,6 @@ impl<'f> Pair<'f> {
             | (Arg::Extern(x), Arg::Extern(y)) => self.alpha.same(what, x, y),
             (Arg::DType(x), Arg::DType(y)) => self.alpha.same(what, x, y),
             _ => self.alpha.fail(what, a, b),
-        }
-    }
-
-    fn sinfos(&mut self, what: &str, xs: &[StructInfo], ys: &[StructInfo]) -> AlphaEq {
-        self.alpha
-            .same(&format!("number of {what}"), &xs.len(), &ys.len())?;
-        xs.iter()
-            .zip(ys)
-            .try_for_each(|(x, y)| self.sinfo(what, x, y))
-    }
-
-    fn shape(&mut self, what: &str, a: &ShapeInfo, b: &ShapeInfo) -> AlphaEq {
-        match (a, b) {
-            (ShapeInfo::Known(xs), ShapeInfo::Known(ys)) => self.alpha.exprs(what, xs, ys),
-            _ => self.alpha.same(what, a, b),
-        }
-    }
-
-    fn sinfo(&mut self, what: &str, a: &StructInfo, b: &StructInfo) -> AlphaEq {
-        match (a, b) {
-            (
-                StructInfo::Prim {
-                    dtype: d,
-                    value: Some(x),
-                },
-                StructInfo::Prim {
-                    dtype: e,
-                    value: Some(y),
-                },
-            ) => {
-                self.alpha.same(what, d, e)?;
-                self.alpha.expr(what, x, y)
-            }
-            (StructInfo::Shape(x), StructInfo::Shape(y)) => self.shape(what, x, y),
-            (StructInfo::Tensor(x), StructInfo::Tensor(y)) => {
-                self.alpha.same(what, &x.dtype, &y.dtype)?;
-                self.alpha.same(what, &x.vdevice, &y.vdevice)?;
-                self.shape(what, &x.shape, &y.shape)
-            }
-            (StructInfo::Tuple(xs), StructInfo::Tuple(ys)) => self.sinfos(what, xs, ys),
-            (
-                StructInfo::Callable {
-                    params: xs,
-                    ret: r,
-                    pure: p,
-                },
-                StructInfo::Callable {
-                    params: ys,
-                    ret: s,
-                    pure: q,
-                },
-            ) => {
-                self.alpha.same(what, p, q)?;
-                match (xs, ys) {
-                    (Some(xs), Some(ys)) => self.sinfos(what, xs, ys)?,
-                    (None, None) => {}
-                    _ => return self.alpha.fail(what, a, b),
-                }
-                self.sinfo(what, r, s)
-            }
-            _ => self.alpha.same(what, a, b),
         }
     }
 }

@@ -6,8 +6,10 @@
 
 mod expr;
 mod graph;
+mod layout;
 mod prim_func;
 mod shown;
+mod sinfo;
 
 use std::collections::HashMap;
 
@@ -43,6 +45,7 @@ pub fn module(a: &Module, b: &Module) -> AlphaEq {
     alpha.same("functions", &names(a), &names(b))?;
     alpha.attrs(&a.attrs, &b.attrs)?;
     alpha.same("devices", &a.vdevices, &b.vdevices)?;
+    externs(&mut alpha, a, b)?;
     for (name, func) in &a.funcs {
         match (func, &b.funcs[name]) {
             (Func::Prim(a), Func::Prim(b)) => prim_func(a, b)?,
@@ -55,6 +58,21 @@ pub fn module(a: &Module, b: &Module) -> AlphaEq {
                 );
             }
         }
+    }
+    Ok(())
+}
+
+fn externs(alpha: &mut Alpha, a: &Module, b: &Module) -> AlphaEq {
+    let names = |m: &Module| {
+        let mut names: Vec<String> = m.externs.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    };
+    alpha.same("functions of the environment", &names(a), &names(b))?;
+    for (name, a) in &a.externs {
+        let b = &b.externs[name];
+        alpha.same(&format!("symbol of {name}"), &a.symbol, &b.symbol)?;
+        alpha.sinfo(&format!("type of {name}"), &a.sinfo, &b.sinfo)?;
     }
     Ok(())
 }
@@ -160,6 +178,8 @@ impl Alpha {
             alpha.attrs(&a.hints.annotations, &b.hints.annotations)?;
             alpha.dims("shape", &a.shape, &b.shape)?;
             alpha.dims("strides", &a.strides, &b.strides)?;
+            alpha.layout(a.layout.as_deref(), b.layout.as_deref())?;
+            alpha.dims("address", &a.address, &b.address)?;
             match (&a.elem_offset, &b.elem_offset) {
                 (Some(a), Some(b)) => alpha.dim("elem_offset", a, b),
                 (None, None) => Ok(()),

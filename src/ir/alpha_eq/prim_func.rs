@@ -226,6 +226,16 @@ impl Pair<'_> {
                 self.alpha.attr(kx, vx, vy)?;
                 self.stmts(body_x, body_y)
             }
+            (Stmt::Tile(x), Stmt::Tile(y)) => {
+                self.alpha
+                    .same("tile operation", &x.to_string(), &y.to_string())?;
+                let count = (x.args.len(), y.args.len());
+                self.alpha.same("number of operands", &count.0, &count.1)?;
+                for (at, (x, y)) in x.args.iter().zip(&y.args).enumerate() {
+                    self.alpha.attr(&format!("operand {at}"), x, y)?;
+                }
+                self.alpha.attrs(&x.attrs, &y.attrs)
+            }
             (Stmt::Break, Stmt::Break)
             | (Stmt::Continue, Stmt::Continue)
             | (Stmt::Return(None), Stmt::Return(None)) => Ok(()),
@@ -245,7 +255,7 @@ impl Alpha {
             .try_for_each(|(a, b)| self.region(what, a, b))
     }
 
-    fn region(&mut self, what: &str, a: &BufferRegion, b: &BufferRegion) -> AlphaEq {
+    pub(super) fn region(&mut self, what: &str, a: &BufferRegion, b: &BufferRegion) -> AlphaEq {
         self.buffer(&a.buffer, &b.buffer)?;
         if a.region.len() != b.region.len() {
             return self.fail(what, a, b);

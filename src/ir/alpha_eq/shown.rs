@@ -22,7 +22,15 @@ macro_rules! displayed {
     )* };
 }
 displayed!(
-    usize, i64, &str, String, DType, ValueId, StructInfo, AttrValue
+    usize,
+    i64,
+    &str,
+    String,
+    DType,
+    ValueId,
+    StructInfo,
+    AttrValue,
+    BufferRegion
 );
 
 impl Shown for bool {
@@ -65,16 +73,6 @@ impl Shown for Var {
 impl Shown for Buffer {
     fn shown(&self) -> String {
         self.name().to_owned()
-    }
-}
-
-impl Shown for BufferRegion {
-    fn shown(&self) -> String {
-        let ranges = self.region.iter();
-        let ranges: Vec<_> = ranges
-            .map(|range| format!("{:#}:+{:#}", range.min, range.extent))
-            .collect();
-        format!("{}[{}]", self.buffer.name(), ranges.join(", "))
     }
 }
 
@@ -134,6 +132,7 @@ impl Shown for Stmt {
             Self::While { .. } => "a while",
             Self::Assert { .. } => "an assert",
             Self::Evaluate(e) => return format!("an evaluation of {e:#}"),
+            Self::Tile(op) => return op.to_string(),
             Self::View { .. } => "a view",
             Self::Attr { .. } => "a remark",
             Self::Break => "a break",

@@ -41,13 +41,11 @@ impl Globals {
             Func::Prim(func) => prim_func_signature(func),
             Func::Graph(func) => func.signature(),
         };
-        Self::new(
-            module
-                .funcs
-                .iter()
-                .map(|(name, func)| (name.clone(), signature(func)))
-                .collect(),
-        )
+        let externs = module.externs.iter();
+        let externs = externs.map(|(name, func)| (name.clone(), func.sinfo.clone()));
+        let funcs = module.funcs.iter();
+        let funcs = funcs.map(|(name, func)| (name.clone(), signature(func)));
+        Self::new(funcs.chain(externs).collect())
     }
 
     /// What is known of the function.
@@ -71,7 +69,7 @@ impl Globals {
     }
 }
 
-/// What is known of a loop program as a graph value: it returns nothing and writes its last parameters.
+/// What is known of a loop program as a graph value: it returns a scalar or nothing, and writes its last parameters.
 pub fn prim_func_signature(func: &PrimFunc) -> StructInfo {
     let param = |param: &Param| match param {
         Param::Buffer { handle: _, buffer } => {
@@ -86,8 +84,11 @@ pub fn prim_func_signature(func: &PrimFunc) -> StructInfo {
     };
     StructInfo::Callable {
         params: Some(func.params.iter().map(param).collect()),
-        ret: Box::new(StructInfo::Tuple(vec![])),
-        pure: false,
+        ret: Box::new(match func.ret {
+            Some(dtype) => StructInfo::Prim { dtype, value: None },
+            None => StructInfo::Tuple(vec![]),
+        }),
+        pure: func.is_pure(),
     }
 }
 
@@ -127,11 +128,7 @@ impl Scope<'_> {
             },
             Arg::Str(_) | Arg::DType(_) => StructInfo::Object,
             Arg::Global(name) => self.globals.signature(name).unwrap_or(StructInfo::Object),
-            Arg::Extern(_) => StructInfo::Callable {
-                params: None,
-                ret: Box::new(StructInfo::Object),
-                pure: false,
-            },
+            Arg::Extern(_) => StructInfo::any_function(),
         }
     }
 }

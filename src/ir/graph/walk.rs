@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Globals, Value, ValueId};
-use crate::ir::{AttrValue, Expr, Reducer, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::ir::{
+    AttrValue, BufferRegion, Expr, Range, Reducer, ShapeInfo, StructInfo, TensorInfo, Var,
+};
 use crate::support::Arena;
 
 impl StructInfo {
@@ -358,7 +360,7 @@ impl Def {
 }
 
 impl AttrValue {
-    /// The expressions inside.
+    /// The expressions inside, but for those of functions.
     pub fn exprs(&self) -> Vec<&Expr> {
         match self {
             Self::None
@@ -367,13 +369,28 @@ impl AttrValue {
             | Self::Float(_)
             | Self::Str(_)
             | Self::DType(_)
-            | Self::Buffer(_) => vec![],
-            // The bodies of functions have variables of their own.
-            Self::IndexMap(_) => vec![],
+            | Self::Buffer(_)
+            | Self::Function(_)
+            | Self::IndexMap(_) => vec![],
+            Self::Region(region) => {
+                let ranges = region.region.iter();
+                ranges.flat_map(|r| [&r.min, &r.extent]).collect()
+            }
             Self::Reducer(reducer) => reducer.identity.iter().collect(),
             Self::Expr(e) => vec![e],
             Self::List(items) => items.iter().flat_map(Self::exprs).collect(),
             Self::Dict(items) => items.values().flat_map(Self::exprs).collect(),
+        }
+    }
+
+    /// The regions of buffers inside; a buffer is the region of all its elements.
+    pub fn regions(&self) -> Vec<BufferRegion> {
+        match self {
+            Self::Buffer(buffer) => vec![BufferRegion::full(buffer)],
+            Self::Region(region) => vec![region.clone()],
+            Self::List(items) => items.iter().flat_map(Self::regions).collect(),
+            Self::Dict(items) => items.values().flat_map(Self::regions).collect(),
+            _ => vec![],
         }
     }
 
@@ -387,7 +404,17 @@ impl AttrValue {
             | Self::Str(_)
             | Self::DType(_)
             | Self::Buffer(_)
+            | Self::Function(_)
             | Self::IndexMap(_) => self.clone(),
+            Self::Region(region) => Self::Region(BufferRegion {
+                buffer: region.buffer.clone(),
+                region: (region.region.iter())
+                    .map(|range| Range {
+                        min: f(&range.min),
+                        extent: f(&range.extent),
+                    })
+                    .collect(),
+            }),
             Self::Reducer(reducer) => Self::Reducer(Reducer {
                 combine: reducer.combine.clone(),
                 identity: reducer.identity.iter().map(f).collect(),

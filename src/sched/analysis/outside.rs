@@ -48,6 +48,7 @@ pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
                 value: _,
                 body: _,
             } => "a remark",
+            Stmt::Tile(_) => "a tile operation",
             Stmt::Break => "`break`",
             Stmt::Continue => "`continue`",
             Stmt::Return(_) => "`return`",

@@ -251,10 +251,37 @@ impl<'a> Context<'a> {
             {
                 AttrValue::Buffer(buffer.clone())
             }
+            ast::Expr::Subscript(subscript)
+                if Self::elements(&subscript.slice)
+                    .iter()
+                    .any(|e| e.is_slice_expr()) =>
+            {
+                AttrValue::Region(self.region(node)?)
+            }
+            _ if let Some(text) = self.graph.text_of(node) => AttrValue::Str(text),
+            ast::Expr::Lambda(_) => AttrValue::Function(self.lambda(node, &|_| DType::I32)?),
             _ if let Some(value) = int_literal(node) => AttrValue::Int(value),
             _ if let Some(value) = float_literal(node) => AttrValue::Float(value),
             _ => AttrValue::Expr(self.expr(node)?),
         })
+    }
+
+    /// The positional and keyword arguments of a call as plain values.
+    pub(super) fn plain_arguments(
+        &mut self,
+        call: &ast::ExprCall,
+    ) -> Parse<(Vec<AttrValue>, Attrs)> {
+        let args = call.arguments.args.iter().map(|arg| self.attr_value(arg));
+        let args = args.collect::<Parse<_>>()?;
+        let mut attrs = Attrs::new();
+        for keyword in &call.arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                return Err(self.unsupported(keyword, "`**` in arguments", ""));
+            };
+            let value = self.attr_value(&keyword.value)?;
+            attrs.insert(name.to_string(), value);
+        }
+        Ok((args, attrs))
     }
 
     /// A dictionary of attributes with strings as keys.

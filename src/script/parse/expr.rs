@@ -381,7 +381,9 @@ impl Context<'_> {
                 .dtype()
                 .lanes
                 .checked_mul(last.dtype().lanes)
-                .is_none_or(|lanes| lanes > MOST_LANES && last.dtype().vscale_factor().is_none())
+                .is_none_or(|lanes| {
+                    lanes > MOST_LANES && !is_scalable(buffer.dtype(), last.dtype())
+                })
             {
                 return Err(self.expected(node, "a vector of at most 32767 lanes"));
             }
@@ -416,7 +418,7 @@ impl Context<'_> {
         let whole = extent.as_int().filter(|&e| e > 0 && step > 0);
         let lanes = whole.and_then(|e| u16::try_from((e - 1) / step + 1).ok());
         let lanes = lanes.filter(|&lanes| lanes <= MOST_LANES);
-        let lanes = lanes.or_else(|| scalable_lanes(&extent).filter(|_| step == 1));
+        let lanes = lanes.or_else(|| scalable_lanes(&steps_of(&extent, step)));
         match lanes {
             Some(lanes) => {
                 let stride = Expr::int(step, start.dtype());
@@ -428,6 +430,29 @@ impl Context<'_> {
             }
             None => Err(self.expected(slice, "a slice with a constant number of elements")),
         }
+    }
+}
+
+/// Whether an access of a buffer of this type at such an index is of a vector whose length the hardware says.
+fn is_scalable(buffer: DType, index: DType) -> bool {
+    index.vscale_factor().is_some() || (!index.is_vector() && buffer.vscale_factor().is_some())
+}
+
+/// The number of steps in an extent that is written as their product.
+fn steps_of(extent: &Expr, step: i64) -> Expr {
+    match extent.as_binary(BinOp::Mul) {
+        Some((part, factor))
+            if let Some(factor) = factor.as_int()
+                && step > 0
+                && factor % step == 0 =>
+        {
+            if factor == step {
+                part.clone()
+            } else {
+                part.clone() * (factor / step)
+            }
+        }
+        _ => extent.clone(),
     }
 }
 

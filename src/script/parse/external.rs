@@ -4,7 +4,9 @@ use ruff_python_ast as ast;
 
 use super::context::{Context, Parse, dotted, int_literal};
 use super::scope::Binding;
-use crate::ir::{AttrValue, Buffer, Expr, ExprKind, External, ExternalType, Lambda, Reducer, Var};
+use crate::ir::{
+    AttrValue, Buffer, Expr, ExprKind, External, ExternalType, Lambda, Reducer, TileLayout, Var,
+};
 use crate::script::ScriptErrorKind;
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -48,12 +50,6 @@ fn is_vendor(name: &str) -> bool {
     VENDOR_NAMES.contains(&name) || VENDOR_PREFIXES.iter().any(|p| name.starts_with(p))
 }
 
-/// Whether `T.name` is an operation on tiles.
-fn is_tiled(name: &str) -> bool {
-    let scope = name.split_once('.').map(|(scope, _)| scope);
-    matches!(scope, Some("tile" | "cta" | "warp" | "warpgroup"))
-}
-
 impl Context<'_> {
     /// Whether the path is that of a function that makes a value.
     pub(super) fn is_function(&self, path: &str) -> bool {
@@ -63,31 +59,21 @@ impl Context<'_> {
         of_module
             || path.strip_prefix("T.").is_some_and(|name| {
                 is_vendor(name)
-                    || is_tiled(name)
                     || External::parse(name).is_some()
                     || Intrin::ALL.iter().any(|intrin| intrin.name() == name)
                     || ["reinterpret", "fmod", "hypot", "copysign", "ldexp", "Cast"].contains(&name)
             })
     }
 
-    /// Refuses an instruction of one vendor's hardware, and a layout of memory over its lanes.
+    /// Refuses an instruction of one vendor's hardware.
     pub(super) fn refuse_vendor(&mut self, call: &ast::ExprCall, path: &str) -> Parse<()> {
-        let Some(function) = path.strip_prefix("T.") else {
-            return Ok(());
-        };
-        let layout = |k: &&ast::Keyword| k.arg.as_ref().is_some_and(|name| name == "layout");
-        let name = path.to_owned();
-        let kind = if is_vendor(function) {
-            ScriptErrorKind::Vendor { name }
-        } else if is_tiled(function) {
-            ScriptErrorKind::Tiled { name }
-        } else if call.arguments.keywords.iter().any(|k| layout(&k)) {
-            let name = "layout".to_owned();
-            ScriptErrorKind::Tiled { name }
-        } else {
-            return Ok(());
-        };
-        Err(self.error(&*call.func, kind))
+        match path.strip_prefix("T.") {
+            Some(function) if is_vendor(function) => {
+                let name = path.to_owned();
+                Err(self.error(&*call.func, ScriptErrorKind::Vendor { name }))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A call that leaves the language or deals with addresses; `None` if it is none.
@@ -265,7 +251,11 @@ impl Context<'_> {
     }
 
     /// `lambda x, y: (…, …)` with a type for each parameter.
-    fn lambda(&mut self, node: &ast::Expr, dtype: &dyn Fn(usize) -> DType) -> Parse<Lambda> {
+    pub(super) fn lambda(
+        &mut self,
+        node: &ast::Expr,
+        dtype: &dyn Fn(usize) -> DType,
+    ) -> Parse<Lambda> {
         let ast::Expr::Lambda(lambda) = node else {
             return Err(self.expected(node, "`lambda x, y: …`"));
         };
@@ -294,20 +284,6 @@ fn strides(buffer: &Buffer) -> Vec<Expr> {
     if !buffer.node().strides.is_empty() {
         return buffer.node().strides.clone();
     }
-    let mut strides: Vec<Expr> = Vec::new();
-    for extent in buffer.shape().iter().rev() {
-        let next = match strides.last() {
-            None => Expr::int(1, extent.dtype()),
-            Some(stride) => {
-                let inner = &buffer.shape()[buffer.ndim() - strides.len()];
-                match (stride.as_int(), inner.as_int()) {
-                    (Some(a), Some(b)) => Expr::int(a.wrapping_mul(b), inner.dtype()),
-                    _ => Expr::binary(BinOp::Mul, stride.clone(), inner.clone()),
-                }
-            }
-        };
-        strides.push(next);
-    }
-    strides.reverse();
-    strides
+    let dense = TileLayout::row_major(buffer.shape()).shard;
+    dense.into_iter().map(|iter| iter.stride).collect()
 }

@@ -81,9 +81,21 @@ fn read_function_names(cx: &mut Context<'_>, body: &[ast::Stmt]) {
                 }
             }
             ast::Stmt::ClassDef(class) => read_function_names(cx, &class.body),
+            ast::Stmt::Assign(assign) if let Some((name, _)) = extern_func(assign) => {
+                cx.functions.insert(name.id.to_string());
+            }
             _ => {}
         }
     }
+}
+
+/// The name and the call of `name = R.ExternFunc(…)`.
+fn extern_func(assign: &ast::StmtAssign) -> Option<(&ast::ExprName, &ast::ExprCall)> {
+    let [ast::Expr::Name(name)] = assign.targets.as_slice() else {
+        return None;
+    };
+    let call = assign.value.as_call_expr()?;
+    (dotted(&call.func).as_deref() == Some(relax::EXTERN_FUNC)).then_some((name, call))
 }
 
 fn top_level<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n>) -> Parse<()> {
@@ -145,6 +157,10 @@ fn member<'n>(cx: &mut Context<'_>, stmt: &'n ast::Stmt, found: &mut Found<'n>) 
     match stmt {
         ast::Stmt::FunctionDef(func) => function(cx, func, found),
         ast::Stmt::Pass(_) => Ok(()),
+        ast::Stmt::Assign(assign) if let Some((name, call)) = extern_func(assign) => {
+            taken(cx, name, &name.id, found)?;
+            relax::extern_func(cx, name, call, &mut found.module)
+        }
         ast::Stmt::Expr(e) if e.value.is_string_literal_expr() => Ok(()),
         ast::Stmt::Expr(e) => match &*e.value {
             ast::Expr::Call(call) => module_call(cx, call, &mut found.module),
@@ -203,6 +219,16 @@ fn dialect<'n>(
     }
 }
 
+/// Takes a name for a function, if no other one has it.
+fn taken(cx: &mut Context<'_>, node: &impl Ranged, name: &str, found: &mut Found<'_>) -> Parse<()> {
+    let name = name.to_owned();
+    if found.order.contains(&name) {
+        return Err(cx.error(node, ScriptErrorKind::Duplicate { name }));
+    }
+    found.order.push(name);
+    Ok(())
+}
+
 fn function<'n>(
     cx: &mut Context<'_>,
     func: &'n ast::StmtFunctionDef,
@@ -210,10 +236,7 @@ fn function<'n>(
 ) -> Parse<()> {
     let name = func.name.to_string();
     let (kind, decorator) = dialect(cx, func)?;
-    if found.order.contains(&name) {
-        return Err(cx.error(&func.name, ScriptErrorKind::Duplicate { name }));
-    }
-    found.order.push(name.clone());
+    taken(cx, &func.name, &name, found)?;
     if kind == "prim_func" {
         let parsed = Func::Prim(tir::prim_func(cx, func, decorator)?);
         found.module.funcs.insert(name, parsed);

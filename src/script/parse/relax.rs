@@ -29,7 +29,7 @@ use crate::script::ScriptErrorKind;
 use crate::tensor::Tensor;
 
 pub(super) use constant::metadata;
-pub(super) use global::global_infos;
+pub(super) use global::{EXTERN_FUNC, extern_func, global_infos};
 
 /// What the graph functions of one text share.
 #[derive(Default)]
@@ -40,6 +40,8 @@ pub(super) struct Graph {
     texts: HashMap<String, Vec<String>>,
     /// What is known of the functions of the module.
     globals: Globals,
+    /// What the environment calls the functions of it that the module names.
+    externs: HashMap<String, String>,
     /// Where each function and value was defined.
     places: HashMap<(String, Option<ValueId>), TextRange>,
     /// Functions that ask not to be checked.
@@ -67,6 +69,9 @@ pub(super) fn declare(cx: &mut Context<'_>, functions: &[&ast::StmtFunctionDef],
         if let Func::Prim(func) = func {
             known.insert(name.clone(), graph::prim_func_signature(func));
         }
+    }
+    for (name, func) in &module.externs {
+        known.insert(name.clone(), func.sinfo.clone());
     }
     for func in functions {
         let errors = cx.error_count();

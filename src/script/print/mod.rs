@@ -140,6 +140,7 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> PrintedModule {
     body.indent();
     let mut constants = relax::Constants::of(module);
     relax::module_header(&mut body, module);
+    relax::externs(&mut body, module);
     let (mut prim_funcs, mut graph) = (HashMap::new(), relax::Spans::new());
     for (at, (name, func)) in in_print_order(module).into_iter().enumerate() {
         if at > 0 {
@@ -152,7 +153,7 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> PrintedModule {
             Func::Graph(func) => relax::print(&mut body, name, func, &mut constants, &mut graph),
         }
     }
-    if module.funcs.is_empty() {
+    if module.funcs.is_empty() && module.externs.is_empty() {
         body.line("pass");
     }
     let mut text = header(module);
@@ -185,7 +186,7 @@ fn header(module: &Module) -> String {
     if symbolic || module.prim_funcs().next().is_some() {
         text.push_str("# from tvm.script import tir as T\n");
     }
-    if module.functions().next().is_some() {
+    if module.functions().next().is_some() || !module.externs.is_empty() {
         text.push_str("# from tvm.script import relax as R\n");
     }
     text.push('\n');

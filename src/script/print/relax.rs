@@ -99,6 +99,31 @@ pub(super) fn module_header(out: &mut Writer, module: &Module) {
     }
 }
 
+/// The functions of the environment that the module names.
+pub(super) fn externs(out: &mut Writer, module: &Module) {
+    let (mut constants, mut spans) = (Constants::default(), Spans::new());
+    let mut printer = Printer {
+        out,
+        namer: Namer::default(),
+        constants: &mut constants,
+        frames: vec![],
+        path: vec![],
+        spans: &mut spans,
+        open: HashSet::new(),
+    };
+    for (name, func) in &module.externs {
+        let symbol = string(&func.symbol);
+        let ty = if func.sinfo == StructInfo::any_function() {
+            String::new()
+        } else {
+            format!(", {}", printer.quoted(&func.sinfo))
+        };
+        printer
+            .out
+            .line(format!("{name} = R.ExternFunc({symbol}{ty})"));
+    }
+}
+
 /// The bytes of the parts of graph functions and of their values, by the path of the function.
 pub(super) type Spans = HashMap<(String, Option<ValueId>, Part), Range<usize>>;
 

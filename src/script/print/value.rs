@@ -3,7 +3,7 @@
 use super::expr;
 use super::namer::Namer;
 pub(super) use crate::ir::text::string;
-use crate::ir::{AttrValue, Attrs, Lambda};
+use crate::ir::{AttrValue, Attrs, BufferRegion, Lambda};
 use crate::tensor::ScalarType;
 
 /// An attribute value as a Python literal.
@@ -18,6 +18,8 @@ pub(super) fn value(namer: &mut Namer, v: &AttrValue) -> String {
         AttrValue::DType(dtype) => string(&dtype.to_string()),
         AttrValue::Expr(e) => expr::expr(namer, e),
         AttrValue::Buffer(buffer) => namer.buffer(buffer),
+        AttrValue::Region(r) => region(namer, r),
+        AttrValue::Function(f) => lambda(namer, f),
         AttrValue::IndexMap(map) => format!("T.index_map({})", lambda(namer, map)),
         AttrValue::Reducer(reducer) => {
             let identity = expr::list(namer, &reducer.identity);
@@ -47,6 +49,29 @@ fn lambda(namer: &mut Namer, f: &Lambda) -> String {
     };
     namer.pop();
     format!("lambda{params}: {body}")
+}
+
+/// `A[i, j:j + 4]`
+pub(super) fn region(namer: &mut Namer, region: &BufferRegion) -> String {
+    let name = namer.buffer(&region.buffer);
+    if region.region.is_empty() {
+        return format!("{name}[()]");
+    }
+    let ranges = region.region.iter().map(|r| expr::range(namer, r));
+    format!("{name}[{}]", ranges.collect::<Vec<_>>().join(", "))
+}
+
+/// Positional and keyword arguments of a call.
+pub(super) fn arguments<'v>(
+    namer: &mut Namer,
+    args: impl IntoIterator<Item = &'v AttrValue>,
+    attrs: &Attrs,
+) -> String {
+    let mut all: Vec<String> = args.into_iter().map(|arg| value(namer, arg)).collect();
+    for (name, attr) in attrs {
+        all.push(format!("{name}={}", value(namer, attr)));
+    }
+    all.join(", ")
 }
 
 /// Attributes as a dictionary.

@@ -14,7 +14,8 @@ class Module:
         A[0] = T.call_pure_extern("float32", "sinpif", A[1]) + Module.helper(A[2])
         B[0] = T.reinterpret("uint32", A[4]) >> T.uint32(31)
         A[5] = T.copysign(A[6], A[7]) + T.hypot(A[8], 2.0)
-        A[9] = T.undef()
+        A[9] = T.undef() + T.nextafter(A[11], A[12])
+        T.tvm_kernel_replace_point()
         T.exp(A[10])
 # expect:
 # from tvm.script import ir as I
@@ -35,5 +36,6 @@ class Module:
         A[0] = T.call_pure_extern("float32", "sinpif", A[1]) + Module.helper(A[2])
         B[0] = T.reinterpret("uint32", A[4]) >> T.uint32(31)
         A[5] = T.reinterpret("float32", T.reinterpret("uint32", A[6]) & T.bitwise_not(T.uint32(2147483648)) | T.reinterpret("uint32", A[7]) & T.uint32(2147483648)) + T.sqrt(A[8] * A[8] + T.Mul(T.float32(2), T.float32(2)))
-        A[9] = T.undef()
+        A[9] = T.Cast("float32", T.undef()) + T.nextafter(A[11], A[12])
+        T.evaluate(T.tvm_kernel_replace_point())
         T.evaluate(T.exp(A[10]))

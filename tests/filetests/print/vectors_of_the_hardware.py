@@ -7,6 +7,11 @@ def vectors(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         B[i] = A[i]
     B[0:T.vscale() * 4] = T.Broadcast(T.float32(3.0), T.vscale() * 4) * A[T.Ramp(0, 1, T.vscale() * 4)]
     B[8:8 + T.vscale() * 4] = T.Cast("float32xvscalex4", A[T.Ramp(8, 2, T.vscale() * 4)] < B[8:8 + T.vscale() * 4])
+    B[11:11 + T.vscale() * 4 * 2:2] = T.Broadcast(T.float32(1.0), T.vscale() * 4)
+
+@T.prim_func
+def vectors_as_elements(A: T.Buffer((25,), "float32xvscalex4")):
+    A[3] = T.Broadcast(T.float32(1.0), T.vscale() * 4)
 
 @T.prim_func
 def places(A: T.Buffer((128,), "float32")):
@@ -39,3 +44,9 @@ class Module:
             B[i] = A[i]
         B[0:T.vscale() * 4] = T.Broadcast(T.float32(3), T.vscale() * 4) * A[0:T.vscale() * 4]
         B[8:8 + T.vscale() * 4] = T.Cast("float32xvscalex4", A[T.Ramp(8, 2, T.vscale() * 4)] < B[8:8 + T.vscale() * 4])
+        B[T.Ramp(11, 2, T.vscale() * 4)] = T.Broadcast(T.float32(1), T.vscale() * 4)
+
+    @T.prim_func
+    def vectors_as_elements(A: T.Buffer((25,), "float32xvscalex4")):
+        # with T.block("root"):
+        A[3] = T.Broadcast(T.float32(1), T.vscale() * 4)

@@ -3,9 +3,10 @@
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse};
+use super::super::scope::Binding;
 use super::Reader;
 use crate::ir::StructInfo;
-use crate::ir::graph::{Arg, Def, DpsCallee};
+use crate::ir::graph::{Arg, Def, DpsCallee, ValueId};
 use crate::script::ScriptErrorKind;
 
 /// Which of the calls it is.
@@ -160,7 +161,10 @@ impl Reader<'_, '_> {
             Form::Packed => DpsCallee::Packed,
         };
         if let Some(name) = self.global(node) {
-            return Ok(of_module(name));
+            return Ok(match self.cx.graph.externs.get(&name) {
+                Some(symbol) if form == Form::Packed => DpsCallee::Packed(symbol.clone()),
+                _ => of_module(name),
+            });
         }
         match node {
             ast::Expr::StringLiteral(s) => {
@@ -172,6 +176,12 @@ impl Reader<'_, '_> {
                 })
             }
             ast::Expr::Name(name) => match self.cx.lookup(name, &name.id) {
+                Ok(Binding::Value { level, id })
+                    if level == self.level
+                        && let Some(symbol) = self.extern_symbol(id) =>
+                {
+                    Ok(DpsCallee::Packed(symbol))
+                }
                 Ok(_) => Err(self
                     .cx
                     .expected(node, "a function of the module, or a text")),
@@ -180,6 +190,14 @@ impl Reader<'_, '_> {
             _ => Err(self
                 .cx
                 .expected(node, "a function of the module, or a text")),
+        }
+    }
+
+    /// What the environment calls the function that a value is, if it is one of the environment.
+    fn extern_symbol(&self, id: ValueId) -> Option<String> {
+        match &self.builder.values().get(id)?.def {
+            Def::Arg(Arg::Extern(symbol)) => Some(symbol.clone()),
+            _ => None,
         }
     }
 

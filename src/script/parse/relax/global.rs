@@ -1,10 +1,13 @@
-//! What a module says of devices: `I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), ...]})`.
+//! What a module says beside its functions: those of the environment that it names, and devices: `I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), ...]})`.
 
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse, dotted};
-use crate::ir::{AttrValue, Module, VDevice};
+use crate::ir::{AttrValue, ExternFunc, Module, StructInfo, VDevice};
 use crate::script::ScriptErrorKind;
+
+/// What names a function of the environment.
+pub(in crate::script::parse) const EXTERN_FUNC: &str = "R.ExternFunc";
 
 /// Reads the devices of the module.
 pub(in crate::script::parse) fn global_infos(
@@ -32,6 +35,25 @@ pub(in crate::script::parse) fn global_infos(
             module.vdevices.push(device);
         }
     }
+    Ok(())
+}
+
+/// `name = R.ExternFunc("symbol", R.Callable(…))`
+pub(in crate::script::parse) fn extern_func(
+    cx: &mut Context<'_>,
+    name: &ast::ExprName,
+    call: &ast::ExprCall,
+    module: &mut Module,
+) -> Parse<()> {
+    let [symbol, sinfo] = cx.bind(call, EXTERN_FUNC, ["global_symbol", "ty"], 1)?;
+    let symbol = cx.string(symbol.expect("it is required"))?;
+    let sinfo = match sinfo {
+        Some(sinfo) => cx.struct_info(sinfo)?,
+        None => StructInfo::any_function(),
+    };
+    let name = name.id.to_string();
+    cx.graph.externs.insert(name.clone(), symbol.clone());
+    module.externs.insert(name, ExternFunc { symbol, sinfo });
     Ok(())
 }
 

@@ -37,11 +37,7 @@ impl Context<'_> {
             ("Shape", None) => Ok(StructInfo::Shape(ShapeInfo::Unknown)),
             ("Prim", Some(call)) => self.prim_info(call),
             ("Callable", Some(call)) => self.callable_info(call),
-            ("Callable", None) => Ok(StructInfo::Callable {
-                params: None,
-                ret: Box::new(StructInfo::Object),
-                pure: false,
-            }),
+            ("Callable", None) => Ok(StructInfo::any_function()),
             ("Object" | "Any", _) => Ok(StructInfo::Object),
             (scalar, None) if scalar.starts_with("T.") => Ok(StructInfo::Prim {
                 dtype: self.dtype(node)?,

@@ -269,7 +269,7 @@ impl FuncParser<'_, '_> {
                 }
                 let regions = nodes
                     .iter()
-                    .map(|node| self.region(node))
+                    .map(|node| self.cx.region(node))
                     .collect::<Parse<_>>()?;
                 let frame = self.frame();
                 let slot = if path == "T.reads" {

@@ -13,7 +13,7 @@ use crate::script::parse::scope::Binding;
 use crate::tensor::DType;
 
 /// Properties of a buffer in the order of the parameters of `T.Buffer`, `T.alloc_buffer` and, after the first, `T.match_buffer`.
-pub(super) const PROPERTIES: [&str; 11] = [
+pub(super) const PROPERTIES: [&str; 13] = [
     "shape",
     "dtype",
     "data",
@@ -25,6 +25,8 @@ pub(super) const PROPERTIES: [&str; 11] = [
     "buffer_type",
     "axis_separators",
     "annotations",
+    "layout",
+    "allocated_addr",
 ];
 
 impl FuncParser<'_, '_> {
@@ -34,7 +36,6 @@ impl FuncParser<'_, '_> {
             |f: &ast::Expr| matches!(dotted(f).as_deref(), Some("T.Buffer" | "tir.Buffer"));
         match node {
             ast::Expr::Call(call) if is_buffer(&call.func) => {
-                self.cx.refuse_vendor(call, "T.Buffer")?;
                 let args = self.cx.bind(call, "T.Buffer", PROPERTIES, 1)?;
                 self.make_buffer(name, args).map(Some)
             }
@@ -59,7 +60,17 @@ impl FuncParser<'_, '_> {
     pub(super) fn make_buffer(
         &mut self,
         name: &str,
-        [shape, dtype, data, strides, elem_offset, scope, hints @ ..]: [Option<&ast::Expr>; 11],
+        [
+            shape,
+            dtype,
+            data,
+            strides,
+            elem_offset,
+            scope,
+            hints @ ..,
+            layout,
+            address,
+        ]: [Option<&ast::Expr>; 13],
     ) -> Parse<Buffer> {
         let hints = self.hints(hints)?;
         if let Some(data) = data.filter(|d| !d.is_none_literal_expr()) {
@@ -87,12 +98,23 @@ impl FuncParser<'_, '_> {
             Some(scope) => Scope::parse(&self.cx.string(scope)?),
             None => Scope::Global,
         };
+        let layout = self.cx.layout(layout, &shape)?;
+        let address = match address.filter(|a| !a.is_none_literal_expr()) {
+            Some(address) => {
+                let parts = Context::elements(address).iter();
+                let parts = parts.map(|part| self.cx.integer_scalar(part));
+                parts.collect::<Parse<_>>()?
+            }
+            None => vec![],
+        };
         Ok(Buffer::from_node(BufferNode {
             name: name.to_owned(),
             dtype,
             shape,
             strides,
             elem_offset,
+            layout,
+            address,
             scope,
             hints,
             producer: None,
@@ -203,6 +225,8 @@ impl FuncParser<'_, '_> {
             PROPERTIES[8],
             PROPERTIES[9],
             PROPERTIES[10],
+            PROPERTIES[11],
+            PROPERTIES[12],
         ];
         let [source, args @ ..] = self.cx.bind(call, "T.match_buffer", names, 2)?;
         let source = source.expect("it is a required argument");
@@ -228,7 +252,7 @@ impl FuncParser<'_, '_> {
             }
             *slot = Some(buffer.clone());
         } else if self.blocks.len() > 1 {
-            let source = self.region(source)?;
+            let source = self.cx.region(source)?;
             let buffer = buffer.clone();
             self.frame()
                 .match_buffers
@@ -241,15 +265,17 @@ impl FuncParser<'_, '_> {
             .define(name.id.as_str(), Binding::Buffer(buffer));
         Ok(())
     }
+}
 
+impl Context<'_> {
     /// `A[i, j:j + 4]`, or `A` for the whole buffer.
-    pub(super) fn region(&mut self, node: &ast::Expr) -> Parse<BufferRegion> {
+    pub(in crate::script::parse) fn region(&mut self, node: &ast::Expr) -> Parse<BufferRegion> {
         let ast::Expr::Subscript(subscript) = node else {
-            let buffer = self.cx.buffer(node)?;
+            let buffer = self.buffer(node)?;
             return Ok(BufferRegion::full(&buffer));
         };
-        let buffer = self.cx.buffer(&subscript.value)?;
-        let nodes = self.cx.index_nodes(&buffer, subscript)?;
+        let buffer = self.buffer(&subscript.value)?;
+        let nodes = self.index_nodes(&buffer, subscript)?;
         let dims = nodes
             .iter()
             .zip(buffer.shape())
@@ -261,17 +287,17 @@ impl FuncParser<'_, '_> {
     /// One dimension of a region: a point or a slice. An end that is left out is that of the buffer.
     fn range(&mut self, node: &ast::Expr, dim: &Expr) -> Parse<Range> {
         let ast::Expr::Slice(slice) = node else {
-            return Ok(Range::point(self.cx.integer_scalar(node)?));
+            return Ok(Range::point(self.integer_scalar(node)?));
         };
         if let Some(step) = &slice.step {
-            return Err(self.cx.unsupported(&**step, "a step in a region", ""));
+            return Err(self.unsupported(&**step, "a step in a region", ""));
         }
         let start = match &slice.lower {
-            Some(lower) => self.cx.integer_scalar(lower)?,
+            Some(lower) => self.integer_scalar(lower)?,
             None => Expr::int(0, dim.dtype()),
         };
         let end = match &slice.upper {
-            Some(upper) => self.cx.integer_scalar(upper)?,
+            Some(upper) => self.integer_scalar(upper)?,
             None => dim.clone(),
         };
         Ok(between(start, &end))

@@ -2,9 +2,11 @@
 
 mod block;
 mod buffer;
+mod layout;
 mod loops;
 mod scope;
 mod stmt;
+mod view;
 
 use std::collections::HashMap;
 
@@ -12,7 +14,7 @@ use ruff_python_ast as ast;
 
 use super::context::{Context, Parse, dotted};
 use super::scope::Binding;
-use crate::ir::{Block, BlockId, Buffer, Param, PrimFunc, Range, Stmt, Var};
+use crate::ir::{AttrValue, Block, BlockId, Buffer, Param, PrimFunc, Range, Stmt, Var};
 use crate::script::ScriptErrorKind;
 use crate::tensor::DType;
 use block::BlockFrame;
@@ -96,11 +98,17 @@ impl FuncParser<'_, '_> {
     ) -> Parse<()> {
         if let Some(call) = decorator {
             let names = ["private", "s_tir", "check_well_formed", "persistent"];
-            let [private, ..] = self.cx.bind(call, "T.prim_func", names, 0)?;
+            let [private, _, _, persistent] = self.cx.bind(call, "T.prim_func", names, 0)?;
             self.func.private = match private {
                 Some(value) => self.cx.boolean(value)?,
                 None => false,
             };
+            if let Some(flag) = persistent
+                && self.cx.boolean(flag)?
+            {
+                let key = "tirx.persistent_kernel".to_owned();
+                self.func.attrs.insert(key, AttrValue::Bool(true));
+            }
         }
         if let Some(returns) = &node.returns
             && !returns.is_none_literal_expr()

@@ -5,6 +5,7 @@ use ruff_python_ast as ast;
 use ruff_text_size::Ranged;
 
 use super::{FuncParser, PROPERTIES};
+use crate::ir::attrs::{HINT_KEY, HINT_TEXT};
 use crate::ir::{
     AttrValue, Attrs, Buffer, Expr, ExprKind, External, Loop, LoopKind, Stmt, ThreadAxis, Var,
 };
@@ -87,10 +88,14 @@ impl FuncParser<'_, '_> {
                 let name = self.target(call, name)?;
                 self.decl_buffer(name, call)?.into_iter().collect()
             }
-            _ if let Some(of) = self.view_of(call) => {
-                self.cx.refuse_vendor(call, "T.view")?;
+            "T.hint" => vec![self.hint(call)?],
+            "T.decl_scalar" => {
                 let name = self.target(call, name)?;
-                vec![self.view(name, &of, call)?]
+                vec![self.decl_scalar(name, call)?]
+            }
+            _ if let Some((of, method)) = self.view_of(call) => {
+                let name = self.target(call, name)?;
+                vec![self.view(name, &of, method, call)?]
             }
             _ => return Ok(None),
         }))
@@ -227,6 +232,25 @@ impl FuncParser<'_, '_> {
         }])
     }
 
+    /// `T.hint("text", key=value)`: advice about what follows.
+    fn hint(&mut self, call: &ast::ExprCall) -> Parse<Header> {
+        let (args, attrs) = self.cx.plain_arguments(call)?;
+        let mut hint = Attrs::new();
+        match &args[..] {
+            [] => {}
+            [text @ AttrValue::Str(_)] => {
+                hint.insert(HINT_TEXT.to_owned(), text.clone());
+            }
+            _ => return Err(self.cx.expected(&call.arguments, "one text and keywords")),
+        }
+        hint.extend(attrs);
+        Ok(Header::Attr {
+            node: AttrValue::Dict(hint),
+            key: HINT_KEY.to_owned(),
+            value: AttrValue::Int(1),
+        })
+    }
+
     /// `A = T.decl_buffer(shape, dtype, data=…)`: a view of the memory; without `data` a buffer of the block around.
     fn decl_buffer(&mut self, name: &ast::ExprName, call: &ast::ExprCall) -> Parse<Option<Header>> {
         let mut args = self.cx.bind(call, "T.decl_buffer", PROPERTIES, 1)?;
@@ -247,50 +271,7 @@ impl FuncParser<'_, '_> {
         })
     }
 
-    /// The buffer that `A.view(…)` views.
-    fn view_of(&self, call: &ast::ExprCall) -> Option<Buffer> {
-        let method = call.func.as_attribute_expr()?;
-        let name = method.value.as_name_expr()?;
-        match self.cx.scopes.get(&name.id)? {
-            Binding::Buffer(buffer) if method.attr.as_str() == "view" => Some(buffer.clone()),
-            _ => None,
-        }
-    }
-
-    /// `B = A.view(n, m)`: the memory of a buffer in another shape; `B = A.view("int32")`: its elements as another type.
-    fn view(&mut self, name: &ast::ExprName, of: &Buffer, call: &ast::ExprCall) -> Parse<Header> {
-        let args = self.cx.positional(call, "view")?;
-        let mut node = of.node().clone();
-        node.name = name.id.to_string();
-        if let [ast::Expr::StringLiteral(_)] = args {
-            let dtype = self.cx.dtype(&args[0])?;
-            let (from, to) = (node.dtype.bytes() as i64, dtype.bytes() as i64);
-            // The last dimension has as many bytes as before.
-            if let Some(last) = node.shape.last_mut() {
-                let scaled = last.as_int().map(|extent| extent * from / to);
-                *last = match scaled {
-                    Some(extent) => Expr::int(extent, last.dtype()),
-                    None if from >= to => last.clone() * (from / to),
-                    None => last.floor_div(to / from),
-                };
-            }
-            node.dtype = dtype;
-        } else {
-            node.shape = args
-                .iter()
-                .map(|dim| self.cx.integer_scalar(dim))
-                .collect::<Parse<_>>()?;
-            node.strides = vec![];
-        }
-        let buffer = Buffer::from_node(node);
-        self.cx
-            .scopes
-            .define(name.id.as_str(), Binding::Buffer(buffer.clone()));
-        let memory = Expr::data(of);
-        Ok(Header::View { buffer, memory })
-    }
-
-    fn address(&mut self, node: &ast::Expr) -> Parse<Expr> {
+    pub(super) fn address(&mut self, node: &ast::Expr) -> Parse<Expr> {
         let address = self.cx.expr(node)?;
         if address.dtype() == DType::U64 {
             return Ok(address);

@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::FuncParser;
 use super::scope::Header;
-use crate::ir::{Buffer, Expr, Scope, Stmt, Var};
+use crate::ir::{Buffer, Expr, Scope, Stmt, TileOp, Var};
 use crate::script::ScriptErrorKind;
 use crate::script::parse::context::{Context, Parse, dotted};
 use crate::script::parse::scope::Binding;
@@ -420,6 +420,15 @@ impl FuncParser<'_, '_> {
                 let attrs = self.cx.attrs(attrs)?;
                 self.func.attrs.extend(attrs);
                 Ok(vec![])
+            }
+            _ if let Some((scope, name)) = path.strip_prefix("T.").and_then(TileOp::parse) => {
+                let (args, attrs) = self.cx.plain_arguments(call)?;
+                Ok(vec![Stmt::Tile(Box::new(TileOp {
+                    scope,
+                    name,
+                    args,
+                    attrs,
+                }))])
             }
             // What is assumed needs no check: it is a hint, kept as an expression.
             "T.evaluate" | "T.assume" => {

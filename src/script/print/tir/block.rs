@@ -57,7 +57,10 @@ impl Printer<'_> {
     }
 
     fn regions(&mut self, regions: &[BufferRegion]) -> String {
-        let all: Vec<String> = regions.iter().map(|r| self.region(r)).collect();
+        let all: Vec<String> = regions
+            .iter()
+            .map(|r| value::region(&mut self.namer, r))
+            .collect();
         all.join(", ")
     }
 

@@ -1,7 +1,7 @@
 //! Prints the definitions of buffers.
 
 use super::Printer;
-use crate::ir::{Buffer, BufferRegion, MatchBuffer, Scope};
+use crate::ir::{Buffer, MatchBuffer, Scope};
 use crate::script::print::{expr, value};
 use crate::tensor::DType;
 
@@ -30,7 +30,7 @@ impl Printer<'_> {
                 .chain(&node.strides)
                 .chain(&node.elem_offset),
         );
-        let source = self.region(&view.source);
+        let source = value::region(&mut self.namer, &view.source);
         let properties = self.properties(&view.buffer);
         let name = self.namer.define_buffer(&view.buffer);
         self.out
@@ -63,6 +63,21 @@ impl Printer<'_> {
         if node.scope != Scope::Global {
             text.push_str(&format!(", scope={}", value::string(node.scope.name())));
         }
+        if let Some(layout) = &node.layout {
+            let layout = self.layout(layout);
+            text.push_str(&format!(", layout={layout}"));
+        }
+        match &node.address[..] {
+            [] => {}
+            [one] => {
+                let address = self.expr(one);
+                text.push_str(&format!(", allocated_addr={address}"));
+            }
+            many => {
+                let address = expr::list(&mut self.namer, many);
+                text.push_str(&format!(", allocated_addr=[{address}]"));
+            }
+        }
         let hints = &node.hints;
         if hints.align != 0 {
             text.push_str(&format!(", align={}", hints.align));
@@ -78,19 +93,5 @@ impl Printer<'_> {
             text.push_str(&format!(", annotations={annotations}"));
         }
         text
-    }
-
-    /// `A[i, j:j + 4]`
-    pub(super) fn region(&mut self, region: &BufferRegion) -> String {
-        let name = self.namer.buffer(&region.buffer);
-        if region.region.is_empty() {
-            return format!("{name}[()]");
-        }
-        let ranges: Vec<String> = region
-            .region
-            .iter()
-            .map(|r| expr::range(&mut self.namer, r))
-            .collect();
-        format!("{name}[{}]", ranges.join(", "))
     }
 }

@@ -2,6 +2,7 @@
 
 mod block;
 mod buffer;
+mod layout;
 mod stmt;
 
 use std::collections::{HashMap, HashSet};
@@ -209,6 +210,8 @@ fn is_simple(buffer: &Buffer) -> bool {
     node.shape.iter().all(|dim| dim.as_int().is_some())
         && node.strides.is_empty()
         && node.elem_offset.is_none()
+        && node.layout.is_none()
+        && node.address.is_empty()
         && node.scope == crate::ir::Scope::Global
         && node.hints == crate::ir::BufferHints::default()
 }

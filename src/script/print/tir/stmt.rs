@@ -1,7 +1,10 @@
 //! Prints loops and plain statements.
 
 use super::Printer;
-use crate::ir::{Expr, ExprKind, External, Loop, LoopId, LoopKind, Place, Stmt, Var};
+use crate::ir::attrs::{HINT_KEY, HINT_TEXT};
+use crate::ir::{
+    AttrValue, Attrs, Expr, ExprKind, External, Loop, LoopId, LoopKind, Place, Stmt, Var,
+};
 use crate::script::print::{expr, value};
 use crate::tensor::DType;
 
@@ -108,12 +111,13 @@ impl Printer<'_> {
                     value,
                     body,
                 } => {
-                    let node = value::value(&mut self.namer, node);
-                    let value = value::value(&mut self.namer, value);
-                    let key = value::string(key);
-                    self.out
-                        .line(format!("with T.attr({node}, {key}, {value}):"));
+                    let header = self.remark(node, key, value);
+                    self.out.line(format!("with {header}:"));
                     self.nested(body);
+                }
+                Stmt::Tile(op) => {
+                    let args = value::arguments(&mut self.namer, &op.args, &op.attrs);
+                    self.out.line(format!("{op}({args})"));
                 }
                 Stmt::Break => self.out.line("break"),
                 Stmt::Continue => self.out.line("continue"),
@@ -160,6 +164,19 @@ impl Printer<'_> {
                 }
             }
         }
+    }
+
+    /// `T.attr(node, key, value)`, or `T.hint("text", key=value)` for a hint.
+    fn remark(&mut self, node: &AttrValue, key: &str, value: &AttrValue) -> String {
+        if let (AttrValue::Dict(hint), HINT_KEY, AttrValue::Int(1)) = (node, key, value) {
+            let (text, attrs): (Attrs, Attrs) =
+                (hint.clone().into_iter()).partition(|(key, _)| key == HINT_TEXT);
+            let args = value::arguments(&mut self.namer, text.values(), &attrs);
+            return format!("T.hint({args})");
+        }
+        let node = value::value(&mut self.namer, node);
+        let value = value::value(&mut self.namer, value);
+        format!("T.attr({node}, {}, {value})", value::string(key))
     }
 
     /// `bx, by = T.cta_id([2, 4])`

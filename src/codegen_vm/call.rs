@@ -197,7 +197,7 @@ impl Compiler<'_> {
     fn call_op(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
         let builtin = match ops::def(op).compute {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
-            Compute::Machine(MachineOp::Reshape) => return self.reshape(value, op, args),
+            Compute::View(_) => return self.reshape(value, op, args),
             Compute::Machine(MachineOp::Forward) => return self.arg(&args[0], value),
             Compute::Machine(MachineOp::Scalar) => {
                 let StructInfo::Prim {

@@ -30,8 +30,10 @@ pub(super) fn call(
     };
     let failed = |error: LegalizeError| InterpError::Operator(Box::new(error));
     let result = call.infer().map_err(|error| failed(error.into()))?;
-    if let Compute::Machine(machine) = ops::def(op).compute {
-        return run_machine(machine, values, &result);
+    match ops::def(op).compute {
+        Compute::Machine(machine) => return run_machine(machine, values, &result),
+        Compute::View(_) => return reshaped(values, &result),
+        _ => {}
     }
     if let Compute::Host(host) = ops::def(op).compute {
         let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
@@ -176,6 +178,22 @@ fn result_types(result: &StructInfo) -> Vec<(Vec<usize>, DType)> {
     }
 }
 
+/// The same elements in the shape of the result.
+fn reshaped(values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {
+    let wrong = |expected| InterpError::WrongKind {
+        value: "the operand".to_owned(),
+        expected,
+    };
+    let Some(Value::Tensor(tensor)) = values.first() else {
+        return Err(wrong("a tensor"));
+    };
+    let shapes = result_types(result);
+    let (shape, _) = shapes
+        .first()
+        .ok_or_else(|| wrong("a tensor of known shape"))?;
+    Ok(Value::Tensor(tensor.reshape(shape)?))
+}
+
 fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {
     let wrong = |expected| InterpError::WrongKind {
         value: "the operand".to_owned(),
@@ -188,13 +206,6 @@ fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<V
     };
     Ok(match op {
         MachineOp::ShapeOf => Value::Shape(tensor?.shape().iter().map(|&d| d as i64).collect()),
-        MachineOp::Reshape => {
-            let shapes = result_types(result);
-            let (shape, _) = shapes
-                .first()
-                .ok_or_else(|| wrong("a tensor of known shape"))?;
-            Value::Tensor(tensor?.reshape(shape)?)
-        }
         MachineOp::Forward => x.clone(),
         MachineOp::Scalar => {
             let value = match result {

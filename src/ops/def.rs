@@ -98,6 +98,9 @@ pub type Computed = Result<Vec<Tensor>, InferError>;
 pub enum Compute {
     /// As one loop program, made of tensor expressions.
     Kernel(fn(&ComputeCall<'_>) -> Computed),
+    /// By the virtual machine, without a kernel: the same elements in another shape. As a part of a larger program by this loop
+    /// program.
+    View(fn(&ComputeCall<'_>) -> Computed),
     /// By the virtual machine, without a kernel.
     Machine(MachineOp),
     /// By a function of the host (see [`crate::tensor::host_op`]): the extents of the result depend on elements.
@@ -118,8 +121,6 @@ pub struct HostCall {
 /// What the virtual machine does without a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MachineOp {
-    /// The same elements in another shape.
-    Reshape,
     /// The shape of a tensor.
     ShapeOf,
     /// The first operand as it is.
@@ -205,6 +206,12 @@ impl OpDef {
     /// By the virtual machine.
     pub(super) const fn machine(mut self, op: MachineOp) -> Self {
         self.compute = Compute::Machine(op);
+        self
+    }
+
+    /// By the virtual machine, as the same elements in another shape, or by a loop program.
+    pub(super) const fn view(mut self, compute: fn(&ComputeCall<'_>) -> Computed) -> Self {
+        self.compute = Compute::View(compute);
         self
     }
 

@@ -94,7 +94,7 @@ fn row(out: &mut String, def: &OpDef) {
     };
     let runs = match def.compute {
         Compute::Kernel(_) => "CPU, GPU",
-        Compute::Machine(_) => "machine",
+        Compute::Machine(_) | Compute::View(_) => "machine",
         Compute::Host(_) => "host",
         Compute::Nothing(why) => why,
     };

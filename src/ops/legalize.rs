@@ -146,7 +146,7 @@ pub enum Operand {
 pub fn kernel(call: OpCall<'_>, result: &StructInfo, name: &str) -> Result<Kernel, LegalizeError> {
     let op = call.op.name();
     let compute = match def(call.op).compute {
-        Compute::Kernel(compute) => compute,
+        Compute::Kernel(compute) | Compute::View(compute) => compute,
         Compute::Machine(_) => {
             let why = "the virtual machine does it without a kernel";
             return Err(LegalizeError::NotComputed { op, why });

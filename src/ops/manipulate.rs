@@ -1,7 +1,7 @@
 //! Operators that move, join, cut or retype dimensions.
 
 use super::ComputeCall;
-use super::def::{Computed, Layout, MachineOp, OpDef, Pattern, X, attr, operand, tensor};
+use super::def::{Computed, Layout, OpDef, Pattern, X, attr, operand, tensor};
 use super::rules::{self, equal_extents, tensor_like};
 use crate::ir::graph::dims::{Proof, sum};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
@@ -61,7 +61,7 @@ pub(super) const OPS: &[OpDef] = &[
     )
     .operands(&[tensor("x"), operand("shape", OperandKind::Shape)])
     .infer(reshape)
-    .machine(MachineOp::Reshape)
+    .view(|c| Ok(vec![topi::reshape("reshape", c.x(0), c.result_shape(0))]))
     .pattern(Pattern::Injective),
     OpDef::new(
         "split",

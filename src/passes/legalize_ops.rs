@@ -97,8 +97,12 @@ fn replace(
         };
         return Ok(bound(rewriter, &old, call, result));
     }
-    let kernel = ops::kernel(call, &result, name);
-    let kernel = kernel.map_err(failed)?;
+    let kernel = match (ops::kernel(call, &result, name), compute) {
+        (Ok(kernel), _) => kernel,
+        // The machine finds out at run time what is not known here.
+        (Err(_), Compute::View(_)) => return Ok(Become::Kept),
+        (Err(error), _) => return Err(failed(error)),
+    };
     let mut inputs = Vec::new();
     for operand in &kernel.args {
         inputs.push(match *operand {

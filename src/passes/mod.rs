@@ -10,10 +10,14 @@ mod context;
 mod dataflow;
 mod dead_code_elimination;
 mod error;
+mod fuse_ops;
+mod fuse_tir;
 mod legalize_ops;
+mod op_pattern;
 mod options;
 mod pass;
 mod remove_unused_functions;
+mod rewrite_dataflow_reshape;
 mod specialize;
 
 pub use bind_params::bind_params;

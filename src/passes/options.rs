@@ -25,6 +25,11 @@ impl Options {
         self.0.get(name)
     }
 
+    /// The integer, if it is there.
+    pub(super) fn int(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(AttrValue::as_int)
+    }
+
     /// The texts of a list; one text counts as a list. Nothing if the option is not there.
     pub(super) fn texts(&self, name: &str) -> Vec<&str> {
         match self.get(name) {

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use super::context::Cx;
 use super::dataflow::to_non_dataflow;
 use super::dead_code_elimination::dead_code_elimination;
+use super::fuse_ops::fuse_ops;
+use super::fuse_tir::fuse_tir;
 use super::legalize_ops::legalize_ops;
+use super::op_pattern::annotate_tir_op_pattern;
+use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
 use super::specialize::specialize;
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
-use crate::ir::{Attrs, Module};
+use crate::ir::{AttrValue, Attrs, Module};
 
 /// What a pass does: the module that it makes of one that is well formed.
 type Run = dyn Fn(&Module, &Cx) -> Result<Module, PassError> + Send + Sync;
@@ -79,6 +83,13 @@ pub struct PassDef {
 /// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
 pub const PASSES: &[PassDef] = &[
     PassDef {
+        name: "annotate_tir_op_pattern",
+        about: "says of each loop program how it reads what it computes from",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(annotate_tir_op_pattern(module)),
+    },
+    PassDef {
         name: "dead_code_elimination",
         about: "drops bindings that nothing uses and functions that nothing reaches",
         opt_level: 1,
@@ -99,11 +110,46 @@ pub const PASSES: &[PassDef] = &[
         },
     },
     PassDef {
+        name: "fuse_ops",
+        about: "calls of loop programs that are computed together become functions",
+        opt_level: 0,
+        options: &[AttrSpec {
+            name: "fuse_opt_level",
+            kind: AttrKind::Int,
+            default: AttrDefault::Int(-1),
+        }],
+        run: |module, cx, options| {
+            let level = match options.int("fuse_opt_level") {
+                Some(level) if level >= 0 => level,
+                _ => cx.context.opt_level.into(),
+            };
+            let depth = cx.context.config.get("relax.FuseOps.max_depth");
+            let depth = depth
+                .and_then(AttrValue::as_int)
+                .map_or(256, |d| d.max(1) as usize);
+            Ok(fuse_ops(module, level, depth))
+        },
+    },
+    PassDef {
+        name: "fuse_tir",
+        about: "functions that are computed as a whole become loop programs",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| fuse_tir(module, &cx.entries),
+    },
+    PassDef {
         name: "legalize_ops",
         about: "calls of operators become calls of loop programs",
         opt_level: 0,
         options: &[],
         run: |module, _, _| legalize_ops(module),
+    },
+    PassDef {
+        name: "rewrite_dataflow_reshape",
+        about: "calls of loop programs that only reshape become views",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(rewrite_dataflow_reshape(module)),
     },
     PassDef {
         name: "specialize",
@@ -172,7 +218,7 @@ mod tests {
         );
         let message = |name, options| pass_with(name, options).expect_err("wrong").to_string();
         assert_eq!(message("fuse", Attrs::new()), "there is no pass `fuse`");
-        let options = Attrs::from_iter([("x".to_owned(), crate::ir::AttrValue::Int(1))]);
+        let options = Attrs::from_iter([("x".to_owned(), AttrValue::Int(1))]);
         assert_eq!(
             message("specialize", options),
             "pass `specialize`: there is no `x`, only nothing"

@@ -124,6 +124,11 @@ impl<'f> Rewriter<'f> {
         })
     }
 
+    /// Says what the users of an old value of this function, which comes before them, use instead.
+    pub fn replace(&mut self, id: ValueId, with: Arg) {
+        self.set(id, with);
+    }
+
     fn level(&mut self) -> &mut Level<'f> {
         self.levels.last_mut().expect("a function is open")
     }

@@ -1,0 +1,348 @@
+//! `fuse_tir`: functions that are computed as a whole become loop programs (Relax: `FuseTIR`).
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use indexmap::IndexSet;
+
+use super::PassError;
+use super::fuse_ops::PRIMITIVE;
+use super::remove_unused_functions::remove_unused_functions;
+use crate::arith::Analyzer;
+use crate::ir::graph::{
+    Arg, Become, Callee, Def, DpsCallee, Function, Globals, Rewriter, ValueId, rewrite,
+};
+use crate::ir::{
+    AttrValue, Attrs, Buffer, Definitions, Expr, Func, Module, Origin, Param, PrimFunc, ShapeInfo,
+    StructInfo, Substitution, Var,
+};
+
+/// The module where functions with the attribute `Primitive` are loop programs: the programs that they call one after the
+/// other. What goes from one to the next is memory of the new program. Programs that nothing calls any more are gone.
+///
+/// ```text
+/// def fused_exp_neg(x):                          def fused_exp_neg(x, C):
+///     a = R.call_tir(cls.exp, (x,), …)               B = T.alloc_buffer(…)
+///     b = R.call_tir(cls.negative, (a,), …)    →     for i: B[i] = T.exp(x[i])
+///     return b                                       for i: C[i] = -B[i]
+/// ```
+///
+/// # Errors
+/// [`PassError::NotFusable`] if such a function does anything but call loop programs.
+pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Result<Module, PassError> {
+    let is_primitive = |function: &Function| {
+        let set = function.attrs.get(PRIMITIVE).and_then(AttrValue::as_int);
+        set.is_some_and(|set| set != 0) && !function.attrs.contains_key("Codegen")
+    };
+    let mut out = module.clone();
+    let mut fused: HashMap<String, Vec<StructInfo>> = HashMap::new();
+    for (name, function) in module.functions().filter(|(_, f)| is_primitive(f)) {
+        let program = fuse(module, function)?;
+        out.funcs.insert(name.to_owned(), Func::Prim(program));
+        let params = function.params.iter();
+        let params = params.map(|param| function.values[*param].sinfo.clone());
+        fused.insert(name.to_owned(), params.collect());
+    }
+    if fused.is_empty() {
+        return Ok(out);
+    }
+    let globals = Globals::of(module);
+    for (name, function) in module.functions().filter(|(_, f)| !is_primitive(f)) {
+        let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
+            Ok(match old.def {
+                Def::Call {
+                    callee: Callee::Global(callee),
+                    args,
+                    attrs: _,
+                    sinfo_args: _,
+                } if fused.contains_key(callee) => {
+                    Become::Def(call(rewriter, callee, args, &old.value.sinfo))
+                }
+                _ => Become::Kept,
+            })
+        });
+        out.funcs.insert(name.to_owned(), Func::Graph(new));
+    }
+    Ok(remove_unused_functions(&out, entries))
+}
+
+/// The call of a loop program that stands for the call of a function: tuples of tensors are passed by their elements, shapes as
+/// scalars after all tensors.
+fn call(rewriter: &mut Rewriter<'_>, callee: &str, args: &[Arg], out: &StructInfo) -> Def {
+    let (mut tensors, mut scalars) = (vec![], vec![]);
+    for arg in args {
+        pass(rewriter, arg.clone(), &mut tensors, &mut scalars);
+    }
+    Def::CallDps {
+        callee: DpsCallee::Prim(callee.to_owned()),
+        args: tensors,
+        tir_vars: scalars,
+        inplace: None,
+        out: out.clone(),
+    }
+}
+
+fn pass(rewriter: &mut Rewriter<'_>, arg: Arg, tensors: &mut Vec<Arg>, scalars: &mut Vec<Expr>) {
+    let sinfo = rewriter.scope().arg(&arg);
+    match (arg, sinfo) {
+        (Arg::Tuple(items), _) => {
+            for item in items {
+                pass(rewriter, item, tensors, scalars);
+            }
+        }
+        (tuple, StructInfo::Tuple(items)) => {
+            for (index, info) in items.into_iter().enumerate() {
+                let item = Def::TupleItem(tuple.clone(), index);
+                let item = rewriter.builder().bind_as("lv", item, info);
+                pass(rewriter, Arg::Value(item), tensors, scalars);
+            }
+        }
+        (Arg::Shape(dims), _) => scalars.extend(dims),
+        (_, StructInfo::Shape(ShapeInfo::Known(dims))) => scalars.extend(dims),
+        (Arg::Prim(value), _) => scalars.push(value),
+        (tensor, _) => tensors.push(tensor),
+    }
+}
+
+/// The loop program of a function.
+fn fuse(module: &Module, function: &Function) -> Result<PrimFunc, PassError> {
+    // The program has symbolic sizes of its own.
+    let function = &function.with_own_vars();
+    let mut fuse = Fuse {
+        module,
+        function,
+        buffers: HashMap::new(),
+        scalars: vec![],
+        program: PrimFunc::new(function.name.as_str(), vec![]),
+    };
+    for param in &function.params {
+        let value = &function.values[*param];
+        let buffers = fuse.param(&value.name, &value.sinfo)?;
+        fuse.buffers.insert(*param, buffers);
+    }
+    fuse.results()?;
+    let bindings = function
+        .body
+        .blocks
+        .iter()
+        .flat_map(|block| &block.bindings);
+    for id in bindings {
+        fuse.binding(*id)?;
+    }
+    let scalars = std::mem::take(&mut fuse.scalars).into_iter();
+    fuse.program.params.extend(scalars.map(Param::Scalar));
+    let origins = function.values.iter().map(|(_, value)| &value.origin);
+    fuse.program.origin = Origin::of_all(origins);
+    fuse.program.attrs = Attrs::from_iter([("tir.noalias".to_owned(), AttrValue::Bool(true))]);
+    fuse.program.private = true;
+    Ok(fuse.program)
+}
+
+struct Fuse<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    /// The tensors of each value so far, and of results that are not computed yet.
+    buffers: HashMap<ValueId, Vec<Buffer>>,
+    scalars: Vec<Var>,
+    program: PrimFunc,
+}
+
+impl Fuse<'_> {
+    fn refused(&self, reason: &'static str) -> PassError {
+        PassError::NotFusable {
+            func: self.function.name.clone(),
+            reason,
+        }
+    }
+
+    /// The buffers of a parameter; scalars wait until all tensors are there.
+    fn param(&mut self, name: &str, sinfo: &StructInfo) -> Result<Vec<Buffer>, PassError> {
+        match sinfo {
+            StructInfo::Tensor(_) => {
+                let buffer = self.buffer(name, sinfo)?;
+                self.program.params.push(Param::of_buffer(&buffer));
+                Ok(vec![buffer])
+            }
+            StructInfo::Tuple(items) => {
+                let mut all = vec![];
+                for (index, item) in items.iter().enumerate() {
+                    all.extend(self.param(&format!("{name}_{index}"), item)?);
+                }
+                Ok(all)
+            }
+            StructInfo::Shape(ShapeInfo::Known(dims)) => {
+                let vars = dims.iter().map(|dim| dim.as_var().cloned());
+                let vars: Option<Vec<Var>> = vars.collect();
+                let vars =
+                    vars.ok_or_else(|| self.refused("takes a shape that is no variables"))?;
+                self.scalars.extend(vars);
+                Ok(vec![])
+            }
+            StructInfo::Prim {
+                dtype: _,
+                value: Some(value),
+            } => {
+                let var = value.as_var().cloned();
+                let var = var.ok_or_else(|| self.refused("takes a scalar that is no variable"))?;
+                self.scalars.push(var);
+                Ok(vec![])
+            }
+            _ => Err(self.refused("takes something else than tensors and shapes")),
+        }
+    }
+
+    fn buffer(&self, name: &str, sinfo: &StructInfo) -> Result<Buffer, PassError> {
+        let info = sinfo.as_tensor();
+        let known = info.and_then(|info| Some((info.shape.dims()?.to_vec(), info.dtype?)));
+        let (shape, dtype) = known.ok_or_else(|| self.refused("has a tensor of unknown shape"))?;
+        Ok(Buffer::new(name, shape, dtype))
+    }
+
+    /// Output buffers of the program for the results of the function.
+    fn results(&mut self) -> Result<(), PassError> {
+        let results = match &self.function.body.result {
+            Arg::Tuple(items) => items.clone(),
+            single => vec![single.clone()],
+        };
+        for result in results {
+            let Arg::Value(id) = result else {
+                return Err(self.refused("gives something that it does not compute"));
+            };
+            let value = &self.function.values[id];
+            let source = match &value.def {
+                Def::CallDps { .. } => id,
+                _ => return Err(self.refused("gives something that it does not compute")),
+            };
+            if self.buffers.contains_key(&source) {
+                return Err(self.refused("gives one value twice"));
+            }
+            let items = match &value.sinfo {
+                StructInfo::Tuple(items) => items.clone(),
+                single => vec![single.clone()],
+            };
+            let mut all = vec![];
+            for (index, item) in items.iter().enumerate() {
+                let name = match items.len() {
+                    1 => value.name.clone(),
+                    _ => format!("{}_{index}", value.name),
+                };
+                let buffer = self.buffer(&name, item)?;
+                self.program.params.push(Param::of_buffer(&buffer));
+                all.push(buffer);
+            }
+            self.buffers.insert(source, all);
+        }
+        Ok(())
+    }
+
+    fn binding(&mut self, id: ValueId) -> Result<(), PassError> {
+        let value = &self.function.values[id];
+        match &value.def {
+            Def::TupleItem(Arg::Value(tuple), index) => {
+                let item = self
+                    .buffers
+                    .get(tuple)
+                    .and_then(|all| all.get(*index))
+                    .cloned();
+                let item = item.ok_or_else(|| self.refused("takes an element of no tuple"))?;
+                self.buffers.insert(id, vec![item]);
+                Ok(())
+            }
+            Def::CallDps {
+                callee: DpsCallee::Prim(callee),
+                args,
+                tir_vars,
+                inplace: None,
+                out,
+            } => {
+                let callee = self.module.prim_func(callee);
+                let callee = callee.ok_or_else(|| self.refused("calls no loop program"))?;
+                let mut actual = vec![];
+                for arg in args {
+                    let Arg::Value(arg) = arg else {
+                        return Err(self.refused("passes something else than tensors"));
+                    };
+                    actual.extend(self.buffers.get(arg).cloned().unwrap_or_default());
+                }
+                actual.extend(self.outputs(id, callee, actual.len(), out)?);
+                self.import(callee, &actual, tir_vars)
+            }
+            _ => Err(self.refused("does something else than call loop programs")),
+        }
+    }
+
+    /// The buffers that a call writes: those of results, or new ones of the program.
+    fn outputs(
+        &mut self,
+        id: ValueId,
+        callee: &PrimFunc,
+        inputs: usize,
+        out: &StructInfo,
+    ) -> Result<Vec<Buffer>, PassError> {
+        if let Some(buffers) = self.buffers.get(&id) {
+            return Ok(buffers.clone());
+        }
+        let items = match out {
+            StructInfo::Tuple(items) => items.clone(),
+            single => vec![single.clone()],
+        };
+        let names = callee.buffer_params().skip(inputs).map(Buffer::name);
+        let mut all = vec![];
+        for (name, item) in names.zip(&items) {
+            let buffer = self.buffer(&format!("{name}_intermediate"), item)?;
+            let root = self.program.root;
+            self.program.blocks[root].alloc_buffers.push(buffer.clone());
+            all.push(buffer);
+        }
+        self.buffers.insert(id, all.clone());
+        Ok(all)
+    }
+
+    /// Writes the statements of a callee to the end of the program.
+    fn import(
+        &mut self,
+        callee: &PrimFunc,
+        actual: &[Buffer],
+        tir_vars: &[Expr],
+    ) -> Result<(), PassError> {
+        let analyzer = Analyzer::new();
+        let simplify = |e: &Expr| {
+            let simple = analyzer.simplify(e);
+            if simple == *e { e.clone() } else { simple }
+        };
+        let mut rewrite = Substitution::new(Definitions::Fresh);
+        let mut known: Vec<Var> = vec![];
+        let mut scalars = tir_vars.iter();
+        let mut buffers = actual.iter();
+        for param in &callee.params {
+            match param {
+                Param::Scalar(var) => {
+                    let value = scalars.next();
+                    let value = value.ok_or_else(|| self.refused("passes too few scalars"))?;
+                    rewrite.set_var(var, value.cast(var.dtype()));
+                    known.push(var.clone());
+                }
+                Param::Buffer { handle: _, buffer } => {
+                    let given = buffers.next();
+                    let given = given
+                        .filter(|given| given.ndim() == buffer.ndim())
+                        .ok_or_else(|| {
+                            self.refused("passes tensors that the program does not take")
+                        })?;
+                    for (dim, given) in buffer.shape().iter().zip(given.shape()) {
+                        if let Some(var) = dim.as_var()
+                            && !known.contains(var)
+                        {
+                            rewrite.set_var(var, simplify(&given.cast(var.dtype())));
+                            known.push(var.clone());
+                        }
+                    }
+                    rewrite.set_buffer(buffer, given);
+                }
+            }
+        }
+        let root = self.program.root;
+        self.program.import(callee, root, &mut rewrite);
+        Ok(())
+    }
+}

@@ -346,3 +346,79 @@ impl Fuse<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use crate::interp::{Value, run_module};
+    use crate::passes::tests::run_passes;
+    use crate::script;
+    use crate::tensor::Tensor;
+
+    /// A product with its epilogue over a constant, a diamond, a softmax, a reshape, parts of a tensor.
+    const NETWORK: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 6), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.add(a, R.const([1, 2, 3, 4, 5, 6], "float32"))
+            c = R.tanh(b)
+            d = R.negative(b)
+            e = R.add(c, d)
+            f = R.nn.softmax(e)
+            g = R.split(f, 2, axis=1)
+            h = R.concat((g[1], g[0]), axis=1)
+            i = R.permute_dims(h)
+            j = R.flatten(i)
+            k = R.exp(j)
+            l = R.sum(h, axis=1)
+            R.output(f, k, l)
+        return (f, k, l)
+"#;
+
+    #[test]
+    fn fused_programs_compute_the_same() {
+        let module = script::parse("network.py", NETWORK).expect("it parses");
+        let names = [
+            "legalize_ops",
+            "annotate_tir_op_pattern",
+            "fuse_ops",
+            "fuse_tir",
+        ];
+        let fused = run_passes(&module, &names);
+        script::well_formed(&fused).unwrap_or_else(|e| panic!("{e}"));
+        let calls = |module: &crate::ir::Module| {
+            let main = module.function("main").expect("it stays");
+            let values = main.values.iter();
+            values
+                .filter(|(_, value)| value.def.callee().is_some())
+                .count()
+        };
+        assert_eq!(calls(&run_passes(&module, &names[..1])), 12);
+        assert_eq!(calls(&fused), 5, "{}", script::print(&fused));
+        let numbers = |count: usize| -> Vec<f32> {
+            (0..count)
+                .map(|i| (i * 7 % 11) as f32 / 5.0 - 1.0)
+                .collect()
+        };
+        let args = [[3, 4], [4, 6]].map(|shape: [usize; 2]| {
+            let tensor = Tensor::from_slice(&shape, &numbers(shape[0] * shape[1]));
+            Value::Tensor(tensor.expect("as many numbers"))
+        });
+        let run = |module| {
+            let result = run_module(module, "main", &args, &HashMap::new());
+            let Value::Tuple(items) = result.expect("it runs") else {
+                panic!("it gives a tuple");
+            };
+            let numbers = items.into_iter().map(|item| match item {
+                Value::Tensor(tensor) => tensor.as_slice::<f32>().expect("float32").to_vec(),
+                other => panic!("{other:?}"),
+            });
+            numbers.collect::<Vec<_>>()
+        };
+        assert_eq!(run(&module), run(&fused));
+    }
+}

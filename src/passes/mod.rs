@@ -27,13 +27,13 @@ pub use options::Options;
 pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
 
 #[cfg(test)]
-mod tests {
+pub(in crate::passes) mod tests {
     use super::*;
     use crate::ir::Module;
     use crate::kernel::{GpuTarget, Target};
 
     /// The module after passes.
-    pub(super) fn run_passes(module: &Module, names: &[&str]) -> Module {
+    pub(in crate::passes) fn run_passes(module: &Module, names: &[&str]) -> Module {
         let cx = Cx::new(module, &Target::Gpu(GpuTarget::default()));
         names.iter().fold(module.clone(), |module, name| {
             let pass = pass(name).expect("a pass with this name");

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::ir::{
-    AttrValue, BlockId, Buffer, Expr, ExprKind, Func, IterKind, Module, Place, PrimFunc, Stmt, Var,
+    AttrValue, BlockId, Buffer, Expr, ExprKind, Func, IterKind, Module, Param, Place, PrimFunc,
+    Stmt, Var,
 };
 use crate::ops::Pattern;
 use crate::tensor::scalar::BinOp;
@@ -58,6 +59,7 @@ fn number(pattern: Pattern) -> i64 {
 /// `OutEWiseFusable` if they multiply and add, or take windows; a reduction followed by an elementwise output, as in softmax, too.
 fn op_pattern(func: &PrimFunc) -> Pattern {
     let params: HashSet<&Buffer> = func.buffer_params().collect();
+    let sizes = sizes(func);
     let mut pattern = Pattern::ElemWise;
     for block in func.blocks_under(Place::Block(func.root)) {
         if block == func.root {
@@ -67,7 +69,7 @@ fn op_pattern(func: &PrimFunc) -> Pattern {
             return Pattern::Opaque;
         };
         let node = &func.blocks[block];
-        let reads = access.read_pattern();
+        let reads = access.read_pattern(&sizes);
         pattern = match reads {
             Pattern::Opaque => {
                 let reduced: Vec<&Var> = node
@@ -98,6 +100,20 @@ fn op_pattern(func: &PrimFunc) -> Pattern {
         };
     }
     pattern
+}
+
+/// The variables that are the same wherever the program uses them: sizes of its tensors and scalars that it takes.
+fn sizes(func: &PrimFunc) -> HashSet<Var> {
+    let mut sizes = HashSet::new();
+    for param in &func.params {
+        match param {
+            Param::Scalar(var) => sizes.extend([var.clone()]),
+            Param::Buffer { handle: _, buffer } => {
+                sizes.extend(buffer.shape().iter().flat_map(Expr::free_vars));
+            }
+        }
+    }
+    sizes
 }
 
 /// Whether the reduce variables are indices by themselves, as in `B[i, j]`, not in `B[i, j + k]`.
@@ -157,7 +173,7 @@ impl Accesses {
     }
 
     /// The loosest relation between what is loaded and what is stored.
-    fn read_pattern(&self) -> Pattern {
+    fn read_pattern(&self, sizes: &HashSet<Var>) -> Pattern {
         let mut loosest = Pattern::ElemWise;
         let mut has_elementwise = false;
         for (buffer, indices) in &self.loads {
@@ -166,7 +182,7 @@ impl Accesses {
                 Pattern::ElemWise
             } else if self.broadcasts(buffer, indices) {
                 Pattern::Broadcast
-            } else if self.permutes(indices) {
+            } else if self.permutes(indices, sizes) {
                 Pattern::Injective
             } else {
                 return Pattern::Opaque;
@@ -197,13 +213,13 @@ impl Accesses {
         })
     }
 
-    /// Whether a load has no variables but those that the store has as indices.
-    fn permutes(&self, indices: &[Expr]) -> bool {
+    /// Whether a load has no variables but sizes and those that the store has as indices.
+    fn permutes(&self, indices: &[Expr], sizes: &HashSet<Var>) -> bool {
         let vars: Option<HashSet<&Var>> = self.indices.iter().map(Expr::as_var).collect();
         vars.is_some_and(|vars| {
-            let used = indices.iter().flat_map(Expr::free_vars);
-            used.into_iter().all(|var| vars.contains(&var))
-                && indices.iter().all(|i| loads(i).is_empty())
+            let mut used = indices.iter().flat_map(Expr::free_vars);
+            used.all(|var| vars.contains(&var) || sizes.contains(&var))
+                && indices.iter().all(|index| loads(index).is_empty())
         })
     }
 

@@ -1,16 +1,16 @@
 # test: pass
 # run: legalize_ops, annotate_tir_op_pattern, fuse_ops, dead_code_elimination
-# A product takes its epilogue, a constant becomes a parameter, a value used outside is a second result, equal groups share a
+# A product takes its epilogue, a value used outside is a second result, equal groups share a
 # function, a reduction starts nothing. Loop programs of symbolic sizes that no tensor fixes get them as a shape.
 
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(("n", 8), "float32"), w: R.Tensor((8, 6), "float32"), v: R.Tensor((6, 6), "float32"), u: R.Tensor(("n * 2",), "float32")):
+    def main(x: R.Tensor(("n", 8), "float32"), w: R.Tensor((8, 6), "float32"), bias: R.Tensor((6,), "float32"), v: R.Tensor((6, 6), "float32"), u: R.Tensor(("n * 2",), "float32")):
         n = T.int64()
         with R.dataflow():
             a = R.matmul(x, w)
-            b = R.add(a, R.const([1, 2, 3, 4, 5, 6], "float32"))
+            b = R.add(a, bias)
             c = R.nn.relu(b)
             d = R.matmul(c, v)
             e = R.tanh(d)
@@ -210,23 +210,23 @@ class Module:
         return i
 
     @R.function(private=True)
-    def fused_matmul_add_relu(x: R.Tensor(("n", 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32"), param_0: R.Tensor((6,), dtype="float32")) -> R.Tensor(("n", 6), dtype="float32"):
+    def fused_matmul_add_relu(x: R.Tensor(("n", 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32"), bias: R.Tensor((6,), dtype="float32")) -> R.Tensor(("n", 6), dtype="float32"):
         n = T.int64()
         R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
             a = R.call_tir(cls.matmul, (x, w), out_sinfo=R.Tensor((n, 6), dtype="float32"))
-            b = R.call_tir(cls.add, (a, param_0), out_sinfo=R.Tensor((n, 6), dtype="float32"))
+            b = R.call_tir(cls.add, (a, bias), out_sinfo=R.Tensor((n, 6), dtype="float32"))
             c = R.call_tir(cls.relu, (b,), out_sinfo=R.Tensor((n, 6), dtype="float32"))
             R.output(c)
         return c
 
     @R.function
-    def main(x: R.Tensor(("n", 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32"), v: R.Tensor((6, 6), dtype="float32"), u: R.Tensor(("n * 2",), dtype="float32")) -> R.Tuple(R.Tensor(("n", 6), dtype="float32"), R.Tensor(("n",), dtype="float32"), R.Tensor(("n * 2",), dtype="float32")):
+    def main(x: R.Tensor(("n", 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32"), bias: R.Tensor((6,), dtype="float32"), v: R.Tensor((6, 6), dtype="float32"), u: R.Tensor(("n * 2",), dtype="float32")) -> R.Tuple(R.Tensor(("n", 6), dtype="float32"), R.Tensor(("n",), dtype="float32"), R.Tensor(("n * 2",), dtype="float32")):
         n = T.int64()
         cls = Module
         with R.dataflow():
-            c: R.Tensor((n, 6), dtype="float32") = cls.fused_matmul_add_relu(x, w, metadata["relax.expr.Constant"][0])
+            c: R.Tensor((n, 6), dtype="float32") = cls.fused_matmul_add_relu(x, w, bias)
             e: R.Tensor((n, 6), dtype="float32") = cls.fused_matmul1_tanh(c, v)
             f = R.call_tir(cls.exp, (e,), out_sinfo=R.Tensor((n, 6), dtype="float32"))
             i: R.Tensor((n, 6), dtype="float32") = cls.fused_matmul1_tanh_exp(f, v)
@@ -235,5 +235,3 @@ class Module:
             m: R.Tensor((n * 2,), dtype="float32") = cls.fused_exp1_negative(u, R.shape([n]))
             R.output(e, k, m)
         return (e, k, m)
-
-# Metadata omitted. Use show_meta=True in script() method to show it.

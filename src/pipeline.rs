@@ -147,7 +147,15 @@ pub struct Stage {
 /// The passes over modules for a target, in order.
 pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
-        Target::Cpu(_) | Target::Gpu(_) => &["legalize_ops", "specialize", "dead_code_elimination"],
+        Target::Cpu(_) | Target::Gpu(_) => &[
+            "legalize_ops",
+            "annotate_tir_op_pattern",
+            "fuse_ops",
+            "fuse_tir",
+            "rewrite_dataflow_reshape",
+            "specialize",
+            "dead_code_elimination",
+        ],
     }
 }
 

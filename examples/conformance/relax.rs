@@ -167,7 +167,9 @@ impl Case {
         };
         let after = parse(self.after.as_deref().unwrap_or_default())?;
         let after = self.with_constants(&after)?;
-        let numbers = self.run.as_ref().map(|run| run.check(&module, &made));
+        let mixed = self.names().contains(&"ToMixedPrecision");
+        let tolerance = if mixed { 3e-2 } else { 1e-4 };
+        let numbers = (self.run.as_ref()).map(|run| run.check(&module, &made, tolerance));
         if let Some(Err(why)) = numbers {
             let texts = Some(Box::new((script::print(&after), script::print(&made))));
             return Ok(Verdict::Disagree { why, texts });
@@ -381,7 +383,7 @@ impl Run {
     }
 
     /// Runs what was made of `before` on the CPU and compares.
-    fn check(&self, before: &Module, module: &Module) -> Result<(), String> {
+    fn check(&self, before: &Module, module: &Module, tolerance: f64) -> Result<(), String> {
         let options = CompileOptions::new(Target::Cpu(host_target(1)));
         let compiled = compile(module, &options).map_err(|e| format!("not compiled: {e}"))?;
         let mut machine = VirtualMachine::new(compiled, Device::Cpu).map_err(|e| e.to_string())?;
@@ -400,24 +402,24 @@ impl Run {
                 .call(&transform, &[Value::Tuple(weights)])
                 .map_err(|e| format!("`{transform}`: {e}"))?;
             let made = flat(made)?;
-            compare(&made, expected).map_err(|e| format!("`{transform}`: {e}"))?;
+            compare(&made, expected, tolerance).map_err(|e| format!("`{transform}`: {e}"))?;
             args.extend(made.into_iter().map(Value::from));
         }
         let made = machine
             .call(function, &args)
             .map_err(|e| format!("`{function}`: {e}"))?;
-        compare(&flat(made)?, &self.outputs).map_err(|e| format!("`{function}`: {e}"))
+        compare(&flat(made)?, &self.outputs, tolerance).map_err(|e| format!("`{function}`: {e}"))
     }
 }
 
-fn compare(made: &[Tensor], expected: &[Array]) -> Result<(), String> {
+fn compare(made: &[Tensor], expected: &[Array], tolerance: f64) -> Result<(), String> {
     if made.len() != expected.len() {
         return Err(format!("{} outputs, not {}", made.len(), expected.len()));
     }
     for (tensor, array) in made.iter().zip(expected) {
         // What passes through float16 is as coarse as that.
         let coarse = array.dtype == "float16";
-        array.fits(tensor, if coarse { 3e-2 } else { 1e-4 })?;
+        array.fits(tensor, if coarse { 3e-2 } else { tolerance })?;
     }
     Ok(())
 }

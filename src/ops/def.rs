@@ -47,6 +47,17 @@ pub enum Layout {
     },
 }
 
+/// In which precision an operator is computed where a network is to use `float16` (TVM: `TMixedPrecisionPolicy`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precision {
+    /// In `float16`: products, whose sums may be wider.
+    Half,
+    /// In `float16` if all its operands have it.
+    Follow,
+    /// In the precision in which it is written: `float16` would lose too much.
+    Full,
+}
+
 /// Element types of the first operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DTypes {
@@ -144,6 +155,8 @@ pub struct OpDef {
     pub pattern: Pattern,
     /// What a change of layout does to it.
     pub layout: Layout,
+    /// Its precision in a network of mixed precision, where that does not follow from the pattern.
+    stated_precision: Option<Precision>,
 }
 
 impl OpDef {
@@ -163,7 +176,24 @@ impl OpDef {
             compute: Compute::Nothing("it has no definition in tensor expressions"),
             pattern: Pattern::Opaque,
             layout: Layout::Fixed,
+            stated_precision: None,
         }
+    }
+
+    /// Its precision in a network of mixed precision. What computes each element from few others follows its operands.
+    pub fn precision(&self) -> Precision {
+        match (self.stated_precision, self.pattern) {
+            (Some(stated), _) => stated,
+            (None, Pattern::ElemWise | Pattern::Broadcast | Pattern::Injective) => {
+                Precision::Follow
+            }
+            (None, _) => Precision::Full,
+        }
+    }
+
+    pub(super) const fn in_precision(mut self, precision: Precision) -> Self {
+        self.stated_precision = Some(precision);
+        self
     }
 
     pub(super) const fn operands(mut self, operands: &'static [Operand]) -> Self {

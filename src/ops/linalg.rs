@@ -1,6 +1,6 @@
 //! Linear algebra.
 
-use super::def::{DTypes, OpDef, Pattern, X, X1_X2, attr, operand};
+use super::def::{DTypes, OpDef, Pattern, Precision, X, X1_X2, attr, operand};
 use super::einsum;
 use super::rules::{self, broadcast_shapes, equal_extents, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, OpCall, OperandKind};
@@ -47,7 +47,8 @@ pub(super) const OPS: &[OpDef] = &[
             |i| a.at([&i[0]]) * b.at([&i[1]]),
         )])
     })
-    .pattern(Pattern::Broadcast),
+    .pattern(Pattern::Broadcast)
+    .in_precision(Precision::Half),
     OpDef::new("matmul", "matrix product, with broadcast batch dimensions")
         .operands(X1_X2)
         .attrs(&[attr("out_dtype", AttrKind::DType, AttrDefault::None)])
@@ -63,7 +64,8 @@ pub(super) const OPS: &[OpDef] = &[
                 dtype,
             )])
         })
-        .pattern(Pattern::OutEWiseFusable),
+        .pattern(Pattern::OutEWiseFusable)
+        .in_precision(Precision::Half),
 ];
 
 fn matmul(c: &OpCall<'_>) -> rules::Inferred {

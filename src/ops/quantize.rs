@@ -1,7 +1,7 @@
 //! Quantization: numbers as small integers with a scale and a zero point, of the whole tensor or along an axis.
 
 use super::ComputeCall;
-use super::def::{Computed, DTypes, OpDef, Pattern, attr, tensor};
+use super::def::{Computed, DTypes, OpDef, Pattern, Precision, attr, tensor};
 use super::rules::{self, axis_of, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, Operand};
 use crate::ir::{Expr, StructInfo};
@@ -25,7 +25,8 @@ pub(super) const OPS: &[OpDef] = &[
     .dtypes(DTypes::Numeric)
     .infer(|c| infer(c, &[ScalarType::F16, ScalarType::BF16, ScalarType::F32]))
     .compute(dequantize)
-    .pattern(Pattern::Broadcast),
+    .pattern(Pattern::Broadcast)
+    .in_precision(Precision::Full),
     OpDef::new(
         "quantize",
         "data / scale rounded to the nearest integer, ties to even, plus zero_point, clipped to the type",
@@ -49,7 +50,8 @@ pub(super) const OPS: &[OpDef] = &[
         )
     })
     .compute(quantize)
-    .pattern(Pattern::Broadcast),
+    .pattern(Pattern::Broadcast)
+    .in_precision(Precision::Full),
 ];
 
 /// Whether all extents are 1.

@@ -97,6 +97,15 @@ fn replace(
         };
         return Ok(bound(rewriter, &old, call, result));
     }
+    // Nothing has no places to compute.
+    let is_empty = |info: &StructInfo| {
+        let dims = info.as_tensor().and_then(|info| info.shape.dims());
+        dims.is_some_and(|dims| dims.iter().any(Expr::is_zero))
+    };
+    let empty = is_empty(&result) || operands.iter().any(is_empty);
+    if empty && matches!(compute, Compute::View(_)) {
+        return Ok(Become::Kept);
+    }
     let kernel = match (ops::kernel(call, &result, name), compute) {
         (Ok(kernel), _) => kernel,
         // The machine finds out at run time what is not known here.

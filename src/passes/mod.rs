@@ -19,6 +19,7 @@ mod pass;
 mod remove_unused_functions;
 mod rewrite_dataflow_reshape;
 mod specialize;
+mod to_mixed_precision;
 
 pub use bind_params::bind_params;
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};

@@ -3,6 +3,7 @@
 use super::PassError;
 use crate::ir::graph::{AttrSpec, complete};
 use crate::ir::{AttrValue, Attrs};
+use crate::tensor::DType;
 
 /// The options of one pass: checked, with defaults filled in.
 #[derive(Clone, Debug)]
@@ -28,6 +29,15 @@ impl Options {
     /// The integer, if it is there.
     pub(super) fn int(&self, name: &str) -> Option<i64> {
         self.get(name).and_then(AttrValue::as_int)
+    }
+
+    /// The element type, if it is there.
+    pub(super) fn dtype(&self, name: &str) -> Option<DType> {
+        match self.get(name)? {
+            AttrValue::DType(dtype) => Some(*dtype),
+            AttrValue::Str(text) => text.parse().ok(),
+            _ => None,
+        }
     }
 
     /// The texts of a list; one text counts as a list. Nothing if the option is not there.

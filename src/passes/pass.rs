@@ -13,9 +13,11 @@ use super::legalize_ops::legalize_ops;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
 use super::specialize::specialize;
+use super::to_mixed_precision::to_mixed_precision;
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
 use crate::ir::{AttrValue, Attrs, Module};
+use crate::tensor::DType;
 
 /// What a pass does: the module that it makes of one that is well formed.
 type Run = dyn Fn(&Module, &Cx) -> Result<Module, PassError> + Send + Sync;
@@ -157,6 +159,31 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(specialize(module)),
+    },
+    PassDef {
+        name: "to_mixed_precision",
+        about: "products of float32 are computed in float16, and what follows them as far as it may",
+        opt_level: 0,
+        options: &[
+            AttrSpec {
+                name: "out_dtype",
+                kind: AttrKind::DType,
+                default: AttrDefault::Str("float32"),
+            },
+            AttrSpec {
+                name: "fp16_input_names",
+                kind: AttrKind::Any,
+                default: AttrDefault::None,
+            },
+        ],
+        run: |module, _, options| {
+            let out = options.dtype("out_dtype").unwrap_or(DType::F32);
+            Ok(to_mixed_precision(
+                module,
+                out,
+                &options.texts("fp16_input_names"),
+            ))
+        },
     },
     PassDef {
         name: "to_non_dataflow",

@@ -58,18 +58,21 @@ fn every_kind_of_dump_is_written() {
         others.map(str::to_owned).collect()
     };
     let passes = passes_for(&Target::Gpu(GpuTarget::default()));
-    let modules = ["verify"].iter().chain(passes);
-    let files = ["module.graph", "linear.prim", "relu.prim"];
-    let mut expected: Vec<String> = modules
-        .flat_map(|stage| files.map(|file| format!("{stage}-{file}")))
-        .collect();
+    let mut expected: Vec<String> = vec![];
+    let mut files = vec!["module.graph", "linear.prim", "relu.prim"];
+    for stage in ["verify"].iter().chain(passes) {
+        if *stage == "fuse_tir" {
+            files = vec!["module.graph", "linear.prim", "fused_linear_relu.prim"];
+        }
+        expected.extend(files.iter().map(|file| format!("{stage}-{file}")));
+    }
     let rest = [
         "schedule-linear.prim",
-        "schedule-relu.prim",
+        "schedule-fused_linear_relu.prim",
         "schedule-linear.trace",
-        "schedule-relu.trace",
+        "schedule-fused_linear_relu.trace",
         "lower-linear.kernel",
-        "lower-relu.kernel",
+        "lower-fused_linear_relu.kernel",
         "bytecode-module.bytecode",
     ];
     expected.extend(rest.map(str::to_owned));
@@ -144,7 +147,16 @@ fn verification_can_be_asked_for() {
 #[test]
 fn messages_of_the_library_can_be_seen() {
     // The rule of matmuls declines other blocks, and says so.
-    let output = with(&BYTECODE, "WEFTILE_LOG", "weftile=debug");
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("relu.py");
+    let relu = "@R.function\ndef main(x: R.Tensor((4,), 'float32')):\n    y = R.nn.relu(x)\n    return y\n";
+    std::fs::write(&path, relu).expect("written");
+    let path = path.display().to_string();
+    let output = with(
+        &["show", &path, "--stage", "bytecode"],
+        "WEFTILE_LOG",
+        "weftile=debug",
+    );
     stdout(&output);
     let messages = String::from_utf8(output.stderr).expect("text");
     assert!(messages.contains("declined"), "{messages}");

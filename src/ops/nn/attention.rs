@@ -4,7 +4,7 @@ use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DTypes, OpDef, Pattern, attr, optional, tensor};
+use crate::ops::def::{Computed, DTypes, OpDef, Pattern, Precision, attr, optional, tensor};
 use crate::ops::rules::{self, broadcast_shapes, dims_of, equal_extents, tensor_like};
 use crate::topi;
 use crate::topi::attention::{self, Attention, Visible};
@@ -22,6 +22,7 @@ const ATTRS: &[AttrSpec] = &[
 
 const fn attending(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)
+        .in_precision(Precision::Half)
         .attrs(ATTRS)
         .dtypes(DTypes::Float)
         .infer(attention_type)

@@ -5,7 +5,7 @@ use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DTypes, Layout, OpDef, Pattern, attr, tensor};
+use crate::ops::def::{Computed, DTypes, Layout, OpDef, Pattern, Precision, attr, tensor};
 use crate::ops::rules::{self, equal_extents, tensor_like};
 use crate::tensor::DType;
 use crate::topi::conv::{self, Convolution};
@@ -60,6 +60,7 @@ const TRANSPOSE_ATTRS_3D: &[AttrSpec] = &transpose_attrs("NCDHW", "IODHW");
 
 const fn convolution(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)
+        .in_precision(Precision::Half)
         .operands(OPERANDS)
         .dtypes(DTypes::Numeric)
         .pattern(Pattern::OutEWiseFusable)

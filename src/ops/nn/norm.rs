@@ -4,7 +4,7 @@ use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DATA, DTypes, OpDef, Pattern, attr, tensor};
+use crate::ops::def::{Computed, DATA, DTypes, OpDef, Pattern, Precision, attr, tensor};
 use crate::ops::rules::{self, equal_extents};
 use crate::te;
 use crate::topi::norm::{self, LocalResponse, Moments};
@@ -63,17 +63,20 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         CENTER,
         SCALE,
     ])
-    .infer(group_norm_type),
+    .infer(group_norm_type)
+    .in_precision(Precision::Follow),
     normalisation(
         "nn.instance_norm",
         "normalised over the axes, for each batch and channel",
         instance_norm,
     )
     .attrs(&[CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE])
-    .infer(instance_norm_type),
+    .infer(instance_norm_type)
+    .in_precision(Precision::Follow),
     normalisation("nn.layer_norm", "normalised over the axes", layer_norm)
         .attrs(&[AXES, EPSILON, CENTER, SCALE])
-        .infer(layer_norm_type),
+        .infer(layer_norm_type)
+        .in_precision(Precision::Follow),
     normalisation(
         "nn.lrn",
         "x / (bias + alpha / size * sum of squares of size neighbours) ** beta",
@@ -98,7 +101,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         attr("axes", AttrKind::Ints, AttrDefault::Ints(&[-1])),
         EPSILON,
     ])
-    .infer(rms_norm_type),
+    .infer(rms_norm_type)
+    .in_precision(Precision::Follow),
 ];
 
 /// The axes in the order in which they are written: scales have their extents in this order.

@@ -4,7 +4,7 @@ use super::window::{self, Rounding};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, attr};
+use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, Precision, attr};
 use crate::ops::rules::{self, tensor_like};
 use crate::tensor::DType;
 use crate::topi::pool::{self, Adaptive, Counted, Pooling};
@@ -59,6 +59,7 @@ const ADAPTIVE_3D: &[AttrSpec] = &adaptive_attrs("NCDHW");
 
 const fn pooling(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)
+        .in_precision(Precision::Follow)
         .operands(DATA)
         .dtypes(DTypes::Numeric)
         .pattern(Pattern::OutEWiseFusable)

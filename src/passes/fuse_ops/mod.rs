@@ -17,7 +17,9 @@ use crate::ir::graph::{
     Arg, Become, BindingBlock, Callee, Def, DpsCallee, Function, Globals, Old, Rewriter, ValueId,
     rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Func, Module, Param, PrimFunc, Scope, alpha_eq};
+use crate::ir::{
+    AttrValue, Attrs, Buffer, Func, Loop, LoopKind, Module, Param, PrimFunc, Scope, alpha_eq,
+};
 use crate::ops::Pattern;
 
 /// The attribute of functions that were made here, or by patterns: they are computed as a whole.
@@ -305,13 +307,16 @@ fn is_weights(function: &Function, tuple: ValueId) -> bool {
     matches!((inputs, at), (Some(inputs), Some(at)) if at as i64 >= inputs)
 }
 
-/// Whether the tensors of the program lie in memory without gaps, as those of a graph do, and the program gives nothing else.
+/// Whether the tensors of the program lie in memory without gaps, as those of a graph do, and the program gives nothing else
+/// and has no schedule of its own.
 fn is_plain(program: &PrimFunc) -> bool {
-    let dense = |buffer: &crate::ir::Buffer| {
+    let dense = |buffer: &Buffer| {
         let node = buffer.node();
         node.strides.is_empty() && node.elem_offset.is_none() && node.scope == Scope::Global
     };
+    let serial = |l: &Loop| l.kind == LoopKind::Serial;
     program.ret.is_none()
+        && program.loops.iter().all(|(_, l)| serial(l))
         && program.params.iter().all(|param| match param {
             Param::Buffer { handle: _, buffer } => dense(buffer),
             Param::Scalar(_) => true,

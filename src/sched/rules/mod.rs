@@ -126,7 +126,12 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
             }
             work.run(gpu::RULES, gpu, Some(gpu::in_one_thread));
         }
-        Target::Cpu(cpu) => work.run(cpu::RULES, cpu, None),
+        Target::Cpu(cpu) => {
+            if !without.inlining {
+                cpu::inline_read_once(&mut work.schedule);
+            }
+            work.run(cpu::RULES, cpu, None);
+        }
     }
     Scheduled {
         rules: work.taken.iter().map(|taken| taken.rule).collect(),

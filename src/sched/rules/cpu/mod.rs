@@ -5,8 +5,11 @@
 //! them, and runs sums along neighbouring elements on vectors.
 
 mod elementwise;
+mod inline;
 mod matmul;
 mod reduction;
+
+pub(super) use inline::inline_read_once;
 
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{BlockId, LoopId};

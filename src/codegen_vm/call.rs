@@ -53,7 +53,11 @@ impl Compiler<'_> {
             let reused = inplace.and_then(|list| list.get(index).copied().flatten());
             let reg = match reused {
                 Some(input) => match inputs.get(input) {
-                    Some(operand @ Operand::Reg(reg)) if occurs_once(operand, &inputs) => *reg,
+                    Some(operand @ Operand::Reg(reg))
+                        if occurs_once(operand, &inputs) && !self.is_read_after(operand, value) =>
+                    {
+                        *reg
+                    }
                     // The machine copies what others hold before it is written.
                     Some(shared) => {
                         let reg = self.builtin(Builtin::Copy, vec![*shared]);
@@ -92,6 +96,12 @@ impl Compiler<'_> {
             StructInfo::Tuple(_) => Bound::Tuple(results),
             _ => results.pop().unwrap_or(Bound::Tuple(vec![])),
         })
+    }
+
+    /// Whether a binding after this one names a value that is in the register of the operand.
+    fn is_read_after(&self, operand: &Operand, binding: ValueId) -> bool {
+        let mut values = self.bound.iter();
+        values.any(|(value, bound)| bound.holds(operand) && self.live.named_after(*value, binding))
     }
 
     /// On a GPU, the operand in host memory: constants are there already.

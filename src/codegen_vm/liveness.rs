@@ -8,8 +8,10 @@ use crate::ir::graph::{Arg, Body, Callee, Def, Function, ValueId};
 /// Positions of bindings in program order, and last uses.
 pub(super) struct Liveness {
     position: HashMap<ValueId, usize>,
-    /// By value: position of its last use; `usize::MAX` for what the function gives back.
+    /// By value: position of the last use of its memory; `usize::MAX` for what the function gives back.
     last: HashMap<ValueId, usize>,
+    /// By value: position of the last binding that names it. What such a binding passes on is another value.
+    named: HashMap<ValueId, usize>,
 }
 
 impl Liveness {
@@ -17,18 +19,27 @@ impl Liveness {
         let mut live = Self {
             position: HashMap::new(),
             last: HashMap::new(),
+            named: HashMap::new(),
         };
         let mut order = Vec::new();
         live.number(function, &function.body, &mut order);
         live.use_arg(&function.body.result, usize::MAX);
+        live.name(&function.body.result, usize::MAX);
         // Backwards, so that the uses of a name are known when those of what it names are noted.
         for (value, at) in order.into_iter().rev() {
             live.use_def(function, value, at);
+            live.name_all(function, value, at);
         }
         live
     }
 
-    /// Whether the value is not used after this binding.
+    /// Whether a binding after this one names the value.
+    pub(super) fn named_after(&self, value: ValueId, binding: ValueId) -> bool {
+        let at = self.position.get(&binding).copied().unwrap_or(0);
+        self.named.get(&value).is_some_and(|named| *named > at)
+    }
+
+    /// Whether the memory of the value is not used after this binding.
     pub(super) fn dead_after(&self, value: ValueId, binding: ValueId) -> bool {
         let at = self.position.get(&binding).copied().unwrap_or(0);
         self.last.get(&value).copied().unwrap_or(0) <= at
@@ -101,6 +112,39 @@ impl Liveness {
                     .for_each(|(_, captured)| self.use_arg(&Arg::Value(captured), passed_on));
             }
         }
+    }
+
+    fn name_all(&mut self, function: &Function, value: ValueId, at: usize) {
+        let def = &function.values[value].def;
+        def.args().into_iter().for_each(|arg| self.name(arg, at));
+        match def {
+            Def::If {
+                cond: _,
+                then,
+                otherwise,
+            } => {
+                self.name(&then.result, at);
+                self.name(&otherwise.result, at);
+            }
+            Def::Call {
+                callee: Callee::Value(closure),
+                ..
+            } => self.name(&Arg::Value(*closure), at),
+            Def::Function(inner) => captured(inner, value)
+                .into_iter()
+                .filter(|(depth, _)| *depth == 1)
+                .for_each(|(_, captured)| self.name(&Arg::Value(captured), at)),
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, arg: &Arg, at: usize) {
+        arg.walk(&mut |leaf| {
+            if let Arg::Value(value) = leaf {
+                let named = self.named.entry(*value).or_insert(0);
+                *named = (*named).max(at);
+            }
+        });
     }
 
     fn use_arg(&mut self, arg: &Arg, at: usize) {

@@ -16,6 +16,16 @@ pub(super) enum Bound {
     Tuple(Vec<Bound>),
 }
 
+impl Bound {
+    /// Whether the value, or a part of it, is this operand.
+    pub(super) fn holds(&self, operand: &Operand) -> bool {
+        match self {
+            Self::At(at) => at == operand,
+            Self::Tuple(items) => items.iter().any(|item| item.holds(operand)),
+        }
+    }
+}
+
 impl Compiler<'_> {
     /// The parts of an argument. `at` is where it is used, for errors.
     pub(super) fn arg(&mut self, arg: &Arg, at: ValueId) -> Result<Bound, GraphError> {

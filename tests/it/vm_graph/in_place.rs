@@ -1,6 +1,7 @@
 //! Tensors changed in place.
 
 use weftile::runtime::Value;
+use weftile::tensor::{DType, Tensor};
 
 use super::{check, machine, matrix, module};
 use crate::vm::devices;
@@ -63,6 +64,40 @@ fn what_others_hold_is_copied_before_it_is_changed() {
             assert_eq!(now.as_tensor(), arg.as_tensor(), "an argument is as it was");
         }
     }
+}
+
+#[test]
+fn a_value_that_is_used_again_is_as_it_was() {
+    let functions = r#"
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+        a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((2, 3), "float32"))
+        b = a
+        t = (a, x)
+        d = R.call_tir_inplace(cls.overwrite, (x, a), out_sinfo=R.Tensor((2, 3), "float32"), inplace_indices=[1])
+        e = R.call_tir_inplace(cls.overwrite, (d, b), out_sinfo=R.Tensor((2, 3), "float32"), inplace_indices=[1])
+        if c:
+            g = R.call_tir_inplace(cls.overwrite, (x, e), out_sinfo=R.Tensor((2, 3), "float32"), inplace_indices=[1])
+            h = R.call_tir_inplace(cls.overwrite, (g, e), out_sinfo=R.Tensor((2, 3), "float32"), inplace_indices=[1])
+            f = h
+        else:
+            f = e
+        u = t[0]
+        k = R.call_tir_inplace(cls.overwrite, (f, u), out_sinfo=R.Tensor((2, 3), "float32"), inplace_indices=[1])
+        return (d, e, f, u, k)
+"#;
+    let truth = |value: bool| {
+        let tensor = Tensor::from_bytes(DType::BOOL, &[], &[value.into()]).expect("one");
+        Value::Tensor(tensor)
+    };
+    check(
+        &format!("{OVERWRITE}{functions}"),
+        &[
+            vec![matrix(2, 3), truth(true)],
+            vec![matrix(2, 3), truth(false)],
+        ],
+    );
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Every variable and buffer is defined around its use; the body of a block with iter variables sees no loop variable from
 //! outside, which only bindings and predicates may name (TVM: a block is isolated from its loops); operands have the
-//! types that the operators ask for; accesses have as many indices as the buffer has dimensions; views are like their regions; the links of the loop tree
+//! types that the operators ask for; accesses have as many indices as the buffer has dimensions, and none that
+//! certainly happens has a constant index outside of it; views are like their regions; the links of the loop tree
 //! agree with the bodies. All violations are collected.
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::tensor::DType;
 
+mod access;
 mod expr;
 #[cfg(test)]
 mod tests;
@@ -100,6 +102,20 @@ pub enum PrimFuncErrorKind {
         ndim: usize,
         /// Given indices.
         got: usize,
+    },
+    /// An access that certainly happens, outside of the buffer.
+    #[error(
+        "index {index} is outside of dimension {dim} of buffer `{buffer}`, which has extent {extent}"
+    )]
+    OutOfRange {
+        /// Name of the buffer.
+        buffer: String,
+        /// The dimension.
+        dim: usize,
+        /// The index.
+        index: i128,
+        /// Extent of the dimension.
+        extent: i64,
     },
     /// A block with another number of bindings than of iter variables.
     #[error("{iters} iter variables have {bindings} bindings")]
@@ -232,6 +248,12 @@ pub fn prim_func(func: &PrimFunc) -> Result<(), Vec<PrimFuncError>> {
     };
     verifier.params();
     verifier.block(func.root, None);
+    if verifier.errors.is_empty() {
+        for (place, kind) in access::out_of_range(func) {
+            verifier.place = place;
+            verifier.error(kind);
+        }
+    }
     if verifier.errors.is_empty() {
         Ok(())
     } else {

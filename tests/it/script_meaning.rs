@@ -108,7 +108,7 @@ def main(A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(4, i)
             V = T.match_buffer(A[2:5], (3,), "float32")
-            B[vi] = V[vi]
+            B[vi] = T.if_then_else(A[vi] == T.float32(0), V[vi], T.float32(0))
 "#;
     let error = run(text, &mut [floats(&[0.0; 8]), floats(&[0.0; 4])]).expect_err("V[3]");
     assert_eq!(

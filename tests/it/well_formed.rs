@@ -505,3 +505,64 @@ error: pure, value shown: a pure function cannot call R.print, which has side ef
     .expect_err("not well formed");
     assert_eq!(error.to_string(), shown);
 }
+
+/// Loop programs that read `A`, of 8 by 4 elements, outside of it whenever they run, and those that may not.
+#[test]
+fn accesses_that_certainly_happen_lie_inside() {
+    let found = |body: &str| {
+        let text = format!(
+            "@T.prim_func\ndef f(A: T.Buffer((8, 4), \"float32\"), B: T.Buffer((8,), \"float32\"), n: T.int32):\n{body}"
+        );
+        let module = script::parse("f.py", &text).unwrap_or_else(|errors| panic!("{errors}"));
+        match well_formed(&module) {
+            Ok(()) => vec![],
+            Err(_) => violations(&module),
+        }
+    };
+    let outside = |index: i64, dim: usize, extent: i64| {
+        format!(
+            "index {index} is outside of dimension {dim} of buffer `A`, which has extent {extent}"
+        )
+    };
+    for (body, says, underlined) in [
+        (
+            "    B[0] = A[10, 0]\n",
+            outside(10, 0, 8),
+            "# with T.block(\"root\"):",
+        ),
+        (
+            "    for i in range(8):\n        with T.block(\"B\"):\n            vi = T.axis.spatial(8, i)\n            B[vi] = A[vi, vi - vi - 1]\n",
+            outside(-1, 1, 4),
+            "with T.block(\"B\"):",
+        ),
+        (
+            "    for i, j in T.grid(4, 2):\n        B[i * 2 + j] = A[T.Cast(\"int32\", 8), j]\n",
+            outside(8, 0, 8),
+            "for i, j in T.grid(4, 2):",
+        ),
+        (
+            "    for i in range(8):\n        B[i] = T.if_then_else(A[i, 4] > T.float32(0), T.float32(1), T.float32(0))\n",
+            outside(4, 1, 4),
+            "for i in range(8):",
+        ),
+    ] {
+        let found = found(body);
+        let [(message, line)] = found.as_slice() else {
+            panic!("{body}: {found:?}")
+        };
+        assert!(message.ends_with(&says), "{message}\n{says}");
+        assert!(line.starts_with(underlined), "{line}");
+    }
+    for body in [
+        "    for i in range(8):\n        B[i] = A[i, i // 2]\n",
+        "    if n > 0:\n        B[0] = A[10, 0]\n",
+        "    for i in range(n):\n        B[i] = A[10, 0]\n",
+        "    for i in range(0):\n        B[i] = A[10, 0]\n",
+        "    for i in range(8):\n        B[i] = T.if_then_else(i < 7, A[8, 0], T.float32(0))\n",
+        "    for i in range(8):\n        if i == n:\n            break\n        B[i] = A[8, 0]\n",
+        "    for i in range(16):\n        with T.block(\"B\"):\n            T.where(i < 8)\n            vi = T.axis.spatial(16, i)\n            B[vi] = A[8, 0]\n",
+        "    for i in range(8):\n        B[i] = A[n, i * n]\n",
+    ] {
+        assert_eq!(found(body), [], "{body}");
+    }
+}

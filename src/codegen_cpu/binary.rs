@@ -74,12 +74,10 @@ impl Emitter<'_, '_> {
                 let quotient = this.b.ins().fdiv(x, y);
                 this.floor(quotient)
             }),
-            BinOp::FloorMod => self.in_f64(a, b, |this, x, y| {
-                let quotient = this.b.ins().fdiv(x, y);
-                let whole = this.floor(quotient);
-                let product = this.b.ins().fmul(whole, y);
-                this.b.ins().fsub(x, product)
-            }),
+            BinOp::FloorMod => {
+                let rest = self.float_intrin(Intrin::Fmod, &[a.clone(), b.clone()])?;
+                self.in_f64(&rest, b, |this, rest, y| this.with_sign_of(rest, y))
+            }
             BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => {
                 unreachable!("comparisons are done before")
             }
@@ -94,6 +92,18 @@ impl Emitter<'_, '_> {
             }
         };
         Ok(self.rounded(value))
+    }
+
+    /// A remainder of a division by `y`, moved to the sign of `y`.
+    fn with_sign_of(&mut self, rest: Value, y: Value) -> Value {
+        let zero = self.b.ins().f64const(0.0);
+        let [below, negative] = [rest, y].map(|v| self.b.ins().fcmp(FloatCC::LessThan, v, zero));
+        let other_sign = self.b.ins().bxor(below, negative);
+        let moved = self.b.ins().fadd(rest, y);
+        let moved = self.b.ins().select(other_sign, moved, rest);
+        let is_zero = self.b.ins().fcmp(FloatCC::Equal, rest, zero);
+        let zero = self.b.ins().fcopysign(zero, y);
+        self.b.ins().select(is_zero, zero, moved)
     }
 
     /// The smaller or greater one of floats; NaN if either is NaN. A constant that is not NaN saves the second test.

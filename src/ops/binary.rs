@@ -53,12 +53,14 @@ pub(super) const OPS: &[OpDef] = &[
         binary(c, BinOp::Div)
     }),
     comparison("equal", "x1 == x2", |c| binary(c, BinOp::Eq)),
-    arithmetic("floor_divide", "x1 / x2, towards minus infinity", |c| {
+    arithmetic("floor_divide", "the floor of x1 / x2", |c| {
         binary(c, BinOp::FloorDiv)
     }),
-    arithmetic("floor_mod", "the remainder with the sign of x2", |c| {
-        binary(c, BinOp::FloorMod)
-    }),
+    arithmetic(
+        "floor_mod",
+        "the remainder with the sign of x2, as numpy's mod",
+        |c| binary(c, BinOp::FloorMod),
+    ),
     comparison("greater", "x1 > x2", |c| ordered(c, BinOp::Gt)),
     comparison("greater_equal", "x1 >= x2", |c| ordered(c, BinOp::Ge)),
     arithmetic("left_shift", "x1 << x2", |c| binary(c, BinOp::Shl)).dtypes(DTypes::Int),

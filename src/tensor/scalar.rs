@@ -108,6 +108,18 @@ pub fn eval_binary(op: BinOp, ty: ScalarType, a: Scalar, b: Scalar) -> Result<Sc
     }
 }
 
+/// The remainder with the sign of `b`, as numpy's `mod`: exact until the last step, and 0 has the sign of `b`, too.
+fn float_floor_mod(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest == 0.0 {
+        0f64.copysign(b)
+    } else if (rest < 0.0) != (b < 0.0) {
+        rest + b
+    } else {
+        rest
+    }
+}
+
 fn eval_float_binary(op: BinOp, ty: ScalarType, a: f64, b: f64) -> Result<Scalar, EvalError> {
     let undefined = |op| Err(EvalError::Undefined { op, ty });
     // f32 and narrower: one operation in f64, rounded once to f32, is the correctly rounded f32 result for + - * / sqrt.
@@ -118,7 +130,7 @@ fn eval_float_binary(op: BinOp, ty: ScalarType, a: f64, b: f64) -> Result<Scalar
         BinOp::Div => a / b,
         BinOp::Mod => a % b,
         BinOp::FloorDiv => (a / b).floor(),
-        BinOp::FloorMod => a - (a / b).floor() * b,
+        BinOp::FloorMod => float_floor_mod(a, b),
         BinOp::Min if a.is_nan() || b.is_nan() => f64::NAN,
         BinOp::Max if a.is_nan() || b.is_nan() => f64::NAN,
         BinOp::Min => a.min(b),

@@ -148,3 +148,45 @@ fn arithmetic_broadcasts_over_all_sizes() {
     }
     cases.run();
 }
+
+/// Remainders as numpy's `mod` has them, quotients as the floor of the quotient; a reciprocal shows the sign of 0.
+#[test]
+fn remainders_of_infinities_and_zeros() {
+    const INF: f32 = f32::INFINITY;
+    const NAN: f32 = f32::NAN;
+    // Dividend, divisor, remainder, quotient.
+    let table = [
+        [1.0, INF, 1.0, 0.0],
+        [-1.0, INF, INF, -0.0],
+        [1.0, -INF, -INF, -0.0],
+        [-1.0, -INF, -1.0, 0.0],
+        [0.0, INF, 0.0, 0.0],
+        [-0.0, 2.0, 0.0, -0.0],
+        [0.0, -2.0, -0.0, -0.0],
+        [-4.0, 2.0, 0.0, -2.0],
+        [4.0, -2.0, -0.0, -2.0],
+        [5.5, 2.0, 1.5, 2.0],
+        [-5.5, 2.0, 0.5, -3.0],
+        [5.5, -2.0, -0.5, -3.0],
+        [-1.0, -3.5, -1.0, 0.0],
+        [1e30, 3.5, 1.0, (1e30f32 / 3.5).floor()],
+        [-1e30, 3.5, 2.5, (-1e30f32 / 3.5).floor()],
+        [INF, 2.0, NAN, INF],
+        [-INF, 2.0, NAN, -INF],
+        [INF, INF, NAN, NAN],
+        [1.0, 0.0, NAN, INF],
+        [NAN, 1.0, NAN, NAN],
+        [1.0, NAN, NAN, NAN],
+    ];
+    let column = |at: usize| tensor(&[table.len()], &table.map(|row| row[at]));
+    let reciprocals = |at: usize| tensor(&[table.len()], &table.map(|row| 1.0 / row[at]));
+    let (x, y) = (column(0), column(1));
+    let inputs = [("x", &x), ("y", &y)];
+    let mut cases = Cases::default();
+    for (op, at) in [("floor_mod", 2), ("floor_divide", 3)] {
+        cases.case(&format!("R.{op}(x, y)"), &inputs, &[column(at)]);
+        let one = format!("R.divide(R.const(1, \"float32\"), R.{op}(x, y))");
+        cases.case(&one, &inputs, &[reciprocals(at)]);
+    }
+    cases.run();
+}

@@ -74,17 +74,15 @@ pub(super) const REMAINDER_STEP: &str =
 }
 ";
 
-/// The remainder with the sign of the divisor, rounded once.
+/// The remainder with the sign of the divisor, rounded once; 0 has that sign, too.
 pub(super) const FLOOR_REMAINDER: &str = "fn @floor_remainder_f32(a: f32, b: f32) -> f32 {
-    if (abs(b) > 3.4028235e38f) {
-        return @f32_from_bits(0x7fc00000u);
-    }
     let rest = @remainder_f32(a, b);
-    return select(rest, rest + b, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
+    let zero = bitcast<f32>(bitcast<u32>(b) & 0x80000000u);
+    return select(select(rest, rest + b, (rest < 0.0f) != (b < 0.0f)), zero, rest == 0.0f);
 }
 ";
 
-/// `floor(a / b)`, right also where the division of the device is off by its last bit.
+/// `floor(a / b)`, right also where the division of the device is off by its last bit; 0 has the sign of the quotient.
 pub(super) const FLOOR_QUOTIENT: &str = "fn @floor_quotient_f32(a: f32, b: f32) -> f32 {
     let plain = floor(a / b);
     if (!(abs(plain) < 4194304.0f) || abs(b) > 3.4028235e38f) {
@@ -92,7 +90,9 @@ pub(super) const FLOOR_QUOTIENT: &str = "fn @floor_quotient_f32(a: f32, b: f32) 
     }
     let rest = @remainder_f32(a, b);
     let whole = round((a - rest) / b);
-    return select(whole, whole - 1.0f, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
+    let floored = select(whole, whole - 1.0f, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
+    let zero = bitcast<f32>((bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u);
+    return select(floored, zero, floored == 0.0f);
 }
 ";
 

@@ -3,8 +3,11 @@
 use super::ComputeCall;
 use super::def::{Computed, DTypes, OpDef, Pattern, attr, operand, tensor};
 use super::rules::{self, dims_of, equal_extents, tensor_like};
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
+use crate::te;
+use crate::tensor::DType;
 use crate::topi::resize::{self, Beyond, Corners, Method, Resize, Rounding, Transform};
 use crate::topi::window::Positions;
 
@@ -161,12 +164,8 @@ fn resize_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), dtype));
     };
     let layout = layout(c, spatial)?;
-    let empty = layout.spatial.iter().zip(&size);
-    if empty
-        .into_iter()
-        .any(|(&at, size)| dims[at].is_zero() && !size.is_zero())
-    {
-        return Err(c.bad_operand(0, "an image with pixels"));
+    for (&at, size) in layout.spatial.iter().zip(&size) {
+        has_pixels(c, &dims[at], size)?;
     }
     let (batch, channels) = (dims[layout.first].clone(), dims[layout.second].clone());
     let shape = layout.arrange(batch, channels, size);
@@ -253,6 +252,11 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
     });
     let extents: Vec<Option<(i64, i64)>> = extents.collect();
     let scales = scales(c, &extents)?;
+    if shape.iter().any(Expr::is_zero) {
+        // Coordinates are divided by extents.
+        let nothing = Expr::constant(0, c.result_dtype(0));
+        return Ok(vec![te::compute(c.name(), shape.to_vec(), |_| nothing)]);
+    }
     if c.flag("antialias")? {
         let ratios = ratios(&scales, &extents).ok_or_else(|| {
             c.bad_attribute(
@@ -291,6 +295,23 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         dtype: c.result_dtype(0),
     };
     Ok(vec![resize::resize(c.name(), c.x(0), shape, &of)])
+}
+
+/// Checks that an extent of an image of which `size` elements are made is at least 1, with an obligation where the values of
+/// variables decide.
+fn has_pixels(c: &OpCall<'_>, extent: &Expr, size: &Expr) -> Result<(), InferError> {
+    if size.is_zero() || extent.as_int().is_some_and(|extent| extent > 0) {
+        return Ok(());
+    }
+    let one = Expr::i64(1);
+    let mut pixels = rules::simple(&extent.cast(DType::I64).min(&one));
+    if size.as_int().is_none() {
+        pixels = Expr::select(size.cast(DType::I64).equals(0), one.clone(), pixels);
+    }
+    match c.compare("pixels of an image", &pixels, &one) {
+        Proof::No => Err(c.bad_operand(0, "an image with pixels")),
+        Proof::Yes | Proof::Unknown => Ok(()),
+    }
 }
 
 /// The scales that are given and are no ratio of the extents, which are those of data and result where they are constant.
@@ -380,8 +401,8 @@ fn grid_sample_type(c: &OpCall<'_>) -> rules::Inferred {
     equal_extents(c, "batches of data and grid", &x[0], &grid[0])?;
     let spatial = Expr::i64(ndim as i64 - 2);
     equal_extents(c, "coordinates and dimensions", &grid[1], &spatial)?;
-    if x[2..].iter().any(Expr::is_zero) {
-        return Err(c.bad_operand(0, "an image with pixels"));
+    for (extent, size) in x[2..].iter().zip(&grid[2..]) {
+        has_pixels(c, extent, size)?;
     }
     let mut shape = x[..2].to_vec();
     shape.extend(grid[2..].iter().cloned());

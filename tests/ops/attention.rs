@@ -1,7 +1,7 @@
 //! Attention against sums in float64.
 
 use super::array::Array;
-use super::{Cases, i32s, i64s};
+use super::{Cases, f32s, i32s, i64s};
 
 /// Queries `[b, s, h, d]`, keys and values `[b, t, g, d]`; `sees` says which positions of keys a position of queries sees.
 fn attention(
@@ -88,6 +88,46 @@ fn heads_share_keys_and_biases_broadcast() {
     let expected = attention(&q, &k, &v, &of_bias, 1.0, &sees).f32();
     let text = "R.nn.attention_bias(q, k, v, b, scale=1.0, causal_mask=\"BottomRight\")";
     cases.case(text, &inputs, &[expected]).terms(4);
+    cases.run();
+}
+
+/// Queries that see no key give 0, however it comes that there is none.
+#[test]
+fn sequences_without_positions() {
+    let mut cases = Cases::default();
+    let types = [
+        "R.Tensor((1, \"s\", 2, 3), \"float32\")",
+        "R.Tensor((1, \"t\", 1, 3), \"float32\")",
+        "R.Tensor((1, \"t\", 1, 5), \"float32\")",
+        "R.Tensor((\"n\",), \"int32\")",
+        "R.Tensor((\"n\",), \"int32\")",
+        "R.Tensor((1,), \"int32\")",
+    ];
+    for (queries, keys, starts, ends) in [
+        (2, 0, &[0, 2][..], &[0, 0][..]),
+        (0, 3, &[0, 0], &[0, 3]),
+        (0, 0, &[0, 0, 0], &[0, 0, 0]),
+        (2, 3, &[0], &[0]),
+    ] {
+        let q = Array::random(&[1, queries, 2, 3], 1).f32();
+        let k = Array::random(&[1, keys, 1, 3], 2).f32();
+        let v = Array::random(&[1, keys, 1, 5], 3).f32();
+        let expected = f32s(&[1, queries, 2, 5], &vec![0.0; queries * 10]);
+        let starts = i32s(&[starts.len()], starts);
+        let ends = i32s(&[ends.len()], ends);
+        let count = i32s(&[1], &[3]);
+        let inputs = [
+            ("q", &q),
+            ("k", &k),
+            ("v", &v),
+            ("a", &starts),
+            ("b", &ends),
+            ("c", &count),
+        ];
+        let call = "R.nn.attention_var_len(q, k, v, a, b, c, c)";
+        cases.case(call, &inputs, std::slice::from_ref(&expected));
+        cases.case_of(call, &types, &inputs, &[expected]);
+    }
     cases.run();
 }
 

@@ -128,6 +128,13 @@ const ALL: &[Asking] = &[
         [3, 2],
         "must be 3, got 2",
     ),
+    // Of an image without pixels only an image without pixels can be made.
+    image(
+        "R.image.resize2d(x, R.shape([2, 3]), layout=\"NCHW\")",
+        [1, 3],
+        [1, 0],
+        "(pixels of an image)` must be 1, got 0",
+    ),
     image(
         "R.nn.pixel_shuffle(x, upscale_factor=2)",
         [8, 3],

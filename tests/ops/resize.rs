@@ -124,3 +124,30 @@ fn filters_are_as_wide_as_a_pixel_becomes() {
     }
     cases.run();
 }
+
+/// Images without pixels, of which images without pixels are made, in every method and with every attribute of ONNX.
+#[test]
+fn images_without_pixels() {
+    let mut cases = Cases::default();
+    let (x, none) = (f32s(&[1, 2, 2, 3], &[1.0; 12]), f32s(&[1, 2, 0, 3], &[]));
+    let (no_rows, no_batch) = (f32s(&[1, 2, 0, 4], &[]), f32s(&[0, 2, 3, 2], &[]));
+    let batches = f32s(&[0, 2, 2, 3], &[]);
+    for attrs in [
+        "method=\"nearest_neighbor\", rounding_method=\"ceil\"",
+        "method=\"linear\", coordinate_transformation_mode=\"align_corners\"",
+        "method=\"cubic\", cubic_exclude=1, antialias=True",
+        "method=\"linear\", antialias=True, coordinate_transformation_mode=\"half_pixel_symmetric\"",
+        "method=\"linear\", coordinate_transformation_mode=\"tf_crop_and_resize\", roi=[0.0, 0.0, 1.0, 1.0], extrapolation_value=2.0",
+        "method=\"cubic\", coordinate_transformation_mode=\"asymmetric\", scales=[0.25, 1.5]",
+    ] {
+        for (image, size, result) in [
+            (&x, "0, 4", &no_rows),
+            (&none, "0, 4", &no_rows),
+            (&batches, "3, 2", &no_batch),
+        ] {
+            let call = format!("R.image.resize2d(x, R.shape([{size}]), layout=\"NCHW\", {attrs})");
+            cases.case(&call, &[("x", image)], std::slice::from_ref(result));
+        }
+    }
+    cases.run();
+}

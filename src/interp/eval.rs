@@ -1,9 +1,9 @@
 //! Expressions at run time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::InterpError;
-use super::memory::Memory;
+use super::memory::{Memory, check_index};
 use super::view::View;
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::tensor::ScalarType;
@@ -22,9 +22,62 @@ pub(super) struct Env {
     vectors: HashMap<Var, Lanes>,
     pub(super) buffers: HashMap<Buffer, Memory>,
     pub(super) views: HashMap<Buffer, View>,
+    /// Buffers of which each thread that runs has elements of its own.
+    pub(super) private: HashSet<Buffer>,
+    /// The elements of those buffers that the running thread has written; of others it sees what was there before.
+    own: HashMap<Buffer, Elements>,
+}
+
+type Elements = HashMap<Vec<i64>, Scalar>;
+
+/// All that a thread of a workgroup has for itself.
+#[derive(Clone, Default)]
+pub(super) struct Thread {
+    vars: HashMap<Var, Scalar>,
+    vectors: HashMap<Var, Lanes>,
+    views: HashMap<Buffer, View>,
+    own: HashMap<Buffer, Elements>,
+}
+
+impl Thread {
+    /// Takes what another thread, which went on from here, wrote for itself.
+    pub(super) fn take_own(&mut self, other: Self) {
+        for (buffer, elements) in other.own {
+            self.own.entry(buffer).or_default().extend(elements);
+        }
+    }
 }
 
 impl Env {
+    /// Another thread runs from here on; what the last one had for itself is in its place.
+    pub(super) fn swap(&mut self, thread: &mut Thread) {
+        std::mem::swap(&mut self.vars, &mut thread.vars);
+        std::mem::swap(&mut self.vectors, &mut thread.vectors);
+        std::mem::swap(&mut self.views, &mut thread.views);
+        std::mem::swap(&mut self.own, &mut thread.own);
+    }
+
+    /// A buffer begins to exist: nothing is written in it.
+    pub(super) fn allocate(&mut self, buffer: &Buffer, shape: Vec<i64>) -> Result<(), InterpError> {
+        self.own.remove(buffer);
+        let memory = Memory::uninitialized(buffer, shape)?;
+        self.buffers.insert(buffer.clone(), memory);
+        Ok(())
+    }
+
+    /// No threads run any more: what the last one wrote for itself is in the buffers.
+    pub(super) fn leave_threads(&mut self) -> Result<(), InterpError> {
+        self.private.clear();
+        for (buffer, elements) in std::mem::take(&mut self.own) {
+            let memory = self.buffers.get_mut(&buffer);
+            let memory = memory.ok_or_else(|| unbound(&buffer))?;
+            for (index, value) in elements {
+                memory.store(buffer.name(), &index, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A scalar value.
     pub(super) fn scalar(&mut self, e: &Expr) -> Result<Scalar, InterpError> {
         if e.dtype().is_vector() {
@@ -263,6 +316,10 @@ impl Env {
 
     fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
         let (buffer, index) = self.resolve(buffer, index)?;
+        let own = self.own.get(&buffer).and_then(|own| own.get(&index));
+        if let Some(value) = own {
+            return Ok(*value);
+        }
         let memory = self.buffers.get(&buffer).ok_or_else(|| unbound(&buffer))?;
         memory.load(buffer.name(), &index)
     }
@@ -280,11 +337,13 @@ impl Env {
             .buffers
             .get_mut(&buffer)
             .ok_or_else(|| unbound(&buffer))?;
-        memory.store(
-            buffer.name(),
-            &index,
-            eval_cast(value, from, memory.dtype.scalar),
-        )
+        let value = eval_cast(value, from, memory.dtype.scalar);
+        if self.private.contains(&buffer) {
+            check_index(buffer.name(), &index, &memory.shape)?;
+            self.own.entry(buffer).or_default().insert(index, value);
+            return Ok(());
+        }
+        memory.store(buffer.name(), &index, value)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Loops of every kind run one iteration after the other, in order. That is a meaning that any legal schedule keeps: where two
 //! loops are bound to one thread axis, the inner one runs in full for each iteration of the outer one, as a cooperative copy
-//! into shared memory does. Reads of elements never written, indices out of range and unequal shapes are errors, not values.
+//! into shared memory does. Only threads that use shared memory run otherwise: together, statement by statement
+//! (`workgroup`). Reads of elements never written, indices out of range and unequal shapes are errors, not values.
 
 mod compare;
 mod error;
@@ -12,6 +13,7 @@ mod module;
 mod op;
 mod prim_func;
 mod view;
+mod workgroup;
 
 pub use compare::{Mismatch, same_results};
 pub use error::InterpError;

@@ -4,6 +4,7 @@ use super::InterpError;
 use super::eval::Env;
 use super::memory::Memory;
 use super::view::Layout;
+use super::workgroup::{Meetings, is_barrier};
 use crate::ir::{
     Block, BlockId, Buffer, InitNest, IterKind, LoopId, Param, Place, PrimFunc, Stmt, Var,
 };
@@ -55,8 +56,10 @@ pub fn call_prim_func(
     let mut env = Env::default();
     bind_scalars(func, scalars, &mut env);
     bind_tensors(func, tensors, &mut env)?;
+    let meetings = Meetings::of(func);
     let flow = Run {
         func,
+        meetings: &meetings,
         env: &mut env,
     }
     .block(func.root)?;
@@ -156,7 +159,7 @@ fn check_rank_and_dtype(
 
 /// Where a program goes on after a statement.
 #[derive(Clone, Copy)]
-enum Flow {
+pub(super) enum Flow {
     /// With the next one.
     Next,
     /// After the innermost loop.
@@ -167,9 +170,22 @@ enum Flow {
     Return(Option<Scalar>),
 }
 
-struct Run<'a> {
-    func: &'a PrimFunc,
-    env: &'a mut Env,
+pub(super) struct Run<'a> {
+    pub(super) func: &'a PrimFunc,
+    pub(super) meetings: &'a Meetings,
+    pub(super) env: &'a mut Env,
+}
+
+/// What a block has changed outside of itself while it runs.
+pub(super) struct Entered {
+    /// The values of its iter variables.
+    values: Vec<i64>,
+    /// The values that its iter variables had before.
+    before: Vec<Option<Scalar>>,
+    /// The variables that only its buffers name.
+    named: Vec<Var>,
+    /// Whether all reduce iter variables have their first values.
+    pub(super) first: bool,
 }
 
 impl Run<'_> {
@@ -183,7 +199,7 @@ impl Run<'_> {
         Ok(Flow::Next)
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<Flow, InterpError> {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) -> Result<Flow, InterpError> {
         match stmt {
             Stmt::Loop(id) => return self.loop_(*id),
             Stmt::Block(id) => return self.block(*id),
@@ -231,6 +247,8 @@ impl Run<'_> {
                     });
                 }
             }
+            // One thread waits for nobody.
+            Stmt::Evaluate(e) if is_barrier(e) => {}
             Stmt::Evaluate(e) => {
                 self.env.lanes(e)?;
             }
@@ -263,6 +281,9 @@ impl Run<'_> {
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Flow, InterpError> {
+        if self.meetings.starts_workgroup(self.func, id) {
+            return self.workgroup(id);
+        }
         let l = &self.func.loops[id];
         let (min, extent) = (self.env.int(&l.min)?, self.env.int(&l.extent)?);
         if extent <= 0 {
@@ -283,27 +304,12 @@ impl Run<'_> {
     }
 
     fn block(&mut self, id: BlockId) -> Result<Flow, InterpError> {
-        let block = &self.func.blocks[id];
-        // All bindings and the predicate are in terms of the loops outside, so they are evaluated before any is bound.
-        let values = block
-            .bindings
-            .iter()
-            .map(|b| self.env.int(b))
-            .collect::<Result<Vec<_>, _>>()?;
-        if !self.env.truth(&block.predicate)? {
+        let Some(entered) = self.enter(id, Memories::New)? else {
             return Ok(Flow::Next);
-        }
-        let before: Vec<_> = block
-            .iters
-            .iter()
-            .zip(&values)
-            .map(|(i, v)| self.env.vars.insert(i.var.clone(), Scalar::Int(*v)))
-            .collect();
-        let flow = self.in_block(id, &values);
-        let flow = flow.map_err(|error| self.located(id, &values, error))?;
-        for (iter, value) in block.iters.iter().zip(before) {
-            restore(self.env, iter.var.clone(), value);
-        }
+        };
+        let flow = self.in_block(id, &entered);
+        let flow = flow.map_err(|error| self.located(id, &entered.values, error))?;
+        self.leave(id, entered);
         Ok(flow)
     }
 
@@ -326,34 +332,79 @@ impl Run<'_> {
         }
     }
 
-    /// An iteration of a block, whose iter variables have these values.
-    fn in_block(&mut self, id: BlockId, values: &[i64]) -> Result<Flow, InterpError> {
+    fn in_block(&mut self, id: BlockId, entered: &Entered) -> Result<Flow, InterpError> {
+        let init = self.func.blocks[id].init.as_ref();
+        let init = init.filter(|_| entered.first);
+        let flow = self.body(init.map_or(&[][..], |init| init))?;
+        if !matches!(flow, Flow::Next) {
+            return Ok(flow);
+        }
+        self.body(self.func.tree.body(Place::Block(id)))
+    }
+
+    /// Gives the iter variables, buffers and views of a block their values; nothing if its predicate is false.
+    pub(super) fn enter(
+        &mut self,
+        id: BlockId,
+        memories: Memories,
+    ) -> Result<Option<Entered>, InterpError> {
         let block = &self.func.blocks[id];
-        let first = self.check_domains(block, values)?;
+        // All bindings and the predicate are in terms of the loops outside, so they are evaluated before any is bound.
+        let values = block
+            .bindings
+            .iter()
+            .map(|b| self.env.int(b))
+            .collect::<Result<Vec<_>, _>>()?;
+        if !self.env.truth(&block.predicate)? {
+            return Ok(None);
+        }
+        let before: Vec<_> = block
+            .iters
+            .iter()
+            .zip(&values)
+            .map(|(i, v)| self.env.vars.insert(i.var.clone(), Scalar::Int(*v)))
+            .collect();
+        let first = self.check_domains(block, &values);
+        let named = first.and_then(|first| Ok((first, self.buffers_of(block, memories)?)));
+        let (first, named) = named.map_err(|error| self.located(id, &values, error))?;
+        Ok(Some(Entered {
+            values,
+            before,
+            named,
+            first,
+        }))
+    }
+
+    /// Gives the buffers and views of a block their memory; gives the variables that only they name.
+    fn buffers_of(&mut self, block: &Block, memories: Memories) -> Result<Vec<Var>, InterpError> {
         let mut named = Vec::new();
         for buffer in &block.alloc_buffers {
             let shape = self.env.ints(buffer.shape())?;
             // No program sees the layout of an allocated buffer: it is dense.
             named.extend(self.env.name_layout(buffer, &Layout::dense(&shape)));
-            let memory = Memory::uninitialized(buffer, shape)?;
-            self.env.buffers.insert(buffer.clone(), memory);
+            if memories == Memories::New || !buffer.scope().is_shared() {
+                self.env.allocate(buffer, shape)?;
+            }
         }
         for view in &block.match_buffers {
             named.extend(self.env.view_region(view)?);
         }
-        let init = block.init.as_ref().filter(|_| first);
-        let mut flow = self.body(init.map_or(&[][..], |init| init))?;
-        if matches!(flow, Flow::Next) {
-            flow = self.body(self.func.tree.body(Place::Block(id)))?;
-        }
-        for var in named {
+        Ok(named)
+    }
+
+    /// Ends a block.
+    pub(super) fn leave(&mut self, id: BlockId, entered: Entered) {
+        for var in entered.named {
             self.env.vars.remove(&var);
         }
-        Ok(flow)
+        let iters = &self.func.blocks[id].iters;
+        for (iter, value) in iters.iter().zip(entered.before) {
+            restore(self.env, iter.var.clone(), value);
+        }
     }
 
     /// A loop without iterations: sums over it are their inits.
-    fn empty(&mut self, id: LoopId) -> Result<(), InterpError> {
+    pub(super) fn empty(&mut self, id: LoopId) -> Result<(), InterpError> {
         let mut inits = self.func.inits_of_empty(id).into_iter();
         inits.try_for_each(|(block, nest)| self.init(block, &nest, &nest.loops))
     }
@@ -423,7 +474,16 @@ impl Run<'_> {
     }
 }
 
-fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {
+/// Whether a block gets memory of its own for the buffers that threads share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memories {
+    /// It does.
+    New,
+    /// Another thread of the workgroup has it already.
+    Shared,
+}
+
+pub(super) fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {
     match before {
         Some(value) => env.vars.insert(var, value),
         None => env.vars.remove(&var),

@@ -7,6 +7,7 @@ use crate::ir::{Buffer, Expr, ExprKind, MatchBuffer, Var};
 use crate::tensor::scalar::Scalar;
 
 /// A part of a buffer under a name of its own.
+#[derive(Clone)]
 pub(super) struct View {
     /// The buffer with the elements, which may be a view.
     source: Buffer,
@@ -17,6 +18,7 @@ pub(super) struct View {
 }
 
 /// How the elements of a view lie in its source.
+#[derive(Clone)]
 enum Placement {
     /// A box from this index on; the view has the trailing dimensions of the source.
     Region(Vec<i64>),

@@ -41,6 +41,16 @@ impl Scope {
             Self::Other(name) => name,
         }
     }
+
+    /// Whether all threads of a workgroup see the same elements, and other workgroups do not: `shared` and `shared.dyn`, which
+    /// say the same of a buffer.
+    pub fn is_shared(&self) -> bool {
+        match self {
+            Self::Shared => true,
+            Self::Global | Self::Local => false,
+            Self::Other(name) => name == "shared.dyn",
+        }
+    }
 }
 
 /// What computes a buffer while the program is made of tensor expressions (TVM: `DataProducer`). Loop programs have no such

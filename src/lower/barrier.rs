@@ -7,10 +7,10 @@
 //!
 //! Reference: TVM's `ThreadSync`; the state is, per array, whether it was read and written since the last barrier.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{LowerError, LowerProblem};
-use crate::kernel::{Array, ArrayId, Expr, Space, Stmt, VarId};
+use crate::kernel::{Access, Array, ArrayId, Expr, Space, Stmt, VarId};
 use crate::support::Arena;
 
 /// Puts barriers into the body of a GPU kernel.
@@ -18,14 +18,15 @@ pub(super) fn insert_barriers(
     arrays: &Arena<ArrayId, Array>,
     body: Vec<Stmt>,
 ) -> Result<Vec<Stmt>, LowerError> {
-    let mut sync = Sync {
-        arrays,
-        varying: HashMap::new(),
-        trials: 0,
-    };
     if !arrays.iter().any(|(_, a)| matches!(a.space, Space::Shared)) {
         return Ok(body);
     }
+    let mut sync = Sync {
+        arrays,
+        uniform: uniform_arrays(arrays, &body),
+        varying: HashMap::new(),
+        trials: 0,
+    };
     let mut state = State::default();
     sync.stmts(body, &mut state)
 }
@@ -73,6 +74,8 @@ const MOST_TRIALS: u32 = 5;
 
 struct Sync<'a> {
     arrays: &'a Arena<ArrayId, Array>,
+    /// The arrays whose elements are the same for all threads of a workgroup.
+    uniform: HashSet<ArrayId>,
     /// Whether a variable may differ between threads of a workgroup.
     varying: HashMap<VarId, bool>,
     /// Loops around here whose bodies are gone through for what they leave open.
@@ -285,14 +288,58 @@ impl Sync<'_> {
         e.any(&|e| match e {
             Expr::ThreadIdx(_) => true,
             Expr::Var(id) => self.varying.get(id).copied().unwrap_or(false),
-            Expr::Load { array, .. } => !matches!(
-                self.arrays[*array].space,
-                Space::Global {
-                    access: crate::kernel::Access::Read,
-                    ..
-                }
-            ),
+            Expr::Load { array, .. } => !self.uniform.contains(array),
             _ => false,
         })
+    }
+}
+
+/// The arrays whose elements are the same for all threads of a workgroup: those that nobody writes, and arrays of a thread
+/// to which each of the threads writes the same.
+fn uniform_arrays(arrays: &Arena<ArrayId, Array>, body: &[Stmt]) -> HashSet<ArrayId> {
+    let is_candidate = |array: &Array| match array.space {
+        Space::Global { buffer: _, access } => access == Access::Read,
+        Space::Local => true,
+        Space::Shared => false,
+    };
+    let candidates = arrays.iter().filter(|(_, array)| is_candidate(array));
+    let uniform = candidates.map(|(id, _)| id).collect();
+    let mut sync = Sync {
+        arrays,
+        uniform,
+        varying: HashMap::new(),
+        trials: 0,
+    };
+    loop {
+        let mut differing = HashSet::new();
+        sync.find_differing(body, false, &mut differing);
+        if differing.is_empty() {
+            return sync.uniform;
+        }
+        sync.uniform.retain(|id| !differing.contains(id));
+    }
+}
+
+impl Sync<'_> {
+    /// Collects the uniform arrays to which threads write different values or at different places, or, if they are `apart`,
+    /// not all threads write.
+    fn find_differing(&mut self, body: &[Stmt], apart: bool, differing: &mut HashSet<ArrayId>) {
+        for stmt in body {
+            let varies = stmt.exprs().into_iter().any(|e| self.varies(e));
+            match stmt {
+                Stmt::Store { array, .. } => {
+                    if (varies || apart) && self.uniform.contains(array) {
+                        differing.insert(*array);
+                    }
+                }
+                Stmt::Let(var, _) | Stmt::For { var, .. } => {
+                    self.varying.insert(*var, varies);
+                }
+                Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => {}
+            }
+            for inner in stmt.nested() {
+                self.find_differing(inner, apart || varies, differing);
+            }
+        }
     }
 }

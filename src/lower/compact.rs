@@ -2,6 +2,7 @@
 //! touched there (TVM: `CompactBufferAllocation`).
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use indexmap::IndexMap;
 
@@ -10,7 +11,7 @@ use super::node::{Node, map_exprs};
 use super::poly::Poly;
 use super::speculate::only_past_the_end;
 use super::storage::{Home, Homes};
-use super::{LowerError, LowerProblem};
+use super::{LowerError, LowerProblem, thread_loops};
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, Var};
 use crate::tensor::scalar::BinOp;
@@ -25,9 +26,12 @@ pub(super) struct Private {
     pub(super) loops: Vec<Var>,
 }
 
+/// A loop: its variable, first value, extent and kind.
+type Loop = (Var, Expr, Expr, LoopKind);
+
 /// One load or store: the loops around it, and what it touches.
 struct Access {
-    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    loops: Vec<Loop>,
     /// The branches around it: which one, and its condition.
     branches: Vec<(usize, Expr)>,
     indices: Vec<Expr>,
@@ -37,7 +41,7 @@ struct Access {
 /// The loops and branches around a place.
 #[derive(Default)]
 struct Around {
-    loops: Vec<(Var, Expr, Expr, LoopKind)>,
+    loops: Vec<Loop>,
     branches: Vec<(usize, Expr)>,
     /// Branches seen so far.
     seen: usize,
@@ -51,12 +55,16 @@ pub(super) fn compact(
     homes: &Homes,
     analyzer: &Analyzer,
 ) -> Result<Result<Vec<Private>, Buffer>, LowerError> {
-    let mut accesses: IndexMap<Buffer, Vec<Access>> = IndexMap::new();
-    collect(&nest.body, homes, &mut Around::default(), &mut accesses);
+    let accesses = accesses(nest, homes);
+    let meets = thread_loops::meet(&nest.body);
     let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
     let kept = |(buffer, _): &(Buffer, Home)| Private {
         buffer: buffer.clone(),
-        loops: vec![],
+        // Without a barrier nobody asks.
+        loops: match accesses.get(buffer) {
+            Some(accesses) if meets => loops_of(accesses, common_loops(accesses)),
+            _ => vec![],
+        },
     };
     let mut arrays: Vec<Private> = nest.added.iter().map(kept).collect();
     let mut moved = Moved::new();
@@ -65,33 +73,28 @@ pub(super) fn compact(
             continue;
         }
         let home = homes.of(buffer);
-        let inferred = homes.inferred.contains(buffer);
-        let Some((boxes, fixed)) = touched(nest, buffer, home, accesses, inferred, analyzer) else {
-            if inferred || nest.axes.is_empty() {
+        let of_threads = homes.of_threads.contains(buffer);
+        let inferred = homes.inferred.contains(buffer) && !of_threads;
+        let sites = if meets {
+            sites_of_threads(buffer, homes, accesses)
+        } else {
+            0..=common_loops(accesses)
+        };
+        let site = Site::innermost(nest, buffer, home, accesses, analyzer, sites);
+        let site = site.and_then(|site| Some((site.boxes(inferred)?, site.fixed)));
+        let Some((boxes, fixed)) = site else {
+            // Threads that take turns may use one after the other the same array; threads that meet may not.
+            if !(meets && of_threads) && (inferred || nest.axes.is_empty()) {
                 return Ok(Err(buffer.clone()));
             }
-            return Err(LowerProblem::ArraySize {
-                buffer: buffer.name().to_owned(),
-                scope: buffer.scope().name().to_owned(),
-                shape: buffer.shape().to_vec(),
-            }
-            .into());
+            return Err(array_size(buffer).into());
         };
-        // Threads that are iterations of a loop do not meet.
-        let thread =
-            |kind: LoopKind| matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_thread());
-        let mut across = accesses[0].loops[fixed..].iter();
-        let all_in = |var: &Var| {
-            let mut accesses = accesses.iter();
-            accesses.all(|a| a.loops.iter().any(|l| l.0 == *var))
-        };
-        if *buffer.scope() == Scope::Shared && across.any(|l| thread(l.3) && all_in(&l.0)) {
-            let buffer = buffer.name().to_owned();
-            return Err(LowerProblem::ThreadsInOrder { buffer }.into());
-        }
         let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
-        if inferred && size > MAX_LOCAL {
-            return Ok(Err(buffer.clone()));
+        if homes.inferred.contains(buffer) && size > MAX_LOCAL {
+            return match meets && of_threads {
+                true => Err(array_size(buffer).into()),
+                false => Ok(Err(buffer.clone())),
+            };
         }
         let shape = boxes.iter().map(|(_, extent)| Expr::i64(*extent)).collect();
         let scope = if home == Home::Shared {
@@ -100,16 +103,78 @@ pub(super) fn compact(
             Scope::Local
         };
         let new = Buffer::with_scope(buffer.name(), shape, buffer.dtype(), scope);
-        let loops = accesses[0].loops[..fixed].iter();
         arrays.push(Private {
             buffer: new.clone(),
-            loops: loops.map(|(var, ..)| var.clone()).collect(),
+            loops: loops_of(accesses, fixed),
         });
         let bases = boxes.into_iter().map(|(base, _)| base).collect();
         moved.insert(buffer.clone(), (new, bases));
     }
     move_accesses(&mut nest.body, &moved);
     Ok(Ok(arrays))
+}
+
+fn array_size(buffer: &Buffer) -> LowerProblem {
+    LowerProblem::ArraySize {
+        buffer: buffer.name().to_owned(),
+        scope: buffer.scope().name().to_owned(),
+        shape: buffer.shape().to_vec(),
+    }
+}
+
+/// The shared buffers of which an iteration of a loop over threads may read what another one wrote.
+pub(super) fn exchanged(nest: &Nest, homes: &Homes, analyzer: &Analyzer) -> HashSet<Buffer> {
+    let mut found = HashSet::new();
+    for (buffer, accesses) in accesses(nest, homes) {
+        let common = common_loops(&accesses);
+        let (home, sites) = (homes.of(&buffer), 0..=common);
+        if buffer.scope().is_shared()
+            && let site = Site::innermost(nest, &buffer, home, &accesses, analyzer, sites)
+            && site.is_none_or(|site| accesses[0].loops[site.fixed..common].iter().any(is_thread))
+        {
+            found.insert(buffer);
+        }
+    }
+    found
+}
+
+fn accesses(nest: &Nest, homes: &Homes) -> IndexMap<Buffer, Vec<Access>> {
+    let mut accesses = IndexMap::new();
+    collect(&nest.body, homes, &mut Around::default(), &mut accesses);
+    accesses
+}
+
+fn is_thread(of: &Loop) -> bool {
+    matches!(of.3, LoopKind::ThreadBinding(axis) if axis.is_thread())
+}
+
+/// The variables of the first loops around all accesses.
+fn loops_of(accesses: &[Access], count: usize) -> Vec<Var> {
+    let loops = accesses[0].loops[..count].iter();
+    loops.map(|(var, ..)| var.clone()).collect()
+}
+
+/// The number of loops around all accesses.
+fn common_loops(accesses: &[Access]) -> usize {
+    let first = &accesses[0].loops;
+    let around_all = |&i: &usize| {
+        let is_same = |a: &Access| a.loops.get(i).is_some_and(|l| l.0 == first[i].0);
+        first[i].3 != LoopKind::Vectorized && accesses.iter().all(is_same)
+    };
+    (0..first.len()).take_while(around_all).count()
+}
+
+/// In how many of the loops around all accesses an array may live where threads meet: within those over threads if each thread
+/// has one, outside of them if the workgroup has.
+fn sites_of_threads(buffer: &Buffer, homes: &Homes, accesses: &[Access]) -> RangeInclusive<usize> {
+    let common = &accesses[0].loops[..common_loops(accesses)];
+    if buffer.scope().is_shared() {
+        0..=common.iter().position(is_thread).unwrap_or(common.len())
+    } else if homes.of_threads.contains(buffer) {
+        common.iter().rposition(is_thread).map_or(0, |at| at + 1)..=common.len()
+    } else {
+        0..=common.len()
+    }
 }
 
 fn collect(
@@ -169,6 +234,7 @@ fn collect(
                 });
             }
             Node::Let { body, .. } => collect(body, homes, around, out),
+            Node::Barrier(_) => {}
         }
     }
 }
@@ -196,49 +262,40 @@ struct Site<'a> {
     analyzer: Analyzer,
 }
 
-/// For each dimension the first index and the number of indices that a buffer needs. The array lives in the innermost of the
-/// loops around all accesses whose iterations read nothing that another iteration wrote; the number of these loops is given, too.
-fn touched(
-    nest: &Nest,
-    buffer: &Buffer,
-    home: Home,
-    accesses: &[Access],
-    inferred: bool,
-    analyzer: &Analyzer,
-) -> Option<(Vec<(Expr, i64)>, usize)> {
-    let first = &accesses[0].loops;
-    let around_all = (0..first.len())
-        .take_while(|&i| {
-            first[i].3 != LoopKind::Vectorized
-                && accesses
-                    .iter()
-                    .all(|a| a.loops.get(i).is_some_and(|l| l.0 == first[i].0))
-        })
-        .count();
-    let site = |fixed| {
-        let mut analyzer = analyzer.clone();
-        for (var, min, extent, _) in &first[..fixed] {
-            let range = crate::ir::Range {
-                min: min.clone(),
-                extent: extent.clone(),
-            };
-            analyzer.bind_iteration(var, &range);
-        }
-        Site {
-            nest,
-            buffer,
-            home,
-            accesses,
-            fixed,
-            analyzer,
-        }
-    };
-    let mut sites = (0..=around_all).rev().map(site);
-    let site = sites.find(|site| site.fixed == 0 || !site.carries_values())?;
-    Some((site.boxes(inferred)?, site.fixed))
-}
+impl<'a> Site<'a> {
+    /// The innermost of some sites whose iterations read nothing that another iteration wrote, or the outermost one. A site is
+    /// the number of loops around it that are around all accesses.
+    fn innermost(
+        nest: &'a Nest,
+        buffer: &'a Buffer,
+        home: Home,
+        accesses: &'a [Access],
+        analyzer: &Analyzer,
+        sites: RangeInclusive<usize>,
+    ) -> Option<Self> {
+        let outermost = *sites.start();
+        let site = |fixed| {
+            let mut analyzer = analyzer.clone();
+            for (var, min, extent, _) in &accesses[0].loops[..fixed] {
+                let range = crate::ir::Range {
+                    min: min.clone(),
+                    extent: extent.clone(),
+                };
+                analyzer.bind_iteration(var, &range);
+            }
+            Site {
+                nest,
+                buffer,
+                home,
+                accesses,
+                fixed,
+                analyzer,
+            }
+        };
+        let mut sites = sites.rev().map(site);
+        sites.find(|site| site.fixed == outermost || !site.carries_values())
+    }
 
-impl Site<'_> {
     /// Whether an iteration of the fixed loops may read what another one wrote.
     fn carries_values(&self) -> bool {
         let reads = self.accesses.iter().enumerate().filter(|(_, a)| !a.write);

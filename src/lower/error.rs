@@ -241,19 +241,11 @@ pub enum LowerProblem {
         /// The buffer.
         buffer: String,
     },
-    /// A barrier between threads in code for the CPU.
+    /// A barrier of the program where not all threads of the workgroup come by.
     #[error(
-        "threads meet at `T.tvm_storage_sync`, but the CPU runs them one after the other; run it on a GPU"
+        "threads meet at `T.tvm_storage_sync` under a condition or loop that differs between threads"
     )]
     Barrier,
-    /// Shared memory in which a thread may read what another one wrote, in code for the CPU.
-    #[error(
-        "a thread may read of `{buffer}` what another thread writes, but the CPU runs them one after the other; run it on a GPU"
-    )]
-    ThreadsInOrder {
-        /// The buffer.
-        buffer: String,
-    },
     /// Memory of a thread or workgroup that several kernels use.
     #[error(
         "several kernels use `{buffer}`, but memory of scope \"{scope}\" is gone when a kernel ends; \

@@ -65,7 +65,11 @@ impl Found {
                     axes,
                     ..
                 } => Some((buffer, indices, *axes)),
-                Node::For { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => None,
+                Node::For { .. }
+                | Node::Let { .. }
+                | Node::If { .. }
+                | Node::While { .. }
+                | Node::Barrier(_) => None,
             };
             let axes = target.map_or(AxisSet::ALL, |(_, _, axes)| axes);
             let mut note = |buffer: &Buffer, indices: &[Expr], write| {
@@ -105,9 +109,11 @@ impl Found {
                     loops.push((var.clone(), range));
                     true
                 }
-                Node::Store { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => {
-                    false
-                }
+                Node::Store { .. }
+                | Node::Let { .. }
+                | Node::If { .. }
+                | Node::While { .. }
+                | Node::Barrier(_) => false,
             };
             for inner in node.nested() {
                 self.collect(inner, homes, loops);

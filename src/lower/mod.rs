@@ -2,8 +2,8 @@
 //!
 //! The way of a function: its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
-//! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); the rest is
-//! emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
+//! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
+//! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
 //! made before loops (`hoist`), loops kept within what the device allows (`loop_passes`, `relaunch`), and barriers put in
 //! (`barrier`). Threads that would meet in device memory are refused (`exchange`). On the GPU each root-level nest is one kernel; on
 //! the CPU neighbouring serial nests share one.
@@ -36,6 +36,7 @@ mod relaunch;
 mod speculate;
 mod storage;
 mod tail;
+mod thread_loops;
 mod thread_reduce;
 mod view;
 mod widen;
@@ -170,14 +171,23 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
             let places = stmt.places();
             let located = |error: LowerError| error.or_at(&places);
             let (mut nest, analyzer) = unblock.run(stmt).map_err(located)?;
+            if !gpu {
+                let exchanged = compact::exchanged(&nest, &homes, &analyzer);
+                nest.body = thread_loops::imply_barriers(nest.body, &exchanged);
+            }
             match compact::compact(&mut nest, &homes, &analyzer).map_err(located)? {
-                Ok(arrays) => out.push(Ready {
-                    nest,
-                    flops: cost::flops(func, stmt, dims),
-                    arrays,
-                    places: places.clone(),
-                    blocks: block_names(func, stmt),
-                }),
+                Ok(mut arrays) => {
+                    if !gpu {
+                        nest.body = thread_loops::split(nest.body, &mut arrays).map_err(located)?;
+                    }
+                    out.push(Ready {
+                        nest,
+                        flops: cost::flops(func, stmt, dims),
+                        arrays,
+                        places: places.clone(),
+                        blocks: block_names(func, stmt),
+                    });
+                }
                 Err(buffer)
                     if gpu && homes.of(&buffer) == Home::Shared && !nest.axes.is_empty() =>
                 {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::jumps::State;
-use super::node::{AxisSet, Node, branch};
+use super::node::{AxisSet, Barrier, Node, branch};
 use super::storage::{Home, Homes};
 use super::view::View;
 use super::widen::{is_index, widen, widen_inside};
@@ -51,6 +51,8 @@ pub(super) struct Unblock<'a> {
     axis_loops: Vec<(ThreadAxis, LoopId)>,
     /// A loop with more than one iteration around here that is not bound.
     host_loop: Option<String>,
+    /// The innermost loop or block around here.
+    here: Option<Place>,
 }
 
 impl<'a> Unblock<'a> {
@@ -76,6 +78,7 @@ impl<'a> Unblock<'a> {
             bound: AxisSet::default(),
             axis_loops: vec![],
             host_loop: None,
+            here: None,
         }
     }
 
@@ -164,8 +167,8 @@ impl<'a> Unblock<'a> {
 
     fn stmt(&mut self, stmt: &Stmt, out: &mut Vec<Node>) -> Result<(), LowerError> {
         match stmt {
-            Stmt::Loop(id) => out.extend(self.loop_(*id)?),
-            Stmt::Block(id) => out.extend(self.block(*id)?),
+            Stmt::Loop(id) => out.extend(self.within(*id, |this| this.loop_(*id))?),
+            Stmt::Block(id) => out.extend(self.within(*id, |this| this.block(*id))?),
             Stmt::Store {
                 buffer,
                 indices,
@@ -221,7 +224,13 @@ impl<'a> Unblock<'a> {
                 cond: _,
                 message: _,
             } => {}
-            Stmt::Evaluate(e) => refuse_external(e, self.launch)?,
+            // Barriers of a GPU kernel are put in where they are needed.
+            Stmt::Evaluate(e) if is_barrier(e) => {
+                if !self.launch {
+                    out.push(Node::Barrier(Barrier::Written(self.here)));
+                }
+            }
+            Stmt::Evaluate(e) => refuse_external(e)?,
             Stmt::Tile(op) => {
                 let name = op.to_string();
                 return Err(LowerProblem::Tiled(Tiled::Op { name }).into());
@@ -249,6 +258,18 @@ impl<'a> Unblock<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What `inside` makes of a loop or block.
+    fn within(
+        &mut self,
+        place: impl Into<Place>,
+        inside: impl FnOnce(&mut Self) -> Result<Vec<Node>, LowerError>,
+    ) -> Result<Vec<Node>, LowerError> {
+        let outer = self.here.replace(place.into());
+        let nodes = inside(self);
+        self.here = outer;
+        nodes
     }
 
     fn jump(&self, jump: Jump, statement: &'static str) -> Result<Node, LowerError> {
@@ -504,16 +525,17 @@ impl<'a> Unblock<'a> {
     }
 }
 
-/// Refuses a call of a function that only another compiler knows: it may write memory. Hints do not. Barriers of a GPU kernel
-/// are put in where they are needed; without a launch (`launch`), threads run one after the other and cannot meet.
-fn refuse_external(e: &Expr, launch: bool) -> Result<(), LowerError> {
+fn is_barrier(e: &Expr) -> bool {
+    matches!(e.kind(), ExprKind::External(External::StorageSync, _))
+}
+
+/// Refuses a call of a function that only another compiler knows: it may write memory. Hints do not.
+fn refuse_external(e: &Expr) -> Result<(), LowerError> {
     let mut problem = None;
     e.walk(&mut |e| {
         if let ExprKind::External(external, args) = e.kind() {
             problem = match external {
                 External::Prefetch | External::Undef => None,
-                External::StorageSync if launch => None,
-                External::StorageSync => Some(LowerProblem::Barrier),
                 _ => Some(LowerProblem::external(*external, args)),
             };
         }

@@ -1,6 +1,6 @@
 //! `Node`: what a loop program is between its blocks being taken out and its indices made flat.
 
-use crate::ir::{Buffer, Expr, LoopKind, ThreadAxis, Var};
+use crate::ir::{Buffer, Expr, LoopKind, Place, ThreadAxis, Var};
 
 /// A statement.
 #[derive(Clone, Debug)]
@@ -33,6 +33,18 @@ pub(super) enum Node {
         cond: Expr,
         body: Vec<Node>,
     },
+    /// All threads of the workgroup wait for each other. Only code for the CPU has these, and only until its loops over threads
+    /// are split.
+    Barrier(Barrier),
+}
+
+/// Why threads meet.
+#[derive(Clone, Debug)]
+pub(super) enum Barrier {
+    /// The program says so, in this loop or block.
+    Written(Option<Place>),
+    /// A thread may read of this buffer what another one writes.
+    Implied(Buffer),
 }
 
 impl Node {
@@ -44,7 +56,8 @@ impl Node {
                 indices: _,
                 value: _,
                 axes: _,
-            } => vec![],
+            }
+            | Self::Barrier(_) => vec![],
             Self::For {
                 var: _,
                 min: _,
@@ -74,7 +87,8 @@ impl Node {
                 indices: _,
                 value: _,
                 axes: _,
-            } => vec![],
+            }
+            | Self::Barrier(_) => vec![],
             Self::For {
                 var: _,
                 min: _,
@@ -123,6 +137,7 @@ impl Node {
                 then: _,
                 otherwise: _,
             } => vec![e],
+            Self::Barrier(_) => vec![],
         }
     }
 
@@ -153,6 +168,7 @@ impl Node {
                 then: _,
                 otherwise: _,
             } => vec![e],
+            Self::Barrier(_) => vec![],
         }
     }
 }

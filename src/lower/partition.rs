@@ -115,7 +115,11 @@ fn first_limit(
                 .iter()
                 .find_map(|c| limit(prover, dims, var, &inner, c, tails));
         }
-        Node::If { .. } | Node::Store { .. } | Node::Let { .. } | Node::While { .. } => {}
+        Node::If { .. }
+        | Node::Store { .. }
+        | Node::Let { .. }
+        | Node::While { .. }
+        | Node::Barrier(_) => {}
     });
     found
 }

@@ -75,9 +75,9 @@ pub(super) fn only_past_the_end(
 /// Whether nothing in the statements can fail or run forever for arbitrary values.
 fn harmless(nodes: &[Node]) -> bool {
     nodes.iter().all(|node| {
-        let looping = matches!(node, Node::While { .. });
+        let waits = matches!(node, Node::While { .. } | Node::Barrier(_));
         let fails = node.exprs().into_iter().any(may_fail);
-        !looping && !fails && node.nested().into_iter().all(|n| harmless(n))
+        !waits && !fails && node.nested().into_iter().all(|n| harmless(n))
     })
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Homes {
     homes: HashMap<Buffer, Home>,
     /// Those whose home was not given by their scope: they must prove that nothing else is read than was written.
     pub(super) inferred: HashSet<Buffer>,
+    /// Those that are new for each thread: by their scope, or because loops bound to threads surround their block.
+    pub(super) of_threads: HashSet<Buffer>,
     /// All allocated buffers that stay in device memory.
     pub(super) temps: Vec<Buffer>,
 }
@@ -58,14 +60,17 @@ impl Homes {
         gpu: bool,
         kept: &HashSet<Buffer>,
     ) -> Result<Self, LowerError> {
-        let mut homes = Self::default();
+        let mut homes = Self {
+            of_threads: of_threads(func),
+            ..Self::default()
+        };
         for (buffer, users) in users_of_allocated(func) {
             if users.is_empty() {
                 continue;
             }
             let home = match buffer.scope() {
                 _ if kept.contains(&buffer) => Home::Device,
-                Scope::Local | Scope::Shared if !in_one_nest(func, &users) => {
+                scope if on_chip(scope) && !in_one_nest(func, &users) => {
                     if gpu && in_threads(func, &users) {
                         let problem = LowerProblem::Scattered {
                             buffer: buffer.name().to_owned(),
@@ -76,9 +81,9 @@ impl Homes {
                     Home::Device
                 }
                 Scope::Local => Home::Local,
-                Scope::Shared if gpu => Home::Shared,
-                Scope::Shared => Home::Local,
-                Scope::Global | Scope::Other(_) => {
+                scope if scope.is_shared() && gpu => Home::Shared,
+                scope if scope.is_shared() => Home::Local,
+                _ => {
                     let home = inferred_home(func, &users, gpu);
                     if home != Home::Device {
                         homes.inferred.insert(buffer.clone());
@@ -93,6 +98,29 @@ impl Homes {
         }
         Ok(homes)
     }
+}
+
+/// Whether a buffer of this scope is gone when a kernel ends.
+fn on_chip(scope: &Scope) -> bool {
+    *scope == Scope::Local || scope.is_shared()
+}
+
+/// The allocated buffers that are new for each thread.
+fn of_threads(func: &PrimFunc) -> HashSet<Buffer> {
+    let mut found = HashSet::new();
+    for id in func.blocks_under(Place::Block(func.root)) {
+        let path = path(func, Place::Block(id));
+        let in_threads = path
+            .iter()
+            .any(|place| axis_of(func, place).is_some_and(ThreadAxis::is_thread));
+        let buffers = func.blocks[id].alloc_buffers.iter();
+        let own = buffers.filter(|buffer| match buffer.scope() {
+            Scope::Local => true,
+            scope => in_threads && !scope.is_shared(),
+        });
+        found.extend(own.cloned());
+    }
+    found
 }
 
 /// Every allocated buffer with the places whose own statements use it.

@@ -117,7 +117,11 @@ impl Tile<'_> {
                 own.is_some_and(|own| *limit.get_or_insert_with(|| own.clone()) == own)
             }),
             Node::For { body, .. } => self.only_below(body, element, limit),
-            Node::If { .. } | Node::Store { .. } | Node::Let { .. } | Node::While { .. } => false,
+            Node::If { .. }
+            | Node::Store { .. }
+            | Node::Let { .. }
+            | Node::While { .. }
+            | Node::Barrier(_) => false,
         })
     }
 
@@ -187,7 +191,10 @@ impl Tile<'_> {
                     continue;
                 }
                 (*var, *extent) = (lane, Expr::int(lanes, extent.dtype()));
-            } else if matches!(node, Node::Store { .. } | Node::While { .. }) {
+            } else if matches!(
+                node,
+                Node::Store { .. } | Node::While { .. } | Node::Barrier(_)
+            ) {
                 return None;
             } else {
                 for inner in node.nested_mut() {

@@ -26,6 +26,7 @@ mod sched_move;
 mod script;
 mod script_meaning;
 mod script_relax;
+mod threads;
 mod vm;
 mod vm_graph;
 mod vm_packed;

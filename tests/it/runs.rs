@@ -4,8 +4,9 @@ use half::f16;
 use weftile::interp;
 use weftile::ir::graph::{Arg, Def, DpsCallee, Globals, GraphBuilder};
 use weftile::ir::{Buffer, Expr, Func, IterKind, Module, PrimFunc, StructInfo};
+use weftile::kernel::Target;
 use weftile::pipeline::{CompileOptions, compile};
-use weftile::runtime::Value;
+use weftile::runtime::{Device, Value};
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::VirtualMachine;
@@ -23,7 +24,21 @@ const MOST_ITERATIONS: i64 = 200_000;
 /// programs that ran: those with too many iterations, with scalar parameters, or that the interpreter refuses, do not.
 #[track_caller]
 pub(crate) fn all_agree(programs: impl Iterator<Item = PrimFunc>) -> usize {
-    let devices = devices();
+    agree_on(&devices(), programs)
+}
+
+/// The same on the CPU alone.
+#[track_caller]
+pub(crate) fn all_agree_on_cpu(programs: impl Iterator<Item = PrimFunc>) -> usize {
+    let cpu = devices().into_iter();
+    let cpu: Vec<_> = cpu
+        .filter(|(target, _)| matches!(target, Target::Cpu(_)))
+        .collect();
+    agree_on(&cpu, programs)
+}
+
+#[track_caller]
+fn agree_on(devices: &[(Target, Device)], programs: impl Iterator<Item = PrimFunc>) -> usize {
     let mut failures = vec![];
     let mut count = 0;
     for func in programs {
@@ -32,7 +47,7 @@ pub(crate) fn all_agree(programs: impl Iterator<Item = PrimFunc>) -> usize {
         };
         count += 1;
         let module = caller(&func, &inputs);
-        for (target, device) in &devices {
+        for (target, device) in devices {
             let exec = match compile(&module, &CompileOptions::new(target.clone())) {
                 Ok(exec) => exec,
                 Err(error) if error.to_string().contains("float64") => continue,
@@ -158,7 +173,7 @@ fn caller(func: &PrimFunc, inputs: &[Tensor]) -> Module {
 
 fn run(
     exec: weftile::artifact::Executable,
-    device: &weftile::runtime::Device,
+    device: &Device,
     inputs: &[Tensor],
 ) -> Result<Vec<Tensor>, String> {
     let mut vm = VirtualMachine::new(exec, device.clone()).map_err(|e| e.to_string())?;

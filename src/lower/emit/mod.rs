@@ -230,6 +230,10 @@ impl<'a> Emit<'a> {
                 out.push(Stmt::While { cond, body: inner });
                 Ok(())
             }
+            Node::Barrier(_) => {
+                out.push(Stmt::Barrier);
+                Ok(())
+            }
         }
     }
 

@@ -161,9 +161,11 @@ impl Emit<'_> {
                     };
                     push_branch(&mut out, test, inner, vec![]);
                 }
-                Node::Let { .. } | Node::If { .. } | Node::For { .. } | Node::While { .. } => {
-                    return Ok(None);
-                }
+                Node::Let { .. }
+                | Node::If { .. }
+                | Node::For { .. }
+                | Node::While { .. }
+                | Node::Barrier(_) => return Ok(None),
             }
         }
         Ok(Some(out))
@@ -228,7 +230,11 @@ impl Emit<'_> {
                 });
                 fits
             }
-            Node::For { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => false,
+            Node::For { .. }
+            | Node::Let { .. }
+            | Node::If { .. }
+            | Node::While { .. }
+            | Node::Barrier(_) => false,
         });
         fits.then_some(first)
     }
@@ -386,9 +392,11 @@ fn has_wide(nodes: &[Node]) -> bool {
                 value,
                 axes: _,
             } => buffer.dtype().scalar.bytes() == 8 || is_wide(value),
-            Node::For { .. } | Node::Let { .. } | Node::If { .. } | Node::While { .. } => {
-                node.exprs().into_iter().any(is_wide)
-            }
+            Node::For { .. }
+            | Node::Let { .. }
+            | Node::If { .. }
+            | Node::While { .. }
+            | Node::Barrier(_) => node.exprs().into_iter().any(is_wide),
         };
     });
     found

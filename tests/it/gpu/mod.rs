@@ -8,6 +8,5 @@ mod launch;
 mod loops;
 mod narrow;
 mod serial;
-mod threads;
 mod types;
 mod wide;

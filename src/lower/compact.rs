@@ -427,7 +427,8 @@ impl<'a> Site<'a> {
                 return None;
             }
         }
-        let count = difference(&high, &low)? + 1;
+        // A loop without iterations touches nothing, but no array is empty.
+        let count = (difference(&high, &low)? + 1).max(1);
         Some((low, count))
     }
 }

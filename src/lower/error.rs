@@ -265,8 +265,13 @@ pub enum LowerProblem {
         /// What is not as it must be.
         reason: &'static str,
     },
-    /// `break`, `continue` or `return`.
-    #[error("`{statement}` has no lowering")]
+    /// A function that returns a scalar. Kernels give back what they write to tensors.
+    #[error("a function that returns a scalar has no lowering; let it write a tensor instead")]
+    ScalarResult,
+    /// `break` or `return` out of a loop that is bound to the launch, whose iterations have no order.
+    #[error(
+        "`{statement}` leaves a loop that is bound to the launch, whose iterations have no order"
+    )]
     Jump {
         /// The statement.
         statement: &'static str,

@@ -1,6 +1,6 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest
+//! The way of a function: it returns at its end alone (`returns`); its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
 //! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
 //! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
@@ -33,6 +33,7 @@ mod poly;
 mod prove;
 mod ranges;
 mod relaunch;
+mod returns;
 mod speculate;
 mod storage;
 mod tail;
@@ -86,6 +87,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     let dims = Dims::of(func);
     check_scalar_params(func)?;
     check_buffers(func)?;
+    let func = &*returns::structured(func)?;
     let func = &*layout::dense(func, &dims)?;
     let (homes, nests) = nests(func, gpu.is_some(), &dims)?;
     let mut lowered = LoweredFunc {

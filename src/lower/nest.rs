@@ -252,10 +252,8 @@ impl<'a> Unblock<'a> {
             }
             Stmt::Break => out.push(self.jump(Jump::Break, "break")?),
             Stmt::Continue => out.push(self.jump(Jump::Continue, "continue")?),
-            Stmt::Return(_) => {
-                let statement = "return";
-                return Err(LowerProblem::Jump { statement }.into());
-            }
+            // It stands at the end of the function alone, behind all nests.
+            Stmt::Return(_) => {}
         }
         Ok(())
     }
@@ -317,12 +315,17 @@ impl<'a> Unblock<'a> {
         let l = &func.loops[id];
         let (min, extent) = (self.index(&l.min), self.index(&l.extent));
         let body = func.tree.body(id);
-        let in_order = matches!(l.kind, LoopKind::Serial | LoopKind::Unrolled);
-        if func.jump_out(body) == Some(Jump::Break) && !in_order && !extent.is_one() {
-            let statement = "break";
-            return Err(LowerError::from(LowerProblem::Jump { statement }).or_at(&[id.into()]));
-        }
-        if let LoopKind::ThreadBinding(axis) = l.kind
+        let ends = func.jump_out(body) == Some(Jump::Break) && !extent.is_one();
+        let kind = match l.kind {
+            LoopKind::ThreadBinding(_) if ends => {
+                let statement = "break";
+                return Err(LowerError::from(LowerProblem::Jump { statement }).or_at(&[id.into()]));
+            }
+            // Only their order says which iterations come before the one that ends the loop.
+            LoopKind::Parallel | LoopKind::Vectorized if ends => LoopKind::Serial,
+            kind => kind,
+        };
+        if let LoopKind::ThreadBinding(axis) = kind
             && self.launch
             && (axis.is_block() || axis.is_thread())
         {
@@ -365,7 +368,7 @@ impl<'a> Unblock<'a> {
         self.host_loop = before;
         self.analyzer = outside;
         let (state, body) = nodes?;
-        let kind = match l.kind {
+        let kind = match kind {
             // Virtual threads interleave; one after the other is one of their orders.
             LoopKind::ThreadBinding(axis) if !axis.is_block() && !axis.is_thread() => {
                 LoopKind::Unrolled

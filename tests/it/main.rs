@@ -18,6 +18,7 @@ mod empty;
 mod frontend;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod jumps;
 mod lowers;
 mod origins;
 mod runs;

@@ -1,0 +1,144 @@
+//! Statements that leave loops and functions early: every device does what the interpreter does.
+
+use weftile::ir::PrimFunc;
+use weftile::kernel::{GpuTarget, Target};
+use weftile::tensor::Tensor;
+use weftile::{interp, lower, script};
+
+use crate::runs;
+
+/// Programs on `A: int32[4, 5]`, whose elements are 0 to 2, and `Y: int32[4, 5]`.
+const PROGRAMS: &[(&str, &str)] = &[
+    (
+        "return from a loop, and nothing of the next one",
+        r#"
+    for i, j in T.grid(4, 5):
+        Y[i, j] = A[i, j] + 1
+        if A[i, j] == 2:
+            return
+        Y[i, j] = Y[i, j] * 10
+    for i, j in T.grid(4, 5):
+        Y[i, j] = 77"#,
+    ),
+    (
+        "a function that returns at once, and else goes on",
+        r#"
+    if A[0, 0] == 1:
+        return
+    for i in range(4):
+        Y[i, 0] = 5
+    if A[0, 1] >= 0:
+        return
+    for i in range(4):
+        Y[i, 1] = 6"#,
+    ),
+    (
+        "return from a loop of no order",
+        r#"
+    for i in T.parallel(4):
+        for j in T.vectorized(5):
+            if A[i, j] == 2:
+                return
+            Y[i, j] = 3"#,
+    ),
+    (
+        "return, break and continue in one loop",
+        r#"
+    for i in range(4):
+        for j in range(5):
+            if A[i, j] == 0:
+                continue
+            if j == 3:
+                break
+            if i == 2:
+                return
+            Y[i, j] = 8
+        Y[i, 4] = 9
+    Y[0, 0] = 1"#,
+    ),
+    (
+        "a break out of a parallel loop",
+        r#"
+    for i in T.parallel(4):
+        if A[i, 2] == 0:
+            break
+        Y[i, 0] = 4"#,
+    ),
+    (
+        "continue in parallel and vectorized loops",
+        r#"
+    for i in T.parallel(4):
+        if A[i, 0] == 1:
+            continue
+        for j in T.vectorized(5):
+            if A[i, j] == 1:
+                continue
+            Y[i, j] = A[i, j] + 40"#,
+    ),
+    (
+        "a block that returns",
+        r#"
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            if A[vi, 1] == 2:
+                return
+            Y[vi, 0] = 6"#,
+    ),
+    (
+        "an array of which a loop without iterations uses nothing",
+        r#"
+    W = T.alloc_buffer((4,), "int32", scope="local")
+    for i in T.vectorized(4):
+        for j in range(0):
+            W[j] = A[i, j]
+        Y[i, 0] = A[i, 0]"#,
+    ),
+];
+
+fn parse(body: &str) -> PrimFunc {
+    let text = format!(
+        "@T.prim_func\ndef f(A: T.Buffer((4, 5), \"int32\"), Y: T.Buffer((4, 5), \"int32\")):{body}\n"
+    );
+    let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    module.prim_func("f").expect("is there").clone()
+}
+
+#[test]
+fn jumps_mean_the_same_on_every_device() {
+    let programs = PROGRAMS.iter().map(|(_, body)| parse(body));
+    assert_eq!(
+        runs::all_agree(programs),
+        PROGRAMS.len(),
+        "the interpreter runs all of them"
+    );
+}
+
+#[test]
+fn a_return_ends_the_function_in_the_interpreter() {
+    let func = parse(PROGRAMS[0].1);
+    let tensor = |values: [i32; 20]| Tensor::from_slice(&[4, 5], &values).expect("fits");
+    let mut a = [0; 20];
+    a[7] = 2;
+    let mut tensors = [tensor(a), tensor([-1; 20])];
+    interp::run_prim_func(&func, &mut tensors).expect("runs");
+    let mut expected = [-1; 20];
+    expected[..7].fill(10);
+    expected[7] = 3;
+    assert_eq!(tensors[1].as_slice::<i32>().expect("int32"), expected);
+}
+
+#[test]
+fn nobody_leaves_a_launch_early() {
+    for statement in ["break", "return"] {
+        let body = format!(
+            "\n    for i in T.thread_binding(4, \"threadIdx.x\"):\n        if A[i, 0] == 0:\n            {statement}\n        Y[i, 0] = 1"
+        );
+        let gpu = Target::Gpu(GpuTarget::default());
+        let error = lower::lower(&parse(&body), &gpu).expect_err("has no order");
+        let expected = format!(
+            "`f`: `{statement}` leaves a loop that is bound to the launch, whose iterations have no order"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+}

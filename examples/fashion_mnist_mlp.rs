@@ -11,19 +11,20 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/devices.rs"]
+mod devices;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2};
-use weftile::codegen_cpu::host_target;
 use weftile::frontend::{load_params, load_tensor, parse_safetensors};
 use weftile::ir::Module;
 use weftile::kernel::Target;
 use weftile::passes::bind_params;
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Override, PackedError, Value, register_func};
-use weftile::runtime_gpu::{Checks, Request, adapters, choose};
 use weftile::script::{parse, print};
 use weftile::tensor::Tensor;
 use weftile::vm::VirtualMachine;
@@ -60,7 +61,7 @@ const LECTURE: [f32; 10] = [
 fn main() -> Result<()> {
     let args = Args::from_env()?;
     let (image, params) = load(args.data.as_deref())?;
-    let devices = devices(args.allow_software)?;
+    let devices = devices::devices(args.allow_software)?;
 
     println!("# Arrays\n");
     let reference = array_mlp(&image, &params)?;
@@ -163,29 +164,6 @@ fn load(data: Option<&Path>) -> Result<(Tensor, IndexMap<String, Tensor>)> {
         params.insert(name.to_owned(), tensor);
     }
     Ok((Tensor::from_slice(&[1, 784], &pixels)?, params))
-}
-
-/// The CPU, and the GPU that is there.
-fn devices(allow_software: bool) -> Result<Vec<(Device, Target)>> {
-    let threads = std::thread::available_parallelism()?.get();
-    let mut devices = vec![(Device::Cpu, Target::Cpu(host_target(threads)))];
-    let adapters = adapters();
-    let infos: Vec<_> = adapters.iter().map(|a| a.info().clone()).collect();
-    match choose(
-        &infos,
-        &Request {
-            name: None,
-            allow_software,
-        },
-    ) {
-        Ok(choice) => {
-            let gpu = adapters[choice.index].open(Checks::default())?;
-            let target = Target::Gpu(gpu.target().clone());
-            devices.push((Device::Gpu(gpu), target));
-        }
-        Err(none) => println!("running on the CPU only: {none}\n"),
-    }
-    Ok(devices)
 }
 
 /// Prints, builds and runs a module on every device.

@@ -123,14 +123,6 @@ pub enum PassError {
         /// Why not.
         error: Box<crate::ops::LegalizeError>,
     },
-    /// A function that is to be computed as a whole cannot become a loop program.
-    #[error("`{func}` cannot become one loop program: it {reason}")]
-    NotFusable {
-        /// The function.
-        func: String,
-        /// Why not.
-        reason: &'static str,
-    },
     /// Other functions of the module pass the parameters.
     #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
     CalledInModule {

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 
 use indexmap::IndexSet;
 
-use super::PassError;
 use super::fuse_ops::PRIMITIVE;
 use super::remove_unused_functions::remove_unused_functions;
 use crate::arith::Analyzer;
@@ -27,9 +26,8 @@ use crate::ir::{
 ///     return b                                       for i: C[i] = -B[i]
 /// ```
 ///
-/// # Errors
-/// [`PassError::NotFusable`] if such a function does anything but call loop programs.
-pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Result<Module, PassError> {
+/// A function that does anything but call loop programs stays, and is called as others are.
+pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Module {
     let is_primitive = |function: &Function| {
         let set = function.attrs.get(PRIMITIVE).and_then(AttrValue::as_int);
         set.is_some_and(|set| set != 0) && !function.attrs.contains_key("Codegen")
@@ -37,17 +35,26 @@ pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Result<Mo
     let mut out = module.clone();
     let mut fused: HashMap<String, Vec<StructInfo>> = HashMap::new();
     for (name, function) in module.functions().filter(|(_, f)| is_primitive(f)) {
-        let program = fuse(module, function)?;
+        let program = match fuse(module, function) {
+            Ok(program) => program,
+            Err(reason) => {
+                log::debug!("`{name}` stays a function: it {reason}");
+                continue;
+            }
+        };
         out.funcs.insert(name.to_owned(), Func::Prim(program));
         let params = function.params.iter();
         let params = params.map(|param| function.values[*param].sinfo.clone());
         fused.insert(name.to_owned(), params.collect());
     }
     if fused.is_empty() {
-        return Ok(out);
+        return out;
     }
     let globals = Globals::of(module);
-    for (name, function) in module.functions().filter(|(_, f)| !is_primitive(f)) {
+    for (name, function) in module
+        .functions()
+        .filter(|(name, _)| !fused.contains_key(*name))
+    {
         let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
             Ok(match old.def {
                 Def::Call {
@@ -63,7 +70,7 @@ pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Result<Mo
         });
         out.funcs.insert(name.to_owned(), Func::Graph(new));
     }
-    Ok(remove_unused_functions(&out, entries))
+    remove_unused_functions(&out, entries)
 }
 
 /// The call of a loop program that stands for the call of a function: tuples of tensors are passed by their elements, shapes as
@@ -104,14 +111,18 @@ fn pass(rewriter: &mut Rewriter<'_>, arg: Arg, tensors: &mut Vec<Arg>, scalars: 
     }
 }
 
+/// Why a function is no loop program.
+type Fused<T> = Result<T, &'static str>;
+
 /// The loop program of a function.
-fn fuse(module: &Module, function: &Function) -> Result<PrimFunc, PassError> {
+fn fuse(module: &Module, function: &Function) -> Fused<PrimFunc> {
     // The program has symbolic sizes of its own.
     let function = &function.with_own_vars();
     let mut fuse = Fuse {
         module,
         function,
         buffers: HashMap::new(),
+        results: HashMap::new(),
         scalars: vec![],
         program: PrimFunc::new(function.name.as_str(), vec![]),
     };
@@ -141,22 +152,17 @@ fn fuse(module: &Module, function: &Function) -> Result<PrimFunc, PassError> {
 struct Fuse<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// The tensors of each value so far, and of results that are not computed yet.
+    /// The tensors of each value so far.
     buffers: HashMap<ValueId, Vec<Buffer>>,
+    /// The outputs of the program, by the call that computes them and their place among its results.
+    results: HashMap<(ValueId, usize), Buffer>,
     scalars: Vec<Var>,
     program: PrimFunc,
 }
 
 impl Fuse<'_> {
-    fn refused(&self, reason: &'static str) -> PassError {
-        PassError::NotFusable {
-            func: self.function.name.clone(),
-            reason,
-        }
-    }
-
     /// The buffers of a parameter; scalars wait until all tensors are there.
-    fn param(&mut self, name: &str, sinfo: &StructInfo) -> Result<Vec<Buffer>, PassError> {
+    fn param(&mut self, name: &str, sinfo: &StructInfo) -> Fused<Vec<Buffer>> {
         match sinfo {
             StructInfo::Tensor(_) => {
                 let buffer = self.buffer(name, sinfo)?;
@@ -173,8 +179,7 @@ impl Fuse<'_> {
             StructInfo::Shape(ShapeInfo::Known(dims)) => {
                 let vars = dims.iter().map(|dim| dim.as_var().cloned());
                 let vars: Option<Vec<Var>> = vars.collect();
-                let vars =
-                    vars.ok_or_else(|| self.refused("takes a shape that is no variables"))?;
+                let vars = vars.ok_or("takes a shape that is no variables")?;
                 self.scalars.extend(vars);
                 Ok(vec![])
             }
@@ -183,59 +188,57 @@ impl Fuse<'_> {
                 value: Some(value),
             } => {
                 let var = value.as_var().cloned();
-                let var = var.ok_or_else(|| self.refused("takes a scalar that is no variable"))?;
+                let var = var.ok_or("takes a scalar that is no variable")?;
                 self.scalars.push(var);
                 Ok(vec![])
             }
-            _ => Err(self.refused("takes something else than tensors and shapes")),
+            _ => Err("takes something else than tensors and shapes"),
         }
     }
 
-    fn buffer(&self, name: &str, sinfo: &StructInfo) -> Result<Buffer, PassError> {
+    fn buffer(&self, name: &str, sinfo: &StructInfo) -> Fused<Buffer> {
         let info = sinfo.as_tensor();
         let known = info.and_then(|info| Some((info.shape.dims()?.to_vec(), info.dtype?)));
-        let (shape, dtype) = known.ok_or_else(|| self.refused("has a tensor of unknown shape"))?;
+        let (shape, dtype) = known.ok_or("has a tensor of unknown shape")?;
         Ok(Buffer::new(name, shape, dtype))
     }
 
     /// Output buffers of the program for the results of the function.
-    fn results(&mut self) -> Result<(), PassError> {
+    fn results(&mut self) -> Fused<()> {
         let results = match &self.function.body.result {
             Arg::Tuple(items) => items.clone(),
             single => vec![single.clone()],
         };
         for result in results {
             let Arg::Value(id) = result else {
-                return Err(self.refused("gives something that it does not compute"));
+                return Err("gives something that it does not compute");
             };
             let value = &self.function.values[id];
-            let source = match &value.def {
-                Def::CallDps { .. } => id,
-                _ => return Err(self.refused("gives something that it does not compute")),
-            };
-            if self.buffers.contains_key(&source) {
-                return Err(self.refused("gives one value twice"));
-            }
             let items = match &value.sinfo {
                 StructInfo::Tuple(items) => items.clone(),
                 single => vec![single.clone()],
             };
-            let mut all = vec![];
             for (index, item) in items.iter().enumerate() {
+                let source = match &value.def {
+                    Def::CallDps { .. } => (id, index),
+                    Def::TupleItem(Arg::Value(call), index) => (*call, *index),
+                    _ => return Err("gives something that it does not compute"),
+                };
                 let name = match items.len() {
                     1 => value.name.clone(),
                     _ => format!("{}_{index}", value.name),
                 };
                 let buffer = self.buffer(&name, item)?;
                 self.program.params.push(Param::of_buffer(&buffer));
-                all.push(buffer);
+                if self.results.insert(source, buffer).is_some() {
+                    return Err("gives one value twice");
+                }
             }
-            self.buffers.insert(source, all);
         }
         Ok(())
     }
 
-    fn binding(&mut self, id: ValueId) -> Result<(), PassError> {
+    fn binding(&mut self, id: ValueId) -> Fused<()> {
         let value = &self.function.values[id];
         match &value.def {
             Def::TupleItem(Arg::Value(tuple), index) => {
@@ -244,7 +247,7 @@ impl Fuse<'_> {
                     .get(tuple)
                     .and_then(|all| all.get(*index))
                     .cloned();
-                let item = item.ok_or_else(|| self.refused("takes an element of no tuple"))?;
+                let item = item.ok_or("takes an element of no tuple")?;
                 self.buffers.insert(id, vec![item]);
                 Ok(())
             }
@@ -256,18 +259,18 @@ impl Fuse<'_> {
                 out,
             } => {
                 let callee = self.module.prim_func(callee);
-                let callee = callee.ok_or_else(|| self.refused("calls no loop program"))?;
+                let callee = callee.ok_or("calls no loop program")?;
                 let mut actual = vec![];
                 for arg in args {
                     let Arg::Value(arg) = arg else {
-                        return Err(self.refused("passes something else than tensors"));
+                        return Err("passes something else than tensors");
                     };
                     actual.extend(self.buffers.get(arg).cloned().unwrap_or_default());
                 }
                 actual.extend(self.outputs(id, callee, actual.len(), out)?);
                 self.import(callee, &actual, tir_vars)
             }
-            _ => Err(self.refused("does something else than call loop programs")),
+            _ => Err("does something else than call loop programs"),
         }
     }
 
@@ -278,17 +281,18 @@ impl Fuse<'_> {
         callee: &PrimFunc,
         inputs: usize,
         out: &StructInfo,
-    ) -> Result<Vec<Buffer>, PassError> {
-        if let Some(buffers) = self.buffers.get(&id) {
-            return Ok(buffers.clone());
-        }
+    ) -> Fused<Vec<Buffer>> {
         let items = match out {
             StructInfo::Tuple(items) => items.clone(),
             single => vec![single.clone()],
         };
         let names = callee.buffer_params().skip(inputs).map(Buffer::name);
         let mut all = vec![];
-        for (name, item) in names.zip(&items) {
+        for (index, (name, item)) in names.zip(&items).enumerate() {
+            if let Some(result) = self.results.get(&(id, index)) {
+                all.push(result.clone());
+                continue;
+            }
             let buffer = self.buffer(&format!("{name}_intermediate"), item)?;
             let root = self.program.root;
             self.program.blocks[root].alloc_buffers.push(buffer.clone());
@@ -299,12 +303,7 @@ impl Fuse<'_> {
     }
 
     /// Writes the statements of a callee to the end of the program.
-    fn import(
-        &mut self,
-        callee: &PrimFunc,
-        actual: &[Buffer],
-        tir_vars: &[Expr],
-    ) -> Result<(), PassError> {
+    fn import(&mut self, callee: &PrimFunc, actual: &[Buffer], tir_vars: &[Expr]) -> Fused<()> {
         let analyzer = Analyzer::new();
         let simplify = |e: &Expr| {
             let simple = analyzer.simplify(e);
@@ -318,7 +317,7 @@ impl Fuse<'_> {
             match param {
                 Param::Scalar(var) => {
                     let value = scalars.next();
-                    let value = value.ok_or_else(|| self.refused("passes too few scalars"))?;
+                    let value = value.ok_or("passes too few scalars")?;
                     rewrite.set_var(var, value.cast(var.dtype()));
                     known.push(var.clone());
                 }
@@ -326,9 +325,7 @@ impl Fuse<'_> {
                     let given = buffers.next();
                     let given = given
                         .filter(|given| given.ndim() == buffer.ndim())
-                        .ok_or_else(|| {
-                            self.refused("passes tensors that the program does not take")
-                        })?;
+                        .ok_or_else(|| "passes tensors that the program does not take")?;
                     for (dim, given) in buffer.shape().iter().zip(given.shape()) {
                         if let Some(var) = dim.as_var()
                             && !known.contains(var)

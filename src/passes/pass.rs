@@ -137,7 +137,7 @@ pub const PASSES: &[PassDef] = &[
         about: "functions that are computed as a whole become loop programs",
         opt_level: 0,
         options: &[],
-        run: |module, cx, _| fuse_tir(module, &cx.entries),
+        run: |module, cx, _| Ok(fuse_tir(module, &cx.entries)),
     },
     PassDef {
         name: "legalize_ops",

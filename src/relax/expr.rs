@@ -180,6 +180,20 @@ impl Var {
     }
 }
 
+/// A call of a packed function that writes results of this type, which it gets after the arguments.
+pub fn call_dps_packed<E: Into<Expr>>(
+    name: impl Into<String>,
+    args: impl IntoIterator<Item = E>,
+    out: StructInfo,
+) -> Expr {
+    Expr::of(Kind::CallDps {
+        callee: DpsCallee::Packed(name.into()),
+        args: args.into_iter().map(Into::into).collect(),
+        tir_vars: vec![],
+        out,
+    })
+}
+
 /// A call of a packed function, whose result is of this type.
 pub fn call_packed<E: Into<Expr>>(
     name: impl Into<String>,

@@ -34,4 +34,6 @@ mod tests;
 
 pub use block_builder::{BlockBuilder, FunctionOptions};
 pub use error::BuildError;
-pub use expr::{Expr, Var, call, call_packed, constant, expr, item, op, op_with, shape, tuple};
+pub use expr::{
+    Expr, Var, call, call_dps_packed, call_packed, constant, expr, item, op, op_with, shape, tuple,
+};

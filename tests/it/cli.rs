@@ -341,7 +341,7 @@ fn calls_are_timed() {
         of("min_ms") > 0.0 && of("min_ms") <= of("median_ms") && of("median_ms") <= of("p95_ms")
     );
     let steps = report["steps"].as_array().expect("a list");
-    let name = |step: &serde_json::Value| step["name"].as_str().unwrap_or_default().to_owned();
+    let name = |step: &Value| step["name"].as_str().unwrap_or_default().to_owned();
     assert!(
         steps
             .iter()

@@ -1,0 +1,29 @@
+//! The devices that the examples run on.
+
+use weftile::codegen_cpu::host_target;
+use weftile::kernel::Target;
+use weftile::runtime::Device;
+use weftile::runtime_gpu::{Checks, Request, adapters, choose};
+
+/// The CPU, and the GPU that is there. A software adapter counts only if that is asked for.
+pub(crate) fn devices(
+    allow_software: bool,
+) -> Result<Vec<(Device, Target)>, Box<dyn std::error::Error>> {
+    let threads = std::thread::available_parallelism()?.get();
+    let mut devices = vec![(Device::Cpu, Target::Cpu(host_target(threads)))];
+    let adapters = adapters();
+    let infos: Vec<_> = adapters.iter().map(|a| a.info().clone()).collect();
+    let request = Request {
+        name: None,
+        allow_software,
+    };
+    match choose(&infos, &request) {
+        Ok(choice) => {
+            let gpu = adapters[choice.index].open(Checks::default())?;
+            let target = Target::Gpu(gpu.target().clone());
+            devices.push((Device::Gpu(gpu), target));
+        }
+        Err(none) => println!("running on the CPU only: {none}\n"),
+    }
+    Ok(devices)
+}

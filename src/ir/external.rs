@@ -126,6 +126,10 @@ impl External {
 
     /// The call with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|e| e.name() == name)
+        match name {
+            // Older scripts and TVM's `s_tir` call it so.
+            "storage_sync" => Some(Self::StorageSync),
+            _ => Self::ALL.iter().copied().find(|e| e.name() == name),
+        }
     }
 }

@@ -141,9 +141,9 @@ impl Rewrite for Substitution<'_> {
         let node = buffer.node();
         let layout = node.layout.iter().flat_map(|layout| layout.exprs());
         let exprs = node.shape.iter().chain(&node.strides).chain(&node.address);
-        let exprs = exprs.chain(&node.elem_offset).chain(layout);
+        let mut exprs = exprs.chain(&node.elem_offset).chain(layout);
         let replaced = |e: &Expr| e.free_vars().iter().any(|v| self.vars.contains_key(v));
-        let new = if exprs.into_iter().any(replaced) {
+        let new = if exprs.any(replaced) {
             self.rebuilt(buffer)
         } else {
             buffer.clone()

@@ -167,6 +167,7 @@ impl OpDef {
                 name,
                 operands: &[],
                 variadic: false,
+                extended: None,
                 attrs: &[],
                 infer: rules::object,
                 pure: true,
@@ -204,6 +205,12 @@ impl OpDef {
     /// Any number of operands of any kind.
     pub(super) const fn variadic(mut self) -> Self {
         self.schema.variadic = true;
+        self
+    }
+
+    /// With one more operand of this name, which may be `None`, a text means another operator.
+    pub(super) const fn extended(mut self, operand: &'static str, op: &'static str) -> Self {
+        self.schema.extended = Some((operand, op));
         self
     }
 

@@ -254,6 +254,8 @@ pub struct OpSchema {
     pub operands: &'static [Operand],
     /// Whether more operands of any kind may follow.
     pub variadic: bool,
+    /// One more operand that a text may give in front of the attributes, and the name of the operator that it is then.
+    pub extended: Option<(&'static str, &'static str)>,
     /// Attributes in order; positional arguments after the operands are attributes.
     pub attrs: &'static [AttrSpec],
     /// The type of the result.

@@ -35,6 +35,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "softmax of query times key times scale, times value; each (batch, sequence, heads, size)",
     )
     .operands(&[tensor("query"), tensor("key"), tensor("value")])
+    .extended("bias", "nn.attention_bias")
     .compute(attention_of),
     attending(
         "nn.attention_bias",

@@ -2,7 +2,7 @@
 
 use ruff_python_ast as ast;
 
-use super::context::{Context, Parse, dotted, int_literal};
+use super::context::{Context, Parse, dotted, int_literal, not_finite};
 use super::number::Number;
 use super::scope::{Binding, most_similar};
 use crate::ir::{Expr, ExprKind, External, Var};
@@ -135,10 +135,8 @@ impl Context<'_> {
         let [value] = self.bind_all(node, path, ["value"])?;
         let scalar = DType::of(dtype.scalar);
         let constant = if let ast::Expr::StringLiteral(s) = value {
-            match (s.value.to_str(), dtype.is_float()) {
-                ("inf", true) => Expr::float(f64::INFINITY, scalar),
-                ("-inf", true) => Expr::float(f64::NEG_INFINITY, scalar),
-                ("nan", true) => Expr::float(f64::NAN, scalar),
+            match not_finite(s.value.to_str()) {
+                Some(value) if dtype.is_float() => Expr::float(value, scalar),
                 _ => {
                     return Err(self.expected(
                         value,
@@ -243,7 +241,7 @@ impl Context<'_> {
                 let [value] = self.bind_all(node, path, ["cond"])?;
                 self.condition(value)
             }
-            "Ramp" => {
+            "Ramp" | "ramp" => {
                 let [base, stride, lanes] =
                     self.bind_all(node, path, ["base", "stride", "lanes"])?;
                 let values = (self.integer_scalar(base)?, self.integer_scalar(stride)?);
@@ -251,7 +249,7 @@ impl Context<'_> {
                 let (base, stride) = self.operands(node, path, sides.0, sides.1)?;
                 Ok(Expr::ramp(base, stride, self.lanes(lanes)?))
             }
-            "Broadcast" => {
+            "Broadcast" | "broadcast" => {
                 let [value, lanes] = self.bind_all(node, path, ["value", "lanes"])?;
                 let scalar = self.expr(value)?;
                 if scalar.dtype().is_vector() {

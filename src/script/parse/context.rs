@@ -507,6 +507,24 @@ pub(super) fn float_literal(node: &ast::Expr) -> Option<f64> {
     match node {
         ast::Expr::NumberLiteral(n) => n.value.as_float().copied(),
         ast::Expr::UnaryOp(op) if op.op == ast::UnaryOp::USub => Some(-float_literal(&op.operand)?),
+        ast::Expr::Call(call) if dotted(&call.func).as_deref() == Some("float") => {
+            match &*call.arguments.args {
+                [ast::Expr::StringLiteral(s)] if call.arguments.keywords.is_empty() => {
+                    not_finite(s.value.to_str())
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A float that Python has no literal for.
+pub(super) fn not_finite(text: &str) -> Option<f64> {
+    match text {
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        "nan" => Some(f64::NAN),
         _ => None,
     }
 }

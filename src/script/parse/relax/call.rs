@@ -279,7 +279,10 @@ impl Reader<'_, '_> {
 
     /// A call of an operator: operands by position or by name, then attributes the same way.
     fn operator_call(&mut self, call: &ast::ExprCall, op: Op) -> Parse<Def> {
+        let op = extended(call, op);
         let schema = op.schema();
+        // What the text says of the operand that is not there: `None`.
+        let absent = usize::from(schema.extended.is_some());
         let count = if schema.variadic {
             usize::MAX
         } else {
@@ -293,8 +296,11 @@ impl Reader<'_, '_> {
                 args.push(self.operand_of(node, kind)?);
                 continue;
             }
-            let Some(spec) = schema.attrs.get(at - count) else {
-                let most = count + schema.attrs.len();
+            if at < count + absent {
+                continue;
+            }
+            let Some(spec) = schema.attrs.get(at - count - absent) else {
+                let most = count + absent + schema.attrs.len();
                 let kind = ScriptErrorKind::Arity {
                     function: op.to_string(),
                     expected: counted(most, "argument", "arguments"),
@@ -321,6 +327,8 @@ impl Reader<'_, '_> {
                 args.push(self.operand_of(&keyword.value, kind)?);
             } else if let Some(spec) = schema.attrs.iter().find(|spec| spec.name == name) {
                 given.push((spec, &keyword.value));
+            } else if schema.extended.is_some_and(|(operand, _)| operand == name) {
+                continue;
             } else {
                 let kind = ScriptErrorKind::UnknownArgument {
                     function: op.to_string(),
@@ -401,6 +409,20 @@ impl Reader<'_, '_> {
                 self.operand(node, false)
             }
         }
+    }
+}
+
+/// The operator that a call means: another one if the operand is there that makes it another one.
+fn extended(call: &ast::ExprCall, op: Op) -> Op {
+    let schema = op.schema();
+    let Some((operand, name)) = schema.extended else {
+        return op;
+    };
+    let keyword = call.arguments.find_keyword(operand);
+    let positional = call.arguments.args.get(schema.operands.len());
+    match positional.or(keyword.map(|keyword| &keyword.value)) {
+        Some(node) if !node.is_none_literal_expr() => ops::op(name),
+        _ => op,
     }
 }
 

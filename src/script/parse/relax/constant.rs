@@ -3,7 +3,7 @@
 use ruff_python_ast as ast;
 use serde_json::Value;
 
-use super::super::context::{Context, Parse, dotted, float_literal, int_literal};
+use super::super::context::{Context, Parse, dotted, float_literal, int_literal, not_finite};
 use crate::script::ScriptErrorKind;
 use crate::script::constant::{element_bytes, from_json};
 use crate::script::tvm_json::constants;
@@ -119,16 +119,6 @@ impl Context<'_> {
         };
         out.push(number);
         Ok(())
-    }
-}
-
-/// A float that Python has no literal for.
-fn not_finite(text: &str) -> Option<f64> {
-    match text {
-        "inf" => Some(f64::INFINITY),
-        "-inf" => Some(f64::NEG_INFINITY),
-        "nan" => Some(f64::NAN),
-        _ => None,
     }
 }
 

@@ -159,7 +159,9 @@ impl Compiler<'_> {
     ) -> Result<Bound, GraphError> {
         match callee {
             GraphCallee::Op(op) => return self.call_op(value, *op, args),
-            GraphCallee::Value(closure) => return self.call_closure(value, *closure, args),
+            GraphCallee::Value(closure) => {
+                return self.call_closure(value, &Arg::Value(*closure), args);
+            }
             GraphCallee::Global(_) | GraphCallee::Packed(_) | GraphCallee::PurePacked(_) => {}
         }
         let mut operands = Vec::new();
@@ -209,6 +211,16 @@ impl Compiler<'_> {
             Compute::Machine(MachineOp::ShapeOf) => Builtin::ShapeOf,
             Compute::View(_) => return self.reshape(value, op, args),
             Compute::Machine(MachineOp::Forward) => return self.arg(&args[0], value),
+            Compute::Machine(MachineOp::MakeClosure) => {
+                return self.bound_function(value, op, args);
+            }
+            Compute::Machine(MachineOp::InvokeClosure) => {
+                let [closure, Arg::Tuple(args)] = args else {
+                    let why = "its arguments are not written as a tuple";
+                    return Err(self.error(value, GraphProblem::Operator { op, why }));
+                };
+                return self.call_closure(value, closure, args);
+            }
             Compute::Machine(MachineOp::Scalar) => {
                 let StructInfo::Prim {
                     dtype: _,

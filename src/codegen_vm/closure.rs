@@ -6,7 +6,7 @@ use super::func::Compiler;
 use super::operand::Bound;
 use crate::artifact::{Builtin, Callee, Operand};
 use crate::ir::Var;
-use crate::ir::graph::{Arg, Def, Function, ValueId};
+use crate::ir::graph::{Arg, Def, Function, Op, ValueId};
 
 /// A value of a function around, `depth` functions out.
 pub(super) type Captured = (usize, ValueId);
@@ -144,14 +144,37 @@ impl Compiler<'_> {
         Bound::At(Operand::Reg(self.builtin(Builtin::MakeClosure, operands)))
     }
 
-    /// A call of a value of this function.
+    /// A function of the module with values that follow its arguments (`R.make_closure`).
+    pub(super) fn bound_function(
+        &mut self,
+        value: ValueId,
+        op: Op,
+        args: &[Arg],
+    ) -> Result<Bound, GraphError> {
+        let [Arg::Global(name), Arg::Tuple(captured)] = args else {
+            let why = "it binds arguments of something else than a function of the module";
+            return Err(self.error(value, GraphProblem::Operator { op, why }));
+        };
+        let Some(index) = self.pool.function(name) else {
+            let (kind, name) = ("graph function", name.clone());
+            return Err(self.error(value, GraphProblem::UnknownFunction { kind, name }));
+        };
+        let mut operands = vec![];
+        for arg in captured {
+            let bound = self.arg(arg, value)?;
+            operands.push(self.operand(bound));
+        }
+        Ok(self.make_closure(index, operands))
+    }
+
+    /// A call of a closure.
     pub(super) fn call_closure(
         &mut self,
         value: ValueId,
-        callee: ValueId,
+        closure: &Arg,
         args: &[Arg],
     ) -> Result<Bound, GraphError> {
-        let closure = self.arg(&Arg::Value(callee), value)?;
+        let closure = self.arg(closure, value)?;
         let mut operands = vec![self.operand(closure)];
         for arg in args {
             let bound = self.arg(arg, value)?;

@@ -11,6 +11,7 @@ use crate::ir::graph::{
     Obligations, Op, OpCall, Scope, ValueId,
 };
 use crate::ir::{Attrs, Expr, Module, ShapeInfo, StructInfo};
+use crate::ops::MachineOp;
 use crate::support::Arena;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
@@ -38,6 +39,8 @@ pub struct Closure {
     around: Vec<Outer>,
     /// The value that the closure is in the function around. It may call itself.
     own: Option<ValueId>,
+    /// Values that follow the arguments of a call.
+    bound: Vec<Value>,
 }
 
 impl std::fmt::Debug for Value {
@@ -75,6 +78,22 @@ pub fn run_module(
         depth: &depth,
     };
     run.call_global(func, args.to_vec())
+}
+
+/// A function with values that follow its arguments.
+fn make_closure(value: &str, operands: &[Value]) -> Result<Value, InterpError> {
+    let [Value::Closure(closure), Value::Tuple(bound)] = operands else {
+        return Err(InterpError::WrongKind {
+            value: value.to_owned(),
+            expected: "a function and a tuple",
+        });
+    };
+    Ok(Value::Closure(Rc::new(Closure {
+        func: closure.func.clone(),
+        around: closure.around.clone(),
+        own: closure.own,
+        bound: [bound.as_slice(), &closure.bound].concat(),
+    })))
 }
 
 /// Deepest nesting of calls.
@@ -202,7 +221,23 @@ impl Run<'_> {
                 ..
             } => {
                 let args = self.args(func, args, frame, around)?;
-                self.call_closure(*callee, args, frame)
+                let closure = self.arg(func, &Arg::Value(*callee), frame, around)?;
+                self.call_closure(&closure, args)
+            }
+            Def::Call {
+                callee: Callee::Op(op),
+                args,
+                ..
+            } if op::machine(*op) == Some(MachineOp::InvokeClosure) => {
+                match self.args(func, args, frame, around)?.as_mut_slice() {
+                    [closure, Value::Tuple(args)] => {
+                        self.call_closure(closure, std::mem::take(args))
+                    }
+                    _ => Err(InterpError::WrongKind {
+                        value: func.values[id].name.clone(),
+                        expected: "a closure and a tuple",
+                    }),
+                }
             }
             _ => self.define_plain(func, id, frame, around),
         }
@@ -270,6 +305,9 @@ impl Run<'_> {
             } => {
                 let values = self.args(func, args, frame, around)?;
                 match callee {
+                    Callee::Op(op) if op::machine(*op) == Some(MachineOp::MakeClosure) => {
+                        make_closure(&info.name, &values)
+                    }
                     Callee::Op(op) => {
                         self.check_obligations(func, *op, args, attrs, frame, around)?;
                         op::call(*op, args, &values, &attrs_in(attrs, frame)?)
@@ -299,6 +337,7 @@ impl Run<'_> {
                     func: (**inner).clone(),
                     around,
                     own: Some(id),
+                    bound: vec![],
                 })))
             }
         }
@@ -404,21 +443,17 @@ impl Run<'_> {
                     func: func.clone(),
                     around: vec![],
                     own: None,
+                    bound: vec![],
                 })))
             }
             Arg::Global(name) | Arg::Extern(name) => Ok(Value::Str(name.clone())),
         }
     }
 
-    fn call_closure(
-        &self,
-        callee: ValueId,
-        args: Vec<Value>,
-        frame: &Frame,
-    ) -> Result<Value, InterpError> {
-        let Some(Value::Closure(closure)) = frame.values.get(&callee) else {
+    fn call_closure(&self, closure: &Value, mut args: Vec<Value>) -> Result<Value, InterpError> {
+        let Value::Closure(closure) = closure else {
             return Err(InterpError::WrongKind {
-                value: callee.to_string(),
+                value: "what is called".to_owned(),
                 expected: "a closure",
             });
         };
@@ -427,6 +462,7 @@ impl Run<'_> {
             let closure = Value::Closure(closure.clone());
             outer.frame.values.insert(own, closure);
         }
+        args.extend(closure.bound.iter().cloned());
         self.call(&closure.func, args, &around)
     }
 

@@ -75,6 +75,14 @@ pub(super) fn call(
     })
 }
 
+/// What the virtual machine does for the operator without a kernel.
+pub(super) fn machine(op: Op) -> Option<MachineOp> {
+    match ops::def(op).compute {
+        Compute::Machine(machine) => Some(machine),
+        Compute::Kernel(_) | Compute::View(_) | Compute::Host(_) | Compute::Nothing(_) => None,
+    }
+}
+
 /// The result of a function of the host for these values, and numbers after them.
 pub(super) fn run_host(
     name: &str,
@@ -207,6 +215,9 @@ fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<V
     Ok(match op {
         MachineOp::ShapeOf => Value::Shape(tensor?.shape().iter().map(|&d| d as i64).collect()),
         MachineOp::Forward => x.clone(),
+        MachineOp::MakeClosure | MachineOp::InvokeClosure => {
+            return Err(wrong("one that the caller runs"));
+        }
         MachineOp::Scalar => {
             let value = match result {
                 StructInfo::Prim { dtype: _, value } => value.as_ref().and_then(Expr::as_int),

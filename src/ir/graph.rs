@@ -13,7 +13,9 @@ mod verify;
 mod walk;
 
 pub use builder::GraphBuilder;
-pub use infer::{Globals, InferError, Scope, common, infer, infer_return, prim_func_signature};
+pub use infer::{
+    Globals, InferError, Scope, common, infer, infer_return, open_vars_erased, prim_func_signature,
+};
 pub use op::{
     AttrDefault, AttrError, AttrKind, AttrSpec, Infer, Obligation, Obligations, Op, OpCall,
     OpSchema, Operand, OperandKind, complete,
@@ -32,8 +34,8 @@ id_type!(
     "%"
 );
 
-/// An argument: something that needs no computation (Relax: a leaf expression).
-#[derive(Clone, Debug)]
+/// An argument: something that needs no computation (Relax: a leaf expression). Equal as it is written.
+#[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
     /// A value of this function.
     Value(ValueId),

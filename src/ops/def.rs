@@ -138,6 +138,10 @@ pub enum MachineOp {
     Forward,
     /// The scalar that the type of the result says.
     Scalar,
+    /// A function of the module with values that follow its arguments.
+    MakeClosure,
+    /// The call of such a function with a tuple of arguments.
+    InvokeClosure,
 }
 
 /// One operator.
@@ -157,6 +161,8 @@ pub struct OpDef {
     pub layout: Layout,
     /// Its precision in a network of mixed precision, where that does not follow from the pattern.
     stated_precision: Option<Precision>,
+    /// Whether each call gives memory of its own (TVM: `TAllocator`), so that equal calls are not the same.
+    pub allocates: bool,
 }
 
 impl OpDef {
@@ -178,6 +184,7 @@ impl OpDef {
             pattern: Pattern::Opaque,
             layout: Layout::Fixed,
             stated_precision: None,
+            allocates: false,
         }
     }
 
@@ -237,6 +244,12 @@ impl OpDef {
     /// As one loop program, which these tensor expressions make.
     pub(super) const fn compute(mut self, compute: fn(&ComputeCall<'_>) -> Computed) -> Self {
         self.compute = Compute::Kernel(compute);
+        self
+    }
+
+    /// Each call gives memory of its own.
+    pub(super) const fn allocates(mut self) -> Self {
+        self.allocates = true;
         self
     }
 

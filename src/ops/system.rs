@@ -27,7 +27,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("runtime_device_index", OperandKind::Scalar),
             operand("storage_scope", OperandKind::Any),
         ])
-        .infer(|c| alloc(c, 0, 1)),
+        .infer(|c| alloc(c, 0, 1))
+        .allocates(),
     OpDef::new(
         "builtin.stop_lift_params",
         "its operand, which LiftTransformParams leaves in the function",
@@ -105,7 +106,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("closure", OperandKind::Any),
             operand("args", OperandKind::Any),
         ])
-        .impure(),
+        .impure()
+        .machine(MachineOp::InvokeClosure),
     OpDef::new(
         "invoke_pure_closure",
         "the call of a closure without side effects",
@@ -113,17 +115,22 @@ pub(super) const OPS: &[OpDef] = &[
     .operands(&[
         operand("closure", OperandKind::Any),
         operand("args", OperandKind::Any),
-    ]),
-    OpDef::new("make_closure", "a function with its first arguments bound").operands(&[
-        operand("func", OperandKind::Any),
-        operand("args", OperandKind::Any),
-    ]),
-    OpDef::new("memory.alloc_storage", "memory").operands(&[
-        operand("total_space", OperandKind::Any),
-        operand("virtual_device_index", OperandKind::Scalar),
-        operand("storage_scope", OperandKind::Any),
-        operand("dtype", OperandKind::Any),
-    ]),
+    ])
+    .machine(MachineOp::InvokeClosure),
+    OpDef::new("make_closure", "a function with its last arguments bound")
+        .operands(&[
+            operand("func", OperandKind::Any),
+            operand("args", OperandKind::Any),
+        ])
+        .machine(MachineOp::MakeClosure),
+    OpDef::new("memory.alloc_storage", "memory")
+        .operands(&[
+            operand("total_space", OperandKind::Any),
+            operand("virtual_device_index", OperandKind::Scalar),
+            operand("storage_scope", OperandKind::Any),
+            operand("dtype", OperandKind::Any),
+        ])
+        .allocates(),
     OpDef::new("memory.alloc_tensor", "a tensor in memory")
         .operands(&[
             operand("storage", OperandKind::Any),
@@ -132,7 +139,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("dtype", OperandKind::Any),
             operand("runtime_device_index", OperandKind::Scalar),
         ])
-        .infer(|c| alloc(c, 2, 3)),
+        .infer(|c| alloc(c, 2, 3))
+        .allocates(),
     OpDef::new(
         "memory.ensure_zero_offset",
         "its operand, which starts where its memory does",
@@ -168,19 +176,23 @@ pub(super) const OPS: &[OpDef] = &[
     .attrs(&[any("dst_vdevice")])
     .infer(to_vdevice)
     .machine(MachineOp::Forward),
-    OpDef::new("vm.alloc_storage", "what the virtual machine of TVM calls").operands(&[
-        operand("size", OperandKind::Any),
-        operand("dtype", OperandKind::Any),
-        operand("runtime_device_index", OperandKind::Scalar),
-        operand("storage_scope", OperandKind::Any),
-    ]),
-    OpDef::new("vm.alloc_tensor", "what the virtual machine of TVM calls").operands(&[
-        operand("storage", OperandKind::Any),
-        operand("offset", OperandKind::Scalar),
-        operand("shape", OperandKind::Any),
-        operand("dtype", OperandKind::Any),
-        operand("runtime_device_index", OperandKind::Scalar),
-    ]),
+    OpDef::new("vm.alloc_storage", "what the virtual machine of TVM calls")
+        .operands(&[
+            operand("size", OperandKind::Any),
+            operand("dtype", OperandKind::Any),
+            operand("runtime_device_index", OperandKind::Scalar),
+            operand("storage_scope", OperandKind::Any),
+        ])
+        .allocates(),
+    OpDef::new("vm.alloc_tensor", "what the virtual machine of TVM calls")
+        .operands(&[
+            operand("storage", OperandKind::Any),
+            operand("offset", OperandKind::Scalar),
+            operand("shape", OperandKind::Any),
+            operand("dtype", OperandKind::Any),
+            operand("runtime_device_index", OperandKind::Scalar),
+        ])
+        .allocates(),
     OpDef::new("vm.call_tir_dyn", "what the virtual machine of TVM calls")
         .operands(&[
             operand("func", OperandKind::Any),

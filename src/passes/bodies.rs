@@ -24,3 +24,20 @@ pub(super) fn for_each_body(function: &mut Function, f: &mut dyn FnMut(&mut Body
     }
     f(&mut function.body);
 }
+
+/// Calls `f` on the body of the function and those of its branches, not on those of functions inside.
+pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut Body)) {
+    for index in 0..function.values.bound() {
+        let value = function.values.get_mut(ValueId::from_index(index));
+        if let Some(Def::If {
+            cond: _,
+            then,
+            otherwise,
+        }) = value.map(|value| &mut value.def)
+        {
+            f(then);
+            f(otherwise);
+        }
+    }
+    f(&mut function.body);
+}

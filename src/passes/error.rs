@@ -113,6 +113,22 @@ pub enum PassError {
         /// Of the tensor.
         given: i64,
     },
+    /// Two checks give a symbolic variable different values, so that one of them fails.
+    #[error(
+        "`{func}`: the check `{value}` says that {var} is {given}; a check before says {known}"
+    )]
+    Contradiction {
+        /// The function.
+        func: String,
+        /// The second check.
+        value: String,
+        /// The variable.
+        var: String,
+        /// What the first check says.
+        known: String,
+        /// What the second check says.
+        given: String,
+    },
     /// A call of an operator that no loop program can be made for.
     #[error("`{func}`, value `{value}`: {error}")]
     Legalize {

@@ -4,22 +4,34 @@
 //! [`PassContext`] says which of them run and who watches. What needs more than plain options, as tensors, is a function of its
 //! own, as [`bind_params`].
 
+mod attach_global_symbol;
 mod bind_params;
 mod bodies;
+mod canonicalize_bindings;
 mod context;
 mod dataflow;
 mod dead_code_elimination;
+mod eliminate_common_subexpr;
 mod error;
+mod expand_tuple_arguments;
 mod fuse_ops;
 mod fuse_tir;
+mod inline_private_functions;
+mod lambda_lift;
 mod legalize_ops;
+mod normalize;
+mod only_called;
 mod op_pattern;
 mod options;
 mod pass;
+mod remove_purity_checking;
 mod remove_unused_functions;
+mod remove_unused_outputs;
+mod remove_unused_parameters;
 mod rewrite_dataflow_reshape;
 mod specialize;
 mod to_mixed_precision;
+mod topological_sort;
 
 pub use bind_params::bind_params;
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};

@@ -40,6 +40,16 @@ impl Options {
         }
     }
 
+    /// A truth value that has a default.
+    pub(super) fn bool(&self, name: &str) -> bool {
+        self.int(name).is_some_and(|v| v != 0)
+    }
+
+    /// A text that has a default.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(AttrValue::as_str).unwrap_or("")
+    }
+
     /// The texts of a list; one text counts as a list. Nothing if the option is not there.
     pub(super) fn texts(&self, name: &str) -> Vec<&str> {
         match self.get(name) {

@@ -4,16 +4,27 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::attach_global_symbol::attach_global_symbol;
+use super::canonicalize_bindings::canonicalize_bindings;
 use super::context::Cx;
-use super::dataflow::to_non_dataflow;
+use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dead_code_elimination::dead_code_elimination;
+use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
+use super::expand_tuple_arguments::expand_tuple_arguments;
 use super::fuse_ops::fuse_ops;
 use super::fuse_tir::fuse_tir;
+use super::inline_private_functions::inline_private_functions;
+use super::lambda_lift::lambda_lift;
 use super::legalize_ops::legalize_ops;
+use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
+use super::remove_purity_checking::remove_purity_checking;
+use super::remove_unused_outputs::remove_unused_outputs;
+use super::remove_unused_parameters::remove_unused_parameters;
 use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
 use super::specialize::specialize;
 use super::to_mixed_precision::to_mixed_precision;
+use super::topological_sort::{Order, Start, topological_sort};
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
 use crate::ir::{AttrValue, Attrs, Module};
@@ -92,6 +103,34 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| Ok(annotate_tir_op_pattern(module)),
     },
     PassDef {
+        name: "attach_global_symbol",
+        about: "others may call every function",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(attach_global_symbol(module)),
+    },
+    PassDef {
+        name: "canonicalize_bindings",
+        about: "other names for values and checks that cannot fail go; dataflow blocks output what is used outside",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| canonicalize_bindings(module),
+    },
+    PassDef {
+        name: "convert_to_dataflow",
+        about: "runs of bindings without branches and side effects become dataflow blocks",
+        opt_level: 0,
+        options: &[AttrSpec {
+            name: "min_size",
+            kind: AttrKind::Int,
+            default: AttrDefault::Int(2),
+        }],
+        run: |module, _, options| {
+            let min_size = options.int("min_size").map_or(2, |n| n.max(0) as usize);
+            convert_to_dataflow(module, min_size)
+        },
+    },
+    PassDef {
         name: "dead_code_elimination",
         about: "drops bindings that nothing uses and functions that nothing reaches",
         opt_level: 1,
@@ -110,6 +149,31 @@ pub const PASSES: &[PassDef] = &[
             );
             Ok(dead_code_elimination(module, &entries))
         },
+    },
+    PassDef {
+        name: "eliminate_common_subexpr",
+        about: "what is computed twice is computed once",
+        opt_level: 1,
+        options: &[AttrSpec {
+            name: "call_only",
+            kind: AttrKind::Bool,
+            default: AttrDefault::Bool(false),
+        }],
+        run: |module, _, options| {
+            let compared = if options.bool("call_only") {
+                Compared::Calls
+            } else {
+                Compared::All
+            };
+            Ok(eliminate_common_subexpr(module, compared))
+        },
+    },
+    PassDef {
+        name: "expand_tuple_arguments",
+        about: "private functions take the elements of tuples",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| expand_tuple_arguments(module, &cx.entries),
     },
     PassDef {
         name: "fuse_ops",
@@ -140,11 +204,53 @@ pub const PASSES: &[PassDef] = &[
         run: |module, cx, _| Ok(fuse_tir(module, &cx.entries)),
     },
     PassDef {
+        name: "inline_private_functions",
+        about: "calls of functions that only the module calls become what these compute",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| inline_private_functions(module),
+    },
+    PassDef {
+        name: "lambda_lift",
+        about: "functions inside of functions become functions of the module",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| Ok(lambda_lift(module)),
+    },
+    PassDef {
         name: "legalize_ops",
         about: "calls of operators become calls of loop programs",
         opt_level: 0,
         options: &[],
         run: |module, _, _| legalize_ops(module),
+    },
+    PassDef {
+        name: "normalize",
+        about: "blocks of one kind that stand next to each other become one",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| Ok(normalize(module)),
+    },
+    PassDef {
+        name: "remove_purity_checking",
+        about: "calls need not be marked as pure any more",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(remove_purity_checking(module)),
+    },
+    PassDef {
+        name: "remove_unused_outputs",
+        about: "private functions give only what somebody uses",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| remove_unused_outputs(module, &cx.entries),
+    },
+    PassDef {
+        name: "remove_unused_parameters",
+        about: "private functions take only what they use",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(remove_unused_parameters(module)),
     },
     PassDef {
         name: "rewrite_dataflow_reshape",
@@ -191,6 +297,34 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(to_non_dataflow(module)),
+    },
+    PassDef {
+        name: "topological_sort",
+        about: "bindings of dataflow blocks get another order",
+        opt_level: 0,
+        options: &[
+            AttrSpec {
+                name: "order",
+                kind: AttrKind::Str(&["depth-first", "breadth-first"]),
+                default: AttrDefault::Str("depth-first"),
+            },
+            AttrSpec {
+                name: "direction",
+                kind: AttrKind::Str(&["from-inputs", "from-outputs"]),
+                default: AttrDefault::Str("from-inputs"),
+            },
+        ],
+        run: |module, _, options| {
+            let order = match options.text("order") {
+                "breadth-first" => Order::BreadthFirst,
+                _ => Order::DepthFirst,
+            };
+            let start = match options.text("direction") {
+                "from-outputs" => Start::Outputs,
+                _ => Start::Inputs,
+            };
+            Ok(topological_sort(module, order, start))
+        },
     },
 ];
 

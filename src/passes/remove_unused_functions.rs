@@ -37,7 +37,7 @@ pub(super) fn remove_unused_functions(module: &Module, entries: &IndexSet<String
 }
 
 /// Adds the functions that a graph function names.
-fn callees(function: &Function, out: &mut IndexSet<String>) {
+pub(super) fn callees(function: &Function, out: &mut IndexSet<String>) {
     let mut named = |arg: &Arg| {
         arg.walk(&mut |leaf| {
             if let Arg::Global(name) | Arg::Extern(name) = leaf {

@@ -9,7 +9,7 @@
 //!   `# expect-error:`.
 //! * `# test: pass`: the passes that the lines `# run: specialize, dead_code_elimination` name make the module below `# expect:`
 //!   of this one, or one refuses it with the message below `# expect-error:`. A line `# run: name {"option": value}` is one
-//!   pass with its options.
+//!   pass with its options. Functions compute the same before and after, by the interpreter.
 //! * `# test: lower`: lowering for the device of the line `# target: gpu` (or `cpu`, `software`) makes of the function the
 //!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
 //!   the function is scheduled first.
@@ -21,6 +21,7 @@
 
 mod case;
 mod code;
+mod numbers;
 mod parse;
 mod pass;
 mod print;

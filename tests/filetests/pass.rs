@@ -7,10 +7,12 @@ use weftile::passes::{Pass, PassError};
 use weftile::{passes, script};
 
 use crate::case::{Case, Expected, tidy};
+use crate::numbers;
 
-/// The passes give the module that is expected, which is well formed.
+/// The passes give the module that is expected, which is well formed and computes the same.
 pub(crate) fn run(case: &Case) -> Result<(), Failed> {
     let mut module = read(&case.name, &case.input)?;
+    let before = module.clone();
     let cx = passes::Cx::new(&module, &Target::Gpu(GpuTarget::default()));
     for pass in case.run.iter().flat_map(|line| passes_of(line)) {
         module = match pass.and_then(|pass| cx.run(&pass, &module)) {
@@ -23,6 +25,7 @@ pub(crate) fn run(case: &Case) -> Result<(), Failed> {
         verify::prim_func(func)
             .map_err(|errors| format!("`{name}` is not well formed: {}", errors[0]))?;
     }
+    numbers::same(&before, &module)?;
     let printed = Expected::Text(script::print(&module));
     let Expected::Text(expected) = &case.expected else {
         return case.mismatch(&printed);

@@ -70,7 +70,12 @@ impl<'f> Pair<'f> {
             for (x, y) in x.bindings.iter().zip(&y.bindings) {
                 self.binding(*x, *y)?;
             }
-            let outputs = |block: &BindingBlock| block.dataflow.clone().unwrap_or_default();
+            // In the order of their bindings: that in which they are named means nothing.
+            let outputs = |block: &BindingBlock| -> Vec<ValueId> {
+                let named = block.dataflow.as_deref().unwrap_or_default();
+                let bound = block.bindings.iter();
+                bound.filter(|id| named.contains(id)).copied().collect()
+            };
             let (xs, ys) = (outputs(x), outputs(y));
             self.alpha.same("number of outputs", &xs.len(), &ys.len())?;
             for (x, y) in xs.iter().zip(&ys) {

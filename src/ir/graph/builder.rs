@@ -249,6 +249,12 @@ impl GraphBuilder {
         }
     }
 
+    /// What the last block of the innermost body binds.
+    pub(super) fn bound_here(&self) -> &[ValueId] {
+        let block = self.open.last().and_then(|body| body.blocks.last());
+        block.map_or(&[], |block| &block.bindings)
+    }
+
     /// Whether a dataflow block is open in the innermost body.
     pub fn in_dataflow(&self) -> bool {
         self.open.last().is_some_and(|body| body.in_dataflow)

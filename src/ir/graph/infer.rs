@@ -435,6 +435,18 @@ fn erase(info: &StructInfo, open: &[Var]) -> StructInfo {
         } => info.clone(),
     }
 }
+
+/// What is known outside a function of one of its values: without the symbolic variables that no parameter defines.
+pub fn open_vars_erased(func: &Function, info: &StructInfo) -> StructInfo {
+    let params = func.params.iter();
+    let defined: Vec<Var> = params
+        .flat_map(|param| func.values[*param].sinfo.defined_vars())
+        .collect();
+    let mut open = info.free_vars();
+    open.retain(|var| !defined.contains(var));
+    erase(info, &open)
+}
+
 /// What is known of the result of a function's body, which may say more than its declaration.
 pub fn infer_return(func: &Function, globals: &Globals) -> StructInfo {
     let scope = Scope {

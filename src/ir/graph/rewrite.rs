@@ -45,6 +45,8 @@ pub enum Become {
     Def(Def),
     /// Its users use this instead. A parameter vanishes from the signature.
     Arg(Arg),
+    /// It stays, and its users use this instead.
+    Unused(Arg),
     /// It goes: nothing that is kept uses it.
     Nothing,
 }
@@ -72,6 +74,8 @@ struct Level<'f> {
     builder: GraphBuilder,
     /// What stands for the old values.
     new: SideTable<ValueId, Option<Arg>>,
+    /// New values for old ones that stay although their users use something else.
+    unused: SideTable<ValueId, Option<ValueId>>,
 }
 
 /// The copy so far, from the outermost function to the one that is copied now.
@@ -146,6 +150,7 @@ impl<'f> Rewriter<'f> {
             old,
             builder,
             new: SideTable::new(),
+            unused: SideTable::new(),
         });
         for &id in &old.params {
             let value = &old.values[id];
@@ -155,6 +160,11 @@ impl<'f> Rewriter<'f> {
                     Arg::Value(builder.param(value.name.as_str(), value.sinfo.clone()))
                 }
                 Become::Arg(arg) => arg,
+                Become::Unused(arg) => {
+                    let builder = self.builder();
+                    builder.param(value.name.as_str(), value.sinfo.clone());
+                    arg
+                }
                 Become::Nothing => continue,
             };
             self.set(id, new);
@@ -192,58 +202,84 @@ impl<'f> Rewriter<'f> {
                 self.binding(id, rule)?;
             }
             if let Some(outputs) = &block.dataflow {
-                let mut new = vec![];
-                let kept =
-                    |id: &&ValueId| self.levels.last().is_some_and(|l| l.new[**id].is_some());
-                for &id in outputs.iter().filter(kept) {
-                    self.of(0, id).walk(&mut |leaf| match leaf {
-                        Arg::Value(id) if !new.contains(id) => new.push(*id),
-                        _ => {}
-                    });
-                }
+                let new = self.outputs(outputs);
                 self.builder().end_dataflow(new);
             }
         }
         Ok(())
     }
 
+    /// What stands for outputs of a dataflow block, as far as the new block binds it.
+    fn outputs(&mut self, old: &[ValueId]) -> Vec<ValueId> {
+        let bound = self.builder().bound_here().to_vec();
+        let mut new = vec![];
+        for &id in old {
+            let level = self.level();
+            let stands = match level.unused[id] {
+                Some(kept) => Arg::Value(kept),
+                None if level.new[id].is_some() => self.of(0, id),
+                None => continue,
+            };
+            stands.walk(&mut |leaf| match leaf {
+                Arg::Value(id) if bound.contains(id) && !new.contains(id) => new.push(*id),
+                _ => {}
+            });
+        }
+        new
+    }
+
     fn binding<E>(&mut self, id: ValueId, rule: &mut Rule<'_, E>) -> Result<(), E> {
         let old: &'f Function = self.level().old;
         let value = &old.values[id];
         let def = self.operands(&value.def);
-        let def = match self.ask(id, &def, rule)? {
+        let (def, instead) = match self.ask(id, &def, rule)? {
             Become::Arg(arg) => {
                 self.set(id, arg);
                 return Ok(());
             }
             Become::Nothing => return Ok(()),
-            Become::Def(new) => new,
-            Become::Kept => match &value.def {
+            Become::Def(new) => (new, None),
+            Become::Kept => (self.kept(id, def, rule)?, None),
+            Become::Unused(arg) => (self.kept(id, def, rule)?, Some(arg)),
+        };
+        let builder = self.builder();
+        let new = builder.bind_as(value.name.as_str(), def, value.sinfo.clone());
+        if instead.is_some() {
+            *self.level().unused.entry(id) = Some(new);
+        }
+        self.set(id, instead.unwrap_or(Arg::Value(new)));
+        Ok(())
+    }
+
+    /// The definition of a value that stays, given with its new operands, with branches and functions inside copied too.
+    fn kept<E>(&mut self, id: ValueId, def: Def, rule: &mut Rule<'_, E>) -> Result<Def, E> {
+        let old: &'f Function = self.level().old;
+        let value = &old.values[id];
+        match (&value.def, def) {
+            (
                 Def::If {
                     cond: _,
                     then,
                     otherwise,
-                } => {
-                    let Def::If { cond, .. } = def else {
-                        unreachable!("operands keep what a definition is")
-                    };
-                    let then = self.branch(then, rule)?;
-                    let otherwise = self.branch(otherwise, rule)?;
-                    self.builder().set_origin(value.origin.clone());
-                    Def::If {
-                        cond,
-                        then,
-                        otherwise,
-                    }
-                }
-                Def::Function(inner) => self.nested(id, value, inner, rule)?,
-                _ => def,
-            },
-        };
-        let builder = self.builder();
-        let new = builder.bind_as(value.name.as_str(), def, value.sinfo.clone());
-        self.set(id, Arg::Value(new));
-        Ok(())
+                },
+                Def::If {
+                    cond,
+                    then: _,
+                    otherwise: _,
+                },
+            ) => {
+                let then = self.branch(then, rule)?;
+                let otherwise = self.branch(otherwise, rule)?;
+                self.builder().set_origin(value.origin.clone());
+                Ok(Def::If {
+                    cond,
+                    then,
+                    otherwise,
+                })
+            }
+            (Def::Function(inner), _) => self.nested(id, value, inner, rule),
+            (_, def) => Ok(def),
+        }
     }
 
     fn branch<E>(&mut self, old: &'f Body, rule: &mut Rule<'_, E>) -> Result<Body, E> {

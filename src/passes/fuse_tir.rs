@@ -325,7 +325,7 @@ impl Fuse<'_> {
                     let given = buffers.next();
                     let given = given
                         .filter(|given| given.ndim() == buffer.ndim())
-                        .ok_or_else(|| "passes tensors that the program does not take")?;
+                        .ok_or("passes tensors that the program does not take")?;
                     for (dim, given) in buffer.shape().iter().zip(given.shape()) {
                         if let Some(var) = dim.as_var()
                             && !known.contains(var)

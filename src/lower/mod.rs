@@ -22,6 +22,7 @@ mod exchange;
 mod hoist;
 mod host;
 mod jumps;
+mod lanes;
 mod layout;
 mod loop_passes;
 mod narrow;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::jumps::State;
+use super::lanes::{self, Vectors};
 use super::node::{AxisSet, Barrier, Node, branch};
 use super::storage::{Home, Homes};
 use super::view::View;
@@ -42,6 +43,7 @@ pub(super) struct Unblock<'a> {
     /// Values of block iters and loops bound to the launch.
     pub(super) map: HashMap<Var, Expr>,
     pub(super) views: HashMap<Buffer, View>,
+    pub(super) vectors: Vectors,
     /// The state of the loop around here, if it has jumps.
     state: Option<State>,
     pub(super) analyzer: Analyzer,
@@ -68,6 +70,7 @@ impl<'a> Unblock<'a> {
             launch,
             map: HashMap::new(),
             views: HashMap::new(),
+            vectors: Vectors::new(),
             state: None,
             analyzer,
             nest: Nest {
@@ -174,17 +177,21 @@ impl<'a> Unblock<'a> {
                 indices,
                 value,
             } => {
-                let indices = indices.iter().map(|i| self.index(i)).collect();
-                let (buffer, indices) = self.through_view(buffer, indices);
-                out.push(Node::Store {
-                    buffer,
-                    indices,
-                    value: self.expr(value),
-                    axes: self.bound,
-                });
+                let is_vector = |e: &Expr| e.dtype().is_vector();
+                if is_vector(value) || indices.iter().any(is_vector) {
+                    out.extend(lanes::store(self, buffer, indices, value)?);
+                } else {
+                    let value = lanes::scalar(value, &self.vectors)?;
+                    out.push(self.store(buffer, indices, &value));
+                }
+            }
+            Stmt::Let { var, value, body } if value.dtype().is_vector() => {
+                let kept = lanes::keep(self, var.name(), value, out)?;
+                self.vectors.insert(var.clone(), kept);
+                out.extend(self.stmts(body)?);
             }
             Stmt::Let { var, value, body } => {
-                let value = self.expr(value);
+                let value = self.expr(&lanes::scalar(value, &self.vectors)?);
                 let var = if value.is_data() && !is_index(&value) {
                     let data = Var::data(var.name(), var.dtype());
                     self.map.insert(var.clone(), data.expr());
@@ -256,6 +263,18 @@ impl<'a> Unblock<'a> {
             Stmt::Return(_) => {}
         }
         Ok(())
+    }
+
+    /// A store of one element.
+    pub(super) fn store(&self, buffer: &Buffer, indices: &[Expr], value: &Expr) -> Node {
+        let indices = indices.iter().map(|i| self.index(i)).collect();
+        let (buffer, indices) = self.through_view(buffer, indices);
+        Node::Store {
+            buffer,
+            indices,
+            value: self.expr(value),
+            axes: self.bound,
+        }
     }
 
     /// What `inside` makes of a loop or block.

@@ -28,6 +28,7 @@ mod script;
 mod script_meaning;
 mod script_relax;
 mod threads;
+mod vectors;
 mod vm;
 mod vm_graph;
 mod vm_packed;

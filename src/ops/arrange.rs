@@ -1,6 +1,6 @@
 //! Operators that put the same elements elsewhere: other shapes, other orders, repeated.
 
-use super::def::{Computed, DATA, DTypes, OpDef, Pattern, X, attr, operand, tensor};
+use super::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, X, attr, operand, tensor};
 use super::rules::{self, axis_of, simple, tensor_like};
 use super::{ComputeCall, layout_transform};
 use crate::ir::graph::dims::{Proof, compare_dims};
@@ -62,7 +62,8 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[attr("axis", AttrKind::Int, AttrDefault::Required)])
         .infer(infer_same_with_axis)
         .compute(flip)
-        .pattern(Pattern::Injective),
+        .pattern(Pattern::Injective)
+        .layout(Layout::Axes(&["axis"])),
     OpDef::new(
         "layout_transform",
         "every element at the index that a map of quotients and remainders gives",
@@ -83,7 +84,8 @@ pub(super) const OPS: &[OpDef] = &[
         ])
         .infer(infer_repeat)
         .compute(repeat)
-        .pattern(Pattern::Injective),
+        .pattern(Pattern::Injective)
+        .layout(Layout::Axes(&["axis"])),
     OpDef::new(
         "roll",
         "shifted along axes, what leaves at the end comes back at the start; without axes in row-major order",
@@ -107,7 +109,8 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[attr("axis", AttrKind::Ints, AttrDefault::None)])
         .infer(infer_squeeze)
         .compute(squeeze)
-        .pattern(Pattern::Injective),
+        .pattern(Pattern::Injective)
+        .layout(Layout::Squeezes("axis")),
     OpDef::new("stack", "tensors of one shape along a new axis")
         .operands(&[operand("tensors", OperandKind::Tensors)])
         .attrs(&[attr("axis", AttrKind::Int, AttrDefault::Int(0))])

@@ -109,8 +109,7 @@ pub(super) const OPS: &[OpDef] = &[
         .dtypes(DTypes::Bool)
         .infer(choose)
         .compute(|c| Ok(vec![topi::select("where", c.x(0), c.x(1), c.x(2))]))
-        .pattern(Pattern::Broadcast)
-        .layout(Layout::Any),
+        .pattern(Pattern::Broadcast),
 ];
 
 /// Broadcast of all operands, in the element type of the last two.

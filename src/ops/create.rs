@@ -1,6 +1,6 @@
 //! Operators that make tensors.
 
-use super::def::{Computed, DTypes, Layout, OpDef, Pattern, X, attr, operand, optional, tensor};
+use super::def::{Computed, DTypes, OpDef, Pattern, X, attr, operand, optional, tensor};
 use super::rules::tensor_like;
 use super::{ComputeCall, rules};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind};
@@ -55,8 +55,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(full)
-        .pattern(Pattern::ElemWise)
-        .layout(Layout::Any),
+        .pattern(Pattern::ElemWise),
     OpDef::new(
         "hamming_window",
         "alpha - beta * cos(2 pi i / n), of a window of n that goes on periodically, or of n - 1",
@@ -106,8 +105,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(|c| constant(c, 1))
-        .pattern(Pattern::ElemWise)
-        .layout(Layout::Any),
+        .pattern(Pattern::ElemWise),
     OpDef::new("tril", "0 above the k-th diagonal of matrices")
         .operands(&[tensor("x"), K])
         .infer(matrices)
@@ -138,8 +136,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(|c| constant(c, 0))
-        .pattern(Pattern::ElemWise)
-        .layout(Layout::Any),
+        .pattern(Pattern::ElemWise),
     OpDef::new("ones", "every element is 1")
         .operands(&[SHAPE])
         .attrs(&[DTYPE])

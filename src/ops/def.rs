@@ -2,6 +2,7 @@
 
 use super::legalize::ComputeCall;
 use super::rules;
+use crate::ir::Attrs;
 use crate::ir::graph::{
     AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpCall, OpSchema, Operand, OperandKind,
 };
@@ -34,16 +35,27 @@ pub enum Layout {
     Fixed,
     /// It works in any layout, the same for all operands and the result.
     Any,
-    /// It works in any layout if the axes in this attribute are permuted with it.
-    Axes(&'static str),
+    /// The first operand, or each tensor in it, may have any layout if the axes in these attributes go with it. So do results
+    /// with as many dimensions; the other operands and results stay.
+    Axes(&'static [&'static str]),
+    /// The same, with the axes in this operand.
+    AxesOperand(usize),
+    /// It works in any layout if the axes in this attribute, which it reduces, go with it.
+    Reduces(&'static str),
+    /// It works in any layout if the axes in this attribute, which it drops, go with it.
+    Squeezes(&'static str),
+    /// It works in any layout: the axes in this attribute are new ones of the result.
+    Inserts(&'static str),
+    /// It works in any layout if the order in this attribute goes with it; the result stays.
+    Permutes(&'static str),
     /// The layouts are attributes.
     Attributes {
         /// The attribute with the layout of the data.
         data: &'static str,
         /// The attribute with the layout of the weight, if there is a weight.
         kernel: Option<&'static str>,
-        /// The attribute with the layout of the result; empty means that of the data.
-        out: &'static str,
+        /// The attribute with the layout of the result; absent means that of the data.
+        out: Option<&'static str>,
     },
 }
 
@@ -176,6 +188,7 @@ impl OpDef {
                 extended: None,
                 attrs: &[],
                 infer: rules::object,
+                spelling: |_| (),
                 pure: true,
             },
             doc,
@@ -228,6 +241,12 @@ impl OpDef {
 
     pub(super) const fn infer(mut self, infer: Infer) -> Self {
         self.schema.infer = infer;
+        self
+    }
+
+    /// Attributes of the same meaning become equal by this.
+    pub(super) const fn spelling(mut self, spelling: fn(&mut Attrs)) -> Self {
+        self.schema.spelling = spelling;
         self
     }
 

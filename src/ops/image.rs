@@ -1,7 +1,7 @@
 //! Operators of images (`R.image.*`).
 
 use super::ComputeCall;
-use super::def::{Computed, DTypes, OpDef, Pattern, attr, operand, tensor};
+use super::def::{Computed, DTypes, Layout, OpDef, Pattern, attr, operand, tensor};
 use super::rules::{self, dims_of, equal_extents, tensor_like};
 use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind};
@@ -64,6 +64,11 @@ const fn resizing(name: &'static str, doc: &'static str) -> OpDef {
         .operands(SIZED)
         .dtypes(DTypes::Numeric)
         .pattern(Pattern::Injective)
+        .layout(Layout::Attributes {
+            data: "layout",
+            kernel: None,
+            out: None,
+        })
 }
 
 pub(super) const OPS: &[OpDef] = &[

@@ -38,13 +38,14 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(concat)
         .compute(join)
         .pattern(Pattern::Injective)
-        .layout(Layout::Axes("axis")),
+        .layout(Layout::Axes(&["axis"])),
     OpDef::new("expand_dims", "new dimensions of extent 1")
         .operands(X)
         .attrs(&[attr("axis", AttrKind::Ints, AttrDefault::Required)])
         .infer(expand_dims)
         .compute(insert_dims)
-        .pattern(Pattern::Injective),
+        .pattern(Pattern::Injective)
+        .layout(Layout::Inserts("axis")),
     OpDef::new(
         "permute_dims",
         "dimensions in another order; reversed without axes",
@@ -54,7 +55,7 @@ pub(super) const OPS: &[OpDef] = &[
     .infer(permute_dims)
     .compute(permute)
     .pattern(Pattern::Injective)
-    .layout(Layout::Axes("axes")),
+    .layout(Layout::Permutes("axes")),
     OpDef::new(
         "reshape",
         "the same elements in another shape; one extent may be -1 (what is left), 0 is the extent of x there",
@@ -75,7 +76,7 @@ pub(super) const OPS: &[OpDef] = &[
     .infer(split)
     .compute(parts)
     .pattern(Pattern::Injective)
-    .layout(Layout::Axes("axis")),
+    .layout(Layout::Axes(&["axis"])),
 ];
 
 fn as_type(c: &OpCall<'_>) -> rules::Inferred {

@@ -1,7 +1,7 @@
 //! Reductions over axes.
 
 use super::ComputeCall;
-use super::def::{Computed, DTypes, OpDef, Pattern, X, attr};
+use super::def::{Computed, DTypes, Layout, OpDef, Pattern, X, attr};
 use super::rules::{self, check_dtype, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
@@ -26,6 +26,7 @@ const fn reduction(
         .infer(values)
         .compute(compute)
         .pattern(Pattern::CommReduce)
+        .layout(Layout::Reduces("axis"))
 }
 
 const fn position(
@@ -36,6 +37,7 @@ const fn position(
     reduction(name, doc, compute)
         .attrs(POSITION)
         .infer(positions)
+        .layout(Layout::Fixed)
 }
 
 pub(super) const OPS: &[OpDef] = &[

@@ -1,7 +1,7 @@
 //! Operators on a part of a tensor that begins, ends and steps along axes.
 
 use super::ComputeCall;
-use super::def::{Computed, OpDef, Pattern, attr, operand, optional, tensor};
+use super::def::{Computed, Layout, OpDef, Pattern, attr, operand, optional, tensor};
 use super::rules::{self, axis_of, scalar_or, simple, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
@@ -55,7 +55,8 @@ pub(super) const OPS: &[OpDef] = &[
     )])
     .infer(infer_slice)
     .compute(slice)
-    .pattern(Pattern::Injective),
+    .pattern(Pattern::Injective)
+    .layout(Layout::AxesOperand(1)),
 ];
 
 /// A slice of one dimension: its first index, the step, and how many indices it has.

@@ -151,7 +151,7 @@ fn attributes_are_completed_and_checked() {
     let attrs = conv
         .complete(given("strides", AttrValue::Int(2)))
         .expect("one number");
-    assert_eq!(attrs["strides"], ints(&[2]));
+    assert_eq!(attrs["strides"], ints(&[2, 2]));
     assert_eq!(attrs["data_layout"], AttrValue::Str("NCHW".into()));
     assert!(!attrs.contains_key("out_dtype"));
     let unknown = conv

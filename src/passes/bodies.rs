@@ -1,6 +1,8 @@
-//! The bodies of a graph function: its own, those of branches, those of functions inside.
+//! The bodies of a graph function: its own, those of branches, those of functions inside; and what leaves them.
 
-use crate::ir::graph::{Body, Def, Function, ValueId};
+use std::collections::HashSet;
+
+use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
 use crate::support::Id;
 
 /// Calls `f` on every body, inner ones first.
@@ -40,4 +42,36 @@ pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut 
         }
     }
     f(&mut function.body);
+}
+
+/// Adds the addresses of values that others than bindings of their dataflow block use. `functions` are the function in question,
+/// last, and those around it.
+pub(super) fn values_that_stay<'f>(functions: &mut Vec<&'f Function>, stay: &mut HashSet<usize>) {
+    let Some(&function) = functions.last() else {
+        return;
+    };
+    let address = |function: &Function, id: ValueId| {
+        let value = function.values.get(id);
+        value.map(|value| std::ptr::from_ref(value) as usize)
+    };
+    for block in function.blocks() {
+        let outputs = block.dataflow.iter().flatten();
+        stay.extend(outputs.filter_map(|&id| address(function, id)));
+    }
+    for arg in function.args() {
+        arg.walk(&mut |leaf| {
+            if let Arg::Captured { depth, value } = leaf
+                && let Some(at) = (functions.len() - 1).checked_sub(*depth)
+            {
+                stay.extend(address(functions[at], *value));
+            }
+        });
+    }
+    for (_, value) in function.values.iter() {
+        if let Def::Function(inner) = &value.def {
+            functions.push(inner);
+            values_that_stay(functions, stay);
+            functions.pop();
+        }
+    }
 }

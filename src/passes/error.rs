@@ -139,6 +139,28 @@ pub enum PassError {
         /// Why not.
         error: Box<crate::ops::LegalizeError>,
     },
+    /// Arguments of a call that a pass made do not fit.
+    #[error("`{func}`, value `{value}`: {error}")]
+    Type {
+        /// The function.
+        func: String,
+        /// The value that the call computes.
+        value: String,
+        /// Why not.
+        error: Box<crate::ir::graph::InferError>,
+    },
+    /// A wanted layout is none of the same dimensions.
+    #[error("`{func}`, value `{value}`: layout {wanted} does not reorder {given}")]
+    Layout {
+        /// The function.
+        func: String,
+        /// The value that the call computes.
+        value: String,
+        /// The wanted layout.
+        wanted: String,
+        /// The layout that the call has.
+        given: String,
+    },
     /// Other functions of the module pass the parameters.
     #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
     CalledInModule {

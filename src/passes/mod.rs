@@ -9,6 +9,7 @@ mod bind_params;
 mod bodies;
 mod canonicalize_bindings;
 mod context;
+mod convert_layout;
 mod dataflow;
 mod dead_code_elimination;
 mod eliminate_common_subexpr;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::attach_global_symbol::attach_global_symbol;
 use super::canonicalize_bindings::canonicalize_bindings;
 use super::context::Cx;
+use super::convert_layout::convert_layout;
 use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dead_code_elimination::dead_code_elimination;
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
@@ -115,6 +116,17 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 1,
         options: &[],
         run: |module, _, _| canonicalize_bindings(module),
+    },
+    PassDef {
+        name: "convert_layout",
+        about: "operators with layouts in their attributes get the layouts that are wanted",
+        opt_level: 0,
+        options: &[AttrSpec {
+            name: "desired_layouts",
+            kind: AttrKind::Any,
+            default: AttrDefault::Required,
+        }],
+        run: |module, _, options| convert_layout(module, options),
     },
     PassDef {
         name: "convert_to_dataflow",

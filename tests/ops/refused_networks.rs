@@ -23,7 +23,7 @@ fn attributes_that_do_not_fit() {
         ),
         (
             "R.nn.conv2d(x, w, groups=2, strides=0)",
-            "bad attribute strides: it must be one integer of at least 1, or one for each spatial dimension, got [0]",
+            "bad attribute strides: it must be one integer of at least 1, or one for each spatial dimension, got [0, 0]",
         ),
         (
             "R.nn.conv2d(x, w, groups=2, padding=[1, 2, 3])",

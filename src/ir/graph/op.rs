@@ -260,6 +260,8 @@ pub struct OpSchema {
     pub attrs: &'static [AttrSpec],
     /// The type of the result.
     pub infer: Infer,
+    /// Gives complete attributes the one spelling that calls have: attributes of the same meaning are equal then.
+    pub spelling: fn(&mut Attrs),
     /// Whether it has no side effect.
     pub pure: bool,
 }
@@ -284,12 +286,13 @@ impl Op {
         self.0
     }
 
-    /// The attributes of a call with defaults filled in, in the order of the schema. What is `None` is absent.
+    /// The attributes of a call with defaults filled in, in the order of the schema and in the spelling of the operator. What is
+    /// `None` is absent.
     ///
     /// # Errors
     /// If the operator has no such attribute, the attribute does not take the value, or a required one is missing.
     pub fn complete(self, given: Attrs) -> Result<Attrs, InferError> {
-        complete(self.0.attrs, given).map_err(|error| match error {
+        let mut attrs = complete(self.0.attrs, given).map_err(|error| match error {
             AttrError::Value {
                 name,
                 expected,
@@ -309,7 +312,9 @@ impl Op {
                 name,
                 known,
             },
-        })
+        })?;
+        (self.0.spelling)(&mut attrs);
+        Ok(attrs)
     }
 }
 

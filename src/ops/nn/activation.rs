@@ -40,7 +40,7 @@ const fn along_axis(
         .attrs(&[AXIS])
         .infer(same_along)
         .pattern(Pattern::OutEWiseFusable)
-        .layout(Layout::Axes("axis"))
+        .layout(Layout::Axes(&["axis"]))
 }
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -50,7 +50,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             operand("min", OperandKind::Scalar),
             operand("max", OperandKind::Scalar),
         ])
-        .dtypes(DTypes::Numeric),
+        .dtypes(DTypes::Numeric)
+        .layout(Layout::Fixed),
     activation(
         "nn.celu",
         "x, or alpha * (exp(x / alpha) - 1) below 0",
@@ -96,14 +97,15 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.log_softmax",
         "the logarithm of softmax, without overflow",
         |c| along(c, topi::nn::log_softmax),
-    ),
+    )
+    .layout(Layout::Fixed),
     activation("nn.mish", "x * tanh(log(1 + exp(x)))", |c| map(c, f::mish)),
     activation("nn.prelu", "x, or alpha * x below 0", prelu)
         .operands(&[tensor("data"), tensor("alpha")])
         .attrs(&[attr("axis", AttrKind::Int, AttrDefault::Int(1))])
         .infer(prelu_type)
         .pattern(Pattern::Broadcast)
-        .layout(Layout::Axes("axis")),
+        .layout(Layout::Axes(&["axis"])),
     activation("nn.relu", "max(x, 0)", |c| map(c, |x| x.max(0))).dtypes(DTypes::Numeric),
     activation("nn.relu6", "no less than 0, no more than 6", |c| {
         map(c, |x| {

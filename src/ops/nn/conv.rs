@@ -67,8 +67,9 @@ const fn convolution(name: &'static str, doc: &'static str) -> OpDef {
         .layout(Layout::Attributes {
             data: "data_layout",
             kernel: Some("kernel_layout"),
-            out: "out_layout",
+            out: Some("out_layout"),
         })
+        .spelling(window::spell_out)
 }
 
 pub(in crate::ops) const OPS: &[OpDef] = &[

@@ -4,7 +4,7 @@ use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
-use crate::ops::def::{Computed, DATA, DTypes, OpDef, Pattern, Precision, attr, tensor};
+use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, Precision, attr, tensor};
 use crate::ops::rules::{self, equal_extents};
 use crate::te;
 use crate::topi::norm::{self, LocalResponse, Moments};
@@ -49,7 +49,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         attr("momentum", AttrKind::Float, AttrDefault::Float(0.1)),
         attr("training", AttrKind::Bool, AttrDefault::Bool(true)),
     ])
-    .infer(batch_norm_type),
+    .infer(batch_norm_type)
+    .layout(Layout::Axes(&["axis"])),
     normalisation(
         "nn.group_norm",
         "normalised over the axes and over groups of channels",
@@ -64,6 +65,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         SCALE,
     ])
     .infer(group_norm_type)
+    .layout(Layout::Axes(&["axes", "channel_axis"]))
     .in_precision(Precision::Follow),
     normalisation(
         "nn.instance_norm",
@@ -72,10 +74,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     )
     .attrs(&[CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE])
     .infer(instance_norm_type)
+    .layout(Layout::Axes(&["axes", "channel_axis"]))
     .in_precision(Precision::Follow),
     normalisation("nn.layer_norm", "normalised over the axes", layer_norm)
         .attrs(&[AXES, EPSILON, CENTER, SCALE])
         .infer(layer_norm_type)
+        .layout(Layout::Axes(&["axes"]))
         .in_precision(Precision::Follow),
     normalisation(
         "nn.lrn",
@@ -102,6 +106,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         EPSILON,
     ])
     .infer(rms_norm_type)
+    .layout(Layout::Axes(&["axes"]))
     .in_precision(Precision::Follow),
 ];
 

@@ -66,8 +66,9 @@ const fn pooling(name: &'static str, doc: &'static str) -> OpDef {
         .layout(Layout::Attributes {
             data: "layout",
             kernel: None,
-            out: "out_layout",
+            out: Some("out_layout"),
         })
+        .spelling(window::spell_out)
 }
 
 const MEAN: &str = "the mean of each window";

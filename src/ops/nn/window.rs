@@ -2,7 +2,7 @@
 
 use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{InferError, OpCall};
-use crate::ir::{Expr, ShapeInfo, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo};
 use crate::ops::rules::{self, tensor_like};
 use crate::tensor::DType;
 use crate::topi::extent::{quotient, shifted};
@@ -129,6 +129,42 @@ pub(crate) fn each(
         Ok(each)
     } else {
         Err(c.bad_attribute(name, expected))
+    }
+}
+
+/// One number that counts for all spatial dimensions becomes one for each, padding becomes one for each side, and the layout of
+/// the result that of the data where it is absent. Numbers that do not fit stay as they are.
+pub(crate) fn spell_out(attrs: &mut Attrs) {
+    let layouts = ["data_layout", "layout"];
+    let Some(layout) = layouts.iter().find_map(|name| attrs.get(*name)?.as_str()) else {
+        return;
+    };
+    let layout = layout.to_owned();
+    let axes = layout.chars().filter(char::is_ascii_uppercase).count();
+    let spatial = axes.saturating_sub(2);
+    for name in [
+        "strides",
+        "dilation",
+        "pool_size",
+        "output_size",
+        "output_padding",
+    ] {
+        if let Some(AttrValue::List(each)) = attrs.get_mut(name)
+            && let [one] = each.as_slice()
+        {
+            *each = vec![one.clone(); spatial];
+        }
+    }
+    if let Some(AttrValue::List(sides)) = attrs.get_mut("padding") {
+        match sides.as_slice() {
+            [one] => *sides = vec![one.clone(); 2 * spatial],
+            each if each.len() == spatial => *sides = [each, each].concat(),
+            _ => {}
+        }
+    }
+    if !attrs.contains_key("out_layout") {
+        let at = attrs.get_index_of("out_dtype").unwrap_or(attrs.len());
+        attrs.shift_insert(at, "out_layout".to_owned(), AttrValue::Str(layout));
     }
 }
 

@@ -12,6 +12,7 @@ mod context;
 mod convert_layout;
 mod dataflow;
 mod dead_code_elimination;
+mod decompose_ops;
 mod eliminate_common_subexpr;
 mod error;
 mod expand_tuple_arguments;

@@ -10,6 +10,7 @@ use super::context::Cx;
 use super::convert_layout::convert_layout;
 use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dead_code_elimination::dead_code_elimination;
+use super::decompose_ops::{decompose_ops_for_inference, decompose_ops_for_training};
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
 use super::expand_tuple_arguments::expand_tuple_arguments;
 use super::fuse_ops::fuse_ops;
@@ -94,6 +95,13 @@ pub struct PassDef {
     run: fn(&Module, &Cx, &Options) -> Result<Module, PassError>,
 }
 
+/// The function that a pass works on; all, if it is empty.
+const FUNC_NAME: &[AttrSpec] = &[AttrSpec {
+    name: "func_name",
+    kind: AttrKind::Str(&[]),
+    default: AttrDefault::None,
+}];
+
 /// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
 pub const PASSES: &[PassDef] = &[
     PassDef {
@@ -161,6 +169,20 @@ pub const PASSES: &[PassDef] = &[
             );
             Ok(dead_code_elimination(module, &entries))
         },
+    },
+    PassDef {
+        name: "decompose_ops_for_inference",
+        about: "operators that are made of others become those, as they are where nothing is learnt",
+        opt_level: 0,
+        options: FUNC_NAME,
+        run: |module, _, options| decompose_ops_for_inference(module, options.text("func_name")),
+    },
+    PassDef {
+        name: "decompose_ops_for_training",
+        about: "operators that are made of others become those, as they are where something is learnt",
+        opt_level: 0,
+        options: FUNC_NAME,
+        run: |module, _, options| decompose_ops_for_training(module, options.text("func_name")),
     },
     PassDef {
         name: "eliminate_common_subexpr",

@@ -27,6 +27,7 @@ mod op_pattern;
 mod options;
 mod pass;
 mod remove_purity_checking;
+mod remove_redundant_reshape;
 mod remove_unused_functions;
 mod remove_unused_outputs;
 mod remove_unused_parameters;

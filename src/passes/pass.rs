@@ -21,6 +21,7 @@ use super::legalize_ops::legalize_ops;
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::remove_purity_checking::remove_purity_checking;
+use super::remove_redundant_reshape::remove_redundant_reshape;
 use super::remove_unused_outputs::remove_unused_outputs;
 use super::remove_unused_parameters::remove_unused_parameters;
 use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
@@ -271,6 +272,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(remove_purity_checking(module)),
+    },
+    PassDef {
+        name: "remove_redundant_reshape",
+        about: "of reshapes one after the other the last one is left, or none",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(remove_redundant_reshape(module)),
     },
     PassDef {
         name: "remove_unused_outputs",

@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use indexmap::IndexMap;
 
 use super::PassError;
+use super::signature::{function, not_called};
 use crate::arith::Analyzer;
-use crate::ir::graph::{self, Arg, Become, Callee, Def, Function, Globals, ValueId, dims};
+use crate::ir::graph::{self, Arg, Become, Function, Globals, ValueId, dims};
 use crate::ir::{Expr, Func, Module, Var};
 use crate::tensor::Tensor;
 
@@ -27,21 +28,8 @@ pub fn bind_params(
     func: &str,
     params: &IndexMap<String, Tensor>,
 ) -> Result<Module, PassError> {
-    let function = module
-        .function(func)
-        .ok_or_else(|| PassError::UnknownFunction {
-            name: func.to_owned(),
-            functions: module
-                .functions()
-                .map(|(name, _)| name.to_owned())
-                .collect(),
-        })?;
-    if let Some(caller) = caller_of(module, func) {
-        return Err(PassError::CalledInModule {
-            func: func.to_owned(),
-            caller,
-        });
-    }
+    let function = function(module, func)?;
+    not_called(module, func)?;
     let bound = find_params(function, params)?;
     let vars = match_shapes(function, &bound)?;
     let function = function.map_exprs(&mut |e| with_values(e, &vars));
@@ -151,40 +139,13 @@ fn match_shapes(
 }
 
 /// The expression with variables replaced by their values; the same node if it has none of them.
-fn with_values(e: &Expr, vars: &IndexMap<Var, i64>) -> Expr {
+pub(super) fn with_values(e: &Expr, vars: &IndexMap<Var, i64>) -> Expr {
     let new = e.substitute(&|var| vars.get(var).map(|&v| Expr::int(v, var.dtype())));
     if new.same_as(e) {
         new
     } else {
         Analyzer::new().simplify(&new)
     }
-}
-
-/// A function of the module that calls `func` or hands it on.
-fn caller_of(module: &Module, func: &str) -> Option<String> {
-    fn mentions(at: &Function, func: &str) -> bool {
-        at.values.iter().any(|(_, value)| {
-            let called = match &value.def {
-                Def::Call {
-                    callee: Callee::Global(name),
-                    args: _,
-                    attrs: _,
-                    sinfo_args: _,
-                } => name == func,
-                Def::Function(inner) => mentions(inner, func),
-                _ => false,
-            };
-            let mut passed = false;
-            for arg in value.def.args() {
-                arg.walk(&mut |leaf| passed |= matches!(leaf, Arg::Global(name) if name == func));
-            }
-            called || passed
-        })
-    }
-    module
-        .functions()
-        .find(|(_, f)| mentions(f, func))
-        .map(|(name, _)| name.to_owned())
 }
 
 #[cfg(test)]

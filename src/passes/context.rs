@@ -130,7 +130,7 @@ impl Cx {
 /// Passes one after the other (TVM: `Sequential`).
 ///
 /// ```
-/// use weftile::kernel::{CpuTarget, Target};
+/// use weftile::kernel::{GpuTarget, Target};
 /// use weftile::passes::{Cx, Sequential, Verify, pass};
 /// # use std::sync::Arc;
 ///
@@ -144,7 +144,7 @@ impl Cx {
 /// "#;
 /// let module = weftile::script::parse("relu.py", text)?;
 /// let passes = Sequential::new([pass("legalize_ops")?, pass("dead_code_elimination")?]);
-/// let mut cx = Cx::new(&module, &Target::Cpu(CpuTarget::default()));
+/// let mut cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));
 /// cx.context.instruments.push(Arc::new(Verify));
 /// let module = passes.run(&module, &cx)?;
 /// assert!(module.prim_func("relu").is_some());

@@ -161,6 +161,93 @@ pub enum PassError {
         /// The layout that the call has.
         given: String,
     },
+    },
+    /// A symbolic dimension that no function defines.
+    #[error("there is no symbolic dimension `{var}`; there are: {}", list(known))]
+    UnknownSymbolicVar {
+        /// Name asked for.
+        var: String,
+        /// Names of those that are defined.
+        known: Vec<String>,
+    },
+    /// Several symbolic dimensions of a function have this name.
+    #[error("`{func}` has several symbolic dimensions `{var}`")]
+    DuplicateSymbolicVar {
+        /// The function.
+        func: String,
+        /// The name.
+        var: String,
+    },
+    /// A symbolic dimension is bound to something else than an integer.
+    #[error("symbolic dimension `{var}` is bound to {given}, not to an integer")]
+    NotAnExtent {
+        /// The dimension.
+        var: String,
+        /// What it is bound to.
+        given: String,
+    },
+    /// An option takes names with values.
+    #[error("`{option}` takes a dictionary, not {given}")]
+    NotADictionary {
+        /// The option.
+        option: &'static str,
+        /// What is given.
+        given: String,
+    },
+    /// An option takes a truth value or names.
+    #[error("`{option}` takes a truth value or names of functions, not {given}")]
+    NotNames {
+        /// The option.
+        option: &'static str,
+        /// What is given.
+        given: String,
+    },
+    /// An attribute of a function says of parameters that it does not have that they are weights.
+    #[error("`{func}` has {params} parameters, and `{attr}` is {given}")]
+    WeightRange {
+        /// The function.
+        func: String,
+        /// The attribute.
+        attr: String,
+        /// Its value.
+        given: String,
+        /// Number of parameters.
+        params: usize,
+    },
+    /// No attribute of a function says which of its parameters are weights.
+    #[error("`{func}` has no attribute `num_input` that says where its weights begin")]
+    NoWeights {
+        /// The function.
+        func: String,
+    },
+    /// Functions that share the transformation of their weights have different numbers of them.
+    #[error("`{second}` takes {given} weights, and `{first}`, which shares them, {expected}")]
+    WeightCount {
+        /// The function that is compared with.
+        first: String,
+        /// The other function.
+        second: String,
+        /// Number of weights of the first.
+        expected: usize,
+        /// Number of weights of the second.
+        given: usize,
+    },
+    /// Functions that share the transformation of their weights take unlike weights.
+    #[error(
+        "weight `{param}` of `{second}` is {given}, and that of `{first}`, which shares it, {expected}"
+    )]
+    WeightMismatch {
+        /// The function that is compared with.
+        first: String,
+        /// The other function.
+        second: String,
+        /// The weight of the second.
+        param: String,
+        /// What the first declares.
+        expected: Box<crate::ir::StructInfo>,
+        /// What the second declares.
+        given: Box<crate::ir::StructInfo>,
+    },
     /// Other functions of the module pass the parameters.
     #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
     CalledInModule {

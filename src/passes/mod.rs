@@ -6,7 +6,9 @@
 
 mod attach_global_symbol;
 mod bind_params;
+mod bind_symbolic_vars;
 mod bodies;
+mod bundle_model_params;
 mod canonicalize_bindings;
 mod context;
 mod convert_layout;
@@ -21,6 +23,7 @@ mod fuse_tir;
 mod inline_private_functions;
 mod lambda_lift;
 mod legalize_ops;
+mod lift_transform_params;
 mod normalize;
 mod only_called;
 mod op_pattern;
@@ -32,6 +35,7 @@ mod remove_unused_functions;
 mod remove_unused_outputs;
 mod remove_unused_parameters;
 mod rewrite_dataflow_reshape;
+mod signature;
 mod specialize;
 mod to_mixed_precision;
 mod topological_sort;
@@ -41,6 +45,7 @@ pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Ve
 pub use error::PassError;
 pub use options::Options;
 pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
+use signature::{function, not_called};
 
 #[cfg(test)]
 pub(in crate::passes) mod tests {

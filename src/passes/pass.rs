@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::attach_global_symbol::attach_global_symbol;
+use super::bind_symbolic_vars::{bind_symbolic_vars, binding};
+use super::bundle_model_params::bundle_model_params;
 use super::canonicalize_bindings::canonicalize_bindings;
 use super::context::Cx;
 use super::convert_layout::convert_layout;
@@ -18,6 +20,7 @@ use super::fuse_tir::fuse_tir;
 use super::inline_private_functions::inline_private_functions;
 use super::lambda_lift::lambda_lift;
 use super::legalize_ops::legalize_ops;
+use super::lift_transform_params::{Shared, lift_transform_params};
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::remove_purity_checking::remove_purity_checking;
@@ -120,6 +123,42 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| Ok(attach_global_symbol(module)),
     },
     PassDef {
+        name: "bind_symbolic_vars",
+        about: "symbolic dimensions get values",
+        opt_level: 1,
+        options: &[
+            AttrSpec {
+                name: "binding",
+                kind: AttrKind::Any,
+                default: AttrDefault::Required,
+            },
+            AttrSpec {
+                name: "func_name",
+                kind: AttrKind::Str(&[]),
+                default: AttrDefault::None,
+            },
+        ],
+        run: |module, _, options| {
+            let func = options.get("func_name").and_then(AttrValue::as_str);
+            let binding = binding(options.get("binding"))?;
+            bind_symbolic_vars(module, &binding, func)
+        },
+    },
+    PassDef {
+        name: "bundle_model_params",
+        about: "the weights of a function become one tuple",
+        opt_level: 1,
+        options: &[AttrSpec {
+            name: "param_tuple_name",
+            kind: AttrKind::Str(&[]),
+            default: AttrDefault::Str("model_params"),
+        }],
+        run: |module, _, options| {
+            let name = options.get("param_tuple_name").and_then(AttrValue::as_str);
+            bundle_model_params(module, name.unwrap_or("model_params"))
+        },
+    },
+    PassDef {
         name: "canonicalize_bindings",
         about: "other names for values and checks that cannot fail go; dataflow blocks output what is used outside",
         opt_level: 1,
@@ -162,6 +201,8 @@ pub const PASSES: &[PassDef] = &[
         }],
         run: |module, cx, options| {
             let mut entries = cx.entries.clone();
+            let public = module.functions().filter(|(_, f)| !f.private);
+            entries.extend(public.map(|(name, _)| name.to_owned()));
             entries.extend(
                 options
                     .texts("entry_functions")
@@ -258,6 +299,20 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| legalize_ops(module),
+    },
+    PassDef {
+        name: "lift_transform_params",
+        about: "what weights alone decide is computed once, by a function of its own",
+        opt_level: 1,
+        options: &[AttrSpec {
+            name: "shared_transform",
+            kind: AttrKind::Any,
+            default: AttrDefault::None,
+        }],
+        run: |module, _, options| {
+            let shared = Shared::of(options.get("shared_transform"))?;
+            lift_transform_params(module, &shared)
+        },
     },
     PassDef {
         name: "normalize",

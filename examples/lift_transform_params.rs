@@ -8,7 +8,7 @@
 //! 4. `LegalizeOps`, and a build without weights.
 //! 5. The machine runs `transform_params` once and `main` many times. No launch of `main` writes a weight.
 //! 6. The same in the later form, where `num_input` says how many parameters come before the weights.
-//! 7. The speed of `main` with transformed weights as arguments, and with bound weights that the compiler transforms.
+//! 7. The speed of `main` with transformed weights as arguments, and with bound weights that `FoldConstant` transforms.
 //!
 //! ```text
 //! cargo run --release --example lift_transform_params
@@ -118,6 +118,7 @@ fn main() -> Result<()> {
         args[0] = x.clone();
         let weights = IndexMap::from([("w1".to_owned(), w1.clone())]);
         let bound = bind_params(&module1, "main", &weights)?;
+        let bound = run_passes(&bound, &["FoldConstant"])?;
         let mut with_weights = build(&bound, device, target)?;
         let (apart, bound) = faster(
             || wait(&mut machine, &args),

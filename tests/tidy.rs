@@ -90,7 +90,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "passes",
         owns: "passes over modules, and how they are run",
-        uses: &["ir", "arith", "ops", "script", "kernel"],
+        uses: &["ir", "arith", "ops", "script", "interp", "kernel"],
     },
     Room {
         name: "lower",

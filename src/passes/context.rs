@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
 
+use super::evaluate::Evaluate;
 use super::remove_unused_functions::entries;
 use super::{Pass, PassError};
 use crate::ir::{Attrs, Module};
@@ -80,6 +81,8 @@ pub struct Cx {
     pub entries: IndexSet<String>,
     /// Which passes run and who watches them.
     pub context: PassContext,
+    /// Who computes constants that are large; without it, the interpreter does.
+    pub evaluator: Option<Arc<dyn Evaluate>>,
 }
 
 impl Cx {
@@ -89,6 +92,7 @@ impl Cx {
             target: target.clone(),
             entries: entries(module),
             context: PassContext::default(),
+            evaluator: None,
         }
     }
 

@@ -161,7 +161,6 @@ pub enum PassError {
         /// The layout that the call has.
         given: String,
     },
-    },
     /// A symbolic dimension that no function defines.
     #[error("there is no symbolic dimension `{var}`; there are: {}", list(known))]
     UnknownSymbolicVar {

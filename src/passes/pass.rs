@@ -15,6 +15,7 @@ use super::dead_code_elimination::dead_code_elimination;
 use super::decompose_ops::{decompose_ops_for_inference, decompose_ops_for_training};
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
 use super::expand_tuple_arguments::expand_tuple_arguments;
+use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_tir::fuse_tir;
 use super::inline_private_functions::inline_private_functions;
@@ -250,6 +251,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, cx, _| expand_tuple_arguments(module, &cx.entries),
+    },
+    PassDef {
+        name: "fold_constant",
+        about: "what depends on constants only is computed at compile time",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| fold_constant(module, cx),
     },
     PassDef {
         name: "fuse_ops",

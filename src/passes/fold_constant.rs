@@ -1,0 +1,488 @@
+//! `fold_constant`: what depends on constants only is computed at compile time (Relax: `FoldConstant`).
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+
+use indexmap::IndexSet;
+
+use super::dead_code_elimination::without_unused;
+use super::evaluate::{Evaluate, Interpreter};
+use super::{Cx, PassError};
+use crate::interp::Value;
+use crate::ir::graph::{
+    Arg, Become, Body, Callee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId, rewrite,
+};
+use crate::ir::{Expr, Func, Module, StructInfo};
+use crate::ops::{self, Compute, MachineOp};
+use crate::tensor::scalar::Scalar;
+
+/// Elements that a value made of nothing may have to be stored in the program. A greater one is made when the program runs.
+const MAX_MADE: i64 = 1024;
+
+/// Elements of arguments and results from which on [`Cx::evaluator`] computes: the interpreter is done before it starts.
+const MANY: i64 = 1 << 14;
+
+/// The module with constants in place of what depends on constants only: calls of loop programs, and in dataflow blocks calls of
+/// operators. What is then unused goes. What cannot be computed here stays: the device may report it.
+///
+/// ```text
+/// # w is a constant
+/// with R.dataflow():                with R.dataflow():
+///     t = R.permute_dims(w)    →        y = R.matmul(x, metadata["relax.expr.Constant"][0])
+///     y = R.matmul(x, t)                R.output(y)
+///     R.output(y)
+/// ```
+pub(super) fn fold_constant(module: &Module, cx: &Cx) -> Result<Module, PassError> {
+    let globals = Globals::of(module);
+    let mut out = module.clone();
+    for (name, function) in module.functions() {
+        let folder = Folder {
+            module,
+            cx,
+            globals: &globals,
+            function,
+        };
+        if let Some(folded) = folder.fold() {
+            out.funcs.insert(name.to_owned(), Func::Graph(folded));
+        }
+    }
+    Ok(out)
+}
+
+struct Folder<'a> {
+    module: &'a Module,
+    cx: &'a Cx,
+    globals: &'a Globals,
+    function: &'a Function,
+}
+
+impl Folder<'_> {
+    /// The function with constants, unless nothing of it is constant.
+    fn fold(&self) -> Option<Function> {
+        let constant = self.constant();
+        if constant.is_empty() {
+            return None;
+        }
+        let needed = self.needed(&constant);
+        let values = self.evaluate(&constant, &needed, &HashMap::new());
+        let values = values.unwrap_or_else(|| self.evaluate_one_by_one(&constant));
+        let Ok(folded) =
+            rewrite::<Infallible>(self.function, self.globals, &mut |rewriter, old| {
+                if old.depth > 0 {
+                    return Ok(Become::Kept);
+                }
+                if let Some(value) = values.get(&old.id) {
+                    return Ok(Become::Arg(value.clone()));
+                }
+                let branches = matches!(old.def, Def::If { .. } | Def::Function(_) | Def::Param);
+                if branches || !self.uses_any(old.id, &values) {
+                    return Ok(Become::Kept);
+                }
+                // More may be known of the result now, as of a reshaped tensor.
+                let builder = rewriter.builder();
+                Ok(match builder.infer(old.def) {
+                    Ok(sinfo) => {
+                        let name = old.value.name.as_str();
+                        Become::Arg(Arg::Value(builder.bind_as(name, old.def.clone(), sinfo)))
+                    }
+                    Err(_) => Become::Kept,
+                })
+            });
+        Some(without_unused(&folded, self.globals))
+    }
+
+    /// The bindings that depend on constants only, in order.
+    fn constant(&self) -> IndexSet<ValueId> {
+        let mut known = IndexSet::new();
+        for block in self.function.blocks() {
+            for &id in &block.bindings {
+                let def = &self.function.values[id].def;
+                let of_known = def.args().into_iter().all(|arg| is_constant(arg, &known));
+                if of_known && self.folds(id, def, block.dataflow.is_some()) {
+                    known.insert(id);
+                }
+            }
+        }
+        known
+    }
+
+    /// Whether a definition of constants is to be computed here.
+    fn folds(&self, id: ValueId, def: &Def, dataflow: bool) -> bool {
+        let value = &self.function.values[id];
+        match def {
+            Def::Arg(arg) => !matches!(arg, Arg::Global(_) | Arg::Extern(_)),
+            Def::TupleItem(_, _) => true,
+            Def::CallDps {
+                callee: DpsCallee::Prim(_),
+                args,
+                tir_vars,
+                inplace: None,
+                out,
+            } => {
+                let known = tir_vars.iter().all(|e| e.as_int().is_some());
+                known && elements(out).is_some() && self.is_worth_it(args, out)
+            }
+            Def::Call {
+                callee: Callee::Op(op),
+                args,
+                attrs,
+                ..
+            } => {
+                let computed = match ops::def(*op).compute {
+                    Compute::Kernel(_) | Compute::View(_) => true,
+                    Compute::Machine(op) => op != MachineOp::Forward,
+                    Compute::Host(_) | Compute::Nothing(_) => false,
+                };
+                let pure = Callee::Op(*op).is_pure(self.globals, &self.function.values);
+                let exprs = attrs.values().flat_map(|attr| attr.exprs());
+                let mut exprs = exprs.into_iter();
+                let known = exprs.all(|e| e.free_vars().is_empty());
+                dataflow && computed && pure && known && self.is_worth_it(args, &value.sinfo)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the result is worth its place in the program.
+    fn is_worth_it(&self, args: &[Arg], out: &StructInfo) -> bool {
+        let tensor = args.iter().any(|arg| {
+            let mut found = false;
+            arg.walk(&mut |leaf| {
+                found |= match leaf {
+                    Arg::Const(_) => true,
+                    Arg::Value(id) => has_tensor(&self.function.values[*id].sinfo),
+                    _ => false,
+                }
+            });
+            found
+        });
+        tensor || elements(out).is_none_or(|count| count <= MAX_MADE)
+    }
+
+    /// Those of the values that others use.
+    fn needed(&self, constant: &IndexSet<ValueId>) -> IndexSet<ValueId> {
+        let mut used = HashSet::new();
+        let mut use_all = |arg: &Arg, depth: usize| {
+            arg.walk(&mut |leaf| match leaf {
+                Arg::Value(id) if depth == 0 => {
+                    used.insert(*id);
+                }
+                Arg::Captured { depth: out, value } if *out == depth => {
+                    used.insert(*value);
+                }
+                _ => {}
+            });
+        };
+        fn inner(function: &Function, depth: usize, f: &mut dyn FnMut(&Arg, usize)) {
+            function.args().into_iter().for_each(|arg| f(arg, depth));
+            for (_, value) in function.values.iter() {
+                if let Def::Function(nested) = &value.def {
+                    inner(nested, depth + 1, f);
+                }
+            }
+        }
+        let mut results = vec![&self.function.body.result];
+        for (id, value) in self.function.values.iter() {
+            if constant.contains(&id) {
+                continue;
+            }
+            results.extend(value.def.args());
+            results.extend(
+                value
+                    .def
+                    .bodies()
+                    .into_iter()
+                    .map(|body: &Body| &body.result),
+            );
+            if let Def::Function(nested) = &value.def {
+                inner(nested, 1, &mut use_all);
+            }
+        }
+        results.into_iter().for_each(|arg| use_all(arg, 0));
+        constant
+            .iter()
+            .filter(|id| used.contains(*id))
+            .copied()
+            .collect()
+    }
+
+    /// Whether a binding uses one of the values.
+    fn uses_any(&self, id: ValueId, values: &HashMap<ValueId, Arg>) -> bool {
+        let mut uses = false;
+        for arg in self.function.values[id].def.args() {
+            arg.walk(&mut |leaf| uses |= matches!(leaf, Arg::Value(id) if values.contains_key(id)));
+        }
+        uses
+    }
+
+    /// Each value alone, without those that cannot be computed and what depends on them.
+    fn evaluate_one_by_one(&self, constant: &IndexSet<ValueId>) -> HashMap<ValueId, Arg> {
+        let mut values: HashMap<ValueId, Arg> = HashMap::new();
+        for &id in constant {
+            let args = self.function.values[id].def.args();
+            let known = values.keys().copied().collect();
+            if args.into_iter().all(|arg| is_constant(arg, &known)) {
+                let alone = IndexSet::from([id]);
+                let found = self.evaluate(&alone, &alone, &values);
+                values.extend(found.into_iter().flatten());
+            }
+        }
+        values
+    }
+
+    /// The needed ones of values that depend on constants and on values that are known; nothing if that cannot be computed.
+    fn evaluate(
+        &self,
+        constant: &IndexSet<ValueId>,
+        needed: &IndexSet<ValueId>,
+        known: &HashMap<ValueId, Arg>,
+    ) -> Option<HashMap<ValueId, Arg>> {
+        let mut work = 0;
+        let mut alone = Module::default();
+        for &id in constant {
+            let value = &self.function.values[id];
+            if let Some(name) = value.def.callee()
+                && let Some(func) = self.module.prim_func(name)
+            {
+                alone
+                    .funcs
+                    .insert(name.to_owned(), Func::Prim(func.clone()));
+            }
+            if matches!(value.def, Def::CallDps { .. } | Def::Call { .. }) {
+                work += self.work(id);
+            }
+        }
+        let mut builder = GraphBuilder::in_module(NAME, Globals::of(&alone));
+        let mut new: HashMap<ValueId, Arg> = known.clone();
+        for &id in constant {
+            let value = &self.function.values[id];
+            let mut leaf = |leaf: &Arg| match leaf {
+                Arg::Value(id) => new[id].clone(),
+                other => other.clone(),
+            };
+            let def = value.def.map(&mut leaf, &mut Clone::clone);
+            let bound = builder.bind(value.name.as_str(), def).ok()?;
+            new.insert(id, Arg::Value(bound));
+        }
+        let result = Arg::Tuple(needed.iter().map(|id| new[id].clone()).collect());
+        let function = builder.finish(result);
+        alone.funcs.insert(NAME.to_owned(), Func::Graph(function));
+        let evaluator: &dyn Evaluate = match &self.cx.evaluator {
+            Some(evaluator) if work > MANY => &**evaluator,
+            _ => &Interpreter,
+        };
+        let values = match evaluator.evaluate(&alone, NAME) {
+            Ok(values) => values,
+            Err(error) => {
+                let func = &self.function.name;
+                log::debug!("constants of `{func}` are not computed: {error}");
+                return None;
+            }
+        };
+        let values = needed.iter().zip(values).map(|(id, value)| {
+            let sinfo = &self.function.values[*id].sinfo;
+            Some((*id, argument(value, sinfo)?))
+        });
+        values.collect()
+    }
+}
+
+/// The function that gives the constants, while they are computed.
+const NAME: &str = "constants";
+
+impl Folder<'_> {
+    /// Elements that a binding reads and writes.
+    fn work(&self, id: ValueId) -> i64 {
+        let value = &self.function.values[id];
+        let mut work = elements(&value.sinfo).unwrap_or(0);
+        for arg in value.def.args() {
+            arg.walk(&mut |leaf| {
+                work = work.saturating_add(match leaf {
+                    Arg::Const(tensor) => tensor.len() as i64,
+                    Arg::Value(id) => elements(&self.function.values[*id].sinfo).unwrap_or(0),
+                    _ => 0,
+                });
+            });
+        }
+        work
+    }
+}
+
+/// Whether the argument is a constant once the known values are.
+fn is_constant(arg: &Arg, known: &IndexSet<ValueId>) -> bool {
+    let mut constant = true;
+    arg.walk(&mut |leaf| {
+        constant &= match leaf {
+            Arg::Value(id) => known.contains(id),
+            Arg::Shape(dims) => dims.iter().all(|dim| dim.as_int().is_some()),
+            Arg::Prim(e) => e.free_vars().is_empty(),
+            Arg::Captured { .. } | Arg::Omitted(_) | Arg::Global(_) | Arg::Extern(_) => false,
+            Arg::Const(_) | Arg::Tuple(_) | Arg::Str(_) | Arg::DType(_) => true,
+        };
+    });
+    constant
+}
+
+fn has_tensor(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Tensor(_) => true,
+        StructInfo::Tuple(items) => items.iter().any(has_tensor),
+        _ => false,
+    }
+}
+
+/// Number of elements of a tensor, or of all of a tuple; nothing where extents are not known.
+fn elements(info: &StructInfo) -> Option<i64> {
+    match info {
+        StructInfo::Tensor(tensor) => {
+            let dims = tensor.shape.dims()?.iter();
+            let mut extents = dims.map(Expr::as_int);
+            extents.try_fold(1, |count: i64, extent| Some(count.saturating_mul(extent?)))
+        }
+        StructInfo::Tuple(items) => {
+            let mut counts = items.iter().map(elements);
+            counts.try_fold(0, |sum: i64, count| Some(sum.saturating_add(count?)))
+        }
+        _ => None,
+    }
+}
+
+/// The value as an argument, if it can be one.
+fn argument(value: Value, sinfo: &StructInfo) -> Option<Arg> {
+    Some(match (value, sinfo) {
+        (Value::Tensor(tensor), _) => Arg::Const(tensor),
+        (Value::Tuple(values), StructInfo::Tuple(items)) if values.len() == items.len() => {
+            let items = values.into_iter().zip(items);
+            Arg::Tuple(
+                items
+                    .map(|(value, info)| argument(value, info))
+                    .collect::<Option<_>>()?,
+            )
+        }
+        (Value::Shape(dims), _) => Arg::Shape(dims.into_iter().map(Expr::i64).collect()),
+        (Value::Scalar(Scalar::Int(v)), StructInfo::Prim { dtype, .. }) => {
+            Arg::Prim(Expr::constant(v, *dtype))
+        }
+        (Value::Scalar(Scalar::Float(v)), StructInfo::Prim { dtype, .. }) => {
+            Arg::Prim(Expr::float(v, *dtype))
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::run_module;
+    use crate::kernel::{GpuTarget, Target};
+    use crate::passes::tests::run_passes;
+    use crate::passes::{PassContext, pass};
+    use crate::script::parse;
+    use crate::tensor::Tensor;
+    use std::sync::{Arc, Mutex};
+
+    const MODULE: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def halves(A: T.Buffer((2, 4), "int32"), B: T.Buffer((4,), "int32"), C: T.Buffer((4,), "int32"), by: T.int64):
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[0, vi] // T.cast(by, "int32")
+                C[vi] = A[1, vi]
+
+    @R.function
+    def main(x: R.Tensor((4,), "int32")):
+        cls = Module
+        with R.dataflow():
+            o = R.arange(R.prim_value(0), R.prim_value(8), R.prim_value(1), dtype="int32")
+            t = R.reshape(o, R.shape([2, 4]))
+            h = R.call_tir(cls.halves, (t,), [R.Tensor((4,), "int32"), R.Tensor((4,), "int32")], tir_vars=R.shape([BY]))
+            a = h[0]
+            b = h[1]
+            y = R.add(x, a)
+            z = R.multiply(y, R.negative(b))
+            R.output(z)
+        return z
+"#;
+
+    fn run(module: &Module) -> Result<String, String> {
+        let x = Tensor::from_slice(&[4], &[1, 2, 3, 4]).expect("four elements");
+        let result = run_module(module, "main", &[Value::Tensor(x)], &HashMap::new());
+        let value = result.map_err(|e| e.to_string())?;
+        let Value::Tensor(tensor) = value else {
+            panic!("a tensor")
+        };
+        Ok(format!("{:?}", tensor.as_slice::<i32>().expect("of int32")))
+    }
+
+    fn bindings(module: &Module) -> usize {
+        let main = module.function("main").expect("it is there");
+        main.body
+            .blocks
+            .iter()
+            .map(|block| block.bindings.len())
+            .sum()
+    }
+
+    #[test]
+    fn the_module_computes_the_same() {
+        for passes in [&["fold_constant"][..], &["legalize_ops", "fold_constant"]] {
+            let before = parse("test.py", &MODULE.replace("BY", "2")).expect("it parses");
+            let after = run_passes(&before, passes);
+            assert_eq!(bindings(&after), 2, "{passes:?}");
+            assert_eq!(run(&before), run(&after));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_computed_stays() {
+        let before = parse("test.py", &MODULE.replace("BY", "0")).expect("it parses");
+        let after = run_passes(&before, &["fold_constant"]);
+        // The reshaped numbers are a constant, the division by zero is not.
+        assert_eq!(bindings(&after), 6);
+        assert!(run(&before).is_err());
+        assert_eq!(run(&before), run(&after));
+    }
+
+    #[derive(Debug, Default)]
+    struct Counted(Mutex<usize>);
+
+    impl Evaluate for Counted {
+        fn evaluate(&self, module: &Module, func: &str) -> super::super::evaluate::Evaluated {
+            *self.0.lock().expect("not poisoned") += 1;
+            Interpreter.evaluate(module, func)
+        }
+    }
+
+    #[test]
+    fn the_evaluator_computes_what_is_large() {
+        let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.full((4,), R.const(2, "float32"))
+            b = R.broadcast_to(a, (N, 4))
+            c = R.sum(b, axis=0)
+            y = R.add(x, c)
+            z = R.zeros((2000,), "float32")
+            R.output(y, z)
+        return (y, z)
+"#;
+        for (rows, calls) in [("16", 0), ("8192", 1)] {
+            let module = parse("test.py", &text.replace('N', rows)).expect("it parses");
+            let counted = Arc::new(Counted::default());
+            let mut cx =
+                Cx::new(&module, &Target::Gpu(GpuTarget::default())).with(PassContext::default());
+            cx.evaluator = Some(counted.clone());
+            let pass = pass("fold_constant").expect("there is");
+            let after = cx.run(&pass, &module).expect("it runs");
+            // The zeros are cheaper to make than to store.
+            assert_eq!(bindings(&after), 2);
+            assert_eq!(*counted.0.lock().expect("not poisoned"), calls);
+        }
+    }
+}

@@ -96,6 +96,15 @@ impl Cx {
         }
     }
 
+    /// The functions of this module that others may call: those that others might call from the start, and public graph
+    /// functions that passes have made.
+    pub(super) fn entries_of(&self, module: &Module) -> IndexSet<String> {
+        let public = module.functions().filter(|(_, f)| !f.private);
+        let mut entries = self.entries.clone();
+        entries.extend(public.map(|(name, _)| name.to_owned()));
+        entries
+    }
+
     /// The same under another context.
     #[must_use]
     pub fn with(mut self, context: PassContext) -> Self {

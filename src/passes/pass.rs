@@ -201,9 +201,7 @@ pub const PASSES: &[PassDef] = &[
             default: AttrDefault::None,
         }],
         run: |module, cx, options| {
-            let mut entries = cx.entries.clone();
-            let public = module.functions().filter(|(_, f)| !f.private);
-            entries.extend(public.map(|(name, _)| name.to_owned()));
+            let mut entries = cx.entries_of(module);
             entries.extend(
                 options
                     .texts("entry_functions")
@@ -250,7 +248,7 @@ pub const PASSES: &[PassDef] = &[
         about: "private functions take the elements of tuples",
         opt_level: 0,
         options: &[],
-        run: |module, cx, _| expand_tuple_arguments(module, &cx.entries),
+        run: |module, cx, _| expand_tuple_arguments(module, &cx.entries_of(module)),
     },
     PassDef {
         name: "fold_constant",
@@ -285,7 +283,7 @@ pub const PASSES: &[PassDef] = &[
         about: "functions that are computed as a whole become loop programs",
         opt_level: 0,
         options: &[],
-        run: |module, cx, _| Ok(fuse_tir(module, &cx.entries)),
+        run: |module, cx, _| Ok(fuse_tir(module, &cx.entries_of(module))),
     },
     PassDef {
         name: "inline_private_functions",
@@ -348,7 +346,7 @@ pub const PASSES: &[PassDef] = &[
         about: "private functions give only what somebody uses",
         opt_level: 0,
         options: &[],
-        run: |module, cx, _| remove_unused_outputs(module, &cx.entries),
+        run: |module, cx, _| remove_unused_outputs(module, &cx.entries_of(module)),
     },
     PassDef {
         name: "remove_unused_parameters",

@@ -11,8 +11,10 @@ use crate::ir::graph::{
 };
 use crate::ir::{Expr, Origin, ShapeInfo, StructInfo, Var};
 use crate::ops;
+use crate::passes::PassError;
 use crate::passes::bodies::for_each_body;
 use crate::passes::bundle_model_params::bundle;
+use crate::passes::canonicalize_bindings::canonical;
 
 /// The parameter with symbolic dimensions that only weights say.
 const SIZES: &str = "vars_from_compile_time_params";
@@ -20,7 +22,11 @@ const SIZES: &str = "vars_from_compile_time_params";
 const PARAMS: &str = "params";
 
 /// A member of the group without what is lifted from it.
-pub(super) fn inference(group: &Group<'_, '_>, at: usize, globals: &Globals) -> Function {
+pub(super) fn inference(
+    group: &Group<'_, '_>,
+    at: usize,
+    globals: &Globals,
+) -> Result<Function, PassError> {
     let target = group.members[at].target;
     let (old, lifted) = (target.function, group.lifted(at));
     let begin = target.weights.start;
@@ -63,7 +69,7 @@ pub(super) fn inference(group: &Group<'_, '_>, at: usize, globals: &Globals) -> 
         body.blocks.retain(|block| !block.bindings.is_empty());
     });
     bind_result(&mut new);
-    new
+    canonical(&new, globals)
 }
 
 /// Gives a tuple that is the result a name, as Relax does.

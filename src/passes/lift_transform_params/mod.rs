@@ -27,6 +27,7 @@ mod targets;
 mod transform;
 
 use super::PassError;
+use super::lambda_lift::lambda_lift;
 use crate::ir::graph::Globals;
 use crate::ir::{AttrValue, Func, Module};
 use group::Group;
@@ -67,7 +68,8 @@ impl Shared {
     }
 }
 
-/// The module with the functions for weights. One that is there already, from an earlier run, is followed by the new one.
+/// The module with the functions for weights. One that is there already, from an earlier run, is followed by the new one. Functions
+/// inside of functions become functions of the module, so that both sides can call them.
 ///
 /// # Errors
 /// If attributes of a function say of parameters that it does not have that they are weights, another function calls it, or
@@ -93,17 +95,17 @@ pub(super) fn lift_transform_params(module: &Module, shared: &Shared) -> Result<
     for (name, targets) in groups {
         let group = Group::new(&targets)?;
         for (at, target) in targets.iter().enumerate() {
-            let function = inference::inference(&group, at, &globals);
+            let function = inference::inference(&group, at, &globals)?;
             out.funcs
                 .insert(target.name.to_owned(), Func::Graph(function));
         }
-        let mut transform = transform::transform(&group, &name, &globals);
+        let mut transform = transform::transform(&group, &name, &globals)?;
         if let Some(earlier) = module.function(&name) {
             transform = transform::compose(earlier, &transform, &globals);
         }
         out.funcs.insert(name, Func::Graph(transform));
     }
-    Ok(out)
+    Ok(lambda_lift(&out))
 }
 
 #[cfg(test)]

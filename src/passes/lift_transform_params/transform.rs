@@ -11,11 +11,17 @@ use crate::ir::graph::{
     Arg, Become, BindingBlock, Body, Def, Function, Globals, GraphBuilder, ValueId, dims, rewrite,
 };
 use crate::ir::{AttrValue, StructInfo, Var};
+use crate::passes::PassError;
 use crate::passes::bundle_model_params::bundle;
+use crate::passes::canonicalize_bindings::canonical;
 use crate::passes::dead_code_elimination::without_unused;
 
 /// The function for the weights of a group: a tuple of weights to a tuple of what inference gets.
-pub(super) fn transform(group: &Group<'_, '_>, name: &str, globals: &Globals) -> Function {
+pub(super) fn transform(
+    group: &Group<'_, '_>,
+    name: &str,
+    globals: &Globals,
+) -> Result<Function, PassError> {
     let first = group.first();
     let old = first.function;
     let weights = &old.params[first.weights.clone()];
@@ -78,7 +84,8 @@ pub(super) fn transform(group: &Group<'_, '_>, name: &str, globals: &Globals) ->
         function.ret = function.values[tuple].sinfo.clone();
         function.body.result = Arg::Value(tuple);
     }
-    without_unused(&function, globals).with_own_vars()
+    let function = canonical(&function, globals)?;
+    Ok(without_unused(&function, globals).with_own_vars())
 }
 
 /// The function that does what `earlier` does, and with its result what `later` does.

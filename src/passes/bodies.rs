@@ -46,7 +46,7 @@ pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut 
 
 /// Adds the addresses of values that others than bindings of their dataflow block use. `functions` are the function in question,
 /// last, and those around it.
-pub(super) fn values_that_stay<'f>(functions: &mut Vec<&'f Function>, stay: &mut HashSet<usize>) {
+pub(super) fn values_that_stay(functions: &mut Vec<&Function>, stay: &mut HashSet<usize>) {
     let Some(&function) = functions.last() else {
         return;
     };

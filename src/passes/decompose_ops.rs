@@ -137,12 +137,15 @@ fn data(call: &OpCall<'_>) -> Result<Option<(usize, DType)>, InferError> {
     Ok(info.and_then(|info| Some((info.shape.ndim()?, info.dtype?))))
 }
 
+/// Binds a mean or a variance.
+type Statistic<'a> = dyn Fn(&mut GraphBuilder) -> Result<Arg, InferError> + 'a;
+
 /// `(data - mean) / sqrt(variance + epsilon)`, scaled and shifted; scale and shift come from `of_channel`.
 fn normalised(
     builder: &mut GraphBuilder,
     call: &OpCall<'_>,
     dtype: DType,
-    [mean, variance]: [&dyn Fn(&mut GraphBuilder) -> Result<Arg, InferError>; 2],
+    [mean, variance]: [&Statistic<'_>; 2],
     of_channel: &dyn Fn(&mut GraphBuilder, &Arg) -> Result<Arg, InferError>,
 ) -> Result<Option<Arg>, InferError> {
     let Some(epsilon) = number(call.float("epsilon")?.unwrap_or(1e-5), dtype) else {

@@ -10,6 +10,7 @@ use crate::ir::{
     StructInfo, Var,
 };
 use crate::ops;
+use crate::tensor::DType;
 
 /// The module where calls of loop programs that give their input in another shape are calls of `R.reshape`, which costs
 /// nothing. A view costs no memory either, so this is done outside of dataflow blocks too.
@@ -105,6 +106,14 @@ fn is_reshape(program: &PrimFunc) -> bool {
         .iter()
         .map(|iter| (iter.var.clone(), iter.dom.clone()))
         .collect();
+    // The first elements of a tensor are not the tensor in another shape.
+    let size = |buffer: &Buffer| {
+        let extents = buffer.shape().iter();
+        extents.fold(Expr::i64(1), |n, e| n * e.cast(DType::I64))
+    };
+    if !facts.can_prove_equal(&size(source), &size(target)) {
+        return false;
+    }
     // The block must write all elements, one after the other.
     let whole =
         indices.len() == node.iters.len()
@@ -121,7 +130,7 @@ fn is_reshape(program: &PrimFunc) -> bool {
     let place = |buffer: &Buffer, indices: &[Expr]| {
         let dims = buffer.shape().iter().zip(indices);
         let flat = dims.fold(Expr::i64(0), |flat, (extent, index)| {
-            flat * extent.cast(crate::tensor::DType::I64) + index.cast(crate::tensor::DType::I64)
+            flat * extent.cast(DType::I64) + index.cast(DType::I64)
         });
         facts.simplify(&flat)
     };

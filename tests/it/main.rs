@@ -21,6 +21,7 @@ mod gpu;
 mod jumps;
 mod lowers;
 mod origins;
+mod passes;
 mod runs;
 mod sched_loops;
 mod sched_move;

@@ -27,7 +27,6 @@ mod targets;
 mod transform;
 
 use super::PassError;
-use super::lambda_lift::lambda_lift;
 use crate::ir::graph::Globals;
 use crate::ir::{AttrValue, Func, Module};
 use group::Group;
@@ -68,8 +67,7 @@ impl Shared {
     }
 }
 
-/// The module with the functions for weights. One that is there already, from an earlier run, is followed by the new one. Functions
-/// inside of functions become functions of the module, so that both sides can call them.
+/// The module with the functions for weights. One that is there already, from an earlier run, is followed by the new one.
 ///
 /// # Errors
 /// If attributes of a function say of parameters that it does not have that they are weights, another function calls it, or
@@ -105,7 +103,7 @@ pub(super) fn lift_transform_params(module: &Module, shared: &Shared) -> Result<
         }
         out.funcs.insert(name, Func::Graph(transform));
     }
-    Ok(lambda_lift(&out))
+    Ok(out)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ class Module:
     @R.function
     def main(x: R.Tensor((1, 6, 3), "float32"), v: R.Tensor((3,), "float32")):
         with R.dataflow():
-            y = R.nn.batch_norm(x, v, v, v, v, axis=-1, scale=False)
+            y = R.nn.batch_norm(x, v, v, v, v, axis=-1, scale=False, training=False)
             z = y[0]
             a = R.nn.layer_norm(z, v, v, axes=[-1])
             R.output(a)

@@ -1,3 +1,5 @@
+//! Weights compiled apart give the same results as weights compiled in.
+
 use std::collections::HashMap;
 
 use crate::interp::{Value, run_module};

@@ -107,7 +107,7 @@ impl<'g> Common<'g> {
     fn share(&mut self, function: &Function, id: ValueId, def: &mut Def) {
         let first = self.known.iter().find(|(known, first)| {
             let [first, second] = [*first, id].map(|id| &function.values[id].sinfo);
-            same(known, def) && is_base_of(second, first) == Proof::Yes
+            known.is_same(def) && is_base_of(second, first) == Proof::Yes
         });
         let first = first.map(|(_, first)| *first);
         // The first may be known in a dataflow block only.
@@ -145,45 +145,5 @@ impl<'g> Common<'g> {
             Arg::Value(id) => Arg::Value(self.instead.get(id).copied().unwrap_or(*id)),
             other => other.clone(),
         })
-    }
-}
-
-/// Whether two definitions are written the same.
-fn same(a: &Def, b: &Def) -> bool {
-    match (a, b) {
-        (Def::Arg(a), Def::Arg(b)) => a == b,
-        (Def::TupleItem(a, i), Def::TupleItem(b, j)) => a == b && i == j,
-        (Def::MatchCast(a, s), Def::MatchCast(b, t)) => a == b && s == t,
-        (
-            Def::CallDps {
-                callee: f,
-                args: xs,
-                tir_vars: vs,
-                inplace: i,
-                out: s,
-            },
-            Def::CallDps {
-                callee: g,
-                args: ys,
-                tir_vars: ws,
-                inplace: j,
-                out: t,
-            },
-        ) => f == g && xs == ys && vs == ws && i == j && s == t,
-        (
-            Def::Call {
-                callee: f,
-                args: xs,
-                attrs: p,
-                sinfo_args: ss,
-            },
-            Def::Call {
-                callee: g,
-                args: ys,
-                attrs: q,
-                sinfo_args: ts,
-            },
-        ) => f == g && xs == ys && p == q && ss == ts,
-        _ => false,
     }
 }

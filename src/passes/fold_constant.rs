@@ -10,7 +10,7 @@ use super::evaluate::{Evaluate, Interpreter};
 use super::{Cx, PassError};
 use crate::interp::Value;
 use crate::ir::graph::{
-    Arg, Become, Body, Callee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId, rewrite,
 };
 use crate::ir::{Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, MachineOp};
@@ -161,44 +161,15 @@ impl Folder<'_> {
 
     /// Those of the values that others use.
     fn needed(&self, constant: &IndexSet<ValueId>) -> IndexSet<ValueId> {
-        let mut used = HashSet::new();
-        let mut use_all = |arg: &Arg, depth: usize| {
-            arg.walk(&mut |leaf| match leaf {
-                Arg::Value(id) if depth == 0 => {
-                    used.insert(*id);
-                }
-                Arg::Captured { depth: out, value } if *out == depth => {
-                    used.insert(*value);
-                }
-                _ => {}
-            });
-        };
-        fn inner(function: &Function, depth: usize, f: &mut dyn FnMut(&Arg, usize)) {
-            function.args().into_iter().for_each(|arg| f(arg, depth));
-            for (_, value) in function.values.iter() {
-                if let Def::Function(nested) = &value.def {
-                    inner(nested, depth + 1, f);
-                }
-            }
+        let mut used: HashSet<ValueId> = self.function.body.result.values().into_iter().collect();
+        for (_, value) in self
+            .function
+            .values
+            .iter()
+            .filter(|(id, _)| !constant.contains(id))
+        {
+            used.extend(value.def.used_values());
         }
-        let mut results = vec![&self.function.body.result];
-        for (id, value) in self.function.values.iter() {
-            if constant.contains(&id) {
-                continue;
-            }
-            results.extend(value.def.args());
-            results.extend(
-                value
-                    .def
-                    .bodies()
-                    .into_iter()
-                    .map(|body: &Body| &body.result),
-            );
-            if let Def::Function(nested) = &value.def {
-                inner(nested, 1, &mut use_all);
-            }
-        }
-        results.into_iter().for_each(|arg| use_all(arg, 0));
         constant
             .iter()
             .filter(|id| used.contains(*id))

@@ -308,8 +308,7 @@ impl Lifter {
     ) -> Option<(String, Vec<Arg>)> {
         let names = self.names.get_mut(path).expect("all paths have names");
         let name = names.pop().expect("as many names as functions");
-        let mut captured = vec![];
-        captures(&inner, 1, &mut captured);
+        let mut captured = inner.captured(1);
         captured.retain(|id| *id != own && !local.global.contains_key(id));
         let mut instead: HashMap<ValueId, Arg> = HashMap::new();
         let mut outside = vec![];
@@ -411,31 +410,6 @@ fn add_param(function: &mut Function, name: &str, sinfo: StructInfo) -> ValueId 
     });
     function.params.push(id);
     id
-}
-
-/// The values of the function `depth` functions out that this one and those inside use, in order of first use.
-fn captures(function: &Function, depth: usize, out: &mut Vec<ValueId>) {
-    let mut add = |arg: &Arg| {
-        arg.walk(&mut |leaf| match leaf {
-            Arg::Captured { depth: at, value } if *at == depth && !out.contains(value) => {
-                out.push(*value);
-            }
-            _ => {}
-        });
-    };
-    let mut inside = vec![];
-    function.for_each_binding(&mut |_, value| {
-        value.def.args().into_iter().for_each(&mut add);
-        let bodies = value.def.bodies().into_iter();
-        bodies.for_each(|body| add(&body.result));
-        if let Def::Function(inner) = &value.def {
-            inside.push(inner);
-        }
-    });
-    add(&function.body.result);
-    for inner in inside {
-        captures(inner, depth + 1, out);
-    }
 }
 
 /// Symbolic variables that neither parameters nor checks define.

@@ -69,8 +69,10 @@ struct Removed {
 
 impl Removed {
     fn of(function: &Function) -> Self {
-        let mut used = IndexSet::new();
-        uses(function, 0, &mut used);
+        let mut used: IndexSet<ValueId> = function.body.result.values().into_iter().collect();
+        for (_, value) in function.values.iter() {
+            used.extend(value.def.used_values());
+        }
         let params = function.params.iter();
         let unused = function.params.iter().enumerate();
         let unused = unused.filter(|(_, id)| !used.contains(*id));
@@ -126,35 +128,6 @@ impl Removed {
             Ok(new)
         });
         new
-    }
-}
-
-/// Adds the values of the function that is `depth` functions out which this one uses.
-fn uses(function: &Function, depth: usize, out: &mut IndexSet<ValueId>) {
-    for arg in function.args() {
-        arg.walk(&mut |leaf| match leaf {
-            Arg::Value(id) if depth == 0 => {
-                out.insert(*id);
-            }
-            Arg::Captured { depth: at, value } if *at == depth => {
-                out.insert(*value);
-            }
-            _ => {}
-        });
-    }
-    for (_, value) in function.values.iter() {
-        match &value.def {
-            Def::Call {
-                callee: Callee::Value(closure),
-                args: _,
-                attrs: _,
-                sinfo_args: _,
-            } if depth == 0 => {
-                out.insert(*closure);
-            }
-            Def::Function(inner) => uses(inner, depth + 1, out),
-            _ => {}
-        }
     }
 }
 

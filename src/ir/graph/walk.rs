@@ -167,6 +167,17 @@ impl Arg {
         })
     }
 
+    /// The values of its function inside, in order.
+    pub fn values(&self) -> Vec<ValueId> {
+        let mut out = vec![];
+        self.walk(&mut |leaf| {
+            if let Self::Value(value) = leaf {
+                out.push(*value);
+            }
+        });
+        out
+    }
+
     /// The expressions inside.
     pub fn exprs(&self) -> Vec<&Expr> {
         let mut out = Vec::new();
@@ -244,6 +255,66 @@ impl Def {
                 sinfo_args: _,
             } => Some(name),
             _ => None,
+        }
+    }
+
+    /// The values of its function that it uses: as arguments, as what it calls, as results of its branches, and those that a
+    /// function in it captures. Each is there as often as it is used. What bindings of its branches use is theirs.
+    pub fn used_values(&self) -> Vec<ValueId> {
+        let mut out = vec![];
+        let mut args = self.args();
+        args.extend(self.bodies().into_iter().map(|body| &body.result));
+        args.into_iter().for_each(|arg| out.extend(arg.values()));
+        match self {
+            Self::Call {
+                callee: Callee::Value(closure),
+                args: _,
+                attrs: _,
+                sinfo_args: _,
+            } => out.push(*closure),
+            Self::Function(inner) => out.extend(inner.captured(1)),
+            _ => {}
+        }
+        out
+    }
+
+    /// Whether both are written the same, with the same arguments. Branches and functions never are.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Arg(a), Self::Arg(b)) => a == b,
+            (Self::TupleItem(a, i), Self::TupleItem(b, j)) => a == b && i == j,
+            (Self::MatchCast(a, s), Self::MatchCast(b, t)) => a == b && s == t,
+            (
+                Self::CallDps {
+                    callee: f,
+                    args: xs,
+                    tir_vars: vs,
+                    inplace: i,
+                    out: s,
+                },
+                Self::CallDps {
+                    callee: g,
+                    args: ys,
+                    tir_vars: ws,
+                    inplace: j,
+                    out: t,
+                },
+            ) => f == g && xs == ys && vs == ws && i == j && s == t,
+            (
+                Self::Call {
+                    callee: f,
+                    args: xs,
+                    attrs: p,
+                    sinfo_args: ss,
+                },
+                Self::Call {
+                    callee: g,
+                    args: ys,
+                    attrs: q,
+                    sinfo_args: ts,
+                },
+            ) => f == g && xs == ys && p == q && ss == ts,
+            _ => false,
         }
     }
 
@@ -500,6 +571,38 @@ impl Function {
     fn param_sinfo(&self, param: ValueId) -> StructInfo {
         let value = self.values.get(param);
         value.map_or(StructInfo::Object, |value| value.sinfo.clone())
+    }
+
+    /// The values of the function `depth` functions out that this one and those inside use, each once, in order of first use.
+    pub fn captured(&self, depth: usize) -> Vec<ValueId> {
+        let mut out: Vec<ValueId> = vec![];
+        let mut add = |arg: &Arg| {
+            arg.walk(&mut |leaf| match leaf {
+                Arg::Captured { depth: at, value } if *at == depth && !out.contains(value) => {
+                    out.push(*value);
+                }
+                _ => {}
+            });
+        };
+        let mut inside = vec![];
+        self.for_each_binding(&mut |_, value| {
+            value.def.args().into_iter().for_each(&mut add);
+            let bodies = value.def.bodies().into_iter();
+            bodies.for_each(|body| add(&body.result));
+            if let Def::Function(inner) = &value.def {
+                inside.push(inner);
+            }
+        });
+        add(&self.body.result);
+        for value in inside
+            .into_iter()
+            .flat_map(|inner| inner.captured(depth + 1))
+        {
+            if !out.contains(&value) {
+                out.push(value);
+            }
+        }
+        out
     }
 
     /// What is known of the function as a value.

@@ -107,7 +107,7 @@ impl<'m> Groups<'m> {
             })
             .collect();
         for (at, id) in bindings.iter().enumerate() {
-            for used in used(function, *id) {
+            for used in function.values[*id].def.used_values() {
                 if let Some(&producer) = position.get(&used) {
                     nodes[producer].users.push(at);
                 }
@@ -200,7 +200,7 @@ impl<'m> Groups<'m> {
             None => vec![id],
         };
         for &member in &members {
-            for used in used(function, member) {
+            for used in function.values[member].def.used_values() {
                 if !members.contains(&used) {
                     self.place(function, bindings, used, sorted);
                 }
@@ -254,49 +254,6 @@ impl<'m> Groups<'m> {
             }
         }
         Become::Nothing
-    }
-}
-
-/// The values of the function that a binding uses, each as often as it does.
-fn used(function: &Function, id: ValueId) -> Vec<ValueId> {
-    let mut out = vec![];
-    let def = &function.values[id].def;
-    let mut add = |arg: &Arg| {
-        arg.walk(&mut |leaf| {
-            if let Arg::Value(value) = leaf {
-                out.push(*value);
-            }
-        });
-    };
-    def.args().into_iter().for_each(&mut add);
-    match def {
-        Def::Call {
-            callee: Callee::Value(closure),
-            args: _,
-            attrs: _,
-            sinfo_args: _,
-        } => out.push(*closure),
-        // What a function inside captures is of this function one level out.
-        Def::Function(inner) => captured(inner, 1, &mut out),
-        _ => {}
-    }
-    out
-}
-
-fn captured(function: &Function, level: usize, out: &mut Vec<ValueId>) {
-    for arg in function.args() {
-        arg.walk(&mut |leaf| {
-            if let Arg::Captured { depth, value } = leaf
-                && *depth == level
-            {
-                out.push(*value);
-            }
-        });
-    }
-    for (_, value) in function.values.iter() {
-        if let Def::Function(inner) = &value.def {
-            captured(inner, level + 1, out);
-        }
     }
 }
 

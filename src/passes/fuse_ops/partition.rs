@@ -10,6 +10,8 @@
 //! A reduction starts no group. Chen et al., TVM (OSDI 2018), section 3; the dominator tree is built in one pass, as the graph has
 //! no cycles.
 
+use indexmap::IndexSet;
+
 use crate::ops::Pattern;
 
 /// A value of the block.
@@ -197,16 +199,12 @@ impl Groups {
 
 /// The value and everything on the ways from it to the end, which is left out.
 fn between(nodes: &[Node], at: usize, end: usize) -> Vec<usize> {
-    let (mut found, mut next) = (vec![at], 0);
-    while let Some(&node) = found.get(next) {
+    let (mut found, mut next) = (IndexSet::from([at]), 0);
+    while let Some(&node) = found.get_index(next) {
         next += 1;
-        for &user in &nodes[node].users {
-            if user != end && !found.contains(&user) {
-                found.push(user);
-            }
-        }
+        found.extend(nodes[node].users.iter().filter(|user| **user != end));
     }
-    found
+    found.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -79,18 +79,14 @@ impl<'t, 'm> Group<'t, 'm> {
             let lifted = self.lifted(at);
             let mut used = HashSet::new();
             let mut vars: HashSet<Var> = function.ret.free_vars().into_iter().collect();
-            uses_of_arg(&function.body.result, 0, &mut |id| {
-                used.insert(id);
-            });
+            used.extend(function.body.result.values());
             for (id, value) in function.values.iter() {
                 let param = function.params.iter().position(|param| *param == id);
                 let is_weight = param.is_some_and(|at| member.target.weights.contains(&at));
                 if lifted.contains_key(&id) || is_weight {
                     continue;
                 }
-                uses_of(&value.def, 0, &mut |id| {
-                    used.insert(id);
-                });
+                used.extend(value.def.used_values());
                 vars.extend(value.sinfo.free_vars());
                 vars.extend(value.def.exprs().into_iter().flat_map(|e| e.free_vars()));
                 if let Def::Function(inner) = &value.def {
@@ -216,53 +212,13 @@ impl<'t, 'm> Member<'t, 'm> {
             let def = &self.target.function.values[id].def;
             let def = def.map(&mut leaf, &mut |e| e.substitute(&vars));
             let same = |theirs: &&ValueId| {
-                !self.own.contains_key(*theirs) && same(&first.function.values[**theirs].def, &def)
+                !self.own.contains_key(*theirs) && first.function.values[**theirs].def.is_same(&def)
             };
             if known && let Some(&theirs) = liftable_of_first.iter().find(same) {
                 self.own.insert(theirs, id);
                 firsts.insert(id, theirs);
             }
         }
-    }
-}
-
-/// Whether two definitions with the same arguments compute the same. Of definitions that are never lifted nothing is said.
-fn same(a: &Def, b: &Def) -> bool {
-    match (a, b) {
-        (Def::Arg(a), Def::Arg(b)) => a == b,
-        (Def::TupleItem(a, i), Def::TupleItem(b, j)) => a == b && i == j,
-        (Def::MatchCast(a, s), Def::MatchCast(b, t)) => a == b && s == t,
-        (
-            Def::CallDps {
-                callee: f,
-                args: a,
-                tir_vars: p,
-                inplace: i,
-                out: s,
-            },
-            Def::CallDps {
-                callee: g,
-                args: b,
-                tir_vars: q,
-                inplace: j,
-                out: t,
-            },
-        ) => f == g && a == b && p == q && i == j && s == t,
-        (
-            Def::Call {
-                callee: f,
-                args: a,
-                attrs: p,
-                sinfo_args: s,
-            },
-            Def::Call {
-                callee: g,
-                args: b,
-                attrs: q,
-                sinfo_args: t,
-            },
-        ) => f == g && a == b && p == q && s == t,
-        _ => false,
     }
 }
 
@@ -296,8 +252,8 @@ fn liftable(target: &Target<'_>) -> Vec<ValueId> {
                     false
                 }
             };
-            let mut decided = !stays;
-            uses_of(&value.def, 0, &mut |id| decided &= known.contains(&id));
+            let used = value.def.used_values();
+            let decided = !stays && used.iter().all(|id| known.contains(id));
             let exprs = value.def.exprs().into_iter().flat_map(|e| e.free_vars());
             let mut all = exprs.chain(value.sinfo.free_vars());
             if decided && all.all(|var| vars.contains(&var)) {
@@ -315,48 +271,10 @@ fn of_weights(target: &Target<'_>, liftable: &IndexSet<ValueId>) -> HashSet<Valu
     let weights = &function.params[target.weights.clone()];
     let mut out: HashSet<ValueId> = weights.iter().copied().collect();
     for &id in liftable {
-        let mut needs = false;
-        uses_of(&function.values[id].def, 0, &mut |id| {
-            needs |= out.contains(&id)
-        });
-        if needs {
+        let used = function.values[id].def.used_values();
+        if used.iter().any(|id| out.contains(id)) {
             out.insert(id);
         }
     }
     out
-}
-
-/// Calls `f` on the values that a definition uses of the function which is `depth` functions out; of values in branches, only
-/// what the branches result in.
-fn uses_of(def: &Def, depth: usize, f: &mut dyn FnMut(ValueId)) {
-    def.args()
-        .into_iter()
-        .for_each(|arg| uses_of_arg(arg, depth, f));
-    match def {
-        Def::Call {
-            callee: Callee::Value(id),
-            ..
-        } if depth == 0 => f(*id),
-        Def::If {
-            then, otherwise, ..
-        } => {
-            uses_of_arg(&then.result, depth, f);
-            uses_of_arg(&otherwise.result, depth, f);
-        }
-        Def::Function(inner) => {
-            uses_of_arg(&inner.body.result, depth + 1, f);
-            for (_, value) in inner.values.iter() {
-                uses_of(&value.def, depth + 1, f);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn uses_of_arg(arg: &Arg, depth: usize, f: &mut dyn FnMut(ValueId)) {
-    arg.walk(&mut |leaf| match leaf {
-        Arg::Value(id) if depth == 0 => f(*id),
-        Arg::Captured { depth: out, value } if *out == depth => f(*value),
-        _ => {}
-    });
 }

@@ -84,7 +84,7 @@ struct Pass<'f> {
     needs: HashMap<ValueId, Need>,
     /// The first value of each block, and whether it is a dataflow block.
     starts: HashMap<ValueId, bool>,
-    /// Values that leave their dataflow block.
+    /// Values that leave their dataflow block, and those that a function inside captures.
     outputs: HashSet<ValueId>,
     /// What the block uses instead of old values.
     local: HashMap<ValueId, Arg>,
@@ -104,6 +104,12 @@ impl<'f> Pass<'f> {
         let named = |id: &&ValueId| half_params.contains(&function.values[**id].name.as_str());
         pass.half_params = function.params.iter().filter(named).copied().collect();
         pass.require(&function.body.result, &Need::Full);
+        // A function inside takes what it captures as it was.
+        for (_, value) in function.values.iter() {
+            if let Def::Function(inner) = &value.def {
+                pass.outputs.extend(inner.captured(1));
+            }
+        }
         for block in function.blocks().into_iter().rev() {
             if let Some(first) = block.bindings.first() {
                 pass.starts.insert(*first, block.dataflow.is_some());

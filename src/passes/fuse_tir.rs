@@ -12,9 +12,10 @@ use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Function, Globals, Rewriter, ValueId, rewrite,
 };
 use crate::ir::{
-    AttrValue, Attrs, Buffer, Definitions, Expr, Func, Module, Origin, Param, PrimFunc, ShapeInfo,
-    StructInfo, Substitution, Var,
+    AttrValue, Attrs, Buffer, Definitions, Expr, Func, Module, Origin, Param, PrimFunc, Rewrite,
+    ShapeInfo, StructInfo, Substitution, Var,
 };
+use crate::tensor::DType;
 
 /// The module where functions with the attribute `Primitive` are loop programs: the programs that they call one after the
 /// other. What goes from one to the next is memory of the new program. Programs that nothing calls any more are gone.
@@ -335,6 +336,15 @@ impl Fuse<'_> {
                         }
                     }
                     rewrite.set_buffer(buffer, given);
+                }
+            }
+        }
+        // A call of its own checks extents that the types leave open; inside of a program nobody would.
+        for (buffer, given) in callee.buffer_params().zip(actual) {
+            for (dim, given) in buffer.shape().iter().zip(given.shape()) {
+                let dim = rewrite.expr(dim).cast(DType::I64);
+                if !analyzer.can_prove_equal(&dim, &given.cast(DType::I64)) {
+                    return Err("passes tensors whose extents may not be those of the program");
                 }
             }
         }

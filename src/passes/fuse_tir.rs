@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use indexmap::IndexSet;
 
-use super::fuse_ops::PRIMITIVE;
+use super::groups::PRIMITIVE;
 use super::remove_unused_functions::remove_unused_functions;
 use crate::arith::Analyzer;
 use crate::ir::graph::{

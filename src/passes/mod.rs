@@ -22,6 +22,7 @@ mod expand_tuple_arguments;
 mod fold_constant;
 mod fuse_ops;
 mod fuse_tir;
+mod groups;
 mod inline_private_functions;
 mod lambda_lift;
 mod legalize_ops;

@@ -19,7 +19,7 @@ pub(super) fn remove_redundant_reshape(module: &Module) -> Module {
     let globals = Globals::of(module);
     let mut out = module.clone();
     for (name, function) in module.functions() {
-        let primitive = function.attrs.get(super::fuse_ops::PRIMITIVE);
+        let primitive = function.attrs.get(super::groups::PRIMITIVE);
         if primitive.is_some_and(|value| value.as_int() != Some(0)) {
             continue;
         }

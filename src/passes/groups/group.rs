@@ -3,14 +3,25 @@
 use std::collections::HashMap;
 
 use super::PRIMITIVE;
-use crate::ir::graph::{Arg, Def, Function, GraphBuilder, ValueId};
-use crate::ir::{AttrValue, Expr, StructInfo, Var};
+use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, GraphBuilder, ValueId};
+use crate::ir::{AttrValue, Attrs, Expr, StructInfo, Var};
+use crate::tensor::Tensor;
+
+/// What becomes of tensor constants that a group uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::passes) enum Constants {
+    /// They are arguments of the call.
+    Passed,
+    /// They stay in the function.
+    #[expect(dead_code, reason = "for groups that patterns find")]
+    Inside,
+}
 
 /// Values that are computed together, and the function that does.
 pub(super) struct Group {
     /// In the order of the block.
     pub(super) members: Vec<ValueId>,
-    /// Those that others use, in the order of the function's results, with their names.
+    /// Those that others use, with their names, in the order of the function's results.
     pub(super) outputs: Vec<(ValueId, String)>,
     /// The types of the outputs.
     pub(super) items: Vec<StructInfo>,
@@ -28,15 +39,16 @@ impl Group {
     pub(super) fn new(
         around: &Function,
         members: Vec<ValueId>,
-        used_outside: &dyn Fn(ValueId) -> bool,
+        outputs: &[ValueId],
+        attrs: Attrs,
+        constants: Constants,
     ) -> Self {
         let callees = members
             .iter()
-            .filter_map(|id| around.values[*id].def.callee());
-        let name = callees.fold("fused".to_owned(), |name, callee| name + "_" + callee);
-        let outputs: Vec<(ValueId, String)> = members
+            .filter_map(|id| callee(&around.values[*id].def));
+        let name = callees.fold("fused".to_owned(), |name, callee| name + "_" + &callee);
+        let outputs: Vec<(ValueId, String)> = outputs
             .iter()
-            .filter(|id| used_outside(**id))
             .map(|id| (*id, around.values[*id].name.clone()))
             .collect();
         let items: Vec<StructInfo> = outputs
@@ -47,9 +59,10 @@ impl Group {
             [item] => item.clone(),
             items => StructInfo::Tuple(items.to_vec()),
         };
-        let inputs = Inputs::of(around, &members);
+        let inputs = Inputs::of(around, &members, constants);
         let mut builder = GraphBuilder::new(name.clone());
         builder.set_private(true);
+        *builder.attrs() = attrs;
         builder
             .attrs()
             .insert(PRIMITIVE.to_owned(), AttrValue::Bool(true));
@@ -89,6 +102,7 @@ impl Group {
                     .get(id)
                     .cloned()
                     .or_else(|| param_of(&Source::Value(*id)))
+                    .or_else(|| fixed(around, *id).cloned())
                     .unwrap_or_else(|| arg.clone()),
                 Arg::Const(tensor) => {
                     param_of(&Source::Const(tensor.clone())).unwrap_or_else(|| arg.clone())
@@ -123,13 +137,57 @@ impl Group {
     }
 }
 
+/// What the name of a group says of a call: Relax's name of the operator, or the name of the callee.
+fn callee(def: &Def) -> Option<String> {
+    let op = |name: &str| format!("relax_{}", name.replace('.', "_"));
+    match def {
+        Def::Call {
+            callee: Callee::Op(callee),
+            args: _,
+            attrs: _,
+            sinfo_args: _,
+        } => Some(op(callee.name())),
+        Def::CallDps {
+            callee: DpsCallee::Packed(_),
+            args: _,
+            tir_vars: _,
+            inplace: _,
+            out: _,
+        } => Some(op("call_dps_packed")),
+        Def::Call {
+            callee: Callee::Global(name),
+            args: _,
+            attrs: _,
+            sinfo_args: _,
+        } => Some(name.strip_prefix("fused_").unwrap_or(name).to_owned()),
+        _ => def.callee().map(str::to_owned),
+    }
+}
+
+/// What the value is a name for, if that is a shape or scalar without variables: the function of a group has a copy of it.
+fn fixed(around: &Function, id: ValueId) -> Option<&Arg> {
+    fn is_fixed(arg: &Arg) -> bool {
+        match arg {
+            Arg::Shape(dims) => dims.iter().all(|dim| dim.free_vars().is_empty()),
+            Arg::Prim(scalar) => scalar.free_vars().is_empty(),
+            Arg::Tuple(items) => items.iter().all(is_fixed),
+            _ => false,
+        }
+    }
+    match &around.values[id].def {
+        Def::Arg(Arg::Value(other)) => fixed(around, *other),
+        Def::Arg(arg) => Some(arg).filter(|arg| is_fixed(arg)),
+        _ => None,
+    }
+}
+
 /// Where a parameter comes from.
 #[derive(Clone)]
 enum Source {
     Value(ValueId),
     /// An element of a tuple of which the group uses nothing but elements.
     Item(ValueId, usize),
-    Const(crate::tensor::Tensor),
+    Const(Tensor),
 }
 
 impl Source {
@@ -165,7 +223,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(around: &Function, members: &[ValueId]) -> Self {
+    fn of(around: &Function, members: &[ValueId], constants: Constants) -> Self {
         let mut inputs = Self {
             all: vec![],
             free_vars: vec![],
@@ -185,21 +243,23 @@ impl Inputs {
                 continue;
             }
             for arg in def.args() {
-                match arg {
+                arg.walk(&mut |leaf| match leaf {
                     Arg::Value(value) if !members.contains(value) => {
-                        let node = &around.values[*value];
-                        let (name, sinfo) = (node.name.clone(), node.sinfo.clone());
-                        inputs.add(Source::Value(*value), name, sinfo, arg.clone());
+                        if fixed(around, *value).is_none() {
+                            let node = &around.values[*value];
+                            let (name, sinfo) = (node.name.clone(), node.sinfo.clone());
+                            inputs.add(Source::Value(*value), name, sinfo, leaf.clone());
+                        }
                     }
-                    Arg::Const(tensor) => {
+                    Arg::Const(tensor) if constants == Constants::Passed => {
                         let is_const = |input: &&Input| matches!(input.source, Source::Const(_));
                         let name = format!("param_{}", inputs.all.iter().filter(is_const).count());
                         let dims = tensor.shape().iter().map(|&dim| Expr::i64(dim as i64));
                         let sinfo = StructInfo::tensor(dims.collect(), tensor.dtype());
-                        inputs.add(Source::Const(tensor.clone()), name, sinfo, arg.clone());
+                        inputs.add(Source::Const(tensor.clone()), name, sinfo, leaf.clone());
                     }
                     _ => {}
-                }
+                });
             }
         }
         let defined: Vec<Var> = inputs

@@ -1,16 +1,35 @@
 //! Bytecode: four instructions over registers. Everything but control flow is a call: of a function of the module, a kernel,
 //! a shape function, a packed function, or a builtin. Names, operands and printed form are those of TVM's Relax VM.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
+use crate::id_type;
 use crate::kernel::HostExpr;
+use crate::support::Id;
 use crate::tensor::{DType, Tensor};
+
+id_type!(
+    /// A register of a function.
+    pub Reg, "%"
+);
+
+id_type!(
+    /// A slot of the shape heap of a function, which holds an `int64`.
+    pub Slot, "slot "
+);
+
+id_type!(
+    /// Position of an instruction in the code of an executable.
+    pub Pc, ""
+);
 
 /// An argument of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Operand {
     /// A register of the running function.
-    Reg(u32),
+    Reg(Reg),
     /// An integer.
     Imm(i64),
     /// A constant of the pool.
@@ -21,13 +40,20 @@ pub enum Operand {
     Vm,
 }
 
+impl From<Slot> for Operand {
+    /// The slot as [`Builtin::MatchShape`] and [`Builtin::MakeShape`] take it: by its number.
+    fn from(slot: Slot) -> Self {
+        Self::Imm(slot.index() as i64)
+    }
+}
+
 /// An instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Instr {
     /// Calls and keeps the result, if there is a register for it.
     Call {
         /// Register of the result; `None` for `%void`.
-        dst: Option<u32>,
+        dst: Option<Reg>,
         /// Index into the table of callees.
         callee: u32,
         /// Arguments.
@@ -36,7 +62,7 @@ pub enum Instr {
     /// Ends the function with the value of a register.
     Ret {
         /// The register.
-        result: u32,
+        result: Reg,
     },
     /// Goes on at this distance from here.
     Goto {
@@ -46,10 +72,26 @@ pub enum Instr {
     /// Goes on with the next instruction if the register is true, else at this distance from here.
     If {
         /// Register of a condition, from `vm.builtin.read_if_cond`.
-        cond: u32,
+        cond: Reg,
         /// In instructions.
         false_offset: i32,
     },
+}
+
+impl Instr {
+    /// Where a jump leads, if it is one and that is not before the first instruction.
+    pub fn target(&self, from: Pc) -> Option<Pc> {
+        let offset = match self {
+            Self::Goto { offset } => *offset,
+            Self::If {
+                cond: _,
+                false_offset,
+            } => *false_offset,
+            Self::Call { .. } | Self::Ret { .. } => return None,
+        };
+        let to = from.index() as i64 + i64::from(offset);
+        u32::try_from(to).ok().map(|to| Pc::from_index(to as usize))
+    }
 }
 
 /// A function in bytecode.
@@ -64,9 +106,16 @@ pub struct Function {
     /// Number of `int64` slots of the shape heap.
     pub num_slots: u32,
     /// First instruction.
-    pub start: u32,
+    pub start: Pc,
     /// One past the last instruction.
-    pub end: u32,
+    pub end: Pc,
+}
+
+impl Function {
+    /// The positions of its instructions in the code of its executable.
+    pub fn range(&self) -> Range<usize> {
+        self.start.index()..self.end.index()
+    }
 }
 
 /// What a call can call.
@@ -240,7 +289,7 @@ pub struct ShapeFunc {
     /// Its name in the listing.
     pub name: String,
     /// Slots and what goes there, in order. `HostExpr::Dim` counts slots.
-    pub outputs: Vec<(u32, HostExpr)>,
+    pub outputs: Vec<(Slot, HostExpr)>,
 }
 
 /// Where a value that is checked comes from, for the reader of the error.

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::Pc;
+
 /// Why bytecode cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("instruction {pc}: {problem}")]
 pub struct BytecodeError {
     /// Position of the instruction; of its start for a function as a whole.
-    pub pc: usize,
+    pub pc: Pc,
     /// What is wrong.
     pub problem: String,
 }

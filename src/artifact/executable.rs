@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Callee, Constant, Function, Instr, ShapeFunc};
+use super::{Callee, Constant, Function, Instr, Pc, ShapeFunc};
 use crate::kernel::{LoweredFunc, Shader, Target};
 
 /// A lowered loop program with the code of its kernels.
@@ -30,7 +30,7 @@ pub struct Executable {
     pub code: Vec<Instr>,
     /// Where instructions come from: the first of each run of them, in order, and what the author calls it; empty where nothing is
     /// known.
-    pub origins: Vec<(u32, String)>,
+    pub origins: Vec<(Pc, String)>,
     /// Shape functions.
     pub shape_funcs: Vec<ShapeFunc>,
     /// Lowered loop programs.
@@ -62,10 +62,8 @@ impl Executable {
     }
 
     /// Where an instruction comes from, if that is known.
-    pub fn origin(&self, instr: usize) -> Option<&str> {
-        let next = self
-            .origins
-            .partition_point(|(first, _)| *first as usize <= instr);
+    pub fn origin(&self, instr: Pc) -> Option<&str> {
+        let next = self.origins.partition_point(|(first, _)| *first <= instr);
         let (_, origin) = self.origins.get(next.checked_sub(1)?)?;
         (!origin.is_empty()).then_some(origin)
     }

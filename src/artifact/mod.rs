@@ -8,8 +8,8 @@ mod text;
 mod verify;
 
 pub use bytecode::{
-    Builtin, Callee, Constant, ErrorContext, Function, Instr, MemorySpace, Operand, ShapeFunc,
-    match_code, shape_code,
+    Builtin, Callee, Constant, ErrorContext, Function, Instr, MemorySpace, Operand, Pc, Reg,
+    ShapeFunc, Slot, match_code, shape_code,
 };
 pub use error::{ArtifactError, BytecodeError};
 pub use executable::{Executable, KernelFunc};

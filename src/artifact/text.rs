@@ -23,8 +23,7 @@ impl Executable {
         let mut out = String::new();
         for function in &self.functions {
             let _ = writeln!(out, "@{}:", function.name);
-            let range = function.start as usize..function.end as usize;
-            for instr in self.code.get(range).unwrap_or_default() {
+            for instr in self.code.get(function.range()).unwrap_or_default() {
                 let _ = writeln!(out, "  {}", self.instr_text(instr));
             }
             out.push('\n');
@@ -56,18 +55,18 @@ impl Executable {
                     .get(*callee as usize)
                     .map_or("?", |callee| self.callee_name(callee));
                 let args: Vec<String> = args.iter().map(|&arg| self.operand_text(arg)).collect();
-                let dst = dst.map_or("%void".to_owned(), |reg| format!("%{reg}"));
+                let dst = dst.map_or("%void".to_owned(), |reg| reg.to_string());
                 format!("call  {name:<16} in: {:<12} dst: {dst}", args.join(", "))
             }
-            Instr::Ret { result } => format!("ret   %{result}"),
+            Instr::Ret { result } => format!("ret   {result}"),
             Instr::Goto { offset } => format!("goto  {offset}"),
-            Instr::If { cond, false_offset } => format!("If    %{cond}, {false_offset}"),
+            Instr::If { cond, false_offset } => format!("If    {cond}, {false_offset}"),
         }
     }
 
     fn operand_text(&self, operand: Operand) -> String {
         match operand {
-            Operand::Reg(reg) => format!("%{reg}"),
+            Operand::Reg(reg) => reg.to_string(),
             Operand::Imm(value) => format!("i{value}"),
             Operand::Const(index) => format!("c[{index}]"),
             Operand::Func(index) => {

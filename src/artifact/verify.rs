@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{BytecodeError, Callee, Executable, Function, Instr, Operand};
+use super::{BytecodeError, Callee, Executable, Function, Instr, Operand, Pc, Reg};
+use crate::support::Id;
 
 /// Most registers, and most slots of the shape heap, of one function.
 const MAX_FRAME: usize = 1 << 20;
@@ -29,7 +30,7 @@ impl Executable {
             .find(|pair| pair[1].start < pair[0].end);
         match shared {
             Some(pair) => Err(BytecodeError {
-                pc: pair[1].start as usize,
+                pc: pair[1].start,
                 problem: format!("`{}` begins inside `{}`", pair[1].name, pair[0].name),
             }),
             None => Ok(()),
@@ -39,7 +40,7 @@ impl Executable {
     /// Most registers and most slots of the shape heap that the code of a function can mean something by: an instruction gives
     /// one register a value and takes one as a size, a slot is an operand or the output of a shape function.
     fn most(&self, function: &Function) -> (usize, usize) {
-        let code = &self.code[function.start as usize..function.end as usize];
+        let code = &self.code[function.range()];
         let mut called = BTreeSet::new();
         let mut operands = 0;
         for instr in code {
@@ -72,7 +73,7 @@ impl Executable {
             };
             if i as usize >= len {
                 return Err(BytecodeError {
-                    pc: 0,
+                    pc: Pc::from_index(0),
                     problem: format!("callee {index} names entry {i} of {len}"),
                 });
             }
@@ -81,14 +82,15 @@ impl Executable {
     }
 
     fn verify_function(&self, function: &Function) -> Result<(), BytecodeError> {
-        let (start, end) = (function.start as usize, function.end as usize);
-        let fail = |pc: usize, problem: String| Err(BytecodeError { pc, problem });
-        if start >= end || end > self.code.len() {
+        let range = function.range();
+        let fail = |pc: Pc, problem: String| Err(BytecodeError { pc, problem });
+        if range.is_empty() || range.end > self.code.len() {
             return fail(
-                start,
+                function.start,
                 format!(
-                    "`{}` ends at {end} of {} instructions",
+                    "`{}` ends at {} of {} instructions",
                     function.name,
+                    function.end,
                     self.code.len()
                 ),
             );
@@ -99,7 +101,7 @@ impl Executable {
             || function.params.len() > function.num_regs as usize
         {
             return fail(
-                start,
+                function.start,
                 format!(
                     "`{}` has {} registers for {} parameters, {} slots",
                     function.name,
@@ -109,32 +111,29 @@ impl Executable {
                 ),
             );
         }
-        for pc in start..end {
+        for pc in range.map(Pc::from_index) {
             self.verify_instr(function, pc)
                 .or_else(|problem| fail(pc, problem))?;
         }
         Ok(())
     }
 
-    fn verify_instr(&self, function: &Function, pc: usize) -> Result<(), String> {
-        let reg = |reg: u32| {
-            if reg < function.num_regs {
+    fn verify_instr(&self, function: &Function, pc: Pc) -> Result<(), String> {
+        let reg = |reg: Reg| {
+            if reg.index() < function.num_regs as usize {
                 Ok(())
             } else {
-                Err(format!("register %{reg} of {}", function.num_regs))
+                Err(format!("register {reg} of {}", function.num_regs))
             }
         };
-        let target = |offset: i32| {
-            let to = pc as i64 + i64::from(offset);
-            let range = i64::from(function.start)..i64::from(function.end);
-            if range.contains(&to) {
-                Ok(())
-            } else {
-                Err(format!("jump to {to}, outside of `{}`", function.name))
-            }
+        let instr = &self.code[pc.index()];
+        let target = || match instr.target(pc) {
+            Some(to) if function.range().contains(&to.index()) => Ok(()),
+            _ => Err(format!("a jump out of `{}`", function.name)),
         };
-        let last = pc + 1 == function.end as usize;
-        match &self.code[pc] {
+        let runs_past = || Err(format!("`{}` runs past its end", function.name));
+        let last = pc.index() + 1 == function.end.index();
+        match instr {
             Instr::Call { dst, callee, args } => {
                 dst.map_or(Ok(()), reg)?;
                 index("callee", *callee, self.callees.len())?;
@@ -147,15 +146,20 @@ impl Executable {
                     }
                 }
                 if last {
-                    return Err(format!("`{}` runs past its end", function.name));
+                    return runs_past();
                 }
             }
             Instr::Ret { result } => reg(*result)?,
-            Instr::Goto { offset } => target(*offset)?,
-            Instr::If { cond, false_offset } => {
+            Instr::Goto { offset: _ } => target()?,
+            Instr::If {
+                cond,
+                false_offset: _,
+            } => {
                 reg(*cond)?;
-                target(*false_offset)?;
-                target(1)?;
+                target()?;
+                if last {
+                    return runs_past();
+                }
             }
         }
         Ok(())

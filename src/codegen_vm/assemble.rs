@@ -3,8 +3,11 @@
 use super::pool::Pool;
 use super::shapes::{Dim, Slots};
 use super::storage::StoragePlan;
-use crate::artifact::{Builtin, Callee, Constant, Function, Instr, Operand, ShapeFunc, shape_code};
+use crate::artifact::{
+    Builtin, Callee, Constant, Function, Instr, Operand, Pc, Reg, ShapeFunc, shape_code,
+};
 use crate::ir::Origin;
+use crate::support::Id;
 
 /// A place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,15 +17,15 @@ enum Item {
     Instr(Instr),
     Label(Label),
     Goto(Label),
-    If(u32, Label),
+    If(Reg, Label),
     /// What follows comes from here.
     Origin(Origin),
     /// The shape heap, if there is one.
-    Heap(u32),
+    Heap(Reg),
     /// A shape function, if it computes anything.
     ShapeFunc(usize),
     /// A storage; a register for its size.
-    Storage(usize, u32),
+    Storage(usize, Reg),
 }
 
 /// What is known of a function when all its instructions are there.
@@ -36,7 +39,7 @@ pub(super) struct End<'a> {
     /// Bytes of each storage.
     pub(super) sizes: &'a [Dim],
     /// Register of the shape heap.
-    pub(super) heap: u32,
+    pub(super) heap: Reg,
 }
 
 /// The code of one function in the making.
@@ -47,7 +50,7 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    pub(super) fn call(&mut self, dst: Option<u32>, callee: u32, args: Vec<Operand>) {
+    pub(super) fn call(&mut self, dst: Option<Reg>, callee: u32, args: Vec<Operand>) {
         self.items
             .push(Item::Instr(Instr::Call { dst, callee, args }));
     }
@@ -57,7 +60,7 @@ impl Assembler {
         self.items.push(Item::Origin(origin.clone()));
     }
 
-    pub(super) fn ret(&mut self, result: u32) {
+    pub(super) fn ret(&mut self, result: Reg) {
         self.items.push(Item::Instr(Instr::Ret { result }));
     }
 
@@ -74,11 +77,11 @@ impl Assembler {
         self.items.push(Item::Goto(label));
     }
 
-    pub(super) fn branch(&mut self, cond: u32, otherwise: Label) {
+    pub(super) fn branch(&mut self, cond: Reg, otherwise: Label) {
         self.items.push(Item::If(cond, otherwise));
     }
 
-    pub(super) fn heap(&mut self, reg: u32) {
+    pub(super) fn heap(&mut self, reg: Reg) {
         self.items.push(Item::Heap(reg));
     }
 
@@ -86,7 +89,7 @@ impl Assembler {
         self.items.push(Item::ShapeFunc(func));
     }
 
-    pub(super) fn storage(&mut self, index: usize, size_reg: u32) {
+    pub(super) fn storage(&mut self, index: usize, size_reg: Reg) {
         self.items.push(Item::Storage(index, size_reg));
     }
 
@@ -104,14 +107,14 @@ impl Assembler {
         let mut code = Vec::new();
         let mut at = vec![0; self.labels];
         let mut jumps = Vec::new();
-        let start = pool.exec.code.len() as u32;
+        let start = Pc::from_index(pool.exec.code.len());
         pool.exec.origins.push((start, String::new()));
         for item in self.items {
             match item {
                 Item::Instr(instr) => code.push(instr),
                 Item::Origin(origin) => {
                     let known = (!origin.is_unknown()).then(|| origin.to_string());
-                    let at = start + code.len() as u32;
+                    let at = Pc::from_index(start.index() + code.len());
                     pool.exec.origins.push((at, known.unwrap_or_default()));
                 }
                 Item::Label(label) => at[label.0] = code.len(),
@@ -176,7 +179,7 @@ impl Assembler {
             num_regs,
             num_slots: slots.count(),
             start,
-            end: pool.exec.code.len() as u32,
+            end: Pc::from_index(pool.exec.code.len()),
         });
     }
 }
@@ -186,8 +189,8 @@ fn size_operand(
     pool: &mut Pool,
     code: &mut Vec<Instr>,
     size: Dim,
-    size_reg: u32,
-    heap: u32,
+    size_reg: Reg,
+    heap: Reg,
 ) -> Operand {
     match size {
         Dim::Imm(bytes) => pool.constant(Constant::Shape(vec![bytes])),
@@ -199,7 +202,7 @@ fn size_operand(
                     Operand::Reg(heap),
                     Operand::Imm(1),
                     Operand::Imm(shape_code::LOAD_SHAPE),
-                    Operand::Imm(slot.into()),
+                    slot.into(),
                 ],
             });
             Operand::Reg(size_reg)

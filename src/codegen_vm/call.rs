@@ -5,10 +5,11 @@ use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
 use super::storage::{Shared, Size};
-use crate::artifact::{Builtin, Callee, MemorySpace, Operand};
+use crate::artifact::{Builtin, Callee, MemorySpace, Operand, Reg};
 use crate::ir::graph::{Arg, Callee as GraphCallee, DpsCallee, Op, ValueId};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::ops::{self, Compute, MachineOp};
+use crate::support::Id;
 
 impl Compiler<'_> {
     pub(super) fn call_dps(
@@ -118,7 +119,7 @@ impl Compiler<'_> {
         value: ValueId,
         info: &StructInfo,
         place: MemorySpace,
-    ) -> Result<u32, GraphError> {
+    ) -> Result<Reg, GraphError> {
         let unknown = GraphProblem::UnknownOutput;
         let Some(TensorInfo {
             shape: ShapeInfo::Known(dims),
@@ -138,7 +139,7 @@ impl Compiler<'_> {
         let regs = &mut self.regs;
         let (index, new) = self.storages.take(size, place, shared, || {
             *regs += 1;
-            *regs - 1
+            Reg::from_index(*regs - 1)
         });
         if new {
             self.storage_funcs.push(self.shape_func);

@@ -3,7 +3,7 @@
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::shapes::Dim;
-use crate::artifact::{Builtin, Constant, ErrorContext, Operand, match_code};
+use crate::artifact::{Builtin, Constant, ErrorContext, Operand, Slot, match_code};
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{Arg, Globals, Scope, ValueId};
 use crate::ir::{Expr, Origin, ShapeInfo, StructInfo, Var};
@@ -174,10 +174,7 @@ impl Compiler<'_> {
             Some(slot) => load(slot),
             None => {
                 let slot = self.slots.define(var);
-                [
-                    Operand::Imm(match_code::STORE_TO_HEAP),
-                    Operand::Imm(slot.into()),
-                ]
+                [Operand::Imm(match_code::STORE_TO_HEAP), slot.into()]
             }
         })
     }
@@ -196,7 +193,7 @@ impl Compiler<'_> {
             operand,
             Operand::Reg(self.heap),
             Operand::Imm(match_code::STORE_TO_HEAP),
-            Operand::Imm(slot.into()),
+            slot.into(),
             context,
         ];
         self.void(Builtin::MatchPrimValue, args);
@@ -222,11 +219,8 @@ impl Compiler<'_> {
     }
 }
 
-fn load(slot: u32) -> [Operand; 2] {
-    [
-        Operand::Imm(match_code::ASSERT_EQUAL_TO_LOAD),
-        Operand::Imm(slot.into()),
-    ]
+fn load(slot: Slot) -> [Operand; 2] {
+    [Operand::Imm(match_code::ASSERT_EQUAL_TO_LOAD), slot.into()]
 }
 
 fn known(shape: &ShapeInfo) -> Vec<Expr> {

@@ -4,9 +4,10 @@
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
-use crate::artifact::{Builtin, Callee, Operand};
+use crate::artifact::{Builtin, Callee, Operand, Reg};
 use crate::ir::Var;
 use crate::ir::graph::{Arg, Def, Function, Op, ValueId};
+use crate::support::Id;
 
 /// A value of a function around, `depth` functions out.
 pub(super) type Captured = (usize, ValueId);
@@ -124,12 +125,12 @@ impl Compiler<'_> {
         {
             // This closure itself: the same function with the same values.
             let count = self.unit.captured.len() + self.unit.dims.len();
-            let operands = (first..first + count).map(|reg| Operand::Reg(reg as u32));
+            let operands = (first..first + count).map(|reg| Operand::Reg(Reg::from_index(reg)));
             return Ok(self.make_closure(index, operands.collect()));
         }
         let position = self.unit.captured.iter().position(|c| *c == (depth, value));
         match position {
-            Some(position) => Ok(Bound::At(Operand::Reg((first + position) as u32))),
+            Some(position) => Ok(Bound::At(Operand::Reg(Reg::from_index(first + position)))),
             None => Err(self.error(
                 at,
                 GraphProblem::Unsupported("a value of no function around"),
@@ -188,7 +189,7 @@ impl Compiler<'_> {
     pub(super) fn take_dims(&mut self) {
         let first = self.function.params.len() + self.unit.captured.len();
         for (position, dim) in self.unit.dims.clone().into_iter().enumerate() {
-            let operand = Operand::Reg((first + position) as u32);
+            let operand = Operand::Reg(Reg::from_index(first + position));
             self.store_dim(operand, &dim);
         }
     }

@@ -10,17 +10,18 @@ use super::operand::Bound;
 use super::pool::Pool;
 use super::shapes::Slots;
 use super::storage::StoragePlan;
-use crate::artifact::{Builtin, Operand};
+use crate::artifact::{Builtin, Operand, Reg};
 use crate::ir::Origin;
 use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
 use crate::kernel::Target;
+use crate::support::Id;
 
 /// Compiles one function into the pool.
 pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), GraphError> {
     let function = &unit.function;
     let taken = unit.captured.len() + unit.dims.len();
     let gpu = matches!(pool.exec.target, Target::Gpu(_));
-    let mut compiler = Compiler {
+    let compiler = Compiler {
         pool,
         unit,
         function,
@@ -32,11 +33,10 @@ pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), Graph
         live: Liveness::of(function),
         bound: HashMap::new(),
         owned: HashMap::new(),
-        regs: (function.params.len() + taken) as u32,
-        heap: 0,
+        regs: function.params.len() + taken + 1,
+        heap: Reg::from_index(function.params.len() + taken),
         shape_func: 0,
     };
-    compiler.heap = compiler.reg();
     compiler.function()
 }
 
@@ -54,8 +54,9 @@ pub(super) struct Compiler<'a> {
     pub(super) bound: HashMap<ValueId, Bound>,
     /// By value: the storages that hold its tensors.
     pub(super) owned: HashMap<ValueId, Vec<usize>>,
-    pub(super) regs: u32,
-    pub(super) heap: u32,
+    /// How many there are.
+    pub(super) regs: usize,
+    pub(super) heap: Reg,
     /// The shape function that computes dimensions here.
     pub(super) shape_func: usize,
 }
@@ -92,7 +93,7 @@ impl Compiler<'_> {
             &End {
                 name: &self.unit.name,
                 params: &params,
-                num_regs: self.regs,
+                num_regs: self.regs as u32,
                 slots: &self.slots,
                 plan: &self.storages,
                 sizes: &sizes,
@@ -102,9 +103,9 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn reg(&mut self) -> u32 {
+    pub(super) fn reg(&mut self) -> Reg {
         self.regs += 1;
-        self.regs - 1
+        Reg::from_index(self.regs - 1)
     }
 
     pub(super) fn error(&self, value: ValueId, problem: GraphProblem) -> GraphError {
@@ -117,7 +118,7 @@ impl Compiler<'_> {
     }
 
     /// Calls a builtin into a new register.
-    pub(super) fn builtin(&mut self, builtin: Builtin, args: Vec<Operand>) -> u32 {
+    pub(super) fn builtin(&mut self, builtin: Builtin, args: Vec<Operand>) -> Reg {
         let dst = self.reg();
         let callee = self.pool.builtin(builtin);
         self.asm.call(Some(dst), callee, args);
@@ -127,7 +128,7 @@ impl Compiler<'_> {
     fn params(&mut self) -> Result<(), GraphError> {
         let params = self.function.params.clone();
         for (index, &param) in params.iter().enumerate() {
-            let operand = Operand::Reg(index as u32);
+            let operand = Operand::Reg(Reg::from_index(index));
             self.bound.insert(param, Bound::At(operand));
         }
         self.take_dims();
@@ -137,7 +138,7 @@ impl Compiler<'_> {
             let name = self.function.values[param].name.clone();
             let location = format!("param[{index}]");
             self.check(
-                Operand::Reg(index as u32),
+                Operand::Reg(Reg::from_index(index)),
                 &sinfo,
                 &name,
                 &location,
@@ -159,7 +160,7 @@ impl Compiler<'_> {
     fn release_dead(&mut self, binding: ValueId) {
         let dead = |value: &ValueId| self.live.dead_after(*value, binding);
         let mut dead: Vec<ValueId> = self.owned.keys().copied().filter(dead).collect();
-        dead.sort_by_key(|value| crate::support::Id::index(*value));
+        dead.sort_by_key(|value| Id::index(*value));
         for value in dead {
             for storage in self.owned.remove(&value).unwrap_or_default() {
                 self.storages.release(storage);
@@ -234,7 +235,7 @@ impl Compiler<'_> {
     }
 
     /// One side of a branch, which leaves its value in the register.
-    fn side(&mut self, value: ValueId, body: &Body, result: u32) -> Result<(), GraphError> {
+    fn side(&mut self, value: ValueId, body: &Body, result: Reg) -> Result<(), GraphError> {
         let shape_func = self.shape_func;
         self.storages.enter();
         self.body(body)?;
@@ -252,5 +253,5 @@ impl Compiler<'_> {
 fn body_end(function: &Function) -> ValueId {
     let mut bindings = function.body.blocks.iter().flat_map(|b| &b.bindings);
     let last = bindings.next_back().or(function.params.last());
-    last.copied().unwrap_or(crate::support::Id::from_index(0))
+    last.copied().unwrap_or(Id::from_index(0))
 }

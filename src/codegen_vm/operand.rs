@@ -3,7 +3,7 @@
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::shapes::Dim;
-use crate::artifact::{Builtin, Constant, Operand, shape_code};
+use crate::artifact::{Builtin, Constant, Operand, Reg, shape_code};
 use crate::ir::Expr;
 use crate::ir::graph::{Arg, ValueId};
 
@@ -82,7 +82,7 @@ impl Compiler<'_> {
     }
 
     /// The value in a register.
-    pub(super) fn in_register(&mut self, bound: Bound) -> u32 {
+    pub(super) fn in_register(&mut self, bound: Bound) -> Reg {
         match self.operand(bound) {
             Operand::Reg(reg) => reg,
             other => self.builtin(Builtin::Copy, vec![other]),
@@ -142,9 +142,6 @@ impl Compiler<'_> {
 fn make_operands(dim: Dim) -> [Operand; 2] {
     match dim {
         Dim::Imm(value) => [Operand::Imm(shape_code::USE_IMM), Operand::Imm(value)],
-        Dim::Slot(slot) => [
-            Operand::Imm(shape_code::LOAD_SHAPE),
-            Operand::Imm(slot.into()),
-        ],
+        Dim::Slot(slot) => [Operand::Imm(shape_code::LOAD_SHAPE), slot.into()],
     }
 }

@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 
 use super::error::GraphProblem;
+use crate::artifact::Slot;
 use crate::ir::{Expr, ExprKind, Var};
 use crate::kernel::HostExpr;
+use crate::support::Id;
 
 /// Slots of one function.
 #[derive(Default)]
 pub(super) struct Slots {
-    vars: HashMap<Var, u32>,
+    vars: HashMap<Var, Slot>,
     /// By shape function, what it computes.
-    derived: HashMap<(usize, Expr), u32>,
+    derived: HashMap<(usize, Expr), Slot>,
     /// Outputs of each shape function in the making.
-    pub(super) funcs: Vec<Vec<(u32, HostExpr)>>,
+    pub(super) funcs: Vec<Vec<(Slot, HostExpr)>>,
     count: u32,
 }
 
@@ -21,7 +23,7 @@ pub(super) struct Slots {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dim {
     Imm(i64),
-    Slot(u32),
+    Slot(Slot),
 }
 
 impl Slots {
@@ -30,18 +32,18 @@ impl Slots {
         self.count
     }
 
-    fn fresh(&mut self) -> u32 {
+    fn fresh(&mut self) -> Slot {
         self.count += 1;
-        self.count - 1
+        Slot::from_index(self.count as usize - 1)
     }
 
     /// The slot of a variable that has a value.
-    pub(super) fn known(&self, var: &Var) -> Option<u32> {
+    pub(super) fn known(&self, var: &Var) -> Option<Slot> {
         self.vars.get(var).copied()
     }
 
     /// A slot for a variable that gets its value now.
-    pub(super) fn define(&mut self, var: &Var) -> u32 {
+    pub(super) fn define(&mut self, var: &Var) -> Slot {
         let slot = self.fresh();
         self.vars.insert(var.clone(), slot);
         slot
@@ -85,7 +87,7 @@ impl Slots {
             ExprKind::Var(var) => {
                 let slot = self.known(var);
                 let slot = slot.ok_or_else(|| GraphProblem::UnboundDim(var.name().to_owned()))?;
-                HostExpr::Dim(slot as usize)
+                HostExpr::Dim(slot.index())
             }
             ExprKind::Cast(a) if e.dtype().is_int() && a.dtype().is_int() => self.host(a)?,
             ExprKind::Binary(op, a, b) => HostExpr::binary(*op, self.host(a)?, self.host(b)?),

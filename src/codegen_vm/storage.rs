@@ -5,7 +5,7 @@
 //! `n * 40`. A storage taken by a larger tensor grows. Results have storage of their own, so that a caller gets no more memory
 //! than it asked for. A storage made in a branch is free only in that branch.
 
-use crate::artifact::MemorySpace;
+use crate::artifact::{MemorySpace, Reg};
 use crate::ir::{Expr, ExprKind};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -58,7 +58,7 @@ pub(super) struct Storage {
     pub(super) size: Size,
     pub(super) place: MemorySpace,
     /// Its register.
-    pub(super) reg: u32,
+    pub(super) reg: Reg,
     /// Depth of the branch it was made in.
     depth: usize,
     free: bool,
@@ -80,7 +80,7 @@ impl StoragePlan {
         size: Size,
         place: MemorySpace,
         shared: Shared,
-        reg: impl FnOnce() -> u32,
+        reg: impl FnOnce() -> Reg,
     ) -> (usize, bool) {
         let fits =
             |s: &Storage| s.free && !s.ended && s.place == place && s.size.symbols == size.symbols;
@@ -142,6 +142,7 @@ pub(super) enum Shared {
 mod tests {
     use super::*;
     use crate::ir::Var;
+    use crate::support::Id;
 
     #[test]
     fn sizes_of_the_same_symbols_share_storage() {
@@ -152,7 +153,9 @@ mod tests {
         let mut regs = 0;
         let mut take = |plan: &mut StoragePlan, size: Size| {
             regs += 1;
-            plan.take(size, MemorySpace::Device, Shared::Yes, || regs)
+            plan.take(size, MemorySpace::Device, Shared::Yes, || {
+                Reg::from_index(regs)
+            })
         };
         let (small, _) = take(&mut plan, size(&[n.clone(), Expr::i64(10)]));
         plan.release(small);

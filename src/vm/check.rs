@@ -2,6 +2,7 @@
 
 use super::VmError;
 use super::decode::Match;
+use super::frame::Heap;
 use crate::artifact::ErrorContext;
 use crate::runtime::Value;
 use crate::tensor::DType;
@@ -97,7 +98,7 @@ pub(super) fn check_tuple(
 pub(super) fn match_shape(
     value: &Value,
     dims: &[Match],
-    heap: &mut [i64],
+    heap: &mut Heap,
     context: &ErrorContext,
 ) -> Result<(), VmError> {
     if let Some((shape, _)) = tensor_info(value) {
@@ -114,7 +115,7 @@ fn match_dims(
     given: impl Iterator<Item = i64>,
     len: usize,
     dims: &[Match],
-    heap: &mut [i64],
+    heap: &mut Heap,
     context: &ErrorContext,
 ) -> Result<(), VmError> {
     if len != dims.len() {
@@ -135,7 +136,7 @@ fn match_dims(
 pub(super) fn match_scalar(
     given: i64,
     rule: Match,
-    heap: &mut [i64],
+    heap: &mut Heap,
     context: &ErrorContext,
 ) -> Result<(), VmError> {
     match_number(given, rule, heap).map_err(|expected| VmError::Scalar {
@@ -146,7 +147,7 @@ pub(super) fn match_scalar(
 }
 
 /// The error is what the number must be.
-fn match_number(given: i64, rule: Match, heap: &mut [i64]) -> Result<(), i64> {
+fn match_number(given: i64, rule: Match, heap: &mut Heap) -> Result<(), i64> {
     let expected = match rule {
         Match::Skip => return Ok(()),
         Match::Store(slot) => {

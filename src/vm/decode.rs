@@ -3,14 +3,15 @@
 use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
-    match_code, shape_code,
+    Pc, Reg, Slot, match_code, shape_code,
 };
+use crate::support::{Id, SideTable};
 use crate::tensor::DType;
 
 /// Where an argument comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Src {
-    Reg(usize),
+    Reg(Reg),
     Const(usize),
     Int(i64),
 }
@@ -19,16 +20,16 @@ pub(super) enum Src {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Match {
     Imm(i64),
-    Store(usize),
+    Store(Slot),
     Skip,
-    Load(usize),
+    Load(Slot),
 }
 
 /// Where a dimension that is made comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Make {
     Imm(i64),
-    Load(usize),
+    Load(Slot),
 }
 
 /// Index of an `ErrorContext` among the constants.
@@ -44,15 +45,15 @@ pub(super) enum Op {
     MatchShape(Src, Box<[Match]>, Context),
     MatchPrim(Src, Match, Context),
     ShapeFunc(usize),
-    MakeShape(usize, Box<[Make]>),
-    MakePrim(usize, Make),
+    MakeShape(Reg, Box<[Make]>),
+    MakePrim(Reg, Make),
     AllocStorage {
         storage: usize,
         size: Src,
         place: MemorySpace,
     },
     AllocTensor {
-        dst: usize,
+        dst: Reg,
         storage: usize,
         shape: Src,
         dtype: DType,
@@ -63,25 +64,26 @@ pub(super) enum Op {
         args: Box<[Src]>,
         site: usize,
     },
-    CallFunction(Option<usize>, usize, Box<[Src]>),
+    CallFunction(Option<Reg>, usize, Box<[Src]>),
     /// Which entry of the table of packed functions.
-    CallPacked(Option<usize>, usize, Box<[Src]>),
-    MakeTuple(usize, Box<[Src]>),
-    TupleGetItem(usize, Src, usize),
-    Copy(usize, Src),
-    ReadIfCond(usize, Src),
-    ToHost(usize, Src),
-    ToDevice(usize, Src),
-    ShapeOf(usize, Src),
-    Reshape(usize, Src, Src),
+    CallPacked(Option<Reg>, usize, Box<[Src]>),
+    MakeTuple(Reg, Box<[Src]>),
+    TupleGetItem(Reg, Src, usize),
+    Copy(Reg, Src),
+    ReadIfCond(Reg, Src),
+    ToHost(Reg, Src),
+    ToDevice(Reg, Src),
+    ShapeOf(Reg, Src),
+    Reshape(Reg, Src, Src),
     /// The function, and the values that it takes after its arguments.
-    MakeClosure(usize, usize, Box<[Src]>),
+    MakeClosure(Reg, usize, Box<[Src]>),
     /// The closure and its arguments.
-    InvokeClosure(Option<usize>, Src, Box<[Src]>),
+    InvokeClosure(Option<Reg>, Src, Box<[Src]>),
     Nop,
-    Ret(usize),
-    Goto(usize),
-    If(usize, usize),
+    Ret(Reg),
+    Goto(Pc),
+    /// The condition, and where to go if it is false.
+    If(Reg, Pc),
 }
 
 /// A decoded function.
@@ -89,15 +91,24 @@ pub(super) enum Op {
 pub(super) struct Code {
     pub(super) name: String,
     pub(super) params: Vec<String>,
-    pub(super) ops: Vec<Op>,
+    /// Position of the first instruction.
+    pub(super) start: Pc,
+    ops: Vec<Op>,
     pub(super) num_regs: usize,
     pub(super) num_slots: usize,
     pub(super) num_storages: usize,
     pub(super) num_sites: usize,
     /// Registers to be emptied after a call: all but those that keep memory for the next one.
-    pub(super) transient: Vec<usize>,
+    pub(super) transient: Vec<Reg>,
     /// Registers whose tensors are the results, where that is known: memory for them can be given to a call.
-    pub(super) results: Vec<usize>,
+    pub(super) results: Vec<Reg>,
+}
+
+impl Code {
+    /// The operation that the instruction at this position of the executable became.
+    pub(super) fn op(&self, pc: Pc) -> &Op {
+        &self.ops[pc.index() - self.start.index()]
+    }
 }
 
 /// All functions, and the packed functions they call by name.
@@ -112,7 +123,7 @@ pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
     exec.verify()?;
     for kernel in &exec.kernels {
         verify_lowered(&kernel.func).map_err(|problem| BytecodeError {
-            pc: 0,
+            pc: Pc::from_index(0),
             problem: format!("kernel `{}`: {problem}", kernel.func.name),
         })?;
     }
@@ -122,7 +133,7 @@ pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
             exec,
             function,
             packed: &mut program.packed,
-            storages: vec![None; function.num_regs as usize],
+            storages: SideTable::new(),
             num_storages: 0,
             num_sites: 0,
         };
@@ -137,7 +148,7 @@ struct Decoder<'a> {
     function: &'a Function,
     packed: &'a mut Vec<String>,
     /// By register: the storage it names.
-    storages: Vec<Option<usize>>,
+    storages: SideTable<Reg, Option<usize>>,
     num_storages: usize,
     num_sites: usize,
 }
@@ -150,30 +161,28 @@ impl Decoder<'_> {
             num_regs,
             num_slots,
             start,
-            end,
+            end: _,
         } = self.function;
-        let start = *start as usize;
         let mut ops = Vec::new();
-        for (at, instr) in self.exec.code[start..*end as usize].iter().enumerate() {
-            let op = self.instr(instr, at).map_err(|problem| BytecodeError {
-                pc: start + at,
-                problem,
-            })?;
-            ops.push(op);
+        for pc in self.function.range().map(Pc::from_index) {
+            let op = self.instr(&self.exec.code[pc.index()], pc);
+            ops.push(op.map_err(|problem| BytecodeError { pc, problem })?);
         }
-        let mut keeps = vec![false; *num_regs as usize];
+        let mut keeps = SideTable::<Reg, bool>::new();
         for op in &ops {
             if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) | Op::ShapeOf(reg, _) =
                 op
             {
-                keeps[*reg] = true;
+                *keeps.entry(*reg) = true;
             }
         }
-        let transient = (0..keeps.len()).filter(|&reg| !keeps[reg]).collect();
+        let regs = (0..*num_regs as usize).map(Reg::from_index);
+        let transient = regs.filter(|&reg| !keeps[reg]).collect();
         Ok(Code {
             name: name.clone(),
             params: params.clone(),
             results: results(&ops),
+            start: *start,
             ops,
             num_regs: *num_regs as usize,
             num_slots: *num_slots as usize,
@@ -183,14 +192,17 @@ impl Decoder<'_> {
         })
     }
 
-    fn instr(&mut self, instr: &Instr, at: usize) -> Result<Op, String> {
-        let jump = |offset: i32| (at as i64 + i64::from(offset)) as usize;
+    fn instr(&mut self, instr: &Instr, pc: Pc) -> Result<Op, String> {
+        let target = || instr.target(pc).ok_or("a jump to nowhere");
         match instr {
-            Instr::Ret { result } => Ok(Op::Ret(*result as usize)),
-            Instr::Goto { offset } => Ok(Op::Goto(jump(*offset))),
-            Instr::If { cond, false_offset } => Ok(Op::If(*cond as usize, jump(*false_offset))),
+            Instr::Ret { result } => Ok(Op::Ret(*result)),
+            Instr::Goto { offset: _ } => Ok(Op::Goto(target()?)),
+            Instr::If {
+                cond,
+                false_offset: _,
+            } => Ok(Op::If(*cond, target()?)),
             Instr::Call { dst, callee, args } => {
-                let dst = dst.map(|reg| reg as usize);
+                let dst = *dst;
                 match &self.exec.callees[*callee as usize] {
                     Callee::Builtin(builtin) => self.builtin(*builtin, dst, args),
                     Callee::Function(index) => {
@@ -205,7 +217,7 @@ impl Decoder<'_> {
                     Callee::ShapeFunc(index) => {
                         let func = &self.exec.shape_funcs[*index as usize];
                         for (slot, expr) in &func.outputs {
-                            self.slot(i64::from(*slot))?;
+                            self.slot(slot.index() as i64)?;
                             verify_dims(expr, self.function.num_slots as usize)?;
                         }
                         Ok(Op::ShapeFunc(*index as usize))
@@ -244,7 +256,7 @@ impl Decoder<'_> {
     fn builtin(
         &mut self,
         builtin: Builtin,
-        dst: Option<usize>,
+        dst: Option<Reg>,
         args: &[Operand],
     ) -> Result<Op, String> {
         let to = dst.ok_or_else(|| format!("`{}` gives its result to %void", builtin.name()));
@@ -325,7 +337,7 @@ impl Decoder<'_> {
             (Builtin::AllocStorage, [Operand::Vm, size, Operand::Imm(place)]) => {
                 let place = MemorySpace::from_imm(*place).ok_or(format!("place {place}"))?;
                 let to = to?;
-                let storage = *self.storages[to].get_or_insert_with(|| {
+                let storage = *self.storages.entry(to).get_or_insert_with(|| {
                     self.num_storages += 1;
                     self.num_storages - 1
                 });
@@ -337,7 +349,7 @@ impl Decoder<'_> {
                 })
             }
             (Builtin::AllocTensor, [Operand::Reg(storage), shape, Operand::Const(dtype)]) => {
-                let storage = self.storages[*storage as usize];
+                let storage = self.storages[*storage];
                 Ok(Op::AllocTensor {
                     dst: to?,
                     storage: storage.ok_or("the storage is not one")?,
@@ -409,11 +421,12 @@ impl Decoder<'_> {
         }
     }
 
-    fn slot(&self, slot: i64) -> Result<usize, String> {
+    fn slot(&self, slot: i64) -> Result<Slot, String> {
         let len = self.function.num_slots as usize;
         usize::try_from(slot)
             .ok()
             .filter(|&slot| slot < len)
+            .map(Slot::from_index)
             .ok_or_else(|| format!("slot {slot} of {len}"))
     }
 
@@ -434,7 +447,7 @@ impl Decoder<'_> {
 
 fn source(operand: Operand) -> Result<Src, String> {
     match operand {
-        Operand::Reg(reg) => Ok(Src::Reg(reg as usize)),
+        Operand::Reg(reg) => Ok(Src::Reg(reg)),
         Operand::Const(index) => Ok(Src::Const(index as usize)),
         Operand::Imm(value) => Ok(Src::Int(value)),
         Operand::Func(_) | Operand::Vm => Err("an operand is no value".to_owned()),
@@ -446,7 +459,7 @@ fn sources(operands: &[Operand]) -> Result<Box<[Src]>, String> {
 }
 
 /// The registers of the results, if there is one way out and they are tensors made in the function.
-fn results(ops: &[Op]) -> Vec<usize> {
+fn results(ops: &[Op]) -> Vec<Reg> {
     let mut outs = ops.iter().filter_map(|op| match op {
         Op::Ret(reg) => Some(*reg),
         _ => None,
@@ -454,7 +467,7 @@ fn results(ops: &[Op]) -> Vec<usize> {
     let (Some(out), None) = (outs.next(), outs.next()) else {
         return vec![];
     };
-    let allocated = |reg: usize| {
+    let allocated = |reg: Reg| {
         ops.iter()
             .any(|op| matches!(op, Op::AllocTensor { dst, .. } if *dst == reg))
     };
@@ -470,7 +483,7 @@ fn results(ops: &[Op]) -> Vec<usize> {
             Src::Reg(reg) if allocated(*reg) => Some(*reg),
             _ => None,
         };
-        items.iter().map(reg).collect::<Option<Vec<usize>>>()
+        items.iter().map(reg).collect::<Option<Vec<Reg>>>()
     });
     regs.flatten().unwrap_or_default()
 }

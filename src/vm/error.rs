@@ -1,6 +1,6 @@
 //! Why a call failed.
 
-use crate::artifact::{BytecodeError, ErrorContext};
+use crate::artifact::{BytecodeError, ErrorContext, Pc};
 use crate::kernel::Target;
 use crate::runtime::{PackedError, RegistryError};
 use crate::tensor::scalar::EvalError;
@@ -134,7 +134,7 @@ pub enum VmError {
         /// The function.
         func: String,
         /// The instruction.
-        pc: usize,
+        pc: Pc,
         /// What the instruction takes.
         expected: &'static str,
         /// What it got.

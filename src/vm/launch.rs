@@ -7,6 +7,7 @@
 use super::VmError;
 use super::check::tensor_info;
 use super::decode::Src;
+use super::frame::Regs;
 use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, VarId};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]
@@ -62,7 +63,7 @@ pub(super) struct Site {
 /// The arguments of a launch or call where they are.
 pub(super) struct Args<'a> {
     pub(super) srcs: &'a [Src],
-    pub(super) regs: &'a mut [Value],
+    pub(super) regs: &'a mut Regs,
     pub(super) consts: &'a [Value],
 }
 

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use super::VmError;
 use super::launch::{Args, Plan};
-use crate::artifact::Executable;
+use crate::artifact::{Executable, Pc};
 use crate::codegen_cpu::CompileOptions;
 use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
+use crate::support::Id;
 use crate::tensor::{DType, Tensor};
 
 /// Native code of an executable, and memory that launches use one after the other.
@@ -214,7 +215,7 @@ fn refused(func: &LoweredFunc, source: crate::tensor::TensorError) -> VmError {
 fn not_here(func: &LoweredFunc, value: &Value) -> VmError {
     VmError::Register {
         func: func.name.clone(),
-        pc: 0,
+        pc: Pc::from_index(0),
         expected: "a tensor in host memory",
         given: value.kind(),
     }

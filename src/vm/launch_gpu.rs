@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::VmError;
 use super::launch::{Args, KernelPlan, Plan, RunPlan, Site};
-use crate::artifact::{Executable, KernelFunc};
+use crate::artifact::{Executable, KernelFunc, Pc};
 use crate::kernel::{
     Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, ScalarPassing, Shader, folded_grid,
 };
@@ -12,6 +12,7 @@ use crate::runtime::Value;
 use crate::runtime_gpu::{
     Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc,
 };
+use crate::support::Id;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// A kernel and what a launch of it needs.
@@ -300,7 +301,7 @@ fn bound<'a>(
             Value::DeviceTensor(_) => Err(GpuError::OtherDevice.into()),
             other => Err(VmError::Register {
                 func: func.name.clone(),
-                pc: 0,
+                pc: Pc::from_index(0),
                 expected: "a tensor on the device",
                 given: other.kind(),
             }),

@@ -6,12 +6,14 @@ use std::time::Instant;
 
 use super::VmError;
 use super::decode::{Code, Op, decode};
+use super::frame::Frame;
 use super::launch::{Args, Site};
 use super::profile::{Profile, ProfileEntry, ProfileKind};
-use super::run::{Frame, Run};
-use crate::artifact::{Constant, Executable, MemorySpace};
+use super::run::Run;
+use crate::artifact::{Constant, Executable, MemorySpace, Reg};
 use crate::kernel::Target;
 use crate::runtime::{Device, PackedFunc, Registry, Value};
+use crate::support::Id;
 use crate::tensor::{DType, Tensor};
 
 /// What runs kernels.
@@ -468,7 +470,6 @@ impl VirtualMachine {
                 exec: &self.exec,
                 codes: &self.codes,
                 code,
-                index: func.0,
                 state,
                 depth: 0,
             };
@@ -499,15 +500,16 @@ fn fill(
         }
     }
     for (index, arg) in args.iter().enumerate() {
+        let reg = Reg::from_index(index);
         let copied = state.profile.is_some() && matches!(arg, Value::Tensor(_));
         let start = Instant::now();
-        frame.regs[index] = state.backend.copy_to_device(arg.clone())?;
+        frame.regs[reg] = state.backend.copy_to_device(arg.clone())?;
         if let (true, Some(profile), Value::Tensor(tensor)) = (copied, &mut state.profile, arg)
-            && !matches!(frame.regs[index], Value::Tensor(_))
+            && !matches!(frame.regs[reg], Value::Tensor(_))
         {
             profile.entries.push(ProfileEntry {
                 func: code.name.clone(),
-                pc: 0,
+                pc: code.start,
                 name: format!("to_device {}", code.params[index]),
                 kind: ProfileKind::Copy,
                 seconds: start.elapsed().as_secs_f64(),
@@ -523,7 +525,7 @@ fn fill(
 fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
     if code.results.len() == outputs.len() {
         for (&reg, output) in code.results.iter().zip(outputs) {
-            *output = std::mem::take(&mut frame.regs[reg]);
+            *output = frame.regs.take(reg);
         }
     }
 }

@@ -10,6 +10,7 @@
 mod check;
 mod decode;
 mod error;
+mod frame;
 mod launch;
 #[cfg(feature = "cpu")]
 mod launch_cpu;

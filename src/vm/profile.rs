@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::artifact::Pc;
+
 /// Kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,8 +25,8 @@ pub enum ProfileKind {
 pub struct ProfileEntry {
     /// The function it belongs to.
     pub func: String,
-    /// Its position there.
-    pub pc: usize,
+    /// Position of the instruction in the code of the executable.
+    pub pc: Pc,
     /// Name of the kernel, packed function or builtin.
     pub name: String,
     /// Kind.

@@ -8,62 +8,23 @@ use super::check::{
     check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape, tensor_info,
 };
 use super::decode::{Code, Make, Op, Src};
-use super::launch::{Args, Site};
+use super::frame::{Frame, Heap, Regs};
+use super::launch::Args;
 use super::machine::State;
 use super::profile::{ProfileEntry, ProfileKind};
-use crate::artifact::{Constant, ErrorContext, Executable, MemorySpace};
+use crate::artifact::{Constant, ErrorContext, Executable, MemorySpace, Pc, Reg};
 use crate::runtime::{Closure, Device, Value};
+use crate::support::Id;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
-
-/// Registers, shape heap and memory of one activation of a function, kept for the next one.
-#[derive(Default)]
-pub(super) struct Frame {
-    pub(super) regs: Vec<Value>,
-    heap: Vec<i64>,
-    storages: Vec<Storage>,
-    sites: Vec<Site>,
-}
-
-/// Memory for one tensor at a time.
-#[derive(Default)]
-struct Storage {
-    /// The register whose tensor has it.
-    tenant: Option<usize>,
-    place: Option<MemorySpace>,
-    bytes: usize,
-}
-
-impl Frame {
-    pub(super) fn new(code: &Code) -> Self {
-        Self {
-            regs: vec![Value::None; code.num_regs],
-            heap: vec![0; code.num_slots],
-            storages: std::iter::repeat_with(Storage::default)
-                .take(code.num_storages)
-                .collect(),
-            sites: std::iter::repeat_with(Site::default)
-                .take(code.num_sites)
-                .collect(),
-        }
-    }
-
-    /// Lets go of all values but those that keep memory for the next activation.
-    pub(super) fn reset(&mut self, code: &Code) {
-        for &reg in &code.transient {
-            self.regs[reg] = Value::None;
-        }
-    }
-}
 
 /// One activation.
 pub(super) struct Run<'a> {
     pub(super) exec: &'a Executable,
     pub(super) codes: &'a [Code],
     pub(super) code: &'a Code,
-    pub(super) index: usize,
     pub(super) state: &'a mut State,
     pub(super) depth: usize,
 }
@@ -71,28 +32,29 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Runs to the end. The arguments are in the first registers.
     pub(super) fn run(&mut self, frame: &mut Frame) -> Result<Value, VmError> {
-        let mut pc = 0;
+        let mut pc = self.code.start;
         loop {
-            let op = &self.code.ops[pc];
+            let op = self.code.op(pc);
+            let next = Pc::from_index(pc.index() + 1);
             match op {
-                Op::Ret(reg) => return Ok(std::mem::take(&mut frame.regs[*reg])),
+                Op::Ret(reg) => return Ok(frame.regs.take(*reg)),
                 Op::Goto(to) => pc = *to,
                 Op::If(cond, to) => {
                     let cond = &frame.regs[*cond];
                     let taken = cond
                         .as_int()
                         .map_err(|e| self.register(pc, e.expected, cond))?;
-                    pc = if taken != 0 { pc + 1 } else { *to };
+                    pc = if taken != 0 { next } else { *to };
                 }
                 _ if self.state.profile.is_some() => {
                     self.profiled(op, pc, frame)
                         .map_err(|e| self.with_origin(pc, e))?;
-                    pc += 1;
+                    pc = next;
                 }
                 _ => {
                     self.step(op, pc, frame)
                         .map_err(|e| self.with_origin(pc, e))?;
-                    pc += 1;
+                    pc = next;
                 }
             }
         }
@@ -100,7 +62,7 @@ impl Run<'_> {
 
     /// One operation. Calls, which nest [`MAX_CALLS`] deep, take little of the stack: what the other operations need of it is
     /// in [`Self::plain_step`].
-    fn step(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
+    fn step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
         let (dst, result) = match op {
             Op::CallFunction(dst, callee, args) => {
                 let args = self.values(args, frame);
@@ -116,7 +78,7 @@ impl Run<'_> {
     }
 
     /// An operation that calls no function of the executable.
-    fn plain_step(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
+    fn plain_step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
         let consts = &self.state.consts;
         let value = |frame: &Frame, src: Src| match src {
             Src::Reg(reg) => frame.regs[reg].clone(),
@@ -268,9 +230,8 @@ impl Run<'_> {
     }
 
     /// The error, with where the instruction comes from. One that says so already stays.
-    fn with_origin(&self, pc: usize, error: VmError) -> VmError {
-        let start = self.exec.functions[self.index].start as usize;
-        match (self.exec.origin(start + pc), error) {
+    fn with_origin(&self, pc: Pc, error: VmError) -> VmError {
+        match (self.exec.origin(pc), error) {
             (_, error) if error.says_where() => error,
             (None, error) => error,
             (Some(origin), error) => VmError::From {
@@ -280,7 +241,7 @@ impl Run<'_> {
         }
     }
 
-    fn register(&self, pc: usize, expected: &'static str, given: &Value) -> VmError {
+    fn register(&self, pc: Pc, expected: &'static str, given: &Value) -> VmError {
         VmError::Register {
             func: self.code.name.clone(),
             pc,
@@ -292,17 +253,17 @@ impl Run<'_> {
     fn shape_func(&self, index: usize, frame: &mut Frame) -> Result<(), VmError> {
         for (slot, expr) in &self.exec.shape_funcs[index].outputs {
             let value = expr
-                .eval_exact(&frame.heap)
+                .eval_exact(frame.heap.slots())
                 .map_err(|source| VmError::Eval {
                     func: self.code.name.clone(),
                     source,
                 })?;
-            frame.heap[*slot as usize] = value;
+            frame.heap[*slot] = value;
         }
         Ok(())
     }
 
-    fn shape<'v>(&self, value: &'v Value, pc: usize) -> Result<&'v [i64], VmError> {
+    fn shape<'v>(&self, value: &'v Value, pc: Pc) -> Result<&'v [i64], VmError> {
         match value {
             Value::Shape(dims) => Ok(dims),
             other => Err(self.register(pc, "a shape", other)),
@@ -338,11 +299,11 @@ impl Run<'_> {
     fn alloc_tensor(
         &mut self,
         frame: &mut Frame,
-        dst: usize,
+        dst: Reg,
         storage: usize,
         shape: Src,
         dtype: DType,
-        pc: usize,
+        pc: Pc,
     ) -> Result<(), VmError> {
         let dims = self.shape(peek(&frame.regs, &self.state.consts, shape), pc)?;
         self.extents(dims).map(drop)?;
@@ -353,7 +314,7 @@ impl Run<'_> {
         if let Some(tenant) = storage.tenant.replace(dst)
             && tenant != dst
         {
-            frame.regs[dst] = std::mem::take(&mut frame.regs[tenant]);
+            frame.regs[dst] = frame.regs.take(tenant);
         }
         let (place, bytes) = (storage.place.unwrap_or(MemorySpace::Device), storage.bytes);
         let (backend, shape) = (&self.state.backend, &self.state.shape);
@@ -361,7 +322,7 @@ impl Run<'_> {
         made.map_err(|e| e.in_func(&self.code.name))
     }
 
-    fn reshape(&self, value: &Value, shape: &[usize], pc: usize) -> Result<Value, VmError> {
+    fn reshape(&self, value: &Value, shape: &[usize], pc: Pc) -> Result<Value, VmError> {
         let failed = |source| VmError::Tensor {
             func: self.code.name.clone(),
             source,
@@ -381,14 +342,11 @@ impl Run<'_> {
         }
         let code = &self.codes[callee];
         let mut frame = self.state.frame(callee, code);
-        for (reg, arg) in frame.regs.iter_mut().zip(args) {
-            *reg = arg;
-        }
+        frame.regs.set_args(args);
         let mut inner = Run {
             exec: self.exec,
             codes: self.codes,
             code,
-            index: callee,
             state: self.state,
             depth: self.depth + 1,
         };
@@ -420,7 +378,7 @@ impl Run<'_> {
         closure: Src,
         args: &[Src],
         frame: &Frame,
-        pc: usize,
+        pc: Pc,
     ) -> Result<Value, VmError> {
         let given = peek(&frame.regs, &self.state.consts, closure);
         let Value::Closure(closure) = given else {
@@ -454,7 +412,7 @@ impl Run<'_> {
         values.clear();
         for (at, arg) in args.iter().enumerate() {
             values.push(match *arg {
-                Src::Reg(reg) if !args[..at].contains(arg) => std::mem::take(&mut frame.regs[reg]),
+                Src::Reg(reg) if !args[..at].contains(arg) => frame.regs.take(reg),
                 Src::Reg(_) => {
                     let first = args.iter().position(|other| other == arg);
                     values[first.expect("it is among those before")].clone()
@@ -478,9 +436,8 @@ impl Run<'_> {
     }
 
     /// One step, timed.
-    fn profiled(&mut self, op: &Op, pc: usize, frame: &mut Frame) -> Result<(), VmError> {
-        let func = &self.exec.functions[self.index];
-        let name = match &self.exec.code[func.start as usize + pc] {
+    fn profiled(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
+        let name = match &self.exec.code[pc.index()] {
             crate::artifact::Instr::Call { callee, .. } => {
                 let callee = &self.exec.callees[*callee as usize];
                 self.exec.callee_name(callee).to_owned()
@@ -498,12 +455,12 @@ impl Run<'_> {
             bytes: 0,
             flops: 0,
         };
-        let copied = |reg: &usize| tensor_bytes(&frame.regs[*reg]);
+        let copied = |reg: &Reg| tensor_bytes(&frame.regs[*reg]);
         let entries = match op {
             Op::Launch { .. } => {
                 self.state
                     .backend
-                    .kernel_entries(self.exec, op, frame_sites(frame), entry)?
+                    .kernel_entries(self.exec, op, &frame.sites, entry)?
             }
             Op::CallFunction(..) | Op::InvokeClosure(..) => vec![],
             Op::CallPacked(..) => vec![ProfileEntry {
@@ -524,10 +481,6 @@ impl Run<'_> {
     }
 }
 
-fn frame_sites(frame: &Frame) -> &[Site] {
-    &frame.sites
-}
-
 fn tensor_bytes(value: &Value) -> u64 {
     match value {
         Value::Tuple(items) => items.iter().map(tensor_bytes).sum(),
@@ -537,7 +490,7 @@ fn tensor_bytes(value: &Value) -> u64 {
     }
 }
 
-fn peek<'a>(regs: &'a [Value], consts: &'a [Value], src: Src) -> &'a Value {
+fn peek<'a>(regs: &'a Regs, consts: &'a [Value], src: Src) -> &'a Value {
     match src {
         Src::Reg(reg) => &regs[reg],
         Src::Const(index) => &consts[index],
@@ -545,7 +498,7 @@ fn peek<'a>(regs: &'a [Value], consts: &'a [Value], src: Src) -> &'a Value {
     }
 }
 
-fn made(dim: Make, heap: &[i64]) -> i64 {
+fn made(dim: Make, heap: &Heap) -> i64 {
     match dim {
         Make::Imm(value) => value,
         Make::Load(slot) => heap[slot],
@@ -553,7 +506,7 @@ fn made(dim: Make, heap: &[i64]) -> i64 {
 }
 
 /// Makes a shape, or leaves the one that is there if it is the same.
-fn make_shape(reg: &mut Value, dims: &[Make], heap: &[i64]) {
+fn make_shape(reg: &mut Value, dims: &[Make], heap: &Heap) {
     if let Value::Shape(old) = reg
         && old.len() == dims.len()
         && old

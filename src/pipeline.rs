@@ -155,6 +155,12 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "rewrite_dataflow_reshape",
             "specialize",
             "dead_code_elimination",
+            "to_non_dataflow",
+            "remove_purity_checking",
+            "call_tir_rewrite",
+            "static_plan_block_memory",
+            "lower_alloc_tensor",
+            "kill_after_last_use",
         ],
     }
 }

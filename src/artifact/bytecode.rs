@@ -179,11 +179,13 @@ pub enum Builtin {
     MakeClosure,
     /// `(closure, arguments*)`: what the closure gives.
     InvokeClosure,
+    /// `()`: nothing, in place of a value that is needed no more.
+    NullValue,
 }
 
 impl Builtin {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::AllocShapeHeap,
         Self::CheckTensorInfo,
         Self::CheckShapeInfo,
@@ -205,6 +207,7 @@ impl Builtin {
         Self::Reshape,
         Self::MakeClosure,
         Self::InvokeClosure,
+        Self::NullValue,
     ];
 
     /// Its name, as TVM has it.
@@ -231,7 +234,14 @@ impl Builtin {
             Self::Reshape => "vm.builtin.reshape",
             Self::MakeClosure => "vm.builtin.make_closure",
             Self::InvokeClosure => "vm.builtin.invoke_closure",
+            Self::NullValue => "vm.builtin.null_value",
         }
+    }
+
+    /// The builtin that a graph function may call by this name, on values alone.
+    pub fn named(name: &str) -> Option<Self> {
+        let on_values = [Self::Copy, Self::ToHost, Self::ToDevice, Self::ShapeOf];
+        on_values.into_iter().find(|builtin| builtin.name() == name)
     }
 }
 

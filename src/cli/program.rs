@@ -132,6 +132,8 @@ fn from_interp(value: interp::Value) -> Value {
         interp::Value::Scalar(Scalar::Int(value)) => Value::Int(value),
         interp::Value::Scalar(Scalar::Float(value)) => Value::Float(value),
         interp::Value::Str(text) => Value::Str(text.into()),
-        interp::Value::Closure(_) => Value::None,
+        interp::Value::Closure(_) | interp::Value::Storage(_) | interp::Value::Placed(_) => {
+            Value::None
+        }
     }
 }

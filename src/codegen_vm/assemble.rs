@@ -1,11 +1,8 @@
 //! `Assembler`: instructions with labels, and what is only known when the function is complete.
 
 use super::pool::Pool;
-use super::shapes::{Dim, Slots};
-use super::storage::StoragePlan;
-use crate::artifact::{
-    Builtin, Callee, Constant, Function, Instr, Operand, Pc, Reg, ShapeFunc, shape_code,
-};
+use super::shapes::Slots;
+use crate::artifact::{Builtin, Callee, Function, Instr, Operand, Pc, Reg, ShapeFunc};
 use crate::ir::Origin;
 use crate::support::Id;
 
@@ -24,8 +21,6 @@ enum Item {
     Heap(Reg),
     /// A shape function, if it computes anything.
     ShapeFunc(usize),
-    /// A storage; a register for its size.
-    Storage(usize, Reg),
 }
 
 /// What is known of a function when all its instructions are there.
@@ -35,9 +30,6 @@ pub(super) struct End<'a> {
     pub(super) params: &'a [String],
     pub(super) num_regs: u32,
     pub(super) slots: &'a Slots,
-    pub(super) plan: &'a StoragePlan,
-    /// Bytes of each storage.
-    pub(super) sizes: &'a [Dim],
     /// Register of the shape heap.
     pub(super) heap: Reg,
 }
@@ -89,10 +81,6 @@ impl Assembler {
         self.items.push(Item::ShapeFunc(func));
     }
 
-    pub(super) fn storage(&mut self, index: usize, size_reg: Reg) {
-        self.items.push(Item::Storage(index, size_reg));
-    }
-
     /// Appends the function to the executable.
     pub(super) fn finish(self, pool: &mut Pool, end: &End) {
         let End {
@@ -100,8 +88,6 @@ impl Assembler {
             params,
             num_regs,
             slots,
-            plan,
-            sizes,
             heap,
         } = *end;
         let mut code = Vec::new();
@@ -148,15 +134,6 @@ impl Assembler {
                         args: vec![Operand::Reg(heap)],
                     });
                 }
-                Item::Storage(index, size_reg) => {
-                    let shape = size_operand(pool, &mut code, sizes[index], size_reg, heap);
-                    let storage = &plan.all[index];
-                    code.push(Instr::Call {
-                        dst: Some(storage.reg),
-                        callee: pool.builtin(Builtin::AllocStorage),
-                        args: vec![Operand::Vm, shape, Operand::Imm(storage.place.imm())],
-                    });
-                }
             }
         }
         for (from, label) in jumps {
@@ -181,31 +158,5 @@ impl Assembler {
             start,
             end: Pc::from_index(pool.exec.code.len()),
         });
-    }
-}
-
-/// The shape `[bytes]` of a storage.
-fn size_operand(
-    pool: &mut Pool,
-    code: &mut Vec<Instr>,
-    size: Dim,
-    size_reg: Reg,
-    heap: Reg,
-) -> Operand {
-    match size {
-        Dim::Imm(bytes) => pool.constant(Constant::Shape(vec![bytes])),
-        Dim::Slot(slot) => {
-            code.push(Instr::Call {
-                dst: Some(size_reg),
-                callee: pool.builtin(Builtin::MakeShape),
-                args: vec![
-                    Operand::Reg(heap),
-                    Operand::Imm(1),
-                    Operand::Imm(shape_code::LOAD_SHAPE),
-                    slot.into(),
-                ],
-            });
-            Operand::Reg(size_reg)
-        }
     }
 }

@@ -23,9 +23,11 @@ pub enum GraphProblem {
         /// Its name.
         name: String,
     },
-    /// An output whose shape or element type is not written down.
-    #[error("the shape and element type of an output must be known")]
-    UnknownOutput,
+    /// A call whose memory is not written down.
+    #[error(
+        "its memory is not allocated before it: run `call_tir_rewrite` and `lower_alloc_tensor`"
+    )]
+    Unplanned,
     /// A constant whose data the text of the module leaves out.
     #[error("the text leaves out constant {0}: print the module with show_meta")]
     OmittedConstant(usize),
@@ -38,9 +40,6 @@ pub enum GraphProblem {
     /// A construct that bytecode does not have yet.
     #[error("{0} cannot be compiled to bytecode")]
     Unsupported(&'static str),
-    /// An in-place call that does not say which input.
-    #[error("in-place output {0} names no tensor among the inputs")]
-    Inplace(usize),
 }
 
 /// Why a graph function has no bytecode, and where.

@@ -1,17 +1,14 @@
 //! One graph function to bytecode.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::assemble::{Assembler, End};
 use super::closure::Unit;
 use super::error::{GraphError, GraphProblem};
-use super::liveness::Liveness;
 use super::operand::Bound;
 use super::pool::Pool;
 use super::shapes::Slots;
-use super::storage::StoragePlan;
 use crate::artifact::{Builtin, Operand, Reg};
-use crate::ir::Origin;
 use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
 use crate::kernel::Target;
 use crate::support::Id;
@@ -28,11 +25,9 @@ pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), Graph
         gpu,
         asm: Assembler::default(),
         slots: Slots::default(),
-        storages: StoragePlan::default(),
-        storage_funcs: vec![],
-        live: Liveness::of(function),
         bound: HashMap::new(),
-        owned: HashMap::new(),
+        host: HashSet::new(),
+        keeps: HashSet::new(),
         regs: function.params.len() + taken + 1,
         heap: Reg::from_index(function.params.len() + taken),
         shape_func: 0,
@@ -47,13 +42,11 @@ pub(super) struct Compiler<'a> {
     pub(super) gpu: bool,
     pub(super) asm: Assembler,
     pub(super) slots: Slots,
-    pub(super) storages: StoragePlan,
-    /// By storage: the shape function that computes its size.
-    pub(super) storage_funcs: Vec<usize>,
-    pub(super) live: Liveness,
     pub(super) bound: HashMap<ValueId, Bound>,
-    /// By value: the storages that hold its tensors.
-    pub(super) owned: HashMap<ValueId, Vec<usize>>,
+    /// Registers of storages in host memory, and of tensors in them.
+    pub(super) host: HashSet<Reg>,
+    /// Registers that the machine keeps filled from call to call.
+    pub(super) keeps: HashSet<Reg>,
     /// How many there are.
     pub(super) regs: usize,
     pub(super) heap: Reg,
@@ -71,16 +64,6 @@ impl Compiler<'_> {
         let result = self.in_register(result);
         self.check_result(Operand::Reg(result))?;
         self.asm.ret(result);
-        let mut sizes = Vec::new();
-        for (storage, func) in self.storages.all.iter().zip(&self.storage_funcs) {
-            let size = self.slots.dim(&storage.size.expr(), *func);
-            sizes.push(size.map_err(|problem| GraphError {
-                func: self.function.name.clone(),
-                binding: "memory plan".to_owned(),
-                problem,
-                origin: Origin::Unknown,
-            })?);
-        }
         let params = self.function.params.iter();
         let mut params: Vec<String> = params
             .map(|&param| self.function.values[param].name.clone())
@@ -95,8 +78,6 @@ impl Compiler<'_> {
                 params: &params,
                 num_regs: self.regs as u32,
                 slots: &self.slots,
-                plan: &self.storages,
-                sizes: &sizes,
                 heap: self.heap,
             },
         );
@@ -151,21 +132,8 @@ impl Compiler<'_> {
     fn body(&mut self, body: &Body) -> Result<(), GraphError> {
         for &value in body.blocks.iter().flat_map(|block| &block.bindings) {
             self.binding(value)?;
-            self.release_dead(value);
         }
         Ok(())
-    }
-
-    /// Frees the storages of values that this binding was the last to use.
-    fn release_dead(&mut self, binding: ValueId) {
-        let dead = |value: &ValueId| self.live.dead_after(*value, binding);
-        let mut dead: Vec<ValueId> = self.owned.keys().copied().filter(dead).collect();
-        dead.sort_by_key(|value| Id::index(*value));
-        for value in dead {
-            for storage in self.owned.remove(&value).unwrap_or_default() {
-                self.storages.release(storage);
-            }
-        }
     }
 
     fn binding(&mut self, value: ValueId) -> Result<(), GraphError> {
@@ -177,13 +145,7 @@ impl Compiler<'_> {
                 let tuple = self.arg(arg, value)?;
                 self.item(&tuple, *index)
             }
-            Def::CallDps {
-                callee,
-                args,
-                tir_vars,
-                inplace,
-                out,
-            } => self.call_dps(value, callee, args, tir_vars, inplace.as_deref(), out)?,
+            Def::CallDps { .. } => return Err(self.error(value, GraphProblem::Unplanned)),
             Def::Call {
                 callee,
                 args,
@@ -237,13 +199,11 @@ impl Compiler<'_> {
     /// One side of a branch, which leaves its value in the register.
     fn side(&mut self, value: ValueId, body: &Body, result: Reg) -> Result<(), GraphError> {
         let shape_func = self.shape_func;
-        self.storages.enter();
         self.body(body)?;
         let bound = self.arg(&body.result, value)?;
         let operand = self.operand(bound);
         let copy = self.pool.builtin(Builtin::Copy);
         self.asm.call(Some(result), copy, vec![operand]);
-        self.storages.leave();
         self.shape_func = shape_func;
         Ok(())
     }

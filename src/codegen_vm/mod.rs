@@ -1,9 +1,9 @@
 //! Graph functions to bytecode.
 //!
 //! Each graph function becomes one bytecode function: checks of its parameters against their `StructInfo`, which fill the
-//! shape heap; one shape function that computes every other dimension from it; then, binding by binding, memory for outputs
-//! and calls. Memory is planned here (see `storage`): tensors that are not alive together share storage, also where sizes
-//! are symbolic. On a GPU the calls of packed functions are surrounded by explicit copies to and from the host.
+//! shape heap; one shape function that computes every other dimension from it; then its bindings, one after the other. Memory is
+//! written down in the function (`R.memory.*`). On a GPU the calls of packed functions are surrounded by explicit copies to and
+//! from the host.
 
 mod assemble;
 mod call;
@@ -11,11 +11,10 @@ mod check;
 mod closure;
 mod error;
 mod func;
-mod liveness;
+mod memory;
 mod operand;
 mod pool;
 mod shapes;
-mod storage;
 
 pub use error::{GraphError, GraphProblem};
 

@@ -11,6 +11,7 @@ mod eval;
 mod memory;
 mod module;
 mod op;
+mod placed;
 mod prim_func;
 mod view;
 mod workgroup;
@@ -18,6 +19,7 @@ mod workgroup;
 pub use compare::{Mismatch, same_results};
 pub use error::InterpError;
 pub use module::{Packed, Value, run_module};
+pub use placed::{Placed, Storage};
 pub use prim_func::{call_prim_func, run_prim_func, run_prim_func_with};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::eval::Env;
+use super::placed::{Placed, Storage, Writer};
 use super::{InterpError, op, run_prim_func_with};
 use crate::ir::graph::{
     self, Arg, Body, Callee, Def, DpsCallee, Function, Globals, InferError, Obligation,
@@ -31,6 +32,10 @@ pub enum Value {
     Str(String),
     /// A closure with the values around it.
     Closure(Rc<Closure>),
+    /// Memory, inside of a function.
+    Storage(Storage),
+    /// A tensor in memory, inside of a function.
+    Placed(Placed),
 }
 
 /// A function of a graph function, with the values that it captures.
@@ -52,6 +57,8 @@ impl std::fmt::Debug for Value {
             Self::Scalar(value) => value.fmt(f),
             Self::Str(text) => text.fmt(f),
             Self::Closure(closure) => write!(f, "Closure({})", closure.func.name),
+            Self::Storage(_) => f.write_str("Storage"),
+            Self::Placed(_) => f.write_str("Placed"),
         }
     }
 }
@@ -101,22 +108,22 @@ const MAX_CALLS: usize = 200;
 
 /// Values of one call.
 #[derive(Clone, Default)]
-struct Frame {
-    values: HashMap<ValueId, Value>,
+pub(super) struct Frame {
+    pub(super) values: HashMap<ValueId, Value>,
     dims: HashMap<crate::ir::Var, Scalar>,
 }
 
 /// A function around a closure.
 #[derive(Clone)]
-struct Outer {
+pub(super) struct Outer {
     /// Its values when the closure was made.
     frame: Frame,
     /// What is known of them.
     known: Rc<Arena<ValueId, graph::Value>>,
 }
 
-struct Run<'a> {
-    module: &'a Module,
+pub(super) struct Run<'a> {
+    pub(super) module: &'a Module,
     globals: &'a Globals,
     packed: &'a HashMap<&'a str, Packed<'a>>,
     /// Calls that are under way.
@@ -142,7 +149,7 @@ impl Run<'_> {
         self.depth.set(self.depth.get() + 1);
         let result = self.body(func, &func.body, &mut frame, around);
         self.depth.set(self.depth.get() - 1);
-        let result = result?;
+        let result = result?.settled()?;
         self.match_info(&func.name, "result", &func.ret, &result, &mut frame)?;
         Ok(result)
     }
@@ -167,6 +174,7 @@ impl Run<'_> {
             frame.dims = outer.frame.dims.clone();
         }
         for (param, value) in func.params.iter().zip(args) {
+            let value = value.settled()?;
             let info = &func.values[*param];
             self.match_info(&func.name, &info.name, &info.sinfo, &value, &mut frame)?;
             frame.values.insert(*param, value);
@@ -214,6 +222,13 @@ impl Run<'_> {
                 callee: Callee::Global(name),
                 args,
                 ..
+            } if let Some(program) = self.module.prim_func(name) => {
+                self.call_writing(func, &Writer::Program(program), args, frame, around)
+            }
+            Def::Call {
+                callee: Callee::Global(name),
+                args,
+                ..
             } => self.call_global(name, self.args(func, args, frame, around)?),
             Def::Call {
                 callee: Callee::Value(callee),
@@ -252,7 +267,7 @@ impl Run<'_> {
         frame: &Frame,
         around: &[Outer],
     ) -> Result<bool, InterpError> {
-        match self.arg(func, cond, frame, around)? {
+        match self.arg(func, cond, frame, around)?.settled()? {
             Value::Tensor(t) if t.len() == 1 => Ok(t.bytes().iter().any(|&b| b != 0)),
             Value::Scalar(v) => Ok(v.is_true()),
             _ => Err(InterpError::WrongKind {
@@ -290,7 +305,8 @@ impl Run<'_> {
                 inplace,
                 out,
             } => {
-                let args = self.args(func, args, frame, around)?;
+                let args = self.args(func, args, frame, around)?.into_iter();
+                let args = args.map(Value::settled).collect::<Result<Vec<_>, _>>()?;
                 let scalars = tir_vars
                     .iter()
                     .map(|e| eval(e, frame))
@@ -303,7 +319,28 @@ impl Run<'_> {
                 attrs,
                 sinfo_args: _,
             } => {
-                let values = self.args(func, args, frame, around)?;
+                if let Callee::Op(op) = callee {
+                    match op::machine(*op) {
+                        Some(MachineOp::CallProgram) => {
+                            return self.call_program_op(func, args, frame, around);
+                        }
+                        Some(
+                            memory @ (MachineOp::Alloc
+                            | MachineOp::AllocStorage
+                            | MachineOp::AllocTensor
+                            | MachineOp::Kill),
+                        ) => return self.memory_op(func, memory, args, frame, around),
+                        _ => {}
+                    }
+                }
+                if let Callee::Packed(name) = callee
+                    && let Some(packed) = self.packed.get(name.as_str())
+                {
+                    let callee = Writer::Packed(name, *packed);
+                    return self.call_writing(func, &callee, args, frame, around);
+                }
+                let values = self.args(func, args, frame, around)?.into_iter();
+                let values = values.map(Value::settled).collect::<Result<Vec<_>, _>>()?;
                 match callee {
                     Callee::Op(op) if op::machine(*op) == Some(MachineOp::MakeClosure) => {
                         make_closure(&info.name, &values)
@@ -323,7 +360,8 @@ impl Run<'_> {
             }
             Def::MatchCast(arg, sinfo) => {
                 let value = self.arg(func, arg, frame, around)?;
-                self.match_info(&func.name, &info.name, sinfo, &value, frame)?;
+                let now = value.clone().settled()?;
+                self.match_info(&func.name, &info.name, sinfo, &now, frame)?;
                 Ok(value)
             }
             Def::If { .. } => unreachable!("`define` runs branches"),
@@ -393,7 +431,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn args(
+    pub(super) fn args(
         &self,
         func: &Function,
         args: &[Arg],
@@ -405,7 +443,7 @@ impl Run<'_> {
             .collect()
     }
 
-    fn arg(
+    pub(super) fn arg(
         &self,
         func: &Function,
         arg: &Arg,
@@ -704,7 +742,12 @@ fn flatten(callee: &str, value: &Value, out: &mut Vec<Tensor>) -> Result<(), Int
         Value::Tuple(items) => items
             .iter()
             .try_for_each(|item| flatten(callee, item, out))?,
-        Value::Shape(_) | Value::Scalar(_) | Value::Str(_) | Value::Closure(_) => {
+        Value::Shape(_)
+        | Value::Scalar(_)
+        | Value::Str(_)
+        | Value::Closure(_)
+        | Value::Storage(_)
+        | Value::Placed(_) => {
             return Err(InterpError::WrongKind {
                 value: format!("an argument of `{callee}`"),
                 expected: "a tensor",

@@ -89,6 +89,12 @@ pub(super) fn run_host(
     values: &[Value],
     numbers: &[i64],
 ) -> Result<Value, InterpError> {
+    // Values are on the host, and nobody writes them.
+    if let ("vm.builtin.copy" | "vm.builtin.to_device" | "vm.builtin.to_host", [value]) =
+        (name, values)
+    {
+        return Ok(value.clone());
+    }
     let unknown = || InterpError::UnknownFunction {
         name: name.to_owned(),
     };
@@ -99,7 +105,12 @@ pub(super) fn run_host(
             Value::Tensor(tensor) => args.tensors.push(tensor.clone()),
             Value::Shape(dims) => args.numbers.extend(dims),
             Value::Scalar(Scalar::Int(number)) => args.numbers.push(*number),
-            Value::Scalar(_) | Value::Tuple(_) | Value::Str(_) | Value::Closure(_) => {
+            Value::Scalar(_)
+            | Value::Tuple(_)
+            | Value::Str(_)
+            | Value::Closure(_)
+            | Value::Storage(_)
+            | Value::Placed(_) => {
                 return Err(InterpError::WrongKind {
                     value: format!("an argument of `{name}`"),
                     expected: "a tensor, a shape or an integer",
@@ -132,7 +143,12 @@ fn concrete(value: &Value, arg: &Arg) -> Arg {
             } => Arg::Prim(e),
             _ => arg.clone(),
         },
-        Value::Tensor(_) | Value::Tuple(_) | Value::Str(_) | Value::Closure(_) => arg.clone(),
+        Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Str(_)
+        | Value::Closure(_)
+        | Value::Storage(_)
+        | Value::Placed(_) => arg.clone(),
     }
 }
 
@@ -167,7 +183,9 @@ fn info(value: &Value, arg: &Arg) -> StructInfo {
                 value: Some(value),
             }
         }
-        Value::Str(_) | Value::Closure(_) => StructInfo::Object,
+        Value::Str(_) | Value::Closure(_) | Value::Storage(_) | Value::Placed(_) => {
+            StructInfo::Object
+        }
     }
 }
 
@@ -215,7 +233,13 @@ fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<V
     Ok(match op {
         MachineOp::ShapeOf => Value::Shape(tensor?.shape().iter().map(|&d| d as i64).collect()),
         MachineOp::Forward => x.clone(),
-        MachineOp::MakeClosure | MachineOp::InvokeClosure => {
+        MachineOp::MakeClosure
+        | MachineOp::InvokeClosure
+        | MachineOp::Alloc
+        | MachineOp::AllocStorage
+        | MachineOp::AllocTensor
+        | MachineOp::Kill
+        | MachineOp::CallProgram => {
             return Err(wrong("one that the caller runs"));
         }
         MachineOp::Scalar => {

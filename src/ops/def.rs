@@ -141,6 +141,10 @@ pub struct HostCall {
     pub numbers: fn(&OpCall<'_>) -> Result<Vec<i64>, InferError>,
 }
 
+/// The device index of memory of the host among the operands of `memory.alloc_storage` and its kin (TVM: where the virtual
+/// machine keeps its own data).
+pub const HOST_DEVICE: i64 = -1;
+
 /// What the virtual machine does without a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MachineOp {
@@ -154,6 +158,16 @@ pub enum MachineOp {
     MakeClosure,
     /// The call of such a function with a tuple of arguments.
     InvokeClosure,
+    /// Memory for a tensor, wherever it is found.
+    Alloc,
+    /// Memory for one tensor at a time.
+    AllocStorage,
+    /// A tensor in such memory.
+    AllocTensor,
+    /// The end of a value's life.
+    Kill,
+    /// The call of a loop program with a tuple of arguments, outputs among them, and a shape of its scalars.
+    CallProgram,
 }
 
 /// One operator.

@@ -38,7 +38,9 @@ mod unary;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub use def::{Compute, Computed, DTypes, HostCall, Layout, MachineOp, OpDef, Pattern, Precision};
+pub use def::{
+    Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef, Pattern, Precision,
+};
 pub use docs::markdown;
 pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
 

@@ -28,7 +28,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("storage_scope", OperandKind::Any),
         ])
         .infer(|c| alloc(c, 0, 1))
-        .allocates(),
+        .allocates()
+        .machine(MachineOp::Alloc),
     OpDef::new(
         "builtin.stop_lift_params",
         "its operand, which LiftTransformParams leaves in the function",
@@ -130,7 +131,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("storage_scope", OperandKind::Any),
             operand("dtype", OperandKind::Any),
         ])
-        .allocates(),
+        .allocates()
+        .machine(MachineOp::AllocStorage),
     OpDef::new("memory.alloc_tensor", "a tensor in memory")
         .operands(&[
             operand("storage", OperandKind::Any),
@@ -140,7 +142,8 @@ pub(super) const OPS: &[OpDef] = &[
             operand("runtime_device_index", OperandKind::Scalar),
         ])
         .infer(|c| alloc(c, 2, 3))
-        .allocates(),
+        .allocates()
+        .machine(MachineOp::AllocTensor),
     OpDef::new(
         "memory.ensure_zero_offset",
         "its operand, which starts where its memory does",
@@ -151,11 +154,13 @@ pub(super) const OPS: &[OpDef] = &[
     OpDef::new("memory.kill_storage", "gives memory back")
         .operands(&[operand("storage", OperandKind::Any)])
         .impure()
-        .infer(rules::unit),
+        .infer(rules::unit)
+        .machine(MachineOp::Kill),
     OpDef::new("memory.kill_tensor", "ends the life of a tensor")
         .operands(&[operand("tensor", OperandKind::Any)])
         .impure()
-        .infer(rules::unit),
+        .infer(rules::unit)
+        .machine(MachineOp::Kill),
     OpDef::new("memory.view", "the same bytes as another shape or type").operands(&[
         tensor("x"),
         operand("shape", OperandKind::Shape),
@@ -193,16 +198,22 @@ pub(super) const OPS: &[OpDef] = &[
             operand("runtime_device_index", OperandKind::Scalar),
         ])
         .allocates(),
-    OpDef::new("vm.call_tir_dyn", "what the virtual machine of TVM calls")
-        .operands(&[
-            operand("func", OperandKind::Any),
-            operand("args", OperandKind::Any),
-        ])
-        .impure(),
+    OpDef::new(
+        "vm.call_tir_dyn",
+        "a loop program called with memory for its results and, last, with sizes",
+    )
+    .operands(&[
+        operand("func", OperandKind::Any),
+        operand("args", OperandKind::Any),
+    ])
+    .impure()
+    .infer(rules::unit)
+    .machine(MachineOp::CallProgram),
     OpDef::new("vm.kill_object", "what the virtual machine of TVM calls")
         .operands(&[operand("obj", OperandKind::Any)])
         .impure()
-        .infer(rules::unit),
+        .infer(rules::unit)
+        .machine(MachineOp::Kill),
     OpDef::new("wrap_param", "a parameter converted to another type")
         .operands(&[tensor("data")])
         .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Str("float32"))])

@@ -75,6 +75,24 @@ pub enum PassError {
         /// What is declared of it.
         sinfo: Box<crate::ir::StructInfo>,
     },
+    /// An output whose shape or element type nothing says.
+    #[error("`{func}`, `{value}`: the shape and element type of an output must be known")]
+    UnknownOutput {
+        /// The function.
+        func: String,
+        /// The call.
+        value: String,
+    },
+    /// Bounds of symbolic extents are something else.
+    #[error(
+        "`{func}`: the attribute `{attr}` is no map from names of extents to integers, which are not negative"
+    )]
+    Bound {
+        /// The function.
+        func: String,
+        /// The attribute.
+        attr: &'static str,
+    },
     /// Another element type than the parameter declares.
     #[error("parameter `{param}` of `{func}`: expected elements of {expected}, given {given}")]
     DTypeMismatch {

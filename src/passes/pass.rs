@@ -22,6 +22,9 @@ use super::inline_private_functions::inline_private_functions;
 use super::lambda_lift::lambda_lift;
 use super::legalize_ops::legalize_ops;
 use super::lift_transform_params::{Shared, lift_transform_params};
+use super::memory::{
+    call_tir_rewrite, kill_after_last_use, lower_alloc_tensor, static_plan_block_memory,
+};
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::remove_purity_checking::remove_purity_checking;
@@ -160,6 +163,13 @@ pub const PASSES: &[PassDef] = &[
         },
     },
     PassDef {
+        name: "call_tir_rewrite",
+        about: "memory for what calls give is allocated before them",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| call_tir_rewrite(module, &cx.target),
+    },
+    PassDef {
         name: "canonicalize_bindings",
         about: "other names for values and checks that cannot fail go; dataflow blocks output what is used outside",
         opt_level: 1,
@@ -293,6 +303,13 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| inline_private_functions(module),
     },
     PassDef {
+        name: "kill_after_last_use",
+        about: "the life of a value ends after its last use",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| kill_after_last_use(module),
+    },
+    PassDef {
         name: "lambda_lift",
         about: "functions inside of functions become functions of the module",
         opt_level: 1,
@@ -319,6 +336,13 @@ pub const PASSES: &[PassDef] = &[
             let shared = Shared::of(options.get("shared_transform"))?;
             lift_transform_params(module, &shared)
         },
+    },
+    PassDef {
+        name: "lower_alloc_tensor",
+        about: "tensors without planned memory get memory of their own",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(lower_alloc_tensor(module)),
     },
     PassDef {
         name: "normalize",
@@ -368,6 +392,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(specialize(module)),
+    },
+    PassDef {
+        name: "static_plan_block_memory",
+        about: "tensors that are not needed together share memory",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| static_plan_block_memory(module),
     },
     PassDef {
         name: "to_mixed_precision",

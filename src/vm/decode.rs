@@ -79,6 +79,8 @@ pub(super) enum Op {
     MakeClosure(Reg, usize, Box<[Src]>),
     /// The closure and its arguments.
     InvokeClosure(Option<Reg>, Src, Box<[Src]>),
+    /// Empties a register.
+    Null(Reg),
     Nop,
     Ret(Reg),
     Goto(Pc),
@@ -380,6 +382,7 @@ impl Decoder<'_> {
                 }
                 Ok(Op::MakeClosure(to?, index as usize, sources(values)?))
             }
+            (Builtin::NullValue, []) => Ok(Op::Null(to?)),
             (Builtin::InvokeClosure, [closure, args @ ..]) => {
                 Ok(Op::InvokeClosure(dst, source(*closure)?, sources(args)?))
             }

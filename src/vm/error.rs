@@ -197,6 +197,19 @@ pub enum VmError {
         /// Its bytes, if they can be counted.
         bytes: Option<i64>,
     },
+    /// A tensor larger than the memory that is planned for it.
+    #[error(
+        "`{func}`: a tensor takes {needed} bytes and its memory is planned for {planned}: an extent is beyond the bound that the \
+         function declares"
+    )]
+    BeyondPlan {
+        /// The function.
+        func: String,
+        /// Bytes of the tensor.
+        needed: usize,
+        /// Bytes of its memory.
+        planned: usize,
+    },
     /// A computed dimension is negative or does not exist.
     #[error("`{func}`: a shape has the dimension {given}")]
     NegativeDimension {

@@ -87,6 +87,7 @@ impl Run<'_> {
         };
         match op {
             Op::Nop => {}
+            Op::Null(dst) => frame.regs[*dst] = Value::None,
             Op::CheckTensor(src, ndim, dtype, context) => check_tensor(
                 peek(&frame.regs, consts, *src),
                 *ndim,
@@ -318,6 +319,16 @@ impl Run<'_> {
         }
         let (place, bytes) = (storage.place.unwrap_or(MemorySpace::Device), storage.bytes);
         let (backend, shape) = (&self.state.backend, &self.state.shape);
+        let needed = shape
+            .iter()
+            .try_fold(dtype.bytes(), |n, &dim| n.checked_mul(dim));
+        if needed.is_none_or(|needed| needed > bytes) {
+            return Err(VmError::BeyondPlan {
+                func: self.code.name.clone(),
+                needed: needed.unwrap_or(usize::MAX),
+                planned: bytes,
+            });
+        }
         let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes);
         made.map_err(|e| e.in_func(&self.code.name))
     }

@@ -1,0 +1,106 @@
+//! Sizes of tensors in bytes, and the bounds of symbolic extents.
+
+use crate::arith::{Analyzer, IntBound};
+use crate::ir::graph::Function;
+use crate::ir::{AttrValue, Expr, ExprKind};
+use crate::passes::PassError;
+use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
+
+/// Attributes of a function that bound its symbolic extents: maps from names to integers.
+const UPPER: &str = "tir_var_upper_bound";
+const LOWER: &str = "tir_var_lower_bound";
+
+/// A number of bytes: a constant times symbols.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Size {
+    pub(super) factor: i64,
+    pub(super) symbols: Vec<Expr>,
+}
+
+impl Size {
+    /// Bytes of a tensor. An extent with an upper bound counts as that.
+    pub(super) fn of(shape: &[Expr], dtype: DType, bounds: &Analyzer) -> Self {
+        let mut size = Self {
+            factor: dtype.bytes() as i64,
+            symbols: vec![],
+        };
+        for dim in shape {
+            match bounds.bound(dim).max {
+                IntBound::POS_INF => size.multiply(dim),
+                max => size.factor = size.factor.saturating_mul(max.max(0)),
+            }
+        }
+        size
+    }
+
+    fn multiply(&mut self, e: &Expr) {
+        match e.kind() {
+            ExprKind::Int(value) => self.factor = self.factor.saturating_mul(*value),
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                self.multiply(a);
+                self.multiply(b);
+            }
+            _ => {
+                // A fixed order makes products of the same symbols equal.
+                let text = e.to_string();
+                let at = self.symbols.partition_point(|s| s.to_string() < text);
+                self.symbols.insert(at, e.clone());
+            }
+        }
+    }
+
+    /// The size as an expression.
+    pub(super) fn expr(&self) -> Expr {
+        let product = |a: Expr, b: &Expr| Expr::binary(BinOp::Mul, a, b.cast(DType::I64));
+        let mut symbols = self.symbols.iter();
+        let Some(first) = symbols.next().filter(|_| self.factor != 0) else {
+            return Expr::i64(self.factor);
+        };
+        let symbols = symbols.fold(first.cast(DType::I64), product);
+        product(Expr::i64(self.factor), &symbols)
+    }
+}
+
+/// What the attributes of a function say of the extents in its signature.
+///
+/// # Errors
+/// [`PassError::Bound`] if they are no maps from names to positive integers.
+pub(super) fn bounds(function: &Function) -> Result<Analyzer, PassError> {
+    let upper = bounds_in(function, UPPER)?;
+    let lower = bounds_in(function, LOWER)?;
+    let mut analyzer = Analyzer::new();
+    for var in function
+        .params
+        .iter()
+        .flat_map(|p| function.values[*p].sinfo.free_vars())
+    {
+        let of = |bounds: &[(String, i64)]| {
+            let found = bounds.iter().find(|(name, _)| name == var.name());
+            found.map(|(_, bound)| *bound)
+        };
+        if let Some(max) = of(&upper) {
+            let min = of(&lower).unwrap_or(0).min(max);
+            analyzer.bind_bound(&var, IntBound::new(min, max));
+        }
+    }
+    Ok(analyzer)
+}
+
+fn bounds_in(function: &Function, attr: &'static str) -> Result<Vec<(String, i64)>, PassError> {
+    let wrong = || PassError::Bound {
+        func: function.name.clone(),
+        attr,
+    };
+    match function.attrs.get(attr) {
+        None => Ok(vec![]),
+        Some(AttrValue::Dict(bounds)) => bounds
+            .iter()
+            .map(|(name, bound)| match bound.as_int() {
+                Some(bound) if bound >= 0 => Ok((name.clone(), bound)),
+                _ => Err(wrong()),
+            })
+            .collect(),
+        Some(_) => Err(wrong()),
+    }
+}

@@ -129,7 +129,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "vm",
-        owns: "the bytecode machine, memory plan, profile",
+        owns: "the bytecode machine, profile",
         uses: &[
             "artifact",
             "kernel",

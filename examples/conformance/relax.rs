@@ -254,7 +254,10 @@ fn memory(module: &Module) -> Result<u64, String> {
     let vars = module.functions().flat_map(|(_, f)| f.defined_vars());
     let sizes: Vec<String> = vars.map(|var| var.name().to_owned()).collect();
     let sizes = sizes.iter().map(|name| (name.as_str(), 8)).collect();
-    let usage = passes::memory_usage(&module, &sizes);
+    let functions = module.functions();
+    let usage = functions.map(|(_, function)| passes::memory_usage(function, &sizes));
+    let usage: Option<Vec<_>> = usage.collect();
+    let usage = usage.ok_or("its memory depends on sizes that no parameter has")?;
     Ok(usage.iter().map(|usage| usage.planned).sum())
 }
 

@@ -155,9 +155,10 @@ pub enum Builtin {
     MakeShape,
     /// `(heap, code, operand)`: an integer.
     MakePrimValue,
-    /// `(%vm, shape of the size in bytes, place)`: memory for one tensor at a time, kept from call to call.
+    /// `(%vm, shape of the size in bytes, place)`: memory for tensors, kept from call to call.
     AllocStorage,
-    /// `(storage, shape, dtype)`: a tensor in the storage, in place of the one before.
+    /// `(storage, offset, shape, dtype)`: a tensor in the storage. Where all tensors of a storage start at 0, it is in place of
+    /// the one before; else the storage is an arena, and only kernels may see its tensors.
     AllocTensor,
     /// `(values*)`: a tuple.
     MakeTuple,

@@ -170,6 +170,8 @@ pub(crate) enum Stage {
     Spirv,
     /// The native code before register allocation (Cranelift IR).
     Clif,
+    /// How many bytes the tensors of each graph function take: each for itself, as planned, and at least.
+    Memory,
     /// The program of the virtual machine.
     Bytecode,
 }
@@ -197,6 +199,7 @@ Examples:
   weftile show examples/fashion_mnist/mlp.py --stage script
   weftile show examples/fashion_mnist/mlp.py --stage graph --output pictures
   weftile show examples/fashion_mnist/mlp.py --stage wgsl
+  weftile show examples/fashion_mnist/mlp.py --params examples/fashion_mnist/weights.safetensors --stage memory --size batch=256
   weftile show examples/fashion_mnist/mlp.py --stage clif")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
@@ -210,6 +213,9 @@ pub(crate) struct ShowArgs {
     /// Compiles for this very device instead.
     #[arg(long, value_name = "DEVICE", value_parser = parse_device, conflicts_with = "target")]
     pub(crate) device: Option<String>,
+    /// The value of a symbolic size, for --stage memory.
+    #[arg(long = "size", value_name = "NAME=SIZE", value_parser = parse_size)]
+    pub(crate) sizes: Vec<(String, i64)>,
     /// Prints constants whole.
     #[arg(long)]
     pub(crate) show_meta: bool,
@@ -292,6 +298,14 @@ fn parse_device(text: &str) -> Result<String, String> {
         "" => Err("expected auto, cpu, gpu, or part of the name of a GPU".to_owned()),
         name => Ok(name.to_owned()),
     }
+}
+
+/// A symbolic size and its value.
+fn parse_size(text: &str) -> Result<(String, i64), String> {
+    let wrong = || "expected a name and a size, as n=256".to_owned();
+    let (name, size) = text.split_once('=').ok_or_else(wrong)?;
+    let size = size.trim().parse().ok().filter(|size| *size >= 0);
+    Ok((name.trim().to_owned(), size.ok_or_else(wrong)?))
 }
 
 /// Seconds to measure, a day at most.

@@ -175,6 +175,14 @@ pub(crate) enum CliError {
         /// The target that has it.
         target: &'static str,
     },
+    /// Sizes that nothing says.
+    #[error("how much memory `{func}` takes depends on its sizes; give them as --size {}", sizes.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" --size "))]
+    OpenSizes {
+        /// The function.
+        func: String,
+        /// The symbolic sizes without values.
+        sizes: Vec<String>,
+    },
     /// The module has nothing of the kind.
     #[error("the module has nothing to show at the stage {stage}")]
     NothingToShow {

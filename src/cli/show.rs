@@ -1,5 +1,6 @@
 //! `weftile show`: what a module becomes on the way to code.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::args::{ShowArgs, Stage, TargetKind};
@@ -8,11 +9,12 @@ use super::entry::named;
 use super::environment::Environment;
 use super::error::CliError;
 use super::program::{bind, read};
-use super::terminal::Terminal;
+use super::terminal::{Terminal, table};
 use crate::codegen_cpu::clif_text;
 use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
 use crate::kernel::{GpuTarget, Target};
+use crate::passes::{MemoryUsage, memory_usage};
 use crate::pipeline::Compilation;
 use crate::script::{self, PrintOptions, picture};
 use crate::support::files::write_whole;
@@ -74,6 +76,7 @@ fn pages(
         Stage::Kernel => kernels(&until("lower")?),
         Stage::Clif => clif(&until("lower")?)?,
         Stage::Wgsl | Stage::Spirv => shaders(args.stage, &until("emit")?)?,
+        Stage::Memory => memory(args, &until("kill_after_last_use")?)?,
         Stage::Bytecode => bytecode(&until("bytecode")?),
     };
     if pages.is_empty() {
@@ -198,6 +201,45 @@ fn shaders(stage: Stage, compilation: &Compilation) -> Result<Vec<Page>, CliErro
             })
         })
         .collect()
+}
+
+/// The memory that each graph function takes.
+fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliError> {
+    let sizes = args.sizes.iter().map(|(name, size)| (name.as_str(), *size));
+    let sizes: HashMap<&str, i64> = sizes.collect();
+    let mut rows = vec![];
+    for (name, function) in compilation.module.functions() {
+        let Some(usage) = memory_usage(function, &sizes) else {
+            let vars = function.symbolic_vars().into_iter();
+            let open = vars.map(|var| var.name().to_owned());
+            return Err(CliError::OpenSizes {
+                func: name.to_owned(),
+                sizes: open
+                    .filter(|var| !sizes.contains_key(var.as_str()))
+                    .collect(),
+            });
+        };
+        let MemoryUsage {
+            tensors,
+            storages,
+            naive,
+            planned,
+            live,
+        } = usage;
+        let counts = [tensors as u64, storages as u64, naive, planned, live];
+        let row = [name.to_owned()].into_iter();
+        rows.push(row.chain(counts.map(|count| count.to_string())).collect());
+    }
+    let header = [
+        "function",
+        "tensors",
+        "storages",
+        "each its own",
+        "planned",
+        "at least",
+    ];
+    let text = table(&header, &rows, u16::MAX);
+    Ok(vec![text_page("memory", "txt", text)])
 }
 
 fn bytecode(compilation: &Compilation) -> Vec<Page> {

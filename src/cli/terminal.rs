@@ -69,18 +69,8 @@ impl Terminal {
 
     /// A table without borders; long cells wrap at the width of the terminal.
     pub(crate) fn table(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
-        let mut table = Table::new();
-        table
-            .load_style(comfy_table::presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
-            .set_header(header);
-        for row in rows {
-            table.add_row(row);
-        }
-        let text = table.trim_fmt();
-        let text: Vec<&str> = text.lines().map(str::trim_end).collect();
-        self.text(&text.join("\n"))
+        let width = u16::try_from(self.width).unwrap_or(u16::MAX);
+        self.text(&table(header, rows, width))
     }
 
     /// Text in bold, where there are styles.
@@ -110,4 +100,20 @@ impl Terminal {
 /// A duration in milliseconds.
 pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+/// A table without borders as text; long cells wrap at this width.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(comfy_table::presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    let text = table.trim_fmt();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n")
 }

@@ -76,16 +76,14 @@ impl Compiler<'_> {
             let why = "its element type is not written down";
             return Err(self.error(value, GraphProblem::Operator { op, why }));
         };
-        if !matches!(offset, Arg::Prim(offset) if offset.as_int() == Some(0)) {
-            let why = "the tensor does not start where its storage does";
-            return Err(self.error(value, GraphProblem::Operator { op, why }));
-        }
+        let offset = self.arg(offset, value)?;
+        let offset = self.operand(offset);
         let storage = self.arg(storage, value)?;
         let storage = self.operand(storage);
         let shape = self.arg(shape, value)?;
         let shape = self.operand(shape);
         let dtype = self.pool.dtype(*dtype);
-        let tensor = self.builtin(Builtin::AllocTensor, vec![storage, shape, dtype]);
+        let tensor = self.builtin(Builtin::AllocTensor, vec![storage, offset, shape, dtype]);
         let on_host = matches!(storage, Operand::Reg(reg) if self.host.contains(&reg));
         let place = if on_host {
             MemorySpace::Host

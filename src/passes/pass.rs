@@ -398,7 +398,7 @@ pub const PASSES: &[PassDef] = &[
         about: "tensors that are not needed together share memory",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| static_plan_block_memory(module),
+        run: |module, cx, _| static_plan_block_memory(module, &cx.target),
     },
     PassDef {
         name: "to_mixed_precision",

@@ -120,6 +120,11 @@ impl Tensor {
         }
     }
 
+    /// Its memory.
+    pub(super) fn into_storage(self) -> Arc<Storage> {
+        self.storage
+    }
+
     /// A tensor with a copy of these bytes, in host byte order.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Element types, the operations on elements, and tensors in host memory.
 
+mod arena;
 mod dlpack;
 mod dtype;
 mod host;
@@ -9,6 +10,7 @@ pub mod scalar;
 mod small;
 mod storage;
 
+pub(crate) use arena::Arena;
 pub use dtype::{DType, ParseDTypeError, ScalarType};
 pub use host::{DlpackProblem, Element, Tensor, TensorError};
 pub use host_ops::{HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, host_op};

@@ -1,5 +1,6 @@
 //! Bytecode to operations: callees and constants resolved, operands checked, once per machine.
 
+use super::place::arenas;
 use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
@@ -55,6 +56,7 @@ pub(super) enum Op {
     AllocTensor {
         dst: Reg,
         storage: usize,
+        offset: Src,
         shape: Src,
         dtype: DType,
     },
@@ -99,6 +101,8 @@ pub(super) struct Code {
     pub(super) num_regs: usize,
     pub(super) num_slots: usize,
     pub(super) num_storages: usize,
+    /// Which storages are arenas.
+    pub(super) arenas: Vec<bool>,
     pub(super) num_sites: usize,
     /// Registers to be emptied after a call: all but those that keep memory for the next one.
     pub(super) transient: Vec<Reg>,
@@ -170,6 +174,11 @@ impl Decoder<'_> {
             let op = self.instr(&self.exec.code[pc.index()], pc);
             ops.push(op.map_err(|problem| BytecodeError { pc, problem })?);
         }
+        let arenas = arenas(&ops, self.num_storages, &self.exec.target);
+        let arenas = arenas.map_err(|(at, problem)| BytecodeError {
+            pc: Pc::from_index(start.index() + at),
+            problem,
+        })?;
         let mut keeps = SideTable::<Reg, bool>::new();
         for op in &ops {
             if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) | Op::ShapeOf(reg, _) =
@@ -189,6 +198,7 @@ impl Decoder<'_> {
             num_regs: *num_regs as usize,
             num_slots: *num_slots as usize,
             num_storages: self.num_storages,
+            arenas,
             num_sites: self.num_sites,
             transient,
         })
@@ -350,11 +360,15 @@ impl Decoder<'_> {
                     place,
                 })
             }
-            (Builtin::AllocTensor, [Operand::Reg(storage), shape, Operand::Const(dtype)]) => {
+            (
+                Builtin::AllocTensor,
+                [Operand::Reg(storage), offset, shape, Operand::Const(dtype)],
+            ) => {
                 let storage = self.storages[*storage];
                 Ok(Op::AllocTensor {
                     dst: to?,
                     storage: storage.ok_or("the storage is not one")?,
+                    offset: source(*offset)?,
                     shape: source(*shape)?,
                     dtype: self.dtype(*dtype)?,
                 })

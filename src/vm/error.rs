@@ -210,6 +210,14 @@ pub enum VmError {
         /// Bytes of its memory.
         planned: usize,
     },
+    /// A tensor that would start where its elements are not aligned.
+    #[error("`{func}`: a tensor cannot start at byte {offset} of its memory")]
+    Misplaced {
+        /// The function.
+        func: String,
+        /// Where it would start.
+        offset: usize,
+    },
     /// A computed dimension is negative or does not exist.
     #[error("`{func}`: a shape has the dimension {given}")]
     NegativeDimension {

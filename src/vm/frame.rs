@@ -7,6 +7,7 @@ use super::launch::Site;
 use crate::artifact::{MemorySpace, Reg, Slot};
 use crate::runtime::Value;
 use crate::support::Id;
+use crate::tensor::Arena;
 
 /// The registers.
 #[derive(Default)]
@@ -75,13 +76,15 @@ pub(super) struct Frame {
     pub(super) sites: Vec<Site>,
 }
 
-/// Memory for one tensor at a time.
+/// Memory for tensors.
 #[derive(Default)]
 pub(super) struct Storage {
     /// The register whose tensor has it.
     pub(super) tenant: Option<Reg>,
     pub(super) place: Option<MemorySpace>,
     pub(super) bytes: usize,
+    /// The memory, where tensors lie side by side.
+    pub(super) arena: Option<Arena>,
 }
 
 impl Frame {

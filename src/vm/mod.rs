@@ -17,6 +17,7 @@ mod launch_cpu;
 #[cfg(feature = "gpu")]
 mod launch_gpu;
 mod machine;
+mod place;
 mod profile;
 mod run;
 mod verify;

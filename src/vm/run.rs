@@ -11,11 +11,12 @@ use super::decode::{Code, Make, Op, Src};
 use super::frame::{Frame, Heap, Regs};
 use super::launch::Args;
 use super::machine::State;
+use super::place::Place;
 use super::profile::{ProfileEntry, ProfileKind};
-use crate::artifact::{Constant, ErrorContext, Executable, MemorySpace, Pc, Reg};
+use crate::artifact::{Constant, ErrorContext, Executable, Pc, Reg};
 use crate::runtime::{Closure, Device, Value};
 use crate::support::Id;
-use crate::tensor::{DType, ScalarType, Tensor};
+use crate::tensor::{ScalarType, Tensor};
 
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
@@ -142,9 +143,18 @@ impl Run<'_> {
             Op::AllocTensor {
                 dst,
                 storage,
+                offset,
                 shape,
                 dtype,
-            } => self.alloc_tensor(frame, *dst, *storage, *shape, *dtype, pc)?,
+            } => {
+                let place = Place {
+                    storage: *storage,
+                    offset: *offset,
+                    shape: *shape,
+                    dtype: *dtype,
+                };
+                self.alloc_tensor(frame, *dst, place, pc)?;
+            }
             Op::Launch { kernel, args, site } => {
                 let mut args = Args {
                     srcs: args,
@@ -242,7 +252,7 @@ impl Run<'_> {
         }
     }
 
-    fn register(&self, pc: Pc, expected: &'static str, given: &Value) -> VmError {
+    pub(super) fn register(&self, pc: Pc, expected: &'static str, given: &Value) -> VmError {
         VmError::Register {
             func: self.code.name.clone(),
             pc,
@@ -264,7 +274,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn shape<'v>(&self, value: &'v Value, pc: Pc) -> Result<&'v [i64], VmError> {
+    pub(super) fn shape<'v>(&self, value: &'v Value, pc: Pc) -> Result<&'v [i64], VmError> {
         match value {
             Value::Shape(dims) => Ok(dims),
             other => Err(self.register(pc, "a shape", other)),
@@ -272,7 +282,7 @@ impl Run<'_> {
     }
 
     /// The dimensions as extents.
-    fn extents<'v>(
+    pub(super) fn extents<'v>(
         &self,
         dims: &'v [i64],
     ) -> Result<impl Iterator<Item = usize> + use<'v>, VmError> {
@@ -294,43 +304,6 @@ impl Run<'_> {
             func: self.code.name.clone(),
             bytes,
         })
-    }
-
-    /// Gives the register a tensor in the storage: that of its tenant, if nobody else holds it.
-    fn alloc_tensor(
-        &mut self,
-        frame: &mut Frame,
-        dst: Reg,
-        storage: usize,
-        shape: Src,
-        dtype: DType,
-        pc: Pc,
-    ) -> Result<(), VmError> {
-        let dims = self.shape(peek(&frame.regs, &self.state.consts, shape), pc)?;
-        self.extents(dims).map(drop)?;
-        let shape = &mut self.state.shape;
-        shape.clear();
-        shape.extend(dims.iter().map(|&dim| dim as usize));
-        let storage = &mut frame.storages[storage];
-        if let Some(tenant) = storage.tenant.replace(dst)
-            && tenant != dst
-        {
-            frame.regs[dst] = frame.regs.take(tenant);
-        }
-        let (place, bytes) = (storage.place.unwrap_or(MemorySpace::Device), storage.bytes);
-        let (backend, shape) = (&self.state.backend, &self.state.shape);
-        let needed = shape
-            .iter()
-            .try_fold(dtype.bytes(), |n, &dim| n.checked_mul(dim));
-        if needed.is_none_or(|needed| needed > bytes) {
-            return Err(VmError::BeyondPlan {
-                func: self.code.name.clone(),
-                needed: needed.unwrap_or(usize::MAX),
-                planned: bytes,
-            });
-        }
-        let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes);
-        made.map_err(|e| e.in_func(&self.code.name))
     }
 
     fn reshape(&self, value: &Value, shape: &[usize], pc: Pc) -> Result<Value, VmError> {
@@ -501,7 +474,7 @@ fn tensor_bytes(value: &Value) -> u64 {
     }
 }
 
-fn peek<'a>(regs: &'a Regs, consts: &'a [Value], src: Src) -> &'a Value {
+pub(super) fn peek<'a>(regs: &'a Regs, consts: &'a [Value], src: Src) -> &'a Value {
     match src {
         Src::Reg(reg) => &regs[reg],
         Src::Const(index) => &consts[index],
@@ -553,7 +526,7 @@ fn scalar_truth(tensor: &Tensor) -> bool {
 
 impl VmError {
     /// The error, said of this function where it was said of a tensor only.
-    fn in_func(self, name: &str) -> Self {
+    pub(super) fn in_func(self, name: &str) -> Self {
         match self {
             Self::Tensor { func: _, source } => Self::Tensor {
                 func: name.to_owned(),

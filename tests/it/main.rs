@@ -20,6 +20,7 @@ mod frontend;
 mod gpu;
 mod jumps;
 mod lowers;
+mod memory;
 mod origins;
 mod passes;
 mod runs;

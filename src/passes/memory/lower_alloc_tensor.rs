@@ -7,7 +7,7 @@ use super::static_plan::Alloc;
 use super::{alloc_storage, alloc_tensor_in};
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Become, Globals, rewrite};
-use crate::ir::{Func, Module};
+use crate::ir::{Expr, Func, Module};
 use crate::tensor::DType;
 
 /// The module in which each `R.builtin.alloc_tensor` is a tensor in storage of its own.
@@ -31,7 +31,8 @@ pub(in crate::passes) fn lower_alloc_tensor(module: &Module) -> Module {
             let size = Size::of(alloc.shape, alloc.dtype, &unbounded).expr();
             let (def, info) = alloc_storage(&size, alloc.device, alloc.scope, DType::U8);
             let storage = Arg::Value(rewriter.builder().bind_as("storage", def, info));
-            let def = alloc_tensor_in(storage, alloc.shape, alloc.dtype, alloc.device);
+            let start = Expr::i64(0);
+            let def = alloc_tensor_in(storage, &start, alloc.shape, alloc.dtype, alloc.device);
             Ok(Become::Def(def))
         });
         *function = new;

@@ -56,11 +56,11 @@ fn alloc_storage(bytes: &Expr, device: i64, scope: &str, dtype: DType) -> (Def, 
     (def, StructInfo::Object)
 }
 
-/// A tensor in storage.
-fn alloc_tensor_in(storage: Arg, shape: &[Expr], dtype: DType, device: i64) -> Def {
+/// A tensor in storage, from this byte on.
+fn alloc_tensor_in(storage: Arg, offset: &Expr, shape: &[Expr], dtype: DType, device: i64) -> Def {
     let args = vec![
         storage,
-        Arg::Prim(Expr::i64(0)),
+        Arg::Prim(offset.clone()),
         Arg::Shape(shape.to_vec()),
         Arg::DType(dtype),
         Arg::Prim(Expr::i64(device)),

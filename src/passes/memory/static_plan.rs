@@ -1,15 +1,16 @@
 //! `static_plan_block_memory`: which tensors share memory is decided at compile time (Relax: `StaticPlanBlockMemory`).
 //!
-//! A storage holds one tensor at a time. Tensors that are not needed together may share one, if the storage is allocated wherever
-//! one of them is: before it in the same body, or in a body around. Sizes are compared where they are products of the same symbols,
-//! `n * 512` and `n * 40`; a storage is as large as its largest tensor. What a function gives back has memory of its own, so
-//! that a caller gets no more than it asked for.
+//! Tensors that are not needed together may share storage, if it is allocated wherever one of them is: before it in the same
+//! body, or in a body around. Sizes are compared where they are products of the same symbols, `n * 512` and `n * 40`. What a
+//! function gives back has memory of its own, so that a caller gets no more than it asked for.
 //!
-//! Storage is chosen best fit, as TVM does, in two orders: as the program runs, and large tensors first (Pisarchyk and Lee,
-//! "Efficient Memory Management for Deep Neural Net Inference", 2020: greedy by size for shared objects). The order that
-//! takes fewer bytes counts.
+//! There are two ways to share (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). A storage
+//! may hold one tensor at a time and be as large as its largest: the best fit, as TVM chooses it in the order of the program,
+//! or large tensors first. Or it is an arena that holds tensors side by side, large ones placed first: only where none but loop
+//! programs see them, since others may keep a tensor longer than is planned, and not on a GPU, where a kernel cannot write to a
+//! buffer that it reads from. The way that takes fewest bytes counts, in this order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
 use super::liveness::Liveness;
@@ -18,6 +19,7 @@ use super::{alloc_storage, alloc_tensor_in};
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Become, Body, Callee, Def, Function, Globals, ValueId, rewrite};
 use crate::ir::{AttrValue, Expr, Func, Module};
+use crate::kernel::Target;
 use crate::ops::{self, Compute, MachineOp};
 use crate::passes::PassError;
 use crate::tensor::DType;
@@ -41,7 +43,10 @@ const PLAN_RESULTS: &str = "relax.memory_plan_dynamic_func_output";
 ///
 /// # Errors
 /// [`PassError::Bound`] if a bound is none.
-pub(in crate::passes) fn static_plan_block_memory(module: &Module) -> Result<Module, PassError> {
+pub(in crate::passes) fn static_plan_block_memory(
+    module: &Module,
+    target: &Target,
+) -> Result<Module, PassError> {
     let globals = Globals::of(module);
     let mut out = module.clone();
     for func in out.funcs.values_mut() {
@@ -49,7 +54,12 @@ pub(in crate::passes) fn static_plan_block_memory(module: &Module) -> Result<Mod
             continue;
         };
         let mut plans = HashMap::new();
-        plan(function, &bounds(function)?, &mut plans)?;
+        let planner = Planner {
+            module,
+            bounds: bounds(function)?,
+            arenas: matches!(target, Target::Cpu(_)),
+        };
+        planner.plan(function, &mut plans);
         let mut made: HashMap<(usize, usize), Arg> = HashMap::new();
         let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
             let address = std::ptr::from_ref(old.value) as usize;
@@ -57,6 +67,7 @@ pub(in crate::passes) fn static_plan_block_memory(module: &Module) -> Result<Mod
                 function,
                 storage,
                 size,
+                offset,
             }) = plans.get(&address)
             else {
                 return Ok(Become::Kept);
@@ -67,7 +78,8 @@ pub(in crate::passes) fn static_plan_block_memory(module: &Module) -> Result<Mod
                 let (def, info) = alloc_storage(size, alloc.device, alloc.scope, alloc.dtype);
                 Arg::Value(builder.bind_as("storage", def, info))
             });
-            let def = alloc_tensor_in(storage.clone(), alloc.shape, alloc.dtype, alloc.device);
+            let storage = storage.clone();
+            let def = alloc_tensor_in(storage, offset, alloc.shape, alloc.dtype, alloc.device);
             Ok(Become::Def(def))
         });
         *function = new;
@@ -112,70 +124,149 @@ impl<'a> Alloc<'a> {
     }
 }
 
-/// The storage of a planned tensor.
+/// The place of a planned tensor.
 struct Placed {
     /// Which function it is in, by its address, and which storage there.
     function: usize,
     storage: usize,
     /// Bytes of the storage.
     size: Expr,
+    /// Where in the storage it starts.
+    offset: Expr,
 }
 
-/// Plans a function and those inside of it; by the addresses of the values.
-fn plan(
-    function: &Function,
-    bounds: &Analyzer,
-    out: &mut HashMap<usize, Placed>,
-) -> Result<(), PassError> {
-    let tensors = tensors(function, bounds);
-    let address = std::ptr::from_ref(function) as usize;
-    let mut groups: Vec<Vec<&Tensor>> = vec![];
-    for tensor in &tensors {
-        let group = groups.iter_mut().find(|group| group[0].may_share(tensor));
-        match group {
-            Some(group) => group.push(tensor),
-            None => groups.push(vec![tensor]),
+/// What planning knows besides the function.
+struct Planner<'a> {
+    module: &'a Module,
+    bounds: Analyzer,
+    /// Whether tensors may lie side by side.
+    arenas: bool,
+}
+
+impl Planner<'_> {
+    /// Plans a function and those inside of it; by the addresses of the values.
+    fn plan(&self, function: &Function, out: &mut HashMap<usize, Placed>) {
+        let tensors = self.tensors(function);
+        let address = std::ptr::from_ref(function) as usize;
+        let mut groups: Vec<Vec<&Tensor>> = vec![];
+        for tensor in &tensors {
+            let group = groups.iter_mut().find(|group| group[0].may_share(tensor));
+            match group {
+                Some(group) => group.push(tensor),
+                None => groups.push(vec![tensor]),
+            }
         }
-    }
-    let mut count = 0;
-    for group in groups {
-        let storages = best(&group);
-        for storage in storages {
-            for tensor in &storage.tensors {
+        let storages = groups.iter().flat_map(|group| best(group));
+        for (index, storage) in storages.enumerate() {
+            for (offset, tensor) in &storage.tensors {
                 let value = &function.values[tensor.value];
-                let size = Size {
-                    factor: storage.factor,
+                let bytes = |factor| Size {
+                    factor,
                     symbols: tensor.size.symbols.clone(),
                 };
                 let placed = Placed {
                     function: address,
-                    storage: count,
-                    size: size.expr(),
+                    storage: index,
+                    size: bytes(storage.factor).expr(),
+                    offset: bytes(*offset).expr(),
                 };
                 out.insert(std::ptr::from_ref(value) as usize, placed);
             }
-            count += 1;
+        }
+        for (_, value) in function.values.iter() {
+            if let Def::Function(inner) = &value.def {
+                self.plan(inner, out);
+            }
         }
     }
-    for (_, value) in function.values.iter() {
-        if let Def::Function(inner) = &value.def {
-            plan(inner, bounds, out)?;
-        }
+
+    /// The tensors of a function whose memory can be planned, in program order.
+    fn tensors(&self, function: &Function) -> Vec<Tensor> {
+        let live = Liveness::of(function);
+        let results = function.attrs.get(PLAN_RESULTS).and_then(AttrValue::as_int) == Some(1);
+        let seen = self.seen_by_others(function);
+        let mut out = vec![];
+        visit(function, &function.body, &mut vec![], &mut |value, path| {
+            let Some(alloc) = Alloc::of(&function.values[value].def) else {
+                return;
+            };
+            if live.is_result(value) && !results {
+                return;
+            }
+            out.push(Tensor {
+                value,
+                size: Size::of(alloc.shape, alloc.dtype, &self.bounds),
+                device: alloc.device,
+                scope: alloc.scope.to_owned(),
+                from: live.position(value),
+                to: live.last_use(value),
+                path: path.to_vec(),
+                private: self.arenas && !live.is_result(value) && !seen.contains(&value),
+            });
+        });
+        out
     }
-    Ok(())
+
+    /// The values whose memory others than loop programs see, and may keep: under a name of their own, or as parts of another
+    /// value.
+    fn seen_by_others(&self, function: &Function) -> HashSet<ValueId> {
+        let mut seen = HashSet::new();
+        let mut bindings = vec![];
+        visit(function, &function.body, &mut vec![], &mut |value, _| {
+            bindings.push(value);
+        });
+        for value in bindings.into_iter().rev() {
+            let def = &function.values[value].def;
+            let passes_on = match def {
+                Def::Arg(_) | Def::TupleItem(_, _) | Def::MatchCast(_, _) => seen.contains(&value),
+                Def::Call {
+                    callee: Callee::Global(name),
+                    ..
+                } => self.module.prim_func(name).is_none(),
+                Def::Call {
+                    callee: Callee::Op(op),
+                    ..
+                } => match ops::def(*op).compute {
+                    Compute::View(_) | Compute::Machine(MachineOp::Forward) => {
+                        seen.contains(&value)
+                    }
+                    Compute::Machine(
+                        MachineOp::CallProgram | MachineOp::Kill | MachineOp::ShapeOf,
+                    ) => false,
+                    _ => true,
+                },
+                Def::If { .. } => {
+                    // The condition is read; what branches give is passed on.
+                    let given = def
+                        .bodies()
+                        .into_iter()
+                        .flat_map(|body| body.result.values());
+                    seen.extend(given);
+                    false
+                }
+                _ => true,
+            };
+            if passes_on {
+                seen.extend(def.used_values());
+            }
+        }
+        seen
+    }
 }
 
 /// A tensor that needs memory for some time.
-pub(super) struct Tensor {
-    pub(super) value: ValueId,
-    pub(super) size: Size,
+struct Tensor {
+    value: ValueId,
+    size: Size,
     device: i64,
     scope: String,
     /// Positions of its first and last use.
-    pub(super) from: usize,
-    pub(super) to: usize,
+    from: usize,
+    to: usize,
     /// The bodies that it is in, from that of the function inwards, by their addresses.
     path: Vec<usize>,
+    /// Only loop programs see it, and it may lie in an arena.
+    private: bool,
 }
 
 impl Tensor {
@@ -189,31 +280,6 @@ impl Tensor {
     fn meets(&self, other: &Self) -> bool {
         self.from <= other.to && other.from <= self.to
     }
-}
-
-/// The tensors of a function whose memory can be planned, in program order.
-fn tensors(function: &Function, bounds: &Analyzer) -> Vec<Tensor> {
-    let live = Liveness::of(function);
-    let results = function.attrs.get(PLAN_RESULTS).and_then(AttrValue::as_int) == Some(1);
-    let mut out = vec![];
-    visit(function, &function.body, &mut vec![], &mut |value, path| {
-        let Some(alloc) = Alloc::of(&function.values[value].def) else {
-            return;
-        };
-        if live.is_result(value) && !results {
-            return;
-        }
-        out.push(Tensor {
-            value,
-            size: Size::of(alloc.shape, alloc.dtype, bounds),
-            device: alloc.device,
-            scope: alloc.scope.to_owned(),
-            from: live.position(value),
-            to: live.last_use(value),
-            path: path.to_vec(),
-        });
-    });
-    out
 }
 
 /// Visits the bindings of a body and of its branches in program order.
@@ -233,38 +299,46 @@ fn visit(
     path.pop();
 }
 
-/// Memory for one tensor at a time.
+/// Memory for tensors.
 struct Storage<'a> {
     factor: i64,
-    tensors: Vec<&'a Tensor>,
+    /// The tensors in it, and where they start.
+    tensors: Vec<(i64, &'a Tensor)>,
 }
 
 impl Storage<'_> {
     /// Whether no tensor of the storage is needed together with this one, and the first of them all is where the others are.
     fn takes(&self, tensor: &Tensor) -> bool {
-        let all = || self.tensors.iter().copied().chain([tensor]);
+        let all = || {
+            self.tensors
+                .iter()
+                .map(|(_, tensor)| *tensor)
+                .chain([tensor])
+        };
         let first = all().min_by_key(|tensor| tensor.from);
         let reached = |first: &Tensor| all().all(|other| other.path.starts_with(&first.path));
-        !self.tensors.iter().any(|other| other.meets(tensor)) && first.is_some_and(reached)
+        !self.tensors.iter().any(|(_, other)| other.meets(tensor)) && first.is_some_and(reached)
     }
 }
 
-/// Storages for tensors of comparable sizes.
+/// Storages for tensors of comparable sizes: those of the way that takes fewest bytes, the first one of equals.
 fn best<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
-    let in_order = assign(tensors);
     let mut large_first = tensors.to_vec();
     large_first.sort_by_key(|tensor| -tensor.size.factor);
-    let large_first = assign(&large_first);
-    let bytes = |storages: &[Storage]| storages.iter().map(|s| i128::from(s.factor)).sum::<i128>();
-    if bytes(&large_first) < bytes(&in_order) {
-        large_first
-    } else {
-        in_order
-    }
+    let ways = [
+        one_at_a_time(tensors),
+        one_at_a_time(&large_first),
+        side_by_side(&large_first),
+    ];
+    let bytes = |storages: &Vec<Storage>| {
+        let factors = storages.iter().map(|storage| i128::from(storage.factor));
+        factors.sum::<i128>()
+    };
+    ways.into_iter().min_by_key(bytes).unwrap_or_default()
 }
 
 /// Storage for one tensor after the other: the smallest that is large enough, else the largest, which grows.
-fn assign<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
+fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
     let mut storages: Vec<Storage> = vec![];
     for &tensor in tensors {
         let factor = tensor.size.factor;
@@ -276,13 +350,101 @@ fn assign<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
         match best {
             Some(storage) => {
                 storage.factor = storage.factor.max(factor);
-                storage.tensors.push(tensor);
+                storage.tensors.push((0, tensor));
             }
             None => storages.push(Storage {
                 factor,
-                tensors: vec![tensor],
+                tensors: vec![(0, tensor)],
             }),
         }
     }
     storages
+}
+
+/// An arena for the tensors that may lie in one, and storages for the others. Large tensors are placed first; while the arena is
+/// larger than what is needed together, the tensor that ends it is placed before all others.
+fn side_by_side<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
+    const ROUNDS: usize = 64;
+    let private = || tensors.iter().filter(|tensor| tensor.private);
+    let Some(first) = private().min_by_key(|tensor| tensor.from) else {
+        return one_at_a_time(tensors);
+    };
+    let lies_in_arena = |tensor: &&Tensor| tensor.private && tensor.path.starts_with(&first.path);
+    let (mut order, others): (Vec<&Tensor>, Vec<&Tensor>) =
+        tensors.iter().copied().partition(lies_in_arena);
+    let least = needed_together(&order);
+    let mut best = arena(&order);
+    for _ in 0..ROUNDS {
+        if best.factor <= least {
+            break;
+        }
+        let made = arena(&order);
+        let end = |(at, tensor): &(i64, &Tensor)| at.saturating_add(aligned(tensor.size.factor));
+        let last = made
+            .tensors
+            .iter()
+            .position(|placed| end(placed) == made.factor);
+        if made.factor < best.factor {
+            best = made;
+        }
+        // The tensors of an arena are in the order in which they were placed.
+        if let Some(last) = last {
+            order[..=last].rotate_right(1);
+        }
+    }
+    let mut storages = one_at_a_time(&others);
+    storages.insert(0, best);
+    storages
+}
+
+/// The tensors, placed in this order, each in the smallest gap that is large enough.
+fn arena<'a>(order: &[&'a Tensor]) -> Storage<'a> {
+    let mut arena = Storage {
+        factor: 0,
+        tensors: vec![],
+    };
+    for &tensor in order {
+        let size = aligned(tensor.size.factor);
+        let placed = arena
+            .tensors
+            .iter()
+            .filter(|(_, other)| other.meets(tensor));
+        let mut taken: Vec<(i64, i64)> = placed
+            .map(|(at, other)| (*at, at.saturating_add(aligned(other.size.factor))))
+            .collect();
+        taken.sort_unstable();
+        let (mut end, mut gaps) = (0, vec![]);
+        for (from, to) in taken {
+            if from.saturating_sub(end) >= size {
+                gaps.push((from - end, end));
+            }
+            end = end.max(to);
+        }
+        let offset = gaps.into_iter().min().map_or(end, |(_, at)| at);
+        arena.factor = arena.factor.max(offset.saturating_add(size));
+        arena.tensors.push((offset, tensor));
+    }
+    arena
+}
+
+/// What tensors take at most that are needed together.
+fn needed_together(tensors: &[&Tensor]) -> i64 {
+    let at = |position| {
+        let there = tensors
+            .iter()
+            .filter(|tensor| (tensor.from..=tensor.to).contains(&position));
+        let sizes = there.map(|tensor| aligned(tensor.size.factor));
+        sizes.fold(0, i64::saturating_add)
+    };
+    tensors
+        .iter()
+        .map(|tensor| at(tensor.from))
+        .max()
+        .unwrap_or(0)
+}
+
+/// Bytes up to where the next tensor of an arena may start: a line of the cache.
+fn aligned(bytes: i64) -> i64 {
+    const LINE: i64 = 64;
+    bytes.saturating_add(LINE - 1) / LINE * LINE
 }

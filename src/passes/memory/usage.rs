@@ -5,14 +5,12 @@ use std::collections::HashMap;
 use super::liveness::Liveness;
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Callee, Def, Function};
-use crate::ir::{Expr, Module, Var};
+use crate::ir::{Expr, Var};
 use crate::ops::{self, Compute, MachineOp};
 
 /// The memory of one function for its tensors, parameters and constants aside, in bytes (TVM: `estimate_memory_usage`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUsage {
-    /// The function.
-    pub func: String,
     /// How many tensors it makes.
     pub tensors: usize,
     /// In how many storages they are.
@@ -25,17 +23,10 @@ pub struct MemoryUsage {
     pub live: u64,
 }
 
-/// The memory that each graph function of a module uses, whose allocations are written down (`static_plan_block_memory`,
-/// `lower_alloc_tensor`). `sizes` gives symbolic extents by their names. A function is left out where it leaves the
-/// size of a tensor open.
-pub fn memory_usage(module: &Module, sizes: &HashMap<&str, i64>) -> Vec<MemoryUsage> {
-    let functions = module.functions();
-    functions
-        .filter_map(|(_, function)| usage(function, sizes))
-        .collect()
-}
-
-fn usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryUsage> {
+/// The memory that a graph function takes whose allocations are written down (`static_plan_block_memory`, `lower_alloc_tensor`);
+/// what functions inside take is not counted. `sizes` gives symbolic extents by their names; without one that matters there is
+/// no answer.
+pub fn memory_usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryUsage> {
     let live = Liveness::of(function);
     let analyzer = Analyzer::new();
     let bytes = |dims: &[Expr], each: u64| {
@@ -47,7 +38,6 @@ fn usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryUsage>
         })
     };
     let mut usage = MemoryUsage {
-        func: function.name.clone(),
         tensors: 0,
         storages: 0,
         naive: 0,

@@ -1,0 +1,226 @@
+//! The memory plan: how much it takes, what it must not overwrite, and what an executable may not say of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use weftile::artifact::{BytecodeError, Instr, Operand};
+use weftile::interp::{self, run_module};
+use weftile::kernel::Target;
+use weftile::passes::memory_usage;
+use weftile::pipeline::{CompileOptions, compile, compile_until};
+use weftile::runtime::{Device, Override, Registry, Value};
+use weftile::script;
+use weftile::tensor::Tensor;
+use weftile::vm::{VirtualMachine, VmError};
+
+use crate::vm::devices;
+
+/// Tensors of many sizes, some of which are needed much later.
+const TREE: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 96), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.concat([a, a, a], axis=1)
+            c = R.strided_slice(b, axes=[1], begin=[0], end=[32])
+            d = R.sum(b, axis=[1], keepdims=True)
+            e = R.concat([c, c, c, c, c], axis=1)
+            f = R.strided_slice(e, axes=[1], begin=[7], end=[103])
+            g = R.add(f, a)
+            h = R.divide(g, d)
+            i = R.concat([h, h], axis=1)
+            j = R.max(i, axis=[1], keepdims=True)
+            k = R.subtract(h, j)
+            l = R.concat([k, c, c], axis=1)
+            m = R.strided_slice(l, axes=[1], begin=[64], end=[160])
+            o = R.multiply(m, f)
+            p = R.sum(o, axis=[1])
+            R.output(p)
+        return p
+"#;
+
+fn parse(text: &str) -> weftile::ir::Module {
+    script::parse("memory.py", text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn rows(count: usize, columns: usize) -> Tensor {
+    let elements: Vec<f32> = (0..count * columns)
+        .map(|i| (i % 13) as f32 * 0.07 - 0.4)
+        .collect();
+    Tensor::from_slice(&[count, columns], &elements).expect("as many elements")
+}
+
+/// Options under which nothing is fused, so that every operator has a tensor.
+fn unfused(target: &Target) -> CompileOptions {
+    let mut options = CompileOptions::new(target.clone());
+    for pass in ["fuse_ops", "fuse_tir"] {
+        options.passes.disabled.insert(pass.to_owned());
+    }
+    options
+}
+
+#[test]
+fn a_plan_takes_what_is_needed_together() {
+    let module = parse(TREE);
+    for bounded in [false, true] {
+        let mut module = module.clone();
+        if bounded {
+            let text = TREE.replace(
+                "        n = T.int64()\n",
+                "        n = T.int64()\n        R.func_attr({\"tir_var_upper_bound\": {\"n\": 64}})\n",
+            );
+            module = parse(&text);
+        }
+        for (target, _) in devices() {
+            let compiled = compile_until(&module, &unfused(&target), "kill_after_last_use");
+            let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+            let main = compiled.module.function("main").expect("it stays");
+            let usage = memory_usage(main, &HashMap::from([("n", 64)])).expect("n is all");
+            assert_eq!(usage.tensors, 15, "{usage:?}");
+            // On a GPU a kernel cannot write to a buffer that it reads from, and tensors do not lie side by side.
+            let limit = match target {
+                Target::Cpu(_) => usage.live * 11 / 10,
+                Target::Gpu(_) => usage.naive / 2,
+            };
+            assert!(usage.planned <= limit, "{target:?}: {usage:?}");
+            assert!(usage.planned >= usage.live, "{usage:?}");
+        }
+    }
+}
+
+#[test]
+fn planned_tensors_hold_what_was_written() {
+    let module = parse(TREE);
+    for count in [1, 5, 0] {
+        let x = rows(count, 96);
+        let expected = run_module(
+            &module,
+            "main",
+            &[interp::Value::Tensor(x.clone())],
+            &HashMap::new(),
+        );
+        let Ok(interp::Value::Tensor(expected)) = expected else {
+            panic!("{expected:?}");
+        };
+        for (target, device) in devices() {
+            let exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+            let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+            for _ in 0..2 {
+                let got = machine.call("main", &[x.clone().into()]).expect("it runs");
+                let got = machine.to_host(got).expect("it can be read");
+                let got = got.as_tensor().expect("a tensor");
+                assert_eq!(got.shape(), expected.shape());
+                let (got, expected) = (got.as_slice::<f32>(), expected.as_slice::<f32>());
+                let pairs = got.expect("float32").iter().zip(expected.expect("float32"));
+                for (got, expected) in pairs {
+                    let near = (got - expected).abs() <= 1e-4 * (1.0 + expected.abs());
+                    assert!(near, "{target:?}, {count} rows: {got} is not {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_beyond_the_bound_are_refused() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        R.func_attr({"tir_var_upper_bound": {"n": 16}})
+        a = R.cumsum(x, axis=0)
+        b = R.cumsum(a, axis=0)
+        return b
+"#;
+    for (target, device) in devices() {
+        let exec = compile(&parse(text), &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+        let ones = |count| Tensor::from_slice(&[count], &vec![1.0f32; count]).expect("ones");
+        assert!(machine.call("main", &[ones(16).into()]).is_ok());
+        let error = machine
+            .call("main", &[ones(17).into()])
+            .expect_err("beyond the bound");
+        let text = error.to_string();
+        assert!(
+            text.contains("takes 68 bytes and its memory is planned for 64"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_packed_functions_keep_is_not_overwritten() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
+        a = R.exp(x)
+        _ = R.call_packed("test.keep", a, sinfo_args=R.Object)
+        b = R.negative(x)
+        c = R.concat([b, b], axis=0)
+        d = R.strided_slice(c, axes=[0], begin=[3], end=[11])
+        e = R.add(d, b)
+        return e
+"#;
+    let target = Target::Cpu(weftile::codegen_cpu::host_target(1));
+    let exec = compile(&parse(text), &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+    let kept = Arc::new(Mutex::new(vec![]));
+    let mut registry = Registry::new();
+    let keeps = kept.clone();
+    let keep = move |args: &mut [Value]| {
+        keeps.lock().expect("not poisoned").push(args[0].clone());
+        Ok(Value::None)
+    };
+    registry
+        .register("test.keep", keep, Override::No)
+        .expect("free");
+    let mut machine = VirtualMachine::with_registry(exec, Device::Cpu, &registry).expect("it runs");
+    for scale in [1.0f32, 2.0] {
+        let x = Tensor::from_slice(&[8], &[scale; 8]).expect("eight");
+        machine.call("main", &[x.into()]).expect("it runs");
+    }
+    for (value, scale) in kept.lock().expect("not poisoned").iter().zip([1.0f32, 2.0]) {
+        let tensor = value.as_tensor().expect("a tensor");
+        for element in tensor.as_slice::<f32>().expect("float32") {
+            assert!(
+                (element - scale.exp()).abs() < 1e-5,
+                "{element} is not exp({scale})"
+            );
+        }
+    }
+}
+
+#[test]
+fn tensors_of_arenas_stay_inside() {
+    let target = Target::Cpu(weftile::codegen_cpu::host_target(1));
+    let module = parse(TREE);
+    let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+    let inside = exec.code.iter().find_map(|instr| match instr {
+        Instr::Call {
+            dst: Some(dst),
+            callee,
+            args,
+        } if exec.callee_name(&exec.callees[*callee as usize]) == "vm.builtin.alloc_tensor"
+            && args[1] != Operand::Imm(0) =>
+        {
+            Some(*dst)
+        }
+        _ => None,
+    });
+    let inside = inside.expect("an arena");
+    for instr in &mut exec.code {
+        if let Instr::Ret { result } = instr {
+            *result = inside;
+        }
+    }
+    let error = VirtualMachine::new(exec, Device::Cpu).map(drop);
+    let Err(VmError::Bytecode(BytecodeError { problem, .. })) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(problem, "a tensor of an arena leaves it");
+}

@@ -75,7 +75,7 @@ impl Compiler<'_> {
         let callee = self.pool.callee(callee);
         let dst = self.reg();
         self.asm.call(Some(dst), callee, operands);
-        let result = if on_host {
+        let result = if on_host && self.used.contains(&value) {
             self.builtin(Builtin::ToDevice, vec![Operand::Reg(dst)])
         } else {
             dst

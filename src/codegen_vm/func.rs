@@ -26,6 +26,7 @@ pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), Graph
         asm: Assembler::default(),
         slots: Slots::default(),
         bound: HashMap::new(),
+        used: used(function),
         host: HashSet::new(),
         keeps: HashSet::new(),
         regs: function.params.len() + taken + 1,
@@ -43,6 +44,8 @@ pub(super) struct Compiler<'a> {
     pub(super) asm: Assembler,
     pub(super) slots: Slots,
     pub(super) bound: HashMap<ValueId, Bound>,
+    /// Values that something uses.
+    pub(super) used: HashSet<ValueId>,
     /// Registers of storages in host memory, and of tensors in them.
     pub(super) host: HashSet<Reg>,
     /// Registers that the machine keeps filled from call to call.
@@ -207,6 +210,14 @@ impl Compiler<'_> {
         self.shape_func = shape_func;
         Ok(())
     }
+}
+
+/// The values of a function that something in it uses.
+fn used(function: &Function) -> HashSet<ValueId> {
+    let mut used: HashSet<ValueId> = function.body.result.values().into_iter().collect();
+    let values = function.values.iter();
+    used.extend(values.flat_map(|(_, value)| value.def.used_values()));
+    used
 }
 
 /// A value to blame for what is wrong with the result of a function.

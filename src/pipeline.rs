@@ -319,7 +319,9 @@ fn verify_module(c: &Compilation) -> Result<(), Error> {
 /// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
-    for (name, func) in c.module.prim_funcs() {
+    // A program that only computes a scalar becomes a part of its callers.
+    let programs = c.module.prim_funcs();
+    for (name, func) in programs.filter(|(_, func)| func.as_scalar().is_none()) {
         let (scheduled, lowered) =
             rules::choose(func, target, |scheduled| lower::lower(scheduled, target));
         c.scheduled.insert(name.to_owned(), scheduled);

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use weftile::codegen_cpu::host_target;
 use weftile::ir::graph::{Arg, Become, Callee, Def, DpsCallee, Function, Globals, rewrite};
-use weftile::ir::{AttrValue, Func, Module, alpha_eq};
+use weftile::ir::{AttrValue, Expr, Func, Module, StructInfo, alpha_eq};
 use weftile::kernel::Target;
 use weftile::passes::{self, Cx, Pass, PassError, Sequential, Verify};
 use weftile::pipeline::{CompileOptions, compile};
@@ -34,6 +34,9 @@ pub(crate) struct Case {
     /// Names and options.
     #[serde(default)]
     passes: Vec<Vec<Json>>,
+    /// What the module breaks, in plain words.
+    #[serde(default)]
+    rule: Option<String>,
     outcome: String,
     #[serde(default)]
     error: Option<Recorded>,
@@ -123,27 +126,34 @@ impl Case {
     /// Replays the case.
     pub(crate) fn judge(&self) -> Verdict {
         let Some(source) = &self.source else {
-            return Verdict::Unsupported("made without text".to_owned());
+            return self.judge_built();
         };
         if self.kind == "well_formed" {
-            return self.judge_form(source);
+            return self.judge_form(script::parse("case.py", source).ok().as_ref());
         }
         self.replay(source)
             .unwrap_or_else(|why| Verdict::Disagree { why, texts: None })
     }
 
     /// Whether the parser or the verifier refuses what the recorded ones do. Those of weftile may refuse more.
-    fn judge_form(&self, source: &str) -> Verdict {
-        let refused = match script::parse("case.py", source) {
-            Err(_) => true,
-            Ok(module) => script::well_formed(&module).is_err(),
-        };
+    fn judge_form(&self, module: Option<&Module>) -> Verdict {
+        let refused = module.is_none_or(|module| script::well_formed(module).is_err());
         if refused || self.outcome == "well-formed" {
             return Verdict::Agree(if refused { How::Refused } else { How::Module });
         }
         Verdict::Disagree {
             why: "accepted, and recorded as ill-formed".to_owned(),
             texts: None,
+        }
+    }
+
+    /// A module that no text says, made as the rule of the case says. The types of the IR leave some no way to be made: a parameter
+    /// of two functions, a value of a dataflow block in a plain one, a value without a type.
+    fn judge_built(&self) -> Verdict {
+        let rule = self.rule.as_deref().unwrap_or_default();
+        match ill_formed(rule) {
+            Some(module) => self.judge_form(Some(&module)),
+            None => Verdict::Unsupported(format!("cannot be made: {rule}")),
         }
     }
 
@@ -244,6 +254,38 @@ impl Case {
         }
         Ok(out)
     }
+}
+
+/// A small module that breaks a rule, by what the recorded cases say of it.
+fn ill_formed(rule: &str) -> Option<Module> {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = R.exp(x)
+        z = R.negative(y)
+        return z
+"#;
+    let mut module = parse(text).ok()?;
+    let Some(Func::Graph(main)) = module.funcs.get_mut("main") else {
+        return None;
+    };
+    let bindings = &mut main.body.blocks.first_mut()?.bindings;
+    match rule {
+        "the same variable is bound twice" => bindings.insert(1, bindings[0]),
+        "a variable is used before its binding" => bindings.reverse(),
+        "the global_symbol of a function is not its name in the module" => {
+            let other = AttrValue::Str("other".to_owned());
+            main.attrs.insert("global_symbol".to_owned(), other);
+        }
+        "the declared return type of a function contradicts the type of its body (made without the parser)" =>
+        {
+            main.ret = StructInfo::tensor(vec![Expr::i64(5)], DType::F32);
+        }
+        _ => return None,
+    }
+    Some(module)
 }
 
 /// Bytes that the functions of a module allocate, where symbolic extents are 8.

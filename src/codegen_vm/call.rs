@@ -8,7 +8,7 @@ use crate::ir::graph::{Arg, Callee as GraphCallee, Op, ValueId};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::{self, Compute, MachineOp};
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// On a GPU, the operand in host memory: constants are there already.
     pub(super) fn copy_to_host(&mut self, operand: Operand) -> Operand {
         match operand {
@@ -30,6 +30,12 @@ impl Compiler<'_> {
                 return self.call_closure(value, &Arg::Value(*closure), args);
             }
             GraphCallee::Global(_) | GraphCallee::Packed(_) | GraphCallee::PurePacked(_) => {}
+        }
+        if let GraphCallee::Global(name) = callee
+            && let Some(program) = self.pool.module.prim_func(name)
+            && let Some(e) = program.as_scalar()
+        {
+            return self.scalar(value, program, e, args);
         }
         if let GraphCallee::Global(name) = callee
             && let Some(kernel) = self.pool.kernel(name)

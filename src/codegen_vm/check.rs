@@ -17,7 +17,7 @@ pub(super) struct Matching {
     prim: bool,
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// Emits checks of the result against what the function declares, where that says more than is known.
     pub(super) fn check_result(&mut self, result: Operand) -> Result<(), GraphError> {
         let function = self.function;

@@ -65,7 +65,7 @@ pub(super) fn captured(function: &Function, own: ValueId) -> Vec<Captured> {
     out
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// The closure that a function inside of this one is.
     pub(super) fn closure(
         &mut self,

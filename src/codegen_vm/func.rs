@@ -14,7 +14,7 @@ use crate::kernel::Target;
 use crate::support::Id;
 
 /// Compiles one function into the pool.
-pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), GraphError> {
+pub(super) fn compile_function(pool: &mut Pool<'_>, unit: &Unit) -> Result<(), GraphError> {
     let function = &unit.function;
     let taken = unit.captured.len() + unit.dims.len();
     let gpu = matches!(pool.exec.target, Target::Gpu(_));
@@ -36,8 +36,8 @@ pub(super) fn compile_function(pool: &mut Pool, unit: &Unit) -> Result<(), Graph
     compiler.function()
 }
 
-pub(super) struct Compiler<'a> {
-    pub(super) pool: &'a mut Pool,
+pub(super) struct Compiler<'a, 'm> {
+    pub(super) pool: &'a mut Pool<'m>,
     pub(super) unit: &'a Unit,
     pub(super) function: &'a Function,
     pub(super) gpu: bool,
@@ -57,7 +57,7 @@ pub(super) struct Compiler<'a> {
     pub(super) shape_func: usize,
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     fn function(mut self) -> Result<(), GraphError> {
         self.asm.heap(self.heap);
         self.params()?;

@@ -1,14 +1,16 @@
 //! Memory as it is written down (`R.memory.*`), and calls of loop programs that write into it.
 
+use std::collections::HashMap;
+
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
 use crate::artifact::{Builtin, Callee, MemorySpace, Operand, Reg};
-use crate::ir::StructInfo;
 use crate::ir::graph::{Arg, Op, ValueId};
+use crate::ir::{Expr, Param, PrimFunc, StructInfo};
 use crate::ops::HOST_DEVICE;
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// A loop program takes tensors, then scalars, in whatever order they are written.
     pub(super) fn call_program(
         &mut self,
@@ -32,6 +34,34 @@ impl Compiler<'_> {
         let callee = self.pool.callee(Callee::Kernel(kernel));
         self.asm.call(None, callee, tensors);
         Ok(Bound::Tuple(vec![]))
+    }
+
+    /// What a program returns that only computes a scalar of sizes.
+    pub(super) fn scalar(
+        &mut self,
+        value: ValueId,
+        program: &PrimFunc,
+        e: &Expr,
+        args: &[Arg],
+    ) -> Result<Bound, GraphError> {
+        let mut given = HashMap::new();
+        for (param, arg) in program.params.iter().zip(args) {
+            let known = match arg {
+                Arg::Prim(e) => Some(e.clone()),
+                Arg::Value(id) => match &self.function.values[*id].sinfo {
+                    StructInfo::Prim { dtype: _, value } => value.clone(),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let (Param::Scalar(var), Some(known)) = (param, known) else {
+                let what = "a scalar of what is no size";
+                return Err(self.error(value, GraphProblem::Unsupported(what)));
+            };
+            given.insert(var, known);
+        }
+        let e = e.substitute(&|var| given.get(var).cloned());
+        Ok(Bound::At(self.prim(&e, value)?))
     }
 
     fn is_scalar(&self, arg: &Arg) -> bool {

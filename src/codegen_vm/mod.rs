@@ -33,7 +33,7 @@ pub fn compile_graph(
     kernels: Vec<KernelFunc>,
     target: &Target,
 ) -> Result<Executable, GraphError> {
-    let mut pool = Pool::new(Executable::new(target.clone()));
+    let mut pool = Pool::new(Executable::new(target.clone()), module);
     pool.exec.kernels = kernels;
     let graphs = || module.funcs.values().filter_map(graph_function);
     // Functions may call each other in any order, so all have their numbers first.

@@ -26,7 +26,7 @@ impl Bound {
     }
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// The parts of an argument. `at` is where it is used, for errors.
     pub(super) fn arg(&mut self, arg: &Arg, at: ValueId) -> Result<Bound, GraphError> {
         Ok(match arg {

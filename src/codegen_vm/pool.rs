@@ -4,20 +4,24 @@ use std::collections::VecDeque;
 
 use super::closure::Unit;
 use crate::artifact::{Builtin, Callee, Constant, Executable, Operand};
+use crate::ir::Module;
 use crate::tensor::DType;
 
-pub(super) struct Pool {
+pub(super) struct Pool<'m> {
     pub(super) exec: Executable,
+    /// The functions that calls may call.
+    pub(super) module: &'m Module,
     /// Names of the graph functions, by their numbers.
     pub(super) functions: Vec<String>,
     /// Closures that are numbered and not compiled yet, in the order of their numbers.
     pub(super) closures: VecDeque<Unit>,
 }
 
-impl Pool {
-    pub(super) fn new(exec: Executable) -> Self {
+impl<'m> Pool<'m> {
+    pub(super) fn new(exec: Executable, module: &'m Module) -> Self {
         Self {
             exec,
+            module,
             functions: vec![],
             closures: VecDeque::new(),
         }

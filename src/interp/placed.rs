@@ -154,7 +154,9 @@ impl Run<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         match callee {
             Writer::Program(program) => {
-                call_prim_func(program, &mut tensors, &call.scalars)?;
+                if let Some(result) = call_prim_func(program, &mut tensors, &call.scalars)? {
+                    return Ok(Value::Scalar(result));
+                }
             }
             Writer::Packed(name, packed) => {
                 packed(&mut tensors).map_err(|message| InterpError::Packed {

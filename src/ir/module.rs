@@ -30,6 +30,18 @@ impl VDevice {
     }
 }
 
+impl std::fmt::Display for VDevice {
+    /// As [`VDevice::parse`] reads it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            target,
+            index,
+            scope,
+        } = self;
+        write!(f, "{target}:{index}:{scope}")
+    }
+}
+
 /// A function of a module.
 #[derive(Clone, Debug)]
 pub enum Func {

@@ -503,6 +503,18 @@ pub struct PrimFunc {
 }
 
 impl PrimFunc {
+    /// The scalar that it returns as an expression of its parameters, if it takes scalars and does nothing else.
+    pub fn as_scalar(&self) -> Option<&Expr> {
+        let scalars = self
+            .params
+            .iter()
+            .all(|param| matches!(param, Param::Scalar(_)));
+        match self.tree.body(self.root) {
+            [Stmt::Return(Some(e))] if scalars => Some(e),
+            _ => None,
+        }
+    }
+
     /// A function with an empty root block.
     pub fn new(name: impl Into<String>, params: Vec<Param>) -> Self {
         let mut blocks = Arena::new();

@@ -96,9 +96,9 @@ pub(super) const OPS: &[OpDef] = &[
         .operands(&[operand("data", OperandKind::Any)])
         .attrs(&[
             any("dst_vdevice"),
+            any("memory_scope"),
             any("device_type"),
             any("index"),
-            any("memory_scope"),
         ])
         .infer(rules::identity)
         .machine(MachineOp::Forward),
@@ -178,7 +178,11 @@ pub(super) const OPS: &[OpDef] = &[
         "its operand on another device; a program runs on one, where the operand is",
     )
     .operands(&[operand("data", OperandKind::Any)])
-    .attrs(&[any("dst_vdevice")])
+    .attrs(&[attr(
+        "dst_vdevice",
+        AttrKind::VDevice,
+        AttrDefault::Required,
+    )])
     .infer(to_vdevice)
     .machine(MachineOp::Forward),
     OpDef::new("vm.alloc_storage", "what the virtual machine of TVM calls")

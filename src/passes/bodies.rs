@@ -27,6 +27,23 @@ pub(super) fn for_each_body(function: &mut Function, f: &mut dyn FnMut(&mut Body
     f(&mut function.body);
 }
 
+/// Calls `f` on the function and those inside, inner ones first.
+///
+/// # Errors
+/// The first of `f`.
+pub(super) fn for_each_function<E>(
+    function: &mut Function,
+    f: &mut dyn FnMut(&mut Function) -> Result<(), E>,
+) -> Result<(), E> {
+    for index in 0..function.values.bound() {
+        let value = function.values.get_mut(ValueId::from_index(index));
+        if let Some(Def::Function(inner)) = value.map(|value| &mut value.def) {
+            for_each_function(inner, f)?;
+        }
+    }
+    f(function)
+}
+
 /// Calls `f` on the body of the function and those of its branches, not on those of functions inside.
 pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut Body)) {
     for index in 0..function.values.bound() {

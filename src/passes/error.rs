@@ -83,6 +83,19 @@ pub enum PassError {
         /// The call.
         value: String,
     },
+    /// A device that the module does not have.
+    #[error(
+        "`{func}`: {value} is of no device of the module; it has: {}",
+        list(devices)
+    )]
+    UnknownDevice {
+        /// The function.
+        func: String,
+        /// What asks for the device.
+        value: String,
+        /// The devices of the module.
+        devices: Vec<String>,
+    },
     /// Bounds of symbolic extents are something else.
     #[error(
         "`{func}`: the attribute `{attr}` is no map from names of extents to integers, which are not negative"

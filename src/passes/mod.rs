@@ -10,6 +10,7 @@ mod bind_symbolic_vars;
 mod bodies;
 mod bundle_model_params;
 mod canonicalize_bindings;
+mod compute_prim_value;
 mod context;
 mod convert_layout;
 mod dataflow;
@@ -43,6 +44,7 @@ mod signature;
 mod specialize;
 mod to_mixed_precision;
 mod topological_sort;
+mod vdevice;
 
 pub use bind_params::bind_params;
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};

@@ -8,6 +8,7 @@ use super::attach_global_symbol::attach_global_symbol;
 use super::bind_symbolic_vars::{bind_symbolic_vars, binding};
 use super::bundle_model_params::bundle_model_params;
 use super::canonicalize_bindings::canonicalize_bindings;
+use super::compute_prim_value::compute_prim_value;
 use super::context::Cx;
 use super::convert_layout::convert_layout;
 use super::dataflow::{convert_to_dataflow, to_non_dataflow};
@@ -35,9 +36,10 @@ use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
 use super::specialize::specialize;
 use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
+use super::vdevice::{realize_vdevice, update_vdevice};
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
-use crate::ir::{AttrValue, Attrs, Module};
+use crate::ir::{AttrValue, Attrs, Module, VDevice};
 use crate::tensor::DType;
 
 /// What a pass does: the module that it makes of one that is well formed.
@@ -175,6 +177,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 1,
         options: &[],
         run: |module, _, _| canonicalize_bindings(module),
+    },
+    PassDef {
+        name: "compute_prim_value",
+        about: "scalars that take arithmetic are computed by programs",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(compute_prim_value(module)),
     },
     PassDef {
         name: "convert_layout",
@@ -352,6 +361,13 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| Ok(normalize(module)),
     },
     PassDef {
+        name: "realize_vdevice",
+        about: "tensors say on which device they are, and copies take them there",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| realize_vdevice(module),
+    },
+    PassDef {
         name: "remove_purity_checking",
         about: "calls need not be marked as pure any more",
         opt_level: 0,
@@ -458,6 +474,29 @@ pub const PASSES: &[PassDef] = &[
                 _ => Start::Inputs,
             };
             Ok(topological_sort(module, order, start))
+        },
+    },
+    PassDef {
+        name: "update_vdevice",
+        about: "a device of the module becomes another one",
+        opt_level: 0,
+        options: &[
+            AttrSpec {
+                name: "new_vdevice",
+                kind: AttrKind::VDevice,
+                default: AttrDefault::Required,
+            },
+            AttrSpec {
+                name: "index",
+                kind: AttrKind::Int,
+                default: AttrDefault::Int(0),
+            },
+        ],
+        run: |module, _, options| {
+            let new = options.get("new_vdevice").and_then(AttrValue::as_str);
+            let index = options.get("index").and_then(AttrValue::as_int);
+            let new = new.and_then(VDevice::parse).expect("options are complete");
+            update_vdevice(module, &new, index.expect("options are complete"))
         },
     },
 ];

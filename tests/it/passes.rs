@@ -78,3 +78,11 @@ fn passes_give_the_same_numbers() {
     let text = include_str!("../filetests/pass/remove_redundant_reshape.py");
     same_after(text, "remove_redundant_reshape", "null");
 }
+
+#[test]
+fn computed_scalars_decide_branches() {
+    let text = include_str!("../filetests/pass/compute_prim_value.py");
+    same_after(text, "compute_prim_value", "null");
+    let text = text.replace("n * 2 > 30", "n * 2 > 3");
+    same_after(&text, "compute_prim_value", "null");
+}

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use super::dims::{Proof, compare_dims};
 use super::{Arg, InferError};
-use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo, TensorInfo};
+use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo, TensorInfo, VDevice};
 use crate::tensor::DType;
 
 /// What an operand is.
@@ -52,6 +52,8 @@ pub enum AttrKind {
     Ints,
     /// A list of numbers; one number counts as a list.
     Floats,
+    /// A device, as `"vulkan:0"`.
+    VDevice,
     /// Any plain value.
     Any,
 }
@@ -113,6 +115,10 @@ impl AttrSpec {
         };
         match self.kind {
             AttrKind::Any => Some(value),
+            AttrKind::VDevice => {
+                let device = VDevice::parse(value.as_str()?)?;
+                Some(AttrValue::Str(device.to_string()))
+            }
             AttrKind::Int => value.as_int().map(AttrValue::Int),
             AttrKind::Float => match value {
                 AttrValue::Int(v) => Some(AttrValue::Float(v as f64)),
@@ -358,6 +364,7 @@ impl std::fmt::Display for AttrKind {
             Self::DType => f.write_str("an element type"),
             Self::Ints => f.write_str("a list of integers"),
             Self::Floats => f.write_str("a list of numbers"),
+            Self::VDevice => f.write_str("a device, as \"vulkan:0\""),
             Self::Any => f.write_str("a value"),
         }
     }

@@ -40,8 +40,7 @@ impl fmt::Display for TensorInfo {
             separator = ", ";
         }
         if let Some(device) = &self.vdevice {
-            let (target, index, scope) = (&device.target, device.index, &device.scope);
-            write!(f, "{separator}vdevice=\"{target}:{index}:{scope}\"")?;
+            write!(f, "{separator}vdevice=\"{device}\"")?;
             separator = ", ";
         }
         if let ShapeInfo::Ndim(n) = self.shape {

@@ -104,8 +104,7 @@ impl Printer<'_, '_> {
             parts.push(format!("dtype=\"{dtype}\""));
         }
         if let Some(device) = &info.vdevice {
-            let text = format!("{}:{}:{}", device.target, device.index, device.scope);
-            parts.push(format!("vdevice={}", value::string(&text)));
+            parts.push(format!("vdevice={}", value::string(&device.to_string())));
         }
         if let ShapeInfo::Ndim(n) = info.shape {
             parts.push(format!("ndim={n}"));

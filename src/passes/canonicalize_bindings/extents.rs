@@ -58,16 +58,17 @@ impl<'f> Extents<'f> {
             std::mem::replace(&mut self.scalars, scalar_vars(function)),
         );
         self.originals.push(&original.values);
+        let mut by_params: HashSet<Var> = HashSet::new();
         for &param in &function.params {
             let value = &mut function.values[param];
             value.sinfo = self.sinfo(&value.sinfo);
-            self.defined.extend(value.sinfo.defined_vars());
+            by_params.extend(value.sinfo.defined_vars());
         }
-        let by_params = self.defined.clone();
+        self.defined.extend(by_params.iter().cloned());
         let mut body = function.body.clone();
         self.body(function, &mut body)?;
         function.body = body;
-        // The caller knows the variables of parameters, and no others.
+        // Callers know the variables of parameters, and no others.
         function.ret = function.ret.map_exprs(&mut |e| {
             let known_outside = e.free_vars().iter().all(|var| by_params.contains(var));
             if known_outside {

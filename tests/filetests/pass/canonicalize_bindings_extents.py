@@ -1,6 +1,6 @@
 # test: pass
 # run: canonicalize_bindings
-# A check that says nothing new goes, and so do the variables that it defines. A check of variables that are defined before it stays.
+# A check that says nothing new goes, and so do the variables that it defines. A check of variables that are defined before it stays. What a function inside gives is said without them, too.
 
 @I.ir_module
 class Module:
@@ -16,7 +16,13 @@ class Module:
         c = R.match_cast(y, R.Tensor((n,), "float32"))
         d = R.match_cast(z, R.Tensor((p,), "float32"))
         e = R.add(c, y)
-        return (b, d, e)
+        @R.function
+        def inner(w: R.Tensor(("q",), "float32")) -> R.Tensor((m, o), "float32"):
+            q = T.int64()
+            u = R.exp(a)
+            return u
+        f = inner(y)
+        return (b, d, e, f)
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -25,12 +31,18 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(("n", 8), dtype="float32"), y: R.Tensor(("k",), dtype="float32"), z: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(("n", 8), dtype="float32"), R.Tensor(("p",), dtype="float32"), R.Tensor(("n",), dtype="float32")):
+    def main(x: R.Tensor(("n", 8), dtype="float32"), y: R.Tensor(("k",), dtype="float32"), z: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(("n", 8), dtype="float32"), R.Tensor(("p",), dtype="float32"), R.Tensor(("n",), dtype="float32"), R.Tensor(("n", 8), dtype="float32")):
         k = T.int64()
         n = T.int64()
         p = T.int64()
+        q = T.int64()
         b: R.Tensor((n, 8), dtype="float32") = R.add(x, x)
         c: R.Tensor((n,), dtype="float32") = R.match_cast(y, R.Tensor((n,), dtype="float32"))
         d: R.Tensor((p,), dtype="float32") = R.match_cast(z, R.Tensor((p,), dtype="float32"))
         e: R.Tensor((k,), dtype="float32") = R.add(c, y)
-        return (b, d, e)
+        @R.function
+        def inner(w: R.Tensor(("q",), dtype="float32")) -> R.Tensor(("n", 8), dtype="float32"):
+            u: R.Tensor((n, 8), dtype="float32") = R.exp(x)
+            return u
+        f: R.Tensor((n, 8), dtype="float32") = inner(y)
+        return (b, d, e, f)

@@ -78,7 +78,7 @@ fn main() -> Result<()> {
         let mut machine = build(&legal, device, target)?;
         let params = Value::Tuple(vec![value(&w1)]);
         let transformed = machine.call("transform_params", &[params])?;
-        let (out, profile) = machine.call_profiled("main", &[value(&x), transformed.clone()])?;
+        let (out, profile) = machine.profile("main", &[value(&x), transformed.clone()])?;
         println!("vm[\"main\"] on {device}:\n{profile}");
         let rewrites = profile
             .entries

@@ -129,7 +129,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "vm",
-        owns: "the bytecode machine, profile",
+        owns: "the bytecode machine, what machines share, profile",
         uses: &[
             "artifact",
             "kernel",

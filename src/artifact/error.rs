@@ -44,12 +44,15 @@ pub enum ArtifactError {
         file_bytes: u64,
     },
     /// The file was written in another format.
-    #[error("format version {got}; this program reads version {expected}")]
+    #[error(
+        "format version {got} is {} than version {expected}, which this program reads",
+        if *got > u64::from(*expected) { "newer" } else { "older" }
+    )]
     Version {
         /// What this program reads.
         expected: u32,
         /// What the file says.
-        got: u32,
+        got: u64,
     },
     /// An entry does not say what it should.
     #[error("entry `{name}`: {problem}")]

@@ -2,7 +2,7 @@
 //!
 //! | entry | holds |
 //! |---|---|
-//! | `format.json` | version of the format, target, metadata |
+//! | `format.json` | version of the format, target, metadata, checksums of all other entries |
 //! | `bytecode` | functions, callees, instructions, shape functions, constants that are no tensors |
 //! | `kernels` | kernel IR |
 //! | `constants.safetensors` | constant tensors, named by their place in the pool |
@@ -10,7 +10,8 @@
 //! | `wgsl/FUNC/KERNEL.wgsl` | shaders, by loop program and kernel |
 //! | `traces/NAME.txt` | schedules |
 //!
-//! The archive has a checksum of every entry. A file is untrusted: sizes are bounded by that of the file, nesting by
+//! The archive has a checksum of every entry, and `format.json` says which entries there are and what their checksums must be, so
+//! that none is lost, renamed or exchanged. A file is untrusted: sizes are bounded by that of the file, nesting by
 //! [`MAX_DEPTH`](crate::support::depth::MAX_DEPTH), every index and every shader is checked, and no kernel is believed to be
 //! in bounds: they are shown to be, call by call, or run with checks.
 
@@ -24,6 +25,7 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use zip::read::ZipFile;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -36,7 +38,7 @@ use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Alignment of entries in the file, in bytes.
 const ALIGN: u16 = 64;
@@ -46,6 +48,8 @@ struct Format {
     version: u32,
     target: Target,
     metadata: IndexMap<String, String>,
+    /// CRC-32 of every other entry.
+    checksums: IndexMap<String, u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,28 +112,37 @@ impl Executable {
     /// # Errors
     /// If it cannot be put into an archive.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ArtifactError> {
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let mut entries = vec![
+            ("bytecode".to_owned(), encode("bytecode", &self.stored())?),
+            ("kernels".to_owned(), {
+                let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
+                encode("kernels", &kernels)?
+            }),
+            ("origins".to_owned(), encode("origins", &self.origins)?),
+            ("constants.safetensors".to_owned(), self.stored_tensors()?),
+            ("module.py".to_owned(), self.script.clone().into_bytes()),
+        ];
+        for kernel in &self.kernels {
+            for (one, shader) in kernel.func.kernels.iter().zip(&kernel.wgsl) {
+                let name = shader_entry(&kernel.func, one);
+                entries.push((name, shader.text.clone().into_bytes()));
+            }
+        }
+        for (name, trace) in &self.traces {
+            entries.push((format!("traces/{name}.txt"), trace.clone().into_bytes()));
+        }
+        let checksum = |(name, bytes): &(String, Vec<u8>)| (name.clone(), crc32(bytes));
         let format = Format {
             version: VERSION,
             target: self.target.clone(),
             metadata: self.metadata.clone(),
+            checksums: entries.iter().map(checksum).collect(),
         };
         let format = serde_json::to_vec_pretty(&format).map_err(|e| malformed("format.json", e))?;
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         write_entry(&mut zip, "format.json", &format)?;
-        write_entry(&mut zip, "bytecode", &encode("bytecode", &self.stored())?)?;
-        let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
-        write_entry(&mut zip, "kernels", &encode("kernels", &kernels)?)?;
-        write_entry(&mut zip, "origins", &encode("origins", &self.origins)?)?;
-        write_entry(&mut zip, "constants.safetensors", &self.stored_tensors()?)?;
-        write_entry(&mut zip, "module.py", self.script.as_bytes())?;
-        for kernel in &self.kernels {
-            for (one, shader) in kernel.func.kernels.iter().zip(&kernel.wgsl) {
-                let name = shader_entry(&kernel.func, one);
-                write_entry(&mut zip, &name, shader.text.as_bytes())?;
-            }
-        }
-        for (name, trace) in &self.traces {
-            write_entry(&mut zip, &format!("traces/{name}.txt"), trace.as_bytes())?;
+        for (name, bytes) in &entries {
+            write_entry(&mut zip, name, bytes)?;
         }
         Ok(zip.finish()?.into_inner())
     }
@@ -178,13 +191,14 @@ impl Executable {
         let format = entries.bytes("format.json")?;
         let version: serde_json::Value =
             serde_json::from_slice(&format).map_err(|e| malformed("format.json", e))?;
-        let got = version["version"].as_u64().unwrap_or(0) as u32;
-        if got != VERSION {
+        let got = version["version"].as_u64().unwrap_or(0);
+        if got != u64::from(VERSION) {
             let expected = VERSION;
             return Err(ArtifactError::Version { expected, got });
         }
         let format: Format =
             serde_json::from_slice(&format).map_err(|e| malformed("format.json", e))?;
+        entries.verify(&format.checksums)?;
         let stored: Bytecode = decode("bytecode", &entries.bytes("bytecode")?)?;
         let kernels: Vec<StoredKernel> = decode("kernels", &entries.bytes("kernels")?)?;
         let kernels = kernels
@@ -215,16 +229,41 @@ struct Entries<'a> {
     file_bytes: u64,
 }
 
-impl Entries<'_> {
-    fn bytes(&mut self, name: &str) -> Result<Vec<u8>, ArtifactError> {
-        let entry = match self.zip.by_name(name) {
-            Err(zip::result::ZipError::FileNotFound) => {
-                return Err(ArtifactError::Missing(name.to_owned()));
+impl<'a> Entries<'a> {
+    /// The entries are those that the list says, with those checksums. Whether their bytes have them is found when they are
+    /// read.
+    fn verify(&mut self, checksums: &IndexMap<String, u32>) -> Result<(), ArtifactError> {
+        for (name, &expected) in checksums {
+            let got = self.entry(name)?.crc32();
+            if got != expected {
+                let problem = format!("its checksum is {got:08x}, not {expected:08x}");
+                return Err(malformed(name, problem));
             }
-            entry => entry?,
-        };
+        }
+        let listed = |name: &str| name == "format.json" || checksums.contains_key(name);
+        for name in self.zip.file_names() {
+            let name = name?;
+            if !listed(&name) {
+                return Err(malformed(&name, "it is not in the list of entries"));
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, name: &str) -> Result<ZipFile<'_, Cursor<&'a [u8]>>, ArtifactError> {
+        match self.zip.by_name(name) {
+            Err(zip::result::ZipError::FileNotFound) => {
+                Err(ArtifactError::Missing(name.to_owned()))
+            }
+            entry => Ok(entry?),
+        }
+    }
+
+    fn bytes(&mut self, name: &str) -> Result<Vec<u8>, ArtifactError> {
+        let file_bytes = self.file_bytes;
+        let entry = self.entry(name)?;
         // Entries are stored, so none is larger than the file.
-        let (bytes, file_bytes) = (entry.size(), self.file_bytes);
+        let bytes = entry.size();
         if bytes > file_bytes || entry.compression() != CompressionMethod::Stored {
             let name = name.to_owned();
             return Err(ArtifactError::Size {
@@ -264,6 +303,12 @@ impl Entries<'_> {
         }
         Ok(texts)
     }
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
 }
 
 fn malformed(name: &str, problem: impl ToString) -> ArtifactError {

@@ -146,6 +146,9 @@ pub(crate) struct RunArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    /// Also prints what every step of the call took: kernels, copies and why they were made, packed functions, builtins.
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -14,7 +14,7 @@ use super::inputs::gather;
 use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::runtime::Value;
-use crate::vm::{Profile, ProfileKind};
+use crate::vm::{Clock, Profile, ProfileKind};
 
 /// Calls before measuring: at least this many, and for at least this long.
 const WARM_UP: (usize, Duration) = (3, Duration::from_millis(200));
@@ -53,10 +53,15 @@ struct Times {
 struct StepTime {
     name: String,
     kind: ProfileKind,
+    clock: Clock,
+    launches: u64,
     median_us: f64,
     bytes: u64,
     gb_per_s: f64,
     gflop_per_s: f64,
+    /// Of a copy: why it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 pub(super) fn run(
@@ -134,7 +139,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 /// Medians over some calls of each step, those with no time left out.
 fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<StepTime>, CliError> {
     let profiles = (0..PROFILED)
-        .map(|_| Ok(program.vm.call_profiled(func, values)?.1))
+        .map(|_| Ok(program.vm.profile(func, values)?.1))
         .collect::<Result<Vec<Profile>, CliError>>()?;
     let mut seconds: IndexMap<usize, Vec<f64>> = IndexMap::new();
     for profile in &profiles {
@@ -160,10 +165,13 @@ fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<St
         steps.push(StepTime {
             name: entry.name.clone(),
             kind: entry.kind,
+            clock: entry.clock,
+            launches: entry.launches,
             median_us: median * 1e6,
             bytes: entry.bytes,
             gb_per_s: rate(entry.bytes),
             gflop_per_s: rate(entry.flops),
+            why: entry.why.clone(),
         });
     }
     Ok(steps)
@@ -192,23 +200,22 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
         .steps
         .iter()
         .map(|step| {
-            let kind = match step.kind {
-                ProfileKind::Kernel => "kernel",
-                ProfileKind::Copy => "copy",
-                ProfileKind::Packed => "packed",
-                ProfileKind::Builtin => "builtin",
-            };
             vec![
                 step.name.clone(),
-                kind.to_owned(),
+                step.kind.name().to_owned(),
                 format!("{:.1}", step.median_us),
+                step.clock.name().to_owned(),
                 step.bytes.to_string(),
                 format!("{:.1}", step.gb_per_s),
                 format!("{:.1}", step.gflop_per_s),
+                step.why.clone().unwrap_or_default(),
             ]
         })
         .collect();
-    terminal.table(&["step", "kind", "µs", "bytes", "GB/s", "GFLOP/s"], &rows)?;
+    let columns = [
+        "step", "kind", "µs", "clock", "bytes", "GB/s", "GFLOP/s", "why",
+    ];
+    terminal.table(&columns, &rows)?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use crate::frontend::save_npy;
 use crate::runtime::Value;
 use crate::support::tolerance::elements;
 use crate::tensor::Tensor;
+use crate::vm::Profile;
 
 /// How many elements of a result are printed.
 const SHOWN: usize = 10;
@@ -30,6 +31,8 @@ struct Report {
     load_ms: f64,
     run_ms: f64,
     outputs: Vec<Output>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile>,
 }
 
 /// A part of the result.
@@ -95,6 +98,7 @@ pub(super) fn run(
         load_ms: milliseconds(ran.load),
         run_ms: milliseconds(ran.elapsed),
         outputs,
+        profile: ran.profile,
     };
     if args.json {
         terminal.json(&report)?;
@@ -112,6 +116,8 @@ struct Ran {
     elapsed: Duration,
     /// In host memory.
     result: Value,
+    /// Of a second call, if one is wanted: the first also makes plans.
+    profile: Option<Profile>,
 }
 
 fn interpreted(entry: &Entry, inputs: Vec<Tensor>) -> Result<Ran, CliError> {
@@ -124,6 +130,7 @@ fn interpreted(entry: &Entry, inputs: Vec<Tensor>) -> Result<Ran, CliError> {
         load: Duration::ZERO,
         elapsed: start.elapsed(),
         result,
+        profile: None,
     })
 }
 
@@ -139,6 +146,11 @@ fn compiled(
     let start = Instant::now();
     let result = program.call(&entry.func, &values)?;
     let elapsed = start.elapsed();
+    let profile = if args.profile {
+        Some(program.vm.profile(&entry.func, &values)?.1)
+    } else {
+        None
+    };
     Ok(Ran {
         device: chosen.name,
         reason: chosen.reason,
@@ -146,6 +158,7 @@ fn compiled(
         load: program.load,
         elapsed,
         result: program.download(result)?,
+        profile,
     })
 }
 
@@ -208,6 +221,37 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
         "ready in {:.1} ms, ran in {:.3} ms",
         report.compile_ms + report.load_ms,
         report.run_ms
+    ))?;
+    if let Some(profile) = &report.profile {
+        terminal.line("")?;
+        print_profile(terminal, profile)?;
+    }
+    Ok(())
+}
+
+/// Every step with its time, then the sums.
+fn print_profile(terminal: &mut Terminal, profile: &Profile) -> Result<(), CliError> {
+    let rows = profile.entries.iter().map(|step| {
+        vec![
+            step.name.clone(),
+            step.kind.name().to_owned(),
+            format!("{:.1}", step.seconds * 1e6),
+            step.clock.name().to_owned(),
+            step.launches.to_string(),
+            step.bytes.to_string(),
+            step.why.clone().unwrap_or_default(),
+        ]
+    });
+    let columns = ["step", "kind", "µs", "clock", "launches", "bytes", "why"];
+    terminal.table(&columns, &rows.collect::<Vec<_>>())?;
+    let (device, host) = profile.seconds();
+    let (copies, bytes) = profile.copies();
+    terminal.line(format!(
+        "{:.1} µs in all: {:.1} on the device, {:.1} on the host; {} launches; {copies} copies of {bytes} bytes",
+        profile.total.as_secs_f64() * 1e6,
+        device * 1e6,
+        host * 1e6,
+        profile.launches()
     ))?;
     Ok(())
 }

@@ -39,6 +39,8 @@ pub struct Closure {
     pub(crate) machine: u64,
     /// The number of the function there.
     pub(crate) function: usize,
+    /// Its name, for messages.
+    pub(crate) name: Arc<str>,
     /// The values.
     pub(crate) captured: Vec<Value>,
 }

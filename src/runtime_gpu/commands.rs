@@ -36,8 +36,10 @@ pub struct Dispatch<'a> {
 pub struct Timed {
     /// Name of the kernel.
     pub name: String,
-    /// Seconds on the device.
+    /// Seconds that it took.
     pub seconds: f64,
+    /// Whether they are by timestamps of the device; else by the clock of the host, submission included.
+    pub on_device: bool,
 }
 
 /// Records dispatches and submits them. What it has recorded keeps its buffers until it is submitted or dropped.
@@ -156,11 +158,14 @@ impl Commands {
             None
         };
         // Some drivers have the feature and write zeros.
-        let seconds = stamped
-            .filter(|seconds| *seconds > 0.0)
-            .unwrap_or_else(|| wall.elapsed().as_secs_f64());
+        let stamped = stamped.filter(|seconds| *seconds > 0.0);
+        let timed = Timed {
+            name,
+            seconds: stamped.unwrap_or_else(|| wall.elapsed().as_secs_f64()),
+            on_device: stamped.is_some(),
+        };
         if let Some(times) = &mut self.profile {
-            times.push(Timed { name, seconds });
+            times.push(timed);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::buffer::Pool;
-use super::pipeline::{Pipeline, PipelineKey};
+use super::pipeline::{PipelineKey, PipelineSlot};
 use super::{Adapter, AdapterInfo, GpuError};
 use crate::kernel::GpuTarget;
 
@@ -63,7 +63,7 @@ pub(super) struct Shared {
     pub(super) checks: Checks,
     pub(super) counters: AtomicCounters,
     pub(super) pool: Arc<Pool>,
-    pub(super) pipelines: Mutex<HashMap<PipelineKey, Arc<Pipeline>>>,
+    pub(super) pipelines: Mutex<HashMap<PipelineKey, PipelineSlot>>,
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
     /// The first error that no scope caught.

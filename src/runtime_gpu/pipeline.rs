@@ -40,6 +40,9 @@ pub(super) struct PipelineKey {
     trusted: bool,
 }
 
+/// Where the pipeline of a key is once it is made.
+pub(super) type PipelineSlot = Arc<Mutex<Option<Arc<Pipeline>>>>;
+
 /// Ids of buffers, and the bytes of each that are bound.
 type Bound = Vec<(u64, u64)>;
 
@@ -95,11 +98,14 @@ impl Gpu {
             immediate_bytes: desc.immediate_bytes,
             trusted,
         };
-        if let Some(found) = lock(&self.shared.pipelines).get(&key) {
+        let slot = lock(&self.shared.pipelines).entry(key).or_default().clone();
+        // Threads that ask for the same shader wait for the first; others go on.
+        let mut slot = lock(&slot);
+        if let Some(found) = &*slot {
             return Ok(found.clone());
         }
         let made = Arc::new(self.make_pipeline(desc, trusted)?);
-        lock(&self.shared.pipelines).insert(key, made.clone());
+        *slot = Some(made.clone());
         Ok(made)
     }
 

@@ -1,5 +1,7 @@
 //! Bytecode to operations: callees and constants resolved, operands checked, once per machine.
 
+use std::sync::Arc;
+
 use super::place::arenas;
 use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
@@ -93,7 +95,7 @@ pub(super) enum Op {
 /// A decoded function.
 #[derive(Debug)]
 pub(super) struct Code {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) params: Vec<String>,
     /// Position of the first instruction.
     pub(super) start: Pc,
@@ -190,7 +192,7 @@ impl Decoder<'_> {
         let regs = (0..*num_regs as usize).map(Reg::from_index);
         let transient = regs.filter(|&reg| !keeps[reg]).collect();
         Ok(Code {
-            name: name.clone(),
+            name: name.as_str().into(),
             params: params.clone(),
             results: results(&ops),
             start: *start,

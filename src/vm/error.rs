@@ -1,5 +1,7 @@
 //! Why a call failed.
 
+use std::sync::Arc;
+
 use crate::artifact::{BytecodeError, ErrorContext, Pc};
 use crate::kernel::Target;
 use crate::runtime::{PackedError, RegistryError};
@@ -52,16 +54,31 @@ pub enum VmError {
         /// Its parameters.
         params: Vec<String>,
     },
-    /// A parameter without an argument, or one with two.
-    #[error("parameter `{param}` of `{func}` was given {given} arguments by name, not one")]
-    ArgumentCount {
+    /// Two arguments by the name of one parameter.
+    #[error("`{func}` was given two arguments named `{name}`")]
+    RepeatedArgument {
         /// The function.
         func: String,
         /// The parameter.
-        param: String,
-        /// How many arguments name it.
-        given: usize,
+        name: String,
     },
+    /// Parameters without an argument.
+    #[error("`{func}` was given no argument for {}", .missing.join(", "))]
+    MissingArguments {
+        /// The function.
+        func: String,
+        /// The parameters.
+        missing: Vec<String>,
+    },
+    /// A call is to be saved under the name of a function.
+    #[error("a call cannot be saved as `{0}`, which is a function of the executable")]
+    NameTaken(String),
+    /// A stateful call without arguments.
+    #[error("no inputs are set for `{0}` (`VirtualMachine::set_input`)")]
+    NoInputs(String),
+    /// No stateful call was made, or it failed.
+    #[error("there are no outputs of `{0}`: call it first (`VirtualMachine::invoke_stateful`)")]
+    NoOutputs(String),
     /// A call inside a function failed that its author would look for.
     #[error("{source}\n  from {origin}")]
     From {
@@ -171,6 +188,14 @@ pub enum VmError {
         "the function handle is of another machine: handles are found anew in each (`VirtualMachine::function`)"
     )]
     ForeignFunction,
+    /// A closure that another machine made.
+    #[error(
+        "the closure of `{0}` was made by another machine: only a closure of this machine can be called"
+    )]
+    ForeignClosure(Arc<str>),
+    /// Something else in the place of a closure.
+    #[error("expected a closure, got {0}")]
+    NoClosure(&'static str),
     /// A number is outside the range that a loop program was compiled for.
     #[error("`{kernel}`: {what} must be between {least} and {most}, is {value}")]
     OutOfRange {
@@ -272,7 +297,7 @@ pub enum VmError {
     /// Native code could not be made.
     #[cfg(feature = "cpu")]
     #[error(transparent)]
-    Native(#[from] crate::codegen_cpu::CodegenError),
+    Native(Arc<crate::codegen_cpu::CodegenError>),
     /// A kernel was not launched.
     #[cfg(feature = "cpu")]
     #[error(transparent)]

@@ -1,25 +1,59 @@
 //! Launches of native code.
 #![expect(unsafe_code, reason = "native code works on addresses")]
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::VmError;
 use super::launch::{Args, Plan};
+use super::loaded::Loaded;
+use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, Pc};
-use crate::codegen_cpu::CompileOptions;
+use crate::codegen_cpu::{CodegenError, CompileOptions};
 use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::support::Id;
 use crate::tensor::{DType, Tensor};
 
-/// Native code of an executable, and memory that launches use one after the other.
+/// Native code of an executable by [`Code`], made when the first launch of any machine needs it.
+#[derive(Default)]
+pub(super) struct NativeCode {
+    modules: [OnceLock<Result<CpuModule, Arc<CodegenError>>>; 3],
+}
+
+impl NativeCode {
+    fn get(&self, exec: &Executable, code: Code) -> Result<&CpuModule, VmError> {
+        let module = self.modules[code as usize].get_or_init(|| compile(exec, code));
+        module
+            .as_ref()
+            .map_err(|error| VmError::Native(error.clone()))
+    }
+
+    /// How many modules were compiled.
+    pub(super) fn compiled(&self) -> usize {
+        let modules = self.modules.iter();
+        modules.filter(|module| module.get().is_some()).count()
+    }
+}
+
+fn compile(exec: &Executable, code: Code) -> Result<CpuModule, Arc<CodegenError>> {
+    let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
+    if let Some(in_bounds) = code.in_bounds() {
+        let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
+        kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
+    }
+    let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
+    CpuModule::new(&funcs, CompileOptions::default()).map_err(Arc::new)
+}
+
+/// The native code that machines share, and memory that launches of one machine use one after the other.
 pub(super) struct CpuBackend {
-    /// By [`Code`], made when the first launch needs it.
-    modules: [Option<Box<CpuModule>>; 3],
+    loaded: Arc<Loaded>,
     temps: Vec<Tensor>,
     buffers: Buffers,
-    times: Vec<f64>,
+    times: Vec<KernelTime>,
+    duplicated: u64,
 }
 
 /// Which native code of a kernel a launch runs.
@@ -57,42 +91,25 @@ unsafe impl Send for Buffers {}
 unsafe impl Sync for Buffers {}
 
 impl CpuBackend {
-    pub(super) fn new(exec: &Executable) -> Result<Self, VmError> {
-        let mut new = Self {
-            modules: [const { None }; 3],
-            temps: vec![],
-            buffers: Buffers::default(),
-            times: vec![],
-        };
+    pub(super) fn new(exec: &Executable, loaded: Arc<Loaded>) -> Result<Self, VmError> {
         // What launches of a loaded artifact need, their dims decide.
         let mut kernels = exec.kernels.iter().flat_map(|k| &k.func.kernels);
         if kernels.any(|kernel| kernel.in_bounds) {
-            new.make(exec, Code::AsProved)?;
+            loaded.native.get(exec, Code::AsProved)?;
         }
-        Ok(new)
-    }
-
-    /// Compiles the code, unless it was before.
-    fn make(&mut self, exec: &Executable, code: Code) -> Result<(), VmError> {
-        let module = &mut self.modules[code as usize];
-        if module.is_some() {
-            return Ok(());
-        }
-        let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
-        if let Some(in_bounds) = code.in_bounds() {
-            let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
-            kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
-        }
-        let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
-        let made = CpuModule::new(&funcs, CompileOptions::default())?;
-        *module = Some(Box::new(made));
-        Ok(())
+        Ok(Self {
+            loaded,
+            temps: vec![],
+            buffers: Buffers::default(),
+            times: vec![],
+            duplicated: 0,
+        })
     }
 
     /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
     /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
     pub(super) fn examine(
-        &mut self,
+        &self,
         exec: &Executable,
         func: &LoweredFunc,
         plan: &mut Plan,
@@ -108,30 +125,30 @@ impl CpuBackend {
         } else {
             Code::Checked
         };
-        self.make(exec, plan.code)
+        self.loaded.native.get(exec, plan.code).map(drop)
     }
 
     /// Runs all kernels of lowered function number `index`.
     pub(super) fn launch(
         &mut self,
-        func: &LoweredFunc,
+        exec: &Executable,
         index: usize,
         plan: &Plan,
         args: &mut Args,
         profile: bool,
     ) -> Result<(), VmError> {
+        let func = &exec.kernels[index].func;
         self.buffers.params.clear();
         for (at, param) in func.params.iter().enumerate() {
             let buffer = if param.written {
-                written(func, args.get_mut(at))?
+                written(func, args.get_mut(at), &mut self.duplicated)?
             } else {
                 read(func, args.get(at))?
             };
             self.buffers.params.push(buffer);
         }
         self.reserve_temps(func, plan)?;
-        let module = self.modules[plan.code as usize].as_deref();
-        let module = module.expect("made with the plan");
+        let module = self.loaded.native.get(exec, plan.code)?;
         let team = Team::global();
         let (params, temps) = (&self.buffers.params, &self.buffers.temps);
         let failed = |e| VmError::Launch(e);
@@ -147,7 +164,10 @@ impl CpuBackend {
             // SAFETY: as above.
             let done = unsafe { module.launch(index, kernel, params, temps, &plan.dims, team) };
             done.map_err(failed)?;
-            self.times.push(start.elapsed().as_secs_f64());
+            self.times.push(KernelTime {
+                seconds: start.elapsed().as_secs_f64(),
+                clock: Clock::Host,
+            });
         }
         Ok(())
     }
@@ -155,11 +175,17 @@ impl CpuBackend {
     /// Starts a call: times of an earlier one, which failed, are gone.
     pub(super) fn begin(&mut self) {
         self.times.clear();
+        self.duplicated = 0;
     }
 
-    /// Seconds of each kernel since last asked.
-    pub(super) fn take_times(&mut self) -> Vec<f64> {
+    /// Time of each kernel since last asked.
+    pub(super) fn take_times(&mut self) -> Vec<KernelTime> {
         std::mem::take(&mut self.times)
+    }
+
+    /// Bytes of tensors that were copied to be changed in place, since last asked.
+    pub(super) fn take_duplicated(&mut self) -> u64 {
+        std::mem::take(&mut self.duplicated)
     }
 
     /// Temporaries at least as large as planned.
@@ -191,12 +217,17 @@ fn read(func: &LoweredFunc, value: &Value) -> Result<RawBuffer, VmError> {
 
 /// A tensor that is written. One that is shared, as an argument changed in place, is copied before: its other holders keep
 /// what they have.
-fn written(func: &LoweredFunc, value: Option<&mut Value>) -> Result<RawBuffer, VmError> {
+fn written(
+    func: &LoweredFunc,
+    value: Option<&mut Value>,
+    duplicated: &mut u64,
+) -> Result<RawBuffer, VmError> {
     match value {
         Some(Value::Tensor(tensor)) => {
             if !tensor.is_unique() {
                 let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
                 *tensor = copy.map_err(|e| refused(func, e))?;
+                *duplicated += tensor.bytes().len() as u64;
             }
             let bytes = tensor.bytes_mut();
             bytes.map(RawBuffer::of).map_err(|e| refused(func, e))

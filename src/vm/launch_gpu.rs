@@ -1,16 +1,19 @@
 //! Launches of shaders.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::VmError;
 use super::launch::{Args, KernelPlan, Plan, RunPlan, Site};
-use crate::artifact::{Executable, KernelFunc, Pc};
+use super::loaded::Loaded;
+use super::machine::host_constant;
+use super::profile::{Clock, KernelTime};
+use crate::artifact::{Constant, Executable, KernelFunc, Pc};
 use crate::kernel::{
     Access, BufferRef, GLOBAL_ALIGN, Kernel, LoweredFunc, ScalarPassing, Shader, folded_grid,
 };
 use crate::runtime::Value;
 use crate::runtime_gpu::{
-    Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc,
+    Commands, DeviceBuffer, DeviceTensor, Dispatch, Gpu, GpuError, Pipeline, PipelineDesc, Timed,
 };
 use crate::support::Id;
 use crate::tensor::{DType, ScalarType, Tensor};
@@ -24,34 +27,80 @@ struct GpuKernel {
     scalar_types: Vec<ScalarType>,
 }
 
-/// Pipelines of an executable, and what its calls record.
-pub(super) struct GpuBackend {
+/// Pipelines and constants of an executable on one device.
+pub(super) struct DeviceCode {
     gpu: Gpu,
     /// By lowered function, its kernels.
     funcs: Vec<Vec<GpuKernel>>,
+    consts: Vec<Value>,
+}
+
+impl DeviceCode {
+    fn new(exec: &Executable, gpu: &Gpu) -> Result<Self, VmError> {
+        let funcs = exec.kernels.iter().map(|func| kernels(func, gpu));
+        let funcs = funcs.collect::<Result<_, _>>()?;
+        let on_device = |constant: &Constant| match constant {
+            Constant::Tensor(tensor) => Ok(Value::DeviceTensor(gpu.upload(tensor)?)),
+            other => Ok(host_constant(other)),
+        };
+        let consts = exec.constants.iter().map(on_device);
+        Ok(Self {
+            gpu: gpu.clone(),
+            funcs,
+            consts: consts.collect::<Result<_, VmError>>()?,
+        })
+    }
+}
+
+/// The code of an executable on the devices that machines run it on. It is kept as long as one of them does.
+#[derive(Default)]
+pub(super) struct DeviceCodes(Mutex<Vec<Weak<DeviceCode>>>);
+
+impl DeviceCodes {
+    fn get(&self, exec: &Executable, gpu: &Gpu) -> Result<Arc<DeviceCode>, VmError> {
+        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.retain(|code| code.strong_count() > 0);
+        let found = codes.iter().filter_map(Weak::upgrade);
+        if let Some(code) = found.into_iter().find(|code| code.gpu.same_as(gpu)) {
+            return Ok(code);
+        }
+        let code = Arc::new(DeviceCode::new(exec, gpu)?);
+        codes.push(Arc::downgrade(&code));
+        Ok(code)
+    }
+}
+
+/// The code that machines share, and what calls of one machine record.
+pub(super) struct GpuBackend {
+    gpu: Gpu,
+    code: Arc<DeviceCode>,
     temps: Vec<Arc<DeviceBuffer>>,
     commands: Commands,
     profile: bool,
-    times: Vec<f64>,
+    duplicated: u64,
 }
 
 impl GpuBackend {
-    pub(super) fn new(exec: &Executable, gpu: &Gpu) -> Result<Self, VmError> {
-        let funcs = exec.kernels.iter().map(|func| kernels(func, gpu));
+    pub(super) fn new(exec: &Executable, loaded: &Loaded, gpu: &Gpu) -> Result<Self, VmError> {
         Ok(Self {
             gpu: gpu.clone(),
-            funcs: funcs.collect::<Result<_, _>>()?,
+            code: loaded.devices.get(exec, gpu)?,
             temps: vec![],
             commands: Commands::new(gpu),
             profile: false,
-            times: vec![],
+            duplicated: 0,
         })
+    }
+
+    /// Constants of the executable, tensors on the device.
+    pub(super) fn constants(&self) -> &[Value] {
+        &self.code.consts
     }
 
     /// Starts a call: what an earlier one recorded is gone.
     pub(super) fn begin(&mut self, profile: bool) {
         self.profile = profile;
-        self.times.clear();
+        self.duplicated = 0;
         self.commands = self.new_commands();
     }
 
@@ -68,11 +117,29 @@ impl GpuBackend {
         Ok(self.commands.submit()?)
     }
 
-    /// Seconds of each kernel since last asked.
-    pub(super) fn take_times(&mut self) -> Result<Vec<f64>, VmError> {
+    /// Time of each run of a kernel since last asked.
+    pub(super) fn take_times(&mut self) -> Result<Vec<KernelTime>, VmError> {
         let next = self.new_commands();
         let times = std::mem::replace(&mut self.commands, next).finish()?;
-        Ok(times.iter().map(|t| t.seconds).collect())
+        let time = |timed: &Timed| KernelTime {
+            seconds: timed.seconds,
+            clock: if timed.on_device {
+                Clock::Device
+            } else {
+                Clock::Host
+            },
+        };
+        Ok(times.iter().map(time).collect())
+    }
+
+    /// Bytes of tensors that were copied to be changed in place, since last asked.
+    pub(super) fn take_duplicated(&mut self) -> u64 {
+        std::mem::take(&mut self.duplicated)
+    }
+
+    /// Waits until the device has done all that was submitted.
+    pub(super) fn wait(&self) -> Result<(), VmError> {
+        Ok(self.gpu.wait()?)
     }
 
     pub(super) fn check_device(&self, tensor: &DeviceTensor) -> Result<(), VmError> {
@@ -137,7 +204,8 @@ impl GpuBackend {
                 }
             }
         }
-        for (at, (kernel, planned)) in self.funcs[index].iter().zip(&plan.kernels).enumerate() {
+        for (at, (kernel, planned)) in self.code.funcs[index].iter().zip(&plan.kernels).enumerate()
+        {
             let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
                 return Err(GpuError::Grid {
                     kernel: func.kernels[at].name.clone(),
@@ -176,6 +244,7 @@ impl GpuBackend {
         {
             self.submit()?;
             *tensor = tensor.duplicate()?;
+            self.duplicated += tensor.device_bytes();
         }
         Ok(())
     }
@@ -197,7 +266,7 @@ impl GpuBackend {
                 value: plan.dims[dim],
             });
         }
-        for (kernel, planned) in self.funcs[index].iter().zip(&mut plan.kernels) {
+        for (kernel, planned) in self.code.funcs[index].iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {
                     let mut bytes = vec![0; 4 * (run.scalars.len() + 3)];

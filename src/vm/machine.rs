@@ -5,201 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::VmError;
-use super::decode::{Code, Op, decode};
+use super::backend::Backend;
+use super::decode::{Code, Program};
 use super::frame::Frame;
-use super::launch::{Args, Site};
-use super::profile::{Profile, ProfileEntry, ProfileKind};
+use super::instrument::Instrument;
+use super::loaded::Lease;
+use super::profile::{Clock, Profile, ProfileEntry, ProfileKind};
 use super::run::Run;
-use crate::artifact::{Constant, Executable, MemorySpace, Reg};
-use crate::kernel::Target;
-use crate::runtime::{Device, PackedFunc, Registry, Value};
+use super::stateful::{Saved, Stateful};
+use crate::artifact::{Constant, Executable, Reg};
+use crate::runtime::{Closure, Device, PackedFunc, Registry, Value};
 use crate::support::Id;
-use crate::tensor::{DType, Tensor};
-
-/// What runs kernels.
-pub(super) enum Backend {
-    #[cfg(feature = "cpu")]
-    Cpu(super::launch_cpu::CpuBackend),
-    #[cfg(feature = "gpu")]
-    Gpu(Box<super::launch_gpu::GpuBackend>),
-    /// Programs without kernels need none.
-    Host,
-}
-
-impl Backend {
-    fn new(exec: &Executable, device: &Device) -> Result<Self, VmError> {
-        match (device, &exec.target) {
-            (Device::Cpu, Target::Cpu(_)) if exec.kernels.is_empty() => Ok(Self::Host),
-            #[cfg(feature = "cpu")]
-            (Device::Cpu, Target::Cpu(_)) => {
-                Ok(Self::Cpu(super::launch_cpu::CpuBackend::new(exec)?))
-            }
-            #[cfg(not(feature = "cpu"))]
-            (Device::Cpu, Target::Cpu(_)) => Err(VmError::NotBuilt("cpu")),
-            #[cfg(feature = "gpu")]
-            (Device::Gpu(gpu), Target::Gpu(_)) => {
-                let backend = super::launch_gpu::GpuBackend::new(exec, gpu)?;
-                Ok(Self::Gpu(Box::new(backend)))
-            }
-            (device, target) => Err(VmError::target(target, &device.kind())),
-        }
-    }
-
-    /// Runs the kernels of a lowered function.
-    pub(super) fn launch(
-        &mut self,
-        exec: &Executable,
-        kernel: usize,
-        site: &mut Site,
-        args: &mut Args,
-        profile: bool,
-    ) -> Result<(), VmError> {
-        let func = &exec.kernels[kernel].func;
-        match self {
-            #[cfg(feature = "cpu")]
-            Self::Cpu(cpu) => {
-                let (plan, new) = site.plan(func, args)?;
-                if new && let Err(error) = cpu.examine(exec, func, plan) {
-                    site.forget();
-                    return Err(error);
-                }
-                cpu.launch(func, kernel, plan, args, profile)
-            }
-            #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.launch(func, kernel, site, args),
-            Self::Host => {
-                let _ = (func, site, args, profile);
-                Err(VmError::NotBuilt("cpu"))
-            }
-        }
-    }
-
-    /// Makes the value a tensor of this type and shape, in its own memory if that can be, else in as many bytes as its
-    /// storage is planned for, which may be more than this tensor takes.
-    pub(super) fn renew(
-        &self,
-        value: &mut Value,
-        dtype: DType,
-        shape: &[usize],
-        place: MemorySpace,
-        bytes: usize,
-    ) -> Result<(), VmError> {
-        let failed = |source| VmError::Tensor {
-            func: String::new(),
-            source,
-        };
-        #[cfg(feature = "gpu")]
-        if let (Self::Gpu(gpu), MemorySpace::Device) = (self, place) {
-            return gpu.renew(value, dtype, shape, bytes);
-        }
-        let _ = place;
-        if let Value::Tensor(tensor) = value {
-            return tensor.renew(dtype, shape, bytes).map_err(failed);
-        }
-        let mut tensor = Tensor::zeros(DType::U8, &[bytes]).map_err(failed)?;
-        tensor.renew(dtype, shape, bytes).map_err(failed)?;
-        *value = Value::Tensor(tensor);
-        Ok(())
-    }
-
-    /// The value with all tensors in host memory.
-    pub(super) fn copy_to_host(&mut self, value: Value) -> Result<Value, VmError> {
-        match value {
-            #[cfg(feature = "gpu")]
-            Value::DeviceTensor(tensor) => {
-                if let Self::Gpu(gpu) = self {
-                    gpu.submit()?;
-                }
-                Ok(Value::Tensor(tensor.to_host()?))
-            }
-            Value::Tuple(items) => {
-                let items = items.into_iter().map(|item| self.copy_to_host(item));
-                Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
-            }
-            other => Ok(other),
-        }
-    }
-
-    /// The value with all tensors on the device.
-    pub(super) fn copy_to_device(&mut self, value: Value) -> Result<Value, VmError> {
-        match (value, self) {
-            #[cfg(feature = "gpu")]
-            (Value::Tensor(tensor), Self::Gpu(gpu)) => {
-                Ok(Value::DeviceTensor(gpu.upload(&tensor)?))
-            }
-            #[cfg(feature = "gpu")]
-            (Value::DeviceTensor(tensor), Self::Gpu(gpu)) => {
-                gpu.check_device(&tensor)?;
-                Ok(Value::DeviceTensor(tensor))
-            }
-            (Value::Tuple(items), this) => {
-                let items = items.into_iter().map(|item| this.copy_to_device(item));
-                Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
-            }
-            (other, _) => Ok(other),
-        }
-    }
-
-    fn begin(&mut self, profile: bool) {
-        match self {
-            #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.begin(profile),
-            #[cfg(feature = "cpu")]
-            Self::Cpu(cpu) => cpu.begin(),
-            Self::Host => {}
-        }
-        let _ = profile;
-    }
-
-    /// Submits what was recorded.
-    fn end(&mut self) -> Result<(), VmError> {
-        match self {
-            #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.submit(),
-            #[cfg(feature = "cpu")]
-            Self::Cpu(..) => Ok(()),
-            Self::Host => Ok(()),
-        }
-    }
-
-    /// An entry for each kernel of a launch that took as long as `whole` says.
-    pub(super) fn kernel_entries(
-        &mut self,
-        exec: &Executable,
-        op: &Op,
-        sites: &[Site],
-        whole: ProfileEntry,
-    ) -> Result<Vec<ProfileEntry>, VmError> {
-        let Op::Launch { kernel, site, .. } = op else {
-            return Ok(vec![whole]);
-        };
-        let kernels = &exec.kernels[*kernel].func.kernels;
-        let Some(plan) = sites[*site].newest() else {
-            return Ok(vec![whole]);
-        };
-        let times: Vec<f64> = match self {
-            #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.take_times()?,
-            #[cfg(feature = "cpu")]
-            Self::Cpu(cpu) => cpu.take_times(),
-            Self::Host => vec![],
-        };
-        let mut times = times.into_iter();
-        let entry = |(index, kernel): (usize, &crate::kernel::Kernel)| {
-            let plan = &plan.kernels[index];
-            let runs = times.by_ref().take(plan.runs.len());
-            ProfileEntry {
-                name: kernel.name.clone(),
-                kind: ProfileKind::Kernel,
-                seconds: runs.sum(),
-                bytes: plan.bytes.max(0) as u64,
-                flops: plan.flops.max(0) as u64,
-                ..whole.clone()
-            }
-        };
-        Ok(kernels.iter().enumerate().map(entry).collect())
-    }
-}
 
 /// What changes from call to call.
 pub(super) struct State {
@@ -211,12 +27,12 @@ pub(super) struct State {
     /// Constants, tensors on the host.
     pub(super) host_consts: Vec<Value>,
     pub(super) packed: Vec<PackedFunc>,
-    pub(super) packed_names: Vec<String>,
     /// Arguments of a packed function, kept for their memory.
     pub(super) packed_args: Vec<Value>,
     /// A shape being made, kept for its memory.
     pub(super) shape: Vec<usize>,
     pub(super) profile: Option<Profile>,
+    pub(super) instrument: Option<Box<Instrument>>,
     /// By function: frames that no call uses.
     frames: Vec<Vec<Frame>>,
 }
@@ -229,29 +45,69 @@ impl State {
     pub(super) fn keep(&mut self, index: usize, frame: Frame) {
         self.frames[index].push(frame);
     }
+
+    /// The function of a closure, which takes what that captured after its arguments.
+    pub(super) fn closure_code<'p>(
+        &self,
+        program: &'p Program,
+        closure: &Closure,
+    ) -> Result<&'p Code, VmError> {
+        if closure.machine != self.machine {
+            return Err(VmError::ForeignClosure(closure.name.clone()));
+        }
+        Ok(&program.codes[closure.function])
+    }
+
+    /// Whether somebody wants to know of every step.
+    pub(super) fn is_watched(&self) -> bool {
+        self.profile.is_some() || self.instrument.is_some()
+    }
 }
 
 /// How many machines were made.
 static MACHINES: AtomicU64 = AtomicU64::new(0);
 
-/// A function of a machine, found once by its name.
+/// A function of a machine, or a call saved in it, found once by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FuncId(usize);
+pub struct FuncId {
+    /// The number of the machine.
+    pub(super) machine: u64,
+    /// Functions of the executable come first, then saved calls.
+    pub(super) index: usize,
+}
+
+/// What a handle names: a function, and the values that it gets after the arguments of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Callable<'a> {
+    pub(super) index: usize,
+    pub(super) code: &'a Code,
+    pub(super) bound: &'a [Value],
+}
+
+impl Callable<'_> {
+    /// Names of the parameters that a call gives arguments for.
+    pub(super) fn params(&self) -> &[String] {
+        let params = &self.code.params;
+        &params[..params.len() - self.bound.len()]
+    }
+}
 
 /// An executable made ready to run on a device.
 ///
 /// Calls take `&mut self`: the memory of one call is used by the next. Machines are cheap beside their executable, so threads
-/// have one each.
+/// have one each. Machines of the same `Arc<Executable>` share what was compiled of it: only the first one compiles.
 pub struct VirtualMachine {
-    exec: Arc<Executable>,
+    pub(super) lease: Lease,
     device: Device,
-    codes: Arc<[Code]>,
-    state: State,
+    pub(super) state: State,
+    pub(super) saved: Vec<Saved>,
+    /// By the index of a handle.
+    pub(super) stateful: Vec<Stateful>,
 }
 
 impl std::fmt::Debug for VirtualMachine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.codes.iter().map(|c| &c.name).collect();
+        let names: Vec<_> = self.lease.program.codes.iter().map(|c| &c.name).collect();
         write!(f, "VirtualMachine({names:?} on {})", self.device)
     }
 }
@@ -274,38 +130,36 @@ impl VirtualMachine {
         device: Device,
         registry: &Registry,
     ) -> Result<Self, VmError> {
-        let exec = exec.into();
-        let program = decode(&exec)?;
-        let packed = program.packed.iter().map(|name| registry.find(name));
+        let lease = Lease::new(exec.into())?;
+        let Program { codes, packed } = &*lease.program;
+        let packed = packed.iter().map(|name| registry.find(name));
         let packed = packed.collect::<Result<_, _>>()?;
-        let mut backend = Backend::new(&exec, &device)?;
-        let host_consts: Vec<Value> = exec.constants.iter().map(constant).collect();
-        let on_device = host_consts
-            .iter()
-            .map(|c| backend.copy_to_device(c.clone()));
-        let consts = on_device.collect::<Result<_, _>>()?;
+        let frames = codes.iter().map(|_| vec![]).collect();
+        let backend = Backend::new(&lease.exec, &lease.loaded, &device)?;
+        let host_consts: Vec<Value> = lease.exec.constants.iter().map(host_constant).collect();
         Ok(Self {
             state: State {
                 machine: MACHINES.fetch_add(1, Ordering::Relaxed),
+                consts: backend.constants(&host_consts),
                 backend,
-                consts,
                 host_consts,
                 packed,
-                packed_names: program.packed,
                 packed_args: vec![],
                 shape: vec![],
                 profile: None,
-                frames: program.codes.iter().map(|_| vec![]).collect(),
+                instrument: None,
+                frames,
             },
-            codes: program.codes.into(),
-            exec,
+            lease,
             device,
+            saved: vec![],
+            stateful: vec![],
         })
     }
 
     /// What runs.
-    pub fn executable(&self) -> &Executable {
-        &self.exec
+    pub fn executable(&self) -> &Arc<Executable> {
+        &self.lease.exec
     }
 
     /// Where it runs.
@@ -313,16 +167,33 @@ impl VirtualMachine {
         &self.device
     }
 
-    /// The function with this name.
+    /// How many modules of native code were compiled for the executable so far, for all of its machines together. (Of shaders,
+    /// [`Gpu::counters`](crate::runtime_gpu::Gpu::counters) tells.)
+    #[cfg(feature = "cpu")]
+    pub fn native_modules(&self) -> usize {
+        self.lease.loaded.native.compiled()
+    }
+
+    /// The function with this name; or the call saved under it.
     ///
     /// # Errors
     /// [`VmError::NoFunction`].
     pub fn function(&self, name: &str) -> Result<FuncId, VmError> {
-        let found = self.codes.iter().position(|code| code.name == name);
-        found.map(FuncId).ok_or_else(|| VmError::NoFunction {
+        let codes = &self.lease.program.codes;
+        let functions = codes.iter().map(|code| &*code.name);
+        let mut names = functions.chain(self.saved.iter().map(|saved| saved.name.as_str()));
+        let found = names.position(|known| known == name);
+        let index = found.ok_or_else(|| VmError::NoFunction {
             name: name.to_owned(),
-            functions: self.codes.iter().map(|c| c.name.clone()).collect(),
-        })
+            functions: codes.iter().map(|c| c.name.to_string()).collect(),
+        })?;
+        let machine = self.state.machine;
+        Ok(FuncId { machine, index })
+    }
+
+    /// What a handle names.
+    pub(super) fn callable(&self, func: FuncId) -> Result<Callable<'_>, VmError> {
+        resolve(&self.lease.program, &self.saved, self.state.machine, func)
     }
 
     /// Calls a function. On a GPU, tensors of the host are copied to it, and the result stays there until asked for.
@@ -337,7 +208,7 @@ impl VirtualMachine {
     /// The same for a function found before.
     ///
     /// # Errors
-    /// As [`VirtualMachine::call`].
+    /// As [`VirtualMachine::call`]; [`VmError::ForeignFunction`] if another machine found it.
     pub fn call_func(&mut self, func: FuncId, args: &[Value]) -> Result<Value, VmError> {
         self.enter(func, args, &mut [])
     }
@@ -348,7 +219,7 @@ impl VirtualMachine {
     /// the function does is to call loop programs of at most 16 arrays.
     ///
     /// # Errors
-    /// As [`VirtualMachine::call`]; [`VmError::Arity`] if the number of results is another.
+    /// As [`VirtualMachine::call_func`]; [`VmError::Arity`] if the number of results is another.
     pub fn call_into(
         &mut self,
         func: FuncId,
@@ -368,7 +239,7 @@ impl VirtualMachine {
                 let given = outputs.len();
                 let count = other.as_tuple().map_or(1, <[Value]>::len);
                 return Err(VmError::Arity {
-                    func: format!("{}'s results", self.codes[func.0].name),
+                    func: format!("{}'s results", self.callable(func)?.code.name),
                     params: (0..count).map(|i| format!("output {i}")).collect(),
                     given,
                 });
@@ -377,51 +248,37 @@ impl VirtualMachine {
         Ok(())
     }
 
-    /// Calls a function with arguments by the names of its parameters, in any order.
+    /// Calls a closure that this machine made.
     ///
     /// # Errors
-    /// As [`VirtualMachine::call`]; also if a name is unknown, missing, or there twice.
-    pub fn call_named(&mut self, name: &str, args: &[(&str, Value)]) -> Result<Value, VmError> {
-        let func = self.function(name)?;
-        let code = self.codes.get(func.0).ok_or(VmError::ForeignFunction)?;
-        if let Some((unknown, _)) = args
-            .iter()
-            .find(|(name, _)| !code.params.iter().any(|p| p == name))
-        {
-            return Err(VmError::UnknownArgument {
-                func: code.name.clone(),
-                name: (*unknown).to_owned(),
-                params: code.params.clone(),
+    /// As [`VirtualMachine::call`]; [`VmError::ForeignClosure`] if another machine made it.
+    pub fn invoke_closure(&mut self, closure: &Value, args: &[Value]) -> Result<Value, VmError> {
+        let Value::Closure(closure) = closure else {
+            return Err(VmError::NoClosure(closure.kind()));
+        };
+        let code = self.state.closure_code(&self.lease.program, closure)?;
+        let takes = code.params.len() - closure.captured.len();
+        if takes != args.len() {
+            return Err(VmError::ClosureArguments {
+                func: code.name.to_string(),
+                expected: takes,
+                given: args.len(),
             });
         }
-        let argument = |param: &String| {
-            let mut given = args.iter().filter(|(name, _)| name == param);
-            match (given.next(), given.count()) {
-                (Some((_, value)), 0) => Ok(value.clone()),
-                (first, rest) => Err(VmError::ArgumentCount {
-                    func: code.name.clone(),
-                    param: param.clone(),
-                    given: usize::from(first.is_some()) + rest,
-                }),
-            }
+        let func = FuncId {
+            machine: self.state.machine,
+            index: closure.function,
         };
-        let args = code
-            .params
-            .iter()
-            .map(argument)
-            .collect::<Result<Vec<_>, _>>()?;
-        self.call_func(func, &args)
+        let captured = closure.captured.iter();
+        let args: Vec<Value> = args.iter().chain(captured).cloned().collect();
+        self.enter(func, &args, &mut [])
     }
 
     /// Calls a function and says what every step took. On a GPU each kernel is waited for, so the whole takes longer.
     ///
     /// # Errors
     /// As [`VirtualMachine::call`].
-    pub fn call_profiled(
-        &mut self,
-        name: &str,
-        args: &[Value],
-    ) -> Result<(Value, Profile), VmError> {
+    pub fn profile(&mut self, name: &str, args: &[Value]) -> Result<(Value, Profile), VmError> {
         let func = self.function(name)?;
         self.state.profile = Some(Profile::default());
         let start = Instant::now();
@@ -447,51 +304,83 @@ impl VirtualMachine {
         self.state.backend.copy_to_device(value)
     }
 
+    /// Waits until the device has done all work of the calls so far.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn wait(&self) -> Result<(), VmError> {
+        self.state.backend.wait()
+    }
+
     fn enter(
         &mut self,
         func: FuncId,
         args: &[Value],
         outputs: &mut [Value],
     ) -> Result<Value, VmError> {
-        let code = &self.codes[func.0];
-        if args.len() != code.params.len() {
+        let Self {
+            lease,
+            state,
+            saved,
+            ..
+        } = self;
+        let callable = resolve(&lease.program, saved, state.machine, func)?;
+        let Callable { index, code, bound } = callable;
+        if args.len() != callable.params().len() {
             return Err(VmError::Arity {
-                func: code.name.clone(),
-                params: code.params.clone(),
+                func: code.name.to_string(),
+                params: callable.params().to_vec(),
                 given: args.len(),
             });
         }
-        let state = &mut self.state;
         state.backend.begin(state.profile.is_some());
-        let mut frame = state.frame(func.0, code);
-        let filled = fill(state, code, &mut frame, args, outputs);
+        let mut frame = state.frame(index, code);
+        let filled = fill(state, code, &mut frame, args.iter().chain(bound), outputs);
         let result = filled.and_then(|()| {
             let mut run = Run {
-                exec: &self.exec,
-                codes: &self.codes,
+                exec: &lease.exec,
+                program: &lease.program,
                 code,
                 state,
                 depth: 0,
             };
             run.run(&mut frame)
         });
-        let ended = self.state.backend.end();
+        let ended = state.backend.submit();
         if result.is_err() {
             give_back(code, &mut frame, outputs);
         }
         frame.reset(code);
-        self.state.keep(func.0, frame);
+        state.keep(index, frame);
         let value = result?;
         ended.map(|()| value)
     }
 }
 
+fn resolve<'a>(
+    program: &'a Program,
+    saved: &'a [Saved],
+    machine: u64,
+    func: FuncId,
+) -> Result<Callable<'a>, VmError> {
+    if func.machine != machine {
+        return Err(VmError::ForeignFunction);
+    }
+    let codes = &program.codes;
+    let (index, bound): (_, &[Value]) = match func.index.checked_sub(codes.len()) {
+        None => (func.index, &[]),
+        Some(at) => (saved[at].function, &saved[at].args),
+    };
+    let code = &codes[index];
+    Ok(Callable { index, code, bound })
+}
+
 /// Puts memory for results where they will be made, and arguments into the first registers.
-fn fill(
+fn fill<'v>(
     state: &mut State,
     code: &Code,
     frame: &mut Frame,
-    args: &[Value],
+    args: impl Iterator<Item = &'v Value>,
     outputs: &mut [Value],
 ) -> Result<(), VmError> {
     if code.results.len() == outputs.len() {
@@ -499,22 +388,24 @@ fn fill(
             frame.regs[reg] = std::mem::take(output);
         }
     }
-    for (index, arg) in args.iter().enumerate() {
+    for (index, arg) in args.enumerate() {
         let reg = Reg::from_index(index);
-        let copied = state.profile.is_some() && matches!(arg, Value::Tensor(_));
         let start = Instant::now();
         frame.regs[reg] = state.backend.copy_to_device(arg.clone())?;
-        if let (true, Some(profile), Value::Tensor(tensor)) = (copied, &mut state.profile, arg)
-            && !matches!(frame.regs[reg], Value::Tensor(_))
+        if let Some(profile) = &mut state.profile
+            && let bytes @ 1.. = state.backend.bytes_to_device(arg)
         {
             profile.entries.push(ProfileEntry {
-                func: code.name.clone(),
+                func: code.name.to_string(),
                 pc: code.start,
                 name: format!("to_device {}", code.params[index]),
                 kind: ProfileKind::Copy,
                 seconds: start.elapsed().as_secs_f64(),
-                bytes: tensor.bytes().len() as u64,
+                clock: Clock::Host,
+                launches: 0,
+                bytes,
                 flops: 0,
+                why: Some("the argument is in host memory".to_owned()),
             });
         }
     }
@@ -530,7 +421,8 @@ fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
     }
 }
 
-fn constant(constant: &Constant) -> Value {
+/// A constant as a value in host memory.
+pub(super) fn host_constant(constant: &Constant) -> Value {
     match constant {
         Constant::Tensor(tensor) => Value::Tensor(tensor.clone()),
         Constant::Shape(dims) => Value::Shape(dims.as_slice().into()),

@@ -146,7 +146,7 @@ impl Run<'_> {
         let planned = frame.storages[storage].bytes;
         let Some(_) = end.filter(|end| *end <= planned) else {
             return Err(VmError::BeyondPlan {
-                func: self.code.name.clone(),
+                func: self.code.name.to_string(),
                 needed: end.unwrap_or(usize::MAX),
                 planned,
             });
@@ -189,7 +189,7 @@ impl Run<'_> {
     ) -> Result<(), VmError> {
         let (func, shape) = (&self.code.name, &self.state.shape);
         let failed = |source| VmError::Tensor {
-            func: func.clone(),
+            func: func.to_string(),
             source,
         };
         let storage = &mut frame.storages[storage];
@@ -209,7 +209,7 @@ impl Run<'_> {
         // arguments that overlap one that it writes.
         let made = unsafe { arena.tensor(offset, dtype, shape) };
         let made = made.ok_or_else(|| VmError::Misplaced {
-            func: func.clone(),
+            func: func.to_string(),
             offset,
         })?;
         frame.regs[dst] = Value::Tensor(made);

@@ -12,12 +12,29 @@ use crate::artifact::Pc;
 pub enum ProfileKind {
     /// A kernel; on a GPU its time on the device.
     Kernel,
-    /// A copy between host and device.
+    /// A copy: between host and device, or of a tensor that is changed in place while others hold it.
     Copy,
     /// A packed function.
     Packed,
     /// Everything else.
     Builtin,
+}
+
+/// Who measured a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The device, by timestamps.
+    Device,
+    /// The host.
+    Host,
+}
+
+/// What one run of a kernel took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KernelTime {
+    pub(super) seconds: f64,
+    pub(super) clock: Clock,
 }
 
 /// One step of a call.
@@ -33,10 +50,17 @@ pub struct ProfileEntry {
     pub kind: ProfileKind,
     /// Seconds.
     pub seconds: f64,
+    /// Who measured them.
+    pub clock: Clock,
+    /// Launches of a kernel: more than one only where a device ends long loops.
+    pub launches: u64,
     /// Bytes copied, or moved at least by the kernel.
     pub bytes: u64,
     /// Floating-point operations of a kernel, by estimate.
     pub flops: u64,
+    /// Of a copy: why it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// All steps of a call, in order.
@@ -49,10 +73,47 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Bytes copied between host and device, and in how many copies.
+    /// How many copies were made, and of how many bytes: between host and device, or to change a tensor in place that others
+    /// hold.
     pub fn copies(&self) -> (usize, u64) {
         let copies = self.entries.iter().filter(|e| e.kind == ProfileKind::Copy);
         copies.fold((0, 0), |(count, bytes), e| (count + 1, bytes + e.bytes))
+    }
+
+    /// Launches of kernels.
+    pub fn launches(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.launches).sum()
+    }
+
+    /// Seconds of the device, by its timestamps, and seconds that the host measured.
+    pub fn seconds(&self) -> (f64, f64) {
+        let of = |clock: Clock| {
+            let entries = self.entries.iter().filter(|entry| entry.clock == clock);
+            entries.map(|entry| entry.seconds).sum()
+        };
+        (of(Clock::Device), of(Clock::Host))
+    }
+}
+
+impl ProfileKind {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Copy => "copy",
+            Self::Packed => "packed",
+            Self::Builtin => "builtin",
+        }
+    }
+}
+
+impl Clock {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Host => "host",
+        }
     }
 }
 
@@ -60,28 +121,35 @@ impl std::fmt::Display for Profile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(
             f,
-            "{:<28} {:<8} {:>12} {:>12} {:>10}",
-            "step", "kind", "time us", "bytes", "GFLOP/s"
+            "{:<28} {:<8} {:>12} {:<6} {:>12} {:>10}  why",
+            "step", "kind", "time us", "clock", "bytes", "GFLOP/s"
         )?;
         for e in &self.entries {
-            let kind = match e.kind {
-                ProfileKind::Kernel => "kernel",
-                ProfileKind::Copy => "copy",
-                ProfileKind::Packed => "packed",
-                ProfileKind::Builtin => "builtin",
-            };
             let rate = if e.flops > 0 && e.seconds > 0.0 {
                 format!("{:.2}", e.flops as f64 / e.seconds * 1e-9)
             } else {
                 String::new()
             };
-            let time = e.seconds * 1e6;
-            writeln!(
-                f,
-                "{:<28} {kind:<8} {time:>12.2} {:>12} {rate:>10}",
-                e.name, e.bytes
-            )?;
+            let line = format!(
+                "{:<28} {:<8} {:>12.2} {:<6} {:>12} {rate:>10}  {}",
+                e.name,
+                e.kind.name(),
+                e.seconds * 1e6,
+                e.clock.name(),
+                e.bytes,
+                e.why.as_deref().unwrap_or_default()
+            );
+            writeln!(f, "{}", line.trim_end())?;
         }
-        writeln!(f, "total {:.2} us", self.total.as_secs_f64() * 1e6)
+        let (copies, bytes) = self.copies();
+        let (device, host) = self.seconds();
+        writeln!(
+            f,
+            "total {:.2} us: {:.2} us on the device, {:.2} us on the host; {} launches; {copies} copies of {bytes} bytes",
+            self.total.as_secs_f64() * 1e6,
+            device * 1e6,
+            host * 1e6,
+            self.launches(),
+        )
     }
 }

@@ -1,19 +1,17 @@
 //! The loop over operations.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::VmError;
 use super::check::{
     check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape, tensor_info,
 };
-use super::decode::{Code, Make, Op, Src};
+use super::decode::{Code, Make, Op, Program, Src};
 use super::frame::{Frame, Heap, Regs};
 use super::launch::Args;
 use super::machine::State;
 use super::place::Place;
-use super::profile::{ProfileEntry, ProfileKind};
-use crate::artifact::{Constant, ErrorContext, Executable, Pc, Reg};
+use crate::artifact::{Constant, ErrorContext, Executable, Pc};
 use crate::runtime::{Closure, Device, Value};
 use crate::support::Id;
 use crate::tensor::{ScalarType, Tensor};
@@ -24,7 +22,7 @@ const MAX_CALLS: usize = 200;
 /// One activation.
 pub(super) struct Run<'a> {
     pub(super) exec: &'a Executable,
-    pub(super) codes: &'a [Code],
+    pub(super) program: &'a Program,
     pub(super) code: &'a Code,
     pub(super) state: &'a mut State,
     pub(super) depth: usize,
@@ -47,8 +45,8 @@ impl Run<'_> {
                         .map_err(|e| self.register(pc, e.expected, cond))?;
                     pc = if taken != 0 { next } else { *to };
                 }
-                _ if self.state.profile.is_some() => {
-                    self.profiled(op, pc, frame)
+                _ if self.state.is_watched() => {
+                    self.watched(op, pc, frame)
                         .map_err(|e| self.with_origin(pc, e))?;
                     pc = next;
                 }
@@ -63,7 +61,7 @@ impl Run<'_> {
 
     /// One operation. Calls, which nest [`MAX_CALLS`] deep, take little of the stack: what the other operations need of it is
     /// in [`Self::plain_step`].
-    fn step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
+    pub(super) fn step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
         let (dst, result) = match op {
             Op::CallFunction(dst, callee, args) => {
                 let args = self.values(args, frame);
@@ -254,7 +252,7 @@ impl Run<'_> {
 
     pub(super) fn register(&self, pc: Pc, expected: &'static str, given: &Value) -> VmError {
         VmError::Register {
-            func: self.code.name.clone(),
+            func: self.code.name.to_string(),
             pc,
             expected,
             given: given.kind(),
@@ -266,7 +264,7 @@ impl Run<'_> {
             let value = expr
                 .eval_exact(frame.heap.slots())
                 .map_err(|source| VmError::Eval {
-                    func: self.code.name.clone(),
+                    func: self.code.name.to_string(),
                     source,
                 })?;
             frame.heap[*slot] = value;
@@ -288,7 +286,7 @@ impl Run<'_> {
     ) -> Result<impl Iterator<Item = usize> + use<'v>, VmError> {
         match dims.iter().find(|dim| **dim < 0) {
             Some(&given) => Err(VmError::NegativeDimension {
-                func: self.code.name.clone(),
+                func: self.code.name.to_string(),
                 given,
             }),
             None => Ok(dims.iter().map(|&dim| dim as usize)),
@@ -301,14 +299,14 @@ impl Run<'_> {
         let bytes = left.try_fold(1i64, |bytes, &count| bytes.checked_mul(count));
         let fits = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         fits.ok_or_else(|| VmError::Storage {
-            func: self.code.name.clone(),
+            func: self.code.name.to_string(),
             bytes,
         })
     }
 
     fn reshape(&self, value: &Value, shape: &[usize], pc: Pc) -> Result<Value, VmError> {
         let failed = |source| VmError::Tensor {
-            func: self.code.name.clone(),
+            func: self.code.name.to_string(),
             source,
         };
         match value {
@@ -324,12 +322,12 @@ impl Run<'_> {
         if self.depth >= MAX_CALLS {
             return Err(VmError::Recursion(MAX_CALLS));
         }
-        let code = &self.codes[callee];
+        let code = &self.program.codes[callee];
         let mut frame = self.state.frame(callee, code);
         frame.regs.set_args(args);
         let mut inner = Run {
             exec: self.exec,
-            codes: self.codes,
+            program: self.program,
             code,
             state: self.state,
             depth: self.depth + 1,
@@ -344,6 +342,7 @@ impl Run<'_> {
         Value::Closure(Arc::new(Closure {
             machine: self.state.machine,
             function,
+            name: self.program.codes[function].name.clone(),
             captured: self.values(values, frame),
         }))
     }
@@ -368,15 +367,13 @@ impl Run<'_> {
         let Value::Closure(closure) = given else {
             return Err(self.register(pc, "a closure", given));
         };
-        if closure.machine != self.state.machine {
-            return Err(self.register(pc, "a closure of this machine", given));
-        }
         let captured = &closure.captured;
-        let takes = self.codes[closure.function].params.len();
-        if args.len() + captured.len() != takes {
+        let code = self.state.closure_code(self.program, closure)?;
+        let takes = code.params.len() - captured.len();
+        if args.len() != takes {
             return Err(VmError::ClosureArguments {
-                func: self.codes[closure.function].name.clone(),
-                expected: takes.saturating_sub(captured.len()),
+                func: code.name.to_string(),
+                expected: takes,
                 given: args.len(),
             });
         }
@@ -414,66 +411,13 @@ impl Run<'_> {
         }
         self.state.packed_args = values;
         result.map_err(|source| VmError::Packed {
-            name: self.state.packed_names[index].clone(),
+            name: self.program.packed[index].clone(),
             source,
         })
     }
-
-    /// One step, timed.
-    fn profiled(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
-        let name = match &self.exec.code[pc.index()] {
-            crate::artifact::Instr::Call { callee, .. } => {
-                let callee = &self.exec.callees[*callee as usize];
-                self.exec.callee_name(callee).to_owned()
-            }
-            other => self.exec.instr_text(other),
-        };
-        let start = Instant::now();
-        self.step(op, pc, frame)?;
-        let entry = ProfileEntry {
-            func: self.code.name.clone(),
-            pc,
-            name,
-            kind: ProfileKind::Builtin,
-            seconds: start.elapsed().as_secs_f64(),
-            bytes: 0,
-            flops: 0,
-        };
-        let copied = |reg: &Reg| tensor_bytes(&frame.regs[*reg]);
-        let entries = match op {
-            Op::Launch { .. } => {
-                self.state
-                    .backend
-                    .kernel_entries(self.exec, op, &frame.sites, entry)?
-            }
-            Op::CallFunction(..) | Op::InvokeClosure(..) => vec![],
-            Op::CallPacked(..) => vec![ProfileEntry {
-                kind: ProfileKind::Packed,
-                ..entry
-            }],
-            Op::ToHost(dst, _) | Op::ToDevice(dst, _) => vec![ProfileEntry {
-                kind: ProfileKind::Copy,
-                bytes: copied(dst),
-                ..entry
-            }],
-            _ => vec![entry],
-        };
-        if let Some(profile) = &mut self.state.profile {
-            profile.entries.extend(entries);
-        }
-        Ok(())
-    }
 }
 
-fn tensor_bytes(value: &Value) -> u64 {
-    match value {
-        Value::Tuple(items) => items.iter().map(tensor_bytes).sum(),
-        other => tensor_info(other).map_or(0, |(shape, dtype)| {
-            (shape.iter().product::<usize>() * dtype.bytes()) as u64
-        }),
-    }
-}
-
+/// The value of an operand; of an integer, nothing.
 pub(super) fn peek<'a>(regs: &'a Regs, consts: &'a [Value], src: Src) -> &'a Value {
     match src {
         Src::Reg(reg) => &regs[reg],

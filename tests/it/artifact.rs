@@ -153,14 +153,18 @@ fn entries_that_say_something_else_are_refused() {
             })
         })
     };
-    let version = with("format.json", br#"{"version": 3}"#);
+    let version = with("format.json", br#"{"version": 4294967299}"#);
     assert!(matches!(
         error(&version),
         ArtifactError::Version {
-            expected: 2,
-            got: 3
+            expected: 3,
+            got: 4_294_967_299
         }
     ));
+    assert_eq!(
+        error(&version).to_string(),
+        "format version 4294967299 is newer than version 3, which this program reads"
+    );
     for entry in [
         "format.json",
         "bytecode",
@@ -184,13 +188,11 @@ fn entries_that_say_something_else_are_refused() {
     }
     let text = error(&with("module.py", &[0xff]));
     assert!(matches!(text, ArtifactError::Malformed { name, .. } if name == "module.py"));
-    let path = a_shader(&bytes);
-    let shader = error(&with(&path, b"fn relu() -> {"));
-    let name = path
-        .rsplit('/')
-        .next()
-        .and_then(|file| file.strip_suffix(".wgsl"));
-    assert!(matches!(shader, ArtifactError::Shader { kernel, .. } if Some(&*kernel) == name));
+    let mut exec = executable(gpu_target());
+    exec.kernels[0].wgsl[0].text = "fn relu() -> {".to_owned();
+    let kernel = exec.kernels[0].func.name.clone();
+    let shader = error(&exec.to_bytes().expect("saved"));
+    assert!(matches!(shader, ArtifactError::Shader { kernel: name, .. } if name == kernel));
 }
 
 #[test]
@@ -210,6 +212,67 @@ fn files_that_are_cut_off_are_refused() {
     let path = folder.path().join("no/such/folder/model.weft");
     let saved = executable(gpu_target()).save(&path);
     assert!(matches!(saved, Err(ArtifactError::Io { .. })));
+}
+
+/// Every part of a file is flipped somewhere: what is loaded then is the same program, or it is refused.
+#[test]
+fn files_with_flipped_bits_are_refused_or_mean_the_same() {
+    for target in [Target::Cpu(host_target(2)), gpu_target()] {
+        let bytes = executable(target).to_bytes().expect("saved");
+        let (mut refused, mut harmless) = (0, 0);
+        for at in (0..bytes.len())
+            .step_by(211)
+            .chain(bytes.len() - 60..bytes.len())
+        {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            match Executable::from_bytes(&flipped) {
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    refused += 1;
+                }
+                Ok(loaded) => {
+                    let again = loaded.to_bytes().expect("saved");
+                    let first = Executable::from_bytes(&bytes).expect("undamaged");
+                    assert!(again == first.to_bytes().expect("saved"), "byte {at}");
+                    harmless += 1;
+                }
+            }
+        }
+        // Padding between entries, dates and the like mean nothing.
+        assert!(refused > 3 * harmless, "{refused} refused, {harmless} not");
+    }
+}
+
+/// An entry that was renamed, exchanged or added has a checksum of its own that is right.
+#[test]
+fn entries_are_those_that_were_saved() {
+    let bytes = executable(gpu_target()).to_bytes().expect("saved");
+    let shader = a_shader(&bytes);
+    let changed = |entry: &str, text: &[u8]| {
+        changed(&bytes, |name, content| {
+            Some(if name == entry {
+                text.to_vec()
+            } else {
+                content
+            })
+        })
+    };
+    let other = error(&changed(
+        &shader,
+        b"@compute @workgroup_size(1) fn main() {}",
+    ));
+    assert!(
+        matches!(&other, ArtifactError::Malformed { name, problem }
+            if *name == shader && problem.contains("checksum")),
+        "{other}"
+    );
+    let mut more = ZipWriter::new_append(Cursor::new(bytes)).expect("an archive");
+    more.start_file("traces/more.txt", SimpleFileOptions::default())
+        .expect("written");
+    let more = more.finish().expect("written").into_inner();
+    let error = error(&more);
+    assert!(error.to_string().contains("not in the list"), "{error}");
 }
 
 /// Without a proof for all sizes, the kernels of the default schedules are shown to stay in bounds for those of a call.

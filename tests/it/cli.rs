@@ -351,6 +351,22 @@ fn calls_are_timed() {
 }
 
 #[test]
+fn the_steps_of_a_call_are_told() {
+    let args = [
+        "run", MODULE, "--params", WEIGHTS, "--shape", "x=1x784", "--device", "cpu",
+    ];
+    let report = json(&[&args[..], &["--profile", "--json"]].concat());
+    let steps = report["profile"]["entries"].as_array().expect("a list");
+    let kernels = steps.iter().filter(|step| step["kind"] == "kernel");
+    let launches: Vec<_> = kernels.map(|step| step["launches"].as_u64()).collect();
+    assert!(
+        !launches.is_empty() && launches.iter().all(|n| *n == Some(1)),
+        "{steps:?}"
+    );
+    assert!(json(&[&args[..], &["--json"]].concat())["profile"].is_null());
+}
+
+#[test]
 fn a_users_error_is_exit_code_1() {
     let missing = refused(&["run", "no/such.py"], 1);
     assert!(

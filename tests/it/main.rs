@@ -32,6 +32,7 @@ mod script_relax;
 mod threads;
 mod vectors;
 mod vm;
+mod vm_calls;
 mod vm_graph;
 mod vm_packed;
 mod well_formed;

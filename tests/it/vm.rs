@@ -228,7 +228,7 @@ fn extern_and_mixed_programs_agree_with_the_reference() {
             let mut vm = vm.expect("ready");
             let out = vm.call("main", &net.args(&x)).expect("runs");
             assert_close(&vm.to_host(out).expect("comes back"), &net.reference(&x));
-            let (_, profile) = vm.call_profiled("main", &net.args(&x)).expect("runs");
+            let (_, profile) = vm.profile("main", &net.args(&x)).expect("runs");
             let (count, bytes) = profile.copies();
             assert_eq!(count > 0 && bytes > 0, on_gpu, "{profile}");
         }

@@ -100,9 +100,7 @@ fn copies_around_a_host_function_are_in_the_profile() {
         let mut vm = machine(MIDDLE, &target, device, plus_one);
         let x = Value::from(matrix(3, 5));
         for _ in 0..2 {
-            let (result, profile) = vm
-                .call_profiled("main", std::slice::from_ref(&x))
-                .expect("runs");
+            let (result, profile) = vm.profile("main", std::slice::from_ref(&x)).expect("runs");
             let result = vm.to_host(result).expect("comes back");
             let result = result.as_tensor().expect("a tensor");
             let expected: Vec<f32> = (0..15).map(|i| (i as f32 * 2.0 + 1.0) * 2.0).collect();

@@ -1,0 +1,264 @@
+//! `Backend`: what runs the kernels of one machine.
+
+use std::sync::Arc;
+
+use super::VmError;
+use super::decode::Op;
+use super::launch::{Args, Site};
+use super::loaded::Loaded;
+use super::profile::{KernelTime, ProfileEntry, ProfileKind};
+use crate::artifact::{Executable, MemorySpace};
+use crate::kernel::Target;
+use crate::runtime::{Device, Value};
+use crate::tensor::{DType, Tensor};
+
+/// What runs kernels.
+pub(super) enum Backend {
+    #[cfg(feature = "cpu")]
+    Cpu(super::launch_cpu::CpuBackend),
+    #[cfg(feature = "gpu")]
+    Gpu(Box<super::launch_gpu::GpuBackend>),
+    /// Programs without kernels need none.
+    Host,
+}
+
+impl Backend {
+    /// The code of the executable is made here, unless a machine before had it made.
+    pub(super) fn new(
+        exec: &Executable,
+        loaded: &Arc<Loaded>,
+        device: &Device,
+    ) -> Result<Self, VmError> {
+        match (device, &exec.target) {
+            (Device::Cpu, Target::Cpu(_)) if exec.kernels.is_empty() => Ok(Self::Host),
+            #[cfg(feature = "cpu")]
+            (Device::Cpu, Target::Cpu(_)) => {
+                let backend = super::launch_cpu::CpuBackend::new(exec, loaded.clone())?;
+                Ok(Self::Cpu(backend))
+            }
+            #[cfg(not(feature = "cpu"))]
+            (Device::Cpu, Target::Cpu(_)) => Err(VmError::NotBuilt("cpu")),
+            #[cfg(feature = "gpu")]
+            (Device::Gpu(gpu), Target::Gpu(_)) => {
+                let backend = super::launch_gpu::GpuBackend::new(exec, loaded, gpu)?;
+                Ok(Self::Gpu(Box::new(backend)))
+            }
+            (device, target) => Err(VmError::target(target, &device.kind())),
+        }
+    }
+
+    /// Runs the kernels of a lowered function.
+    pub(super) fn launch(
+        &mut self,
+        exec: &Executable,
+        kernel: usize,
+        site: &mut Site,
+        args: &mut Args,
+        profile: bool,
+    ) -> Result<(), VmError> {
+        let func = &exec.kernels[kernel].func;
+        match self {
+            #[cfg(feature = "cpu")]
+            Self::Cpu(cpu) => {
+                let (plan, new) = site.plan(func, args)?;
+                if new && let Err(error) = cpu.examine(exec, func, plan) {
+                    site.forget();
+                    return Err(error);
+                }
+                cpu.launch(exec, kernel, plan, args, profile)
+            }
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.launch(func, kernel, site, args),
+            Self::Host => {
+                let _ = (func, site, args, profile);
+                Err(VmError::NotBuilt("cpu"))
+            }
+        }
+    }
+
+    /// Makes the value a tensor of this type and shape, in its own memory if that can be, else in as many bytes as its
+    /// storage is planned for, which may be more than this tensor takes.
+    pub(super) fn renew(
+        &self,
+        value: &mut Value,
+        dtype: DType,
+        shape: &[usize],
+        place: MemorySpace,
+        bytes: usize,
+    ) -> Result<(), VmError> {
+        let failed = |source| VmError::Tensor {
+            func: String::new(),
+            source,
+        };
+        #[cfg(feature = "gpu")]
+        if let (Self::Gpu(gpu), MemorySpace::Device) = (self, place) {
+            return gpu.renew(value, dtype, shape, bytes);
+        }
+        let _ = place;
+        if let Value::Tensor(tensor) = value {
+            return tensor.renew(dtype, shape, bytes).map_err(failed);
+        }
+        let mut tensor = Tensor::zeros(DType::U8, &[bytes]).map_err(failed)?;
+        tensor.renew(dtype, shape, bytes).map_err(failed)?;
+        *value = Value::Tensor(tensor);
+        Ok(())
+    }
+
+    /// The value with all tensors in host memory.
+    pub(super) fn copy_to_host(&mut self, value: Value) -> Result<Value, VmError> {
+        match value {
+            #[cfg(feature = "gpu")]
+            Value::DeviceTensor(tensor) => {
+                if let Self::Gpu(gpu) = self {
+                    gpu.submit()?;
+                }
+                Ok(Value::Tensor(tensor.to_host()?))
+            }
+            Value::Tuple(items) => {
+                let items = items.into_iter().map(|item| self.copy_to_host(item));
+                Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// The value with all tensors on the device.
+    pub(super) fn copy_to_device(&mut self, value: Value) -> Result<Value, VmError> {
+        match (value, self) {
+            #[cfg(feature = "gpu")]
+            (Value::Tensor(tensor), Self::Gpu(gpu)) => {
+                Ok(Value::DeviceTensor(gpu.upload(&tensor)?))
+            }
+            #[cfg(feature = "gpu")]
+            (Value::DeviceTensor(tensor), Self::Gpu(gpu)) => {
+                gpu.check_device(&tensor)?;
+                Ok(Value::DeviceTensor(tensor))
+            }
+            (Value::Tuple(items), this) => {
+                let items = items.into_iter().map(|item| this.copy_to_device(item));
+                Ok(Value::Tuple(items.collect::<Result<_, _>>()?))
+            }
+            (other, _) => Ok(other),
+        }
+    }
+
+    /// Starts a call.
+    pub(super) fn begin(&mut self, profile: bool) {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.begin(profile),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(cpu) => cpu.begin(),
+            Self::Host => {}
+        }
+        let _ = profile;
+    }
+
+    /// Submits what was recorded.
+    pub(super) fn submit(&mut self) -> Result<(), VmError> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.submit(),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(..) => Ok(()),
+            Self::Host => Ok(()),
+        }
+    }
+
+    /// An entry for each kernel of a launch that took as long as `whole` says.
+    pub(super) fn kernel_entries(
+        &mut self,
+        exec: &Executable,
+        op: &Op,
+        sites: &[Site],
+        whole: ProfileEntry,
+    ) -> Result<Vec<ProfileEntry>, VmError> {
+        let Op::Launch { kernel, site, .. } = op else {
+            return Ok(vec![whole]);
+        };
+        let kernels = &exec.kernels[*kernel].func.kernels;
+        let Some(plan) = sites[*site].newest() else {
+            return Ok(vec![whole]);
+        };
+        let times: Vec<KernelTime> = match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.take_times()?,
+            #[cfg(feature = "cpu")]
+            Self::Cpu(cpu) => cpu.take_times(),
+            Self::Host => vec![],
+        };
+        let mut times = times.into_iter();
+        let entry = |(index, kernel): (usize, &crate::kernel::Kernel)| {
+            let plan = &plan.kernels[index];
+            let mut entry = ProfileEntry {
+                name: kernel.name.clone(),
+                kind: ProfileKind::Kernel,
+                seconds: 0.0,
+                launches: plan.runs.len() as u64,
+                bytes: plan.bytes.max(0) as u64,
+                flops: plan.flops.max(0) as u64,
+                ..whole.clone()
+            };
+            for time in times.by_ref().take(plan.runs.len()) {
+                entry.seconds += time.seconds;
+                entry.clock = time.clock;
+            }
+            entry
+        };
+        Ok(kernels.iter().enumerate().map(entry).collect())
+    }
+
+    /// Bytes of tensors that launches changed in place, and that had to be copied for it because others hold them; since last
+    /// asked.
+    pub(super) fn take_duplicated(&mut self) -> u64 {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.take_duplicated(),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(cpu) => cpu.take_duplicated(),
+            Self::Host => 0,
+        }
+    }
+
+    /// The constants of the executable as its calls take them.
+    pub(super) fn constants(&self, on_host: &[Value]) -> Vec<Value> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.constants().to_vec(),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(_) => on_host.to_vec(),
+            Self::Host => on_host.to_vec(),
+        }
+    }
+
+    /// Bytes that [`copy_to_host`](Self::copy_to_host) copies.
+    pub(super) fn bytes_to_host(&self, value: &Value) -> u64 {
+        match value {
+            #[cfg(feature = "gpu")]
+            Value::DeviceTensor(tensor) => tensor.device_bytes(),
+            Value::Tuple(items) => items.iter().map(|item| self.bytes_to_host(item)).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Bytes that [`copy_to_device`](Self::copy_to_device) copies.
+    pub(super) fn bytes_to_device(&self, value: &Value) -> u64 {
+        match (value, self) {
+            #[cfg(feature = "gpu")]
+            (Value::Tensor(tensor), Self::Gpu(_)) => tensor.bytes().len() as u64,
+            (Value::Tuple(items), _) => items.iter().map(|item| self.bytes_to_device(item)).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Waits until the device has done all that was submitted.
+    pub(super) fn wait(&self) -> Result<(), VmError> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => gpu.wait(),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(_) => Ok(()),
+            Self::Host => Ok(()),
+        }
+    }
+}

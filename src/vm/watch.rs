@@ -1,0 +1,214 @@
+//! Steps that somebody watches: timed for a profile, and with the hook of an instrument around them.
+
+use std::time::Instant;
+
+use super::VmError;
+use super::decode::Op;
+use super::frame::Frame;
+use super::instrument::{CallEvent, Verdict};
+use super::profile::{Clock, ProfileEntry, ProfileKind};
+use super::run::Run;
+use crate::artifact::{Builtin, Callee, Instr, Operand, Pc, Reg};
+use crate::runtime::Value;
+use crate::support::Id;
+use crate::tensor::Tensor;
+
+impl Run<'_> {
+    /// One step, with the hook called before and after it.
+    pub(super) fn watched(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
+        if self.ask(pc, frame, None)? == Verdict::Skip {
+            if let Some(dst) = self.dst(pc) {
+                frame.regs[dst] = Value::None;
+            }
+            return Ok(());
+        }
+        if self.state.profile.is_some() {
+            self.profiled(op, pc, frame)?;
+        } else {
+            self.step(op, pc, frame)?;
+        }
+        if self.state.instrument.is_some() {
+            let result = self.dst(pc).map(|dst| self.shown(&frame.regs[dst]));
+            self.ask(pc, frame, Some(result.transpose()?.unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+
+    /// What the hook says, if there is one. Its copies of the arguments are gone when the step is made, so that they do not
+    /// count as holders of a tensor that is changed in place.
+    fn ask(&mut self, pc: Pc, frame: &Frame, result: Option<Value>) -> Result<Verdict, VmError> {
+        let Some(mut hook) = self.state.instrument.take() else {
+            return Ok(Verdict::Run);
+        };
+        self.state.backend.submit()?;
+        let args: Vec<Value> = match &self.exec.code[pc.index()] {
+            Instr::Call { args, .. } => {
+                let args = args.iter().map(|&arg| self.argument(arg, frame));
+                args.collect::<Result<_, _>>()?
+            }
+            Instr::Ret { .. } | Instr::Goto { .. } | Instr::If { .. } => vec![],
+        };
+        let verdict = hook(&CallEvent {
+            caller: &self.code.name,
+            pc,
+            callee: &self.callee_name(pc),
+            args: &args,
+            result: result.as_ref(),
+        });
+        self.state.instrument = Some(hook);
+        Ok(verdict)
+    }
+
+    fn argument(&self, operand: Operand, frame: &Frame) -> Result<Value, VmError> {
+        Ok(match operand {
+            Operand::Reg(reg) => self.shown(&frame.regs[reg])?,
+            Operand::Imm(value) => Value::Int(value),
+            Operand::Const(index) => self.state.consts[index as usize].clone(),
+            Operand::Func(index) => {
+                let callee = &self.exec.callees[index as usize];
+                Value::from(self.exec.callee_name(callee))
+            }
+            Operand::Vm => Value::None,
+        })
+    }
+
+    /// The value for the hook, which may keep it: none but kernels may see tensors of an arena, so where there are arenas the hook
+    /// gets copies.
+    fn shown(&self, value: &Value) -> Result<Value, VmError> {
+        match value {
+            Value::Tensor(tensor) if self.code.arenas.contains(&true) => {
+                let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
+                Ok(Value::Tensor(copy.map_err(|source| VmError::Tensor {
+                    func: self.code.name.to_string(),
+                    source,
+                })?))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn dst(&self, pc: Pc) -> Option<Reg> {
+        match &self.exec.code[pc.index()] {
+            Instr::Call { dst, .. } => *dst,
+            Instr::Ret { .. } | Instr::Goto { .. } | Instr::If { .. } => None,
+        }
+    }
+
+    fn callee_name(&self, pc: Pc) -> String {
+        match &self.exec.code[pc.index()] {
+            Instr::Call { callee, .. } => {
+                let callee = &self.exec.callees[*callee as usize];
+                self.exec.callee_name(callee).to_owned()
+            }
+            other => self.exec.instr_text(other),
+        }
+    }
+
+    /// One step, timed.
+    fn profiled(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
+        let copy = self.copy_of(op, pc, frame);
+        let start = Instant::now();
+        self.step(op, pc, frame)?;
+        let entry = ProfileEntry {
+            func: self.code.name.to_string(),
+            pc,
+            name: self.callee_name(pc),
+            kind: ProfileKind::Builtin,
+            seconds: start.elapsed().as_secs_f64(),
+            clock: Clock::Host,
+            launches: 0,
+            bytes: 0,
+            flops: 0,
+            why: None,
+        };
+        let mut entries = vec![];
+        let duplicated = self.state.backend.take_duplicated();
+        if duplicated > 0 {
+            let why = format!("`{}` changes it in place, and others hold it", entry.name);
+            entries.push(ProfileEntry {
+                name: "copy".to_owned(),
+                kind: ProfileKind::Copy,
+                // Its time is in that of the launch.
+                seconds: 0.0,
+                bytes: duplicated,
+                why: Some(why),
+                ..entry.clone()
+            });
+        }
+        match (op, copy) {
+            (Op::Launch { .. }, _) => {
+                let backend = &mut self.state.backend;
+                entries.extend(backend.kernel_entries(self.exec, op, &frame.sites, entry)?);
+            }
+            // Their steps have entries of their own.
+            (Op::CallFunction(..) | Op::InvokeClosure(..), _) => {}
+            (Op::CallPacked(..), _) => entries.push(ProfileEntry {
+                kind: ProfileKind::Packed,
+                ..entry
+            }),
+            (_, Some((bytes, why))) => entries.push(ProfileEntry {
+                kind: ProfileKind::Copy,
+                bytes,
+                why: Some(why),
+                ..entry
+            }),
+            (_, None) => entries.push(entry),
+        }
+        if let Some(profile) = &mut self.state.profile {
+            profile.entries.extend(entries);
+        }
+        Ok(())
+    }
+
+    /// How many bytes the step copies between host and device, and why; `None` if it copies nothing.
+    fn copy_of(&self, op: &Op, pc: Pc, frame: &Frame) -> Option<(u64, String)> {
+        let backend = &self.state.backend;
+        let value = |src| super::run::peek(&frame.regs, &self.state.consts, src);
+        let (bytes, why) = match op {
+            Op::ToHost(dst, src) => (backend.bytes_to_host(value(*src)), self.reader(*dst, pc)),
+            Op::ToDevice(_, src) => (backend.bytes_to_device(value(*src)), self.writer(*src, pc)),
+            _ => return None,
+        };
+        (bytes > 0).then_some((bytes, why))
+    }
+
+    /// Who reads on the host what an instruction puts into the register.
+    fn reader(&self, reg: Reg, pc: Pc) -> String {
+        let code = &self.exec.code[pc.index() + 1..];
+        let reads = |instr: &&Instr| matches!(instr, Instr::Call { args, .. } if args.contains(&Operand::Reg(reg)));
+        let Some(Instr::Call { callee, .. }) = code.iter().find(reads) else {
+            return "it is given to the host".to_owned();
+        };
+        match &self.exec.callees[*callee as usize] {
+            Callee::Packed(name) => format!("packed function `{name}` runs on the host"),
+            Callee::Builtin(Builtin::ReadIfCond) => {
+                "a branch reads its condition on the host".to_owned()
+            }
+            other => format!("`{}` reads it on the host", self.exec.callee_name(other)),
+        }
+    }
+
+    /// Who left on the host what an instruction copies from the register.
+    fn writer(&self, src: super::decode::Src, pc: Pc) -> String {
+        let unknown = || "it is in host memory".to_owned();
+        let super::decode::Src::Reg(reg) = src else {
+            return unknown();
+        };
+        let start = self.code.start.index();
+        let writes = |instr: &&Instr| match instr {
+            Instr::Call { dst, callee, args } => {
+                let packed = matches!(self.exec.callees[*callee as usize], Callee::Packed(_));
+                *dst == Some(reg) || packed && args.contains(&Operand::Reg(reg))
+            }
+            Instr::Ret { .. } | Instr::Goto { .. } | Instr::If { .. } => false,
+        };
+        let found = self.exec.code[start..pc.index()].iter().rev().find(writes);
+        match found {
+            Some(Instr::Call { callee, .. }) => match &self.exec.callees[*callee as usize] {
+                Callee::Packed(name) => format!("packed function `{name}` ran on the host"),
+                _ => unknown(),
+            },
+            _ => unknown(),
+        }
+    }
+}

@@ -3,11 +3,14 @@
 //! A module goes through the [`passes_for`] its target, then through [`STAGES`]. One loop runs, times, verifies and dumps them.
 //! Tools that look at what is in between stop after a stage and read the [`Compilation`].
 
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
+use crate::codegen_cpu::host_target;
 use crate::codegen_wgsl;
 use crate::ir::{Module, Origin};
 use crate::kernel::{LoweredFunc, Shader, Target};
@@ -148,6 +151,7 @@ pub struct Stage {
 pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
         Target::Cpu(_) | Target::Gpu(_) => &[
+            "realize_vdevice",
             "legalize_ops",
             "annotate_tir_op_pattern",
             "fuse_ops",
@@ -157,6 +161,8 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "dead_code_elimination",
             "to_non_dataflow",
             "remove_purity_checking",
+            "bind_target",
+            "insert_copies",
             "call_tir_rewrite",
             "static_plan_block_memory",
             "lower_alloc_tensor",
@@ -321,7 +327,13 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
     // A program that only computes a scalar becomes a part of its callers.
     let programs = c.module.prim_funcs();
+    let host = Target::Cpu(host_target(available_parallelism().map_or(1, NonZero::get)));
     for (name, func) in programs.filter(|(_, func)| func.as_scalar().is_none()) {
+        let target = if passes::is_of_host(func) {
+            &host
+        } else {
+            target
+        };
         let (scheduled, lowered) =
             rules::choose(func, target, |scheduled| lower::lower(scheduled, target));
         c.scheduled.insert(name.to_owned(), scheduled);
@@ -353,7 +365,9 @@ fn emit(c: &mut Compilation) -> Result<(), Error> {
     let Target::Gpu(target) = &c.options.target else {
         return Ok(());
     };
-    for (name, func) in &c.lowered {
+    let module = &c.module;
+    let of_host = |name: &str| module.prim_func(name).is_some_and(passes::is_of_host);
+    for (name, func) in c.lowered.iter().filter(|(name, _)| !of_host(name)) {
         let kernels = func.kernels.iter();
         let shaders = kernels.map(|kernel| codegen_wgsl::emit(kernel, target));
         let shaders = shaders

@@ -15,6 +15,14 @@ pub struct KernelFunc {
     pub wgsl: Vec<Shader>,
 }
 
+impl KernelFunc {
+    /// Whether it runs on the CPU, as all of an executable for the CPU do, and those of an executable for a GPU that work on memory
+    /// of the host.
+    pub fn is_native(&self) -> bool {
+        self.wgsl.is_empty() && !self.func.kernels.is_empty()
+    }
+}
+
 /// A compiled module.
 #[derive(Clone, Debug)]
 pub struct Executable {

@@ -28,6 +28,11 @@ impl VDevice {
             scope,
         })
     }
+
+    /// Whether it is the host, whatever the program is compiled for.
+    pub fn is_host(&self) -> bool {
+        matches!(self.target.as_str(), "llvm" | "c" | "cpu")
+    }
 }
 
 impl std::fmt::Display for VDevice {

@@ -175,7 +175,7 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(rules::unit),
     OpDef::new(
         "to_vdevice",
-        "its operand on another device; a program runs on one, where the operand is",
+        "its operand on another device: the host, or the one that is compiled for",
     )
     .operands(&[operand("data", OperandKind::Any)])
     .attrs(&[attr(

@@ -7,6 +7,7 @@
 mod attach_global_symbol;
 mod bind_params;
 mod bind_symbolic_vars;
+mod bind_target;
 mod bodies;
 mod bundle_model_params;
 mod canonicalize_bindings;
@@ -25,6 +26,7 @@ mod fuse_ops;
 mod fuse_tir;
 mod groups;
 mod inline_private_functions;
+mod insert_copies;
 mod lambda_lift;
 mod legalize_ops;
 mod lift_transform_params;
@@ -47,6 +49,7 @@ mod topological_sort;
 mod vdevice;
 
 pub use bind_params::bind_params;
+pub use bind_target::is_of_host;
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};
 pub use error::PassError;
 pub use evaluate::{Evaluate, Evaluated};

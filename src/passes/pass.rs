@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::attach_global_symbol::attach_global_symbol;
 use super::bind_symbolic_vars::{bind_symbolic_vars, binding};
+use super::bind_target::bind_target;
 use super::bundle_model_params::bundle_model_params;
 use super::canonicalize_bindings::canonicalize_bindings;
 use super::compute_prim_value::compute_prim_value;
@@ -20,6 +21,7 @@ use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_tir::fuse_tir;
 use super::inline_private_functions::inline_private_functions;
+use super::insert_copies::insert_copies;
 use super::lambda_lift::lambda_lift;
 use super::legalize_ops::legalize_ops;
 use super::lift_transform_params::{Shared, lift_transform_params};
@@ -149,6 +151,13 @@ pub const PASSES: &[PassDef] = &[
             let binding = binding(options.get("binding"))?;
             bind_symbolic_vars(module, &binding, func)
         },
+    },
+    PassDef {
+        name: "bind_target",
+        about: "loop programs are of the device that calls of them are on",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| Ok(bind_target(module, &cx.target)),
     },
     PassDef {
         name: "bundle_model_params",
@@ -310,6 +319,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| inline_private_functions(module),
+    },
+    PassDef {
+        name: "insert_copies",
+        about: "tensors are copied to where they are used",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| Ok(insert_copies(module, &cx.target)),
     },
     PassDef {
         name: "kill_after_last_use",

@@ -106,7 +106,7 @@ fn hinted(attrs: &Attrs, devices: &[VDevice]) -> Option<VDevice> {
     let index = named.get("index").map_or(Some(0), AttrValue::as_int)?;
     let scope = attrs.get("memory_scope").and_then(AttrValue::as_str);
     let found = devices.iter().find(|device| {
-        dlpack_kind(&device.target) == Some(kind)
+        dlpack_kind(device) == Some(kind)
             && usize::try_from(index) == Ok(device.index)
             && scope.is_none_or(|scope| scope == device.scope)
     });
@@ -114,9 +114,9 @@ fn hinted(attrs: &Attrs, devices: &[VDevice]) -> Option<VDevice> {
 }
 
 /// What DLPack and TVM call a kind of device.
-fn dlpack_kind(target: &str) -> Option<i64> {
-    Some(match target {
-        "llvm" | "c" | "cpu" => 1,
+fn dlpack_kind(device: &VDevice) -> Option<i64> {
+    Some(match device.target.as_str() {
+        _ if device.is_host() => 1,
         "cuda" => 2,
         "opencl" => 4,
         "vulkan" => 7,

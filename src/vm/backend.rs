@@ -7,7 +7,7 @@ use super::decode::Op;
 use super::launch::{Args, Site};
 use super::loaded::Loaded;
 use super::profile::{KernelTime, ProfileEntry, ProfileKind};
-use crate::artifact::{Executable, MemorySpace};
+use crate::artifact::{Executable, KernelFunc, MemorySpace};
 use crate::kernel::Target;
 use crate::runtime::{Device, Value};
 use crate::tensor::{DType, Tensor};
@@ -17,9 +17,32 @@ pub(super) enum Backend {
     #[cfg(feature = "cpu")]
     Cpu(super::launch_cpu::CpuBackend),
     #[cfg(feature = "gpu")]
-    Gpu(Box<super::launch_gpu::GpuBackend>),
+    Gpu(Box<super::launch_gpu::GpuBackend>, Host),
     /// Programs without kernels need none.
     Host,
+}
+
+/// What runs the kernels of an executable for a GPU that are of the host, if there are any.
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+type Host = Option<Box<super::launch_cpu::CpuBackend>>;
+#[cfg(all(feature = "gpu", not(feature = "cpu")))]
+type Host = ();
+
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+fn host(exec: &Executable, loaded: &Arc<Loaded>) -> Result<Host, VmError> {
+    if !exec.kernels.iter().any(KernelFunc::is_native) {
+        return Ok(None);
+    }
+    let host = super::launch_cpu::CpuBackend::new(exec, loaded.clone())?;
+    Ok(Some(Box::new(host)))
+}
+
+#[cfg(all(feature = "gpu", not(feature = "cpu")))]
+fn host(exec: &Executable, _loaded: &Arc<Loaded>) -> Result<Host, VmError> {
+    match exec.kernels.iter().any(KernelFunc::is_native) {
+        true => Err(VmError::NotBuilt("cpu")),
+        false => Ok(()),
+    }
 }
 
 impl Backend {
@@ -41,7 +64,7 @@ impl Backend {
             #[cfg(feature = "gpu")]
             (Device::Gpu(gpu), Target::Gpu(_)) => {
                 let backend = super::launch_gpu::GpuBackend::new(exec, loaded, gpu)?;
-                Ok(Self::Gpu(Box::new(backend)))
+                Ok(Self::Gpu(Box::new(backend), host(exec, loaded)?))
             }
             (device, target) => Err(VmError::target(target, &device.kind())),
         }
@@ -59,16 +82,13 @@ impl Backend {
         let func = &exec.kernels[kernel].func;
         match self {
             #[cfg(feature = "cpu")]
-            Self::Cpu(cpu) => {
-                let (plan, new) = site.plan(func, args)?;
-                if new && let Err(error) = cpu.examine(exec, func, plan) {
-                    site.forget();
-                    return Err(error);
-                }
-                cpu.launch(exec, kernel, plan, args, profile)
+            Self::Cpu(cpu) => native(cpu, exec, kernel, site, args, profile),
+            #[cfg(all(feature = "gpu", feature = "cpu"))]
+            Self::Gpu(_, Some(cpu)) if exec.kernels[kernel].is_native() => {
+                native(cpu, exec, kernel, site, args, profile)
             }
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.launch(func, kernel, site, args),
+            Self::Gpu(gpu, _) => gpu.launch(func, kernel, site, args),
             Self::Host => {
                 let _ = (func, site, args, profile);
                 Err(VmError::NotBuilt("cpu"))
@@ -91,7 +111,7 @@ impl Backend {
             source,
         };
         #[cfg(feature = "gpu")]
-        if let (Self::Gpu(gpu), MemorySpace::Device) = (self, place) {
+        if let (Self::Gpu(gpu, _), MemorySpace::Device) = (self, place) {
             return gpu.renew(value, dtype, shape, bytes);
         }
         let _ = place;
@@ -109,7 +129,7 @@ impl Backend {
         match value {
             #[cfg(feature = "gpu")]
             Value::DeviceTensor(tensor) => {
-                if let Self::Gpu(gpu) = self {
+                if let Self::Gpu(gpu, _) = self {
                     gpu.submit()?;
                 }
                 Ok(Value::Tensor(tensor.to_host()?))
@@ -126,11 +146,11 @@ impl Backend {
     pub(super) fn copy_to_device(&mut self, value: Value) -> Result<Value, VmError> {
         match (value, self) {
             #[cfg(feature = "gpu")]
-            (Value::Tensor(tensor), Self::Gpu(gpu)) => {
+            (Value::Tensor(tensor), Self::Gpu(gpu, _)) => {
                 Ok(Value::DeviceTensor(gpu.upload(&tensor)?))
             }
             #[cfg(feature = "gpu")]
-            (Value::DeviceTensor(tensor), Self::Gpu(gpu)) => {
+            (Value::DeviceTensor(tensor), Self::Gpu(gpu, _)) => {
                 gpu.check_device(&tensor)?;
                 Ok(Value::DeviceTensor(tensor))
             }
@@ -146,7 +166,7 @@ impl Backend {
     pub(super) fn begin(&mut self, profile: bool) {
         match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.begin(profile),
+            Self::Gpu(gpu, _) => gpu.begin(profile),
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => cpu.begin(),
             Self::Host => {}
@@ -158,7 +178,7 @@ impl Backend {
     pub(super) fn submit(&mut self) -> Result<(), VmError> {
         match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.submit(),
+            Self::Gpu(gpu, _) => gpu.submit(),
             #[cfg(feature = "cpu")]
             Self::Cpu(..) => Ok(()),
             Self::Host => Ok(()),
@@ -182,7 +202,10 @@ impl Backend {
         };
         let times: Vec<KernelTime> = match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.take_times()?,
+            #[cfg(feature = "cpu")]
+            Self::Gpu(_, Some(cpu)) if exec.kernels[*kernel].is_native() => cpu.take_times(),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu, _) => gpu.take_times()?,
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => cpu.take_times(),
             Self::Host => vec![],
@@ -213,7 +236,7 @@ impl Backend {
     pub(super) fn take_duplicated(&mut self) -> u64 {
         match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.take_duplicated(),
+            Self::Gpu(gpu, _) => gpu.take_duplicated(),
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => cpu.take_duplicated(),
             Self::Host => 0,
@@ -224,7 +247,7 @@ impl Backend {
     pub(super) fn constants(&self, on_host: &[Value]) -> Vec<Value> {
         match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.constants().to_vec(),
+            Self::Gpu(gpu, _) => gpu.constants().to_vec(),
             #[cfg(feature = "cpu")]
             Self::Cpu(_) => on_host.to_vec(),
             Self::Host => on_host.to_vec(),
@@ -245,7 +268,7 @@ impl Backend {
     pub(super) fn bytes_to_device(&self, value: &Value) -> u64 {
         match (value, self) {
             #[cfg(feature = "gpu")]
-            (Value::Tensor(tensor), Self::Gpu(_)) => tensor.bytes().len() as u64,
+            (Value::Tensor(tensor), Self::Gpu(..)) => tensor.bytes().len() as u64,
             (Value::Tuple(items), _) => items.iter().map(|item| self.bytes_to_device(item)).sum(),
             _ => 0,
         }
@@ -255,10 +278,28 @@ impl Backend {
     pub(super) fn wait(&self) -> Result<(), VmError> {
         match self {
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => gpu.wait(),
+            Self::Gpu(gpu, _) => gpu.wait(),
             #[cfg(feature = "cpu")]
             Self::Cpu(_) => Ok(()),
             Self::Host => Ok(()),
         }
     }
+}
+
+/// Runs the kernels of a lowered function on the CPU.
+#[cfg(feature = "cpu")]
+fn native(
+    cpu: &mut super::launch_cpu::CpuBackend,
+    exec: &Executable,
+    kernel: usize,
+    site: &mut Site,
+    args: &mut Args,
+    profile: bool,
+) -> Result<(), VmError> {
+    let (plan, new) = site.plan(&exec.kernels[kernel].func, args)?;
+    if new && let Err(error) = cpu.examine(exec, &exec.kernels[kernel].func, plan) {
+        site.forget();
+        return Err(error);
+    }
+    cpu.launch(exec, kernel, plan, args, profile)
 }

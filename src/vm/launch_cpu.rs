@@ -38,7 +38,15 @@ impl NativeCode {
 }
 
 fn compile(exec: &Executable, code: Code) -> Result<CpuModule, Arc<CodegenError>> {
-    let mut funcs: Vec<LoweredFunc> = exec.kernels.iter().map(|k| k.func.clone()).collect();
+    // The others keep their places, without kernels.
+    let native = exec.kernels.iter().map(|k| {
+        let mut func = k.func.clone();
+        if !k.is_native() {
+            func.kernels.clear();
+        }
+        func
+    });
+    let mut funcs: Vec<LoweredFunc> = native.collect();
     if let Some(in_bounds) = code.in_bounds() {
         let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
         kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
@@ -93,7 +101,8 @@ unsafe impl Sync for Buffers {}
 impl CpuBackend {
     pub(super) fn new(exec: &Executable, loaded: Arc<Loaded>) -> Result<Self, VmError> {
         // What launches of a loaded artifact need, their dims decide.
-        let mut kernels = exec.kernels.iter().flat_map(|k| &k.func.kernels);
+        let native = exec.kernels.iter().filter(|k| k.is_native());
+        let mut kernels = native.flat_map(|k| &k.func.kernels);
         if kernels.any(|kernel| kernel.in_bounds) {
             loaded.native.get(exec, Code::AsProved)?;
         }

@@ -306,6 +306,9 @@ fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
             scalar_types: kernel.scalars.iter().map(scalar_type).collect(),
         })
     };
+    if func.is_native() {
+        return Ok(vec![]);
+    }
     if func.wgsl.len() != func.func.kernels.len() {
         return Err(VmError::NoShader(func.func.name.clone()));
     }

@@ -154,10 +154,14 @@ impl Run<'_> {
                 self.alloc_tensor(frame, *dst, place, pc)?;
             }
             Op::Launch { kernel, args, site } => {
+                let native = self.exec.kernels[*kernel].is_native();
                 let mut args = Args {
                     srcs: args,
                     regs: &mut frame.regs,
-                    consts: &self.state.consts,
+                    consts: match native {
+                        true => &self.state.host_consts,
+                        false => &self.state.consts,
+                    },
                 };
                 let site = &mut frame.sites[*site];
                 let profile = self.state.profile.is_some();

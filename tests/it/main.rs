@@ -30,6 +30,7 @@ mod script;
 mod script_meaning;
 mod script_relax;
 mod threads;
+mod vdevices;
 mod vectors;
 mod vm;
 mod vm_calls;

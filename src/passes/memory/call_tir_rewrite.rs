@@ -10,7 +10,7 @@ use crate::ir::graph::{
 use crate::ir::{Attrs, Func, Module, StructInfo};
 use crate::kernel::Target;
 use crate::ops::{self, HOST_DEVICE};
-use crate::passes::PassError;
+use crate::passes::{PassError, is_of_host};
 
 /// The module in which each call in destination-passing style is a call that writes memory, which is allocated before it
 /// (`R.builtin.alloc_tensor`). A call that overwrites an input gets no memory for that output, but a copy of an input that is
@@ -56,9 +56,13 @@ pub(in crate::passes) fn call_tir_rewrite(
                     matches!(target, Target::Gpu(_)),
                 ),
                 DpsCallee::Prim(name) | DpsCallee::Packed(name) => {
-                    (Callee::Global(name.clone()), false)
+                    let of_host = module.prim_func(name).is_some_and(is_of_host);
+                    let on_host = of_host && matches!(target, Target::Gpu(_));
+                    (Callee::Global(name.clone()), on_host)
                 }
             };
+            // Others than packed functions leave their results there.
+            let copied_back = on_host && matches!(callee, Callee::Packed(_));
             let address = std::ptr::from_ref(old.value) as usize;
             let mut call = Lowered {
                 module,
@@ -91,7 +95,7 @@ pub(in crate::passes) fn call_tir_rewrite(
                 (Callee::Op(ops::op("vm.call_tir_dyn")), args)
             };
             builder.bind_as("_", call_of(callee, args), nothing);
-            let result = match on_host {
+            let result = match copied_back {
                 true => to_device(builder, &result, out),
                 false => result,
             };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 
 use super::device::lock;
 use super::{Gpu, GpuError};
@@ -257,49 +257,6 @@ impl Gpu {
                 queue.write_buffer(buffer.raw(), whole as u64, &word);
             }
         })
-    }
-
-    /// The first bytes of a buffer, once all submitted work is done.
-    pub(super) fn read_buffer(
-        &self,
-        buffer: &wgpu::Buffer,
-        bytes: u64,
-    ) -> Result<Vec<u8>, GpuError> {
-        if bytes == 0 {
-            return Ok(vec![]);
-        }
-        let padded = bytes.next_multiple_of(4);
-        let staging = self.alloc_for(Usage::Readback, padded)?;
-        let counters = &self.shared.counters;
-        counters.bytes_down.fetch_add(bytes, Ordering::Relaxed);
-        counters.submits.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = mpsc::channel();
-        self.scoped("copying from the device", || {
-            let mut encoder = self
-                .shared
-                .device
-                .create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(buffer, 0, staging.raw(), 0, padded);
-            self.shared.queue.submit([encoder.finish()]);
-            staging
-                .raw()
-                .slice(..padded)
-                .map_async(wgpu::MapMode::Read, move |result| {
-                    // The receiver is gone only if the wait below failed, and nobody asks then.
-                    let _ = sender.send(result);
-                });
-        })?;
-        self.wait()?;
-        let failed = |problem: String| GpuError::Rejected {
-            during: "copying from the device".to_owned(),
-            problem,
-        };
-        let mapped = receiver.recv().map_err(|e| failed(e.to_string()))?;
-        mapped.map_err(|e| failed(e.to_string()))?;
-        let view = staging.raw().slice(..padded).get_mapped_range();
-        let data = view.map_err(|e| failed(e.to_string()))?[..bytes as usize].to_vec();
-        staging.raw().unmap();
-        Ok(data)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::buffer::Pool;
 use super::pipeline::{PipelineKey, PipelineSlot};
+use super::poller::Poller;
 use super::{Adapter, AdapterInfo, GpuError};
 use crate::kernel::GpuTarget;
 
@@ -40,6 +41,8 @@ pub struct Counters {
     pub bytes_up: u64,
     /// Bytes copied from the device.
     pub bytes_down: u64,
+    /// Polls by the thread that waits for the device where futures wait for it.
+    pub polls: u64,
 }
 
 #[derive(Default)]
@@ -63,6 +66,7 @@ pub(super) struct Shared {
     pub(super) checks: Checks,
     pub(super) counters: AtomicCounters,
     pub(super) pool: Arc<Pool>,
+    pub(super) poller: Poller,
     pub(super) pipelines: Mutex<HashMap<PipelineKey, PipelineSlot>>,
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
@@ -138,6 +142,7 @@ impl Gpu {
             checks,
             counters: AtomicCounters::default(),
             pool: Arc::default(),
+            poller: Poller::default(),
             pipelines: Mutex::default(),
             lost,
             uncaptured,
@@ -170,6 +175,7 @@ impl Gpu {
             dispatches: of(&counters.dispatches),
             bytes_up: of(&counters.bytes_up),
             bytes_down: of(&counters.bytes_down),
+            polls: self.shared.poller.polls(),
         }
     }
 

@@ -314,6 +314,8 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
     let a = gpu.upload(&tensor).expect("small");
     let b = gpu.empty(DType::F32, &[64]).expect("small");
     double(&gpu, &a, &b).expect("runs");
+    let reading = a.to_host_async().expect("small");
+    let done = gpu.done_async().expect("a thread");
     gpu.shared.device.destroy();
     let lost = |what: &str, result: Result<(), GpuError>| {
         assert!(
@@ -321,6 +323,10 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
             "{what}: {result:?}"
         );
     };
+    // What was under way may have come through.
+    let read = pollster::block_on(reading);
+    assert!(read.is_err() || read.is_ok_and(|read| read == tensor));
+    lost("a future", pollster::block_on(done));
     lost("waiting", gpu.wait());
     lost("checking", gpu.check());
     lost("uploading", gpu.upload(&tensor).map(|_| ()));

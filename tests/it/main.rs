@@ -33,6 +33,7 @@ mod threads;
 mod vdevices;
 mod vectors;
 mod vm;
+mod vm_async;
 mod vm_calls;
 mod vm_graph;
 mod vm_packed;

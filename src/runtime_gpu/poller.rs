@@ -1,0 +1,107 @@
+//! `Poller`: a thread that polls a device while futures wait for it.
+//!
+//! wgpu calls back only where somebody polls the device or submits to it. A future holds a [`Ticket`] until its callback was called
+//! or it is dropped. While there are tickets the thread waits for the device; it sleeps while there are none, and is started with
+//! the first.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::GpuError;
+use super::device::lock;
+
+/// Longest wait for the device in one poll: others must wait for it to give a buffer's memory back.
+const TURN: Duration = Duration::from_millis(20);
+/// Pause between polls after one that left somebody waiting although the device has nothing to do.
+const PAUSE: Duration = Duration::from_millis(5);
+
+#[derive(Default)]
+struct Waiting {
+    tickets: usize,
+    /// How many tickets were made so far.
+    made: u64,
+    started: bool,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    polls: AtomicU64,
+}
+
+/// The thread of one device.
+#[derive(Default)]
+pub(super) struct Poller(Arc<State>);
+
+/// Somebody waits for a callback of the device.
+pub(super) struct Ticket(Arc<State>);
+
+impl Poller {
+    /// Has the device polled while the ticket is there.
+    pub(super) fn ticket(&self, device: &wgpu::Device) -> Result<Ticket, GpuError> {
+        let mut waiting = lock(&self.0.waiting);
+        if !waiting.started {
+            let (state, device) = (self.0.clone(), device.clone());
+            std::thread::Builder::new()
+                .name("weftile poll".to_owned())
+                .spawn(move || state.run(&device))
+                .map_err(|e| GpuError::Rejected {
+                    during: "starting the thread that polls the device".to_owned(),
+                    problem: e.to_string(),
+                })?;
+            waiting.started = true;
+        }
+        waiting.tickets += 1;
+        waiting.made += 1;
+        self.0.changed.notify_all();
+        Ok(Ticket(self.0.clone()))
+    }
+
+    /// How often the thread has polled the device.
+    pub(super) fn polls(&self) -> u64 {
+        self.0.polls.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        lock(&self.0.waiting).closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        lock(&self.0.waiting).tickets -= 1;
+    }
+}
+
+impl State {
+    fn run(&self, device: &wgpu::Device) {
+        let mut waiting = lock(&self.waiting);
+        while !waiting.closed {
+            if waiting.tickets == 0 {
+                let woken = self.changed.wait(waiting);
+                waiting = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let made = waiting.made;
+            drop(waiting);
+            self.polls.fetch_add(1, Ordering::Relaxed);
+            // What an error means the futures find out themselves: those that wait for a lost device are called back too.
+            let polled = device.poll(wgpu::PollType::Wait {
+                submission_index: None,
+                timeout: Some(TURN),
+            });
+            waiting = lock(&self.waiting);
+            let is_busy = matches!(polled, Err(wgpu::PollError::Timeout));
+            if waiting.tickets > 0 && waiting.made == made && !is_busy {
+                let woken = self.changed.wait_timeout(waiting, PAUSE);
+                waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Copies from the device to the host, waited for by a thread or as futures.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+
+use super::buffer::Usage;
+use super::oneshot::{Receiver, oneshot};
+use super::poller::Ticket;
+use super::{DeviceBuffer, DeviceTensor, Gpu, GpuError};
+use crate::tensor::Tensor;
+
+/// Bytes on the way to the host. One that is dropped is called off, and its memory goes back to the pool.
+pub(super) struct Reading {
+    gpu: Gpu,
+    /// `None` when it is over.
+    staging: Option<Arc<DeviceBuffer>>,
+    bytes: u64,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+/// What copying from the device failed with.
+fn failed(problem: impl ToString) -> GpuError {
+    GpuError::Rejected {
+        during: "copying from the device".to_owned(),
+        problem: problem.to_string(),
+    }
+}
+
+impl Reading {
+    /// Starts to copy the first bytes of a buffer, once all submitted work is done.
+    pub(super) fn start(
+        gpu: &Gpu,
+        buffer: &wgpu::Buffer,
+        bytes: u64,
+        ticket: Option<Ticket>,
+    ) -> Result<Self, GpuError> {
+        let padded = bytes.next_multiple_of(4);
+        let staging = gpu.alloc_for(Usage::Readback, padded)?;
+        let counters = &gpu.shared.counters;
+        counters.bytes_down.fetch_add(bytes, Ordering::Relaxed);
+        counters.submits.fetch_add(1, Ordering::Relaxed);
+        let (sender, mapped) = oneshot(ticket);
+        gpu.scoped("copying from the device", || {
+            let shared = &gpu.shared;
+            let mut encoder = shared.device.create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(buffer, 0, staging.raw(), 0, padded);
+            shared.queue.submit([encoder.finish()]);
+            let slice = staging.raw().slice(..padded);
+            slice.map_async(wgpu::MapMode::Read, move |result| sender.send(result));
+        })?;
+        Ok(Self {
+            gpu: gpu.clone(),
+            staging: Some(staging),
+            bytes,
+            mapped,
+        })
+    }
+
+    /// The bytes, after the device was waited for.
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, GpuError> {
+        let mapped = self.mapped.take();
+        self.bytes_of(mapped)
+    }
+
+    fn bytes_of(
+        &mut self,
+        mapped: Option<Result<(), wgpu::BufferAsyncError>>,
+    ) -> Result<Vec<u8>, GpuError> {
+        let mapped = mapped.ok_or_else(|| failed("the device did not call back"));
+        if let Err(error) = mapped? {
+            // It is not mapped, so there is nothing to call off.
+            self.staging = None;
+            self.gpu.check()?;
+            return Err(failed(error));
+        }
+        let Some(staging) = &self.staging else {
+            return Err(failed("it was read before"));
+        };
+        let padded = self.bytes.next_multiple_of(4);
+        let view = staging.raw().slice(..padded).get_mapped_range();
+        let data = view.map_err(failed)?[..self.bytes as usize].to_vec();
+        staging.raw().unmap();
+        self.staging = None;
+        Ok(data)
+    }
+}
+
+impl Future for Reading {
+    type Output = Result<Vec<u8>, GpuError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.mapped)
+            .poll(cx)
+            .map(|mapped| self.bytes_of(mapped))
+    }
+}
+
+impl Drop for Reading {
+    /// Ends the mapping, or what would become one: a buffer of the pool must have none.
+    fn drop(&mut self) {
+        if let Some(staging) = self.staging.take() {
+            staging.raw().unmap();
+        }
+    }
+}
+
+impl Gpu {
+    /// The first bytes of a buffer, once all submitted work is done.
+    pub(super) fn read_buffer(
+        &self,
+        buffer: &wgpu::Buffer,
+        bytes: u64,
+    ) -> Result<Vec<u8>, GpuError> {
+        if bytes == 0 {
+            return Ok(vec![]);
+        }
+        let reading = Reading::start(self, buffer, bytes, None)?;
+        self.wait()?;
+        reading.finish()
+    }
+
+    /// Done when the device has done all work that was submitted before. No thread needs to poll the device meanwhile: it has one
+    /// of its own for that.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`].
+    pub fn done_async(
+        &self,
+    ) -> Result<impl Future<Output = Result<(), GpuError>> + Send + use<>, GpuError> {
+        let ticket = self.shared.poller.ticket(&self.shared.device)?;
+        let (sender, done) = oneshot(Some(ticket));
+        self.shared
+            .queue
+            .on_submitted_work_done(move || sender.send(()));
+        let gpu = self.clone();
+        Ok(async move {
+            done.await;
+            gpu.check()
+        })
+    }
+}
+
+impl DeviceTensor {
+    /// A copy in host memory, once all work submitted so far is done. The copy is on its way when this returns; a future that is
+    /// dropped calls it off.
+    ///
+    /// # Errors
+    /// If the device has no memory for it; the future's, if the device is lost.
+    pub fn to_host_async(
+        &self,
+    ) -> Result<impl Future<Output = Result<Tensor, GpuError>> + Send + use<>, GpuError> {
+        let bytes = self.device_bytes();
+        let reading = if bytes == 0 {
+            None
+        } else {
+            let shared = &self.gpu().shared;
+            let ticket = shared.poller.ticket(&shared.device)?;
+            let buffer = self.buffer().raw();
+            Some(Reading::start(self.gpu(), buffer, bytes, Some(ticket))?)
+        };
+        let (dtype, shape) = (self.dtype(), self.shape().to_vec());
+        Ok(async move {
+            let bytes = match reading {
+                Some(reading) => reading.await?,
+                None => vec![],
+            };
+            Ok(Tensor::from_bytes(dtype, &shape, &bytes)?)
+        })
+    }
+}

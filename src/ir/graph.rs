@@ -7,6 +7,7 @@ mod builder;
 pub mod dims;
 mod infer;
 mod op;
+pub mod pattern;
 mod rewrite;
 pub(crate) mod text;
 mod verify;

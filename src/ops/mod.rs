@@ -42,6 +42,7 @@ pub use def::{
     Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef, Pattern, Precision,
 };
 pub use docs::markdown;
+pub(crate) use layout_transform::inverse as inverse_layout;
 pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
 
 use crate::ir::graph::Op;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
+use crate::ir::graph::{Arg, Body, Def, Function, Globals, ValueId};
 use crate::support::Id;
 
 /// Calls `f` on every body, inner ones first.
@@ -59,6 +59,38 @@ pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut 
         }
     }
     f(&mut function.body);
+}
+
+/// Bindings in a row without a branch or a side effect, of the body of the function and those of its branches.
+pub(super) fn pure_runs(function: &Function, globals: &Globals) -> Vec<Vec<ValueId>> {
+    let mut runs = vec![];
+    for block in function.blocks() {
+        let mut run = vec![];
+        for &id in &block.bindings {
+            let ends = match &function.values[id].def {
+                Def::If {
+                    cond: _,
+                    then: _,
+                    otherwise: _,
+                } => true,
+                Def::Call {
+                    callee,
+                    args: _,
+                    attrs: _,
+                    sinfo_args: _,
+                } => !callee.is_pure(globals, &function.values),
+                _ => false,
+            };
+            if ends {
+                runs.push(std::mem::take(&mut run));
+            } else {
+                run.push(id);
+            }
+        }
+        runs.push(run);
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
 }
 
 /// Adds the addresses of values that others than bindings of their dataflow block use. `functions` are the function in question,

@@ -26,7 +26,8 @@ pub(super) fn to_non_dataflow(module: &Module) -> Module {
     out
 }
 
-fn join_blocks(body: &mut Body) {
+/// Makes one plain block of all.
+pub(super) fn join_blocks(body: &mut Body) {
     let bindings: Vec<_> = body.blocks.drain(..).flat_map(|b| b.bindings).collect();
     if !bindings.is_empty() {
         body.blocks.push(BindingBlock {

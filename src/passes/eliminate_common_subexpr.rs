@@ -37,6 +37,13 @@ pub(super) fn eliminate_common_subexpr(module: &Module, compared: Compared) -> M
     out
 }
 
+/// The function with other names for values where it computed them again.
+pub(super) fn without_common(function: &Function, globals: &Globals) -> Function {
+    let mut new = function.clone();
+    Common::new(globals, Compared::All).function(&mut new);
+    new
+}
+
 struct Common<'g> {
     globals: &'g Globals,
     compared: Compared,

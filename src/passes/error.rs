@@ -278,6 +278,51 @@ pub enum PassError {
         /// What the second declares.
         given: Box<crate::ir::StructInfo>,
     },
+    /// A loop program that is to compute an operator does not fit the one that it replaces.
+    #[error(
+        "operator `{operator}` is computed by a loop program of {params} parameters, and is to be by one of {given} with {layouts} layouts"
+    )]
+    Replacement {
+        /// The operator.
+        operator: String,
+        /// Number of parameters of the program that is there.
+        params: usize,
+        /// Number of parameters of the other program.
+        given: usize,
+        /// For how many of these a layout is given, or that there is none.
+        layouts: usize,
+    },
+    /// Nobody compiles a function for an external code generator.
+    #[error(
+        "`{func}` is for the code generator `{codegen}`; there are: {}",
+        list(known)
+    )]
+    NoCodegen {
+        /// The function.
+        func: String,
+        /// The code generator.
+        codegen: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// An external code generator cannot compile a function.
+    #[error("code generator `{codegen}` on `{func}`: {reason}")]
+    Codegen {
+        /// The function.
+        func: String,
+        /// The code generator.
+        codegen: String,
+        /// What it says.
+        reason: String,
+    },
+    /// The results of a function that becomes a packed one cannot be allocated before the call.
+    #[error("`{func}` gives {sinfo}, not tensors of known shapes")]
+    NotAllocated {
+        /// The function.
+        func: String,
+        /// What it gives.
+        sinfo: Box<crate::ir::StructInfo>,
+    },
     /// Other functions of the module pass the parameters.
     #[error("`{func}` is called by `{caller}`, so its parameters cannot be taken away")]
     CalledInModule {

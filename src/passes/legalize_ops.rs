@@ -1,15 +1,13 @@
 //! `legalize_ops`: calls of operators become calls of loop programs (Relax: `LegalizeOps`).
 
 use super::PassError;
-use crate::arith::Analyzer;
+use super::obligations::check;
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligation, Obligations, Old, Op,
-    OpCall, Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, Obligations, Old, OpCall, Rewriter, rewrite,
 };
 use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, Operand};
-use crate::tensor::DType;
 
 /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
 /// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and
@@ -78,7 +76,7 @@ fn replace(
     };
     let name = op.name().rsplit('.').next().unwrap_or_default();
     for obligation in obligations.take() {
-        check(rewriter, *op, &obligation).map_err(|error| failed(error.into()))?;
+        check(rewriter.builder(), *op, &obligation).map_err(|error| failed(error.into()))?;
     }
     if let Compute::Host(host) = compute {
         let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
@@ -140,28 +138,4 @@ fn replace(
 fn bound(rewriter: &mut Rewriter<'_>, old: &Old<'_>, call: Def, sinfo: StructInfo) -> Become {
     let name = old.value.name.as_str();
     Become::Arg(Arg::Value(rewriter.builder().bind_as(name, call, sinfo)))
-}
-
-/// Binds a check of the obligation at run time, unless it always holds or was checked before. The value is named after what is
-/// checked: the error of the virtual machine gives that name, both numbers and the place of the call.
-fn check(rewriter: &mut Rewriter<'_>, op: Op, obligation: &Obligation) -> Result<(), InferError> {
-    let Obligation {
-        what,
-        given,
-        expected,
-    } = obligation;
-    let name = format!("{given:#} in {op} ({what})");
-    let [given, expected] = [given, expected].map(|e| e.cast(DType::I64));
-    if Analyzer::new().can_prove_equal(&given, &expected) {
-        return Ok(());
-    }
-    let expected = StructInfo::Prim {
-        dtype: DType::I64,
-        value: Some(expected),
-    };
-    if !rewriter.builder().has_cast(&given, &expected) {
-        let check = Def::MatchCast(Arg::Prim(given), expected);
-        rewriter.builder().bind(name, check)?;
-    }
-    Ok(())
 }

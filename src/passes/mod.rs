@@ -4,6 +4,8 @@
 //! [`PassContext`] says which of them run and who watches. What needs more than plain options, as tensors, is a function of its
 //! own, as [`bind_params`].
 
+mod adjust_matmul_order;
+mod alter_op_impl;
 mod attach_global_symbol;
 mod bind_params;
 mod bind_symbolic_vars;
@@ -11,29 +13,39 @@ mod bind_target;
 mod bodies;
 mod bundle_model_params;
 mod canonicalize_bindings;
+mod combine_parallel_matmul;
+mod composite;
 mod compute_prim_value;
 mod context;
 mod convert_layout;
 mod dataflow;
 mod dead_code_elimination;
 mod decompose_ops;
+mod early;
 mod eliminate_common_subexpr;
 mod error;
 mod evaluate;
+mod expand_matmul_of_sum;
 mod expand_tuple_arguments;
+mod fold_batchnorm_to_conv2d;
 mod fold_constant;
 mod fuse_ops;
+mod fuse_ops_by_pattern;
 mod fuse_tir;
 mod groups;
 mod inline_private_functions;
 mod insert_copies;
 mod lambda_lift;
+mod lazy_transform_params;
 mod legalize_ops;
 mod lift_transform_params;
 mod memory;
+mod merge_composite_functions;
 mod normalize;
+mod obligations;
 mod only_called;
 mod op_pattern;
+mod optimize_layout_transform;
 mod options;
 mod pass;
 mod remove_purity_checking;
@@ -41,21 +53,32 @@ mod remove_redundant_reshape;
 mod remove_unused_functions;
 mod remove_unused_outputs;
 mod remove_unused_parameters;
+mod reorder_permute_dims_after_concat;
+mod reorder_take_after_matmul;
+mod rewrite_call;
 mod rewrite_dataflow_reshape;
+mod run_codegen;
 mod signature;
 mod specialize;
 mod to_mixed_precision;
 mod topological_sort;
 mod vdevice;
 
+pub use alter_op_impl::{OpImpl, alter_op_impl};
 pub use bind_params::bind_params;
 pub use bind_target::is_of_host;
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};
 pub use error::PassError;
 pub use evaluate::{Evaluate, Evaluated};
+pub use fuse_ops_by_pattern::{
+    Candidate, Codegen, FuseByPattern, FusionPattern, fuse_ops_by_pattern,
+};
+pub use groups::Constants;
 pub use memory::{MemoryUsage, memory_usage};
 pub use options::Options;
 pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
+pub use rewrite_call::{Site, rewrite_call};
+pub use run_codegen::Codegens;
 use signature::{function, not_called};
 
 #[cfg(test)]

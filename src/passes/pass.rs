@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::adjust_matmul_order::adjust_matmul_order;
 use super::attach_global_symbol::attach_global_symbol;
 use super::bind_symbolic_vars::{bind_symbolic_vars, binding};
 use super::bind_target::bind_target;
 use super::bundle_model_params::bundle_model_params;
 use super::canonicalize_bindings::canonicalize_bindings;
+use super::combine_parallel_matmul::combine_parallel_matmul;
 use super::compute_prim_value::compute_prim_value;
 use super::context::Cx;
 use super::convert_layout::convert_layout;
@@ -16,24 +18,31 @@ use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dead_code_elimination::dead_code_elimination;
 use super::decompose_ops::{decompose_ops_for_inference, decompose_ops_for_training};
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
+use super::expand_matmul_of_sum::expand_matmul_of_sum;
 use super::expand_tuple_arguments::expand_tuple_arguments;
+use super::fold_batchnorm_to_conv2d::fold_batchnorm_to_conv2d;
 use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_tir::fuse_tir;
 use super::inline_private_functions::inline_private_functions;
 use super::insert_copies::insert_copies;
 use super::lambda_lift::lambda_lift;
+use super::lazy_transform_params::{lazy_get_input, lazy_set_output};
 use super::legalize_ops::legalize_ops;
 use super::lift_transform_params::{Shared, lift_transform_params};
 use super::memory::{
     call_tir_rewrite, kill_after_last_use, lower_alloc_tensor, static_plan_block_memory,
 };
+use super::merge_composite_functions::merge_composite_functions;
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
+use super::optimize_layout_transform::optimize_layout_transform;
 use super::remove_purity_checking::remove_purity_checking;
 use super::remove_redundant_reshape::remove_redundant_reshape;
 use super::remove_unused_outputs::remove_unused_outputs;
 use super::remove_unused_parameters::remove_unused_parameters;
+use super::reorder_permute_dims_after_concat::reorder_permute_dims_after_concat;
+use super::reorder_take_after_matmul::reorder_take_after_matmul;
 use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
 use super::specialize::specialize;
 use super::to_mixed_precision::to_mixed_precision;
@@ -117,6 +126,13 @@ const FUNC_NAME: &[AttrSpec] = &[AttrSpec {
 /// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
 pub const PASSES: &[PassDef] = &[
     PassDef {
+        name: "adjust_matmul_order",
+        about: "of a product of three matrices the cheaper half is computed first",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| adjust_matmul_order(module),
+    },
+    PassDef {
         name: "annotate_tir_op_pattern",
         about: "says of each loop program how it reads what it computes from",
         opt_level: 0,
@@ -186,6 +202,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 1,
         options: &[],
         run: |module, _, _| canonicalize_bindings(module),
+    },
+    PassDef {
+        name: "combine_parallel_matmul",
+        about: "products of one matrix with several others become one product",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| combine_parallel_matmul(module),
     },
     PassDef {
         name: "compute_prim_value",
@@ -272,11 +295,25 @@ pub const PASSES: &[PassDef] = &[
         },
     },
     PassDef {
+        name: "expand_matmul_of_sum",
+        about: "a product with a sum becomes a sum of products",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| expand_matmul_of_sum(module),
+    },
+    PassDef {
         name: "expand_tuple_arguments",
         about: "private functions take the elements of tuples",
         opt_level: 0,
         options: &[],
         run: |module, cx, _| expand_tuple_arguments(module, &cx.entries_of(module)),
+    },
+    PassDef {
+        name: "fold_batchnorm_to_conv2d",
+        about: "batch normalisations after convolutions go into their weights",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| fold_batchnorm_to_conv2d(module),
     },
     PassDef {
         name: "fold_constant",
@@ -342,6 +379,20 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| Ok(lambda_lift(module)),
     },
     PassDef {
+        name: "lazy_get_input",
+        about: "weights are fetched when they are needed",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| lazy_get_input(module),
+    },
+    PassDef {
+        name: "lazy_set_output",
+        about: "results are handed on when they are there",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| lazy_set_output(module),
+    },
+    PassDef {
         name: "legalize_ops",
         about: "calls of operators become calls of loop programs",
         opt_level: 0,
@@ -370,11 +421,25 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| Ok(lower_alloc_tensor(module)),
     },
     PassDef {
+        name: "merge_composite_functions",
+        about: "composite functions for one code generator that use each other become one",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| merge_composite_functions(module, &cx.entries_of(module)),
+    },
+    PassDef {
         name: "normalize",
         about: "blocks of one kind that stand next to each other become one",
         opt_level: 1,
         options: &[],
         run: |module, _, _| Ok(normalize(module)),
+    },
+    PassDef {
+        name: "optimize_layout_transform",
+        about: "changes of layout that undo each other go",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| optimize_layout_transform(module),
     },
     PassDef {
         name: "realize_vdevice",
@@ -410,6 +475,20 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(remove_unused_parameters(module)),
+    },
+    PassDef {
+        name: "reorder_permute_dims_after_concat",
+        about: "tensors are joined before their dimensions are permuted",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| reorder_permute_dims_after_concat(module),
+    },
+    PassDef {
+        name: "reorder_take_after_matmul",
+        about: "products are computed before their columns are taken",
+        opt_level: 1,
+        options: &[],
+        run: |module, _, _| reorder_take_after_matmul(module),
     },
     PassDef {
         name: "rewrite_dataflow_reshape",

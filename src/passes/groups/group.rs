@@ -9,11 +9,10 @@ use crate::tensor::Tensor;
 
 /// What becomes of tensor constants that a group uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::passes) enum Constants {
+pub enum Constants {
     /// They are arguments of the call.
     Passed,
     /// They stay in the function.
-    #[expect(dead_code, reason = "for groups that patterns find")]
     Inside,
 }
 
@@ -244,12 +243,12 @@ impl Inputs {
             }
             for arg in def.args() {
                 arg.walk(&mut |leaf| match leaf {
-                    Arg::Value(value) if !members.contains(value) => {
-                        if fixed(around, *value).is_none() {
-                            let node = &around.values[*value];
-                            let (name, sinfo) = (node.name.clone(), node.sinfo.clone());
-                            inputs.add(Source::Value(*value), name, sinfo, leaf.clone());
-                        }
+                    Arg::Value(value)
+                        if !members.contains(value) && fixed(around, *value).is_none() =>
+                    {
+                        let node = &around.values[*value];
+                        let (name, sinfo) = (node.name.clone(), node.sinfo.clone());
+                        inputs.add(Source::Value(*value), name, sinfo, leaf.clone());
                     }
                     Arg::Const(tensor) if constants == Constants::Passed => {
                         let is_const = |input: &&Input| matches!(input.source, Source::Const(_));

@@ -8,7 +8,7 @@ mod group;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
-pub(super) use self::group::Constants;
+pub use self::group::Constants;
 use self::group::Group;
 use super::bodies::for_each_body;
 use crate::ir::graph::{
@@ -18,6 +18,8 @@ use crate::ir::{AttrValue, Attrs, Func, Module, alpha_eq};
 
 /// The attribute of functions that are computed as a whole.
 pub(super) const PRIMITIVE: &str = "Primitive";
+/// The attribute of functions that match a pattern: the name of the pattern.
+pub(super) const COMPOSITE: &str = "Composite";
 /// The attribute of functions that an external code generator compiles: its name.
 pub(super) const CODEGEN: &str = "Codegen";
 
@@ -27,7 +29,7 @@ pub(super) fn is_whole(function: &Function) -> bool {
     function.attrs.get(PRIMITIVE).is_some_and(set) || function.attrs.contains_key(CODEGEN)
 }
 
-/// The groups of one function. No value is in two groups.
+/// The groups of one function. No value is in two groups, and none is needed both to compute a group and after it.
 pub(super) struct Groups<'f> {
     function: &'f Function,
     all: Vec<Group>,
@@ -185,6 +187,49 @@ fn used_outside(function: &Function, block: &BindingBlock, members: &[ValueId]) 
         }
     }
     outputs
+}
+
+/// Whether the groups of a dataflow block can be computed one after the other, each as a whole.
+pub(super) fn is_orderable(
+    function: &Function,
+    block: &BindingBlock,
+    groups: &[&[ValueId]],
+) -> bool {
+    // The first member of a group stands for all.
+    let mut of: HashMap<ValueId, ValueId> = block.bindings.iter().map(|id| (*id, *id)).collect();
+    for members in groups {
+        of.extend(members.iter().map(|id| (*id, members[0])));
+    }
+    let mut needs: HashMap<ValueId, HashSet<ValueId>> = HashMap::new();
+    let mut users: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+    for id in &block.bindings {
+        let own = of[id];
+        let needed = needs.entry(own).or_default();
+        for used in function.values[*id].def.used_values() {
+            if let Some(&used) = of.get(&used).filter(|used| **used != own)
+                && needed.insert(used)
+            {
+                users.entry(used).or_default().push(own);
+            }
+        }
+    }
+    let count = needs.len();
+    let free = |needs: &HashSet<ValueId>| needs.is_empty();
+    let ready = needs.iter().filter(|(_, needs)| free(needs));
+    let mut ready: Vec<ValueId> = ready.map(|(id, _)| *id).collect();
+    let mut done = 0;
+    while let Some(id) = ready.pop() {
+        done += 1;
+        for user in users.remove(&id).unwrap_or_default() {
+            if let Some(left) = needs.get_mut(&user)
+                && left.remove(&id)
+                && free(left)
+            {
+                ready.push(user);
+            }
+        }
+    }
+    done == count
 }
 
 /// Adds a private function and gives its name: `name`, with a number if another function has it. An equal one that is there is

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use crate::ir::graph::{Arg, Def, Function};
-use crate::ir::{Func, Module};
+use crate::ir::{Expr, ExprKind, External, Func, Module, PrimFunc};
 
 /// The functions that others may call: public graph functions, and public loop programs that no graph function calls.
 pub(super) fn entries(module: &Module) -> IndexSet<String> {
@@ -27,8 +27,10 @@ pub(super) fn remove_unused_functions(module: &Module, entries: &IndexSet<String
     let mut next = 0;
     while let Some(name) = reached.get_index(next) {
         next += 1;
-        if let Some(function) = module.function(name) {
-            callees(function, &mut reached);
+        match module.funcs.get(name) {
+            Some(Func::Graph(function)) => callees(function, &mut reached),
+            Some(Func::Prim(func)) => called_programs(func, &mut reached),
+            None => {}
         }
     }
     let mut out = module.clone();
@@ -52,4 +54,18 @@ pub(super) fn callees(function: &Function, out: &mut IndexSet<String>) {
             callees(inner, out);
         }
     }
+}
+
+/// Adds the functions of the module that a loop program calls.
+fn called_programs(func: &PrimFunc, out: &mut IndexSet<String>) {
+    let mut called = |e: &Expr| {
+        if let ExprKind::External(External::CallFunction, args) = e.kind()
+            && let Some(ExprKind::Str(name)) = args.first().map(Expr::kind)
+        {
+            out.insert(name.to_string());
+        }
+        e.clone()
+    };
+    let mut read = func.clone();
+    read.map_below(func.root, &mut |e: &Expr| e.rewrite_bottom_up(&mut called));
 }

@@ -7,7 +7,7 @@ use super::decode::Op;
 use super::launch::{Args, Site};
 use super::loaded::Loaded;
 use super::profile::{KernelTime, ProfileEntry, ProfileKind};
-use crate::artifact::{Executable, KernelFunc, MemorySpace};
+use crate::artifact::{Executable, MemorySpace};
 use crate::kernel::Target;
 use crate::runtime::{Device, Value};
 use crate::tensor::{DType, Tensor};
@@ -30,7 +30,7 @@ type Host = ();
 
 #[cfg(all(feature = "gpu", feature = "cpu"))]
 fn host(exec: &Executable, loaded: &Arc<Loaded>) -> Result<Host, VmError> {
-    if !exec.kernels.iter().any(KernelFunc::is_native) {
+    if !exec.kernels.iter().any(|kernel| kernel.is_native()) {
         return Ok(None);
     }
     let host = super::launch_cpu::CpuBackend::new(exec, loaded.clone())?;
@@ -39,7 +39,7 @@ fn host(exec: &Executable, loaded: &Arc<Loaded>) -> Result<Host, VmError> {
 
 #[cfg(all(feature = "gpu", not(feature = "cpu")))]
 fn host(exec: &Executable, _loaded: &Arc<Loaded>) -> Result<Host, VmError> {
-    match exec.kernels.iter().any(KernelFunc::is_native) {
+    match exec.kernels.iter().any(|kernel| kernel.is_native()) {
         true => Err(VmError::NotBuilt("cpu")),
         false => Ok(()),
     }

@@ -19,6 +19,7 @@ mod compute_prim_value;
 mod context;
 mod convert_layout;
 mod dataflow;
+mod dataflow_use_inplace_calls;
 mod dead_code_elimination;
 mod decompose_ops;
 mod early;

@@ -15,6 +15,7 @@ use super::compute_prim_value::compute_prim_value;
 use super::context::Cx;
 use super::convert_layout::convert_layout;
 use super::dataflow::{convert_to_dataflow, to_non_dataflow};
+use super::dataflow_use_inplace_calls::dataflow_use_inplace_calls;
 use super::dead_code_elimination::dead_code_elimination;
 use super::decompose_ops::{decompose_ops_for_inference, decompose_ops_for_training};
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
@@ -241,6 +242,13 @@ pub const PASSES: &[PassDef] = &[
             let min_size = options.int("min_size").map_or(2, |n| n.max(0) as usize);
             convert_to_dataflow(module, min_size)
         },
+    },
+    PassDef {
+        name: "dataflow_use_inplace_calls",
+        about: "elementwise programs overwrite what nobody needs any more",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| dataflow_use_inplace_calls(module),
     },
     PassDef {
         name: "dead_code_elimination",

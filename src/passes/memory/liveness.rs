@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
+use crate::ir::graph::{Arg, Body, Callee, Def, Function, ValueId};
+use crate::ops::{self, Compute};
 
 /// Bindings of a function numbered in program order, those of branches before the branch, and last uses by these numbers.
-pub(super) struct Liveness {
+pub(in crate::passes) struct Liveness {
     position: HashMap<ValueId, usize>,
     /// By value: position of the last use of its memory; [`RESULT`] for what the function gives back.
     last: HashMap<ValueId, usize>,
@@ -17,7 +18,7 @@ pub(super) struct Liveness {
 const RESULT: usize = usize::MAX;
 
 impl Liveness {
-    pub(super) fn of(function: &Function) -> Self {
+    pub(in crate::passes) fn of(function: &Function) -> Self {
         let mut live = Self {
             position: HashMap::new(),
             last: HashMap::new(),
@@ -42,24 +43,24 @@ impl Liveness {
     }
 
     /// The position of a binding.
-    pub(super) fn position(&self, binding: ValueId) -> usize {
+    pub(in crate::passes) fn position(&self, binding: ValueId) -> usize {
         self.position.get(&binding).copied().unwrap_or(0)
     }
 
     /// Whether a binding after this one names the value.
-    pub(super) fn named_after(&self, value: ValueId, binding: ValueId) -> bool {
+    pub(in crate::passes) fn named_after(&self, value: ValueId, binding: ValueId) -> bool {
         let named = self.named.get(&value).copied().unwrap_or(0);
         named > self.position(binding)
     }
 
     /// Where the memory of the value, which this binding makes, is used last.
-    pub(super) fn last_use(&self, value: ValueId) -> usize {
+    pub(in crate::passes) fn last_use(&self, value: ValueId) -> usize {
         let last = self.last.get(&value).copied().unwrap_or(0);
         last.max(self.position(value))
     }
 
     /// Whether the function gives back the memory of the value.
-    pub(super) fn is_result(&self, value: ValueId) -> bool {
+    pub(in crate::passes) fn is_result(&self, value: ValueId) -> bool {
         self.last.get(&value) == Some(&RESULT)
     }
 
@@ -79,6 +80,10 @@ impl Liveness {
         let passed_on = self.last_use(value).max(at);
         let until = match def {
             Def::CallDps { inplace: None, .. } => at,
+            Def::Call {
+                callee: Callee::Op(op),
+                ..
+            } if matches!(ops::def(*op).compute, Compute::Kernel(_)) => at,
             // A result may be, or hold, an argument, or what a closure holds.
             Def::Arg(_)
             | Def::TupleItem(_, _)
@@ -113,7 +118,7 @@ impl Liveness {
 }
 
 /// Which values of a function are other names for parts of others.
-pub(super) struct Aliases {
+pub(in crate::passes) struct Aliases {
     parts: HashMap<ValueId, Part>,
 }
 
@@ -143,7 +148,7 @@ impl Part {
 }
 
 impl Aliases {
-    pub(super) fn of(function: &Function) -> Self {
+    pub(in crate::passes) fn of(function: &Function) -> Self {
         let mut aliases = Self {
             parts: HashMap::new(),
         };
@@ -176,18 +181,26 @@ impl Aliases {
         }
     }
 
+    /// The value whose memory the argument is, all of it.
+    pub(in crate::passes) fn owner(&self, arg: &Arg) -> Option<ValueId> {
+        match self.part(arg) {
+            Part::Element(id, path) if path.is_empty() => Some(id),
+            _ => None,
+        }
+    }
+
     /// Whether the argument is memory that a value has, and no constant.
-    pub(super) fn has_memory(&self, arg: &Arg) -> bool {
+    pub(in crate::passes) fn has_memory(&self, arg: &Arg) -> bool {
         matches!(self.part(arg), Part::Element(_, _))
     }
 
     /// Whether both arguments have memory in common.
-    pub(super) fn meet(&self, a: &Arg, b: &Arg) -> bool {
+    pub(in crate::passes) fn meet(&self, a: &Arg, b: &Arg) -> bool {
         self.part(a).meets(&self.part(b))
     }
 
     /// All values that have memory in common with the argument.
-    pub(super) fn names(&self, arg: &Arg) -> impl Iterator<Item = ValueId> {
+    pub(in crate::passes) fn names(&self, arg: &Arg) -> impl Iterator<Item = ValueId> {
         let part = self.part(arg);
         let named = self
             .parts

@@ -5,9 +5,11 @@
 //! into shared memory does. Only threads that use shared memory run otherwise: together, statement by statement
 //! (`workgroup`). Reads of elements never written, indices out of range and unequal shapes are errors, not values.
 
+mod calls;
 mod compare;
 mod error;
 mod eval;
+mod matching;
 mod memory;
 mod module;
 mod op;

@@ -4,18 +4,19 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::calls::make_closure;
 use super::eval::Env;
 use super::placed::{Placed, Storage, Writer};
-use super::{InterpError, op, run_prim_func_with};
+use super::{InterpError, op};
 use crate::ir::graph::{
-    self, Arg, Body, Callee, Def, DpsCallee, Function, Globals, InferError, Obligation,
-    Obligations, Op, OpCall, Scope, ValueId,
+    self, Arg, Body, Callee, Def, Function, Globals, InferError, Obligation, Obligations, Op,
+    OpCall, Scope, ValueId,
 };
-use crate::ir::{Attrs, Expr, Module, ShapeInfo, StructInfo};
+use crate::ir::{Attrs, Expr, Module};
 use crate::ops::MachineOp;
 use crate::support::Arena;
 use crate::tensor::Tensor;
-use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
+use crate::tensor::scalar::Scalar;
 
 /// A value of a graph function at run time.
 #[derive(Clone)]
@@ -40,12 +41,12 @@ pub enum Value {
 
 /// A function of a graph function, with the values that it captures.
 pub struct Closure {
-    func: Function,
-    around: Vec<Outer>,
+    pub(super) func: Function,
+    pub(super) around: Vec<Outer>,
     /// The value that the closure is in the function around. It may call itself.
-    own: Option<ValueId>,
+    pub(super) own: Option<ValueId>,
     /// Values that follow the arguments of a call.
-    bound: Vec<Value>,
+    pub(super) bound: Vec<Value>,
 }
 
 impl std::fmt::Debug for Value {
@@ -87,22 +88,6 @@ pub fn run_module(
     run.call_global(func, args.to_vec())
 }
 
-/// A function with values that follow its arguments.
-fn make_closure(value: &str, operands: &[Value]) -> Result<Value, InterpError> {
-    let [Value::Closure(closure), Value::Tuple(bound)] = operands else {
-        return Err(InterpError::WrongKind {
-            value: value.to_owned(),
-            expected: "a function and a tuple",
-        });
-    };
-    Ok(Value::Closure(Rc::new(Closure {
-        func: closure.func.clone(),
-        around: closure.around.clone(),
-        own: closure.own,
-        bound: [bound.as_slice(), &closure.bound].concat(),
-    })))
-}
-
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
 
@@ -110,14 +95,14 @@ const MAX_CALLS: usize = 200;
 #[derive(Clone, Default)]
 pub(super) struct Frame {
     pub(super) values: HashMap<ValueId, Value>,
-    dims: HashMap<crate::ir::Var, Scalar>,
+    pub(super) dims: HashMap<crate::ir::Var, Scalar>,
 }
 
 /// A function around a closure.
 #[derive(Clone)]
 pub(super) struct Outer {
     /// Its values when the closure was made.
-    frame: Frame,
+    pub(super) frame: Frame,
     /// What is known of them.
     known: Rc<Arena<ValueId, graph::Value>>,
 }
@@ -125,7 +110,7 @@ pub(super) struct Outer {
 pub(super) struct Run<'a> {
     pub(super) module: &'a Module,
     globals: &'a Globals,
-    packed: &'a HashMap<&'a str, Packed<'a>>,
+    pub(super) packed: &'a HashMap<&'a str, Packed<'a>>,
     /// Calls that are under way.
     depth: &'a Cell<usize>,
 }
@@ -136,7 +121,7 @@ impl Run<'_> {
         self.call(func, args, &[])
     }
 
-    fn call(
+    pub(super) fn call(
         &self,
         func: &Function,
         args: Vec<Value>,
@@ -487,229 +472,9 @@ impl Run<'_> {
             Arg::Global(name) | Arg::Extern(name) => Ok(Value::Str(name.clone())),
         }
     }
-
-    fn call_closure(&self, closure: &Value, mut args: Vec<Value>) -> Result<Value, InterpError> {
-        let Value::Closure(closure) = closure else {
-            return Err(InterpError::WrongKind {
-                value: "what is called".to_owned(),
-                expected: "a closure",
-            });
-        };
-        let mut around = closure.around.clone();
-        if let (Some(own), Some(outer)) = (closure.own, around.last_mut()) {
-            let closure = Value::Closure(closure.clone());
-            outer.frame.values.insert(own, closure);
-        }
-        args.extend(closure.bound.iter().cloned());
-        self.call(&closure.func, args, &around)
-    }
-
-    fn call_dps(
-        &self,
-        callee: &DpsCallee,
-        args: Vec<Value>,
-        scalars: &[Scalar],
-        inplace: Option<&[Option<usize>]>,
-        out: &StructInfo,
-        frame: &Frame,
-    ) -> Result<Value, InterpError> {
-        let (DpsCallee::Prim(name) | DpsCallee::Packed(name)) = callee;
-        let mut tensors = Vec::new();
-        args.iter()
-            .try_for_each(|arg| flatten(name, arg, &mut tensors))?;
-        let inputs = tensors.len();
-        let outs = match out {
-            StructInfo::Tuple(items) => items.iter().collect(),
-            single => vec![single],
-        };
-        let overwritten = |at: usize| inplace.and_then(|list| list.get(at).copied().flatten());
-        for (at, info) in outs.iter().enumerate() {
-            if overwritten(at).is_none() {
-                tensors.push(empty(name, info, frame)?);
-            }
-        }
-        // The function may be handed the same tensor twice or a constant, so every argument becomes a tensor of its own.
-        let mut owned = tensors
-            .iter()
-            .map(|t| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes()))
-            .collect::<Result<Vec<_>, _>>()?;
-        match (
-            callee,
-            self.module.prim_func(name),
-            self.packed.get(name.as_str()),
-        ) {
-            (_, Some(func), _) => run_prim_func_with(func, &mut owned, scalars)?,
-            (DpsCallee::Packed(_), None, Some(packed)) => {
-                packed(&mut owned).map_err(|message| InterpError::Packed {
-                    name: name.clone(),
-                    message,
-                })?;
-            }
-            _ => return Err(unknown(name)),
-        }
-        let mut fresh = inputs;
-        let mut results = (0..outs.len()).map(|at| {
-            let position = overwritten(at).unwrap_or_else(|| {
-                fresh += 1;
-                fresh - 1
-            });
-            Value::Tensor(owned[position].clone())
-        });
-        match out {
-            StructInfo::Tuple(_) => Ok(Value::Tuple(results.collect())),
-            _ => Ok(results.next().expect("a single output has one result")),
-        }
-    }
-
-    /// Checks a value against what is declared of it, and gives new symbolic dimensions their values.
-    fn match_info(
-        &self,
-        func: &str,
-        param: &str,
-        info: &StructInfo,
-        value: &Value,
-        frame: &mut Frame,
-    ) -> Result<(), InterpError> {
-        let wrong = |expected| {
-            Err(InterpError::WrongKind {
-                value: param.to_owned(),
-                expected,
-            })
-        };
-        match (info, value) {
-            (StructInfo::Object, _)
-            | (
-                StructInfo::Callable {
-                    params: _,
-                    ret: _,
-                    pure: _,
-                },
-                Value::Closure(_),
-            ) => Ok(()),
-            (StructInfo::Tensor(info), Value::Tensor(tensor)) => {
-                if let Some(expected) = info.dtype
-                    && expected != tensor.dtype()
-                {
-                    let (func, param, got) = (func.to_owned(), param.to_owned(), tensor.dtype());
-                    return Err(InterpError::ArgumentDType {
-                        func,
-                        param,
-                        expected,
-                        got,
-                    });
-                }
-                match_shape(func, param, &info.shape, tensor.shape(), frame)
-            }
-            (StructInfo::Shape(shape), Value::Shape(dims)) => {
-                let dims: Vec<_> = dims.iter().map(|&d| d as usize).collect();
-                match_shape(func, param, shape, &dims, frame)
-            }
-            (
-                StructInfo::Prim {
-                    dtype,
-                    value: known,
-                },
-                Value::Scalar(given),
-            ) => {
-                let of_type = match given {
-                    Scalar::Int(v) => !dtype.is_float() && wrap_int(*v, dtype.scalar) == *v,
-                    Scalar::Float(_) => dtype.is_float(),
-                };
-                if !of_type {
-                    return wrong("a scalar of its type");
-                }
-                let Some(known) = known else {
-                    return Ok(());
-                };
-                if let Some(var) = known.as_var() {
-                    frame.dims.entry(var.clone()).or_insert(*given);
-                }
-                let expected = eval(known, frame)?;
-                if eval_binary(BinOp::Eq, dtype.scalar, expected, *given)?.is_true() {
-                    return Ok(());
-                }
-                Err(InterpError::ArgumentValue {
-                    func: func.to_owned(),
-                    param: param.to_owned(),
-                    expected: text(expected),
-                    got: text(*given),
-                })
-            }
-            (StructInfo::Tuple(infos), Value::Tuple(values)) if infos.len() == values.len() => {
-                infos
-                    .iter()
-                    .zip(values)
-                    .try_for_each(|(i, v)| self.match_info(func, param, i, v, frame))
-            }
-            (StructInfo::Tensor(_), _) => wrong("a tensor"),
-            (StructInfo::Shape(_), _) => wrong("a shape"),
-            (StructInfo::Prim { dtype: _, value: _ }, _) => wrong("a scalar"),
-            (StructInfo::Tuple(_), _) => wrong("a tuple of this size"),
-            (
-                StructInfo::Callable {
-                    params: _,
-                    ret: _,
-                    pure: _,
-                },
-                _,
-            ) => wrong("a function"),
-        }
-    }
 }
 
-fn match_shape(
-    func: &str,
-    param: &str,
-    shape: &ShapeInfo,
-    got: &[usize],
-    frame: &mut Frame,
-) -> Result<(), InterpError> {
-    if let Some(expected) = shape.ndim()
-        && expected != got.len()
-    {
-        let (func, param) = (func.to_owned(), param.to_owned());
-        return Err(InterpError::ArgumentNdim {
-            func,
-            param,
-            expected,
-            got: got.len(),
-        });
-    }
-    let ShapeInfo::Known(dims) = shape else {
-        return Ok(());
-    };
-    for (extent, &got) in dims.iter().zip(got) {
-        if let Some(var) = extent.as_var() {
-            frame
-                .dims
-                .entry(var.clone())
-                .or_insert(Scalar::Int(got as i64));
-        }
-    }
-    for (dim, (extent, &got)) in dims.iter().zip(got).enumerate() {
-        let expected = eval(extent, frame)?.as_int();
-        if expected != got as i64 {
-            let (func, param) = (func.to_owned(), param.to_owned());
-            return Err(InterpError::ArgumentShape {
-                func,
-                param,
-                dim,
-                expected: expected.to_string(),
-                got,
-            });
-        }
-    }
-    Ok(())
-}
-
-fn text(value: Scalar) -> String {
-    match value {
-        Scalar::Int(v) => v.to_string(),
-        Scalar::Float(v) => v.to_string(),
-    }
-}
-
-fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {
+pub(super) fn eval(e: &Expr, frame: &Frame) -> Result<Scalar, InterpError> {
     let mut env = Env::default();
     env.vars.clone_from(&frame.dims);
     env.scalar(e)
@@ -736,47 +501,7 @@ fn attrs_in(attrs: &Attrs, frame: &Frame) -> Result<Attrs, InterpError> {
     }
 }
 
-fn flatten(callee: &str, value: &Value, out: &mut Vec<Tensor>) -> Result<(), InterpError> {
-    match value {
-        Value::Tensor(tensor) => out.push(tensor.clone()),
-        Value::Tuple(items) => items
-            .iter()
-            .try_for_each(|item| flatten(callee, item, out))?,
-        Value::Shape(_)
-        | Value::Scalar(_)
-        | Value::Str(_)
-        | Value::Closure(_)
-        | Value::Storage(_)
-        | Value::Placed(_) => {
-            return Err(InterpError::WrongKind {
-                value: format!("an argument of `{callee}`"),
-                expected: "a tensor",
-            });
-        }
-    }
-    Ok(())
-}
-
-/// An output that the callee fills.
-fn empty(callee: &str, info: &StructInfo, frame: &Frame) -> Result<Tensor, InterpError> {
-    let known = info.as_tensor().and_then(|t| match (&t.shape, t.dtype) {
-        (ShapeInfo::Known(dims), Some(dtype)) => Some((dims, dtype)),
-        _ => None,
-    });
-    let Some((dims, dtype)) = known else {
-        return Err(InterpError::WrongKind {
-            value: format!("the output of `{callee}`"),
-            expected: "of known shape",
-        });
-    };
-    let shape = dims
-        .iter()
-        .map(|d| Ok(eval(d, frame)?.as_int().max(0) as usize))
-        .collect::<Result<Vec<_>, InterpError>>()?;
-    Ok(Tensor::zeros(dtype, &shape)?)
-}
-
-fn unknown(name: &str) -> InterpError {
+pub(super) fn unknown(name: &str) -> InterpError {
     InterpError::UnknownFunction {
         name: name.to_owned(),
     }

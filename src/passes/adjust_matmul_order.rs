@@ -160,7 +160,7 @@ impl Product {
             (Some(_), First::Left) => [true, true, false],
             (Some(_), First::Right) => [false, true, true],
         };
-        let mut early = Early::new(values, function);
+        let mut early = Early::new(&scope, function);
         let args = patterns.factors.each_ref().map(|p| &site.matches[p]);
         if args.iter().all(|arg| early.is(arg)) {
             return None;
@@ -303,16 +303,7 @@ fn swaps_last_two(value: &Value) -> bool {
     let Some(ndim) = ndim.filter(|ndim| *ndim >= 2) else {
         return false;
     };
-    let Def::Call {
-        callee: _,
-        args: _,
-        attrs,
-        sinfo_args: _,
-    } = &value.def
-    else {
-        return false;
-    };
-    match attrs.get("axes") {
+    match value.def.attrs().and_then(|attrs| attrs.get("axes")) {
         // In reverse order.
         None => ndim == 2,
         Some(AttrValue::List(axes)) => {

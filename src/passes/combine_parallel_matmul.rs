@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::PassError;
 use super::bodies::{for_each_own_body, pure_runs};
+use super::groups::is_whole;
 use super::rewrite_call::settled;
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{
@@ -35,7 +36,7 @@ const ACTIVATIONS: &[&str] = &["nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu"];
 pub(super) fn combine_parallel_matmul(module: &Module) -> Result<Module, PassError> {
     let globals = Globals::of(module);
     let mut out = module.clone();
-    for (name, function) in module.functions() {
+    for (name, function) in module.functions().filter(|(_, f)| !is_whole(f)) {
         if let Some(new) = combined(function, &globals)? {
             out.funcs.insert(name.to_owned(), Func::Graph(new));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::graph::{Arg, Def, Function, Value, ValueId};
+use crate::ir::graph::{Arg, Def, Function, Scope, Value, ValueId};
 use crate::ir::{AttrValue, Expr, Var};
 use crate::support::Arena;
 
@@ -15,9 +15,14 @@ pub(super) struct Early<'v> {
 }
 
 impl<'v> Early<'v> {
-    /// Of the copy of `function` that has these values so far. Without the attribute `num_input` there are none.
-    pub(super) fn new(values: &'v Arena<ValueId, Value>, function: &Function) -> Self {
+    /// Of the copy of `function` so far. Without the attribute `num_input` there are none, and none in functions inside of it.
+    ///
+    /// # Panics
+    /// If no function is copied.
+    pub(super) fn new(scope: &Scope<'v>, function: &Function) -> Self {
+        let values = *scope.frames.last().expect("a function is copied");
         let inputs = function.attrs.get("num_input").and_then(AttrValue::as_int);
+        let inputs = inputs.filter(|_| scope.frames.len() == 1);
         let inputs = inputs.map_or(usize::MAX, |inputs| inputs.max(0) as usize);
         let params = values.iter().filter(|(_, v)| matches!(v.def, Def::Param));
         let (mut sizes, mut known) = (HashSet::new(), HashMap::new());

@@ -30,7 +30,7 @@ pub(super) fn expand_matmul_of_sum(module: &Module) -> Result<Module, PassError>
     rewrite_each(module, &product, &mut |function, rewriter, site| {
         let matched = |pattern| site.matches[pattern].clone();
         let scope = rewriter.scope();
-        let mut early = Early::new(scope.frames[0], function);
+        let mut early = Early::new(&scope, function);
         let (x, sides) = (matched(&x), [matched(&a), matched(&b)]);
         let whole = scope.arg(&matched(&sum));
         let alike = |arg: &Arg| scope.arg(arg) == whole;
@@ -43,13 +43,7 @@ pub(super) fn expand_matmul_of_sum(module: &Module) -> Result<Module, PassError>
         if !known || !same || !sides.iter().all(alike) || sides.iter().all(|arg| early.is(arg)) {
             return Ok(Become::Kept);
         }
-        let axes = match site.matches.get(&transposed) {
-            Some(Arg::Value(id)) => match &scope.frames[0][*id].def {
-                Def::Call { attrs, .. } => Some(attrs.clone()),
-                _ => None,
-            },
-            _ => None,
-        };
+        let axes = site.matches.attrs(&transposed, &scope).cloned();
         let builder = rewriter.builder();
         let mut products = vec![];
         for mut side in sides {

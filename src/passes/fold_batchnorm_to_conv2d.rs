@@ -83,21 +83,8 @@ impl Fold {
     /// The convolution in the place of this value, if it computes the same.
     fn of(normalized: &Normalized, rewriter: &Rewriter<'_>, site: &Site<'_>) -> Option<Self> {
         let scope = rewriter.scope();
-        let values = *scope.frames.last()?;
-        let attrs_of = |pattern: &DfPattern| match &site.matches[pattern] {
-            Arg::Value(id) => match &values[*id].def {
-                Def::Call {
-                    callee: _,
-                    args: _,
-                    attrs,
-                    sinfo_args: _,
-                } => Some(attrs),
-                _ => None,
-            },
-            _ => None,
-        };
-        let attrs = attrs_of(&normalized.convolution)?;
-        let own = attrs_of(&normalized.normalisation)?;
+        let attrs = site.matches.attrs(&normalized.convolution, &scope)?;
+        let own = site.matches.attrs(&normalized.normalisation, &scope)?;
         let text = |name: &str| attrs.get(name).and_then(AttrValue::as_str);
         let int = |attrs: &Attrs, name: &str| attrs.get(name).and_then(AttrValue::as_int);
         let out_layout = text("out_layout").or(text("data_layout"));

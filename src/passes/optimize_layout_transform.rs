@@ -4,8 +4,8 @@ use super::PassError;
 use super::alter_op_impl::OPERATOR_NAME;
 use super::rewrite_call::rewrite_each;
 use crate::arith::Analyzer;
-use crate::ir::graph::pattern::{DfPattern, is_call_tir, is_op, wildcard};
-use crate::ir::graph::{Arg, Become, Def, Scope, Value};
+use crate::ir::graph::Become;
+use crate::ir::graph::pattern::{is_call_tir, is_op, wildcard};
 use crate::ir::{AttrValue, Attrs, Expr, Module, PrimFunc, Range, Var};
 use crate::ops;
 
@@ -33,19 +33,15 @@ pub(super) fn optimize_layout_transform(module: &Module) -> Result<Module, PassE
     let second = is_op(ops::op("layout_transform"), [&between]);
     rewrite_each(module, &second, &mut |_, rewriter, site| {
         let scope = rewriter.scope();
-        let attrs = |pattern: &DfPattern| {
-            let value = value_of(&scope, site.matches.get(pattern)?)?;
-            attrs_of(&value.def)
-        };
-        let cuts = site.matches.get(&cut).map(|cut| {
-            let program = value_of(&scope, cut).and_then(|value| value.def.callee());
+        let cuts = site.matches.def(&cut, &scope).map(|call| {
+            let program = call.callee();
             let program = program.and_then(|name| module.prim_func(name));
             program.is_some_and(removes_padding)
         });
         let input = scope.arg(&site.matches[&x]);
         let dims = input.as_tensor().and_then(|info| info.shape.dims());
-        let own = attrs_of(site.old.def);
-        let undone = match (attrs(&first), own, dims, cuts) {
+        let before = site.matches.attrs(&first, &scope);
+        let undone = match (before, site.old.def.attrs(), dims, cuts) {
             (_, _, _, Some(false)) => false,
             (_, Some(own), _, Some(true)) if own.contains_key("pad_value") => false,
             (Some(first), Some(own), Some(dims), _) => {
@@ -58,25 +54,6 @@ pub(super) fn optimize_layout_transform(module: &Module) -> Result<Module, PassE
             false => Become::Kept,
         })
     })
-}
-
-fn value_of<'v>(scope: &Scope<'v>, arg: &Arg) -> Option<&'v Value> {
-    match arg {
-        Arg::Value(id) => scope.frames.last()?.get(*id),
-        _ => None,
-    }
-}
-
-fn attrs_of(def: &Def) -> Option<&Attrs> {
-    match def {
-        Def::Call {
-            callee: _,
-            args: _,
-            attrs,
-            sinfo_args: _,
-        } => Some(attrs),
-        _ => None,
-    }
 }
 
 fn removes_padding(program: &PrimFunc) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn reorder_permute_dims_after_concat(module: &Module) -> Result<Modul
             };
             let value = &scope.frames.last().expect("a function is copied")[*id];
             let ndim = value.sinfo.as_tensor().and_then(|info| info.shape.ndim());
-            let (Def::Call { attrs, .. }, Some(ndim)) = (&value.def, ndim) else {
+            let (Some(attrs), Some(ndim)) = (value.def.attrs(), ndim) else {
                 return Ok(Become::Kept);
             };
             let Some(order) = order(attrs, ndim) else {
@@ -46,10 +46,8 @@ pub(super) fn reorder_permute_dims_after_concat(module: &Module) -> Result<Modul
             parts.push(site.matches[input].clone());
             orders.push((attrs.clone(), order));
         }
-        let axis = match site.old.def {
-            Def::Call { attrs, .. } => attrs.get("axis").and_then(AttrValue::as_int),
-            _ => None,
-        };
+        let attrs = site.old.def.attrs();
+        let axis = attrs.and_then(|attrs| attrs.get("axis")?.as_int());
         let [(attrs, order), others @ ..] = orders.as_slice() else {
             return Ok(Become::Kept);
         };

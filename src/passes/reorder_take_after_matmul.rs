@@ -29,13 +29,11 @@ pub(super) fn reorder_take_after_matmul(module: &Module) -> Result<Module, PassE
         let dtypes = [&infos[0], &infos[1], &site.old.value.sinfo];
         let dtypes = dtypes.map(|info| info.as_tensor().map(|info| info.dtype));
         let dims = |at: usize| Some(infos[at].as_tensor()?.shape.dims()?.to_vec());
-        let attrs = match &site.matches[&taken] {
-            Arg::Value(id) => match &scope.frames.last().map(|values| &values[*id].def) {
-                Some(Def::Call { attrs, .. }) => attrs.clone(),
-                _ => Attrs::new(),
-            },
-            _ => Attrs::new(),
-        };
+        let attrs = site
+            .matches
+            .attrs(&taken, &scope)
+            .cloned()
+            .unwrap_or_default();
         let axis = attrs.get("axis").and_then(AttrValue::as_int);
         let (Some(xs), Some(tables), Some(count), Some(axis)) = (dims(0), dims(1), dims(2), axis)
         else {

@@ -348,6 +348,20 @@ fn images_and_layouts() {
         &[f32s(&[3, 2], &[0.0, 3.0, 1.0, 4.0, 2.0, 5.0])],
     );
     cases.case(
+        "R.layout_transform(x, index_map=T.index_map(lambda a, b, c: (b, a * 3 + c)))",
+        &[(
+            "x",
+            &f32s(
+                &[2, 2, 3],
+                &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0],
+            ),
+        )],
+        &[f32s(
+            &[2, 6],
+            &[0.0, 1.0, 2.0, 6.0, 7.0, 8.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0],
+        )],
+    );
+    cases.case(
         "R.layout_transform(x, index_map=T.index_map(lambda a: (a // 12, a // 4 % 3, a % 4)))",
         &[(
             "x",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Globals, Value, ValueId};
 use crate::ir::{
-    AttrValue, BufferRegion, Expr, Range, Reducer, ShapeInfo, StructInfo, TensorInfo, Var,
+    AttrValue, Attrs, BufferRegion, Expr, Range, Reducer, ShapeInfo, StructInfo, TensorInfo, Var,
 };
 use crate::support::Arena;
 
@@ -235,6 +235,19 @@ impl Def {
                 then: _,
                 otherwise: _,
             } => vec![cond],
+        }
+    }
+
+    /// The attributes of a call.
+    pub fn attrs(&self) -> Option<&Attrs> {
+        match self {
+            Self::Call {
+                callee: _,
+                args: _,
+                attrs,
+                sinfo_args: _,
+            } => Some(attrs),
+            _ => None,
         }
     }
 

@@ -35,6 +35,19 @@ impl Matches {
         out
     }
 
+    /// How the value that the pattern matched is computed, in the function of the scope.
+    pub fn def<'v>(&self, pattern: &DfPattern, scope: &Scope<'v>) -> Option<&'v Def> {
+        let Arg::Value(id) = self.get(pattern)? else {
+            return None;
+        };
+        Some(&scope.frames.last()?.get(*id)?.def)
+    }
+
+    /// The attributes of the call that the pattern matched, in the function of the scope.
+    pub fn attrs<'v>(&self, pattern: &DfPattern, scope: &Scope<'v>) -> Option<&'v Attrs> {
+        self.def(pattern, scope)?.attrs()
+    }
+
     /// These matches with those of a pattern that matches this argument beside them.
     pub(super) fn extended(
         &self,
@@ -213,13 +226,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn has_attrs(&self, wanted: &Attrs, arg: &Arg) -> bool {
-        let Some(Def::Call {
-            callee: _,
-            args: _,
-            attrs,
-            sinfo_args: _,
-        }) = self.def(arg)
-        else {
+        let Some(attrs) = self.def(arg).and_then(Def::attrs) else {
             return false;
         };
         let is_none = |value: &AttrValue| matches!(value, AttrValue::None);

@@ -266,3 +266,8 @@ fn difference(a: &Tensor, b: &Tensor) -> Result<f32> {
 fn ensure(holds: bool, what: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(what.into()) }
 }
+
+#[test]
+fn the_library_computes_what_the_native_path_does() -> Result<()> {
+    main()
+}

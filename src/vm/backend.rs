@@ -52,6 +52,8 @@ impl Backend {
         loaded: &Arc<Loaded>,
         device: &Device,
     ) -> Result<Self, VmError> {
+        // Programs without kernels share none.
+        let _ = loaded;
         match (device, &exec.target) {
             (Device::Cpu, Target::Cpu(_)) if exec.kernels.is_empty() => Ok(Self::Host),
             #[cfg(feature = "cpu")]
@@ -165,6 +167,11 @@ impl Backend {
     /// Starts a call.
     pub(super) fn begin(&mut self, profile: bool) {
         match self {
+            #[cfg(all(feature = "gpu", feature = "cpu"))]
+            Self::Gpu(gpu, Some(cpu)) => {
+                gpu.begin(profile);
+                cpu.begin();
+            }
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu, _) => gpu.begin(profile),
             #[cfg(feature = "cpu")]
@@ -201,8 +208,7 @@ impl Backend {
             return Ok(vec![whole]);
         };
         let times: Vec<KernelTime> = match self {
-            #[cfg(feature = "gpu")]
-            #[cfg(feature = "cpu")]
+            #[cfg(all(feature = "gpu", feature = "cpu"))]
             Self::Gpu(_, Some(cpu)) if exec.kernels[*kernel].is_native() => cpu.take_times(),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu, _) => gpu.take_times()?,
@@ -235,6 +241,8 @@ impl Backend {
     /// asked.
     pub(super) fn take_duplicated(&mut self) -> u64 {
         match self {
+            #[cfg(all(feature = "gpu", feature = "cpu"))]
+            Self::Gpu(gpu, Some(cpu)) => gpu.take_duplicated() + cpu.take_duplicated(),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu, _) => gpu.take_duplicated(),
             #[cfg(feature = "cpu")]

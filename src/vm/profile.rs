@@ -89,7 +89,7 @@ impl Profile {
     pub fn seconds(&self) -> (f64, f64) {
         let of = |clock: Clock| {
             let entries = self.entries.iter().filter(|entry| entry.clock == clock);
-            entries.map(|entry| entry.seconds).sum()
+            entries.fold(0.0, |sum, entry| sum + entry.seconds)
         };
         (of(Clock::Device), of(Clock::Host))
     }

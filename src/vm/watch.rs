@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::VmError;
-use super::decode::Op;
+use super::decode::{Op, Src};
 use super::frame::Frame;
 use super::instrument::{CallEvent, Verdict};
 use super::profile::{Clock, ProfileEntry, ProfileKind};
-use super::run::Run;
+use super::run::{Run, peek};
 use crate::artifact::{Builtin, Callee, Instr, Operand, Pc, Reg};
 use crate::runtime::Value;
 use crate::support::Id;
@@ -163,7 +163,7 @@ impl Run<'_> {
     /// How many bytes the step copies between host and device, and why; `None` if it copies nothing.
     fn copy_of(&self, op: &Op, pc: Pc, frame: &Frame) -> Option<(u64, String)> {
         let backend = &self.state.backend;
-        let value = |src| super::run::peek(&frame.regs, &self.state.consts, src);
+        let value = |src| peek(&frame.regs, &self.state.consts, src);
         let (bytes, why) = match op {
             Op::ToHost(dst, src) => (backend.bytes_to_host(value(*src)), self.reader(*dst, pc)),
             Op::ToDevice(_, src) => (backend.bytes_to_device(value(*src)), self.writer(*src, pc)),
@@ -179,36 +179,43 @@ impl Run<'_> {
         let Some(Instr::Call { callee, .. }) = code.iter().find(reads) else {
             return "it is given to the host".to_owned();
         };
-        match &self.exec.callees[*callee as usize] {
-            Callee::Packed(name) => format!("packed function `{name}` runs on the host"),
-            Callee::Builtin(Builtin::ReadIfCond) => {
+        let callee = &self.exec.callees[*callee as usize];
+        match (callee, self.on_host(callee)) {
+            (_, Some(who)) => format!("{who} runs on the host"),
+            (Callee::Builtin(Builtin::ReadIfCond), None) => {
                 "a branch reads its condition on the host".to_owned()
             }
-            other => format!("`{}` reads it on the host", self.exec.callee_name(other)),
+            (other, None) => format!("`{}` reads it on the host", self.exec.callee_name(other)),
         }
     }
 
     /// Who left on the host what an instruction copies from the register.
-    fn writer(&self, src: super::decode::Src, pc: Pc) -> String {
-        let unknown = || "it is in host memory".to_owned();
-        let super::decode::Src::Reg(reg) = src else {
-            return unknown();
-        };
+    fn writer(&self, src: Src, pc: Pc) -> String {
         let start = self.code.start.index();
-        let writes = |instr: &&Instr| match instr {
-            Instr::Call { dst, callee, args } => {
-                let packed = matches!(self.exec.callees[*callee as usize], Callee::Packed(_));
-                *dst == Some(reg) || packed && args.contains(&Operand::Reg(reg))
+        let writes = |instr: &Instr| match (instr, src) {
+            (Instr::Call { dst, callee, args }, Src::Reg(reg)) => {
+                let who = self.on_host(&self.exec.callees[*callee as usize])?;
+                (*dst == Some(reg) || args.contains(&Operand::Reg(reg))).then_some(who)
             }
-            Instr::Ret { .. } | Instr::Goto { .. } | Instr::If { .. } => false,
+            _ => None,
         };
-        let found = self.exec.code[start..pc.index()].iter().rev().find(writes);
-        match found {
-            Some(Instr::Call { callee, .. }) => match &self.exec.callees[*callee as usize] {
-                Callee::Packed(name) => format!("packed function `{name}` ran on the host"),
-                _ => unknown(),
-            },
-            _ => unknown(),
+        let mut before = self.exec.code[start..pc.index()].iter().rev();
+        let who = before.find_map(writes);
+        who.map_or_else(
+            || "it is in host memory".to_owned(),
+            |who| format!("{who} ran on the host"),
+        )
+    }
+
+    /// What runs on the host although the program is for a GPU, by kind and name.
+    fn on_host(&self, callee: &Callee) -> Option<String> {
+        match callee {
+            Callee::Packed(name) => Some(format!("packed function `{name}`")),
+            Callee::Kernel(index) => {
+                let kernel = &self.exec.kernels[*index as usize];
+                (kernel.is_native()).then(|| format!("`{}`", kernel.func.name))
+            }
+            Callee::Function(_) | Callee::ShapeFunc(_) | Callee::Builtin(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Artifacts: how executables read, and what is refused when loaded.
 
-use std::io::{Cursor, Read, Write};
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use weftile::artifact::{ArtifactError, Executable};
@@ -15,8 +15,10 @@ use weftile::support::Arena;
 use weftile::tensor::scalar::BinOp;
 use weftile::tensor::{DType, ScalarType, Tensor};
 use weftile::vm::{VirtualMachine, VmError};
+use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::forge::{Checksums, forged};
 
 /// The module of the demo, with weights bound.
 fn executable(target: Target) -> Executable {
@@ -86,23 +88,9 @@ fn what_is_saved_is_what_is_loaded() {
     }
 }
 
-/// The artifact with its entries changed: `None` leaves one out.
-fn changed(bytes: &[u8], mut change: impl FnMut(&str, Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
-    let mut from = ZipArchive::new(Cursor::new(bytes)).expect("an archive");
-    let mut to = ZipWriter::new(Cursor::new(Vec::new()));
-    for index in 0..from.len() {
-        let mut entry = from.by_index(index).expect("there");
-        let name = entry.name().expect("text").into_owned();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).expect("whole");
-        if let Some(content) = change(&name, content) {
-            let options =
-                SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-            to.start_file(&name, options).expect("written");
-            to.write_all(&content).expect("written");
-        }
-    }
-    to.finish().expect("written").into_inner()
+/// The artifact with its entries changed, and checksums that fit: `None` leaves an entry out.
+fn changed(bytes: &[u8], change: impl FnMut(&str, Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
+    forged(bytes, Checksums::Fitting, change)
 }
 
 fn error(bytes: &[u8]) -> ArtifactError {
@@ -249,19 +237,14 @@ fn files_with_flipped_bits_are_refused_or_mean_the_same() {
 fn entries_are_those_that_were_saved() {
     let bytes = executable(gpu_target()).to_bytes().expect("saved");
     let shader = a_shader(&bytes);
-    let changed = |entry: &str, text: &[u8]| {
-        changed(&bytes, |name, content| {
-            Some(if name == entry {
-                text.to_vec()
-            } else {
-                content
-            })
+    let other = forged(&bytes, Checksums::AsTheyWere, |name, content| {
+        Some(if name == shader {
+            b"@compute @workgroup_size(1) fn main() {}".to_vec()
+        } else {
+            content
         })
-    };
-    let other = error(&changed(
-        &shader,
-        b"@compute @workgroup_size(1) fn main() {}",
-    ));
+    });
+    let other = error(&other);
     assert!(
         matches!(&other, ArtifactError::Malformed { name, problem }
             if *name == shader && problem.contains("checksum")),

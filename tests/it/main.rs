@@ -15,6 +15,7 @@ mod cpu;
 mod data;
 mod differential;
 mod empty;
+mod forge;
 mod frontend;
 #[cfg(feature = "gpu")]
 mod gpu;

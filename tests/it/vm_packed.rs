@@ -105,17 +105,26 @@ fn copies_around_a_host_function_are_in_the_profile() {
             let result = result.as_tensor().expect("a tensor");
             let expected: Vec<f32> = (0..15).map(|i| (i as f32 * 2.0 + 1.0) * 2.0).collect();
             assert_eq!(result.as_slice::<f32>(), Ok(expected.as_slice()));
-            let steps: Vec<(&str, u64)> = profile
+            let steps: Vec<(&str, u64, &str)> = profile
                 .entries
                 .iter()
                 .filter(|e| e.kind == ProfileKind::Copy)
-                .map(|e| (e.name.as_str(), e.bytes))
+                .map(|e| (e.name.as_str(), e.bytes, e.why.as_deref().expect("said")))
                 .collect();
             let copies = [
-                ("to_device x", 60),
-                ("vm.builtin.to_host", 60),
-                ("vm.builtin.to_device", 60),
+                ("to_device x", 60, "the argument is in host memory"),
+                (
+                    "vm.builtin.to_host",
+                    60,
+                    "packed function `test.host` runs on the host",
+                ),
+                (
+                    "vm.builtin.to_device",
+                    60,
+                    "packed function `test.host` ran on the host",
+                ),
             ];
+            assert_eq!(profile.launches(), 2);
             assert_eq!(steps, if on_gpu { &copies[..] } else { &[] }, "{profile}");
             let others = profile.entries.iter();
             let others =

@@ -58,7 +58,10 @@ fn what_others_hold_is_copied_before_it_is_changed() {
             .iter()
             .map(|arg| vm.to_device(arg.clone()).expect("small"))
             .collect();
-        vm.call("main", &there).expect("runs");
+        let (_, profile) = vm.profile("main", &there).expect("runs");
+        let mut why = profile.entries.iter().filter_map(|e| e.why.as_deref());
+        let said = "changes it in place, and others hold it";
+        assert!(why.any(|why| why.ends_with(said)), "{profile}");
         for (arg, there) in args.iter().zip(there) {
             let now = vm.to_host(there).expect("comes back");
             assert_eq!(now.as_tensor(), arg.as_tensor(), "an argument is as it was");

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::{Compute, def};
+use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, InferError, OpCall};
 use crate::ir::{Expr, PrimFunc, ShapeInfo, StructInfo, TensorInfo};
 use crate::te::{self, TeError, Tensor};
@@ -50,7 +51,59 @@ pub enum LegalizeError {
         /// What is wrong.
         error: TeError,
     },
+    /// A legalization that is not the operator's own gives another number of results, or a program with other parameters.
+    #[error("R.{op}: its legalization gives {got} {what}, expected {expected}")]
+    Count {
+        /// The operator.
+        op: &'static str,
+        /// What there are too many or too few of.
+        what: &'static str,
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// A legalization that is not the operator's own gives a result of another type.
+    #[error("R.{op}: its legalization gives {got}, expected {expected}")]
+    Result {
+        /// The operator.
+        op: &'static str,
+        /// What the operator gives.
+        expected: Box<StructInfo>,
+        /// What the legalization gives.
+        got: Box<StructInfo>,
+    },
 }
+
+/// What a call is computed by.
+#[derive(Clone, Debug)]
+pub enum Legalized {
+    /// Tensor expressions: the results, made of the operands of the [`ComputeCall`].
+    Tensors(Vec<Tensor>),
+    /// A loop program. Its parameters are the tensors among the operands, those of tuples one by one, then the results.
+    Program(PrimFunc),
+}
+
+impl From<Tensor> for Legalized {
+    fn from(tensor: Tensor) -> Self {
+        Self::Tensors(vec![tensor])
+    }
+}
+
+impl From<Vec<Tensor>> for Legalized {
+    fn from(tensors: Vec<Tensor>) -> Self {
+        Self::Tensors(tensors)
+    }
+}
+
+impl From<PrimFunc> for Legalized {
+    fn from(program: PrimFunc) -> Self {
+        Self::Program(program)
+    }
+}
+
+/// How an operator is computed where its definition is not wanted (Relax: `customize_legalize_map`).
+pub type Legalization = dyn Fn(&ComputeCall<'_>) -> Result<Legalized, InferError> + Send + Sync;
 
 /// An operand as its definition sees it.
 #[derive(Clone, Debug)]
@@ -157,79 +210,173 @@ pub fn kernel(call: OpCall<'_>, result: &StructInfo, name: &str) -> Result<Kerne
         }
         Compute::Nothing(why) => return Err(LegalizeError::NotComputed { op, why }),
     };
-    let (mut params, mut args, mut operands) = (vec![], vec![], vec![]);
-    for (index, info) in call.operands.iter().enumerate() {
-        let name = call.op.schema().operands.get(index).map_or("x", |o| o.name);
-        let unknown = || LegalizeError::UnknownOperand {
-            op,
-            index,
-            got: Box::new(info.clone()),
-        };
-        operands.push(match info {
-            StructInfo::Tensor(info) => {
-                let tensor = match call.args.get(index).and_then(constant) {
-                    Some(value) => te::scalar(value),
-                    None => {
-                        let (shape, dtype) = known(info).ok_or_else(unknown)?;
-                        let tensor = te::placeholder(name, shape, dtype);
-                        params.push(tensor.clone());
-                        args.push(Operand::Whole(index));
-                        tensor
-                    }
-                };
-                Given::Tensor(tensor)
-            }
-            StructInfo::Prim {
-                dtype: _,
-                value: Some(value),
-            } => Given::Tensor(te::scalar(value.clone())),
-            StructInfo::Tuple(items) if is_tuple_of_tensors(items) => {
-                let mut tensors = vec![];
-                for (at, item) in items.iter().enumerate() {
-                    let known = item.as_tensor().and_then(known);
-                    let (shape, dtype) = known.ok_or_else(unknown)?;
-                    let tensor = te::placeholder(format!("{name}_{at}"), shape, dtype);
-                    params.push(tensor.clone());
-                    args.push(Operand::Item(index, at));
-                    tensors.push(tensor);
-                }
-                Given::Tensors(tensors)
-            }
-            StructInfo::Object if matches!(call.args[index], Arg::Value(_)) => {
-                return Err(unknown());
-            }
-            _ => Given::Other,
-        });
-    }
-    let results = results(result).ok_or_else(|| LegalizeError::UnknownResult {
-        op,
-        got: Box::new(result.clone()),
-    })?;
-    let call = ComputeCall {
-        call,
-        operands,
-        results,
-    };
+    let (call, operands) = Operands::of(call, result)?;
     let tensors = compute(&call)?;
-    let block = call.name();
-    for tensor in tensors {
-        // A result that is an operand as it is needs elements of its own.
-        let is_param = params.iter().any(|param: &Tensor| param.is(&tensor));
-        let own = is_param || tensor.is_scalar();
-        params.push(if own {
-            te::compute(block, tensor.shape().to_vec(), |i| tensor.at(i))
-        } else {
-            tensor
-        });
+    operands.kernel(&call, tensors, name)
+}
+
+/// The same with a legalization in place of the operator's definition.
+///
+/// # Errors
+/// As [`kernel`], and if the results of the legalization are not those of the call.
+pub fn kernel_by(
+    call: OpCall<'_>,
+    result: &StructInfo,
+    name: &str,
+    legalization: &Legalization,
+) -> Result<Kernel, LegalizeError> {
+    let op = call.op.name();
+    let (call, operands) = Operands::of(call, result)?;
+    let count = |what, expected, got| LegalizeError::Count {
+        op,
+        what,
+        expected,
+        got,
+    };
+    match legalization(&call)? {
+        Legalized::Tensors(tensors) => {
+            if tensors.len() != call.results.len() {
+                return Err(count("results", call.results.len(), tensors.len()));
+            }
+            for (tensor, (shape, dtype)) in tensors.iter().zip(&call.results) {
+                let analyzer = Analyzer::new();
+                let pairs = tensor.shape().iter().zip(shape);
+                let mut pairs = pairs.map(|(a, b)| (a.cast(DType::I64), b.cast(DType::I64)));
+                let same = tensor.dtype() == *dtype
+                    && tensor.shape().len() == shape.len()
+                    && pairs.all(|(a, b)| analyzer.can_prove_equal(&a, &b));
+                if !same {
+                    return Err(LegalizeError::Result {
+                        op,
+                        expected: Box::new(StructInfo::tensor(shape.clone(), *dtype)),
+                        got: Box::new(StructInfo::tensor(tensor.shape().to_vec(), tensor.dtype())),
+                    });
+                }
+            }
+            operands.kernel(&call, tensors, name)
+        }
+        Legalized::Program(func) => {
+            let args = operands.all;
+            let expected = args.len() + call.results.len();
+            if func.params.len() != expected {
+                return Err(count("parameters", expected, func.params.len()));
+            }
+            Ok(Kernel {
+                func,
+                args,
+                scalars: vec![],
+            })
+        }
     }
-    let scalars = te::unbound_vars(&params);
-    let func = te::create_prim_func_with(name, &params, &scalars)
-        .map_err(|error| LegalizeError::Expression { op, error })?;
-    Ok(Kernel {
-        func,
-        args,
-        scalars: scalars.iter().map(|var| var.expr()).collect(),
-    })
+}
+
+/// The tensors among the operands of a call.
+struct Operands {
+    /// Those that take memory, as parameters of the program.
+    params: Vec<Tensor>,
+    /// Where these come from.
+    args: Vec<Operand>,
+    /// All, with constants without dimensions.
+    all: Vec<Operand>,
+}
+
+impl Operands {
+    fn of<'a>(
+        call: OpCall<'a>,
+        result: &StructInfo,
+    ) -> Result<(ComputeCall<'a>, Self), LegalizeError> {
+        let op = call.op.name();
+        let (mut params, mut args, mut all, mut operands) = (vec![], vec![], vec![], vec![]);
+        for (index, info) in call.operands.iter().enumerate() {
+            let name = call.op.schema().operands.get(index).map_or("x", |o| o.name);
+            let unknown = || LegalizeError::UnknownOperand {
+                op,
+                index,
+                got: Box::new(info.clone()),
+            };
+            operands.push(match info {
+                StructInfo::Tensor(info) => {
+                    all.push(Operand::Whole(index));
+                    let tensor = match call.args.get(index).and_then(constant) {
+                        Some(value) => te::scalar(value),
+                        None => {
+                            let (shape, dtype) = known(info).ok_or_else(unknown)?;
+                            let tensor = te::placeholder(name, shape, dtype);
+                            params.push(tensor.clone());
+                            args.push(Operand::Whole(index));
+                            tensor
+                        }
+                    };
+                    Given::Tensor(tensor)
+                }
+                StructInfo::Prim {
+                    dtype: _,
+                    value: Some(value),
+                } => Given::Tensor(te::scalar(value.clone())),
+                StructInfo::Tuple(items) if is_tuple_of_tensors(items) => {
+                    let mut tensors = vec![];
+                    for (at, item) in items.iter().enumerate() {
+                        let known = item.as_tensor().and_then(known);
+                        let (shape, dtype) = known.ok_or_else(unknown)?;
+                        let tensor = te::placeholder(format!("{name}_{at}"), shape, dtype);
+                        params.push(tensor.clone());
+                        args.push(Operand::Item(index, at));
+                        all.push(Operand::Item(index, at));
+                        tensors.push(tensor);
+                    }
+                    Given::Tensors(tensors)
+                }
+                StructInfo::Object if matches!(call.args[index], Arg::Value(_)) => {
+                    return Err(unknown());
+                }
+                _ => Given::Other,
+            });
+        }
+        let results = results(result).ok_or_else(|| LegalizeError::UnknownResult {
+            op,
+            got: Box::new(result.clone()),
+        })?;
+        let call = ComputeCall {
+            call,
+            operands,
+            results,
+        };
+        Ok((call, Self { params, args, all }))
+    }
+
+    /// The program that computes `tensors` of the operands.
+    fn kernel(
+        self,
+        call: &ComputeCall<'_>,
+        tensors: Vec<Tensor>,
+        name: &str,
+    ) -> Result<Kernel, LegalizeError> {
+        let Self {
+            mut params,
+            args,
+            all: _,
+        } = self;
+        let op = call.op.name();
+        let block = call.name();
+        for tensor in tensors {
+            // A result that is an operand as it is needs elements of its own.
+            let is_param = params.iter().any(|param: &Tensor| param.is(&tensor));
+            let own = is_param || tensor.is_scalar();
+            params.push(if own {
+                te::compute(block, tensor.shape().to_vec(), |i| tensor.at(i))
+            } else {
+                tensor
+            });
+        }
+        let scalars = te::unbound_vars(&params);
+        let func = te::create_prim_func_with(name, &params, &scalars)
+            .map_err(|error| LegalizeError::Expression { op, error })?;
+        Ok(Kernel {
+            func,
+            args,
+            scalars: scalars.iter().map(|var| var.expr()).collect(),
+        })
+    }
 }
 
 fn is_tuple_of_tensors(items: &[StructInfo]) -> bool {

@@ -43,7 +43,9 @@ pub use def::{
 };
 pub use docs::markdown;
 pub(crate) use layout_transform::inverse as inverse_layout;
-pub use legalize::{ComputeCall, Kernel, LegalizeError, Operand, kernel};
+pub use legalize::{
+    ComputeCall, Kernel, Legalization, LegalizeError, Legalized, Operand, kernel, kernel_by,
+};
 
 use crate::ir::graph::Op;
 

@@ -12,6 +12,12 @@ pub enum PassError {
         /// Name asked for.
         name: String,
     },
+    /// There is no operator with this name.
+    #[error("there is no operator `{name}`")]
+    UnknownOperator {
+        /// Name asked for.
+        name: String,
+    },
     /// A pass does not take these options.
     #[error("pass `{pass}`: {error}")]
     Option {

@@ -1,141 +1,338 @@
 //! `legalize_ops`: calls of operators become calls of loop programs (Relax: `LegalizeOps`).
 
-use super::PassError;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use super::obligations::check;
+use super::{Pass, PassError};
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, Obligations, Old, OpCall, Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligations, Old, Op,
+    OpCall, Rewriter, rewrite,
 };
 use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
-use crate::ops::{self, Compute, Operand};
+use crate::ops::{self, Compute, ComputeCall, Legalization, Legalized, Operand};
 
-/// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
-/// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays, and
-/// so do operators that nothing here computes: who needs them to run reports them. What an operator asks of symbolic extents is
-/// checked before its call (`R.match_cast`), once for all calls that ask the same. Where a value is declared to be less than what
-/// is known of it then, what is known counts.
+/// `legalize_ops` with legalizations of one's own (Relax: `LegalizeOps(customize_legalize_map, skip_ops, enable_warning)`).
 ///
-/// # Errors
-/// [`PassError::Legalize`] if shapes or element types of a call are not known.
-pub(super) fn legalize_ops(module: &Module) -> Result<Module, PassError> {
-    let globals = Globals::of(module);
-    let mut out = module.clone();
-    for (name, func) in module.functions() {
-        let function = rewrite(func, &globals, &mut |rewriter, old| {
-            replace(&mut out, name, rewriter, old)
-        })?;
-        out.funcs.insert(name.to_owned(), Func::Graph(function));
-    }
-    Ok(out)
+/// ```
+/// use weftile::interp::{Value, run_module};
+/// use weftile::ir::Expr;
+/// use weftile::kernel::{GpuTarget, Target};
+/// use weftile::passes::{Cx, LegalizeOps};
+/// use weftile::te;
+/// use weftile::tensor::Tensor;
+///
+/// // The logistic function, fast and coarse: a line between 0 and 1.
+/// let legalize = LegalizeOps::default().customize("sigmoid", |call| {
+///     let x = call.x(0);
+///     let number = |v: f64| Expr::float(v, call.result_dtype(0));
+///     let line = te::compute("line", x.shape().to_vec(), |i| {
+///         (x.at(i) * number(0.25) + number(0.5)).max(number(0.0)).min(number(1.0))
+///     });
+///     Ok(line.into())
+/// })?;
+///
+/// let text = r#"
+/// @I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor(("n",), "float32")):
+///         y = R.sigmoid(x)
+///         return y
+/// "#;
+/// let module = weftile::script::parse("sigmoid.py", text)?;
+/// let cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));
+/// let module = cx.run(&legalize.pass(), &module)?;
+/// let x = Value::Tensor(Tensor::from_slice(&[3], &[-1.0f32, 0.0, 3.0])?);
+/// let Value::Tensor(y) = run_module(&module, "main", &[x], &Default::default())? else { panic!() };
+/// assert_eq!(y.as_slice::<f32>()?, [0.25, 0.5, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct LegalizeOps {
+    own: HashMap<Op, Arc<Legalization>>,
+    skipped: HashSet<Op>,
+    warns: bool,
 }
 
-/// What becomes of a value of `function`; programs are added to `module`.
-fn replace(
-    module: &mut Module,
-    function: &str,
-    rewriter: &mut Rewriter<'_>,
-    old: Old<'_>,
-) -> Result<Become, PassError> {
-    let Def::Call {
-        callee: Callee::Op(op),
-        args,
-        attrs,
-        sinfo_args: _,
-    } = old.def
-    else {
-        return Ok(Become::Kept);
-    };
-    let compute = ops::def(*op).compute;
-    if matches!(compute, Compute::Machine(_) | Compute::Nothing(_)) {
-        return Ok(Become::Kept);
+impl LegalizeOps {
+    /// Calls of this operator are computed by what `legalization` gives for each, tensor expressions or a loop program, and not by
+    /// the definition of the operator. This goes for operators that nothing here computes, too.
+    ///
+    /// # Errors
+    /// If there is no such operator.
+    pub fn customize(
+        mut self,
+        op: &str,
+        legalization: impl Fn(&ComputeCall<'_>) -> Result<Legalized, InferError> + Send + Sync + 'static,
+    ) -> Result<Self, PassError> {
+        self.own.insert(operator(op)?, Arc::new(legalization));
+        Ok(self)
     }
-    let scope = rewriter.scope();
-    let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
-    let obligations = Obligations::default();
-    let call = OpCall {
-        op: *op,
-        args,
-        operands: &operands,
-        attrs,
-        obligations: Some(&obligations),
-    };
-    let failed = |error| PassError::Legalize {
-        func: function.to_owned(),
-        value: old.value.name.clone(),
-        error: Box::new(error),
-    };
-    let inferred = call.infer().map_err(|error| failed(error.into()))?;
-    let declared = &old.value.sinfo;
-    let result = match is_base_of(declared, &inferred) {
-        Proof::Yes => inferred,
-        Proof::No | Proof::Unknown => declared.clone(),
-    };
-    let call = OpCall {
-        obligations: None,
-        ..call
-    };
-    let name = op.name().rsplit('.').next().unwrap_or_default();
-    for obligation in obligations.take() {
-        check(rewriter.builder(), *op, &obligation).map_err(|error| failed(error.into()))?;
+
+    /// Calls of this operator stay.
+    ///
+    /// # Errors
+    /// If there is no such operator.
+    pub fn skip(mut self, op: &str) -> Result<Self, PassError> {
+        self.skipped.insert(operator(op)?);
+        Ok(self)
     }
-    if let Compute::Host(host) = compute {
-        let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
-        let tensors = args.iter().zip(&operands).filter(|(_, info)| {
-            matches!(
-                info,
-                StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
-            )
-        });
-        let numbers = numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n)));
-        let call = Def::Call {
-            callee: Callee::PurePacked(host.name.to_owned()),
-            args: tensors.map(|(arg, _)| arg.clone()).chain(numbers).collect(),
-            attrs: Attrs::new(),
-            sinfo_args: vec![result.clone()],
+
+    /// A call that stays because nothing here computes it is logged as a warning.
+    #[must_use]
+    pub fn enable_warning(mut self) -> Self {
+        self.warns = true;
+        self
+    }
+
+    /// The pass.
+    pub fn pass(self) -> Pass {
+        Pass::new("legalize_ops", 0, move |module, _| self.run(module))
+    }
+
+    /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
+    /// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays,
+    /// and so do operators that nothing here computes: who needs them to run reports them. What an operator asks of symbolic
+    /// extents is checked before its call (`R.match_cast`), once for all calls that ask the same. Where a value is declared to be
+    /// less than what is known of it then, what is known counts.
+    ///
+    /// # Errors
+    /// [`PassError::Legalize`] if shapes or element types of a call are not known.
+    pub(super) fn run(&self, module: &Module) -> Result<Module, PassError> {
+        let globals = Globals::of(module);
+        let mut out = module.clone();
+        for (name, func) in module.functions() {
+            let function = rewrite(func, &globals, &mut |rewriter, old| {
+                self.replace(&mut out, name, rewriter, old)
+            })?;
+            out.funcs.insert(name.to_owned(), Func::Graph(function));
+        }
+        Ok(out)
+    }
+
+    /// What becomes of a value of `function`; programs are added to `module`.
+    fn replace(
+        &self,
+        module: &mut Module,
+        function: &str,
+        rewriter: &mut Rewriter<'_>,
+        old: Old<'_>,
+    ) -> Result<Become, PassError> {
+        let Def::Call {
+            callee: Callee::Op(op),
+            args,
+            attrs,
+            sinfo_args: _,
+        } = old.def
+        else {
+            return Ok(Become::Kept);
         };
-        return Ok(bound(rewriter, &old, call, result));
+        let compute = ops::def(*op).compute;
+        let own = self.own.get(op);
+        let stays = matches!(compute, Compute::Machine(_) | Compute::Nothing(_));
+        if self.skipped.contains(op) || (stays && own.is_none()) {
+            if let (true, Compute::Nothing(why)) = (self.warns, compute) {
+                log::warn!("`{function}`: {op} is not legalized: {why}");
+            }
+            return Ok(Become::Kept);
+        }
+        let scope = rewriter.scope();
+        let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        let obligations = Obligations::default();
+        let call = OpCall {
+            op: *op,
+            args,
+            operands: &operands,
+            attrs,
+            obligations: Some(&obligations),
+        };
+        let failed = |error| PassError::Legalize {
+            func: function.to_owned(),
+            value: old.value.name.clone(),
+            error: Box::new(error),
+        };
+        let inferred = call.infer().map_err(|error| failed(error.into()))?;
+        let declared = &old.value.sinfo;
+        let result = match is_base_of(declared, &inferred) {
+            Proof::Yes => inferred,
+            Proof::No | Proof::Unknown => declared.clone(),
+        };
+        let call = OpCall {
+            obligations: None,
+            ..call
+        };
+        let name = op.name().rsplit('.').next().unwrap_or_default();
+        for obligation in obligations.take() {
+            check(rewriter.builder(), *op, &obligation).map_err(|error| failed(error.into()))?;
+        }
+        if let (Compute::Host(host), None) = (compute, own) {
+            let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
+            let tensors = args.iter().zip(&operands).filter(|(_, info)| {
+                matches!(
+                    info,
+                    StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
+                )
+            });
+            let numbers = numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n)));
+            let call = Def::Call {
+                callee: Callee::PurePacked(host.name.to_owned()),
+                args: tensors.map(|(arg, _)| arg.clone()).chain(numbers).collect(),
+                attrs: Attrs::new(),
+                sinfo_args: vec![result.clone()],
+            };
+            return Ok(bound(rewriter, &old, call, result));
+        }
+        // Nothing has no places to compute.
+        let is_empty = |info: &StructInfo| {
+            let dims = info.as_tensor().and_then(|info| info.shape.dims());
+            dims.is_some_and(|dims| dims.iter().any(Expr::is_zero))
+        };
+        let empty = is_empty(&result) || operands.iter().any(is_empty);
+        let view = own.is_none() && matches!(compute, Compute::View(_));
+        if empty && view {
+            return Ok(Become::Kept);
+        }
+        let kernel = match own {
+            Some(own) => ops::kernel_by(call, &result, name, &**own),
+            None => ops::kernel(call, &result, name),
+        };
+        let kernel = match kernel {
+            Ok(kernel) => kernel,
+            // The machine finds out at run time what is not known here.
+            Err(_) if view => return Ok(Become::Kept),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut inputs = Vec::new();
+        for operand in &kernel.args {
+            inputs.push(match *operand {
+                Operand::Whole(index) => args[index].clone(),
+                Operand::Item(index, at) => match &args[index] {
+                    Arg::Tuple(items) => items[at].clone(),
+                    tuple => {
+                        let item = Def::TupleItem(tuple.clone(), at);
+                        let item = rewriter.builder().bind("lv", item);
+                        Arg::Value(item.expect("the operand is a tuple of tensors"))
+                    }
+                },
+            });
+        }
+        let call = Def::CallDps {
+            callee: DpsCallee::Prim(module.add_prim_func(name, kernel.func)),
+            args: inputs,
+            tir_vars: kernel.scalars,
+            inplace: None,
+            out: result.clone(),
+        };
+        Ok(bound(rewriter, &old, call, result))
     }
-    // Nothing has no places to compute.
-    let is_empty = |info: &StructInfo| {
-        let dims = info.as_tensor().and_then(|info| info.shape.dims());
-        dims.is_some_and(|dims| dims.iter().any(Expr::is_zero))
-    };
-    let empty = is_empty(&result) || operands.iter().any(is_empty);
-    if empty && matches!(compute, Compute::View(_)) {
-        return Ok(Become::Kept);
+}
+
+/// The operator with this name, with or without Relax's prefix.
+fn operator(name: &str) -> Result<Op, PassError> {
+    let short = name.strip_prefix("relax.").unwrap_or(name);
+    match ops::find(short) {
+        Some(def) => Ok(def.op()),
+        None => Err(PassError::UnknownOperator {
+            name: name.to_owned(),
+        }),
     }
-    let kernel = match (ops::kernel(call, &result, name), compute) {
-        (Ok(kernel), _) => kernel,
-        // The machine finds out at run time what is not known here.
-        (Err(_), Compute::View(_)) => return Ok(Become::Kept),
-        (Err(error), _) => return Err(failed(error)),
-    };
-    let mut inputs = Vec::new();
-    for operand in &kernel.args {
-        inputs.push(match *operand {
-            Operand::Whole(index) => args[index].clone(),
-            Operand::Item(index, at) => match &args[index] {
-                Arg::Tuple(items) => items[at].clone(),
-                tuple => {
-                    let item = Def::TupleItem(tuple.clone(), at);
-                    let item = rewriter.builder().bind("lv", item);
-                    Arg::Value(item.expect("the operand is a tuple of tensors"))
-                }
-            },
-        });
-    }
-    let call = Def::CallDps {
-        callee: DpsCallee::Prim(module.add_prim_func(name, kernel.func)),
-        args: inputs,
-        tir_vars: kernel.scalars,
-        inplace: None,
-        out: result.clone(),
-    };
-    Ok(bound(rewriter, &old, call, result))
 }
 
 /// The call in the place of the old value, of which `sinfo` is known.
 fn bound(rewriter: &mut Rewriter<'_>, old: &Old<'_>, call: Def, sinfo: StructInfo) -> Become {
     let name = old.value.name.as_str();
     Become::Arg(Arg::Value(rewriter.builder().bind_as(name, call, sinfo)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{GpuTarget, Target};
+    use crate::passes::{Cx, pass_with};
+    use crate::script::{parse, print};
+    use crate::te;
+    use crate::tensor::DType;
+
+    const MODULE: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.add(x, R.const(2, "float32"))
+            b = R.multiply(a, y)
+            R.output(b)
+        return b
+"#;
+
+    const PROGRAM: &str = r#"
+@T.prim_func(private=True)
+def shifted(A: T.Buffer((4,), "float32"), B: T.Buffer((), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = B[()] + A[vi]
+"#;
+
+    fn run(legalize: LegalizeOps) -> Result<String, String> {
+        let module = parse("test.py", MODULE).expect("it parses");
+        let cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));
+        let after = cx.run(&legalize.pass(), &module);
+        after.map(|m| print(&m)).map_err(|e| e.to_string())
+    }
+
+    fn with(legalized: Legalized) -> Result<String, String> {
+        let own = move |_: &ComputeCall<'_>| Ok(legalized.clone());
+        let legalize = LegalizeOps::default().customize("relax.add", own);
+        run(legalize.expect("an operator"))
+    }
+
+    #[test]
+    fn a_program_of_ones_own_gets_all_tensors() {
+        let program = parse("test.py", PROGRAM).expect("it parses");
+        let program = program.prim_func("shifted").expect("it is there").clone();
+        let text = with(program.into()).expect("it fits");
+        assert!(
+            text.contains("R.call_tir(cls.add, (x, R.const(2.0, \"float32\"))"),
+            "{text}"
+        );
+        assert!(text.contains("B[()] + A[vi]"), "{text}");
+        assert!(text.contains("cls.multiply"), "{text}");
+    }
+
+    #[test]
+    fn results_of_ones_own_are_checked() {
+        let of = |n: i64| te::compute("t", [n], |_| Expr::float(0.0, DType::F32));
+        assert_eq!(
+            with(of(3).into()),
+            Err("`main`, value `a`: R.add: its legalization gives R.Tensor((3,), dtype=\"float32\"), \
+                 expected R.Tensor((4,), dtype=\"float32\")"
+                .to_owned())
+        );
+        assert_eq!(
+            with(vec![of(4), of(4)].into()),
+            Err(
+                "`main`, value `a`: R.add: its legalization gives 2 results, expected 1".to_owned()
+            )
+        );
+        let error = LegalizeOps::default().skip("nn.rely").err();
+        let error = error.expect("there is none").to_string();
+        assert_eq!(error, "there is no operator `nn.rely`");
+    }
+
+    #[test]
+    fn calls_of_skipped_operators_stay() {
+        let module = parse("test.py", MODULE).expect("it parses");
+        let skip = crate::ir::AttrValue::List(vec![crate::ir::AttrValue::Str("relax.add".into())]);
+        let options = Attrs::from_iter([("skip_ops".to_owned(), skip)]);
+        let pass = pass_with("LegalizeOps", options).expect("there is");
+        let cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));
+        let text = print(&cx.run(&pass, &module).expect("it runs"));
+        assert!(
+            text.contains("R.add(x") && text.contains("cls.multiply"),
+            "{text}"
+        );
+    }
 }

@@ -75,6 +75,7 @@ pub use fuse_ops_by_pattern::{
     Candidate, Codegen, FuseByPattern, FusionPattern, fuse_ops_by_pattern,
 };
 pub use groups::Constants;
+pub use legalize_ops::LegalizeOps;
 pub use memory::{MemoryUsage, memory_usage};
 pub use options::Options;
 pub use pass::{PASSES, Pass, PassDef, pass, pass_with};

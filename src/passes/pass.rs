@@ -29,7 +29,7 @@ use super::inline_private_functions::inline_private_functions;
 use super::insert_copies::insert_copies;
 use super::lambda_lift::lambda_lift;
 use super::lazy_transform_params::{lazy_get_input, lazy_set_output};
-use super::legalize_ops::legalize_ops;
+use super::legalize_ops::LegalizeOps;
 use super::lift_transform_params::{Shared, lift_transform_params};
 use super::memory::{
     call_tir_rewrite, kill_after_last_use, lower_alloc_tensor, static_plan_block_memory,
@@ -404,8 +404,28 @@ pub const PASSES: &[PassDef] = &[
         name: "legalize_ops",
         about: "calls of operators become calls of loop programs",
         opt_level: 0,
-        options: &[],
-        run: |module, _, _| legalize_ops(module),
+        options: &[
+            AttrSpec {
+                name: "enable_warning",
+                kind: AttrKind::Bool,
+                default: AttrDefault::Bool(false),
+            },
+            AttrSpec {
+                name: "skip_ops",
+                kind: AttrKind::Any,
+                default: AttrDefault::None,
+            },
+        ],
+        run: |module, _, options| {
+            let mut legalize = LegalizeOps::default();
+            if options.bool("enable_warning") {
+                legalize = legalize.enable_warning();
+            }
+            for op in options.texts("skip_ops") {
+                legalize = legalize.skip(op)?;
+            }
+            legalize.run(module)
+        },
     },
     PassDef {
         name: "lift_transform_params",

@@ -3,8 +3,12 @@
 //! A module goes through the [`passes_for`] its target, then through [`STAGES`]. One loop runs, times, verifies and dumps them.
 //! Tools that look at what is in between stop after a stage and read the [`Compilation`].
 
+#[cfg(feature = "cpu")]
+mod native;
+
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use indexmap::IndexMap;
@@ -12,7 +16,7 @@ use indexmap::IndexMap;
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_cpu::host_target;
 use crate::codegen_wgsl;
-use crate::ir::{Module, Origin};
+use crate::ir::{AttrValue, Module, Origin};
 use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
@@ -153,11 +157,14 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
         Target::Cpu(_) | Target::Gpu(_) => &[
             "realize_vdevice",
             "legalize_ops",
+            "fold_constant",
+            "specialize",
+            "pack_weights",
+            "fold_constant",
             "annotate_tir_op_pattern",
             "fuse_ops",
             "fuse_tir",
             "rewrite_dataflow_reshape",
-            "specialize",
             "dead_code_elimination",
             "to_non_dataflow",
             "remove_purity_checking",
@@ -169,6 +176,58 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "kill_after_last_use",
         ],
     }
+}
+
+/// The module with what its functions do to their weights in functions of their own, which run once, when the weights are there;
+/// the weights are then as the kernels for the target read them. Weights are the parameters after `num_input`. [`compile`] takes
+/// what comes out; nothing of it rewrites a weight while `main` runs.
+///
+/// ```
+/// use weftile::codegen_cpu::host_target;
+/// use weftile::kernel::Target;
+/// use weftile::pipeline::{CompileOptions, compile, weights_apart};
+/// use weftile::runtime::{Device, Value};
+/// use weftile::tensor::Tensor;
+/// use weftile::vm::VirtualMachine;
+///
+/// let text = r#"
+/// @I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor((1, 8), "float32"), w: R.Tensor((32, 8), "float32")):
+///         R.func_attr({"num_input": 1})
+///         with R.dataflow():
+///             t = R.permute_dims(w)
+///             y = R.matmul(x, t)
+///             R.output(y)
+///         return y
+/// "#;
+/// let module = weftile::script::parse("dense.py", text)?;
+/// let options = CompileOptions::new(Target::Cpu(host_target(1)));
+/// let apart = weights_apart(&module, &options)?;
+/// let mut machine = VirtualMachine::new(compile(&apart, &options)?, Device::Cpu)?;
+///
+/// let (x, w) = (Tensor::from_slice(&[1, 8], &[1f32; 8])?, Tensor::from_slice(&[32, 8], &[2f32; 256])?);
+/// let weights = Value::Tuple(vec![w.into()]);
+/// let mut args = vec![Value::from(x)];
+/// args.extend_from_slice(machine.call("main_transform_params", &[weights])?.as_tuple()?);
+/// let y = machine.call("main", &args)?;
+/// assert_eq!(y.as_tensor()?.as_slice::<f32>()?, [16f32; 32]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// What the first pass that fails says.
+pub fn weights_apart(module: &Module, options: &CompileOptions) -> Result<Module, Error> {
+    let cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
+    let parameters = [("parameters".to_owned(), AttrValue::Bool(true))];
+    let passes = [
+        passes::pass("legalize_ops")?,
+        passes::pass("specialize")?,
+        passes::pass_with("pack_weights", parameters.into_iter().collect())?,
+        passes::pass("lift_transform_params")?,
+    ];
+    Ok(passes::Sequential::new(passes).run(module, &cx)?)
 }
 
 /// The stages after the passes, in order.
@@ -234,7 +293,8 @@ pub fn compile_until(
             None => Dumper::default(),
         },
     };
-    let cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
+    let mut cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
+    cx.evaluator = evaluator();
     run.step("verify", |c| verify_module(c), |_| Ok(()), dump_module)?;
     let mut done = last == "verify";
     for &name in passes_for(&options.target) {
@@ -257,6 +317,14 @@ pub fn compile_until(
         done = stage.name == last;
     }
     Ok(run.compilation)
+}
+
+/// Who computes constants that are large.
+fn evaluator() -> Option<Arc<dyn passes::Evaluate>> {
+    #[cfg(feature = "cpu")]
+    return Some(Arc::new(native::Native));
+    #[cfg(not(feature = "cpu"))]
+    return None;
 }
 
 struct Run {

@@ -90,7 +90,9 @@ const ROOMS: &[Room] = &[
     Room {
         name: "passes",
         owns: "passes over modules, and how they are run",
-        uses: &["ir", "arith", "ops", "script", "interp", "kernel"],
+        uses: &[
+            "ir", "arith", "te", "ops", "script", "interp", "kernel", "sched",
+        ],
     },
     Room {
         name: "lower",
@@ -152,12 +154,15 @@ const ROOMS: &[Room] = &[
             "kernel",
             "artifact",
             "script",
+            "interp",
             "sched",
             "passes",
             "lower",
             "codegen_wgsl",
             "codegen_cpu",
             "codegen_vm",
+            "runtime",
+            "vm",
         ],
     },
     Room {

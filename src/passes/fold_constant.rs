@@ -12,18 +12,23 @@ use crate::interp::Value;
 use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId, rewrite,
 };
-use crate::ir::{Expr, Func, Module, StructInfo};
+use crate::ir::{Expr, Func, Module, PrimFunc, StructInfo};
 use crate::ops::{self, Compute, MachineOp};
 use crate::tensor::scalar::Scalar;
 
 /// Elements that a value made of nothing may have to be stored in the program. A greater one is made when the program runs.
 const MAX_MADE: i64 = 1024;
 
-/// Elements of arguments and results from which on [`Cx::evaluator`] computes: the interpreter is done before it starts.
+/// How many times the elements of the constants that it is made of a value may have to be stored in the program. A dequantised
+/// weight of packed 8-bit numbers has four times as many; a number that is repeated for a whole image has more.
+const MAX_GROWTH: i64 = 4;
+
+/// Elements and iterations from which on [`Cx::evaluator`] computes: the interpreter is done before it starts.
 const MANY: i64 = 1 << 14;
 
 /// The module with constants in place of what depends on constants only: calls of loop programs, and in dataflow blocks calls of
-/// operators. What is then unused goes. What cannot be computed here stays: the device may report it.
+/// operators. What is then unused goes. What cannot be computed here stays: the device may report it. A value that is much larger
+/// than the constants it is made of is not stored; it is made of what is computed here when the program runs.
 ///
 /// ```text
 /// # w is a constant
@@ -159,22 +164,49 @@ impl Folder<'_> {
         tensor || elements(out).is_none_or(|count| count <= MAX_MADE)
     }
 
-    /// Those of the values that others use.
+    /// Those of the values that are stored: others use them, and they are not much larger than what they are made of.
     fn needed(&self, constant: &IndexSet<ValueId>) -> IndexSet<ValueId> {
         let mut used: HashSet<ValueId> = self.function.body.result.values().into_iter().collect();
-        for (_, value) in self
-            .function
-            .values
-            .iter()
-            .filter(|(id, _)| !constant.contains(id))
-        {
+        let values = self.function.values.iter();
+        for (_, value) in values.filter(|(id, _)| !constant.contains(id)) {
             used.extend(value.def.used_values());
         }
-        constant
-            .iter()
-            .filter(|id| used.contains(*id))
-            .copied()
-            .collect()
+        let mut needed: Vec<ValueId> = vec![];
+        for &id in constant.iter().rev() {
+            if !used.contains(&id) {
+                continue;
+            }
+            if self.grows(id) {
+                used.extend(self.function.values[id].def.used_values());
+            } else {
+                needed.push(id);
+            }
+        }
+        needed.into_iter().rev().collect()
+    }
+
+    /// Whether a value that depends on constants only is much larger than they are.
+    fn grows(&self, id: ValueId) -> bool {
+        let count = elements(&self.function.values[id].sinfo).unwrap_or(0);
+        count > MAX_MADE && count / MAX_GROWTH > self.elements_of_sources(id)
+    }
+
+    /// Elements of all constants that a value depends on.
+    fn elements_of_sources(&self, id: ValueId) -> i64 {
+        let (mut seen, mut next, mut count) = (IndexSet::from([id]), 0, 0_i64);
+        while let Some(&id) = seen.get_index(next) {
+            next += 1;
+            for arg in self.function.values[id].def.args() {
+                arg.walk(&mut |leaf| match leaf {
+                    Arg::Const(tensor) => count = count.saturating_add(tensor.len() as i64),
+                    Arg::Value(id) => {
+                        seen.insert(*id);
+                    }
+                    _ => {}
+                });
+            }
+        }
+        count
     }
 
     /// Whether a binding uses one of the values.
@@ -186,7 +218,7 @@ impl Folder<'_> {
         uses
     }
 
-    /// Each value alone, without those that cannot be computed and what depends on them.
+    /// Each value alone, without those that cannot be computed and what depends on them; of the others those that are needed then.
     fn evaluate_one_by_one(&self, constant: &IndexSet<ValueId>) -> HashMap<ValueId, Arg> {
         let mut values: HashMap<ValueId, Arg> = HashMap::new();
         for &id in constant {
@@ -198,6 +230,9 @@ impl Folder<'_> {
                 values.extend(found.into_iter().flatten());
             }
         }
+        let computed = constant.iter().filter(|id| values.contains_key(*id));
+        let needed = self.needed(&computed.copied().collect());
+        values.retain(|id, _| needed.contains(id));
         values
     }
 
@@ -220,7 +255,7 @@ impl Folder<'_> {
                     .insert(name.to_owned(), Func::Prim(func.clone()));
             }
             if matches!(value.def, Def::CallDps { .. } | Def::Call { .. }) {
-                work += self.work(id);
+                work = self.work(id).saturating_add(work);
             }
         }
         let mut builder = GraphBuilder::in_module(NAME, Globals::of(&alone));
@@ -262,7 +297,7 @@ impl Folder<'_> {
 const NAME: &str = "constants";
 
 impl Folder<'_> {
-    /// Elements that a binding reads and writes.
+    /// Elements that a binding reads and writes, and iterations of the loop program that it calls.
     fn work(&self, id: ValueId) -> i64 {
         let value = &self.function.values[id];
         let mut work = elements(&value.sinfo).unwrap_or(0);
@@ -275,8 +310,20 @@ impl Folder<'_> {
                 });
             });
         }
-        work
+        let callee = value.def.callee();
+        let program = callee.and_then(|name| self.module.prim_func(name));
+        program.map_or(work, |program| work.saturating_add(iterations(program)))
     }
+}
+
+/// Instances of all blocks of a loop program; where extents are symbolic, more than the interpreter should run.
+fn iterations(program: &PrimFunc) -> i64 {
+    let blocks = program.blocks.iter().map(|(_, block)| {
+        let mut extents = block.iters.iter().map(|iter| iter.dom.extent.as_int());
+        extents.try_fold(1, |count: i64, extent| Some(count.saturating_mul(extent?)))
+    });
+    let mut blocks = blocks.map(|count| count.unwrap_or(MANY + 1));
+    blocks.try_fold(0, i64::checked_add).unwrap_or(i64::MAX)
 }
 
 /// Whether the argument is a constant once the known values are.
@@ -415,6 +462,36 @@ class Module:
         assert_eq!(bindings(&after), 6);
         assert!(run(&before).is_err());
         assert_eq!(run(&before), run(&after));
+    }
+
+    #[test]
+    fn large_values_of_small_constants_are_made_when_the_program_runs() {
+        let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((ROWS, 4), "int32")):
+        with R.dataflow():
+            a = R.add(R.const([1, 2, 3, 4], "int32"), R.const([4, 3, 2, 1], "int32"))
+            b = R.broadcast_to(a, (ROWS, 4))
+            c = R.negative(b)
+            y = R.add(x, c)
+            R.output(y)
+        return y
+"#;
+        for (rows, left) in [("256", 1), ("512", 3)] {
+            let before = parse("test.py", &text.replace("ROWS", rows)).expect("it parses");
+            let after = run_passes(&before, &["fold_constant"]);
+            assert_eq!(bindings(&after), left, "{rows}");
+            let n: usize = rows.parse().expect("a number");
+            let x = Tensor::from_slice(&[n, 4], &vec![7; 4 * n]).expect("fits");
+            let run = |module| {
+                let x = [Value::Tensor(x.clone())];
+                let result = run_module(module, "main", &x, &HashMap::new());
+                format!("{:?}", result.expect("it runs"))
+            };
+            assert_eq!(run(&before), run(&after));
+        }
     }
 
     #[derive(Debug, Default)]

@@ -48,6 +48,7 @@ mod only_called;
 mod op_pattern;
 mod optimize_layout_transform;
 mod options;
+mod pack_weights;
 mod pass;
 mod remove_purity_checking;
 mod remove_redundant_reshape;

@@ -38,6 +38,7 @@ use super::merge_composite_functions::merge_composite_functions;
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::optimize_layout_transform::optimize_layout_transform;
+use super::pack_weights::{Weights, pack_weights};
 use super::remove_purity_checking::remove_purity_checking;
 use super::remove_redundant_reshape::remove_redundant_reshape;
 use super::remove_unused_outputs::remove_unused_outputs;
@@ -468,6 +469,24 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| optimize_layout_transform(module),
+    },
+    PassDef {
+        name: "pack_weights",
+        about: "weights are rewritten once to the layouts that schedules want",
+        opt_level: 0,
+        options: &[AttrSpec {
+            name: "parameters",
+            kind: AttrKind::Bool,
+            default: AttrDefault::Bool(false),
+        }],
+        run: |module, cx, options| {
+            let weights = if options.bool("parameters") {
+                Weights::Parameters
+            } else {
+                Weights::Constants
+            };
+            pack_weights(module, cx, weights)
+        },
     },
     PassDef {
         name: "realize_vdevice",

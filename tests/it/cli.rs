@@ -343,9 +343,10 @@ fn calls_are_timed() {
     let steps = report["steps"].as_array().expect("a list");
     let name = |step: &Value| step["name"].as_str().unwrap_or_default().to_owned();
     assert!(
-        steps
-            .iter()
-            .any(|step| name(step).starts_with("fused_linear_relu") && step["kind"] == "kernel"),
+        steps.iter().any(
+            |step| name(step).starts_with("fused_linear_784_128_packed_relu")
+                && step["kind"] == "kernel"
+        ),
         "{steps:?}"
     );
 }

@@ -38,4 +38,6 @@ mod vm_async;
 mod vm_calls;
 mod vm_graph;
 mod vm_packed;
+#[cfg(feature = "cpu")]
+mod weights;
 mod well_formed;

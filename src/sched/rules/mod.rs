@@ -8,6 +8,7 @@
 mod choose;
 pub mod cpu;
 pub mod gpu;
+pub mod layouts;
 mod nest;
 mod order;
 pub mod pattern;

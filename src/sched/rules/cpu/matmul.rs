@@ -3,6 +3,7 @@
 //! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 x 16, vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
 //!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
+//!   Where `B` lies in panels already (see `layouts`), it is read where it is.
 //! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, which code generation runs on vectors along `k`. Nothing is
 //!   copied: all is read in the order of memory.
 //!
@@ -10,12 +11,14 @@
 
 use super::reduction::neighbours;
 use super::{are_constant, parallel_fused};
-use crate::ir::{BlockId, LoopId};
+use crate::ir::{BlockId, Buffer, Expr, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::tensor::scalar::BinOp;
 
 /// Rows of a tile.
 const ROWS: i64 = 2;
@@ -40,10 +43,14 @@ pub(super) fn apply(
     if !dtype.is_float() || dtype.scalar.bytes() != 4 {
         return Err(DeclineReason::Pattern("not of float32"));
     }
+    let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
+    if packed {
+        return along_columns(schedule, block, None, loops);
+    }
     let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
     if contiguous(matmul.b.contiguous, &matmul.n) && neighbours(schedule.func(), block, loops.n) {
-        along_columns(schedule, block, &matmul, loops)
+        along_columns(schedule, block, Some(&matmul), loops)
     } else if contiguous(matmul.a.contiguous, &matmul.k)
         && contiguous(matmul.b.contiguous, &matmul.k)
     {
@@ -104,22 +111,101 @@ impl Loops {
     }
 }
 
-/// Vectors along `n`, with panels of `B`.
+/// Fewest columns that are worth a panel: half of it is filled then.
+const MIN_COLUMNS: i64 = COLUMNS / 2;
+
+/// The operand of a matmul that the rule would copy to panels, or read along `k`, and its panels. They pay for few rows above all
+/// (one row of 768 by a matrix of 3072 columns: a fifth of the time with rows of `B`, half with rows of its transpose), and cost
+/// nothing for many.
+pub(in crate::sched::rules) fn panels_for(
+    func: &PrimFunc,
+    block: BlockId,
+) -> Option<(Buffer, Panels)> {
+    let Pattern::Matmul(matmul) = classify(func, block) else {
+        return None;
+    };
+    let dtype = matmul.c.dtype();
+    let float32 = dtype.is_float() && dtype.scalar.bytes() == 4 && dtype.lanes == 1;
+    let roles = indices_of(func, block, matmul.b.read_index)?;
+    let axis = roles.iter().position(|at| matmul.n == [*at])?;
+    let batch = roles
+        .iter()
+        .take_while(|at| matmul.batch.contains(at))
+        .count();
+    let others = roles[batch..].iter().filter(|at| !matmul.n.contains(at));
+    let matrix = others.clone().all(|at| matmul.k.contains(at)) && others.count() > 0;
+    let constant = matmul.b.buffer.shape().iter().all(|e| e.as_int().is_some());
+    let columns = matmul.b.buffer.shape()[axis].as_int()?;
+    let panels = Panels {
+        batch,
+        axis,
+        width: COLUMNS,
+    };
+    (float32 && matrix && constant && columns >= MIN_COLUMNS && in_rows(func, block, &matmul))
+        .then(|| (matmul.b.buffer.clone(), panels))
+}
+
+/// The iter variables that a read has as its indices, one each.
+fn indices_of(func: &PrimFunc, block: BlockId, read: usize) -> Option<Vec<usize>> {
+    let info = &func.blocks[block];
+    let roles = info.reads[read].region.iter().map(|range| {
+        let var = range.min.as_var().filter(|_| range.extent.is_one())?;
+        info.iters.iter().position(|iter| iter.var == *var)
+    });
+    roles.collect()
+}
+
+/// Whether neighbouring columns of the result are neighbours in memory.
+fn in_rows(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
+    let info = &func.blocks[block];
+    let [write] = info.writes.as_slice() else {
+        return false;
+    };
+    let Some((last, others)) = write.region.split_last() else {
+        return false;
+    };
+    let n: Vec<&Var> = matmul.n.iter().map(|&at| &info.iters[at].var).collect();
+    let outside = |range: &Range| n.iter().any(|var| range.min.uses(var));
+    n.len() == 1 && last.min.as_var() == Some(n[0]) && !others.iter().any(outside)
+}
+
+/// Whether `B` lies in panels of this rule's width, and the result in rows.
+fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
+    let info = &func.blocks[block];
+    let [n] = matmul.n[..] else {
+        return false;
+    };
+    let column = info.iters[n].var.expr();
+    let digit = |op: BinOp| {
+        let width = Expr::int(COLUMNS, column.dtype());
+        Expr::binary(op, column.clone(), width)
+    };
+    let region = &info.reads[matmul.b.read_index].region;
+    let within = region
+        .last()
+        .is_some_and(|r| r.min == digit(BinOp::FloorMod));
+    let panels = region.iter().filter(|r| r.min == digit(BinOp::FloorDiv));
+    within && panels.count() == 1 && in_rows(func, block, matmul)
+}
+
+/// Vectors along `n`; the operand `B` of a matmul is copied to panels, without one it is in panels.
 fn along_columns(
     schedule: &mut Schedule,
     block: BlockId,
-    matmul: &Matmul,
+    copied: Option<&Matmul>,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
     let m = split_rows(schedule, loops.m)?;
     let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
     let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
     schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
-    let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
-    schedule.compute_at(panel, k[0], UnitLoops::Preserve, InsertAt::Latest)?;
-    let panel_loops = schedule.get_loops(panel)?;
-    if let Some(&columns) = panel_loops.last() {
-        schedule.vectorize(columns)?;
+    if let Some(matmul) = copied {
+        let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
+        schedule.compute_at(panel, k[0], UnitLoops::Preserve, InsertAt::Latest)?;
+        let panel_loops = schedule.get_loops(panel)?;
+        if let Some(&columns) = panel_loops.last() {
+            schedule.vectorize(columns)?;
+        }
     }
     schedule.vectorize(n[1])?;
     schedule.unroll(m[2])?;

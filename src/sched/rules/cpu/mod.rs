@@ -10,6 +10,7 @@ mod matmul;
 mod reduction;
 
 pub(super) use inline::inline_read_once;
+pub(super) use matmul::panels_for;
 
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{BlockId, LoopId};

@@ -162,6 +162,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "pack_weights",
             "fold_constant",
             "annotate_tir_op_pattern",
+            "fuse_reductions",
             "fuse_ops",
             "fuse_tir",
             "rewrite_dataflow_reshape",

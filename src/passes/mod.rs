@@ -32,6 +32,7 @@ mod fold_batchnorm_to_conv2d;
 mod fold_constant;
 mod fuse_ops;
 mod fuse_ops_by_pattern;
+mod fuse_reductions;
 mod fuse_tir;
 mod groups;
 mod inline_private_functions;

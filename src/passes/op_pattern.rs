@@ -255,7 +255,7 @@ fn without_cast(e: &Expr) -> &Expr {
 }
 
 /// All loads in an expression, those in indices too.
-fn loads(e: &Expr) -> Vec<(Buffer, Vec<Expr>)> {
+pub(super) fn loads(e: &Expr) -> Vec<(Buffer, Vec<Expr>)> {
     let mut out = vec![];
     e.walk(&mut |node| {
         if let ExprKind::Load(buffer, indices) = node.kind() {

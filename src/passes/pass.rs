@@ -24,6 +24,7 @@ use super::expand_tuple_arguments::expand_tuple_arguments;
 use super::fold_batchnorm_to_conv2d::fold_batchnorm_to_conv2d;
 use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
+use super::fuse_reductions::fuse_reductions;
 use super::fuse_tir::fuse_tir;
 use super::inline_private_functions::inline_private_functions;
 use super::insert_copies::insert_copies;
@@ -351,6 +352,13 @@ pub const PASSES: &[PassDef] = &[
                 .map_or(256, |d| d.max(1) as usize);
             Ok(fuse_ops(module, level, depth))
         },
+    },
+    PassDef {
+        name: "fuse_reductions",
+        about: "reductions over rows and what is computed with their results become functions",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(fuse_reductions(module)),
     },
     PassDef {
         name: "fuse_tir",

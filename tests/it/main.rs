@@ -24,6 +24,8 @@ mod lowers;
 mod memory;
 mod origins;
 mod passes;
+#[cfg(feature = "cpu")]
+mod reductions;
 mod runs;
 mod sched_loops;
 mod sched_move;

@@ -163,13 +163,11 @@ fn layers_with_weights_bound_and_apart_agree() {
             let args = [&x, &w].map(|t| interp::Value::Tensor(t.clone()));
             let expected = interp::run_module(&module, "main", &args, &Default::default());
             let expected = expected.expect("it runs");
-            let (got, profile) = bound
-                .call_profiled("main", &[x.clone().into()])
-                .expect("runs");
+            let (got, profile) = bound.profile("main", &[x.clone().into()]).expect("runs");
             rewrites_nothing(&profile);
             same("bound", layer, &expected, got);
             let args = [&[x.into()], &weights[..]].concat();
-            let (got, profile) = apart.call_profiled("main", &args).expect("runs");
+            let (got, profile) = apart.profile("main", &args).expect("runs");
             rewrites_nothing(&profile);
             same("apart", layer, &expected, got);
         }

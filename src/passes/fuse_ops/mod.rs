@@ -88,7 +88,7 @@ fn join(
 }
 
 /// How the value is computed.
-fn pattern(module: &Module, function: &Function, id: ValueId) -> Pattern {
+pub(super) fn pattern(module: &Module, function: &Function, id: ValueId) -> Pattern {
     match &function.values[id].def {
         Def::CallDps {
             callee: DpsCallee::Prim(name),

@@ -5,6 +5,7 @@
 //! constant extent. A rule may make what a later stage refuses: [`choose`] takes the first schedule that the later stage
 //! accepts.
 
+mod chain;
 mod choose;
 pub mod cpu;
 pub mod gpu;

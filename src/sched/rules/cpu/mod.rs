@@ -8,6 +8,7 @@ mod elementwise;
 mod inline;
 mod matmul;
 mod reduction;
+mod rows;
 
 pub(super) use inline::inline_read_once;
 pub(super) use matmul::panels_for;
@@ -23,6 +24,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "matmul",
         apply: matmul::apply,
+    },
+    DefaultRule {
+        name: "rows",
+        apply: rows::apply,
     },
     DefaultRule {
         name: "reduction",

@@ -29,7 +29,8 @@ pub(super) fn apply(
         schedule.decompose_reduction(block, first_reduce)?;
         return Ok(());
     };
-    if !neighbours(schedule.func(), block, last) {
+    let one = schedule.func().loops[last].extent.is_one();
+    if one || !neighbours(schedule.func(), block, last) {
         spread(schedule, &nest.spatial)?;
         schedule.decompose_reduction(block, first_reduce)?;
         return Ok(());

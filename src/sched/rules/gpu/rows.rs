@@ -4,13 +4,10 @@
 //! Reference: TVM dlight `GeneralReduction`.
 
 use super::fuse_loops;
-use crate::ir::{
-    BlockId, BufferRegion, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var,
-};
+use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::pattern::{Pattern, classify, is_associative};
-use crate::sched::rules::reuse::shares_inputs;
+use crate::sched::rules::chain::{Chain, along_rows, is_reduction, loops_of_rows};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
 pub(super) fn apply(
@@ -18,43 +15,13 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    let users = users_of(sch, block)?;
-    let last = users.last().copied().unwrap_or(block);
-    let mut chain = chain_to(sch, last)?;
-    let first = chain
-        .iter()
-        .copied()
-        .find(|&b| is_reduction(sch.func(), b))
-        .ok_or(DeclineReason::Pattern("no reduction"))?;
-    let rows = spatial_extents(sch.func(), first);
-    // What is reduced as a whole keeps one workgroup busy; what follows with more elements is for other rules.
-    let whole = |b: &BlockId| spatial_extents(sch.func(), *b).iter().all(Expr::is_one);
-    let last = match users.into_iter().rfind(whole) {
-        Some(end) if whole(&first) => {
-            chain = chain_to(sch, end)?;
-            end
-        }
-        _ => last,
-    };
-    let same_rows = |&b: &BlockId| {
-        let known = spatial_extents(sch.func(), b);
-        let reduction = is_reduction(sch.func(), b);
-        known.len() >= rows.len()
-            && known[..rows.len()] == rows[..]
-            && !(reduction && known.len() > rows.len())
-    };
-    if !chain.iter().all(same_rows) {
-        return Err(DeclineReason::Pattern("the blocks do not share their rows"));
-    }
-    let combine = |&b: &BlockId| !is_reduction(sch.func(), b) || is_associative(sch.func(), b);
-    if !chain.iter().all(combine) {
-        return Err(DeclineReason::Pattern(
-            "a reduction whose terms may not be combined in another order",
-        ));
-    }
-    if along_rows(sch.func(), first).is_empty() {
-        return Err(DeclineReason::Pattern("rows are not contiguous"));
-    }
+    let chain = Chain::of(sch, block)?;
+    let Chain {
+        blocks: chain,
+        last,
+        first,
+        rows,
+    } = chain;
     let share = Share {
         threads: threads(sch.func(), first, target),
         repeat: if target.class == GpuClass::Software {
@@ -63,14 +30,8 @@ pub(super) fn apply(
             1
         },
     };
-    if chain.iter().any(|&b| shares_inputs(sch.func(), b)) {
-        return Err(DeclineReason::Pattern(
-            "several results are made of the same inputs",
-        ));
-    }
     let loops = sch.get_loops(last)?;
-    let bindings = sch.func().blocks[last].bindings.iter().take(rows.len());
-    let (outer, inner) = loops.split_at(bindings.filter(|e| !is_fixed(e)).count());
+    let (outer, inner) = loops.split_at(loops_of_rows(sch.func(), last, rows.len()));
     let row = match outer {
         [] if chain.len() == 1 => None,
         [] => {
@@ -159,94 +120,6 @@ fn over_threads(
 
 /// Elements of one load: 16 bytes of `f32`.
 const LANES: i64 = 4;
-
-/// The block and all that use what it computes, directly or not, in program order.
-fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
-    let mut known = vec![block];
-    let mut at = 0;
-    while at < known.len() {
-        for consumer in sch.get_consumers(known[at])? {
-            if !known.contains(&consumer) {
-                known.push(consumer);
-            }
-        }
-        at += 1;
-    }
-    let order = sch.func().child_blocks(Place::Block(sch.func().root));
-    Ok(order.into_iter().filter(|b| known.contains(b)).collect())
-}
-
-/// The block and all producers of it, in program order.
-fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
-    let mut chain = vec![block];
-    let mut at = 0;
-    while at < chain.len() {
-        for producer in sch.get_producers(chain[at])? {
-            if !chain.contains(&producer) {
-                chain.push(producer);
-            }
-        }
-        at += 1;
-    }
-    let func = sch.func();
-    let order = func.child_blocks(Place::Block(func.root));
-    chain.sort_by_key(|b| order.iter().position(|o| o == b));
-    let fits = chain.iter().all(|&b| {
-        let loops = func.loops_above(b.into());
-        let own = func.blocks[b].bindings.iter().filter(|e| !is_fixed(e));
-        let own: Vec<Option<&Var>> = own.map(Expr::as_var).collect();
-        let vars: Vec<Option<&Var>> = loops.iter().map(|&l| Some(&func.loops[l].var)).collect();
-        !matches!(classify(func, b), Pattern::Other)
-            && own == vars
-            && loops
-                .iter()
-                .all(|&l| func.loops[l].kind == LoopKind::Serial)
-    });
-    if fits {
-        Ok(chain)
-    } else {
-        Err(DeclineReason::Pattern(
-            "a block of the chain is no reduction or spatial block in loops of its own",
-        ))
-    }
-}
-
-/// Whether what an iter variable is bound to needs no loop.
-fn is_fixed(binding: &Expr) -> bool {
-    binding.as_int().is_some()
-}
-
-fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
-    func.blocks[block]
-        .iters
-        .iter()
-        .any(|i| i.kind == IterKind::Reduce)
-}
-
-/// Extents of the spatial iter variables, which must come first.
-fn spatial_extents(func: &PrimFunc, block: BlockId) -> Vec<Expr> {
-    func.blocks[block]
-        .iters
-        .iter()
-        .take_while(|i| i.kind == IterKind::Spatial)
-        .map(|i| i.dom.extent.clone())
-        .collect()
-}
-
-/// The reads in which neighbours of the last reduce iter variable are neighbours in memory.
-fn along_rows(func: &PrimFunc, block: BlockId) -> Vec<usize> {
-    let b = &func.blocks[block];
-    let Some(last) = b.iters.iter().rfind(|i| i.kind == IterKind::Reduce) else {
-        return vec![];
-    };
-    let contiguous = |r: &BufferRegion| {
-        let innermost = r.region.last();
-        innermost.is_some_and(|range| range.min.as_var() == Some(&last.var))
-    };
-    (0..b.reads.len())
-        .filter(|&i| contiguous(&b.reads[i]))
-        .collect()
-}
 
 fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {
     let length: Option<i64> = func.blocks[block]

@@ -1,0 +1,177 @@
+//! Blocks that share rows: reductions over rows, and what is computed before and after them in the same rows (softmax,
+//! normalisation).
+
+use super::DeclineReason;
+use super::pattern::{Pattern, classify, is_associative};
+use super::reuse::shares_inputs;
+use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopKind, Place, PrimFunc, Var};
+use crate::sched::Schedule;
+
+/// A chain of such blocks.
+pub(super) struct Chain {
+    /// In program order.
+    pub(super) blocks: Vec<BlockId>,
+    /// The block whose rows the others follow.
+    pub(super) last: BlockId,
+    /// The first reduction.
+    pub(super) first: BlockId,
+    /// Extents of the dimensions that count rows. They are the first of each block; a reduction has others only of extent 1.
+    pub(super) rows: Vec<Expr>,
+}
+
+impl Chain {
+    /// The chain that ends with the last user of what a block computes.
+    pub(super) fn of(sch: &mut Schedule, block: BlockId) -> Result<Self, DeclineReason> {
+        let users = users_of(sch, block)?;
+        let last = users.last().copied().unwrap_or(block);
+        let mut blocks = chain_to(sch, last)?;
+        let first = blocks
+            .iter()
+            .copied()
+            .find(|&b| is_reduction(sch.func(), b))
+            .ok_or(DeclineReason::Pattern("no reduction"))?;
+        // What is reduced as a whole keeps one workgroup busy; what follows with more elements is for other rules.
+        let whole = |b: &BlockId| spatial_extents(sch.func(), *b).iter().all(Expr::is_one);
+        let last = match users.into_iter().rfind(whole) {
+            Some(end) if whole(&first) => {
+                blocks = chain_to(sch, end)?;
+                end
+            }
+            _ => last,
+        };
+        let func = sch.func();
+        let rows = spatial_extents(func, first);
+        // A reduced dimension that is kept with an extent of 1 counts no rows.
+        let without_units = rows
+            .iter()
+            .rposition(|e| !e.is_one())
+            .map_or(0, |at| at + 1);
+        let rows = [&rows[..], &rows[..without_units]]
+            .into_iter()
+            .find(|rows| blocks.iter().all(|&b| has_rows(func, b, rows)))
+            .ok_or(DeclineReason::Pattern("the blocks do not share their rows"))?
+            .to_vec();
+        let combine = |&b: &BlockId| !is_reduction(func, b) || is_associative(func, b);
+        if !blocks.iter().all(combine) {
+            return Err(DeclineReason::Pattern(
+                "a reduction whose terms may not be combined in another order",
+            ));
+        }
+        if along_rows(func, first).is_empty() {
+            return Err(DeclineReason::Pattern("rows are not contiguous"));
+        }
+        if blocks.iter().any(|&b| shares_inputs(func, b)) {
+            return Err(DeclineReason::Pattern(
+                "several results are made of the same inputs",
+            ));
+        }
+        Ok(Self {
+            blocks,
+            last,
+            first,
+            rows,
+        })
+    }
+}
+
+/// Whether these are the extents of the first iter variables of a block, and a reduction has no others.
+fn has_rows(func: &PrimFunc, block: BlockId, rows: &[Expr]) -> bool {
+    let known = spatial_extents(func, block);
+    known.len() >= rows.len()
+        && known[..rows.len()] == *rows
+        && !(is_reduction(func, block) && !known[rows.len()..].iter().all(Expr::is_one))
+}
+
+/// The block and all that use what it computes, directly or not, in program order.
+fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
+    let mut known = vec![block];
+    let mut at = 0;
+    while at < known.len() {
+        for consumer in sch.get_consumers(known[at])? {
+            if !known.contains(&consumer) {
+                known.push(consumer);
+            }
+        }
+        at += 1;
+    }
+    let order = sch.func().child_blocks(Place::Block(sch.func().root));
+    Ok(order.into_iter().filter(|b| known.contains(b)).collect())
+}
+
+/// The block and all producers of it, in program order.
+fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
+    let mut chain = vec![block];
+    let mut at = 0;
+    while at < chain.len() {
+        for producer in sch.get_producers(chain[at])? {
+            if !chain.contains(&producer) {
+                chain.push(producer);
+            }
+        }
+        at += 1;
+    }
+    let func = sch.func();
+    let order = func.child_blocks(Place::Block(func.root));
+    chain.sort_by_key(|b| order.iter().position(|o| o == b));
+    let fits = chain.iter().all(|&b| {
+        let loops = func.loops_above(b.into());
+        let own = func.blocks[b].bindings.iter().filter(|e| !is_fixed(e));
+        let own: Vec<Option<&Var>> = own.map(Expr::as_var).collect();
+        let vars: Vec<Option<&Var>> = loops.iter().map(|&l| Some(&func.loops[l].var)).collect();
+        !matches!(classify(func, b), Pattern::Other)
+            && own == vars
+            && loops
+                .iter()
+                .all(|&l| func.loops[l].kind == LoopKind::Serial)
+    });
+    if fits {
+        Ok(chain)
+    } else {
+        Err(DeclineReason::Pattern(
+            "a block of the chain is no reduction or spatial block in loops of its own",
+        ))
+    }
+}
+
+/// How many loops around a block count the rows, if these are its first `rows` iter variables.
+pub(super) fn loops_of_rows(func: &PrimFunc, block: BlockId, rows: usize) -> usize {
+    let bindings = func.blocks[block].bindings.iter().take(rows);
+    bindings.filter(|e| !is_fixed(e)).count()
+}
+
+/// Whether what an iter variable is bound to needs no loop.
+fn is_fixed(binding: &Expr) -> bool {
+    binding.as_int().is_some()
+}
+
+pub(super) fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
+    func.blocks[block]
+        .iters
+        .iter()
+        .any(|i| i.kind == IterKind::Reduce)
+}
+
+/// Extents of the spatial iter variables, which must come first.
+fn spatial_extents(func: &PrimFunc, block: BlockId) -> Vec<Expr> {
+    func.blocks[block]
+        .iters
+        .iter()
+        .take_while(|i| i.kind == IterKind::Spatial)
+        .map(|i| i.dom.extent.clone())
+        .collect()
+}
+
+/// The reads in which neighbours of the last reduce iter variable are neighbours in memory.
+pub(super) fn along_rows(func: &PrimFunc, block: BlockId) -> Vec<usize> {
+    let b = &func.blocks[block];
+    let Some(last) = b.iters.iter().rfind(|i| i.kind == IterKind::Reduce) else {
+        return vec![];
+    };
+    let contiguous = |r: &BufferRegion| {
+        let innermost = r.region.last();
+        innermost.is_some_and(|range| range.min.as_var() == Some(&last.var))
+    };
+    (0..b.reads.len())
+        .filter(|&i| contiguous(&b.reads[i]))
+        .collect()
+}

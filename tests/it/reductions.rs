@@ -1,0 +1,199 @@
+//! Reductions and what is computed with their results, as importers write them, become one loop program that gives the same.
+
+use weftile::interp;
+use weftile::ir::Module;
+use weftile::kernel::Target;
+use weftile::pipeline::{CompileOptions, compile, compile_until};
+use weftile::runtime::Value;
+use weftile::script::parse;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
+use weftile::vm::VirtualMachine;
+
+/// A function of `x` and of two rows `g` and `b`, and how many loop programs it becomes.
+struct Chain {
+    shape: &'static str,
+    /// Values of `x`: its shapes.
+    sizes: &'static [&'static [usize]],
+    lines: &'static [&'static str],
+    programs: usize,
+}
+
+const SOFTMAX: &[&str] = &[
+    "m = R.max(x, axis=-1, keepdims=True)",
+    "s = R.subtract(x, m)",
+    "e = R.exp(s)",
+    "t = R.sum(e, axis=-1, keepdims=True)",
+    "z = R.divide(e, t)",
+];
+
+const LAYER_NORM: &[&str] = &[
+    "u = R.mean(x, axis=-1, keepdims=True)",
+    "d = R.subtract(x, u)",
+    "q = R.multiply(d, d)",
+    "v = R.mean(q, axis=-1, keepdims=True)",
+    "a = R.add(v, R.const(1e-5, \"float32\"))",
+    "r = R.rsqrt(a)",
+    "n = R.multiply(d, r)",
+    "w = R.multiply(n, g)",
+    "z = R.add(w, b)",
+];
+
+const CHAINS: &[Chain] = &[
+    Chain {
+        shape: r#"("n", 40)"#,
+        sizes: &[&[5, 40], &[1, 40], &[0, 40]],
+        lines: SOFTMAX,
+        programs: 1,
+    },
+    Chain {
+        shape: r#"("n", "k")"#,
+        sizes: &[&[4, 17], &[3, 1], &[2, 0]],
+        lines: SOFTMAX,
+        programs: 1,
+    },
+    // More of a row than an array of a thread holds.
+    Chain {
+        shape: "(3, 20000)",
+        sizes: &[&[3, 20000]],
+        lines: SOFTMAX,
+        programs: 1,
+    },
+    Chain {
+        shape: "(1, 6, 40)",
+        sizes: &[&[1, 6, 40]],
+        lines: LAYER_NORM,
+        programs: 1,
+    },
+    Chain {
+        shape: r#"(2, "n", 40)"#,
+        sizes: &[&[2, 3, 40], &[2, 0, 40]],
+        lines: &[
+            "q = R.multiply(x, x)",
+            "v = R.mean(q, axis=-1, keepdims=True)",
+            "r = R.rsqrt(R.add(v, R.const(1e-5, \"float32\")))",
+            "n = R.multiply(x, r)",
+            "z = R.multiply(n, g)",
+        ],
+        programs: 1,
+    },
+    // Log-softmax without kept dimensions.
+    Chain {
+        shape: "(4, 40)",
+        sizes: &[&[4, 40]],
+        lines: &[
+            "m = R.max(x, axis=-1, keepdims=True)",
+            "s = R.subtract(x, m)",
+            "t = R.sum(R.exp(s), axis=[1])",
+            "l = R.expand_dims(R.log(t), axis=1)",
+            "z = R.subtract(s, l)",
+        ],
+        programs: 1,
+    },
+    // An epilogue of a reduction.
+    Chain {
+        shape: "(6, 40)",
+        sizes: &[&[6, 40]],
+        lines: &["t = R.sum(x, axis=-1)", "z = R.sqrt(R.abs(t))"],
+        programs: 1,
+    },
+    // The results of a product are scaled with the product, not with the softmax.
+    Chain {
+        shape: "(7, 40)",
+        sizes: &[&[7, 40]],
+        lines: &[
+            "p = R.matmul(x, R.permute_dims(x))",
+            "x2 = R.multiply(p, R.const(0.1, \"float32\"))",
+            "m = R.max(x2, axis=-1, keepdims=True)",
+            "e = R.exp(R.subtract(x2, m))",
+            "z = R.divide(e, R.sum(e, axis=-1, keepdims=True))",
+        ],
+        programs: 3,
+    },
+    // Rows are those of the first dimension here and of the second there.
+    Chain {
+        shape: "(5, 40)",
+        sizes: &[&[5, 40]],
+        lines: &["t = R.sum(x, axis=0, keepdims=True)", "z = R.divide(x, t)"],
+        programs: 2,
+    },
+    // What is reduced is used by others too; the sum of both ends goes with one of them.
+    Chain {
+        shape: "(5, 40)",
+        sizes: &[&[5, 40]],
+        lines: &[
+            "d = R.exp(x)",
+            "t = R.sum(d, axis=-1, keepdims=True)",
+            "y = R.divide(d, t)",
+            "z = R.add(y, R.matmul(d, R.zeros((40, 40), \"float32\")))",
+        ],
+        programs: 4,
+    },
+];
+
+fn module() -> Module {
+    let mut text = "@I.ir_module\nclass Module:\n".to_owned();
+    for (at, chain) in CHAINS.iter().enumerate() {
+        let lines = chain.lines.iter();
+        let lines: Vec<String> = lines.map(|line| format!("            {line}\n")).collect();
+        text += &format!(
+            "    @R.function\n    def f{at}(x: R.Tensor({}, \"float32\"), g: R.Tensor((40,), \"float32\"), \
+             b: R.Tensor((40,), \"float32\")):\n        with R.dataflow():\n{}            R.output(z)\n        return z\n",
+            chain.shape,
+            lines.concat()
+        );
+    }
+    parse("chains.py", &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn tensor(shape: &[usize]) -> Tensor {
+    let number = |i: usize| ((i * 37) % 64) as f32 / 16.0 - 2.0;
+    let values: Vec<f32> = (0..shape.iter().product()).map(number).collect();
+    Tensor::from_slice(shape, &values).expect("as many")
+}
+
+#[test]
+fn chains_are_one_program() {
+    let options = CompileOptions::new(crate::vm::cpu().0);
+    let module = module();
+    for (at, chain) in CHAINS.iter().enumerate() {
+        let mut alone = Module::default();
+        let name = format!("f{at}");
+        let func = module.funcs[&name].clone();
+        alone.funcs.insert(name, func);
+        let fused = compile_until(&alone, &options, "dead_code_elimination");
+        let fused = fused.unwrap_or_else(|e| panic!("{e}")).module;
+        let names: Vec<&str> = fused.prim_funcs().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), chain.programs, "{:?}: {names:?}", chain.lines);
+    }
+}
+
+#[test]
+fn chains_compute_the_same() {
+    let module = module();
+    let (g, b) = (tensor(&[40]), tensor(&[40]));
+    for (target, device) in crate::vm::devices() {
+        let on_gpu = matches!(target, Target::Gpu(_));
+        let exec = compile(&module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut machine = VirtualMachine::new(exec, device.clone()).expect("it loads");
+        for (at, chain) in CHAINS.iter().enumerate() {
+            for &size in chain.sizes {
+                let args = [tensor(size), g.clone(), b.clone()];
+                let name = format!("f{at}");
+                let given = args.clone().map(interp::Value::Tensor);
+                let expected = interp::run_module(&module, &name, &given, &Default::default());
+                let Ok(interp::Value::Tensor(expected)) = expected else {
+                    panic!("{expected:?}");
+                };
+                let got = machine.call(&name, &args.map(Value::from));
+                let got = machine.to_host(got.expect("it runs")).expect("a tensor");
+                let terms = size.last().copied().unwrap_or(1);
+                let tolerance = Tolerance::of(ScalarType::F32, terms);
+                let got = got.into_tensor().expect("a tensor");
+                compare(&expected, &got, tolerance).unwrap_or_else(|e| {
+                    panic!("{:?} of {size:?}, GPU {on_gpu}: {e}", chain.lines);
+                });
+            }
+        }
+    }
+}

@@ -224,3 +224,59 @@ fn tensors_of_arenas_stay_inside() {
     };
     assert_eq!(problem, "a tensor of an arena leaves it");
 }
+
+#[test]
+fn operands_are_overwritten_in_parallel() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 33), "float32")) -> R.Tensor(("n", 33), "float32"):
+        with R.dataflow():
+            a = R.cumsum(x, axis=1)
+            b = R.exp(R.negative(a))
+            c = R.multiply(b, x)
+            R.output(c)
+        return c
+"#;
+    let module = parse(text);
+    for (target, device) in devices() {
+        let cx = weftile::passes::Cx::new(&module, &target);
+        let pass = weftile::passes::pass("dataflow_use_inplace_calls").expect("it is there");
+        let made = cx.run(&pass, &module).expect("it applies");
+        let exec = compile(&made, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        for (name, trace) in exec
+            .traces
+            .iter()
+            .filter(|(name, _)| name.ends_with("_inplace"))
+        {
+            assert!(
+                trace.contains("bind") || trace.contains("parallel"),
+                "{name}: {trace}"
+            );
+        }
+        let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+        for count in [1, 40, 0] {
+            let x = rows(count, 33);
+            let expected = run_module(
+                &module,
+                "main",
+                &[interp::Value::Tensor(x.clone())],
+                &HashMap::new(),
+            );
+            let Ok(interp::Value::Tensor(expected)) = expected else {
+                panic!("{expected:?}");
+            };
+            let given = x.clone();
+            let got = machine.call("main", &[x.clone().into()]).expect("it runs");
+            let got = machine.to_host(got).expect("it can be read");
+            let got = got.as_tensor().expect("a tensor").as_slice::<f32>();
+            let expected = expected.as_slice::<f32>().expect("float32");
+            for (got, expected) in got.expect("float32").iter().zip(expected) {
+                let near = (got - expected).abs() <= 1e-4 * (1.0 + expected.abs());
+                assert!(near, "{target:?}, {count} rows: {got} is not {expected}");
+            }
+            assert_eq!(x, given, "arguments stay");
+        }
+    }
+}

@@ -166,3 +166,42 @@ def f(A: T.Buffer((20,), "float32"), I: T.Buffer((16,), "int32"), C: T.Buffer((1
     let found = &access.writes[0].region[0];
     assert!(found.extent.is_one());
 }
+
+#[test]
+fn instances_that_overwrite_their_own_elements_run_in_any_order() {
+    let body = |store: &str| {
+        parse(&format!(
+            r#"
+@T.prim_func
+def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            {store}
+"#
+        ))
+    };
+    let checked = |func: &PrimFunc| check_compact_dataflow(func, func.root.into());
+    assert!(checked(&body("A[vi] = A[vi] + B[vi + 1]")).is_ok());
+    for other in [
+        "A[vi] = A[vi] + A[0]",
+        "A[vi] = A[7 - vi]",
+        "A[vi // 2] = A[vi // 2] + B[vi]",
+    ] {
+        assert!(checked(&body(other)).is_err(), "{other}");
+    }
+    let two = parse(
+        r#"
+@T.prim_func
+def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(7):
+        with T.block("B"):
+            vi = T.axis.spatial(7, i)
+            B[vi] = A[vi + 1]
+        with T.block("A"):
+            vi = T.axis.spatial(7, i)
+            A[vi] = A[vi] + T.float32(1)
+"#,
+    );
+    assert!(checked(&two).is_err(), "another block reads the elements");
+}

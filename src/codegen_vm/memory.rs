@@ -26,8 +26,10 @@ impl Compiler<'_, '_> {
                         scalars.push(self.prim(dim, value)?);
                     }
                 }
-                arg if self.is_scalar(arg) => scalars.extend(self.flat(&[arg.clone()], value)?),
-                arg => tensors.extend(self.flat(&[arg.clone()], value)?),
+                arg if self.is_scalar(arg) => {
+                    scalars.extend(self.flat(std::slice::from_ref(arg), value)?)
+                }
+                arg => tensors.extend(self.flat(std::slice::from_ref(arg), value)?),
             }
         }
         tensors.extend(scalars);

@@ -17,7 +17,8 @@ use crate::passes::PassError;
 
 /// The module in which calls of dataflow blocks write their result into an operand that is not used again, where their program
 /// reads it only at the element that it writes (`R.call_tir_inplace`). Only what the function has computed itself is overwritten,
-/// and nothing of which the call takes another part. Operators of which that is so become calls of programs.
+/// and nothing of which the call takes another part. Operators of which that is so become calls of programs. The default rules run a
+/// program that reads what it overwrites in one thread: on GPUs that costs more than the memory is worth.
 ///
 /// ```text
 /// z = R.exp(x)              z = R.exp(x)

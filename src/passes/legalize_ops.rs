@@ -7,8 +7,8 @@ use super::obligations::check;
 use super::{Pass, PassError};
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligations, Old, Op,
-    OpCall, Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligations, Old, Op, OpCall,
+    Rewriter, rewrite,
 };
 use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, ComputeCall, Legalization, Legalized, Operand};

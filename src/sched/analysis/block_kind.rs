@@ -5,7 +5,7 @@
 //! and does not use reduce iter variables to index what it writes.
 
 use super::scope::BlockScope;
-use crate::ir::{BlockId, Buffer, BufferRegion, IterKind, Place, PrimFunc, Range, Stmt, Var};
+use crate::ir::{BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var};
 use crate::sched::affine::is_affine_in;
 use crate::sched::{Reason, Refusal};
 
@@ -18,7 +18,8 @@ pub fn complete_block_violation(func: &PrimFunc, block: BlockId, scope: Place) -
     if !is_dominant(func, block, scope) {
         return Some(2);
     }
-    let overlap = |write: &BufferRegion| node.reads.iter().any(|read| read.buffer == write.buffer);
+    let overlap =
+        |write: &crate::ir::BufferRegion| node.reads.iter().any(|read| read.buffer == write.buffer);
     node.writes.iter().any(overlap).then_some(3)
 }
 
@@ -54,7 +55,7 @@ pub fn is_reduction_block(func: &PrimFunc, block: BlockId, scope: Place) -> bool
 /// Whether the block is the only writer of what it writes in this scope.
 fn is_dominant(func: &PrimFunc, block: BlockId, scope: Place) -> bool {
     let scope = BlockScope::of(func, scope);
-    let only_writer = |w: &BufferRegion| scope.writers(&w.buffer).len() <= 1;
+    let only_writer = |w: &crate::ir::BufferRegion| scope.writers(&w.buffer).len() <= 1;
     func.blocks[block].writes.iter().all(only_writer)
 }
 
@@ -154,55 +155,13 @@ pub fn check_complete_or_reduction_block(
     .at([block.into()]))
 }
 
-/// Whether the block would be complete, but for elements that it reads and overwrites: each instance its own, which no other
-/// block of the subtree touches. Its instances may run in any order, as those of a complete block.
-fn overwrites_own_elements(func: &PrimFunc, block: BlockId, subtree: Place) -> bool {
-    let node = &func.blocks[block];
-    let is_own = |written: &BufferRegion| {
-        let once = node.iters.iter().all(|iter| {
-            let element = iter.var.expr();
-            let places = written.region.iter().filter(|range| range.min == element);
-            places.count() == 1
-        });
-        let reads = node
-            .reads
-            .iter()
-            .filter(|read| read.buffer == written.buffer);
-        once && written.region.iter().all(|range| range.extent.is_one())
-            && reads.clone().all(|read| read.region == written.region)
-    };
-    let others = func
-        .child_blocks(subtree)
-        .into_iter()
-        .filter(|other| *other != block);
-    let touched = |buffer: &Buffer| {
-        others.clone().any(|other| {
-            let other = &func.blocks[other];
-            other
-                .reads
-                .iter()
-                .chain(&other.writes)
-                .any(|region| region.buffer == *buffer)
-        })
-    };
-    complete_block_violation(func, block, subtree) == Some(3)
-        && node.writes.iter().all(|written| {
-            let is_read = node.reads.iter().any(|read| read.buffer == written.buffer);
-            !is_read || is_own(written) && !touched(&written.buffer)
-        })
-}
-
-/// Refuses a subtree in which some child block is neither complete nor a reduction within the subtree, nor overwrites just what it
-/// reads.
+/// Refuses a subtree in which some child block is neither complete nor a reduction within the subtree.
 ///
 /// # Errors
-/// TVM: `NotCompactDataFlowError`, there also for the last kind.
+/// TVM: `NotCompactDataFlowError`.
 pub fn check_compact_dataflow(func: &PrimFunc, subtree: Place) -> Result<(), Refusal> {
     for block in func.child_blocks(subtree) {
-        if !is_complete_block(func, block, subtree)
-            && !is_reduction_block(func, block, subtree)
-            && !overwrites_own_elements(func, block, subtree)
-        {
+        if !is_complete_block(func, block, subtree) && !is_reduction_block(func, block, subtree) {
             let name = func.blocks[block].name.clone();
             return Err(Reason::NotCompactDataflow { block: name }.at([subtree, block.into()]));
         }

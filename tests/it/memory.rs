@@ -226,7 +226,7 @@ fn tensors_of_arenas_stay_inside() {
 }
 
 #[test]
-fn operands_are_overwritten_in_parallel() {
+fn operands_are_overwritten() {
     let text = r#"
 @I.ir_module
 class Module:
@@ -245,16 +245,6 @@ class Module:
         let pass = weftile::passes::pass("dataflow_use_inplace_calls").expect("it is there");
         let made = cx.run(&pass, &module).expect("it applies");
         let exec = compile(&made, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
-        for (name, trace) in exec
-            .traces
-            .iter()
-            .filter(|(name, _)| name.ends_with("_inplace"))
-        {
-            assert!(
-                trace.contains("bind") || trace.contains("parallel"),
-                "{name}: {trace}"
-            );
-        }
         let mut machine = VirtualMachine::new(exec, device).expect("it runs");
         for count in [1, 40, 0] {
             let x = rows(count, 33);

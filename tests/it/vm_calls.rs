@@ -1,5 +1,6 @@
 //! Calls that a machine keeps, names of arguments, hooks around calls, and the time that calls take.
 
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -61,20 +62,20 @@ fn a_saved_call_has_its_last_arguments() {
         let mut vm = VirtualMachine::new(build(MODULE, &target), device).expect("ready");
         let (x, y) = (vector(&[5.0, 7.0]), vector(&[1.0, 2.0]));
         let less = vm
-            .save_function("main", "less", &[y.clone()])
+            .save_function("main", "less", from_ref(&y))
             .expect("saved");
-        let z = vm.call("less", &[x.clone()]).expect("runs");
+        let z = vm.call("less", from_ref(&x)).expect("runs");
         assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
-        vm.save_function("less", "all", &[x.clone()])
+        vm.save_function("less", "all", from_ref(&x))
             .expect("saved");
         for _ in 0..2 {
             let z = vm.call("all", &[]).expect("runs");
             assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
         }
         // A name that is taken by a saved call is given to the new one, and handles name that.
-        vm.save_function("main", "less", &[x.clone()])
+        vm.save_function("main", "less", from_ref(&x))
             .expect("saved");
-        let z = vm.call_func(less, &[y.clone()]).expect("runs");
+        let z = vm.call_func(less, from_ref(&y)).expect("runs");
         assert_eq!(elements(&mut vm, z), [-4.0, -5.0]);
         let z = vm.call("all", &[]).expect("what was saved of it stays");
         assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
@@ -107,7 +108,7 @@ fn inputs_are_set_and_outputs_are_taken() {
             assert_eq!(elements(&mut vm, z.clone()), [4.0, 5.0]);
             kept.get_or_insert(z);
         }
-        let named = vm.arguments("main", &[y.clone()], &[("y", x.clone())]);
+        let named = vm.arguments("main", from_ref(&y), &[("y", x.clone())]);
         vm.set_input("main", &named.expect("both")).expect("two");
         vm.invoke_stateful("main").expect("runs");
         let z = vm.get_outputs("main").expect("called").clone();

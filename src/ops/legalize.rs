@@ -81,7 +81,7 @@ pub enum Legalized {
     /// Tensor expressions: the results, made of the operands of the [`ComputeCall`].
     Tensors(Vec<Tensor>),
     /// A loop program. Its parameters are the tensors among the operands, those of tuples one by one, then the results.
-    Program(PrimFunc),
+    Program(Box<PrimFunc>),
 }
 
 impl From<Tensor> for Legalized {
@@ -98,7 +98,7 @@ impl From<Vec<Tensor>> for Legalized {
 
 impl From<PrimFunc> for Legalized {
     fn from(program: PrimFunc) -> Self {
-        Self::Program(program)
+        Self::Program(Box::new(program))
     }
 }
 
@@ -262,7 +262,7 @@ pub fn kernel_by(
                 return Err(count("parameters", expected, func.params.len()));
             }
             Ok(Kernel {
-                func,
+                func: *func,
                 args,
                 scalars: vec![],
             })

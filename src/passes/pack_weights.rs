@@ -220,20 +220,18 @@ impl FreeLayouts {
 
 /// Whether the definition computes something of weights alone.
 fn of_weights(def: &Def, weights: &HashSet<ValueId>) -> bool {
-    let computes = match def {
+    let computes = matches!(
+        def,
         Def::CallDps {
             callee: DpsCallee::Prim(_),
             inplace: None,
             ..
-        }
-        | Def::Call {
+        } | Def::Call {
             callee: Callee::Op(_),
             ..
-        }
-        | Def::TupleItem(_, _)
-        | Def::Arg(_) => true,
-        _ => false,
-    };
+        } | Def::TupleItem(_, _)
+            | Def::Arg(_)
+    );
     let (mut all, mut any) = (true, false);
     for arg in def.args() {
         arg.walk(&mut |leaf| {

@@ -77,9 +77,10 @@ impl Chain {
 /// Whether these are the extents of the first iter variables of a block, and a reduction has no others.
 fn has_rows(func: &PrimFunc, block: BlockId, rows: &[Expr]) -> bool {
     let known = spatial_extents(func, block);
-    known.len() >= rows.len()
-        && known[..rows.len()] == *rows
-        && !(is_reduction(func, block) && !known[rows.len()..].iter().all(Expr::is_one))
+    let Some((own, others)) = known.split_at_checked(rows.len()) else {
+        return false;
+    };
+    own == rows && (!is_reduction(func, block) || others.iter().all(Expr::is_one))
 }
 
 /// The block and all that use what it computes, directly or not, in program order.

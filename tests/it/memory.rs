@@ -56,7 +56,7 @@ fn rows(count: usize, columns: usize) -> Tensor {
 /// Options under which nothing is fused, so that every operator has a tensor.
 fn unfused(target: &Target) -> CompileOptions {
     let mut options = CompileOptions::new(target.clone());
-    for pass in ["fuse_ops", "fuse_tir"] {
+    for pass in ["fuse_ops", "fuse_reductions", "fuse_tir"] {
         options.passes.disabled.insert(pass.to_owned());
     }
     options

@@ -385,13 +385,7 @@ impl Run<'_> {
         };
         let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
         let obligations = Obligations::default();
-        let call = OpCall {
-            op,
-            args,
-            operands: &operands,
-            attrs,
-            obligations: Some(&obligations),
-        };
+        let call = OpCall::new(op, args, &operands, attrs).noting(&obligations);
         let failed = |error: InferError| InterpError::Operator(Box::new(error.into()));
         call.infer().map_err(failed)?;
         for Obligation {

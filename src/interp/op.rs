@@ -21,13 +21,7 @@ pub(super) fn call(
         .zip(args)
         .map(|(v, a)| concrete(v, a))
         .collect();
-    let call = OpCall {
-        op,
-        args: &args,
-        operands: &operands,
-        attrs,
-        obligations: None,
-    };
+    let call = OpCall::new(op, &args, &operands, attrs);
     let failed = |error: LegalizeError| InterpError::Operator(Box::new(error));
     let result = call.infer().map_err(|error| failed(error.into()))?;
     match ops::def(op).compute {

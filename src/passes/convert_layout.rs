@@ -194,13 +194,7 @@ impl Conversion<'_> {
             } => {
                 let scope = rewriter.scope();
                 let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
-                let call = OpCall {
-                    op: *op,
-                    args,
-                    operands: &operands,
-                    attrs,
-                    obligations: None,
-                };
+                let call = OpCall::new(*op, args, &operands, attrs);
                 let orders = args.iter().zip(&operands);
                 let orders: Vec<_> = orders.map(|(a, s)| self.orders_of(a, s)).collect();
                 let plan = match operands.iter().any(has_unknown) {

@@ -144,13 +144,7 @@ fn overwriting(
             let scope = rewriter.scope();
             let operands: Vec<StructInfo> = args.iter().map(|arg| scope.arg(arg)).collect();
             let obligations = Obligations::default();
-            let call = OpCall {
-                op: *op,
-                args,
-                operands: &operands,
-                attrs,
-                obligations: Some(&obligations),
-            };
+            let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
             let name = op.name().rsplit('.').next().unwrap_or_default();
             let kernel = ops::kernel(call, &value.sinfo, name).ok()?;
             let whole = (0..args.len()).map(Operand::Whole);

@@ -72,13 +72,7 @@ fn decompose(
             };
             let scope = rewriter.scope();
             let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
-            let call = OpCall {
-                op: *op,
-                args,
-                operands: &operands,
-                attrs,
-                obligations: None,
-            };
+            let call = OpCall::new(*op, args, &operands, attrs);
             let builder = rewriter.builder();
             let bound = rule(builder, &call).and_then(|def| match def {
                 Some(Def::Arg(value @ Arg::Value(_))) => Ok(Some(value)),

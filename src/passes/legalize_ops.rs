@@ -141,13 +141,7 @@ impl LegalizeOps {
         let scope = rewriter.scope();
         let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
         let obligations = Obligations::default();
-        let call = OpCall {
-            op: *op,
-            args,
-            operands: &operands,
-            attrs,
-            obligations: Some(&obligations),
-        };
+        let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
         let failed = |error| PassError::Legalize {
             func: function.to_owned(),
             value: old.value.name.clone(),

@@ -87,13 +87,7 @@ fn within(
         match callee {
             Callee::Op(op) => {
                 let own = Obligations::default();
-                let call = OpCall {
-                    op: *op,
-                    args,
-                    operands: &operands,
-                    attrs,
-                    obligations: Some(&own),
-                };
+                let call = OpCall::new(*op, args, &operands, attrs).noting(&own);
                 call.infer()?;
                 asked.extend(own.take().into_iter().map(|obligation| Asked {
                     op: *op,

@@ -10,7 +10,8 @@ use weftile::passes::memory_usage;
 use weftile::pipeline::{CompileOptions, compile, compile_until};
 use weftile::runtime::{Device, Override, Registry, Value};
 use weftile::script;
-use weftile::tensor::Tensor;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::{VirtualMachine, VmError};
 
 use crate::vm::devices;
@@ -51,6 +52,13 @@ fn rows(count: usize, columns: usize) -> Tensor {
         .map(|i| (i % 13) as f32 * 0.07 - 0.4)
         .collect();
     Tensor::from_slice(&[count, columns], &elements).expect("as many elements")
+}
+
+/// Sums of at most a row.
+#[track_caller]
+pub(crate) fn same(expected: &Tensor, got: &Tensor) {
+    let tolerance = Tolerance::of(ScalarType::F32, 288);
+    compare(expected, got, tolerance).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// Options under which nothing is fused, so that every operator has a tensor.
@@ -111,14 +119,7 @@ fn planned_tensors_hold_what_was_written() {
             for _ in 0..2 {
                 let got = machine.call("main", &[x.clone().into()]).expect("it runs");
                 let got = machine.to_host(got).expect("it can be read");
-                let got = got.as_tensor().expect("a tensor");
-                assert_eq!(got.shape(), expected.shape());
-                let (got, expected) = (got.as_slice::<f32>(), expected.as_slice::<f32>());
-                let pairs = got.expect("float32").iter().zip(expected.expect("float32"));
-                for (got, expected) in pairs {
-                    let near = (got - expected).abs() <= 1e-4 * (1.0 + expected.abs());
-                    assert!(near, "{target:?}, {count} rows: {got} is not {expected}");
-                }
+                same(&expected, got.as_tensor().expect("a tensor"));
             }
         }
     }
@@ -260,12 +261,7 @@ class Module:
             let given = x.clone();
             let got = machine.call("main", &[x.clone().into()]).expect("it runs");
             let got = machine.to_host(got).expect("it can be read");
-            let got = got.as_tensor().expect("a tensor").as_slice::<f32>();
-            let expected = expected.as_slice::<f32>().expect("float32");
-            for (got, expected) in got.expect("float32").iter().zip(expected) {
-                let near = (got - expected).abs() <= 1e-4 * (1.0 + expected.abs());
-                assert!(near, "{target:?}, {count} rows: {got} is not {expected}");
-            }
+            same(&expected, got.as_tensor().expect("a tensor"));
             assert_eq!(x, given, "arguments stay");
         }
     }

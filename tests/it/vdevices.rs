@@ -9,6 +9,7 @@ use weftile::script;
 use weftile::tensor::Tensor;
 use weftile::vm::{ProfileKind, VirtualMachine};
 
+use crate::memory::same;
 use crate::vm::devices;
 
 /// `a` is computed on the GPU, used twice on the host, and what the host makes is used twice on the GPU. `exp` runs on both.
@@ -37,15 +38,6 @@ class Module:
 fn x(rows: usize) -> Tensor {
     let elements: Vec<f32> = (0..rows * 5).map(|i| (i % 7) as f32 * 0.2 - 0.5).collect();
     Tensor::from_slice(&[rows, 5], &elements).expect("as many elements")
-}
-
-fn close(got: &Tensor, expected: &Tensor) {
-    assert_eq!(got.shape(), expected.shape());
-    let (got, expected) = (got.as_slice::<f32>(), expected.as_slice::<f32>());
-    for (got, expected) in got.expect("float32").iter().zip(expected.expect("float32")) {
-        let near = (got - expected).abs() <= 1e-4 * (1.0 + expected.abs());
-        assert!(near, "{got} is not {expected}");
-    }
 }
 
 #[test]
@@ -82,7 +74,7 @@ fn tensors_cross_once() {
                 let (got, profile) = machine.profile("main", &args).expect("it runs");
                 assert_eq!(matches!(got, Value::DeviceTensor(_)), on_gpu);
                 let got = machine.to_host(got).expect("it can be read");
-                close(got.as_tensor().expect("a tensor"), &expected);
+                same(&expected, got.as_tensor().expect("a tensor"));
                 let copies = profile
                     .entries
                     .iter()
@@ -141,7 +133,7 @@ class Module:
             let got = machine
                 .to_host(got.expect("it runs"))
                 .expect("it can be read");
-            close(got.as_tensor().expect("a tensor"), &expected);
+            same(&expected, got.as_tensor().expect("a tensor"));
         }
     }
 }

@@ -355,14 +355,7 @@ fn infer_call(
         Callee::Op(_) if !sinfo_args.is_empty() => Ok(declared()),
         Callee::Op(op) => {
             let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
-            OpCall {
-                op: *op,
-                args,
-                operands: &operands,
-                attrs,
-                obligations: None,
-            }
-            .infer()
+            OpCall::new(*op, args, &operands, attrs).infer()
         }
     }
 }

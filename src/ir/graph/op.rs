@@ -400,6 +400,26 @@ pub struct OpCall<'a> {
 }
 
 impl<'a> OpCall<'a> {
+    /// A call with these parts, of which nobody checks later what inference cannot decide.
+    pub fn new(op: Op, args: &'a [Arg], operands: &'a [StructInfo], attrs: &'a Attrs) -> Self {
+        Self {
+            op,
+            args,
+            operands,
+            attrs,
+            obligations: None,
+        }
+    }
+
+    /// The same, whose inference leaves here what it cannot decide.
+    #[must_use]
+    pub fn noting(self, obligations: &'a Obligations) -> Self {
+        Self {
+            obligations: Some(obligations),
+            ..self
+        }
+    }
+
     /// The type of the result.
     ///
     /// # Errors

@@ -183,6 +183,20 @@ pub(crate) enum CliError {
         /// The symbolic sizes without values.
         sizes: Vec<String>,
     },
+    /// A size that no function has.
+    #[error("no function has a size `{name}`; there are: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
+    UnknownSize {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Memory of more bytes than can be counted.
+    #[error("`{func}` takes more memory for these sizes than 2^63 bytes")]
+    Uncountable {
+        /// The function.
+        func: String,
+    },
     /// The module has nothing of the kind.
     #[error("the module has nothing to show at the stage {stage}")]
     NothingToShow {

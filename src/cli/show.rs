@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use indexmap::IndexSet;
+
 use super::args::{ShowArgs, Stage, TargetKind};
 use super::device::{self, this_cpu};
 use super::entry::named;
@@ -13,6 +15,7 @@ use super::terminal::{Terminal, table};
 use crate::codegen_cpu::clif_text;
 use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
+use crate::ir::graph::{Def, Function};
 use crate::kernel::{GpuTarget, Target};
 use crate::passes::{MemoryUsage, memory_usage};
 use crate::pipeline::Compilation;
@@ -203,20 +206,44 @@ fn shaders(stage: Stage, compilation: &Compilation) -> Result<Vec<Page>, CliErro
         .collect()
 }
 
-/// The memory that each graph function takes.
+/// The memory that each graph function takes, and each function inside of one.
 fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliError> {
-    let sizes = args.sizes.iter().map(|(name, size)| (name.as_str(), *size));
-    let sizes: HashMap<&str, i64> = sizes.collect();
-    let mut rows = vec![];
+    let mut functions = vec![];
     for (name, function) in compilation.module.functions() {
+        with_inner(name.to_owned(), function, &mut functions);
+    }
+    let known = functions
+        .iter()
+        .flat_map(|(_, function)| function.symbolic_vars());
+    let known: IndexSet<String> = known.map(|var| var.name().to_owned()).collect();
+    let mut sizes: HashMap<&str, i64> = HashMap::new();
+    for (name, size) in &args.sizes {
+        if !known.contains(name) {
+            let (name, known) = (name.clone(), known.into_iter().collect());
+            return Err(CliError::UnknownSize { name, known });
+        }
+        if sizes.insert(name, *size).is_some() {
+            return Err(CliError::GivenTwice {
+                param: name.clone(),
+                first: "--size",
+                second: "--size",
+            });
+        }
+    }
+    let mut rows = vec![];
+    for (name, function) in functions {
         let Some(usage) = memory_usage(function, &sizes) else {
             let vars = function.symbolic_vars().into_iter();
             let open = vars.map(|var| var.name().to_owned());
-            return Err(CliError::OpenSizes {
-                func: name.to_owned(),
-                sizes: open
-                    .filter(|var| !sizes.contains_key(var.as_str()))
-                    .collect(),
+            let open: Vec<String> = open
+                .filter(|var| !sizes.contains_key(var.as_str()))
+                .collect();
+            return Err(match open.is_empty() {
+                true => CliError::Uncountable { func: name },
+                false => CliError::OpenSizes {
+                    func: name,
+                    sizes: open,
+                },
             });
         };
         let MemoryUsage {
@@ -227,7 +254,7 @@ fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliEr
             live,
         } = usage;
         let counts = [tensors as u64, storages as u64, naive, planned, live];
-        let row = [name.to_owned()].into_iter();
+        let row = [name].into_iter();
         rows.push(row.chain(counts.map(|count| count.to_string())).collect());
     }
     let header = [
@@ -240,6 +267,16 @@ fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliEr
     ];
     let text = table(&header, &rows, u16::MAX);
     Ok(vec![text_page("memory", "txt", text)])
+}
+
+/// A function under its name, and those inside of it under theirs behind it.
+fn with_inner<'m>(name: String, function: &'m Function, out: &mut Vec<(String, &'m Function)>) {
+    out.push((name.clone(), function));
+    for (_, value) in function.values.iter() {
+        if let Def::Function(inner) = &value.def {
+            with_inner(format!("{name}.{}", inner.name), inner, out);
+        }
+    }
 }
 
 fn bytecode(compilation: &Compilation) -> Vec<Page> {

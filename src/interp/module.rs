@@ -36,7 +36,7 @@ pub enum Value {
     /// Memory, inside of a function.
     Storage(Storage),
     /// A tensor in memory, inside of a function.
-    Placed(Placed),
+    Placed(Rc<Placed>),
 }
 
 /// A function of a graph function, with the values that it captures.
@@ -263,6 +263,7 @@ impl Run<'_> {
     }
 
     /// A value that no branch and no call of a function of the module computes.
+    #[inline(never)]
     fn define_plain(
         &self,
         func: &Function,

@@ -70,7 +70,7 @@ pub(super) enum Writer<'a> {
 
 /// Where an argument lies.
 enum Home {
-    Placed(Placed),
+    Placed(Rc<Placed>),
     /// A value of the function.
     Value(ValueId),
     Nowhere,
@@ -78,6 +78,7 @@ enum Home {
 
 impl Run<'_> {
     /// Memory, a tensor in it, or the end of a life.
+    #[inline(never)]
     pub(super) fn memory_op(
         &self,
         func: &Function,
@@ -95,12 +96,12 @@ impl Run<'_> {
             (MachineOp::Alloc, [Value::Shape(shape), ..], [_, Arg::DType(dtype), ..]) => {
                 let shape = extents(shape);
                 let bytes = Tensor::zeros(*dtype, &shape)?.bytes().to_vec();
-                Ok(Value::Placed(Placed {
+                Ok(Value::Placed(Rc::new(Placed {
                     storage: Storage(Rc::new(RefCell::new(bytes))),
                     offset: 0,
                     shape,
                     dtype: *dtype,
-                }))
+                })))
             }
             (MachineOp::AllocStorage, [Value::Shape(size), ..], _) => {
                 let bytes = Tensor::zeros(DType::U8, &extents(size))?.bytes().to_vec();
@@ -125,7 +126,7 @@ impl Run<'_> {
                 if placed.bytes().end > storage.0.borrow().len() {
                     return Err(wrong("large enough for its tensors"));
                 }
-                Ok(Value::Placed(placed))
+                Ok(Value::Placed(Rc::new(placed)))
             }
             (MachineOp::Kill, _, _) => Ok(Value::Tuple(vec![])),
             _ => Err(wrong("given as shapes and element types")),
@@ -133,6 +134,7 @@ impl Run<'_> {
     }
 
     /// Calls what writes into its arguments: tensors and scalars, tuples by their elements, shapes by their extents.
+    #[inline(never)]
     pub(super) fn call_writing(
         &self,
         func: &Function,
@@ -186,6 +188,7 @@ impl Run<'_> {
     }
 
     /// The scalars and tensors that a shape and a tuple of arguments are for `vm.call_tir_dyn`.
+    #[inline(never)]
     pub(super) fn call_program_op(
         &self,
         func: &Function,

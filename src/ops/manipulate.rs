@@ -190,10 +190,8 @@ fn reshaped(
     };
     copy_extents(c, old, &mut new)?;
     let Some(at) = at else {
-        if let (Some(lhs), Some(rhs)) = (elements(old), elements(&new)) {
-            let (lhs, rhs) = (Expr::i64(lhs), Expr::i64(rhs));
-            equal_extents(c, "the numbers of elements", &lhs, &rhs)?;
-        }
+        let [lhs, rhs] = [old, &new].map(|dims| rules::simple(&topi::volume(dims)));
+        equal_extents(c, "the numbers of elements", &lhs, &rhs)?;
         return Ok(ShapeInfo::Known(new));
     };
     // Extents that both shapes have say nothing of the one that is left, and may be 0.
@@ -217,7 +215,14 @@ fn reshaped(
             });
         }
         (Some(count), Some(parts)) => Expr::i64(count / parts),
-        _ => rules::simple(&topi::volume(&old).floor_div(topi::volume(&rest))),
+        _ => {
+            let [whole, parts] = [&old, &rest].map(|dims| rules::simple(&topi::volume(dims)));
+            let what = "the number of elements over those of the other extents";
+            if rules::multiple_of(c, what, &whole, &parts) == Proof::No {
+                return Err(c.bad_operand(1, "a shape whose extents divide the number of elements"));
+            }
+            rules::simple(&whole.floor_div(parts))
+        }
     };
     Ok(ShapeInfo::Known(new))
 }

@@ -181,7 +181,7 @@ impl<'m> Copies<'m> {
                     callee: Callee::Op(op),
                     args,
                     ..
-                } if *op == self.move_op => def = Def::Arg(args[0].clone()),
+                } if *op == self.move_op => def = self.arrived(function, id, &args[0], place),
                 _ => {}
             }
             function.values.get_mut(id).expect("it is there").def = def;
@@ -201,6 +201,19 @@ impl<'m> Copies<'m> {
         }
     }
 
+    /// What is left of a move when its operand is there: another name, unless types say that the operand was elsewhere.
+    fn arrived(&self, function: &Function, id: ValueId, operand: &Arg, place: Place) -> Def {
+        let sinfo = &function.values[id].sinfo;
+        let says_so = match operand {
+            Arg::Value(operand) => function.values[*operand].sinfo == *sinfo,
+            _ => false,
+        };
+        match says_so {
+            true => Def::Arg(operand.clone()),
+            false => copy_to(place, operand.clone(), sinfo.clone()),
+        }
+    }
+
     /// The leaf of an argument at the place where it is wanted.
     fn moved(&mut self, function: &mut Function, leaf: &Arg, wanted: Place) -> Arg {
         let Arg::Value(id) = leaf else {
@@ -214,22 +227,13 @@ impl<'m> Copies<'m> {
         if let Some(copy) = self.copies.get(id) {
             return Arg::Value(*copy);
         }
-        let callee = match wanted {
-            Place::Device => "vm.builtin.to_device",
-            Place::Host => "vm.builtin.to_host",
-        };
         let mut devices = self.module.vdevices.iter();
         let device = devices.find(|device| device.is_host() == (wanted == Place::Host));
         let sinfo = on_device(&value.sinfo, device);
         let copy = Value {
             name: value.name.clone(),
             sinfo: sinfo.clone(),
-            def: Def::Call {
-                callee: Callee::PurePacked(callee.to_owned()),
-                args: vec![leaf.clone()],
-                attrs: Attrs::new(),
-                sinfo_args: vec![sinfo],
-            },
+            def: copy_to(wanted, leaf.clone(), sinfo),
             origin: value.origin.clone(),
         };
         let copy = function.values.push(copy);
@@ -246,6 +250,20 @@ impl<'m> Copies<'m> {
                 block.bindings.extend(self.copies.get(&binding));
             }
         }
+    }
+}
+
+/// The value at that place; itself, if it is there.
+fn copy_to(place: Place, value: Arg, sinfo: StructInfo) -> Def {
+    let callee = match place {
+        Place::Device => "vm.builtin.to_device",
+        Place::Host => "vm.builtin.to_host",
+    };
+    Def::Call {
+        callee: Callee::PurePacked(callee.to_owned()),
+        args: vec![value],
+        attrs: Attrs::new(),
+        sinfo_args: vec![sinfo],
     }
 }
 

@@ -18,10 +18,15 @@ use crate::ops;
 /// c = R.hint_on_device(b, R.device(1, 0))         c = R.to_vdevice(b, "llvm:0")
 /// ```
 ///
+/// A module that names no devices is for one, and stays.
+///
 /// # Errors
 /// [`PassError::UnknownDevice`] if a hint names a device that the module does not have.
 pub(super) fn realize_vdevice(module: &Module) -> Result<Module, PassError> {
     let mut out = module.clone();
+    if module.vdevices.is_empty() {
+        return Ok(out);
+    }
     for func in out.funcs.values_mut() {
         if let Func::Graph(function) = func {
             for_each_function(function, &mut |function| {

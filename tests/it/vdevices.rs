@@ -137,3 +137,36 @@ class Module:
         }
     }
 }
+
+#[test]
+fn branches_may_move_what_is_there() {
+    let text = r#"
+@I.ir_module
+class Module:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("vulkan", 0)]})
+
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((3,), "float32", "llvm:0")):
+        if c:
+            y = R.to_vdevice(R.exp(x), "vulkan:0")
+        else:
+            y = R.to_vdevice(x, "vulkan:0")
+        return y
+"#;
+    let module = script::parse("branches.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let x = Tensor::from_slice(&[3], &[0.0f32, 1.0, -1.0]).expect("three");
+    for (target, device) in devices() {
+        let exec = compile(&module, &CompileOptions::new(target));
+        let exec = exec.unwrap_or_else(|e| panic!("{e}"));
+        let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+        for taken in [false, true] {
+            let c = Tensor::from_bytes(weftile::tensor::DType::BOOL, &[], &[taken.into()]);
+            let args = [c.expect("one").into(), x.clone().into()];
+            let got = machine.call("main", &args).expect("it runs");
+            let got = machine.to_host(got).expect("it can be read");
+            let expected = [0.0f32, 1.0, -1.0].map(|v| if taken { v.exp() } else { v });
+            let expected = Tensor::from_slice(&[3], &expected).expect("three");
+            same(&expected, got.as_tensor().expect("a tensor"));
+        }
+    }
+}

@@ -128,6 +128,31 @@ const ALL: &[Asking] = &[
         [3, 2],
         "must be 3, got 2",
     ),
+    // No element is dropped, and none comes from nowhere.
+    matrix(
+        "R.reshape(x, R.shape([m, m]))",
+        [3, 3],
+        [2, 3],
+        "(the numbers of elements)`",
+    ),
+    matrix(
+        "R.reshape(x, R.shape([n // 2, 2, m]))",
+        [4, 3],
+        [5, 3],
+        "(the numbers of elements)`",
+    ),
+    matrix(
+        "R.reshape(x, R.shape([-1, 4]))",
+        [2, 6],
+        [2, 7],
+        "(the number of elements over those of the other extents)`",
+    ),
+    image(
+        "R.nn.max_pool2d(x, pool_size=[3, 1], layout=\"NCHW\")",
+        [2, 3],
+        [2, 2],
+        "(a number of windows of at least 1)`",
+    ),
     // Of an image without pixels only an image without pixels can be made.
     image(
         "R.image.resize2d(x, R.shape([2, 3]), layout=\"NCHW\")",

@@ -1,6 +1,7 @@
 //! Poolings.
 
 use super::window::{self, Rounding};
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, StructInfo};
 use crate::ops::ComputeCall;
@@ -182,7 +183,11 @@ fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         window::count(extent, window, &Expr::i64(size[at]), rounding)
     });
     let extents: Vec<Expr> = extents.collect();
-    if extents.iter().any(|n| n.as_int().is_some_and(|n| n < 1)) {
+    let what = "a number of windows of at least 1";
+    if extents
+        .iter()
+        .any(|extent| rules::at_least(c, what, extent, 1) == Proof::No)
+    {
         return Err(c.bad_operand(0, "a tensor with room for one window"));
     }
     let (batch, channels) = (x[from.first].clone(), x[from.second].clone());

@@ -25,7 +25,7 @@ pub struct MemoryUsage {
 
 /// The memory that a graph function takes whose allocations are written down (`static_plan_block_memory`, `lower_alloc_tensor`);
 /// what functions inside take is not counted. `sizes` gives symbolic extents by their names; without one that matters there is
-/// no answer.
+/// no answer, and none where bytes cannot be counted.
 pub fn memory_usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryUsage> {
     let live = Liveness::of(function);
     let analyzer = Analyzer::new();
@@ -49,12 +49,12 @@ pub fn memory_usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<M
         match allocation(&value.def) {
             Some(Allocation::Storage(size)) => {
                 usage.storages += 1;
-                usage.planned += bytes(size, 1)?;
+                usage.planned = usage.planned.checked_add(bytes(size, 1)?)?;
             }
             Some(Allocation::Tensor(shape, each)) => {
                 let bytes = bytes(shape, each)?;
                 usage.tensors += 1;
-                usage.naive += bytes;
+                usage.naive = usage.naive.checked_add(bytes)?;
                 lives.push((live.position(id), live.last_use(id), bytes));
             }
             None => {}
@@ -96,7 +96,7 @@ fn needed_together(lives: &[(usize, usize, u64)]) -> u64 {
         let there = lives
             .iter()
             .filter(|(from, to, _)| (*from..=*to).contains(&position));
-        there.map(|(_, _, bytes)| bytes).sum()
+        there.map(|(_, _, bytes)| bytes).sum::<u64>()
     };
     lives
         .iter()

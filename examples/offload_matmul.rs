@@ -50,6 +50,9 @@ class Network:
 "#;
 
 fn main() -> Result<()> {
+    if std::env::args().len() > 1 {
+        return Err("usage: cargo run --example offload_matmul (it takes no arguments)".into());
+    }
     let network = parse("network.py", NETWORK)?;
     println!("# The network\n\n{}", print(&network));
 

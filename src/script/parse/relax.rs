@@ -191,7 +191,7 @@ fn params<'n>(
         }
         let param = &param.parameter;
         let name = param.name.to_string();
-        if out.iter().any(|(p, _)| p.name == param.name) {
+        if out.iter().any(|(p, _)| p.name.id == param.name.id) {
             return Err(cx.error(&param.name, ScriptErrorKind::Duplicate { name }));
         }
         let sinfo = match &param.annotation {

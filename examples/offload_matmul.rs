@@ -53,6 +53,10 @@ fn main() -> Result<()> {
     if std::env::args().len() > 1 {
         return Err("usage: cargo run --example offload_matmul (it takes no arguments)".into());
     }
+    run_all()
+}
+
+fn run_all() -> Result<()> {
     let network = parse("network.py", NETWORK)?;
     println!("# The network\n\n{}", print(&network));
 
@@ -272,5 +276,5 @@ fn ensure(holds: bool, what: &str) -> Result<()> {
 
 #[test]
 fn the_library_computes_what_the_native_path_does() -> Result<()> {
-    main()
+    run_all()
 }

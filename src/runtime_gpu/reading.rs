@@ -82,9 +82,19 @@ impl Reading {
         let padded = self.bytes.next_multiple_of(4);
         let view = staging.raw().slice(..padded).get_mapped_range();
         let data = view.map_err(failed)?[..self.bytes as usize].to_vec();
-        staging.raw().unmap();
-        self.staging = None;
+        self.end();
         Ok(data)
+    }
+}
+
+impl Reading {
+    /// Ends the mapping. What a lost device says of it is nobody's concern: there is none then, and the loss is known.
+    fn end(&mut self) {
+        if let Some(staging) = self.staging.take() {
+            let _ = self
+                .gpu
+                .scoped("the end of a read", || staging.raw().unmap());
+        }
     }
 }
 
@@ -101,9 +111,7 @@ impl Future for Reading {
 impl Drop for Reading {
     /// Ends the mapping, or what would become one: a buffer of the pool must have none.
     fn drop(&mut self) {
-        if let Some(staging) = self.staging.take() {
-            staging.raw().unmap();
-        }
+        self.end();
     }
 }
 

@@ -326,7 +326,11 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
     // What was under way may have come through.
     let read = pollster::block_on(reading);
     assert!(read.is_err() || read.is_ok_and(|read| read == tensor));
-    lost("a future", pollster::block_on(done));
+    let done = pollster::block_on(done);
+    assert!(
+        matches!(done, Ok(()) | Err(GpuError::Lost { .. })),
+        "{done:?}"
+    );
     lost("waiting", gpu.wait());
     lost("checking", gpu.check());
     lost("uploading", gpu.upload(&tensor).map(|_| ()));

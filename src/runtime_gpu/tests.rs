@@ -331,6 +331,12 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
         matches!(done, Ok(()) | Err(GpuError::Lost { .. })),
         "{done:?}"
     );
+    // The thread that polls for the futures may be the one that hears of it, at this moment.
+    let mut patience = 1000;
+    while gpu.wait().is_ok() && patience > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        patience -= 1;
+    }
     lost("waiting", gpu.wait());
     lost("checking", gpu.check());
     lost("uploading", gpu.upload(&tensor).map(|_| ()));

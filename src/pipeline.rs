@@ -14,7 +14,6 @@ use std::thread::available_parallelism;
 use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
-use crate::codegen_cpu::host_target;
 use crate::codegen_wgsl;
 use crate::ir::{AttrValue, Module, Origin};
 use crate::kernel::{LoweredFunc, Shader, Target};
@@ -392,11 +391,25 @@ fn verify_module(c: &Compilation) -> Result<(), Error> {
 }
 
 /// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
+/// The host, beside a GPU: this machine.
+fn host() -> Target {
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    #[cfg(feature = "cpu")]
+    let host = crate::codegen_cpu::host_target(threads);
+    #[cfg(not(feature = "cpu"))]
+    let host = crate::kernel::CpuTarget {
+        threads,
+        f32_lanes: 4,
+        fma: false,
+    };
+    Target::Cpu(host)
+}
+
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
     // A program that only computes a scalar becomes a part of its callers.
     let programs = c.module.prim_funcs();
-    let host = Target::Cpu(host_target(available_parallelism().map_or(1, NonZero::get)));
+    let host = host();
     for (name, func) in programs.filter(|(_, func)| func.as_scalar().is_none()) {
         let target = if passes::is_of_host(func) {
             &host

@@ -209,10 +209,11 @@ fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
     if start.dtype().is_int() && end.dtype().is_int() && step.dtype().is_int() {
         let step = step.as_int().filter(|step| *step != 0);
         let step = step.ok_or_else(|| c.bad_operand(last, "a constant step that is not 0"))?;
-        let far = step - step.signum();
-        let span = end.cast(DType::I64) - start.cast(DType::I64) + Expr::i64(far);
-        let count = rules::simple(&span.floor_div(Expr::i64(step)));
-        let count = count.as_int().map_or(count, |n| Expr::i64(n.max(0)));
+        let [start, end] = [start, end].map(|bound| bound.cast(DType::I64));
+        let span = if step > 0 { end - start } else { start - end };
+        let size = Expr::i64(step.saturating_abs());
+        let up = Expr::i64(step.saturating_abs() - 1);
+        let count = rules::simple(&(span + up).floor_div(size).max(0i64));
         return Ok(dense(
             vec![count],
             Some(c.dtype("dtype")?.unwrap_or(DType::I64)),

@@ -166,9 +166,12 @@ fn infer_gather_elements(c: &OpCall<'_>) -> rules::Inferred {
         return Ok(StructInfo::Object);
     };
     if let (Some(n), Some(m)) = (info.shape.ndim(), indices.shape.ndim()) {
-        axis_of(c, "axis", n)?;
+        let axis = axis_of(c, "axis", n)?;
         if n != m {
             return Err(c.bad_operand(1, "indices with as many dimensions as the data"));
+        }
+        if let (Some(data), Some(indices)) = (info.shape.dims(), indices.shape.dims()) {
+            rules::indices_within(c, indices, data, axis)?;
         }
     }
     Ok(tensor_like(info, indices.shape.clone(), info.dtype))

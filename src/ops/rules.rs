@@ -215,6 +215,42 @@ pub(crate) fn at_least(c: &OpCall<'_>, what: &'static str, extent: &Expr, least:
     c.compare(what, &simple(&extent.min(&least)), &least)
 }
 
+/// Checks that an extent is at most another one, with an obligation like [`equal_extents`].
+///
+/// # Errors
+/// If it is larger for all values of the variables.
+pub(crate) fn at_most(
+    c: &OpCall<'_>,
+    what: &'static str,
+    extent: &Expr,
+    limit: &Expr,
+) -> Result<(), InferError> {
+    let limit = simple(&extent.min(limit));
+    equal_extents(c, what, extent, &limit)
+}
+
+/// Checks that indices lie within the data in all dimensions but the axis, in which they are positions.
+///
+/// # Errors
+/// If they do not for all values of the variables.
+pub(crate) fn indices_within(
+    c: &OpCall<'_>,
+    indices: &[Expr],
+    data: &[Expr],
+    axis: usize,
+) -> Result<(), InferError> {
+    let pairs = indices.iter().zip(data).enumerate();
+    for (_, (index, extent)) in pairs.filter(|(at, _)| *at != axis) {
+        at_most(
+            c,
+            "an extent of the indices, at most that of the data",
+            index,
+            extent,
+        )?;
+    }
+    Ok(())
+}
+
 /// Checks that two element types, where both are known, are the same.
 ///
 /// # Errors

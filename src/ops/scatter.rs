@@ -108,11 +108,14 @@ fn infer_elements(c: &OpCall<'_>) -> rules::Inferred {
         return rules::identity(c);
     };
     if let Some(ndim) = data.ndim() {
-        axis_of(c, "axis", ndim)?;
+        let axis = axis_of(c, "axis", ndim)?;
         for (index, shape) in [(1, indices), (2, updates)] {
             if shape.ndim().is_some_and(|other| other != ndim) {
                 return Err(c.bad_operand(index, "as many dimensions as the data"));
             }
+        }
+        if let (Some(data), Some(indices)) = (data.dims(), indices.dims()) {
+            rules::indices_within(c, indices, data, axis)?;
         }
     }
     if let (Some(indices), Some(updates)) = (indices.dims(), updates.dims()) {

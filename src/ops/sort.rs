@@ -6,7 +6,7 @@
 use super::ComputeCall;
 use super::def::{Computed, DATA, DTypes, OpDef, X, attr};
 use super::rules::{self, axis_of, simple, tensor_like};
-use crate::ir::graph::dims::{Proof, compare_dims};
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::te;
@@ -215,6 +215,9 @@ fn median_axis(c: &OpCall<'_>, ndim: usize) -> Result<Option<usize>, InferError>
     }
 }
 
+/// What the obligation of a median is about: there is none of nothing, whatever the element type.
+const HAS_ELEMENTS: &str = "a median of at least one element";
+
 fn infer_median(c: &OpCall<'_>) -> rules::Inferred {
     rules::check_dtype(c, 0)?;
     let Some(info) = c.tensor(0)? else {
@@ -224,20 +227,19 @@ fn infer_median(c: &OpCall<'_>) -> rules::Inferred {
     let Some(dims) = info.shape.dims() else {
         return Ok(StructInfo::Object);
     };
-    let empty = |extent: &Expr| compare_dims(extent, &Expr::i64(0)) == Proof::Yes;
+    let has_elements = |extent: &Expr, expected| match rules::at_least(c, HAS_ELEMENTS, extent, 1) {
+        Proof::No => Err(c.bad_operand(0, expected)),
+        Proof::Yes | Proof::Unknown => Ok(()),
+    };
     let Some(axis) = median_axis(c, dims.len())? else {
-        if dims.iter().any(empty) {
-            return Err(c.bad_operand(0, "a tensor with elements"));
-        }
+        has_elements(&topi::volume(dims), "a tensor with elements")?;
         let shape = match keep {
             true => vec![Expr::i64(1); dims.len()],
             false => vec![],
         };
         return Ok(tensor_like(info, ShapeInfo::Known(shape), info.dtype));
     };
-    if empty(&dims[axis]) {
-        return Err(c.bad_operand(0, "a tensor with elements along the axis"));
-    }
+    has_elements(&dims[axis], "a tensor with elements along the axis")?;
     let mut shape = dims.to_vec();
     match keep {
         true => shape[axis] = Expr::i64(1),

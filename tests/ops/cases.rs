@@ -174,9 +174,20 @@ fn text(cases: &[&Case]) -> String {
             .map(|((name, _), ty)| format!("{name}: {ty}"))
             .collect();
         let call = &case.call;
+        // A call may say extents of its operands.
+        let is_extent = |name: &&&str| {
+            case.types
+                .iter()
+                .any(|ty| ty.contains(&format!("\"{name}\"")))
+        };
+        let extents = ["n", "m", "k"];
+        let extents = extents.iter().filter(is_extent);
+        let extents: String = extents
+            .map(|name| format!("        {name} = T.int64()\n"))
+            .collect();
         write!(
             text,
-            "    @R.function\n    def f{at}({}):\n        with R.dataflow():\n            gv = {call}\n            \
+            "    @R.function\n    def f{at}({}):\n{extents}        with R.dataflow():\n            gv = {call}\n            \
              R.output(gv)\n        return gv\n",
             params.join(", ")
         )

@@ -85,6 +85,38 @@ fn constants_and_ranges() {
         &[("x", &i32s(&[0], &[]))],
         &[i32s(&[0], &[])],
     );
+    // Counts that are symbolic, up and down, with nothing between the ends.
+    for (n, start, end, step) in [
+        (5, "n", "0", -1),
+        (5, "0", "n", -1),
+        (5, "n", "0", -2),
+        (5, "n - 1", "-1", -3),
+        (5, "0", "n", 2),
+        (2, "4", "n", 1),
+        (7, "4", "n", 3),
+        (0, "0", "n", 1),
+    ] {
+        let value = |text: &str| match text {
+            "n" => n,
+            "n - 1" => n - 1,
+            number => number.parse().expect("a number"),
+        };
+        let count = (0i64..).map(|i| value(start) + i * step);
+        let before = |v: &i64| {
+            if step > 0 {
+                *v < value(end)
+            } else {
+                *v > value(end)
+            }
+        };
+        let expected: Vec<i64> = count.take_while(before).collect();
+        cases.case_of(
+            &format!("R.arange(R.prim_value({start}), R.prim_value({end}), R.prim_value({step}))"),
+            &[r#"R.Tensor(("n",), "float32")"#],
+            &[("x", &f32s(&[n as usize], &vec![0.0; n as usize]))],
+            &[i64s(&[expected.len()], &expected)],
+        );
+    }
     cases.case(
         "R.arange(R.prim_value(2), R.prim_value(8), R.prim_value(2))",
         &[("x", &i32s(&[1], &[0]))],

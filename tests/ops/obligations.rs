@@ -128,6 +128,36 @@ const ALL: &[Asking] = &[
         [3, 2],
         "must be 3, got 2",
     ),
+    matrix(
+        "R.squeeze(x, axis=[0])",
+        [1, 3],
+        [2, 3],
+        "`n in R.squeeze (a dropped extent and 1)` must be 1, got 2",
+    ),
+    matrix(
+        "R.median(x)",
+        [2, 3],
+        [3, 0],
+        "(a median of at least one element)` must be 1, got 0",
+    ),
+    matrix(
+        "R.median(R.astype(x, \"int32\"), axis=[1])[0]",
+        [0, 3],
+        [2, 0],
+        "(a median of at least one element)` must be 1, got 0",
+    ),
+    matrix(
+        "R.gather_elements(x, R.zeros(R.shape([2, m]), \"int32\"), axis=1)",
+        [3, 2],
+        [1, 2],
+        "in R.gather_elements (an extent of the indices, at most that of the data)`",
+    ),
+    matrix(
+        "R.scatter_elements(x, R.zeros(R.shape([n, 2]), \"int32\"), R.ones(R.shape([n, 2]), \"float32\"), axis=0)",
+        [3, 2],
+        [3, 1],
+        "in R.scatter_elements (an extent of the indices, at most that of the data)`",
+    ),
     // No element is dropped, and none comes from nowhere.
     matrix(
         "R.reshape(x, R.shape([m, m]))",

@@ -23,6 +23,7 @@ fn refusal(params: &str, call: &str) -> String {
 
 const FLAGS: &str = "x: R.Tensor((3, 3), \"bool\")";
 const X: &str = "x: R.Tensor((4, 6), \"float32\")";
+const EMPTY: &str = "x: R.Tensor((0, 6), \"int32\")";
 
 #[test]
 fn attributes_are_honoured_or_refused() {
@@ -44,7 +45,12 @@ fn attributes_are_honoured_or_refused() {
         (X, "R.astype(x, \"float32x4\")", "attribute dtype"),
         (X, "R.zeros(R.shape([-1, 3]), \"float32\")", "extents below 0"),
         (X, "R.squeeze(x, axis=[0])", "extent"),
-        ("x: R.Tensor((\"n\", 6), \"float32\")", "R.squeeze(x, axis=[0])", "known to be 1"),
+        (EMPTY, "R.median(x)", "a tensor with elements"),
+        (EMPTY, "R.median(x, axis=0)", "a tensor with elements along the axis"),
+        (X, "R.gather_elements(x, R.const([[0], [0], [0], [0], [0]], \"int32\"), axis=1)",
+         "an extent of the indices, at most that of the data must be equal, got 5 and 4"),
+        (X, "R.scatter_elements(x, R.const([[0], [0], [0], [0], [0]], \"int32\"), R.zeros((5, 1), \"float32\"), axis=1)",
+         "at most that of the data"),
         (X, "R.tile(x, [-1])", "repeats"),
         (X, "R.repeat(x, -2, axis=0)", "repeats"),
         (X, "R.roll(x, [1, 2], axis=[0])", "shift"),

@@ -8,12 +8,13 @@ use super::calls::make_closure;
 use super::eval::Env;
 use super::placed::{Placed, Storage, Writer};
 use super::{InterpError, op};
+use crate::ir::graph::dims::named;
 use crate::ir::graph::{
     self, Arg, Body, Callee, Def, Function, Globals, InferError, Obligation, Obligations, Op,
     OpCall, Scope, ValueId,
 };
 use crate::ir::{Attrs, Expr, Module};
-use crate::ops::MachineOp;
+use crate::ops::{self, Compute, MachineOp};
 use crate::support::Arena;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -332,7 +333,7 @@ impl Run<'_> {
                         make_closure(&info.name, &values)
                     }
                     Callee::Op(op) => {
-                        self.check_obligations(func, *op, args, attrs, frame, around)?;
+                        self.check_obligations(func, *op, (args, &values), attrs, frame, around)?;
                         op::call(*op, args, &values, &attrs_in(attrs, frame)?)
                     }
                     // Packed functions that were given are in destination-passing style; those of the host return their result.
@@ -368,14 +369,15 @@ impl Run<'_> {
     }
 
     /// Checks what an operator asks of symbolic extents. It asks for what its operands are known to be, not for the numbers that
-    /// they turn out to be: an extent broadcasts if it is written as 1.
+    /// they turn out to be: an extent broadcasts if it is written as 1. Extents of which nothing is known get names, as
+    /// `legalize_ops` gives them, where loops compute the operator.
     fn check_obligations(
         &self,
         func: &Function,
         op: Op,
-        args: &[Arg],
+        (args, values): (&[Arg], &[Value]),
         attrs: &Attrs,
-        frame: &Frame,
+        frame: &mut Frame,
         around: &[Outer],
     ) -> Result<(), InterpError> {
         let mut frames: Vec<_> = around.iter().map(|outer| &*outer.known).collect();
@@ -384,7 +386,15 @@ impl Run<'_> {
             globals: self.globals,
             frames,
         };
-        let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        let mut operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        if matches!(ops::def(op).compute, Compute::Kernel(_)) {
+            for (operand, value) in operands.iter_mut().zip(values) {
+                if let Some(info) = named(operand) {
+                    self.match_info(&func.name, op.name(), &info, value, frame)?;
+                    *operand = info;
+                }
+            }
+        }
         let obligations = Obligations::default();
         let call = OpCall::new(op, args, &operands, attrs).noting(&obligations);
         let failed = |error: InferError| InterpError::Operator(Box::new(error.into()));

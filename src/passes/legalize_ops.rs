@@ -1,14 +1,15 @@
 //! `legalize_ops`: calls of operators become calls of loop programs (Relax: `LegalizeOps`).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::obligations::check;
 use super::{Pass, PassError};
-use crate::ir::graph::dims::{Proof, is_base_of};
+use crate::ir::graph::dims::{Proof, is_base_of, named};
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, DpsCallee, Globals, InferError, Obligations, Old, Op, OpCall,
-    Rewriter, rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, GraphBuilder, InferError, Obligations, Old, Op,
+    OpCall, Rewriter, rewrite,
 };
 use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, ComputeCall, Legalization, Legalized, Operand};
@@ -96,7 +97,8 @@ impl LegalizeOps {
     /// of that call, or of a function of the host. Calls with equal programs share one. What the virtual machine does itself stays,
     /// and so do operators that nothing here computes: who needs them to run reports them. What an operator asks of symbolic
     /// extents is checked before its call (`R.match_cast`), once for all calls that ask the same. Where a value is declared to be
-    /// less than what is known of it then, what is known counts.
+    /// less than what is known of it then, what is known counts. Extents of which nothing is known get names first
+    /// (`R.match_cast`).
     ///
     /// # Errors
     /// [`PassError::Legalize`] if shapes or element types of a call are not known.
@@ -138,6 +140,16 @@ impl LegalizeOps {
             }
             return Ok(Become::Kept);
         }
+        let args = match (compute, own) {
+            (Compute::Kernel(_), _) | (_, Some(_)) => {
+                let args = args
+                    .iter()
+                    .map(|arg| named_extents(rewriter.builder(), arg));
+                Cow::Owned(args.collect::<Vec<_>>())
+            }
+            _ => Cow::Borrowed(args.as_slice()),
+        };
+        let args = &*args;
         let scope = rewriter.scope();
         let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
         let obligations = Obligations::default();
@@ -221,6 +233,35 @@ impl LegalizeOps {
         };
         Ok(bound(rewriter, &old, call, result))
     }
+}
+
+/// The argument, of whose extents each has a name: where only the number of dimensions is known, a `match_cast` gives them one,
+/// the same for all calls.
+fn named_extents(builder: &mut GraphBuilder, arg: &Arg) -> Arg {
+    if let Arg::Tuple(items) = arg {
+        return Arg::Tuple(
+            items
+                .iter()
+                .map(|item| named_extents(builder, item))
+                .collect(),
+        );
+    }
+    let known = builder.scope().arg(arg);
+    let Some(sinfo) = named(&known) else {
+        return arg.clone();
+    };
+    if let StructInfo::Tuple(items) = &known {
+        let item = |(at, info): (usize, &StructInfo)| {
+            let item = Def::TupleItem(arg.clone(), at);
+            let item = Arg::Value(builder.bind_as("lv", item, info.clone()));
+            named_extents(builder, &item)
+        };
+        return Arg::Tuple(items.iter().enumerate().map(item).collect());
+    }
+    let cast = builder.cast_of(arg);
+    Arg::Value(cast.unwrap_or_else(|| {
+        builder.bind_as("lv", Def::MatchCast(arg.clone(), sinfo.clone()), sinfo)
+    }))
 }
 
 /// The operator with this name, with or without Relax's prefix.

@@ -29,5 +29,6 @@ mod select;
 mod slice;
 mod spatial;
 mod system;
+mod unknown;
 
 use cases::{Cases, bools, f32s, i8s, i32s, i64s, tensor, u8s};

@@ -1,5 +1,6 @@
 //! `GraphBuilder`: makes a graph function binding by binding, in A-normal form by construction.
 
+use super::dims::named;
 use super::infer::{Globals, InferError, Scope, infer};
 use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
 use crate::ir::{Attrs, Expr, Origin, StructInfo};
@@ -37,8 +38,8 @@ pub struct GraphBuilder {
 struct OpenBody {
     blocks: Vec<BindingBlock>,
     in_dataflow: bool,
-    /// The bindings that are a `match_cast`.
-    casts: Vec<ValueId>,
+    /// The bindings that are a `match_cast`, each with the block that it is in.
+    casts: Vec<(usize, ValueId)>,
 }
 
 impl GraphBuilder {
@@ -166,15 +167,15 @@ impl GraphBuilder {
             origin: self.origin.clone(),
         });
         let body = self.body();
-        if is_cast {
-            body.casts.push(id);
-        }
         match body.blocks.last_mut() {
             Some(block) if body.in_dataflow || block.dataflow.is_none() => block.bindings.push(id),
             _ => body.blocks.push(BindingBlock {
                 dataflow: None,
                 bindings: vec![id],
             }),
+        }
+        if is_cast {
+            body.casts.push((body.blocks.len() - 1, id));
         }
         id
     }
@@ -263,10 +264,31 @@ impl GraphBuilder {
     /// Whether a `match_cast` of this scalar stands already where every binding that follows comes after it.
     pub fn has_cast(&self, scalar: &Expr, sinfo: &StructInfo) -> bool {
         let mut casts = self.open.iter().flat_map(|body| &body.casts);
-        casts.any(|&id| match &self.func.values[id].def {
+        casts.any(|(_, id)| match &self.func.values[*id].def {
             Def::MatchCast(Arg::Prim(known), to) => known == scalar && to == sinfo,
             _ => false,
         })
+    }
+
+    /// The value of a `match_cast` of this argument that a binding in this place may use, if it says all extents.
+    pub fn cast_of(&self, arg: &Arg) -> Option<ValueId> {
+        let visible = self.open.iter().flat_map(|body| {
+            let is_visible = |block: usize| {
+                let last = block + 1 == body.blocks.len();
+                body.blocks[block].dataflow.is_none() || (last && body.in_dataflow)
+            };
+            let casts = body
+                .casts
+                .iter()
+                .filter(move |(block, _)| is_visible(*block));
+            casts.map(|(_, id)| *id)
+        });
+        visible
+            .into_iter()
+            .find(|&id| match &self.func.values[id].def {
+                Def::MatchCast(known, to) => known == arg && named(to).is_none(),
+                _ => false,
+            })
     }
 
     /// Opens a branch; bindings go there.

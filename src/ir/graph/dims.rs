@@ -210,6 +210,44 @@ pub fn bind_vars(param: &StructInfo, arg: &StructInfo, bound: &mut IndexMap<Var,
     }
 }
 
+/// The same with a variable for every extent, and every integer, of which nothing is known: a loop program is made of it, and
+/// what is known of its result says more. `None` if all are known, or the number of dimensions is not.
+pub fn named(info: &StructInfo) -> Option<StructInfo> {
+    let dims = |ndim| {
+        let dim = |_| Var::new("n", DType::I64).expr();
+        ShapeInfo::Known((0..ndim).map(dim).collect())
+    };
+    match info {
+        StructInfo::Tensor(info) => match info.shape {
+            ShapeInfo::Ndim(ndim) => Some(StructInfo::Tensor(TensorInfo {
+                shape: dims(ndim),
+                ..info.clone()
+            })),
+            ShapeInfo::Known(_) | ShapeInfo::Unknown => None,
+        },
+        StructInfo::Shape(ShapeInfo::Ndim(ndim)) => Some(StructInfo::Shape(dims(*ndim))),
+        StructInfo::Prim { dtype, value: None } if dtype.is_int() => Some(StructInfo::Prim {
+            dtype: *dtype,
+            value: Some(Var::new("n", *dtype).expr()),
+        }),
+        StructInfo::Tuple(items) => {
+            let new: Vec<_> = items.iter().map(named).collect();
+            let any = new.iter().any(Option::is_some);
+            let items = items.iter().zip(new);
+            let items = items.map(|(old, new)| new.unwrap_or_else(|| old.clone()));
+            any.then(|| StructInfo::Tuple(items.collect()))
+        }
+        StructInfo::Object
+        | StructInfo::Shape(_)
+        | StructInfo::Prim { dtype: _, value: _ }
+        | StructInfo::Callable {
+            params: _,
+            ret: _,
+            pure: _,
+        } => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,15 @@ pub enum HostExpr {
 crate::bounded_nesting!(HostExpr);
 
 impl HostExpr {
+    /// Whether it is a product of this dim and others, or the dim itself.
+    pub fn has_factor(&self, dim: usize) -> bool {
+        match self {
+            Self::Dim(own) => *own == dim,
+            Self::Binary(BinOp::Mul, a, b) => a.has_factor(dim) || b.has_factor(dim),
+            Self::Const(_) | Self::Binary(_, _, _) | Self::Select(_, _, _) => false,
+        }
+    }
+
     /// The value, given every dim.
     ///
     /// # Errors

@@ -106,8 +106,8 @@ pub struct LoweredFunc {
     pub requires: Vec<Requirement>,
 }
 
-/// What lowering takes every extent of a tensor to be. `in_bounds` is proved for these alone: a launch with others trusts no
-/// proof.
+/// What lowering takes every extent of a tensor, and every factor of one, to be. `in_bounds` is proved for these alone: a launch
+/// with others trusts no proof.
 pub const PROVED_DIMS: RangeInclusive<i64> = 0..=i32::MAX as i64 - 1;
 
 /// The same for scalar parameters that are no extents.
@@ -119,7 +119,7 @@ impl LoweredFunc {
     pub fn unproved_dim(&self, dims: &[i64]) -> Option<(usize, RangeInclusive<i64>)> {
         let is_extent = |dim| {
             let mut extents = self.params.iter().flat_map(|param| &param.shape);
-            extents.any(|extent| *extent == HostExpr::Dim(dim))
+            extents.any(|extent| extent.has_factor(dim))
         };
         let mut dims = dims.iter().enumerate();
         dims.find_map(|(dim, value)| {

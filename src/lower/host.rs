@@ -9,7 +9,7 @@ use crate::tensor::scalar::BinOp;
 /// The symbolic dims and scalar parameters, in order of first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dims {
-    /// With whether it is an extent of a tensor.
+    /// With whether it is an extent of a tensor, or a factor of one.
     dims: IndexMap<Var, bool>,
 }
 
@@ -17,19 +17,26 @@ impl Dims {
     /// The dims of the parameters.
     pub(super) fn of(func: &PrimFunc) -> Self {
         let mut dims = Self::default();
+        let mut extents = vec![];
         for param in &func.params {
             match param {
                 Param::Buffer { handle: _, buffer } => {
                     for extent in buffer.shape() {
                         for var in extent.free_vars() {
-                            *dims.dims.entry(var).or_default() |= extent.as_var().is_some();
+                            dims.dims.entry(var).or_default();
                         }
+                        extents.push(extent);
                     }
                 }
                 Param::Scalar(var) => {
                     dims.dims.entry(var.clone()).or_default();
                 }
             }
+        }
+        // As the one who launches sees them (`LoweredFunc::unproved_dim`).
+        let extents: Vec<HostExpr> = extents.iter().filter_map(|e| dims.host(e)).collect();
+        for (index, is_extent) in dims.dims.values_mut().enumerate() {
+            *is_extent = extents.iter().any(|extent| extent.has_factor(index));
         }
         dims
     }
@@ -39,7 +46,7 @@ impl Dims {
         self.dims.get_index_of(var)
     }
 
-    /// Whether the dim is an extent of a tensor, and so never negative.
+    /// Whether the dim is an extent of a tensor or a factor of one, and so never negative.
     pub(super) fn is_extent(&self, var: &Var) -> bool {
         self.dims.get(var).is_some_and(|&extent| extent)
     }

@@ -233,6 +233,18 @@ fn a_reduction_over_threads_gets_a_tree_with_barriers() {
 }
 
 #[test]
+fn proofs_are_for_factors_of_extents_that_are_not_negative() {
+    let [n, m, k] = ["n", "m", "k"].map(|name| Var::new(name, DType::I64));
+    let a = Buffer::new("A", vec![n.expr() * m.expr()], DType::F32);
+    let params = [param(&a), Param::Scalar(k)].to_vec();
+    let lowered = lower(&PrimFunc::new("f", params), &cpu());
+    let lowered = lowered.expect("nothing is computed");
+    assert_eq!(lowered.unproved_dim(&[2, 3, -1]), None);
+    // An array of six elements, but not one that the compiler thought of.
+    assert_eq!(lowered.unproved_dim(&[-2, -3, -1]), Some((0, PROVED_DIMS)));
+}
+
+#[test]
 fn a_vectorized_loop_of_neighbours_is_one_access() {
     let n = Var::new("n", DType::I64).expr();
     let shape = vec![n.clone(), Expr::i64(4)];

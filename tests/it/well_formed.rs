@@ -566,3 +566,41 @@ fn accesses_that_certainly_happen_lie_inside() {
         assert_eq!(found(body), [], "{body}");
     }
 }
+
+#[test]
+fn devices_are_those_of_the_module() {
+    let body = r#"
+def main(x: R.Tensor((4,), "float32", "llvm:0")):
+    y = R.to_vdevice(x, "vulkan:3")
+    return y
+"#;
+    let mut module = module(body);
+    assert_eq!(
+        violations(&module),
+        [
+            (
+                "main, value x: there is no device llvm:0:global, only the one that is compiled for; I.module_global_infos names the devices of a module".to_owned(),
+                "x: R.Tensor((4,), dtype=\"float32\", vdevice=\"llvm:0:global\")".to_owned(),
+            ),
+            (
+                "main, value y: there is no device vulkan:3:global, only the one that is compiled for; I.module_global_infos names the devices of a module".to_owned(),
+                "R.to_vdevice(x, dst_vdevice=\"vulkan:3:global\")".to_owned(),
+            ),
+        ]
+    );
+    let device = |target: &str, index| weftile::ir::VDevice {
+        target: target.to_owned(),
+        index,
+        scope: "global".to_owned(),
+    };
+    module.vdevices = vec![device("llvm", 0), device("vulkan", 0)];
+    let [(message, _)] = &violations(&module)[..] else {
+        panic!("one is unknown");
+    };
+    assert!(
+        message.contains("vulkan:3:global, only llvm:0:global, vulkan:0:global;"),
+        "{message}"
+    );
+    module.vdevices.push(device("vulkan", 3));
+    well_formed(&module).expect("all are there");
+}

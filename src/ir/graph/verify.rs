@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::dims::{Proof, is_base_of};
 use super::infer::{Globals, InferError, Scope, infer};
 use super::{Arg, BindingBlock, Body, Def, Function, Value, ValueId};
-use crate::ir::{Expr, Func, Module, StructInfo, Var};
+use crate::ir::{Expr, Func, Module, StructInfo, VDevice, Var};
 use crate::support::Arena;
 use crate::tensor::DType;
 
@@ -35,7 +35,9 @@ pub fn verify(module: &Module) -> Result<(), Vec<GraphError>> {
         names(name, func, &mut errors);
         if let Func::Graph(func) = func {
             symbolic_vars(name, func, &mut owners, &mut errors);
-            errors.extend(Verifier::new(&globals).checked(name, func));
+            let mut verifier = Verifier::new(&globals);
+            verifier.devices = Some(&module.vdevices);
+            errors.extend(verifier.checked(name, func));
         }
     }
     if errors.is_empty() {
@@ -148,6 +150,8 @@ struct Frame<'a> {
 
 struct Verifier<'a> {
     globals: &'a Globals,
+    /// The devices of the module, where it is known.
+    devices: Option<&'a [VDevice]>,
     frames: Vec<Frame<'a>>,
     path: Vec<&'a str>,
     errors: Vec<GraphError>,
@@ -157,6 +161,7 @@ impl<'a> Verifier<'a> {
     fn new(globals: &'a Globals) -> Self {
         Self {
             globals,
+            devices: None,
             frames: vec![],
             path: vec![],
             errors: vec![],
@@ -241,7 +246,10 @@ impl<'a> Verifier<'a> {
                 Def::Param if !func.params.contains(&id) => {
                     self.report(id, GraphErrorKind::Param);
                 }
-                Def::Param => self.sinfo_exprs(id.into(), &value.sinfo),
+                Def::Param => {
+                    self.sinfo_exprs(id.into(), &value.sinfo);
+                    self.devices(id.into(), &value.sinfo);
+                }
                 _ => {}
             }
         }
@@ -364,6 +372,7 @@ impl<'a> Verifier<'a> {
     fn types(&mut self, id: ValueId, value: &'a Value) {
         let site = Site::from(id);
         self.sinfo_exprs(site.part(Part::Annotation), &value.sinfo);
+        self.devices(site, &value.sinfo);
         let computed = match infer(&value.def, &self.scope()) {
             Ok(computed) => computed,
             Err(error) => {
@@ -391,6 +400,24 @@ impl<'a> Verifier<'a> {
             Proof::Yes | Proof::Unknown => return,
         };
         self.report(site.part(Part::Annotation), kind);
+    }
+
+    /// Checks that the module has the devices on which tensors are. `R.to_vdevice` says its device by the type of its result.
+    fn devices(&mut self, site: Site, info: &StructInfo) {
+        match info {
+            StructInfo::Tensor(info) => {
+                let (Some(known), Some(device)) = (self.devices, &info.vdevice) else {
+                    return;
+                };
+                let is_device = |d: &VDevice| d.target == device.target && d.index == device.index;
+                if !known.iter().any(is_device) {
+                    let (device, known) = (device.clone(), known.to_vec());
+                    self.report(site, GraphErrorKind::UnknownDevice { device, known });
+                }
+            }
+            StructInfo::Tuple(items) => items.iter().for_each(|item| self.devices(site, item)),
+            _ => {}
+        }
     }
 
     /// Checks that the values in an argument may be used here.

@@ -2,7 +2,7 @@
 
 use crate::ir::graph::ValueId;
 use crate::ir::graph::infer::InferError;
-use crate::ir::{Expr, StructInfo};
+use crate::ir::{Expr, StructInfo, VDevice};
 use crate::tensor::DType;
 
 /// One violation.
@@ -37,6 +37,15 @@ pub enum Part {
     Otherwise,
 }
 
+/// The devices as a list.
+fn texts(devices: &[VDevice]) -> String {
+    if devices.is_empty() {
+        return "the one that is compiled for".to_owned();
+    }
+    let devices: Vec<String> = devices.iter().map(VDevice::to_string).collect();
+    devices.join(", ")
+}
+
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -48,6 +57,17 @@ pub enum GraphErrorKind {
         name: String,
         /// The attribute.
         symbol: String,
+    },
+    /// A device that the module does not have.
+    #[error(
+        "there is no device {device}, only {}; I.module_global_infos names the devices of a module",
+        texts(known)
+    )]
+    UnknownDevice {
+        /// The device.
+        device: VDevice,
+        /// Those of the module.
+        known: Vec<VDevice>,
     },
     /// The function's own name differs from its name in the module.
     #[error("the function calls itself \"{own}\", the module calls it \"{name}\"")]

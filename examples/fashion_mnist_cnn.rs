@@ -11,12 +11,16 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
 #[path = "shared/devices.rs"]
 mod devices;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use command_line::{Options, Words};
 use indexmap::IndexMap;
 use ndarray::{Array4, ArrayView4, Ix4};
 use serde_json::Value as Json;
@@ -37,8 +41,11 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Images of a call.
 const BATCH: usize = 4;
 
-fn main() -> Result<()> {
-    let args = Args::from_env()?;
+fn main() -> ExitCode {
+    command_line::main(run)
+}
+
+fn run(args: Args) -> Result<()> {
     let task = Task::load(&args)?;
     let devices = devices::devices(args.allow_software)?;
     register_func("env.conv2d", conv2d, Override::Yes)?;
@@ -57,29 +64,43 @@ struct Args {
     images: usize,
 }
 
-impl Args {
-    fn from_env() -> Result<Self> {
-        let usage = "use --data DIR, --allow-software, --images COUNT";
-        let mut args = Self {
+impl Default for Args {
+    fn default() -> Self {
+        Self {
             data: PathBuf::new(),
             allow_software: false,
             images: 10_000,
-        };
-        let mut words = std::env::args().skip(1);
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--data" => args.data = words.next().ok_or("--data needs a folder")?.into(),
-                "--allow-software" => args.allow_software = true,
-                "--images" => {
-                    args.images = words.next().ok_or("--images needs a number")?.parse()?
-                }
-                other => return Err(format!("unknown argument `{other}`: {usage}").into()),
+        }
+    }
+}
+
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --release --example fashion_mnist_cnn -- --data DIR [OPTIONS]
+
+Options:
+  --data DIR        the folder with the test set and the weights
+  --images COUNT    how many images of the test set (10000)
+  --allow-software  GPUs in software count";
+
+    fn take(&mut self, option: &str, rest: &mut Words<'_>) -> std::result::Result<bool, String> {
+        match option {
+            "--data" => self.data = rest.next().ok_or("--data needs a folder")?.into(),
+            "--allow-software" => self.allow_software = true,
+            "--images" => {
+                let count = rest.next().and_then(|count| count.parse().ok());
+                self.images = count.ok_or("--images needs a number")?;
             }
+            _ => return Ok(false),
         }
-        if args.data == Path::new("") {
-            return Err(format!("where are images and weights? {usage}").into());
+        Ok(true)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.data == Path::new("") {
+            return Err("--data must say where images and weights are".to_owned());
         }
-        Ok(args)
+        Ok(())
     }
 }
 

@@ -11,12 +11,16 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
 #[path = "shared/devices.rs"]
 mod devices;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use command_line::{Options, Words};
 use indexmap::IndexMap;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2};
 use weftile::frontend::{load_params, load_tensor, parse_safetensors};
@@ -58,8 +62,11 @@ const LECTURE: [f32; 10] = [
     -56.040_41,
 ];
 
-fn main() -> Result<()> {
-    let args = Args::from_env()?;
+fn main() -> ExitCode {
+    command_line::main(run_all)
+}
+
+fn run_all(args: Args) -> Result<()> {
     let (image, params) = load(args.data.as_deref())?;
     let devices = devices::devices(args.allow_software)?;
 
@@ -108,31 +115,27 @@ fn main() -> Result<()> {
 /// Where the programs of this example are.
 const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/fashion_mnist_mlp");
 
+#[derive(Default)]
 struct Args {
     data: Option<PathBuf>,
     allow_software: bool,
 }
 
-impl Args {
-    fn from_env() -> Result<Self> {
-        let mut args = Self {
-            data: None,
-            allow_software: false,
-        };
-        let mut words = std::env::args().skip(1);
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--data" => args.data = Some(words.next().ok_or("--data needs a folder")?.into()),
-                "--allow-software" => args.allow_software = true,
-                other => {
-                    return Err(format!(
-                        "unknown argument `{other}`: use --data DIR, --allow-software"
-                    )
-                    .into());
-                }
-            }
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --release --example fashion_mnist_mlp -- [OPTIONS]
+
+Options:
+  --data DIR        the folder with the test set and the weights of the lecture
+  --allow-software  GPUs in software count";
+
+    fn take(&mut self, option: &str, rest: &mut Words<'_>) -> std::result::Result<bool, String> {
+        match option {
+            "--data" => self.data = Some(rest.next().ok_or("--data needs a folder")?.into()),
+            "--allow-software" => self.allow_software = true,
+            _ => return Ok(false),
         }
-        Ok(args)
+        Ok(true)
     }
 }
 

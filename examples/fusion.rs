@@ -9,13 +9,17 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
 #[path = "shared/devices.rs"]
 mod devices;
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use command_line::{Options, Words};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 use weftile::ir::{AttrValue, Attrs, Module};
@@ -39,25 +43,43 @@ const WAYS: [(&str, &[&str]); 3] = [
 /// How long one network is timed on one device.
 const MEASURED: Duration = Duration::from_secs(2);
 
-fn main() -> Result<()> {
-    let (mut software, mut as_json) = (false, false);
-    for word in std::env::args().skip(1) {
-        match word.as_str() {
-            "--allow-software" => software = true,
-            "--json" => as_json = true,
-            other => {
-                return Err(format!("unknown argument `{other}`: --allow-software, --json").into());
-            }
+#[derive(Default)]
+struct Args {
+    allow_software: bool,
+    as_json: bool,
+}
+
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --release --example fusion -- [OPTIONS]
+
+Options:
+  --json            prints the table as JSON
+  --allow-software  GPUs in software count";
+
+    fn take(&mut self, option: &str, _: &mut Words<'_>) -> std::result::Result<bool, String> {
+        match option {
+            "--allow-software" => self.allow_software = true,
+            "--json" => self.as_json = true,
+            _ => return Ok(false),
         }
+        Ok(true)
     }
+}
+
+fn main() -> ExitCode {
+    command_line::main(run)
+}
+
+fn run(args: Args) -> Result<()> {
     let mut rows = vec![];
-    for (device, target) in devices::devices(software)? {
+    for (device, target) in devices::devices(args.allow_software)? {
         for network in [cnn()?, mlp()?, transformer_layer()?] {
             rows.extend(network.ways(&device, &target)?);
             rows.push(network.weights(&device, &target)?);
         }
     }
-    if as_json {
+    if args.as_json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }

@@ -17,13 +17,17 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
 #[path = "shared/devices.rs"]
 mod devices;
 
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use command_line::{Options, Words};
 use indexmap::IndexMap;
 use weftile::codegen_cpu::host_target;
 use weftile::ir::Module;
@@ -43,8 +47,30 @@ const DIR: &str = concat!(
     "/examples/lift_transform_params"
 );
 
-fn main() -> Result<()> {
-    let devices = devices::devices(allow_software()?)?;
+#[derive(Default)]
+struct Args {
+    allow_software: bool,
+}
+
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --release --example lift_transform_params -- [OPTIONS]
+
+Options:
+  --allow-software  GPUs in software count";
+
+    fn take(&mut self, option: &str, _: &mut Words<'_>) -> std::result::Result<bool, String> {
+        self.allow_software |= option == "--allow-software";
+        Ok(option == "--allow-software")
+    }
+}
+
+fn main() -> ExitCode {
+    command_line::main(run)
+}
+
+fn run(args: Args) -> Result<()> {
+    let devices = devices::devices(args.allow_software)?;
     let x = random(&[1, 3, 224, 224], 1)?;
     let w1 = random(&[3, 16, 3, 3], 2)?;
     let reference = convolution(&x, &w1)?;
@@ -129,16 +155,6 @@ fn main() -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Whether the command line allows GPUs in software.
-fn allow_software() -> Result<bool> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.as_slice() {
-        [] => Ok(false),
-        [word] if word == "--allow-software" => Ok(true),
-        [other, ..] => Err(format!("unknown argument `{other}`: use --allow-software").into()),
-    }
 }
 
 fn read(file: &str) -> Result<Module> {

@@ -12,9 +12,14 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
+
 use std::error::Error;
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
+use command_line::{Options, Words};
 use gemm::Parallelism;
 use weftile::codegen_cpu::host_target;
 use weftile::ir::graph::pattern::{DfPattern, is_op, wildcard};
@@ -49,11 +54,21 @@ class Network:
         return f
 "#;
 
-fn main() -> Result<()> {
-    if std::env::args().len() > 1 {
-        return Err("usage: cargo run --example offload_matmul (it takes no arguments)".into());
+/// There are none.
+#[derive(Default)]
+struct Args;
+
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --example offload_matmul";
+
+    fn take(&mut self, _: &str, _: &mut Words<'_>) -> std::result::Result<bool, String> {
+        Ok(false)
     }
-    run_all()
+}
+
+fn main() -> ExitCode {
+    command_line::main(|Args| run_all())
 }
 
 fn run_all() -> Result<()> {

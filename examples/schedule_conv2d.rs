@@ -9,11 +9,15 @@
 
 #![expect(clippy::print_stdout, reason = "an example talks to its user")]
 
+#[path = "shared/command_line.rs"]
+mod command_line;
 #[path = "shared/devices.rs"]
 mod devices;
 
 use std::error::Error;
+use std::process::ExitCode;
 
+use command_line::{Options, Words};
 use weftile::ir::{Func, Module, PrimFunc, alpha_eq};
 use weftile::kernel::Target;
 use weftile::pipeline::{CompileOptions, compile};
@@ -26,15 +30,30 @@ use weftile::vm::VirtualMachine;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-fn main() -> Result<()> {
-    let mut allow_software = false;
-    for word in std::env::args().skip(1) {
-        match word.as_str() {
-            "--allow-software" => allow_software = true,
-            other => return Err(format!("unknown argument `{other}`: use --allow-software").into()),
-        }
+#[derive(Default)]
+struct Args {
+    allow_software: bool,
+}
+
+impl Options for Args {
+    const USAGE: &'static str = "\
+Usage: cargo run --release --example schedule_conv2d -- [OPTIONS]
+
+Options:
+  --allow-software  GPUs in software count";
+
+    fn take(&mut self, option: &str, _: &mut Words<'_>) -> std::result::Result<bool, String> {
+        self.allow_software |= option == "--allow-software";
+        Ok(option == "--allow-software")
     }
-    let devices = devices::devices(allow_software)?;
+}
+
+fn main() -> ExitCode {
+    command_line::main(run_all)
+}
+
+fn run_all(args: Args) -> Result<()> {
+    let devices = devices::devices(args.allow_software)?;
 
     println!("# compute_inline\n");
     let before = program(
@@ -189,7 +208,20 @@ fn run(device: &Device, target: &Target, func: &PrimFunc) -> Result<Vec<f32>> {
 
 #[cfg(test)]
 mod tests {
+    use super::command_line::Stop;
     use super::*;
+
+    #[test]
+    fn the_command_line_is_read_or_refused() {
+        let read = |words: &[&str]| command_line::read::<Args>(words.iter().map(|w| w.to_string()));
+        let read = |words| read(words).map(|args| args.allow_software);
+        let unknown = |word| Err(Stop::Usage(format!("there is no option `{word}`")));
+        assert_eq!(read(&[]), Ok(false));
+        assert_eq!(read(&["--allow-software"]), Ok(true));
+        assert_eq!(read(&["--allow-software", "-h"]), Err(Stop::Help));
+        assert_eq!(read(&["--help"]), Err(Stop::Help));
+        assert_eq!(read(&["software"]), unknown("software"));
+    }
 
     #[test]
     fn the_steps_make_the_program_that_is_asked_for() -> Result<()> {

@@ -69,6 +69,9 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    if device::is_interpreter(&args.device.device) {
+        return Err(CliError::InterpreterTimed);
+    }
     let entry = Entry::read(&args.module, &args.inputs)?;
     let func = &entry.func;
     let inputs = gather(entry.function(), &entry.inputs)?;

@@ -33,6 +33,11 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
+    /// The interpreter, where times are asked for.
+    #[error(
+        "bench times compiled programs, and the interpreter compiles nothing; use --device cpu or gpu"
+    )]
+    InterpreterTimed,
     /// The GPU cannot be used.
     #[error(transparent)]
     Gpu(#[from] GpuError),

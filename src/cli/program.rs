@@ -1,6 +1,7 @@
 //! From a file to a machine that runs it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -13,7 +14,7 @@ use crate::frontend::{LoadError, load_params};
 use crate::interp;
 use crate::ir::Module;
 use crate::passes::bind_params;
-use crate::runtime::{Device, Value};
+use crate::runtime::{Closure, Device, Value};
 use crate::script;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -123,7 +124,7 @@ pub(crate) fn interpret(
     Ok(from_interp(result))
 }
 
-/// A value of the interpreter as one of a machine. A closure, which no machine can call, is none.
+/// A value of the interpreter as one of a machine, none of which can call a closure of the interpreter.
 fn from_interp(value: interp::Value) -> Value {
     match value {
         interp::Value::Tensor(tensor) => Value::Tensor(tensor),
@@ -132,8 +133,7 @@ fn from_interp(value: interp::Value) -> Value {
         interp::Value::Scalar(Scalar::Int(value)) => Value::Int(value),
         interp::Value::Scalar(Scalar::Float(value)) => Value::Float(value),
         interp::Value::Str(text) => Value::Str(text.into()),
-        interp::Value::Closure(_) | interp::Value::Storage(_) | interp::Value::Placed(_) => {
-            Value::None
-        }
+        interp::Value::Closure(_) => Value::Closure(Arc::new(Closure::of_no_machine())),
+        interp::Value::Storage(_) | interp::Value::Placed(_) => Value::None,
     }
 }

@@ -45,6 +45,19 @@ pub struct Closure {
     pub(crate) captured: Vec<Value>,
 }
 
+impl Closure {
+    /// One that no machine can call.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_no_machine() -> Self {
+        Self {
+            machine: u64::MAX,
+            function: 0,
+            name: "closure".into(),
+            captured: vec![],
+        }
+    }
+}
+
 /// The value is of another kind than the one asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got {got}")]

@@ -128,6 +128,10 @@ fn devices_that_are_not_there_are_named() {
         let message = refused(&[&args[..], &NET].concat(), 1);
         assert!(message.contains("no such"), "{message}");
     }
+    let args = ["bench", MODULE, "--shape", "x=1x3", "--device", "interp"];
+    let interpreter = refused(&[&args[..], &NET].concat(), 1);
+    let expected = "bench times compiled programs, and the interpreter compiles nothing; use --device cpu or gpu";
+    assert!(interpreter.contains(expected), "{interpreter}");
     let args = ["diff", MODULE, "--shape", "x=1x3", "--device", "cpu"];
     let one = refused(&[&args[..], &NET].concat(), 2);
     assert!(one.contains("diff compares two devices"), "{one}");

@@ -244,7 +244,11 @@ const SCALARS: &str = r#"
 @R.function
 def main(x: R.Tensor(("n", 4), "float32")):
     n = T.int64()
-    return (R.shape([n, 4]), R.prim_value(n * 2), R.prim_value(T.float32(0.5)), R.str("done"), x)
+    @R.function
+    def f(y: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 4), "float32"):
+        z = R.add(x, y)
+        return z
+    return (R.shape([n, 4]), R.prim_value(n * 2), R.prim_value(T.float32(0.5)), R.str("done"), x, f)
 "#;
 
 #[test]
@@ -263,10 +267,14 @@ fn shapes_scalars_and_texts_are_shown() {
         assert_eq!(outputs[2]["value"], 0.5);
         assert_eq!(outputs[3]["value"], "done");
         let kinds: Vec<&Value> = outputs.iter().map(|output| &output["kind"]).collect();
-        assert_eq!(kinds, ["shape", "integer", "float", "text", "tensor"]);
+        assert_eq!(
+            kinds,
+            ["shape", "integer", "float", "text", "tensor", "other"]
+        );
         let text = stdout(&weftile(&[&args[..], &device].concat()));
         let expected = "main.0: shape [3, 4]\nmain.1: 6\nmain.2: 0.5\nmain.3: \"done\"\nmain.4: float32 [3, 4]\n";
         assert!(text.contains(expected), "{text}");
+        assert!(text.contains("main.5: a closure\n"), "{text}");
     }
 }
 

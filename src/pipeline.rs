@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
-use crate::ir::{AttrValue, Module, Origin};
+use crate::ir::{AttrValue, Module, Origin, PrimFunc};
 use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
@@ -174,6 +174,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "static_plan_block_memory",
             "lower_alloc_tensor",
             "kill_after_last_use",
+            "vm_shape_lower",
         ],
     }
 }
@@ -407,10 +408,14 @@ fn host() -> Target {
 
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
-    // A program that only computes a scalar becomes a part of its callers.
+    // The machine itself computes scalars of sizes.
+    let shape_funcs = passes::shape_funcs(&c.module);
     let programs = c.module.prim_funcs();
+    let has_kernels = |(name, func): &(&str, &PrimFunc)| {
+        func.as_scalar().is_none() && !shape_funcs.contains(name)
+    };
     let host = host();
-    for (name, func) in programs.filter(|(_, func)| func.as_scalar().is_none()) {
+    for (name, func) in programs.filter(has_kernels) {
         let target = if passes::is_of_host(func) {
             &host
         } else {
@@ -498,7 +503,7 @@ fn dump_module(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Re
 fn dump_prims<'a>(
     dumper: &mut Dumper,
     stage: &str,
-    funcs: impl Iterator<Item = (&'a str, &'a crate::ir::PrimFunc)>,
+    funcs: impl Iterator<Item = (&'a str, &'a PrimFunc)>,
 ) -> std::io::Result<()> {
     if !dumper.wants(DumpKind::Prim) {
         return Ok(());

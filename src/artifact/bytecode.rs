@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::ErrorContext;
 use crate::id_type;
 use crate::kernel::HostExpr;
 use crate::support::Id;
@@ -146,6 +147,8 @@ pub enum Builtin {
     CheckPrimValueInfo,
     /// `(value, len, context)`: the value is a tuple.
     CheckTupleInfo,
+    /// `(value, context)`: the value is a closure.
+    CheckFuncInfo,
     /// `(value, heap, ndim, (code, operand)*, context)`, codes as in [`match_code`]: dimensions agree with the shape heap, or
     /// fill it.
     MatchShape,
@@ -186,12 +189,13 @@ pub enum Builtin {
 
 impl Builtin {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::AllocShapeHeap,
         Self::CheckTensorInfo,
         Self::CheckShapeInfo,
         Self::CheckPrimValueInfo,
         Self::CheckTupleInfo,
+        Self::CheckFuncInfo,
         Self::MatchShape,
         Self::MatchPrimValue,
         Self::MakeShape,
@@ -219,6 +223,7 @@ impl Builtin {
             Self::CheckShapeInfo => "vm.builtin.check_shape_info",
             Self::CheckPrimValueInfo => "vm.builtin.check_prim_value_info",
             Self::CheckTupleInfo => "vm.builtin.check_tuple_info",
+            Self::CheckFuncInfo => "vm.builtin.check_func_info",
             Self::MatchShape => "vm.builtin.match_shape",
             Self::MatchPrimValue => "vm.builtin.match_prim_value",
             Self::MakeShape => "vm.builtin.make_shape",
@@ -303,34 +308,23 @@ pub struct ShapeFunc {
     pub outputs: Vec<(Slot, HostExpr)>,
 }
 
-/// Where a value that is checked comes from, for the reader of the error.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ErrorContext {
-    /// Name of the function.
-    pub func: String,
-    /// Position in it, as `param[0]` or `match_cast`.
-    pub location: String,
-    /// Name of the parameter or value.
-    pub value: String,
-    /// What it must be, as `R.Tensor((n, 4), dtype="float32")`.
-    pub annotation: String,
-    /// The dimensions as they are written.
-    pub dims: Vec<String>,
-}
-
-impl std::fmt::Display for ErrorContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            func,
-            location,
-            value,
-            annotation,
-            dims: _,
-        } = self;
-        write!(
-            f,
-            "ErrorContext(fn={func}, loc={location}, param={value}, annotation={annotation})"
-        )
+impl ShapeFunc {
+    /// The slots that it reads and writes.
+    pub fn slots(&self) -> Vec<Slot> {
+        fn read(e: &HostExpr, out: &mut Vec<Slot>) {
+            match e {
+                HostExpr::Const(_) => {}
+                HostExpr::Dim(slot) => out.push(Slot::from_index(*slot)),
+                HostExpr::Binary(_, a, b) => [a, b].into_iter().for_each(|e| read(e, out)),
+                HostExpr::Select(c, a, b) => [c, a, b].into_iter().for_each(|e| read(e, out)),
+            }
+        }
+        let mut out = vec![];
+        for (slot, value) in &self.outputs {
+            read(value, &mut out);
+            out.push(*slot);
+        }
+        out
     }
 }
 

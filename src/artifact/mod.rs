@@ -1,6 +1,7 @@
 //! [`Executable`]: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
 
 mod bytecode;
+mod context;
 mod error;
 mod executable;
 mod file;
@@ -8,8 +9,9 @@ mod text;
 mod verify;
 
 pub use bytecode::{
-    Builtin, Callee, Constant, ErrorContext, Function, Instr, MemorySpace, Operand, Pc, Reg,
-    ShapeFunc, Slot, match_code, shape_code,
+    Builtin, Callee, Constant, Function, Instr, MemorySpace, Operand, Pc, Reg, ShapeFunc, Slot,
+    match_code, shape_code,
 };
+pub use context::ErrorContext;
 pub use error::{ArtifactError, BytecodeError};
 pub use executable::{Executable, KernelFunc};

@@ -153,7 +153,7 @@ fn context_text(context: &ErrorContext) -> String {
     } = context;
     match context.location.as_str() {
         "match_cast" => format!("ErrorContext(match_cast, ty={annotation}) "),
-        "result" => format!("ErrorContext(fn={func}, loc=return, annotation={annotation}) "),
+        "return" => format!("ErrorContext(fn={func}, loc=return, annotation={annotation}) "),
         _ => format!("{context} "),
     }
 }

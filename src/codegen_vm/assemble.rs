@@ -1,8 +1,7 @@
 //! `Assembler`: instructions with labels, and what is only known when the function is complete.
 
 use super::pool::Pool;
-use super::shapes::Slots;
-use crate::artifact::{Builtin, Callee, Function, Instr, Operand, Pc, Reg, ShapeFunc};
+use crate::artifact::{Function, Instr, Operand, Pc, Reg};
 use crate::ir::Origin;
 use crate::support::Id;
 
@@ -17,10 +16,6 @@ enum Item {
     If(Reg, Label),
     /// What follows comes from here.
     Origin(Origin),
-    /// The shape heap, if there is one.
-    Heap(Reg),
-    /// A shape function, if it computes anything.
-    ShapeFunc(usize),
 }
 
 /// What is known of a function when all its instructions are there.
@@ -29,9 +24,8 @@ pub(super) struct End<'a> {
     pub(super) name: &'a str,
     pub(super) params: &'a [String],
     pub(super) num_regs: u32,
-    pub(super) slots: &'a Slots,
-    /// Register of the shape heap.
-    pub(super) heap: Reg,
+    /// Slots of the shape heap.
+    pub(super) num_slots: u32,
 }
 
 /// The code of one function in the making.
@@ -73,22 +67,13 @@ impl Assembler {
         self.items.push(Item::If(cond, otherwise));
     }
 
-    pub(super) fn heap(&mut self, reg: Reg) {
-        self.items.push(Item::Heap(reg));
-    }
-
-    pub(super) fn shape_func(&mut self, func: usize) {
-        self.items.push(Item::ShapeFunc(func));
-    }
-
     /// Appends the function to the executable.
     pub(super) fn finish(self, pool: &mut Pool, end: &End) {
         let End {
             name,
             params,
             num_regs,
-            slots,
-            heap,
+            num_slots,
         } = *end;
         let mut code = Vec::new();
         let mut at = vec![0; self.labels];
@@ -115,25 +100,6 @@ impl Assembler {
                         false_offset: 0,
                     });
                 }
-                Item::Heap(reg) if slots.count() > 0 => code.push(Instr::Call {
-                    dst: Some(reg),
-                    callee: pool.builtin(Builtin::AllocShapeHeap),
-                    args: vec![Operand::Vm, Operand::Imm(slots.count().into())],
-                }),
-                Item::Heap(_) => {}
-                Item::ShapeFunc(func) if slots.funcs[func].is_empty() => {}
-                Item::ShapeFunc(func) => {
-                    let index = pool.exec.shape_funcs.len();
-                    pool.exec.shape_funcs.push(ShapeFunc {
-                        name: format!("{name}.shape_func{func}"),
-                        outputs: slots.funcs[func].clone(),
-                    });
-                    code.push(Instr::Call {
-                        dst: None,
-                        callee: pool.callee(Callee::ShapeFunc(index as u32)),
-                        args: vec![Operand::Reg(heap)],
-                    });
-                }
             }
         }
         for (from, label) in jumps {
@@ -154,7 +120,7 @@ impl Assembler {
             name: name.to_owned(),
             params: params.to_vec(),
             num_regs,
-            num_slots: slots.count(),
+            num_slots,
             start,
             end: Pc::from_index(pool.exec.code.len()),
         });

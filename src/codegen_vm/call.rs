@@ -6,7 +6,7 @@ use super::operand::Bound;
 use crate::artifact::{Builtin, Callee, Operand};
 use crate::ir::graph::{Arg, Callee as GraphCallee, Op, ValueId};
 use crate::ir::{Expr, StructInfo};
-use crate::ops::{self, Compute, MachineOp};
+use crate::ops::{self, Compute, MachineOp, ShapeBuiltin};
 
 impl Compiler<'_, '_> {
     /// On a GPU, the operand in host memory: constants are there already.
@@ -33,20 +33,24 @@ impl Compiler<'_, '_> {
         }
         if let GraphCallee::Global(name) = callee
             && let Some(program) = self.pool.module.prim_func(name)
-            && let Some(e) = program.as_scalar()
         {
-            return self.scalar(value, program, e, args);
+            return match self.pool.kernel(name) {
+                Some(kernel) => self.call_program(value, kernel, args),
+                None if program.as_scalar().is_some() => {
+                    let what = "a scalar of what is no size";
+                    Err(self.error(value, GraphProblem::Unsupported(what)))
+                }
+                None => self.call_shape_func(value, program, args),
+            };
         }
-        if let GraphCallee::Global(name) = callee
-            && let Some(kernel) = self.pool.kernel(name)
-        {
-            return self.call_program(value, kernel, args);
-        }
-        if let GraphCallee::Packed(name) | GraphCallee::PurePacked(name) = callee
-            && let Some(builtin) = Builtin::named(name)
-        {
-            let operands = self.flat(args, value)?;
-            return Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))));
+        if let GraphCallee::Packed(name) | GraphCallee::PurePacked(name) = callee {
+            if let Some(builtin) = ShapeBuiltin::named(name) {
+                return self.shape_builtin(value, builtin, args);
+            }
+            if let Some(builtin) = Builtin::named(name) {
+                let operands = self.flat(args, value)?;
+                return Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))));
+            }
         }
         let mut operands = Vec::new();
         for arg in args {
@@ -126,17 +130,13 @@ impl Compiler<'_, '_> {
             Compute::Machine(MachineOp::AllocTensor) => return self.alloc_tensor(value, op, args),
             Compute::Machine(MachineOp::Kill) => return self.kill(value, args),
             Compute::Machine(MachineOp::Scalar) => {
-                let StructInfo::Prim {
-                    dtype: _,
-                    value: Some(scalar),
-                } = &self.function.values[value].sinfo
-                else {
-                    let why = "it is not known of the tensor";
-                    return Err(self.error(value, GraphProblem::Operator { op, why }));
-                };
-                let scalar = scalar.clone();
-                return Ok(Bound::At(self.prim(&scalar, value)?));
+                let why = "it is not known of the tensor";
+                return Err(self.error(value, GraphProblem::Operator { op, why }));
             }
+            Compute::Machine(MachineOp::CallBuiltin) => {
+                return self.alloc_shape_heap(value, args);
+            }
+            Compute::Machine(MachineOp::Null) => Builtin::NullValue,
             Compute::Kernel(_) | Compute::Host(_) => {
                 let why = "it was not legalized";
                 return Err(self.error(value, GraphProblem::Operator { op, why }));
@@ -149,30 +149,23 @@ impl Compiler<'_, '_> {
         Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))
     }
 
-    /// A reshape. The extents that a shape leaves open (-1, or 0 for that of the tensor) are those of the result.
     fn reshape(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
-        let given = match &args[1] {
-            Arg::Shape(dims) => Some(dims.as_slice()),
-            Arg::Value(shape) => match &self.function.values[*shape].sinfo {
-                StructInfo::Shape(shape) => shape.dims(),
-                _ => None,
-            },
-            _ => None,
-        };
         let is_open = |dims: &[Expr]| dims.iter().any(|d| d.as_int().is_some_and(|d| d <= 0));
-        let operands = if given.is_some_and(is_open) {
-            let result = self.function.values[value].sinfo.as_tensor();
-            let Some(dims) = result.and_then(|info| info.shape.dims()) else {
-                let why =
-                    "the shape of the tensor is not known, and the new shape leaves extents open";
-                return Err(self.error(value, GraphProblem::Operator { op, why }));
-            };
-            let shape = Arg::Shape(dims.to_vec());
-            self.flat(&[args[0].clone(), shape], value)?
-        } else {
-            self.flat(args, value)?
+        let open = match &args[1] {
+            Arg::Shape(dims) => is_open(dims),
+            Arg::Value(shape) => match &self.function.values[*shape].sinfo {
+                StructInfo::Shape(shape) => shape.dims().is_some_and(is_open),
+                _ => false,
+            },
+            _ => false,
         };
-        let result = self.builtin(Builtin::Reshape, operands);
-        Ok(Bound::At(Operand::Reg(result)))
+        if open {
+            let why = "the shape of the tensor is not known, and the new shape leaves extents open";
+            return Err(self.error(value, GraphProblem::Operator { op, why }));
+        }
+        let operands = self.flat(args, value)?;
+        Ok(Bound::At(Operand::Reg(
+            self.builtin(Builtin::Reshape, operands),
+        )))
     }
 }

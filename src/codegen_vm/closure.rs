@@ -5,7 +5,6 @@ use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
 use crate::artifact::{Builtin, Callee, Operand, Reg};
-use crate::ir::Var;
 use crate::ir::graph::{Arg, Def, Function, Op, ValueId};
 use crate::support::Id;
 
@@ -20,8 +19,6 @@ pub(super) struct Unit {
     pub(super) function: Function,
     /// Values of the functions around, passed after the parameters.
     pub(super) captured: Vec<Captured>,
-    /// Symbolic dimensions of the functions around, passed after those.
-    pub(super) dims: Vec<Var>,
     /// For a closure: its number, and the value that it is in the function around. It may call itself.
     pub(super) own: Option<(u32, ValueId)>,
 }
@@ -33,7 +30,6 @@ impl Unit {
             name: function.name.clone(),
             function: function.clone(),
             captured: vec![],
-            dims: vec![],
             own: None,
         }
     }
@@ -73,14 +69,11 @@ impl Compiler<'_, '_> {
         inner: &Function,
     ) -> Result<Bound, GraphError> {
         let captured = captured(inner, value);
-        let known = |var: &Var| self.slots.known(var).is_some();
-        let dims: Vec<Var> = inner.symbolic_vars().into_iter().filter(known).collect();
         let name = format!("{}.{}", self.unit.name, inner.name);
         let index = self.pool.enqueue(|index| Unit {
             name,
             function: inner.clone(),
             captured: captured.clone(),
-            dims: dims.clone(),
             own: Some((index, value)),
         });
         let mut operands = Vec::new();
@@ -94,9 +87,6 @@ impl Compiler<'_, '_> {
             };
             let bound = self.arg(&arg, value)?;
             operands.push(self.operand(bound));
-        }
-        for dim in dims {
-            operands.push(self.prim(&dim.expr(), value)?);
         }
         Ok(self.make_closure(index, operands))
     }
@@ -124,7 +114,7 @@ impl Compiler<'_, '_> {
             && (depth, value) == (1, own)
         {
             // This closure itself: the same function with the same values.
-            let count = self.unit.captured.len() + self.unit.dims.len();
+            let count = self.unit.captured.len();
             let operands = (first..first + count).map(|reg| Operand::Reg(Reg::from_index(reg)));
             return Ok(self.make_closure(index, operands.collect()));
         }
@@ -183,14 +173,5 @@ impl Compiler<'_, '_> {
         }
         let result = self.builtin(Builtin::InvokeClosure, operands);
         Ok(Bound::At(Operand::Reg(result)))
-    }
-
-    /// Gives the dimensions of the functions around their values.
-    pub(super) fn take_dims(&mut self) {
-        let first = self.function.params.len() + self.unit.captured.len();
-        for (position, dim) in self.unit.dims.clone().into_iter().enumerate() {
-            let operand = Operand::Reg(Reg::from_index(first + position));
-            self.store_dim(operand, &dim);
-        }
     }
 }

@@ -7,16 +7,17 @@ use super::closure::Unit;
 use super::error::{GraphError, GraphProblem};
 use super::operand::Bound;
 use super::pool::Pool;
-use super::shapes::Slots;
+use super::shape_builtin::ShapeHeap;
 use crate::artifact::{Builtin, Operand, Reg};
-use crate::ir::graph::{Arg, Body, Def, Function, ValueId};
+use crate::ir::graph::{Arg, Body, Callee, Def, Function, ValueId};
+use crate::ir::{Origin, StructInfo};
 use crate::kernel::Target;
+use crate::ops::{self, Compute, MachineOp};
 use crate::support::Id;
 
 /// Compiles one function into the pool.
 pub(super) fn compile_function(pool: &mut Pool<'_>, unit: &Unit) -> Result<(), GraphError> {
     let function = &unit.function;
-    let taken = unit.captured.len() + unit.dims.len();
     let gpu = matches!(pool.exec.target, Target::Gpu(_));
     let compiler = Compiler {
         pool,
@@ -24,14 +25,14 @@ pub(super) fn compile_function(pool: &mut Pool<'_>, unit: &Unit) -> Result<(), G
         function,
         gpu,
         asm: Assembler::default(),
-        slots: Slots::default(),
+        heap: None,
+        sizes: HashMap::new(),
         bound: HashMap::new(),
         used: used(function),
+        launched: launched_sizes(function),
         host: HashSet::new(),
         keeps: HashSet::new(),
-        regs: function.params.len() + taken + 1,
-        heap: Reg::from_index(function.params.len() + taken),
-        shape_func: 0,
+        regs: function.params.len() + unit.captured.len(),
     };
     compiler.function()
 }
@@ -42,30 +43,34 @@ pub(super) struct Compiler<'a, 'm> {
     pub(super) function: &'a Function,
     pub(super) gpu: bool,
     pub(super) asm: Assembler,
-    pub(super) slots: Slots,
+    /// The shape heap, when it is there.
+    pub(super) heap: Option<ShapeHeap>,
+    /// By shape that launches take: its dimensions.
+    pub(super) sizes: HashMap<ValueId, Vec<Operand>>,
     pub(super) bound: HashMap<ValueId, Bound>,
     /// Values that something uses.
     pub(super) used: HashSet<ValueId>,
+    /// Shapes that launches take, and whether something else uses them, too.
+    pub(super) launched: HashMap<ValueId, bool>,
     /// Registers of storages in host memory, and of tensors in them.
     pub(super) host: HashSet<Reg>,
     /// Registers that the machine keeps filled from call to call.
     pub(super) keeps: HashSet<Reg>,
     /// How many there are.
     pub(super) regs: usize,
-    pub(super) heap: Reg,
-    /// The shape function that computes dimensions here.
-    pub(super) shape_func: usize,
 }
 
 impl Compiler<'_, '_> {
     fn function(mut self) -> Result<(), GraphError> {
-        self.asm.heap(self.heap);
-        self.params()?;
+        for (index, &param) in self.function.params.iter().enumerate() {
+            let operand = Operand::Reg(Reg::from_index(index));
+            self.bound.insert(param, Bound::At(operand));
+        }
         let body = &self.function.body;
         self.body(body)?;
+        self.asm.origin(&Origin::Unknown);
         let result = self.arg(&body.result, body_end(self.function))?;
         let result = self.in_register(result);
-        self.check_result(Operand::Reg(result))?;
         self.asm.ret(result);
         let params = self.function.params.iter();
         let mut params: Vec<String> = params
@@ -73,15 +78,13 @@ impl Compiler<'_, '_> {
             .collect();
         let captured = (0..self.unit.captured.len()).map(|at| format!("captured{at}"));
         params.extend(captured);
-        params.extend(self.unit.dims.iter().map(|dim| dim.name().to_owned()));
         self.asm.finish(
             self.pool,
             &End {
                 name: &self.unit.name,
                 params: &params,
                 num_regs: self.regs as u32,
-                slots: &self.slots,
-                heap: self.heap,
+                num_slots: self.heap.as_ref().map_or(0, |heap| heap.used),
             },
         );
         Ok(())
@@ -109,29 +112,6 @@ impl Compiler<'_, '_> {
         dst
     }
 
-    fn params(&mut self) -> Result<(), GraphError> {
-        let params = self.function.params.clone();
-        for (index, &param) in params.iter().enumerate() {
-            let operand = Operand::Reg(Reg::from_index(index));
-            self.bound.insert(param, Bound::At(operand));
-        }
-        self.take_dims();
-        let mut later = Vec::new();
-        for (index, &param) in params.iter().enumerate() {
-            let sinfo = self.function.values[param].sinfo.clone();
-            let name = self.function.values[param].name.clone();
-            let location = format!("param[{index}]");
-            self.check(
-                Operand::Reg(Reg::from_index(index)),
-                &sinfo,
-                &name,
-                &location,
-                &mut later,
-            );
-        }
-        self.match_all(later, params.first().copied())
-    }
-
     fn body(&mut self, body: &Body) -> Result<(), GraphError> {
         for &value in body.blocks.iter().flat_map(|block| &block.bindings) {
             self.binding(value)?;
@@ -143,7 +123,15 @@ impl Compiler<'_, '_> {
         self.asm.origin(&self.function.values[value].origin);
         let bound = match &self.function.values[value].def {
             Def::Param => return Ok(()),
-            Def::Arg(arg) => self.arg(arg, value)?,
+            // What a `match_cast` says is checked before it.
+            Def::Arg(arg) | Def::MatchCast(arg, _) => {
+                if let Arg::Value(shape) = arg
+                    && let Some(sizes) = self.sizes.get(shape).cloned()
+                {
+                    self.sizes.insert(value, sizes);
+                }
+                self.arg(arg, value)?
+            }
             Def::TupleItem(arg, index) => {
                 let tuple = self.arg(arg, value)?;
                 self.item(&tuple, *index)
@@ -155,15 +143,6 @@ impl Compiler<'_, '_> {
                 attrs: _,
                 sinfo_args: _,
             } => self.call(value, callee, args)?,
-            Def::MatchCast(arg, sinfo) => {
-                let bound = self.arg(arg, value)?;
-                let reg = self.in_register(bound.clone());
-                let mut later = Vec::new();
-                let name = &self.function.values[value].name;
-                self.check(Operand::Reg(reg), sinfo, name, "match_cast", &mut later);
-                self.match_all(later, Some(value))?;
-                bound
-            }
             Def::If {
                 cond,
                 then,
@@ -201,13 +180,11 @@ impl Compiler<'_, '_> {
 
     /// One side of a branch, which leaves its value in the register.
     fn side(&mut self, value: ValueId, body: &Body, result: Reg) -> Result<(), GraphError> {
-        let shape_func = self.shape_func;
         self.body(body)?;
         let bound = self.arg(&body.result, value)?;
         let operand = self.operand(bound);
         let copy = self.pool.builtin(Builtin::Copy);
         self.asm.call(Some(result), copy, vec![operand]);
-        self.shape_func = shape_func;
         Ok(())
     }
 }
@@ -218,6 +195,34 @@ fn used(function: &Function) -> HashSet<ValueId> {
     let values = function.values.iter();
     used.extend(values.flat_map(|(_, value)| value.def.used_values()));
     used
+}
+
+/// Shapes among the arguments that loop programs are called with, and whether something else uses them, too.
+fn launched_sizes(function: &Function) -> HashMap<ValueId, bool> {
+    let mut launched = HashMap::new();
+    let mut others: HashSet<ValueId> = function.body.result.values().into_iter().collect();
+    function.for_each_binding(&mut |_, value| match &value.def {
+        Def::Call {
+            callee: Callee::Op(op),
+            args,
+            ..
+        } if matches!(
+            ops::def(*op).compute,
+            Compute::Machine(MachineOp::CallProgram)
+        ) =>
+        {
+            for id in args.iter().flat_map(Arg::values) {
+                if matches!(function.values[id].sinfo, StructInfo::Shape(_)) {
+                    launched.insert(id, false);
+                }
+            }
+        }
+        def => others.extend(def.used_values()),
+    });
+    for (id, elsewhere) in &mut launched {
+        *elsewhere = others.contains(id);
+    }
+    launched
 }
 
 /// A value to blame for what is wrong with the result of a function.

@@ -1,13 +1,11 @@
 //! Memory as it is written down (`R.memory.*`), and calls of loop programs that write into it.
 
-use std::collections::HashMap;
-
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
 use super::operand::Bound;
 use crate::artifact::{Builtin, Callee, MemorySpace, Operand, Reg};
+use crate::ir::StructInfo;
 use crate::ir::graph::{Arg, Op, ValueId};
-use crate::ir::{Expr, Param, PrimFunc, StructInfo};
 use crate::ops::HOST_DEVICE;
 
 impl Compiler<'_, '_> {
@@ -26,6 +24,15 @@ impl Compiler<'_, '_> {
                         scalars.push(self.prim(dim, value)?);
                     }
                 }
+                Arg::Value(shape) if self.sizes.contains_key(shape) => {
+                    scalars.extend(&self.sizes[shape]);
+                }
+                Arg::Value(shape)
+                    if matches!(self.function.values[*shape].sinfo, StructInfo::Shape(_)) =>
+                {
+                    let what = "a launch with sizes that `vm.builtin.make_shape` does not make";
+                    return Err(self.error(value, GraphProblem::Unsupported(what)));
+                }
                 arg if self.is_scalar(arg) => {
                     scalars.extend(self.flat(std::slice::from_ref(arg), value)?)
                 }
@@ -36,34 +43,6 @@ impl Compiler<'_, '_> {
         let callee = self.pool.callee(Callee::Kernel(kernel));
         self.asm.call(None, callee, tensors);
         Ok(Bound::Tuple(vec![]))
-    }
-
-    /// What a program returns that only computes a scalar of sizes.
-    pub(super) fn scalar(
-        &mut self,
-        value: ValueId,
-        program: &PrimFunc,
-        e: &Expr,
-        args: &[Arg],
-    ) -> Result<Bound, GraphError> {
-        let mut given = HashMap::new();
-        for (param, arg) in program.params.iter().zip(args) {
-            let known = match arg {
-                Arg::Prim(e) => Some(e.clone()),
-                Arg::Value(id) => match &self.function.values[*id].sinfo {
-                    StructInfo::Prim { dtype: _, value } => value.clone(),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let (Param::Scalar(var), Some(known)) = (param, known) else {
-                let what = "a scalar of what is no size";
-                return Err(self.error(value, GraphProblem::Unsupported(what)));
-            };
-            given.insert(var, known);
-        }
-        let e = e.substitute(&|var| given.get(var).cloned());
-        Ok(Bound::At(self.prim(&e, value)?))
     }
 
     fn is_scalar(&self, arg: &Arg) -> bool {
@@ -83,15 +62,16 @@ impl Compiler<'_, '_> {
         op: Op,
         args: &[Arg],
     ) -> Result<Bound, GraphError> {
-        let [Arg::Shape(size), device, ..] = args else {
-            let why = "its size is not written as a shape";
+        let [size, device, ..] = args else {
+            let why = "it has no size";
             return Err(self.error(value, GraphProblem::Operator { op, why }));
         };
         let place = match device {
             Arg::Prim(index) if index.as_int() == Some(HOST_DEVICE) => MemorySpace::Host,
             _ => MemorySpace::Device,
         };
-        let size = self.shape(size, value)?;
+        let size = self.arg(size, value)?;
+        let size = self.operand(size);
         let args = vec![Operand::Vm, size, Operand::Imm(place.imm())];
         let storage = self.builtin(Builtin::AllocStorage, args);
         self.keep(storage, place);

@@ -1,22 +1,21 @@
 //! Graph functions to bytecode.
 //!
-//! Each graph function becomes one bytecode function: checks of its parameters against their `StructInfo`, which fill the
-//! shape heap; one shape function that computes every other dimension from it; then its bindings, one after the other. Memory is
-//! written down in the function (`R.memory.*`). On a GPU the calls of packed functions are surrounded by explicit copies to and
-//! from the host.
+//! Each graph function becomes one bytecode function: its bindings, one after the other. Memory is written down in the function
+//! (`R.memory.*`), and so are checks of values and arithmetic on symbolic dimensions (`vm.builtin.*` on a shape heap). On a GPU the
+//! calls of packed functions are surrounded by explicit copies to and from the host.
 
 mod assemble;
 mod call;
-mod check;
 mod closure;
 mod error;
 mod func;
 mod memory;
 mod operand;
 mod pool;
-mod shapes;
+mod shape_builtin;
+mod shape_func;
 
-pub use error::{GraphError, GraphProblem};
+pub use error::{GraphError, GraphProblem, ShapeProblem};
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::ir::{Func, Module};

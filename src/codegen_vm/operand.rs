@@ -2,8 +2,7 @@
 
 use super::error::{GraphError, GraphProblem};
 use super::func::Compiler;
-use super::shapes::Dim;
-use crate::artifact::{Builtin, Constant, Operand, Reg, shape_code};
+use crate::artifact::{Builtin, Constant, Operand, Reg};
 use crate::ir::Expr;
 use crate::ir::graph::{Arg, ValueId};
 
@@ -104,44 +103,22 @@ impl Compiler<'_, '_> {
         Ok(out)
     }
 
-    /// A shape: a constant, or made from the heap.
+    /// A shape of constant dimensions.
     pub(super) fn shape(&mut self, dims: &[Expr], at: ValueId) -> Result<Operand, GraphError> {
-        let func = self.shape_func;
-        let dims = dims.iter().map(|dim| self.slots.dim(dim, func));
-        let dims: Vec<Dim> = dims
-            .collect::<Result<_, _>>()
-            .map_err(|problem| self.error(at, problem))?;
-        let constant = |dim: &Dim| match dim {
-            Dim::Imm(value) => Some(*value),
-            Dim::Slot(_) => None,
-        };
-        if let Some(dims) = dims.iter().map(constant).collect::<Option<Vec<i64>>>() {
-            return Ok(self.pool.constant(Constant::Shape(dims)));
-        }
-        let mut args = vec![Operand::Reg(self.heap), Operand::Imm(dims.len() as i64)];
-        args.extend(dims.into_iter().flat_map(make_operands));
-        Ok(Operand::Reg(self.builtin(Builtin::MakeShape, args)))
+        let dims = dims.iter().map(|dim| {
+            let unlowered = || self.error(at, GraphProblem::Unlowered(format!("{dim:#}")));
+            dim.as_int().ok_or_else(unlowered)
+        });
+        let dims = dims.collect::<Result<_, _>>()?;
+        Ok(self.pool.constant(Constant::Shape(dims)))
     }
 
-    /// A scalar: an integer or float constant, or made from the heap.
+    /// A constant scalar.
     pub(super) fn prim(&mut self, e: &Expr, at: ValueId) -> Result<Operand, GraphError> {
-        if let Some(value) = e.as_float() {
-            return Ok(self.pool.constant(Constant::Float(value)));
+        match (e.as_int(), e.as_float()) {
+            (Some(value), _) => Ok(Operand::Imm(value)),
+            (None, Some(value)) => Ok(self.pool.constant(Constant::Float(value))),
+            (None, None) => Err(self.error(at, GraphProblem::Unlowered(format!("{e:#}")))),
         }
-        let dim = self.slots.dim(e, self.shape_func);
-        let dim = dim.map_err(|problem| self.error(at, problem))?;
-        if let Dim::Imm(value) = dim {
-            return Ok(Operand::Imm(value));
-        }
-        let mut args = vec![Operand::Reg(self.heap)];
-        args.extend(make_operands(dim));
-        Ok(Operand::Reg(self.builtin(Builtin::MakePrimValue, args)))
-    }
-}
-
-fn make_operands(dim: Dim) -> [Operand; 2] {
-    match dim {
-        Dim::Imm(value) => [Operand::Imm(shape_code::USE_IMM), Operand::Imm(value)],
-        Dim::Slot(slot) => [Operand::Imm(shape_code::LOAD_SHAPE), slot.into()],
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::closure::Unit;
-use crate::artifact::{Builtin, Callee, Constant, Executable, Operand};
+use crate::artifact::{Builtin, Callee, Constant, Executable, Operand, ShapeFunc};
 use crate::ir::Module;
 use crate::tensor::DType;
 
@@ -65,6 +65,16 @@ impl<'m> Pool<'m> {
         let index = found.unwrap_or_else(|| {
             self.exec.callees.push(callee);
             self.exec.callees.len() - 1
+        });
+        index as u32
+    }
+
+    /// The position of the shape function, which is added if it is new.
+    pub(super) fn shape_func(&mut self, func: ShapeFunc) -> u32 {
+        let found = self.exec.shape_funcs.iter().position(|f| *f == func);
+        let index = found.unwrap_or_else(|| {
+            self.exec.shape_funcs.push(func);
+            self.exec.shape_funcs.len() - 1
         });
         index as u32
     }

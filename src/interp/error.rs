@@ -239,6 +239,14 @@ pub enum InterpError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A code or a slot of the shape heap that there is not.
+    #[error("`{builtin}`: {source}")]
+    ShapeCode {
+        /// The packed function that takes it.
+        builtin: &'static str,
+        /// What is wrong with it.
+        source: crate::ops::CodeError,
+    },
     /// A packed function failed.
     #[error("packed function `{name}` failed: {message}")]
     Packed {

@@ -15,6 +15,7 @@ mod module;
 mod op;
 mod placed;
 mod prim_func;
+mod shape_heap;
 mod view;
 mod workgroup;
 

@@ -14,7 +14,7 @@ use crate::ir::graph::{
     OpCall, Scope, ValueId,
 };
 use crate::ir::{Attrs, Expr, Module};
-use crate::ops::{self, Compute, MachineOp};
+use crate::ops::{self, Compute, MachineOp, ShapeBuiltin};
 use crate::support::Arena;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -317,6 +317,10 @@ impl Run<'_> {
                             | MachineOp::AllocTensor
                             | MachineOp::Kill),
                         ) => return self.memory_op(func, memory, args, frame, around),
+                        Some(MachineOp::CallBuiltin) => {
+                            return self.alloc_shape_heap(func, args, frame, around);
+                        }
+                        Some(MachineOp::Null) => return Ok(Value::Tuple(vec![])),
                         _ => {}
                     }
                 }
@@ -325,6 +329,11 @@ impl Run<'_> {
                 {
                     let callee = Writer::Packed(name, *packed);
                     return self.call_writing(func, &callee, args, frame, around);
+                }
+                if let Callee::Packed(name) | Callee::PurePacked(name) = callee
+                    && let Some(builtin) = ShapeBuiltin::named(name)
+                {
+                    return self.shape_builtin(func, builtin, args, frame, around);
                 }
                 let values = self.args(func, args, frame, around)?.into_iter();
                 let values = values.map(Value::settled).collect::<Result<Vec<_>, _>>()?;

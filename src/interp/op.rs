@@ -233,7 +233,9 @@ fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<V
         | MachineOp::AllocStorage
         | MachineOp::AllocTensor
         | MachineOp::Kill
-        | MachineOp::CallProgram => {
+        | MachineOp::CallProgram
+        | MachineOp::CallBuiltin
+        | MachineOp::Null => {
             return Err(wrong("one that the caller runs"));
         }
         MachineOp::Scalar => {

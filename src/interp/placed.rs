@@ -28,6 +28,24 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// The tensor in storage of its own.
+    pub(super) fn of(tensor: &Tensor) -> Self {
+        Self {
+            storage: Storage(Rc::new(RefCell::new(tensor.bytes().to_vec()))),
+            offset: 0,
+            shape: tensor.shape().to_vec(),
+            dtype: tensor.dtype(),
+        }
+    }
+
+    pub(super) fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
     fn bytes(&self) -> std::ops::Range<usize> {
         let len = self.shape.iter().product::<usize>() * self.dtype.bytes();
         self.offset..self.offset + len
@@ -43,7 +61,7 @@ impl Placed {
         )?)
     }
 
-    fn write(&self, tensor: &Tensor) {
+    pub(super) fn write(&self, tensor: &Tensor) {
         self.storage.0.borrow_mut()[self.bytes()].copy_from_slice(tensor.bytes());
     }
 }
@@ -94,14 +112,8 @@ impl Run<'_> {
         let values = self.args(func, args, frame, around)?;
         match (op, values.as_slice(), args) {
             (MachineOp::Alloc, [Value::Shape(shape), ..], [_, Arg::DType(dtype), ..]) => {
-                let shape = extents(shape);
-                let bytes = Tensor::zeros(*dtype, &shape)?.bytes().to_vec();
-                Ok(Value::Placed(Rc::new(Placed {
-                    storage: Storage(Rc::new(RefCell::new(bytes))),
-                    offset: 0,
-                    shape,
-                    dtype: *dtype,
-                })))
+                let zeros = Tensor::zeros(*dtype, &extents(shape))?;
+                Ok(Value::Placed(Rc::new(Placed::of(&zeros))))
             }
             (MachineOp::AllocStorage, [Value::Shape(size), ..], _) => {
                 let bytes = Tensor::zeros(DType::U8, &extents(size))?.bytes().to_vec();

@@ -168,6 +168,10 @@ pub enum MachineOp {
     Kill,
     /// The call of a loop program with a tuple of arguments, outputs among them, and a shape of its scalars.
     CallProgram,
+    /// The call of a packed function that the machine itself is an argument of.
+    CallBuiltin,
+    /// No value.
+    Null,
 }
 
 /// One operator.

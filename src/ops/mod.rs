@@ -28,6 +28,7 @@ pub(crate) mod rules;
 mod scatter;
 mod select;
 mod shape;
+mod shape_heap;
 mod slice;
 mod sort;
 mod system;
@@ -46,6 +47,8 @@ pub(crate) use layout_transform::inverse as inverse_layout;
 pub use legalize::{
     ComputeCall, Kernel, Legalization, LegalizeError, Legalized, Operand, kernel, kernel_by,
 };
+
+pub use shape_heap::{ALLOC_SHAPE_HEAP, CodeError, MakeDim, MatchDim, ShapeBuiltin};
 
 use crate::ir::graph::Op;
 

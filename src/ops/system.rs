@@ -39,13 +39,14 @@ pub(super) const OPS: &[OpDef] = &[
     .machine(MachineOp::Forward),
     OpDef::new(
         "call_builtin_with_ctx",
-        "what the virtual machine of TVM calls",
+        "a packed function that takes the virtual machine and a tuple of arguments",
     )
     .operands(&[
-        operand("func", OperandKind::Any),
-        operand("args", OperandKind::Any),
+        operand("func", OperandKind::Packed),
+        operand("args", OperandKind::Tuple),
     ])
-    .impure(),
+    .impure()
+    .machine(MachineOp::CallBuiltin),
     OpDef::new(
         "call_inplace_packed",
         "a packed function that overwrites some of its operands",
@@ -167,7 +168,7 @@ pub(super) const OPS: &[OpDef] = &[
         operand("dtype", OperandKind::Any),
         operand("relative_byte_offset", OperandKind::Scalar),
     ]),
-    OpDef::new("null_value", "nothing"),
+    OpDef::new("null_value", "nothing").machine(MachineOp::Null),
     OpDef::new("print", "prints its operands")
         .variadic()
         .attrs(&[any("format")])

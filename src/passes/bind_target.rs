@@ -9,7 +9,7 @@ use crate::ir::{AttrValue, Func, Module, PrimFunc, StructInfo};
 use crate::kernel::Target;
 
 /// Marks loop programs that run on the host in a program for a GPU.
-const HOST: &str = "tirx.is_host_func";
+pub(super) const HOST: &str = "tirx.is_host_func";
 
 /// Whether the program runs on the host, whatever the module is compiled for.
 pub fn is_of_host(func: &PrimFunc) -> bool {

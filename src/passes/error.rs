@@ -89,6 +89,26 @@ pub enum PassError {
         /// The call.
         value: String,
     },
+    /// A symbolic dimension that no parameter and no `match_cast` before its use defines.
+    #[error("`{func}`, `{value}`: nothing before it defines the symbolic dimension `{var}`")]
+    UnboundDim {
+        /// The function.
+        func: String,
+        /// The value that takes the dimension.
+        value: String,
+        /// The dimension.
+        var: String,
+    },
+    /// A scalar of sizes that is no integer.
+    #[error("`{func}`, `{value}`: `{scalar}` is no integer, and the shape heap holds nothing else")]
+    NotOnShapeHeap {
+        /// The function.
+        func: String,
+        /// The value that takes the scalar.
+        value: String,
+        /// The scalar.
+        scalar: String,
+    },
     /// A device that the module does not have.
     #[error(
         "`{func}`: {value} is of no device of the module; it has: {}",

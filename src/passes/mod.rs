@@ -66,6 +66,7 @@ mod specialize;
 mod to_mixed_precision;
 mod topological_sort;
 mod vdevice;
+mod vm_shape_lower;
 
 pub use alter_op_impl::{OpImpl, alter_op_impl};
 pub use bind_params::bind_params;
@@ -84,6 +85,7 @@ pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
 pub use rewrite_call::{Site, rewrite_call};
 pub use run_codegen::Codegens;
 use signature::{function, not_called};
+pub use vm_shape_lower::shape_funcs;
 
 #[cfg(test)]
 pub(in crate::passes) mod tests {

@@ -51,6 +51,7 @@ use super::specialize::specialize;
 use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
 use super::vdevice::{realize_vdevice, update_vdevice};
+use super::vm_shape_lower::{Contexts, vm_shape_lower};
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
 use crate::ir::{AttrValue, Attrs, Module, VDevice};
@@ -647,6 +648,24 @@ pub const PASSES: &[PassDef] = &[
             let index = options.get("index").and_then(AttrValue::as_int);
             let new = new.and_then(VDevice::parse).expect("options are complete");
             update_vdevice(module, &new, index.expect("options are complete"))
+        },
+    },
+    PassDef {
+        name: "vm_shape_lower",
+        about: "checks of values and arithmetic on symbolic dimensions are calls",
+        opt_level: 0,
+        options: &[AttrSpec {
+            name: "emit_err_ctx",
+            kind: AttrKind::Bool,
+            default: AttrDefault::Bool(true),
+        }],
+        run: |module, _, options| {
+            let contexts = if options.bool("emit_err_ctx") {
+                Contexts::Written
+            } else {
+                Contexts::Empty
+            };
+            vm_shape_lower(module, contexts)
         },
     },
 ];

@@ -72,6 +72,13 @@ pub(super) fn check_shape(
     }
 }
 
+pub(super) fn check_func(value: &Value, context: &ErrorContext) -> Result<(), VmError> {
+    match value {
+        Value::Closure(_) => Ok(()),
+        other => Err(kind(context, "a function", other)),
+    }
+}
+
 pub(super) fn check_prim(value: &Value, context: &ErrorContext) -> Result<(), VmError> {
     match value {
         Value::Int(_) | Value::Float(_) => Ok(()),

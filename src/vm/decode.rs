@@ -45,6 +45,7 @@ pub(super) enum Op {
     CheckShape(Src, Option<usize>, Context),
     CheckPrim(Src, Context),
     CheckTuple(Src, usize, Context),
+    CheckFunc(Src, Context),
     MatchShape(Src, Box<[Match]>, Context),
     MatchPrim(Src, Match, Context),
     ShapeFunc(usize),
@@ -311,6 +312,9 @@ impl Decoder<'_> {
                     len,
                     self.context(*context)?,
                 ))
+            }
+            (Builtin::CheckFuncInfo, [value, Operand::Const(context)]) => {
+                Ok(Op::CheckFunc(source(*value)?, self.context(*context)?))
             }
             (
                 Builtin::MatchShape,

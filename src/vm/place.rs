@@ -73,6 +73,7 @@ pub(super) fn arenas(
             | Op::CheckShape(..)
             | Op::CheckPrim(..)
             | Op::CheckTuple(..)
+            | Op::CheckFunc(..)
             | Op::MatchShape(..)
             | Op::MatchPrim(..)
             | Op::ShapeFunc(_)

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::VmError;
 use super::check::{
-    check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape, tensor_info,
+    check_func, check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape,
+    tensor_info,
 };
 use super::decode::{Code, Make, Op, Program, Src};
 use super::frame::{Frame, Heap, Regs};
@@ -109,6 +110,9 @@ impl Run<'_> {
                     *len,
                     self.context(*context),
                 )?;
+            }
+            Op::CheckFunc(src, context) => {
+                check_func(peek(&frame.regs, consts, *src), self.context(*context))?;
             }
             Op::MatchShape(src, dims, context) => {
                 let context = self.context(*context);

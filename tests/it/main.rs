@@ -40,6 +40,7 @@ mod vm_async;
 mod vm_calls;
 mod vm_graph;
 mod vm_packed;
+mod vm_shapes;
 #[cfg(feature = "cpu")]
 mod weights;
 mod well_formed;

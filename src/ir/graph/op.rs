@@ -20,6 +20,10 @@ pub enum OperandKind {
     Shape,
     /// A scalar (`R.prim_value`).
     Scalar,
+    /// A packed function; a text names one.
+    Packed,
+    /// A tuple, whatever its elements are.
+    Tuple,
     /// Anything.
     Any,
 }

@@ -404,7 +404,11 @@ impl Reader<'_, '_> {
     fn operand_of(&mut self, node: &ast::Expr, kind: Option<OperandKind>) -> Parse<Arg> {
         match kind {
             Some(OperandKind::Shape) => self.operand(node, true),
-            Some(OperandKind::Tensors) => self.arg(node, "lv"),
+            Some(OperandKind::Packed) => match node {
+                ast::Expr::StringLiteral(name) => Ok(Arg::Extern(name.value.to_str().to_owned())),
+                _ => self.operand(node, false),
+            },
+            Some(OperandKind::Tensors | OperandKind::Tuple) => self.arg(node, "lv"),
             Some(OperandKind::Scalar | OperandKind::Tensor | OperandKind::Any) | None => {
                 self.operand(node, false)
             }

@@ -1,0 +1,36 @@
+# test: pass
+# run: vm_shape_lower {"emit_err_ctx": false}
+# run: vm_shape_lower
+# A function that has a shape heap is as its author wants it.
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Shape(ndim=1):
+        R.func_attr({"relax.force_pure": True})
+        n = T.int64()
+        return R.shape([n * 2])
+# expect:
+# from tvm.script import ir as I
+# from tvm.script import tir as T
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def shape_func(H: T.Buffer((2,), "int64")):
+        T.func_attr({"tirx.is_host_func": True})
+        # with T.block("root"):
+        H[T.int64(1)] = H[T.int64(0)] * T.int64(2)
+
+    @R.function
+    def main(x: R.Tensor(("n",), dtype="float32")) -> R.Shape(ndim=1):
+        n = T.int64()
+        R.func_attr({"relax.force_pure": True})
+        cls = Module
+        shape_heap: R.Tensor(dtype="int64", ndim=1) = R.call_builtin_with_ctx(R.ExternFunc("vm.builtin.alloc_shape_heap"), (R.prim_value(2),), sinfo_args=(R.Tensor(dtype="int64", ndim=1),))
+        R.call_packed("vm.builtin.check_tensor_info", x, R.prim_value(1), R.dtype("float32"), R.str(""), sinfo_args=(R.Tuple(),))
+        R.call_packed("vm.builtin.match_shape", x, shape_heap, R.prim_value(1), R.prim_value(1), R.prim_value(0), R.str(""), sinfo_args=(R.Tuple(),))
+        cls.shape_func(shape_heap)
+        gv: R.Shape(ndim=1) = R.call_packed("vm.builtin.make_shape", shape_heap, R.prim_value(1), R.prim_value(1), R.prim_value(1), sinfo_args=(R.Shape(ndim=1),))
+        return gv

@@ -149,6 +149,7 @@ impl Compiler<'_, '_> {
         Ok(Bound::At(Operand::Reg(self.builtin(builtin, operands))))
     }
 
+    /// A reshape. The extents that a shape leaves open (-1, or 0 for that of the tensor) are those of the result.
     fn reshape(&mut self, value: ValueId, op: Op, args: &[Arg]) -> Result<Bound, GraphError> {
         let is_open = |dims: &[Expr]| dims.iter().any(|d| d.as_int().is_some_and(|d| d <= 0));
         let open = match &args[1] {
@@ -159,11 +160,18 @@ impl Compiler<'_, '_> {
             },
             _ => false,
         };
-        if open {
-            let why = "the shape of the tensor is not known, and the new shape leaves extents open";
-            return Err(self.error(value, GraphProblem::Operator { op, why }));
-        }
-        let operands = self.flat(args, value)?;
+        let operands = if open {
+            let result = self.function.values[value].sinfo.as_tensor();
+            let Some(dims) = result.and_then(|info| info.shape.dims()) else {
+                let why =
+                    "the shape of the tensor is not known, and the new shape leaves extents open";
+                return Err(self.error(value, GraphProblem::Operator { op, why }));
+            };
+            let shape = Arg::Shape(dims.to_vec());
+            self.flat(&[args[0].clone(), shape], value)?
+        } else {
+            self.flat(args, value)?
+        };
         Ok(Bound::At(Operand::Reg(
             self.builtin(Builtin::Reshape, operands),
         )))

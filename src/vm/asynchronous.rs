@@ -8,14 +8,15 @@ use super::machine::VirtualMachine;
 use crate::runtime::{Device, Value};
 
 /// A copy that is on its way.
-type Copying = Pin<Box<dyn Future<Output = Result<Value, VmError>> + Send>>;
+pub(super) type Copying = Pin<Box<dyn Future<Output = Result<Value, VmError>> + Send>>;
 
 impl VirtualMachine {
     /// Calls a function as [`call`](Self::call) does; done when the device has done its work. Any executor will do: a GPU has a
     /// thread that waits for it, which sleeps while no future waits.
     ///
-    /// What the host does of the call, it does when the future is first polled: it records kernels for a GPU, and computes on the CPU.
-    /// Where a packed function in the middle of a program needs a value of the GPU, the thread waits for that.
+    /// What the host does of the call, it does when the future is polled: it records kernels for a GPU, computes on the CPU, and calls
+    /// packed functions. Where the program needs a value of the GPU on the host, as the condition of a branch or the argument of a
+    /// packed function, the future waits for the copy and the thread does not. A future that is dropped ends the call there.
     ///
     /// # Errors
     /// As [`VirtualMachine::call`].
@@ -48,7 +49,8 @@ impl VirtualMachine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn call_async(&mut self, name: &str, args: &[Value]) -> Result<Value, VmError> {
-        let result = self.call(name, args)?;
+        let func = self.function(name)?;
+        let result = self.start(func, args, &mut [])?.finish().await?;
         match self.device() {
             #[cfg(feature = "gpu")]
             Device::Gpu(gpu) => gpu.done_async()?.await?,
@@ -69,7 +71,7 @@ impl VirtualMachine {
 }
 
 /// Starts all copies of a value.
-fn copying(value: Value) -> Result<Copying, VmError> {
+pub(super) fn copying(value: Value) -> Result<Copying, VmError> {
     Ok(match value {
         #[cfg(feature = "gpu")]
         Value::DeviceTensor(tensor) => {

@@ -262,6 +262,16 @@ impl Backend {
         }
     }
 
+    /// Whether [`copy_to_host`](Self::copy_to_host) copies anything.
+    pub(super) fn is_on_device(value: &Value) -> bool {
+        match value {
+            #[cfg(feature = "gpu")]
+            Value::DeviceTensor(_) => true,
+            Value::Tuple(items) => items.iter().any(Self::is_on_device),
+            _ => false,
+        }
+    }
+
     /// Bytes that [`copy_to_host`](Self::copy_to_host) copies.
     pub(super) fn bytes_to_host(&self, value: &Value) -> u64 {
         match value {

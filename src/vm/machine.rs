@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use super::VmError;
 use super::backend::Backend;
+use super::call::{Activation, Call};
 use super::decode::{Code, Program};
 use super::frame::Frame;
 use super::instrument::Instrument;
 use super::loaded::Lease;
 use super::profile::{Clock, Profile, ProfileEntry, ProfileKind};
-use super::run::Run;
-use super::stateful::{Saved, Stateful};
+use super::stateful::{IncludeReturn, Saved, Stateful};
 use crate::artifact::{Constant, Executable, Reg};
 use crate::runtime::{Closure, Device, PackedFunc, Registry, Value};
 use crate::support::Id;
@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) shape: Vec<usize>,
     pub(super) profile: Option<Profile>,
     pub(super) instrument: Option<Box<Instrument>>,
+    /// The activations of the call that is under way, the innermost last.
+    pub(super) stack: Vec<Activation>,
     /// By function: frames that no call uses.
     frames: Vec<Vec<Frame>>,
 }
@@ -42,8 +44,15 @@ impl State {
         self.frames[index].pop().unwrap_or_else(|| Frame::new(code))
     }
 
-    pub(super) fn keep(&mut self, index: usize, frame: Frame) {
-        self.frames[index].push(frame);
+    /// Keeps the frame of an activation that is over for the next one.
+    pub(super) fn keep(&mut self, program: &Program, ended: Activation) {
+        let Activation {
+            function,
+            mut frame,
+            pc: _,
+        } = ended;
+        frame.reset(&program.codes[function]);
+        self.frames[function].push(frame);
     }
 
     /// The function of a closure, which takes what that captured after its arguments.
@@ -82,6 +91,7 @@ pub(super) struct Callable<'a> {
     pub(super) index: usize,
     pub(super) code: &'a Code,
     pub(super) bound: &'a [Value],
+    pub(super) include_return: IncludeReturn,
 }
 
 impl Callable<'_> {
@@ -148,6 +158,7 @@ impl VirtualMachine {
                 shape: vec![],
                 profile: None,
                 instrument: None,
+                stack: vec![],
                 frames,
             },
             lease,
@@ -318,6 +329,16 @@ impl VirtualMachine {
         args: &[Value],
         outputs: &mut [Value],
     ) -> Result<Value, VmError> {
+        self.start(func, args, outputs)?.wait(outputs)
+    }
+
+    /// Starts a call, of which nothing has run yet.
+    pub(super) fn start(
+        &mut self,
+        func: FuncId,
+        args: &[Value],
+        outputs: &mut [Value],
+    ) -> Result<Call<'_>, VmError> {
         let Self {
             lease,
             state,
@@ -325,35 +346,14 @@ impl VirtualMachine {
             ..
         } = self;
         let callable = resolve(&lease.program, saved, state.machine, func)?;
-        let Callable { index, code, bound } = callable;
         if args.len() != callable.params().len() {
             return Err(VmError::Arity {
-                func: code.name.to_string(),
+                func: callable.code.name.to_string(),
                 params: callable.params().to_vec(),
                 given: args.len(),
             });
         }
-        state.backend.begin(state.profile.is_some());
-        let mut frame = state.frame(index, code);
-        let filled = fill(state, code, &mut frame, args.iter().chain(bound), outputs);
-        let result = filled.and_then(|()| {
-            let mut run = Run {
-                exec: &lease.exec,
-                program: &lease.program,
-                code,
-                state,
-                depth: 0,
-            };
-            run.run(&mut frame)
-        });
-        let ended = state.backend.submit();
-        if result.is_err() {
-            give_back(code, &mut frame, outputs);
-        }
-        frame.reset(code);
-        state.keep(index, frame);
-        let value = result?;
-        ended.map(|()| value)
+        Call::start(&lease.exec, &lease.program, state, callable, args, outputs)
     }
 }
 
@@ -367,16 +367,24 @@ fn resolve<'a>(
         return Err(VmError::ForeignFunction);
     }
     let codes = &program.codes;
-    let (index, bound): (_, &[Value]) = match func.index.checked_sub(codes.len()) {
-        None => (func.index, &[]),
-        Some(at) => (saved[at].function, &saved[at].args),
-    };
-    let code = &codes[index];
-    Ok(Callable { index, code, bound })
+    Ok(match func.index.checked_sub(codes.len()) {
+        None => Callable {
+            index: func.index,
+            code: &codes[func.index],
+            bound: &[],
+            include_return: IncludeReturn::Yes,
+        },
+        Some(at) => Callable {
+            index: saved[at].function,
+            code: &codes[saved[at].function],
+            bound: &saved[at].args,
+            include_return: saved[at].include_return,
+        },
+    })
 }
 
 /// Puts memory for results where they will be made, and arguments into the first registers.
-fn fill<'v>(
+pub(super) fn fill<'v>(
     state: &mut State,
     code: &Code,
     frame: &mut Frame,
@@ -414,7 +422,7 @@ fn fill<'v>(
 }
 
 /// Gives memory for results back, where a call did not put any there.
-fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
+pub(super) fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
     if code.results.len() == outputs.len() {
         for (&reg, output) in code.results.iter().zip(outputs) {
             *output = frame.regs.take(reg);

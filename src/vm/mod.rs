@@ -9,6 +9,7 @@
 
 mod asynchronous;
 mod backend;
+mod call;
 mod check;
 mod decode;
 mod error;
@@ -33,4 +34,5 @@ pub use error::VmError;
 pub use instrument::{CallEvent, Verdict};
 pub use machine::{FuncId, VirtualMachine};
 pub use profile::{Clock, Profile, ProfileEntry, ProfileKind};
+pub use stateful::IncludeReturn;
 pub use time::{BenchmarkResult, TimeEvaluator, TimeOptions};

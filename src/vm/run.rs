@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::VmError;
+use super::backend::Backend;
+use super::call::Activation;
 use super::check::{
     check_func, check_prim, check_shape, check_tensor, check_tuple, match_scalar, match_shape,
     tensor_info,
@@ -20,65 +22,179 @@ use crate::tensor::{ScalarType, Tensor};
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
 
-/// One activation.
+/// How far a call has come.
+pub(super) enum Progress {
+    /// To its end, with this result.
+    Done(Value),
+    /// To a copy of this value to the host, which [`Run::run`] takes to go on.
+    Copy(Value),
+}
+
+/// What an activation stops for.
+enum Event {
+    /// It is over.
+    Return(Value),
+    /// A call of a function of the executable.
+    Call(usize, Vec<Value>),
+    /// A copy of a value to the host.
+    Copy(Value),
+}
+
+/// A call while the host works on it. All that it goes on with is in the stack of the machine.
 pub(super) struct Run<'a> {
     pub(super) exec: &'a Executable,
     pub(super) program: &'a Program,
+    /// The function of the innermost activation.
     pub(super) code: &'a Code,
     pub(super) state: &'a mut State,
-    pub(super) depth: usize,
 }
 
-impl Run<'_> {
-    /// Runs to the end. The arguments are in the first registers.
-    pub(super) fn run(&mut self, frame: &mut Frame) -> Result<Value, VmError> {
-        let mut pc = self.code.start;
+impl<'a> Run<'a> {
+    /// The call whose activations are on the stack.
+    pub(super) fn new(exec: &'a Executable, program: &'a Program, state: &'a mut State) -> Self {
+        let innermost = state.stack.last().expect("a call has an activation");
+        Self {
+            exec,
+            program,
+            code: &program.codes[innermost.function],
+            state,
+        }
+    }
+
+    /// Runs to the end or to the next copy to the host. `copied` is what the copy gave that it stopped for. After an error the stack
+    /// has the first activation alone.
+    pub(super) fn run(
+        &mut self,
+        copied: Option<Result<Value, VmError>>,
+    ) -> Result<Progress, VmError> {
+        let mut stack = std::mem::take(&mut self.state.stack);
+        let progress = self.activations(&mut stack, copied);
+        let progress = progress.map_err(|error| self.unwind(&mut stack, error));
+        self.state.stack = stack;
+        progress
+    }
+
+    fn activations(
+        &mut self,
+        stack: &mut Vec<Activation>,
+        mut copied: Option<Result<Value, VmError>>,
+    ) -> Result<Progress, VmError> {
         loop {
-            let op = self.code.op(pc);
+            let innermost = stack.last_mut().expect("a call has an activation");
+            self.code = &self.program.codes[innermost.function];
+            if let Some(copied) = copied.take() {
+                self.give(innermost, copied?)?;
+            }
+            match self.activation(innermost)? {
+                Event::Copy(value) => return Ok(Progress::Copy(value)),
+                Event::Call(function, args) => {
+                    if stack.len() > MAX_CALLS {
+                        return Err(VmError::Recursion(MAX_CALLS));
+                    }
+                    let code = &self.program.codes[function];
+                    let mut frame = self.state.frame(function, code);
+                    frame.regs.set_args(args);
+                    stack.push(Activation {
+                        function,
+                        frame,
+                        pc: code.start,
+                    });
+                }
+                Event::Return(value) => {
+                    let ended = stack.pop().expect("it is the innermost");
+                    self.state.keep(self.program, ended);
+                    if stack.is_empty() {
+                        return Ok(Progress::Done(value));
+                    }
+                    copied = Some(Ok(value));
+                }
+            }
+        }
+    }
+
+    /// Runs an activation until it needs something of others.
+    fn activation(&mut self, activation: &mut Activation) -> Result<Event, VmError> {
+        loop {
+            let code = self.code;
+            let pc = activation.pc;
             let next = Pc::from_index(pc.index() + 1);
-            match op {
-                Op::Ret(reg) => return Ok(frame.regs.take(*reg)),
-                Op::Goto(to) => pc = *to,
+            let frame = &mut activation.frame;
+            activation.pc = match code.op(pc) {
+                Op::Ret(reg) => return Ok(Event::Return(frame.regs.take(*reg))),
+                Op::Goto(to) => *to,
                 Op::If(cond, to) => {
                     let cond = &frame.regs[*cond];
                     let taken = cond
                         .as_int()
                         .map_err(|e| self.register(pc, e.expected, cond))?;
-                    pc = if taken != 0 { next } else { *to };
+                    if taken != 0 { next } else { *to }
                 }
-                _ if self.state.is_watched() => {
-                    self.watched(op, pc, frame)
-                        .map_err(|e| self.with_origin(pc, e))?;
-                    pc = next;
+                Op::CallFunction(_, callee, args) => {
+                    if !self.skips(pc, frame)? {
+                        return Ok(Event::Call(*callee, self.values(args, frame)));
+                    }
+                    next
                 }
-                _ => {
-                    self.step(op, pc, frame)
-                        .map_err(|e| self.with_origin(pc, e))?;
-                    pc = next;
+                Op::InvokeClosure(_, closure, args) => {
+                    if !self.skips(pc, frame)? {
+                        let (function, args) = self.closure_call(*closure, args, frame, pc)?;
+                        return Ok(Event::Call(function, args));
+                    }
+                    next
                 }
-            }
+                // A profile times the copy, so the thread waits for it.
+                Op::ToHost(_, src) if self.state.profile.is_none() => {
+                    if !self.skips(pc, frame)? {
+                        let value = self.value(*src, frame);
+                        if Backend::is_on_device(&value) {
+                            return Ok(Event::Copy(value));
+                        }
+                        self.give(activation, value)?;
+                        continue;
+                    }
+                    next
+                }
+                op if self.state.is_watched() => {
+                    self.watched(op, pc, frame)?;
+                    next
+                }
+                op => {
+                    self.step(op, pc, frame)?;
+                    next
+                }
+            };
         }
     }
 
-    /// One operation. Calls, which nest [`MAX_CALLS`] deep, take little of the stack: what the other operations need of it is
-    /// in [`Self::plain_step`].
-    pub(super) fn step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
-        let (dst, result) = match op {
-            Op::CallFunction(dst, callee, args) => {
-                let args = self.values(args, frame);
-                (dst, self.call(*callee, args)?)
-            }
-            Op::InvokeClosure(dst, closure, args) => (dst, self.invoke(*closure, args, frame, pc)?),
-            plain => return self.plain_step(plain, pc, frame),
+    /// Ends the operation that an activation stopped for with its result.
+    fn give(&mut self, activation: &mut Activation, value: Value) -> Result<(), VmError> {
+        let pc = activation.pc;
+        let dst = match self.code.op(pc) {
+            Op::CallFunction(dst, ..) | Op::InvokeClosure(dst, ..) => *dst,
+            Op::ToHost(dst, _) => Some(*dst),
+            _ => None,
         };
         if let Some(dst) = dst {
-            frame.regs[*dst] = result;
+            activation.frame.regs[dst] = value;
         }
+        self.shows(pc, &activation.frame)?;
+        activation.pc = Pc::from_index(pc.index() + 1);
         Ok(())
     }
 
+    /// Gives up all activations but the first. The error says where the innermost of them comes from whose place is known.
+    fn unwind(&mut self, stack: &mut Vec<Activation>, error: VmError) -> VmError {
+        let places = stack.iter().rev().map(|activation| activation.pc);
+        let error = places.fold(error, |error, pc| self.with_origin(pc, error));
+        while stack.len() > 1 {
+            let ended = stack.pop().expect("there are several");
+            self.state.keep(self.program, ended);
+        }
+        error
+    }
+
     /// An operation that calls no function of the executable.
-    fn plain_step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
+    pub(super) fn step(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
         let consts = &self.state.consts;
         let value = |frame: &Frame, src: Src| match src {
             Src::Reg(reg) => frame.regs[reg].clone(),
@@ -230,10 +346,10 @@ impl Run<'_> {
                 frame.regs[*dst] = self.make_closure(*function, values, frame);
             }
             Op::CallFunction(..) | Op::InvokeClosure(..) => {
-                unreachable!("calls are handled by `step`")
+                unreachable!("calls are handled by `activation`")
             }
             Op::Ret(_) | Op::Goto(_) | Op::If(..) => {
-                unreachable!("control flow is handled by the loop")
+                unreachable!("control flow is handled by `activation`")
             }
         }
         Ok(())
@@ -325,27 +441,6 @@ impl Run<'_> {
         }
     }
 
-    /// Calls a function of the executable.
-    fn call(&mut self, callee: usize, args: Vec<Value>) -> Result<Value, VmError> {
-        if self.depth >= MAX_CALLS {
-            return Err(VmError::Recursion(MAX_CALLS));
-        }
-        let code = &self.program.codes[callee];
-        let mut frame = self.state.frame(callee, code);
-        frame.regs.set_args(args);
-        let mut inner = Run {
-            exec: self.exec,
-            program: self.program,
-            code,
-            state: self.state,
-            depth: self.depth + 1,
-        };
-        let result = inner.run(&mut frame);
-        frame.reset(code);
-        self.state.keep(callee, frame);
-        result
-    }
-
     fn make_closure(&self, function: usize, values: &[Src], frame: &Frame) -> Value {
         Value::Closure(Arc::new(Closure {
             machine: self.state.machine,
@@ -356,21 +451,24 @@ impl Run<'_> {
     }
 
     fn values(&self, srcs: &[Src], frame: &Frame) -> Vec<Value> {
-        let value = |src: &Src| match *src {
-            Src::Int(value) => Value::Int(value),
-            held => peek(&frame.regs, &self.state.consts, held).clone(),
-        };
-        srcs.iter().map(value).collect()
+        srcs.iter().map(|&src| self.value(src, frame)).collect()
     }
 
-    /// Calls a closure that this machine made.
-    fn invoke(
-        &mut self,
+    fn value(&self, src: Src, frame: &Frame) -> Value {
+        match src {
+            Src::Int(value) => Value::Int(value),
+            held => peek(&frame.regs, &self.state.consts, held).clone(),
+        }
+    }
+
+    /// The function of a closure that this machine made, and its arguments.
+    fn closure_call(
+        &self,
         closure: Src,
         args: &[Src],
         frame: &Frame,
         pc: Pc,
-    ) -> Result<Value, VmError> {
+    ) -> Result<(usize, Vec<Value>), VmError> {
         let given = peek(&frame.regs, &self.state.consts, closure);
         let Value::Closure(closure) = given else {
             return Err(self.register(pc, "a closure", given));
@@ -387,7 +485,7 @@ impl Run<'_> {
         }
         let mut values = self.values(args, frame);
         values.extend(captured.iter().cloned());
-        self.call(closure.function, values)
+        Ok((closure.function, values))
     }
 
     /// Calls a packed function. Values of registers are moved there and back, so that an output is not shared.

@@ -5,11 +5,21 @@ use super::VmError;
 use super::machine::{Callable, FuncId, VirtualMachine};
 use crate::runtime::Value;
 
+/// Whether a saved call gives what its function gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IncludeReturn {
+    /// It gives that.
+    Yes,
+    /// It gives [`Value::None`], so that nobody who only wants it run, as to time it, gets a result.
+    No,
+}
+
 /// A function with values for its last parameters, under a name of its own.
 pub(super) struct Saved {
     pub(super) name: String,
     pub(super) function: usize,
     pub(super) args: Vec<Value>,
+    pub(super) include_return: IncludeReturn,
 }
 
 /// Inputs that were set and outputs of the last call with them.
@@ -21,8 +31,8 @@ pub(super) struct Stateful {
 
 impl VirtualMachine {
     /// Saves a call: the function of the new name is `name` with these values for its last parameters. If they are values for
-    /// all of them, it is called without arguments, as often as wanted. Tensors are copied to the device now. What was saved
-    /// under the name before is gone.
+    /// all of them, it is called without arguments, as often as wanted; [`arguments`](Self::arguments) puts values by name in order.
+    /// Tensors are copied to the device now. What was saved under the name before is gone.
     ///
     /// # Errors
     /// [`VmError::NoFunction`]; [`VmError::Arity`] if there are more values than parameters; [`VmError::NameTaken`] if a function
@@ -32,6 +42,7 @@ impl VirtualMachine {
         name: &str,
         saved_name: &str,
         args: &[Value],
+        include_return: IncludeReturn,
     ) -> Result<FuncId, VmError> {
         let func = self.function(name)?;
         let codes = &self.lease.program.codes;
@@ -50,6 +61,7 @@ impl VirtualMachine {
             name: saved_name.to_owned(),
             function,
             args,
+            include_return,
         };
         match self.saved.iter_mut().find(|saved| saved.name == saved_name) {
             Some(old) => *old = new,

@@ -16,10 +16,7 @@ use crate::tensor::Tensor;
 impl Run<'_> {
     /// One step, with the hook called before and after it.
     pub(super) fn watched(&mut self, op: &Op, pc: Pc, frame: &mut Frame) -> Result<(), VmError> {
-        if self.ask(pc, frame, None)? == Verdict::Skip {
-            if let Some(dst) = self.dst(pc) {
-                frame.regs[dst] = Value::None;
-            }
+        if self.skips(pc, frame)? {
             return Ok(());
         }
         if self.state.profile.is_some() {
@@ -27,6 +24,20 @@ impl Run<'_> {
         } else {
             self.step(op, pc, frame)?;
         }
+        self.shows(pc, frame)
+    }
+
+    /// Calls the hook before a step, and says whether that leaves it out: it gives nothing then.
+    pub(super) fn skips(&mut self, pc: Pc, frame: &mut Frame) -> Result<bool, VmError> {
+        let skips = self.ask(pc, frame, None)? == Verdict::Skip;
+        if skips && let Some(dst) = self.dst(pc) {
+            frame.regs[dst] = Value::None;
+        }
+        Ok(skips)
+    }
+
+    /// Calls the hook after a step.
+    pub(super) fn shows(&mut self, pc: Pc, frame: &Frame) -> Result<(), VmError> {
         if self.state.instrument.is_some() {
             let result = self.dst(pc).map(|dst| self.shown(&frame.regs[dst]));
             self.ask(pc, frame, Some(result.transpose()?.unwrap_or_default()))?;
@@ -140,8 +151,6 @@ impl Run<'_> {
                 let backend = &mut self.state.backend;
                 entries.extend(backend.kernel_entries(self.exec, op, &frame.sites, entry)?);
             }
-            // Their steps have entries of their own.
-            (Op::CallFunction(..) | Op::InvokeClosure(..), _) => {}
             (Op::CallPacked(..), _) => entries.push(ProfileEntry {
                 kind: ProfileKind::Packed,
                 ..entry

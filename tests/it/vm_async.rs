@@ -6,9 +6,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use weftile::kernel::Target;
-use weftile::runtime::{Device, Value};
+use weftile::runtime::{Device, Override, PackedError, Registry, Value};
 use weftile::runtime_gpu::{self, Checks, Counters, Gpu};
-use weftile::tensor::Tensor;
+use weftile::tensor::{DType, Tensor};
 use weftile::vm::{VirtualMachine, VmError};
 
 use crate::vm::{build, cpu};
@@ -141,4 +141,122 @@ fn copies_run_together() {
     for read in reads.into_iter().rev() {
         check(&pollster::block_on(read).expect("comes back"));
     }
+}
+
+/// A branch on a value of the device, a packed function in each branch and one after them.
+const STOPS: &str = r#"
+    @R.function(pure=False)
+    def inner(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Module
+        y = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        z = R.call_dps_packed("test.plus_one", (y,), R.Tensor((n,), "float32"))
+        return z
+
+    @R.function(pure=False)
+    def stops(c: R.Tensor((), "bool"), x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Module
+        if c:
+            y = cls.inner(x)
+        else:
+            y = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        z = R.call_dps_packed("test.plus_one", (y,), R.Tensor((n,), "float32"))
+        return z
+"#;
+
+/// A machine with programs that stop for the host, whose packed function fails where an element is negative.
+fn stopping(target: &Target, device: Device) -> VirtualMachine {
+    let mut registry = Registry::new();
+    let plus_one = |args: &mut [Value]| -> Result<Value, PackedError> {
+        let x = args[0].as_tensor()?.as_slice::<f32>()?.to_vec();
+        if x.iter().any(|x| *x < 0.0) {
+            return Err("a negative element".into());
+        }
+        let x: Vec<f32> = x.iter().map(|x| x + 1.0).collect();
+        args[1] = Tensor::from_slice(&[x.len()], &x)?.into();
+        Ok(Value::None)
+    };
+    registry
+        .register("test.plus_one", plus_one, Override::No)
+        .expect("a new name");
+    let module = format!("{MODULE}{STOPS}");
+    VirtualMachine::with_registry(build(&module, target), device, &registry).expect("ready")
+}
+
+fn condition(taken: bool) -> Value {
+    let bytes = [u8::from(taken)];
+    let tensor = Tensor::from_bytes(DType::BOOL, &[], &bytes).expect("a scalar");
+    tensor.into()
+}
+
+/// Something else that the thread does: counts how often it comes to it while the other future is not done.
+async fn beside<T>(future: impl Future<Output = T>) -> (T, usize) {
+    let mut future = pin!(future);
+    let mut turns = 0;
+    let result = std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(result) => Poll::Ready(result),
+        Poll::Pending => {
+            turns += 1;
+            Poll::Pending
+        }
+    })
+    .await;
+    (result, turns)
+}
+
+#[test]
+fn calls_that_stop_for_the_host_are_awaited() {
+    let mut all = vec![cpu()];
+    all.extend(gpu().map(|gpu| (Target::Gpu(gpu.target().clone()), Device::Gpu(gpu))));
+    for (target, device) in all {
+        let mut vm = stopping(&target, device);
+        for (taken, expected) in [(true, [4.0f32, 6.0, 8.0]), (false, [3.0, 5.0, 7.0])] {
+            let args = [condition(taken), x()];
+            let (result, turns) = pollster::block_on(beside(vm.call_async("stops", &args)));
+            let result = vm.to_host(result.expect("runs")).expect("comes back");
+            let elements = result.as_tensor().expect("a tensor");
+            assert_eq!(elements.as_slice::<f32>(), Ok(&expected[..]));
+            let waits = matches!(target, Target::Gpu(_));
+            assert_eq!(turns > 0, waits, "the thread was free {turns} times");
+            // The same run loop waits where nobody awaits.
+            let waited = vm.call("stops", &args).expect("runs");
+            let waited = vm.to_host(waited).expect("comes back");
+            let waited = waited.as_tensor().expect("a tensor");
+            assert_eq!(waited.as_slice::<f32>(), Ok(&expected[..]));
+        }
+        // An error in the middle ends the call, and the machine goes on.
+        let negative = Tensor::from_slice(&[1], &[-1.0f32]).expect("one");
+        let args = [condition(true), negative.into()];
+        let error = pollster::block_on(vm.call_async("stops", &args)).expect_err("negative");
+        assert!(matches!(error.root(), VmError::Packed { .. }), "{error}");
+        assert!(error.to_string().contains("\n  from line "), "{error}");
+        pollster::block_on(vm.call_async("stops", &[condition(true), x()])).expect("runs");
+    }
+}
+
+#[test]
+fn dropped_calls_leave_nothing_behind() {
+    let Some(gpu) = gpu() else { return };
+    let target = Target::Gpu(gpu.target().clone());
+    let mut vm = stopping(&target, Device::Gpu(gpu.clone()));
+    let args = [condition(true), x()];
+    let drop_many = |vm: &mut VirtualMachine| {
+        for steps in 0..8 {
+            let mut call = Box::pin(vm.call_async("stops", &args));
+            for _ in 0..steps {
+                if step(call.as_mut()).is_ready() {
+                    break;
+                }
+                gpu.wait().expect("the device goes on");
+            }
+        }
+        drop(vm.call("stops", &args).expect("runs"));
+        gpu.wait().expect("the device goes on");
+    };
+    drop_many(&mut vm);
+    drop_many(&mut vm);
+    let Counters { buffers, .. } = gpu.counters();
+    drop_many(&mut vm);
+    assert_eq!(gpu.counters().buffers, buffers, "all went back to the pool");
 }

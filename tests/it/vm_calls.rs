@@ -9,7 +9,7 @@ use weftile::kernel::Target;
 use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::{self, Checks};
 use weftile::tensor::Tensor;
-use weftile::vm::{TimeOptions, Verdict, VirtualMachine, VmError};
+use weftile::vm::{IncludeReturn, TimeOptions, Verdict, VirtualMachine, VmError};
 
 use crate::vm::{build, cpu, devices};
 
@@ -62,26 +62,39 @@ fn a_saved_call_has_its_last_arguments() {
         let mut vm = VirtualMachine::new(build(MODULE, &target), device).expect("ready");
         let (x, y) = (vector(&[5.0, 7.0]), vector(&[1.0, 2.0]));
         let less = vm
-            .save_function("main", "less", from_ref(&y))
+            .save_function("main", "less", from_ref(&y), IncludeReturn::Yes)
             .expect("saved");
         let z = vm.call("less", from_ref(&x)).expect("runs");
         assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
-        vm.save_function("less", "all", from_ref(&x))
+        vm.save_function("less", "all", from_ref(&x), IncludeReturn::Yes)
             .expect("saved");
         for _ in 0..2 {
             let z = vm.call("all", &[]).expect("runs");
             assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
         }
         // A name that is taken by a saved call is given to the new one, and handles name that.
-        vm.save_function("main", "less", from_ref(&x))
+        vm.save_function("main", "less", from_ref(&x), IncludeReturn::Yes)
             .expect("saved");
         let z = vm.call_func(less, from_ref(&y)).expect("runs");
         assert_eq!(elements(&mut vm, z), [-4.0, -5.0]);
         let z = vm.call("all", &[]).expect("what was saved of it stays");
         assert_eq!(elements(&mut vm, z), [4.0, 5.0]);
-        let taken = vm.save_function("twice", "main", &[]);
+        // Only run, as by a hook that sees what the function computes.
+        let seen = Arc::new(Mutex::new(0));
+        let count = seen.clone();
+        vm.save_function("main", "timed", &[x.clone(), y.clone()], IncludeReturn::No)
+            .expect("saved");
+        vm.set_instrument(move |event| {
+            *count.lock().expect("alone") += usize::from(event.callee == "minus");
+            Verdict::Run
+        });
+        let nothing = vm.call("timed", &[]).expect("runs");
+        vm.clear_instrument();
+        assert!(matches!(nothing, Value::None), "{nothing:?}");
+        assert_eq!(*seen.lock().expect("alone"), 2, "before and after it");
+        let taken = vm.save_function("twice", "main", &[], IncludeReturn::Yes);
         assert!(matches!(taken, Err(VmError::NameTaken(name)) if name == "main"));
-        let many = vm.save_function("less", "more", &[x.clone(), y.clone()]);
+        let many = vm.save_function("less", "more", &[x.clone(), y.clone()], IncludeReturn::Yes);
         let many = many.expect_err("it has one parameter left").to_string();
         assert_eq!(many, "`main` takes 1 argument (x), got 2");
         assert!(matches!(
@@ -172,7 +185,9 @@ fn handles_of_another_machine_are_errors() {
     assert!(matches!(error, Err(VmError::ForeignFunction)));
     let error = other.call_into(func, &args, &mut [Value::None]);
     assert!(matches!(error, Err(VmError::ForeignFunction)));
-    let saved = one.save_function("main", "saved", &args).expect("saved");
+    let saved = one
+        .save_function("main", "saved", &args, IncludeReturn::Yes)
+        .expect("saved");
     let error = other.call_func(saved, &[]);
     assert!(matches!(error, Err(VmError::ForeignFunction)));
 }

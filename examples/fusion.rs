@@ -84,19 +84,21 @@ fn run(args: Args) -> Result<()> {
         return Ok(());
     }
     println!(
-        "network            device       way              kernels     time us  bytes of tensors"
+        "network            device       way              kernels     time us  bytes planned  each its own  at least"
     );
     for row in &rows {
         let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
         let number = |name: &str| row[name].as_f64().unwrap_or_default();
         print!(
-            "{:<18} {:<12} {:<16} {:>7} {:>11.1} {:>17}",
+            "{:<18} {:<12} {:<16} {:>7} {:>11.1} {:>14} {:>13} {:>9}",
             text("network"),
             text("device"),
             text("way"),
             number("kernels"),
             number("us"),
             number("bytes"),
+            number("naive"),
+            number("least"),
         );
         match row["apart_us"].as_f64() {
             Some(apart) => println!("  apart {apart:.1} us, {:.3} of bound", number("ratio")),
@@ -171,7 +173,8 @@ impl Network {
             let usage = memory_usage(main, &HashMap::new()).ok_or("all sizes are known")?;
             rows.push(json!({
                 "network": self.name, "device": device.to_string(), "way": way,
-                "kernels": kernels(&profile).len(), "bytes": usage.planned,
+                "kernels": kernels(&profile).len(), "bytes": usage.planned, "naive": usage.naive,
+                "least": usage.live,
             }));
             timed.push((machine, args));
         }

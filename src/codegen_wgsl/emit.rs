@@ -11,7 +11,7 @@ use super::helper::Helpers;
 use super::names::Namer;
 use super::wide::is_wide;
 use crate::kernel::{
-    Access, ArrayId, Expr, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId,
+    ArrayId, Expr, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId, declared,
 };
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
@@ -294,16 +294,9 @@ impl<'a> Emitter<'a> {
             let _ = writeln!(text, "// {comment}");
         }
         for (binding, (id, _, _, access)) in kernel.bindings().enumerate() {
-            let mode = if access == Access::Read {
-                "read"
-            } else {
-                "read_write"
-            };
             let (name, element) = (&self.arrays[id], self.element(id)?);
-            let _ = writeln!(
-                text,
-                "@group(0) @binding({binding}) var<storage, {mode}> {name}: array<{element}>;"
-            );
+            let declared = declared(binding as u32, access);
+            let _ = writeln!(text, "{declared}{name}: array<{element}>;");
         }
         for (id, _) in kernel
             .arrays

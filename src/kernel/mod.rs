@@ -19,7 +19,7 @@ pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 pub use fold::folded_grid;
 pub use host::HostExpr;
 pub use proof::Proof;
-pub use shader::{ScalarPassing, Shader};
+pub use shader::{ScalarPassing, Shader, declared, with_shared};
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
 
 use std::ops::RangeInclusive;
@@ -32,6 +32,9 @@ use crate::tensor::ScalarType;
 /// Bytes that the memory bound for a global array of a GPU kernel is a multiple of. A kernel may read and write the padding
 /// behind the last element; what is there means nothing.
 pub const GLOBAL_ALIGN: u64 = 16;
+
+/// Bytes that the start of a global array in a larger buffer of a GPU is a multiple of: every WebGPU device binds such parts.
+pub const PART_ALIGN: u64 = 256;
 
 /// How a kernel uses a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

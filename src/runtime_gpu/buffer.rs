@@ -1,4 +1,4 @@
-//! Buffers from a pool, and tensors in them.
+//! Buffers from a pool, parts of them, and tensors in both.
 //!
 //! Elements lie in a buffer as on the host. `f64` cannot be held: no shader computes with it.
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::device::lock;
 use super::{Gpu, GpuError};
-use crate::kernel::GLOBAL_ALIGN;
+use crate::kernel::{GLOBAL_ALIGN, PART_ALIGN};
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Bytes of unused buffers that the pool keeps at most.
@@ -96,22 +96,46 @@ pub(super) struct Memory {
     pool: Arc<Pool>,
 }
 
-/// A buffer, which goes back to the pool of its device when it is dropped and what was recorded with it is submitted.
+/// A buffer or a part of one, which goes back to the pool of its device when all its parts are dropped and what was recorded with
+/// them is submitted.
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
+    offset: u64,
+    size: u64,
 }
 
 impl DeviceBuffer {
-    /// Which buffer it is; never used again for another one.
+    /// Which buffer it is, or is a part of; never used again for another one.
     pub fn id(&self) -> u64 {
         self.memory.id
     }
 
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.raw().size()
+    /// Where the part starts, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
     }
 
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The part of so many bytes from this offset on; `None` if it would not be in the buffer, or no kernel could bind it. A part
+    /// counts as memory of its own: nobody asks whether others are held.
+    fn part(&self, offset: u64, bytes: u64) -> Option<Arc<Self>> {
+        let inside = offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.size);
+        (inside && offset.is_multiple_of(PART_ALIGN)).then(|| {
+            Arc::new(Self {
+                memory: self.memory.clone(),
+                offset: self.offset + offset,
+                size: bytes,
+            })
+        })
+    }
+
+    /// The whole buffer.
     pub(super) fn raw(&self) -> &wgpu::Buffer {
         self.memory
             .buffer
@@ -135,7 +159,11 @@ impl Drop for Memory {
 
 impl std::fmt::Debug for DeviceBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DeviceBuffer({}, {} bytes)", self.id(), self.size())
+        let (id, size) = (self.id(), self.size);
+        match self.offset {
+            0 => write!(f, "DeviceBuffer({id}, {size} bytes)"),
+            at => write!(f, "DeviceBuffer({id}, {size} bytes from {at})"),
+        }
     }
 }
 
@@ -159,7 +187,6 @@ impl Gpu {
         usage: Usage,
         bytes: u64,
     ) -> Result<Arc<DeviceBuffer>, GpuError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         let limits = &self.shared.limits;
         let limit = limits
             .max_buffer_size
@@ -167,7 +194,28 @@ impl Gpu {
         if bytes > limit {
             return Err(GpuError::TooLarge { bytes, limit });
         }
-        let size = size_class(bytes).min(limit & !3).max(bytes);
+        self.alloc_exactly(usage, size_class(bytes).min(limit & !3).max(bytes))
+    }
+
+    /// A buffer for tensors side by side, of no more bytes than they need; `None` if the device has none so large.
+    ///
+    /// # Errors
+    /// As [`Gpu::alloc`].
+    pub(crate) fn alloc_arena(&self, bytes: u64) -> Result<Option<Arc<DeviceBuffer>>, GpuError> {
+        let size = bytes.max(1).checked_next_multiple_of(PART_ALIGN);
+        match size.filter(|size| *size <= self.max_buffer_bytes()) {
+            Some(size) => self.alloc_exactly(Usage::Storage, size).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Bytes of the largest buffer. What a kernel sees of it may have to be less.
+    pub(crate) fn max_buffer_bytes(&self) -> u64 {
+        self.shared.limits.max_buffer_size
+    }
+
+    fn alloc_exactly(&self, usage: Usage, size: u64) -> Result<Arc<DeviceBuffer>, GpuError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let (id, buffer) = match self.shared.pool.take(usage, size) {
             Some(found) => found,
             None => {
@@ -189,6 +237,8 @@ impl Gpu {
         };
         Ok(Arc::new(DeviceBuffer {
             memory: Arc::new(memory),
+            offset: 0,
+            size,
         }))
     }
 
@@ -219,6 +269,32 @@ impl Gpu {
         })
     }
 
+    /// A tensor in an arena, from this offset on, with whatever elements are there; `None` if it would leave the arena, or start
+    /// where no kernel can bind it. What it shares with other tensors of the arena, the caller plans.
+    ///
+    /// # Errors
+    /// If the device cannot hold such tensors.
+    pub(crate) fn tensor_in(
+        &self,
+        arena: &DeviceBuffer,
+        offset: u64,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<Option<DeviceTensor>, GpuError> {
+        let bytes = binding_bytes(device_bytes(dtype, shape)?);
+        let limit = self.shared.limits.max_storage_buffer_binding_size;
+        if bytes > limit {
+            return Err(GpuError::TooLarge { bytes, limit });
+        }
+        let part = arena.part(offset, bytes);
+        Ok(part.map(|buffer| DeviceTensor {
+            gpu: self.clone(),
+            buffer,
+            dtype,
+            shape: shape.into(),
+        }))
+    }
+
     /// A copy of a tensor on the device.
     ///
     /// # Errors
@@ -246,15 +322,16 @@ impl Gpu {
             .fetch_add(bytes.len() as u64, Ordering::Relaxed);
         let queue = &self.shared.queue;
         let whole = bytes.len() & !3;
+        let at = buffer.offset();
         self.scoped("copying to the device", || {
             if whole > 0 {
-                queue.write_buffer(buffer.raw(), 0, &bytes[..whole]);
+                queue.write_buffer(buffer.raw(), at, &bytes[..whole]);
             }
             if whole < bytes.len() {
                 // Copies are of whole words; the buffer has room for the last one.
                 let mut word = [0; 4];
                 word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-                queue.write_buffer(buffer.raw(), whole as u64, &word);
+                queue.write_buffer(buffer.raw(), at + whole as u64, &word);
             }
         })
     }
@@ -275,6 +352,11 @@ fn device_bytes(dtype: DType, shape: &[usize]) -> Result<u64, GpuError> {
         .try_fold(element, |bytes, &dim| bytes.checked_mul(dim as u64))
         .filter(|&bytes| bytes < u64::MAX / 4);
     bytes.ok_or_else(|| too_large().into())
+}
+
+/// Bytes of memory that a kernel binds for a tensor of so many bytes: at least one vector of four words, and whole ones.
+fn binding_bytes(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(GLOBAL_ALIGN)
 }
 
 /// A dense row-major tensor in the memory of a GPU. Clones share the elements.
@@ -312,7 +394,7 @@ impl DeviceTensor {
         &self.gpu
     }
 
-    /// The buffer that holds it, from its start.
+    /// The buffer that holds it, or the part of one, from its start.
     pub fn buffer(&self) -> &Arc<DeviceBuffer> {
         &self.buffer
     }
@@ -324,7 +406,7 @@ impl DeviceTensor {
 
     /// Bytes of it that a kernel binds: at least one vector of four words, and whole ones.
     pub fn binding_bytes(&self) -> u64 {
-        self.device_bytes().max(1).next_multiple_of(GLOBAL_ALIGN)
+        binding_bytes(self.device_bytes())
     }
 
     /// The same elements in another shape, without a copy.
@@ -360,9 +442,7 @@ impl DeviceTensor {
         shape: &[usize],
         planned: u64,
     ) -> Result<(), GpuError> {
-        let bytes = device_bytes(dtype, shape)?
-            .max(1)
-            .next_multiple_of(GLOBAL_ALIGN);
+        let bytes = binding_bytes(device_bytes(dtype, shape)?);
         if self.buffer.size() < bytes || !self.is_unique() {
             self.buffer = self.gpu.alloc(bytes.max(planned))?;
         }
@@ -371,6 +451,11 @@ impl DeviceTensor {
             self.shape = shape.into();
         }
         Ok(())
+    }
+
+    /// Whether it starts at this offset of the arena.
+    pub(crate) fn is_at(&self, arena: &DeviceBuffer, offset: u64) -> bool {
+        (self.buffer.id(), self.buffer.offset()) == (arena.id(), offset)
     }
 
     /// Whether no clone of the tensor is alive.
@@ -389,8 +474,9 @@ impl DeviceTensor {
         shared.counters.submits.fetch_add(1, Ordering::Relaxed);
         self.gpu.scoped("copying on the device", || {
             let mut encoder = shared.device.create_command_encoder(&Default::default());
-            let (from, to) = (self.buffer.raw(), copy.buffer.raw());
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes);
+            let (from, to) = (&self.buffer, &copy.buffer);
+            let at = (from.offset(), to.offset());
+            encoder.copy_buffer_to_buffer(from.raw(), at.0, to.raw(), at.1, bytes);
             shared.queue.submit([encoder.finish()]);
         })?;
         Ok(copy)
@@ -407,9 +493,7 @@ impl DeviceTensor {
     /// # Errors
     /// If the device is lost or does not finish in time.
     pub fn to_host(&self) -> Result<Tensor, GpuError> {
-        let bytes = self
-            .gpu
-            .read_buffer(self.buffer.raw(), self.device_bytes())?;
+        let bytes = self.gpu.read_buffer(&self.buffer, self.device_bytes())?;
         Ok(Tensor::from_bytes(self.dtype, &self.shape, &bytes)?)
     }
 }

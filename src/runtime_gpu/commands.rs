@@ -186,7 +186,7 @@ impl Commands {
         })?;
         let resolved = gpu.alloc_for(Usage::Queries, 256)?;
         self.run_alone(dispatch, group, Some((&set, resolved.raw())))?;
-        let bytes = gpu.read_buffer(resolved.raw(), 16)?;
+        let bytes = gpu.read_buffer(&resolved, 16)?;
         let stamps = bytemuck::pod_collect_to_vec::<u8, u64>(&bytes);
         let ticks = stamps[1].saturating_sub(stamps[0]);
         let period = f64::from(shared.queue.get_timestamp_period());

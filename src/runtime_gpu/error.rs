@@ -86,6 +86,16 @@ pub enum GpuError {
         /// Most in one dimension.
         limit: u32,
     },
+    /// A kernel would write memory that it was given twice.
+    #[error("kernel `{kernel}` writes its array {written}, which shares bytes with array {other}")]
+    Overlap {
+        /// The kernel.
+        kernel: String,
+        /// The array that is written, by its binding.
+        written: usize,
+        /// The other one.
+        other: usize,
+    },
     /// The tensor belongs to another device.
     #[error("the tensor lives on another device")]
     OtherDevice,

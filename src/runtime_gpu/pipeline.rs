@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::device::lock;
 use super::{Checks, DeviceBuffer, Gpu, GpuError};
-use crate::kernel::{Access, Proof};
+use crate::kernel::{Access, Proof, with_shared};
 
 /// Bind groups that a pipeline keeps; past that they are made anew.
 const BIND_GROUPS: usize = 256;
@@ -20,6 +20,8 @@ pub struct PipelineDesc<'a> {
     pub entry: &'a str,
     /// How each storage buffer is used; they are bindings 0, 1 … of group 0.
     pub access: &'a [Access],
+    /// Which of those that are only read lie in buffers that the shader writes, too.
+    pub shared: &'a [u32],
     /// Binding of the uniform buffer with the scalars, if there is one.
     pub uniform: Option<u32>,
     /// Bytes of immediates.
@@ -34,6 +36,7 @@ pub(super) struct PipelineKey {
     text: String,
     entry: String,
     access: Vec<Access>,
+    shared: Vec<u32>,
     uniform: Option<u32>,
     immediate_bytes: u32,
     /// Whether the driver's checks are left out.
@@ -43,8 +46,8 @@ pub(super) struct PipelineKey {
 /// Where the pipeline of a key is once it is made.
 pub(super) type PipelineSlot = Arc<Mutex<Option<Arc<Pipeline>>>>;
 
-/// Ids of buffers, and the bytes of each that are bound.
-type Bound = Vec<(u64, u64)>;
+/// Ids of buffers, and the part of each that is bound: where it starts, and its bytes.
+type Bound = Vec<(u64, u64, u64)>;
 
 /// A compiled kernel.
 pub struct Pipeline {
@@ -52,6 +55,7 @@ pub struct Pipeline {
     pub(super) name: String,
     trusted: bool,
     layout: wgpu::BindGroupLayout,
+    access: Vec<Access>,
     uniform: Option<u32>,
     bind_groups: Mutex<HashMap<Bound, Arc<BindGroup>>>,
 }
@@ -94,6 +98,7 @@ impl Gpu {
             text: desc.text.to_owned(),
             entry: desc.entry.to_owned(),
             access: desc.access.to_vec(),
+            shared: desc.shared.to_vec(),
             uniform: desc.uniform,
             immediate_bytes: desc.immediate_bytes,
             trusted,
@@ -140,6 +145,7 @@ impl Gpu {
                 name: desc.entry.to_owned(),
                 trusted,
                 layout,
+                access: desc.access.to_vec(),
                 uniform: desc.uniform,
                 bind_groups: Mutex::default(),
             }
@@ -150,7 +156,7 @@ impl Gpu {
     /// one; made if it is the first time that they are bound together.
     ///
     /// # Errors
-    /// If the driver refuses them.
+    /// [`GpuError::Overlap`], or if the driver refuses them.
     pub(super) fn bind(
         &self,
         pipeline: &Pipeline,
@@ -159,34 +165,27 @@ impl Gpu {
     ) -> Result<Arc<BindGroup>, GpuError> {
         let uniform = uniform.map(|buffer| (buffer, buffer.size()));
         let all = buffers.iter().copied().chain(uniform);
-        let key: Bound = all.map(|(buffer, bytes)| (buffer.id(), bytes)).collect();
+        let key: Bound = all
+            .map(|(buffer, bytes)| (buffer.id(), buffer.offset(), bytes))
+            .collect();
         let mut groups = lock(&pipeline.bind_groups);
         if let Some(found) = groups.get(&key) {
             return Ok(found.clone());
         }
-        let entry = |binding: u32, buffer: &'_ DeviceBuffer, bytes: u64| {
-            let size = wgpu::BufferSize::new(bytes);
-            (binding, buffer.raw().clone(), size)
-        };
-        let mut bound: Vec<_> = buffers
-            .iter()
-            .enumerate()
+        if let Some((written, other)) = overlap(&pipeline.access, &key) {
+            return Err(GpuError::Overlap {
+                kernel: pipeline.name.clone(),
+                written,
+                other,
+            });
+        }
+        let numbered = buffers.iter().enumerate();
+        let mut entries: Vec<_> = numbered
             .map(|(i, (buffer, bytes))| entry(i as u32, buffer, *bytes))
             .collect();
         if let (Some(binding), Some((buffer, bytes))) = (pipeline.uniform, uniform) {
-            bound.push(entry(binding, buffer, bytes));
+            entries.push(entry(binding, buffer, bytes));
         }
-        let entries: Vec<_> = bound
-            .iter()
-            .map(|(binding, buffer, size)| wgpu::BindGroupEntry {
-                binding: *binding,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset: 0,
-                    size: *size,
-                }),
-            })
-            .collect();
         let counters = &self.shared.counters;
         counters.bind_groups.fetch_add(1, Ordering::Relaxed);
         let group = self.scoped(&format!("binding kernel `{}`", pipeline.name), || {
@@ -206,6 +205,28 @@ impl Gpu {
     }
 }
 
+fn entry(binding: u32, buffer: &DeviceBuffer, bytes: u64) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry {
+        binding,
+        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: buffer.raw(),
+            offset: buffer.offset(),
+            size: wgpu::BufferSize::new(bytes),
+        }),
+    }
+}
+
+/// A binding that is written, and another with which it has bytes in common.
+fn overlap(access: &[Access], bound: &Bound) -> Option<(usize, usize)> {
+    let storage = || bound.iter().take(access.len()).enumerate();
+    let writes = storage().filter(|(i, _)| access[*i] != Access::Read);
+    let mut pairs = writes.flat_map(|written| storage().map(move |other| (written, other)));
+    let common = pairs.find(|((i, (id, at, bytes)), (j, (other, from, size)))| {
+        i != j && id == other && *at < from + size && *from < at + bytes
+    });
+    common.map(|((written, _), (other, _))| (written, other))
+}
+
 #[expect(
     unsafe_code,
     reason = "checks that the compiler has proved needless are left out of shaders"
@@ -213,7 +234,7 @@ impl Gpu {
 fn shader_module(device: &wgpu::Device, desc: &PipelineDesc, trusted: bool) -> wgpu::ShaderModule {
     let shader = wgpu::ShaderModuleDescriptor {
         label: Some(desc.entry),
-        source: wgpu::ShaderSource::Wgsl(desc.text.into()),
+        source: wgpu::ShaderSource::Wgsl(with_shared(desc.text, desc.shared)),
     };
     if trusted {
         // SAFETY: `trusted` says that the proof is complete: every access of the shader is in bounds, and every loop ends. Its
@@ -238,7 +259,7 @@ fn layout_entries(desc: &PipelineDesc) -> Vec<wgpu::BindGroupLayoutEntry> {
         count: None,
     };
     let storage = desc.access.iter().enumerate().map(|(i, access)| {
-        let read_only = *access == Access::Read;
+        let read_only = *access == Access::Read && !desc.shared.contains(&(i as u32));
         entry(i as u32, wgpu::BufferBindingType::Storage { read_only })
     });
     let uniform = desc

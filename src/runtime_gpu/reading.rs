@@ -33,7 +33,7 @@ impl Reading {
     /// Starts to copy the first bytes of a buffer, once all submitted work is done.
     pub(super) fn start(
         gpu: &Gpu,
-        buffer: &wgpu::Buffer,
+        buffer: &DeviceBuffer,
         bytes: u64,
         ticket: Option<Ticket>,
     ) -> Result<Self, GpuError> {
@@ -46,7 +46,8 @@ impl Reading {
         gpu.scoped("copying from the device", || {
             let shared = &gpu.shared;
             let mut encoder = shared.device.create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(buffer, 0, staging.raw(), 0, padded);
+            let (from, at) = (buffer.raw(), buffer.offset());
+            encoder.copy_buffer_to_buffer(from, at, staging.raw(), 0, padded);
             shared.queue.submit([encoder.finish()]);
             let slice = staging.raw().slice(..padded);
             slice.map_async(wgpu::MapMode::Read, move |result| sender.send(result));
@@ -119,7 +120,7 @@ impl Gpu {
     /// The first bytes of a buffer, once all submitted work is done.
     pub(super) fn read_buffer(
         &self,
-        buffer: &wgpu::Buffer,
+        buffer: &DeviceBuffer,
         bytes: u64,
     ) -> Result<Vec<u8>, GpuError> {
         if bytes == 0 {
@@ -166,8 +167,8 @@ impl DeviceTensor {
         } else {
             let shared = &self.gpu().shared;
             let ticket = shared.poller.ticket(&shared.device)?;
-            let buffer = self.buffer().raw();
-            Some(Reading::start(self.gpu(), buffer, bytes, Some(ticket))?)
+            let reading = Reading::start(self.gpu(), self.buffer(), bytes, Some(ticket));
+            Some(reading?)
         };
         let (dtype, shape) = (self.dtype(), self.shape().to_vec());
         Ok(async move {

@@ -34,6 +34,7 @@ fn double_in(
         text: DOUBLE,
         entry: "double",
         access: &[Access::Read, Access::Write],
+        shared: &[],
         uniform: None,
         immediate_bytes: 0,
         proof: Proof::NONE,
@@ -88,6 +89,7 @@ fn what_is_recorded_keeps_its_buffers_until_it_is_submitted() {
         text: DOUBLE,
         entry: "double",
         access: &[Access::Read, Access::Write],
+        shared: &[],
         uniform: None,
         immediate_bytes: 0,
         proof: Proof::NONE,
@@ -138,6 +140,69 @@ fn a_tensor_in_a_new_buffer_has_room_for_what_is_planned() {
 }
 
 #[test]
+fn tensors_side_by_side_are_read_and_written() {
+    let Some(gpu) = gpu() else { return };
+    let arena = gpu.alloc_arena(768).expect("small").expect("small");
+    assert_eq!(arena.size(), 768, "no more than was asked for");
+    let at = |offset| {
+        let made = gpu.tensor_in(&arena, offset, DType::F32, &[5]);
+        made.expect("small").expect("it fits")
+    };
+    let (a, b, c) = (at(0), at(256), at(512));
+    let input = |value: f32| Tensor::from_slice(&[5], &[value; 5]).expect("five");
+    for (tensor, value) in [(&a, 3.0), (&b, 5.0), (&c, 7.0)] {
+        tensor.write(&input(value)).expect("small");
+    }
+    let desc = PipelineDesc {
+        text: DOUBLE,
+        entry: "double",
+        access: &[Access::Read, Access::Write],
+        shared: &[0],
+        uniform: None,
+        immediate_bytes: 0,
+        proof: Proof::NONE,
+    };
+    let run = |desc: &PipelineDesc, from: &DeviceTensor, to: &DeviceTensor| {
+        let pipeline = gpu.pipeline(desc)?;
+        let mut commands = Commands::new(&gpu);
+        let buffers = [from, to].map(|t| (&**t.buffer(), t.binding_bytes()));
+        commands.dispatch(&Dispatch {
+            pipeline: &pipeline,
+            buffers: &buffers,
+            uniform: None,
+            immediates: &[],
+            grid: [1, 1, 1],
+            flops: 1.0,
+            bytes: 1.0,
+        })?;
+        commands.finish().map(drop)
+    };
+    run(&desc, &a, &b).expect("runs");
+    let values = [&a, &b, &c].map(|tensor| tensor.to_host().expect("comes back"));
+    assert_eq!(values, [input(3.0), input(6.0), input(7.0)]);
+    let copy = b.duplicate().expect("small");
+    run(&desc, &b, &c).expect("runs");
+    assert_eq!(copy.to_host().expect("comes back"), input(6.0));
+    assert_eq!(c.to_host().expect("comes back"), input(12.0));
+
+    let error = run(&desc, &b, &at(256)).expect_err("it would read what it writes");
+    assert!(matches!(error, GpuError::Overlap { written: 1, .. }));
+    let apart = PipelineDesc {
+        shared: &[],
+        ..desc
+    };
+    let error = run(&apart, &a, &b).expect_err("one buffer, bound in two ways");
+    assert!(matches!(error, GpuError::Rejected { .. }), "{error}");
+
+    let placed = |offset, len: usize| gpu.tensor_in(&arena, offset, DType::U8, &[len]);
+    for (offset, len) in [(128, 1), (768, 1), (512, 257), (!255, 1)] {
+        let made = placed(offset, len).expect("small");
+        assert!(made.is_none(), "{len} bytes from {offset}");
+    }
+    assert!(matches!(gpu.alloc_arena(u64::MAX), Ok(None)));
+}
+
+#[test]
 fn tensors_of_every_type_come_back_as_they_went() {
     let Some(gpu) = gpu() else { return };
     let bytes: Vec<u8> = (0..24).collect();
@@ -176,6 +241,7 @@ fn a_shader_that_the_driver_refuses_is_an_error() {
         text: "fn nothing() -> {",
         entry: "nothing",
         access: &[],
+        shared: &[],
         uniform: None,
         immediate_bytes: 0,
         proof: Proof::NONE,
@@ -193,6 +259,7 @@ fn pipelines_are_those_of_their_whole_description() {
         text: DOUBLE,
         entry: "double",
         access: &[Access::Read, Access::Write],
+        shared: &[],
         uniform: None,
         immediate_bytes: 0,
         proof: Proof::NONE,
@@ -202,6 +269,7 @@ fn pipelines_are_those_of_their_whole_description() {
     assert!(std::sync::Arc::ptr_eq(&made, &again));
     let other = PipelineDesc {
         access: &[Access::Read, Access::Read],
+        shared: &[],
         ..desc.clone()
     };
     assert!(
@@ -226,6 +294,7 @@ fn shaders_are_trusted_only_if_accesses_and_loops_are_proved() {
             text: DOUBLE,
             entry: "double",
             access: &[Access::Read, Access::Write],
+            shared: &[],
             uniform: None,
             immediate_bytes: 0,
             proof: Proof { accesses, loops },
@@ -247,6 +316,7 @@ fn profiled_dispatches_have_times() {
             text: DOUBLE,
             entry: "double",
             access: &[Access::Read, Access::Write],
+            shared: &[],
             uniform: None,
             immediate_bytes: 0,
             proof: Proof::NONE,
@@ -349,6 +419,7 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
             text: &DOUBLE.replace("2.0", "3.0"),
             entry: "double",
             access: &[Access::Read, Access::Write],
+            shared: &[],
             uniform: None,
             immediate_bytes: 0,
             proof: Proof::NONE,

@@ -6,11 +6,14 @@ use super::VmError;
 use super::decode::Op;
 use super::launch::{Args, Site};
 use super::loaded::Loaded;
+use super::place::Memory;
 use super::profile::{KernelTime, ProfileEntry, ProfileKind};
 use crate::artifact::{Executable, MemorySpace};
 use crate::kernel::Target;
 use crate::runtime::{Device, Value};
-use crate::tensor::{DType, Tensor};
+#[cfg(feature = "gpu")]
+use crate::runtime_gpu::{DeviceBuffer, DeviceTensor};
+use crate::tensor::{Arena, DType, Tensor};
 
 /// What runs kernels.
 pub(super) enum Backend {
@@ -72,11 +75,12 @@ impl Backend {
         }
     }
 
-    /// Runs the kernels of a lowered function.
+    /// Runs the kernels of a lowered function, on a GPU in that variant.
     pub(super) fn launch(
         &mut self,
         exec: &Executable,
         kernel: usize,
+        variant: usize,
         site: &mut Site,
         args: &mut Args,
         profile: bool,
@@ -90,9 +94,9 @@ impl Backend {
                 native(cpu, exec, kernel, site, args, profile)
             }
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu, _) => gpu.launch(func, kernel, site, args),
+            Self::Gpu(gpu, _) => gpu.launch(func, variant, site, args),
             Self::Host => {
-                let _ = (func, site, args, profile);
+                let _ = (func, variant, site, args, profile);
                 Err(VmError::NotBuilt("cpu"))
             }
         }
@@ -124,6 +128,37 @@ impl Backend {
         tensor.renew(dtype, shape, bytes).map_err(failed)?;
         *value = Value::Tensor(tensor);
         Ok(())
+    }
+
+    /// Memory for an arena of so many bytes.
+    pub(super) fn reserve(&self, place: MemorySpace, bytes: usize) -> Result<Memory, VmError> {
+        #[cfg(feature = "gpu")]
+        if let (Self::Gpu(gpu, _), MemorySpace::Device) = (self, place) {
+            return gpu.reserve(bytes as u64);
+        }
+        let _ = place;
+        let arena = Arena::new(bytes).map_err(|source| VmError::Tensor {
+            func: String::new(),
+            source,
+        })?;
+        Ok(Memory::Host(arena))
+    }
+
+    /// A tensor in an arena of the device; `None` if it cannot lie there.
+    #[cfg(feature = "gpu")]
+    pub(super) fn tensor_in(
+        &self,
+        arena: &DeviceBuffer,
+        offset: u64,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<Option<DeviceTensor>, VmError> {
+        match self {
+            Self::Gpu(gpu, _) => gpu.tensor_in(arena, offset, dtype, shape),
+            #[cfg(feature = "cpu")]
+            Self::Cpu(_) => Ok(None),
+            Self::Host => Ok(None),
+        }
     }
 
     /// The value with all tensors in host memory.

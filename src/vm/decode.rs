@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::place::arenas;
+use super::arenas::{Arenas, Variant};
 use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
@@ -63,9 +63,10 @@ pub(super) enum Op {
         shape: Src,
         dtype: DType,
     },
-    /// `site`: position of its plans in the frame.
+    /// `variant`: which one of the program's; `site`: position of its plans in the frame.
     Launch {
         kernel: usize,
+        variant: usize,
         args: Box<[Src]>,
         site: usize,
     },
@@ -104,8 +105,7 @@ pub(super) struct Code {
     pub(super) num_regs: usize,
     pub(super) num_slots: usize,
     pub(super) num_storages: usize,
-    /// Which storages are arenas.
-    pub(super) arenas: Vec<bool>,
+    pub(super) arenas: Arenas,
     pub(super) num_sites: usize,
     /// Registers to be emptied after a call: all but those that keep memory for the next one.
     pub(super) transient: Vec<Reg>,
@@ -120,11 +120,14 @@ impl Code {
     }
 }
 
-/// All functions, and the packed functions they call by name.
+/// All functions, and what they call.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) codes: Vec<Code>,
+    /// Names of packed functions.
     pub(super) packed: Vec<String>,
+    /// Lowered functions as they are launched.
+    pub(super) variants: Vec<Variant>,
 }
 
 /// Decodes every function.
@@ -142,6 +145,7 @@ pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
             exec,
             function,
             packed: &mut program.packed,
+            variants: &mut program.variants,
             storages: SideTable::new(),
             num_storages: 0,
             num_sites: 0,
@@ -156,6 +160,7 @@ struct Decoder<'a> {
     exec: &'a Executable,
     function: &'a Function,
     packed: &'a mut Vec<String>,
+    variants: &'a mut Vec<Variant>,
     /// By register: the storage it names.
     storages: SideTable<Reg, Option<usize>>,
     num_storages: usize,
@@ -177,11 +182,23 @@ impl Decoder<'_> {
             let op = self.instr(&self.exec.code[pc.index()], pc);
             ops.push(op.map_err(|problem| BytecodeError { pc, problem })?);
         }
-        let arenas = arenas(&ops, self.num_storages, &self.exec.target);
+        let arenas = Arenas::of(&ops, self.num_storages);
         let arenas = arenas.map_err(|(at, problem)| BytecodeError {
             pc: Pc::from_index(start.index() + at),
             problem,
         })?;
+        for op in &mut ops {
+            if let Op::Launch {
+                kernel,
+                variant,
+                args,
+                ..
+            } = op
+            {
+                let func = &self.exec.kernels[*kernel].func;
+                *variant = self.variant(arenas.variant(*kernel, func, args));
+            }
+        }
         let mut keeps = SideTable::<Reg, bool>::new();
         for op in &ops {
             if let Op::AllocTensor { dst: reg, .. } | Op::MakeShape(reg, _) | Op::ShapeOf(reg, _) =
@@ -265,7 +282,21 @@ impl Decoder<'_> {
         }
         let site = self.num_sites;
         self.num_sites += 1;
-        Ok(Op::Launch { kernel, args, site })
+        Ok(Op::Launch {
+            kernel,
+            variant: 0,
+            args,
+            site,
+        })
+    }
+
+    /// The number of the variant.
+    fn variant(&mut self, variant: Variant) -> usize {
+        let known = self.variants.iter().position(|known| *known == variant);
+        known.unwrap_or_else(|| {
+            self.variants.push(variant);
+            self.variants.len() - 1
+        })
     }
 
     fn builtin(

@@ -4,10 +4,10 @@ use std::ops::{Index, IndexMut};
 
 use super::decode::Code;
 use super::launch::Site;
+use super::place::Memory;
 use crate::artifact::{MemorySpace, Reg, Slot};
 use crate::runtime::Value;
 use crate::support::Id;
-use crate::tensor::Arena;
 
 /// The registers.
 #[derive(Default)]
@@ -84,7 +84,7 @@ pub(super) struct Storage {
     pub(super) place: Option<MemorySpace>,
     pub(super) bytes: usize,
     /// The memory, where tensors lie side by side.
-    pub(super) arena: Option<Arena>,
+    pub(super) memory: Option<Memory>,
 }
 
 impl Frame {

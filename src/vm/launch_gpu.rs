@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::VmError;
+use super::arenas::Variant;
 use super::launch::{Args, KernelPlan, Plan, RunPlan, Site};
 use super::loaded::Loaded;
 use super::machine::host_constant;
+use super::place::Memory;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Constant, Executable, KernelFunc, Pc};
 use crate::kernel::{
@@ -30,15 +32,15 @@ struct GpuKernel {
 /// Pipelines and constants of an executable on one device.
 pub(super) struct DeviceCode {
     gpu: Gpu,
-    /// By lowered function, its kernels.
-    funcs: Vec<Vec<GpuKernel>>,
+    /// By variant of a lowered function, its kernels.
+    variants: Vec<Vec<GpuKernel>>,
     consts: Vec<Value>,
 }
 
 impl DeviceCode {
-    fn new(exec: &Executable, gpu: &Gpu) -> Result<Self, VmError> {
-        let funcs = exec.kernels.iter().map(|func| kernels(func, gpu));
-        let funcs = funcs.collect::<Result<_, _>>()?;
+    fn new(exec: &Executable, variants: &[Variant], gpu: &Gpu) -> Result<Self, VmError> {
+        let kernels = |variant: &Variant| kernels(&exec.kernels[variant.kernel], variant, gpu);
+        let variants = variants.iter().map(kernels).collect::<Result<_, _>>()?;
         let on_device = |constant: &Constant| match constant {
             Constant::Tensor(tensor) => Ok(Value::DeviceTensor(gpu.upload(tensor)?)),
             other => Ok(host_constant(other)),
@@ -46,7 +48,7 @@ impl DeviceCode {
         let consts = exec.constants.iter().map(on_device);
         Ok(Self {
             gpu: gpu.clone(),
-            funcs,
+            variants,
             consts: consts.collect::<Result<_, VmError>>()?,
         })
     }
@@ -57,14 +59,19 @@ impl DeviceCode {
 pub(super) struct DeviceCodes(Mutex<Vec<Weak<DeviceCode>>>);
 
 impl DeviceCodes {
-    fn get(&self, exec: &Executable, gpu: &Gpu) -> Result<Arc<DeviceCode>, VmError> {
+    fn get(
+        &self,
+        exec: &Executable,
+        variants: &[Variant],
+        gpu: &Gpu,
+    ) -> Result<Arc<DeviceCode>, VmError> {
         let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|code| code.strong_count() > 0);
         let found = codes.iter().filter_map(Weak::upgrade);
         if let Some(code) = found.into_iter().find(|code| code.gpu.same_as(gpu)) {
             return Ok(code);
         }
-        let code = Arc::new(DeviceCode::new(exec, gpu)?);
+        let code = Arc::new(DeviceCode::new(exec, variants, gpu)?);
         codes.push(Arc::downgrade(&code));
         Ok(code)
     }
@@ -84,7 +91,9 @@ impl GpuBackend {
     pub(super) fn new(exec: &Executable, loaded: &Loaded, gpu: &Gpu) -> Result<Self, VmError> {
         Ok(Self {
             gpu: gpu.clone(),
-            code: loaded.devices.get(exec, gpu)?,
+            code: loaded
+                .devices
+                .get(exec, &loaded.program(exec)?.variants, gpu)?,
             temps: vec![],
             commands: Commands::new(gpu),
             profile: false,
@@ -175,11 +184,29 @@ impl GpuBackend {
         Ok(())
     }
 
-    /// Records the kernels of lowered function number `index`.
+    /// Memory for an arena of so many bytes.
+    pub(super) fn reserve(&self, bytes: u64) -> Result<Memory, VmError> {
+        let made = self.gpu.alloc_arena(bytes)?;
+        let limit = self.gpu.max_buffer_bytes();
+        Ok(made.map_or(Memory::Apart { limit }, Memory::Device))
+    }
+
+    /// A tensor in an arena; `None` if it cannot lie there.
+    pub(super) fn tensor_in(
+        &self,
+        arena: &DeviceBuffer,
+        offset: u64,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<Option<DeviceTensor>, VmError> {
+        Ok(self.gpu.tensor_in(arena, offset, dtype, shape)?)
+    }
+
+    /// Records the kernels of a lowered function in this variant.
     pub(super) fn launch(
         &mut self,
         func: &LoweredFunc,
-        index: usize,
+        variant: usize,
         site: &mut Site,
         args: &mut Args,
     ) -> Result<(), VmError> {
@@ -189,7 +216,7 @@ impl GpuBackend {
             }
         }
         let (plan, new) = site.plan(func, args)?;
-        if new && let Err(error) = self.complete(func, index, plan) {
+        if new && let Err(error) = self.complete(func, variant, plan) {
             site.forget();
             return Err(error);
         }
@@ -204,8 +231,8 @@ impl GpuBackend {
                 }
             }
         }
-        for (at, (kernel, planned)) in self.code.funcs[index].iter().zip(&plan.kernels).enumerate()
-        {
+        let kernels = &self.code.variants[variant];
+        for (at, (kernel, planned)) in kernels.iter().zip(&plan.kernels).enumerate() {
             let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
                 return Err(GpuError::Grid {
                     kernel: func.kernels[at].name.clone(),
@@ -254,7 +281,7 @@ impl GpuBackend {
     fn complete(
         &mut self,
         func: &LoweredFunc,
-        index: usize,
+        variant: usize,
         plan: &mut Plan,
     ) -> Result<(), VmError> {
         if let Some((dim, proved)) = func.unproved_dim(&plan.dims) {
@@ -266,7 +293,7 @@ impl GpuBackend {
                 value: plan.dims[dim],
             });
         }
-        for (kernel, planned) in self.code.funcs[index].iter().zip(&mut plan.kernels) {
+        for (kernel, planned) in self.code.variants[variant].iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {
                     let mut bytes = vec![0; 4 * (run.scalars.len() + 3)];
@@ -279,14 +306,15 @@ impl GpuBackend {
     }
 }
 
-fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
-    let make = |(kernel, wgsl): (&Kernel, &Shader)| {
+fn kernels(func: &KernelFunc, variant: &Variant, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
+    let make = |((kernel, wgsl), shared): ((&Kernel, &Shader), &Vec<u32>)| {
         let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
         let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
         let pipeline = gpu.pipeline(&PipelineDesc {
             text: &wgsl.text,
             entry: &wgsl.entry,
             access: &access,
+            shared,
             uniform: match wgsl.passing {
                 ScalarPassing::Uniform { binding } => Some(binding),
                 ScalarPassing::None | ScalarPassing::Immediates => None,
@@ -312,7 +340,8 @@ fn kernels(func: &KernelFunc, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
     if func.wgsl.len() != func.func.kernels.len() {
         return Err(VmError::NoShader(func.func.name.clone()));
     }
-    func.func.kernels.iter().zip(&func.wgsl).map(make).collect()
+    let kernels = func.func.kernels.iter().zip(&func.wgsl);
+    kernels.zip(&variant.shared).map(make).collect()
 }
 
 /// Workgroups to dispatch; `None` if there are too many.

@@ -25,7 +25,7 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// The decoded functions.
-    fn program(&self, exec: &Executable) -> Result<Arc<Program>, BytecodeError> {
+    pub(super) fn program(&self, exec: &Executable) -> Result<Arc<Program>, BytecodeError> {
         let decoded = self.program.get_or_init(|| decode(exec).map(Arc::new));
         decoded.clone()
     }

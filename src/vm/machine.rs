@@ -141,7 +141,7 @@ impl VirtualMachine {
         registry: &Registry,
     ) -> Result<Self, VmError> {
         let lease = Lease::new(exec.into())?;
-        let Program { codes, packed } = &*lease.program;
+        let Program { codes, packed, .. } = &*lease.program;
         let packed = packed.iter().map(|name| registry.find(name));
         let packed = packed.collect::<Result<_, _>>()?;
         let frames = codes.iter().map(|_| vec![]).collect();

@@ -7,6 +7,7 @@
 //! of the dims, scalars, grid. A tensor's memory is used again only when its reference count says that nobody else holds it,
 //! so a result, or an input that a packed function keeps, is never overwritten.
 
+mod arenas;
 mod asynchronous;
 mod backend;
 mod call;

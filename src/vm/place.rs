@@ -1,101 +1,60 @@
-//! Tensors in storage: one at a time, or side by side in an arena.
-//!
-//! A storage whose tensors all start at 0 holds one at a time: the next one takes over the memory of the one before, and one that
-//! somebody keeps keeps its memory. Tensors of an arena come and go as they are planned. So nobody but kernels may see them: what
-//! an executable says of them is checked when it is decoded.
+//! Tensors in storage: one at a time, or side by side in an arena (`arenas`).
 #![expect(unsafe_code, reason = "tensors of an arena share its bytes")]
 
-use std::collections::HashSet;
+#[cfg(feature = "gpu")]
+use std::sync::Arc;
 
 use super::VmError;
-use super::decode::{Op, Src};
+use super::decode::Src;
 use super::frame::Frame;
 use super::run::{Run, peek};
 use crate::artifact::{MemorySpace, Pc, Reg};
-use crate::kernel::Target;
 use crate::runtime::Value;
+#[cfg(feature = "gpu")]
+use crate::runtime_gpu::DeviceBuffer;
 use crate::tensor::{Arena, DType};
 
-/// Which storages of a function are arenas.
-///
-/// # Errors
-/// The operation by which another than a kernel would see a tensor of an arena.
-pub(super) fn arenas(
-    ops: &[Op],
-    count: usize,
-    target: &Target,
-) -> Result<Vec<bool>, (usize, String)> {
-    let mut arenas = vec![false; count];
-    for (at, op) in ops.iter().enumerate() {
-        if let Op::AllocTensor {
-            storage, offset, ..
-        } = op
-            && *offset != Src::Int(0)
-        {
-            if matches!(target, Target::Gpu(_)) {
-                let problem = "tensors side by side in memory of a GPU".to_owned();
-                return Err((at, problem));
+/// The memory of an arena.
+pub(super) enum Memory {
+    Host(Arena),
+    #[cfg(feature = "gpu")]
+    Device(Arc<DeviceBuffer>),
+    /// Each tensor has memory of its own: the device has no buffer of more than so many bytes.
+    #[cfg(feature = "gpu")]
+    Apart {
+        limit: u64,
+    },
+}
+
+impl Memory {
+    /// Whether it does for an arena of so many bytes.
+    fn is_for(&self, bytes: usize) -> bool {
+        match self {
+            Self::Host(arena) => arena.len() >= bytes,
+            #[cfg(feature = "gpu")]
+            Self::Device(arena) => arena.size() >= bytes as u64,
+            #[cfg(feature = "gpu")]
+            Self::Apart { limit } => bytes as u64 > *limit,
+        }
+    }
+
+    /// Whether the value is a tensor of this type and shape at this offset, and nobody else holds it.
+    fn holds(&self, value: &mut Value, offset: usize, dtype: DType, shape: &[usize]) -> bool {
+        match (self, value) {
+            (Self::Host(arena), Value::Tensor(tensor)) => {
+                arena.holds(tensor, offset)
+                    && (tensor.dtype(), tensor.shape()) == (dtype, shape)
+                    && tensor.is_unique()
             }
-            arenas[*storage] = true;
-        }
-    }
-    // Registers that hold tensors of arenas; a register may be read before the operation that fills it.
-    let mut inside: HashSet<Reg> = HashSet::new();
-    loop {
-        let known = inside.len();
-        for op in ops {
-            let held = |src: &Src| matches!(src, Src::Reg(reg) if inside.contains(reg));
-            match op {
-                Op::AllocTensor { dst, storage, .. } if arenas[*storage] => {
-                    inside.insert(*dst);
-                }
-                Op::Reshape(dst, src, _) | Op::Copy(dst, src) if held(src) => {
-                    inside.insert(*dst);
-                }
-                _ => {}
+            #[cfg(feature = "gpu")]
+            (Self::Device(arena), Value::DeviceTensor(tensor)) => {
+                tensor.is_at(arena, offset as u64)
+                    && (tensor.dtype(), tensor.shape()) == (dtype, shape)
+                    && tensor.is_unique()
             }
-        }
-        if inside.len() == known {
-            break;
+            _ => false,
         }
     }
-    let held = |src: &Src| matches!(src, Src::Reg(reg) if inside.contains(reg));
-    for (at, op) in ops.iter().enumerate() {
-        let leaves = match op {
-            Op::CallFunction(_, _, args)
-            | Op::CallPacked(_, _, args)
-            | Op::MakeTuple(_, args)
-            | Op::MakeClosure(_, _, args) => args.iter().any(held),
-            Op::InvokeClosure(_, closure, args) => held(closure) || args.iter().any(held),
-            Op::TupleGetItem(_, src, _) | Op::ToHost(_, src) | Op::ToDevice(_, src) => held(src),
-            Op::Ret(reg) => inside.contains(reg),
-            Op::CheckTensor(..)
-            | Op::CheckShape(..)
-            | Op::CheckPrim(..)
-            | Op::CheckTuple(..)
-            | Op::CheckFunc(..)
-            | Op::MatchShape(..)
-            | Op::MatchPrim(..)
-            | Op::ShapeFunc(_)
-            | Op::MakeShape(..)
-            | Op::MakePrim(..)
-            | Op::AllocStorage { .. }
-            | Op::AllocTensor { .. }
-            | Op::Launch { .. }
-            | Op::Copy(..)
-            | Op::ReadIfCond(..)
-            | Op::ShapeOf(..)
-            | Op::Reshape(..)
-            | Op::Null(_)
-            | Op::Nop
-            | Op::Goto(_)
-            | Op::If(..) => false,
-        };
-        if leaves {
-            return Err((at, "a tensor of an arena leaves it".to_owned()));
-        }
-    }
-    Ok(arenas)
 }
 
 /// Where a tensor lies, and what it is.
@@ -145,18 +104,17 @@ impl Run<'_> {
             .ok()
             .and_then(|at| bytes?.checked_add(at));
         let planned = frame.storages[storage].bytes;
-        let Some(_) = end.filter(|end| *end <= planned) else {
+        let Some((end, bytes)) = end.zip(bytes).filter(|(end, _)| *end <= planned) else {
             return Err(VmError::BeyondPlan {
                 func: self.code.name.to_string(),
                 needed: end.unwrap_or(usize::MAX),
                 planned,
             });
         };
-        if self.code.arenas[storage] {
-            self.alloc_in_arena(frame, dst, storage, offset as usize, dtype)
-        } else {
-            self.alloc_alone(frame, dst, storage, dtype)
+        if !self.code.arenas.contains(storage) {
+            return self.alloc_alone(frame, dst, storage, dtype);
         }
+        self.alloc_in_arena(frame, dst, storage, end - bytes, dtype)
     }
 
     /// A tensor of the shape at hand in the memory of the storage's tenant, if nobody else holds that.
@@ -188,32 +146,58 @@ impl Run<'_> {
         offset: usize,
         dtype: DType,
     ) -> Result<(), VmError> {
-        let (func, shape) = (&self.code.name, &self.state.shape);
-        let failed = |source| VmError::Tensor {
-            func: func.to_string(),
-            source,
+        self.reserve(frame, storage)?;
+        let (backend, shape) = (&self.state.backend, &self.state.shape);
+        let (held, value) = (&frame.storages[storage], &mut frame.regs[dst]);
+        let made = match &held.memory {
+            Some(memory) if memory.holds(value, offset, dtype, shape) => return Ok(()),
+            Some(Memory::Host(arena)) => {
+                // SAFETY: `Arenas` showed that none but kernels see tensors of an arena. They run one after the other, and a launch
+                // refuses arguments that overlap one that it writes.
+                unsafe { arena.tensor(offset, dtype, shape) }.map(Value::Tensor)
+            }
+            // A kernel binds some bytes also of a tensor that has none: they are those of no other tensor.
+            #[cfg(feature = "gpu")]
+            Some(Memory::Device(arena)) if !shape.contains(&0) => {
+                let made = backend.tensor_in(arena, offset as u64, dtype, shape)?;
+                made.map(Value::DeviceTensor)
+            }
+            _ => {
+                #[cfg(feature = "gpu")]
+                if let (Some(Memory::Device(arena)), Value::DeviceTensor(tensor)) =
+                    (&held.memory, &*value)
+                    && tensor.buffer().id() == arena.id()
+                {
+                    *value = Value::None;
+                }
+                let place = held.place.unwrap_or(MemorySpace::Device);
+                let made = backend.renew(value, dtype, shape, place, 0);
+                return made.map_err(|e| e.in_func(&self.code.name));
+            }
         };
-        let storage = &mut frame.storages[storage];
-        let arena = match &mut storage.arena {
-            Some(arena) if arena.len() >= storage.bytes => arena,
-            small => small.insert(Arena::new(storage.bytes).map_err(failed)?),
-        };
-        if let Value::Tensor(tensor) = &mut frame.regs[dst]
-            && arena.holds(tensor, offset)
-            && tensor.dtype() == dtype
-            && tensor.shape() == *shape
-            && tensor.is_unique()
-        {
-            return Ok(());
-        }
-        // SAFETY: `arenas` showed that none but kernels see tensors of an arena. They run one after the other, and a launch refuses
-        // arguments that overlap one that it writes.
-        let made = unsafe { arena.tensor(offset, dtype, shape) };
-        let made = made.ok_or_else(|| VmError::Misplaced {
-            func: func.to_string(),
+        *value = made.ok_or_else(|| VmError::Misplaced {
+            func: self.code.name.to_string(),
             offset,
         })?;
-        frame.regs[dst] = Value::Tensor(made);
+        Ok(())
+    }
+
+    /// Makes the memory of an arena if there is none, or it is too small. Then tensors of calls before let go of that.
+    fn reserve(&mut self, frame: &mut Frame, storage: usize) -> Result<(), VmError> {
+        let held = &mut frame.storages[storage];
+        let bytes = held.bytes;
+        let memory = held.memory.take().filter(|memory| memory.is_for(bytes));
+        held.memory = match memory {
+            Some(memory) => Some(memory),
+            None => {
+                for reg in self.code.arenas.registers(storage) {
+                    frame.regs[reg] = Value::None;
+                }
+                let place = held.place.unwrap_or(MemorySpace::Device);
+                let made = self.state.backend.reserve(place, bytes);
+                Some(made.map_err(|e| e.in_func(&self.code.name))?)
+            }
+        };
         Ok(())
     }
 }

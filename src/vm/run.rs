@@ -273,7 +273,12 @@ impl<'a> Run<'a> {
                 };
                 self.alloc_tensor(frame, *dst, place, pc)?;
             }
-            Op::Launch { kernel, args, site } => {
+            Op::Launch {
+                kernel,
+                variant,
+                args,
+                site,
+            } => {
                 let native = self.exec.kernels[*kernel].is_native();
                 let mut args = Args {
                     srcs: args,
@@ -286,7 +291,7 @@ impl<'a> Run<'a> {
                 let site = &mut frame.sites[*site];
                 let profile = self.state.profile.is_some();
                 let backend = &mut self.state.backend;
-                backend.launch(self.exec, *kernel, site, &mut args, profile)?;
+                backend.launch(self.exec, *kernel, *variant, site, &mut args, profile)?;
             }
             Op::CallPacked(dst, index, args) => {
                 let result = self.call_packed(*index, args, frame)?;

@@ -39,6 +39,7 @@ impl Run<'_> {
     /// Calls the hook after a step.
     pub(super) fn shows(&mut self, pc: Pc, frame: &Frame) -> Result<(), VmError> {
         if self.state.instrument.is_some() {
+            self.state.backend.submit()?;
             let result = self.dst(pc).map(|dst| self.shown(&frame.regs[dst]));
             self.ask(pc, frame, Some(result.transpose()?.unwrap_or_default()))?;
         }
@@ -87,12 +88,16 @@ impl Run<'_> {
     /// gets copies.
     fn shown(&self, value: &Value) -> Result<Value, VmError> {
         match value {
-            Value::Tensor(tensor) if self.code.arenas.contains(&true) => {
+            Value::Tensor(tensor) if self.code.arenas.any() => {
                 let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
                 Ok(Value::Tensor(copy.map_err(|source| VmError::Tensor {
                     func: self.code.name.to_string(),
                     source,
                 })?))
+            }
+            #[cfg(feature = "gpu")]
+            Value::DeviceTensor(tensor) if self.code.arenas.any() => {
+                Ok(Value::DeviceTensor(tensor.duplicate()?))
             }
             other => Ok(other.clone()),
         }

@@ -52,13 +52,18 @@ impl Size {
 
     /// The size as an expression.
     pub(super) fn expr(&self) -> Expr {
+        self.times(self.factor)
+    }
+
+    /// The same symbols with another constant, as an expression.
+    pub(super) fn times(&self, factor: i64) -> Expr {
         let product = |a: Expr, b: &Expr| Expr::binary(BinOp::Mul, a, b.cast(DType::I64));
         let mut symbols = self.symbols.iter();
-        let Some(first) = symbols.next().filter(|_| self.factor != 0) else {
-            return Expr::i64(self.factor);
+        let Some(first) = symbols.next().filter(|_| factor != 0) else {
+            return Expr::i64(factor);
         };
         let symbols = symbols.fold(first.cast(DType::I64), product);
-        product(Expr::i64(self.factor), &symbols)
+        product(Expr::i64(factor), &symbols)
     }
 }
 

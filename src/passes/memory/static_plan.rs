@@ -7,8 +7,9 @@
 //! There are two ways to share (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). A storage
 //! may hold one tensor at a time and be as large as its largest: the best fit, as TVM chooses it in the order of the program,
 //! or large tensors first. Or it is an arena that holds tensors side by side, large ones placed first: only where none but loop
-//! programs see them, since others may keep a tensor longer than is planned, and not on a GPU, where a kernel cannot write to a
-//! buffer that it reads from. The way that takes fewest bytes counts, in this order.
+//! programs see them, since others may keep a tensor longer than is planned. The way that takes fewest bytes counts, in this
+//! order. On a GPU an arena must save a sixteenth: kernels that use one buffer wait for each other there, also where one needs
+//! nothing of the other, while those with buffers of their own may overlap.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -19,7 +20,7 @@ use super::{alloc_storage, alloc_tensor_in};
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Become, Body, Callee, Def, Function, Globals, ValueId, rewrite};
 use crate::ir::{AttrValue, Expr, Func, Module};
-use crate::kernel::Target;
+use crate::kernel::{PART_ALIGN, Target};
 use crate::ops::{self, Compute, MachineOp};
 use crate::passes::PassError;
 use crate::tensor::DType;
@@ -57,7 +58,7 @@ pub(in crate::passes) fn static_plan_block_memory(
         let planner = Planner {
             module,
             bounds: bounds(function)?,
-            arenas: matches!(target, Target::Cpu(_)),
+            target,
         };
         planner.plan(function, &mut plans);
         let mut made: HashMap<(usize, usize), Arg> = HashMap::new();
@@ -139,8 +140,7 @@ struct Placed {
 struct Planner<'a> {
     module: &'a Module,
     bounds: Analyzer,
-    /// Whether tensors may lie side by side.
-    arenas: bool,
+    target: &'a Target,
 }
 
 impl Planner<'_> {
@@ -156,20 +156,17 @@ impl Planner<'_> {
                 None => groups.push(vec![tensor]),
             }
         }
-        let storages = groups.iter().flat_map(|group| best(group));
+        let storages = groups.iter().flat_map(|group| best(group, self.target));
         for (index, storage) in storages.enumerate() {
-            for (offset, tensor) in &storage.tensors {
-                let value = &function.values[tensor.value];
-                let bytes = |factor| Size {
-                    factor,
-                    symbols: tensor.size.symbols.clone(),
-                };
+            let size = storage.size();
+            for at in &storage.tensors {
                 let placed = Placed {
                     function: address,
                     storage: index,
-                    size: bytes(storage.factor).expr(),
-                    offset: bytes(*offset).expr(),
+                    size: size.clone(),
+                    offset: at.offset(storage.align),
                 };
+                let value = &function.values[at.tensor.value];
                 out.insert(std::ptr::from_ref(value) as usize, placed);
             }
         }
@@ -201,7 +198,7 @@ impl Planner<'_> {
                 from: live.position(value),
                 to: live.last_use(value),
                 path: path.to_vec(),
-                private: self.arenas && !live.is_result(value) && !seen.contains(&value),
+                private: !live.is_result(value) && !seen.contains(&value),
             });
         });
         out
@@ -236,13 +233,13 @@ impl Planner<'_> {
                     _ => true,
                 },
                 Def::If { .. } => {
-                    // The condition is read; what branches give is passed on.
+                    // What branches give is passed on. The host reads the condition.
                     let given = def
                         .bodies()
                         .into_iter()
                         .flat_map(|body| body.result.values());
                     seen.extend(given);
-                    false
+                    true
                 }
                 _ => true,
             };
@@ -302,39 +299,96 @@ fn visit(
 /// Memory for tensors.
 struct Storage<'a> {
     factor: i64,
-    /// The tensors in it, and where they start.
-    tensors: Vec<(i64, &'a Tensor)>,
+    tensors: Vec<At<'a>>,
+    /// Where tensors side by side may start: at multiples of so many bytes.
+    align: i64,
+}
+
+/// A tensor in a storage.
+struct At<'a> {
+    tensor: &'a Tensor,
+    /// Where it starts, in the unit of its size.
+    from: i64,
+    /// How many tensors lie below it at most that are needed together.
+    level: i64,
+}
+
+impl<'a> At<'a> {
+    fn first(tensor: &'a Tensor) -> Self {
+        Self {
+            tensor,
+            from: 0,
+            level: 0,
+        }
+    }
+
+    fn end(&self) -> i64 {
+        self.from.saturating_add(self.tensor.size.factor)
+    }
+
+    /// Where it starts in the storage. Where that depends on symbols, it is rounded up, and each tensor below adds what rounding
+    /// took at most.
+    fn offset(&self, align: i64) -> Expr {
+        let from = self.tensor.size.times(self.from);
+        if self.tensor.size.symbols.is_empty() || self.level == 0 {
+            return from;
+        }
+        let rounded = (from + Expr::i64(align - 1)).floor_div(Expr::i64(align));
+        (rounded + Expr::i64(self.level)) * Expr::i64(align)
+    }
 }
 
 impl Storage<'_> {
+    /// Its bytes.
+    fn size(&self) -> Expr {
+        let Some(first) = self.tensors.first() else {
+            return Expr::i64(0);
+        };
+        let (size, level) = (&first.tensor.size, self.tensors.iter().map(|at| at.level));
+        let all = size.times(self.factor);
+        match level.max() {
+            Some(level @ 1..) if !size.symbols.is_empty() => {
+                let rounded = self.align.saturating_mul(level.saturating_add(1));
+                all + Expr::i64(rounded)
+            }
+            _ => all,
+        }
+    }
+
     /// Whether no tensor of the storage is needed together with this one, and the first of them all is where the others are.
     fn takes(&self, tensor: &Tensor) -> bool {
-        let all = || {
-            self.tensors
-                .iter()
-                .map(|(_, tensor)| *tensor)
-                .chain([tensor])
-        };
+        let all = || self.tensors.iter().map(|at| at.tensor).chain([tensor]);
         let first = all().min_by_key(|tensor| tensor.from);
         let reached = |first: &Tensor| all().all(|other| other.path.starts_with(&first.path));
-        !self.tensors.iter().any(|(_, other)| other.meets(tensor)) && first.is_some_and(reached)
+        !self.tensors.iter().any(|at| at.tensor.meets(tensor)) && first.is_some_and(reached)
     }
 }
 
 /// Storages for tensors of comparable sizes: those of the way that takes fewest bytes, the first one of equals.
-fn best<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
-    let mut large_first = tensors.to_vec();
-    large_first.sort_by_key(|tensor| -tensor.size.factor);
-    let ways = [
-        one_at_a_time(tensors),
-        one_at_a_time(&large_first),
-        side_by_side(&large_first),
-    ];
+fn best<'a>(tensors: &[&'a Tensor], target: &Target) -> Vec<Storage<'a>> {
     let bytes = |storages: &Vec<Storage>| {
         let factors = storages.iter().map(|storage| i128::from(storage.factor));
         factors.sum::<i128>()
     };
-    ways.into_iter().min_by_key(bytes).unwrap_or_default()
+    let mut large_first = tensors.to_vec();
+    large_first.sort_by_key(|tensor| -tensor.size.factor);
+    let in_turns = [one_at_a_time(tensors), one_at_a_time(&large_first)];
+    let in_turns = in_turns.into_iter().min_by_key(bytes).unwrap_or_default();
+    let arena = side_by_side(&large_first, align(target));
+    let saved = bytes(&in_turns) - bytes(&arena);
+    let worth = match target {
+        Target::Cpu(_) => saved > 0,
+        Target::Gpu(_) => saved > bytes(&in_turns) / 16,
+    };
+    if worth { arena } else { in_turns }
+}
+
+/// Bytes that tensors side by side start at multiples of: a line of the cache, or what a GPU binds.
+fn align(target: &Target) -> i64 {
+    match target {
+        Target::Cpu(_) => 64,
+        Target::Gpu(_) => PART_ALIGN as i64,
+    }
 }
 
 /// Storage for one tensor after the other: the smallest that is large enough, else the largest, which grows.
@@ -350,11 +404,12 @@ fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
         match best {
             Some(storage) => {
                 storage.factor = storage.factor.max(factor);
-                storage.tensors.push((0, tensor));
+                storage.tensors.push(At::first(tensor));
             }
             None => storages.push(Storage {
                 factor,
-                tensors: vec![(0, tensor)],
+                tensors: vec![At::first(tensor)],
+                align: 1,
             }),
         }
     }
@@ -363,7 +418,7 @@ fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
 
 /// An arena for the tensors that may lie in one, and storages for the others. Large tensors are placed first; while the arena is
 /// larger than what is needed together, the tensor that ends it is placed before all others.
-fn side_by_side<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
+fn side_by_side<'a>(tensors: &[&'a Tensor], align: i64) -> Vec<Storage<'a>> {
     const ROUNDS: usize = 64;
     let private = || tensors.iter().filter(|tensor| tensor.private);
     let Some(first) = private().min_by_key(|tensor| tensor.from) else {
@@ -373,17 +428,13 @@ fn side_by_side<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
     let (mut order, others): (Vec<&Tensor>, Vec<&Tensor>) =
         tensors.iter().copied().partition(lies_in_arena);
     let least = needed_together(&order);
-    let mut best = arena(&order);
+    let mut best = arena(&order, align);
     for _ in 0..ROUNDS {
         if best.factor <= least {
             break;
         }
-        let made = arena(&order);
-        let end = |(at, tensor): &(i64, &Tensor)| at.saturating_add(aligned(tensor.size.factor));
-        let last = made
-            .tensors
-            .iter()
-            .position(|placed| end(placed) == made.factor);
+        let made = arena(&order, align);
+        let last = made.tensors.iter().position(|at| at.end() == made.factor);
         if made.factor < best.factor {
             best = made;
         }
@@ -392,26 +443,28 @@ fn side_by_side<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
             order[..=last].rotate_right(1);
         }
     }
+    level(&mut best.tensors);
     let mut storages = one_at_a_time(&others);
     storages.insert(0, best);
     storages
 }
 
 /// The tensors, placed in this order, each in the smallest gap that is large enough.
-fn arena<'a>(order: &[&'a Tensor]) -> Storage<'a> {
+fn arena<'a>(order: &[&'a Tensor], align: i64) -> Storage<'a> {
     let mut arena = Storage {
         factor: 0,
         tensors: vec![],
+        align,
     };
     for &tensor in order {
-        let size = aligned(tensor.size.factor);
-        let placed = arena
-            .tensors
-            .iter()
-            .filter(|(_, other)| other.meets(tensor));
-        let mut taken: Vec<(i64, i64)> = placed
-            .map(|(at, other)| (*at, at.saturating_add(aligned(other.size.factor))))
-            .collect();
+        // Sizes with symbols are rounded where the symbols are known.
+        let aligned = |bytes: i64| match tensor.size.symbols.is_empty() {
+            true => bytes.saturating_add(align - 1) / align * align,
+            false => bytes,
+        };
+        let size = tensor.size.factor;
+        let placed = arena.tensors.iter().filter(|at| at.tensor.meets(tensor));
+        let mut taken: Vec<(i64, i64)> = placed.map(|at| (at.from, aligned(at.end()))).collect();
         taken.sort_unstable();
         let (mut end, mut gaps) = (0, vec![]);
         for (from, to) in taken {
@@ -420,11 +473,28 @@ fn arena<'a>(order: &[&'a Tensor]) -> Storage<'a> {
             }
             end = end.max(to);
         }
-        let offset = gaps.into_iter().min().map_or(end, |(_, at)| at);
-        arena.factor = arena.factor.max(offset.saturating_add(size));
-        arena.tensors.push((offset, tensor));
+        let from = gaps.into_iter().min().map_or(end, |(_, at)| at);
+        let at = At {
+            tensor,
+            from,
+            level: 0,
+        };
+        arena.factor = arena.factor.max(at.end());
+        arena.tensors.push(at);
     }
     arena
+}
+
+/// Counts the tensors below each other.
+fn level(tensors: &mut [At]) {
+    let mut upwards: Vec<usize> = (0..tensors.len()).collect();
+    upwards.sort_by_key(|&index| tensors[index].from);
+    for (count, &index) in upwards.iter().enumerate() {
+        let upper = &tensors[index];
+        let below = upwards[..count].iter().map(|&lower| &tensors[lower]);
+        let below = below.filter(|lower| lower.tensor.meets(upper.tensor));
+        tensors[index].level = below.map(|lower| lower.level + 1).max().unwrap_or(0);
+    }
 }
 
 /// What tensors take at most that are needed together.
@@ -433,7 +503,7 @@ fn needed_together(tensors: &[&Tensor]) -> i64 {
         let there = tensors
             .iter()
             .filter(|tensor| (tensor.from..=tensor.to).contains(&position));
-        let sizes = there.map(|tensor| aligned(tensor.size.factor));
+        let sizes = there.map(|tensor| tensor.size.factor);
         sizes.fold(0, i64::saturating_add)
     };
     tensors
@@ -441,10 +511,4 @@ fn needed_together(tensors: &[&Tensor]) -> i64 {
         .map(|tensor| at(tensor.from))
         .max()
         .unwrap_or(0)
-}
-
-/// Bytes up to where the next tensor of an arena may start: a line of the cache.
-fn aligned(bytes: i64) -> i64 {
-    const LINE: i64 = 64;
-    bytes.saturating_add(LINE - 1) / LINE * LINE
 }

@@ -92,6 +92,7 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     text: &wgsl.text,
                     entry: &wgsl.entry,
                     access: &access,
+                    shared: &[],
                     uniform,
                     immediate_bytes: scalars_of(0).len() as u32,
                     proof: kernel.proof(),

@@ -28,6 +28,9 @@ pub(super) struct Promoted {
     pub(super) condition: Option<Expr>,
 }
 
+/// Distances between cells that may be tested before the loop. Scattered elements have as many as there are pairs of them.
+const MOST_TESTED: usize = 16;
+
 /// The cells of an array, and when they are apart.
 type Cells = (Vec<Cell>, Vec<Expr>);
 
@@ -137,6 +140,9 @@ impl Optimizer {
                         lanes,
                     ),
                 }
+            }
+            if unknown.len() > MOST_TESTED {
+                return None;
             }
             cells.push(Cell {
                 array,

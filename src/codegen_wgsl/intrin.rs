@@ -13,6 +13,21 @@ use crate::tensor::scalar::Intrin;
 /// The bits of infinity.
 const INFINITY: &str = "0x7f800000u";
 
+/// Whether drivers may be several units in the last place off in the type that they are given; for `f16` that shows.
+fn is_inexact(intrin: Intrin) -> bool {
+    matches!(
+        intrin,
+        Intrin::Exp
+            | Intrin::Exp2
+            | Intrin::Log
+            | Intrin::Log2
+            | Intrin::Log10
+            | Intrin::Rsqrt
+            | Intrin::Sigmoid
+            | Intrin::Sqrt
+    )
+}
+
 impl Emitter<'_> {
     pub(super) fn call(&mut self, intrin: Intrin, args: &[Expr]) -> Result<Text, WgslError> {
         let ty = self.kernel.ty(&args[0]);
@@ -24,6 +39,20 @@ impl Emitter<'_> {
         if !ty.scalar.is_float() {
             return self.int_call(intrin, ty, &texts);
         }
+        if ty.scalar == ScalarType::F16 && is_inexact(intrin) {
+            let wide = Ty {
+                scalar: ScalarType::F32,
+                lanes: ty.lanes,
+            };
+            let (narrow, floats) = (self.ty(ty)?, self.ty(wide)?);
+            let texts: Vec<_> = texts.iter().map(|x| Text::call(&floats, &[x])).collect();
+            let value = self.float_call(intrin, wide, &texts)?;
+            return Ok(Text::call(&narrow, &[value]));
+        }
+        self.float_call(intrin, ty, &texts)
+    }
+
+    fn float_call(&mut self, intrin: Intrin, ty: Ty, texts: &[Text]) -> Result<Text, WgslError> {
         let x = texts[0].clone();
         Ok(match intrin {
             Intrin::Sigmoid => {
@@ -39,25 +68,25 @@ impl Emitter<'_> {
             Intrin::Popcount | Intrin::Clz | Intrin::BitNot | Intrin::QMultiplyShift => {
                 return Err(self.unsupported(&format!("`{}`", intrin.name()), ty.scalar));
             }
-            Intrin::Acos => return self.f32_helper(Helper::Acos, ty, &texts),
-            Intrin::Acosh => return self.f32_helper(Helper::Acosh, ty, &texts),
-            Intrin::Asin => return self.f32_helper(Helper::Asin, ty, &texts),
-            Intrin::Asinh => return self.f32_helper(Helper::Asinh, ty, &texts),
-            Intrin::Atan => return self.f32_helper(Helper::Atan, ty, &texts),
-            Intrin::Atan2 => return self.f32_helper(Helper::Atan2, ty, &texts),
-            Intrin::Atanh => return self.f32_helper(Helper::Atanh, ty, &texts),
-            Intrin::Cos => return self.f32_helper(Helper::Cos, ty, &texts),
-            Intrin::Cosh => return self.f32_helper(Helper::Cosh, ty, &texts),
-            Intrin::Erf => return self.f32_helper(Helper::Erf, ty, &texts),
-            Intrin::Exp10 => return self.f32_helper(Helper::Exp10, ty, &texts),
-            Intrin::Expm1 => return self.f32_helper(Helper::Expm1, ty, &texts),
-            Intrin::Fmod => return self.f32_helper(Helper::Remainder, ty, &texts),
-            Intrin::Log1p => return self.f32_helper(Helper::Log1p, ty, &texts),
-            Intrin::Pow => return self.f32_helper(Helper::Pow, ty, &texts),
-            Intrin::Sin => return self.f32_helper(Helper::Sin, ty, &texts),
-            Intrin::Sinh => return self.f32_helper(Helper::Sinh, ty, &texts),
-            Intrin::Tan => return self.f32_helper(Helper::Tan, ty, &texts),
-            Intrin::Tanh => return self.f32_helper(Helper::Tanh, ty, &texts),
+            Intrin::Acos => return self.f32_helper(Helper::Acos, ty, texts),
+            Intrin::Acosh => return self.f32_helper(Helper::Acosh, ty, texts),
+            Intrin::Asin => return self.f32_helper(Helper::Asin, ty, texts),
+            Intrin::Asinh => return self.f32_helper(Helper::Asinh, ty, texts),
+            Intrin::Atan => return self.f32_helper(Helper::Atan, ty, texts),
+            Intrin::Atan2 => return self.f32_helper(Helper::Atan2, ty, texts),
+            Intrin::Atanh => return self.f32_helper(Helper::Atanh, ty, texts),
+            Intrin::Cos => return self.f32_helper(Helper::Cos, ty, texts),
+            Intrin::Cosh => return self.f32_helper(Helper::Cosh, ty, texts),
+            Intrin::Erf => return self.f32_helper(Helper::Erf, ty, texts),
+            Intrin::Exp10 => return self.f32_helper(Helper::Exp10, ty, texts),
+            Intrin::Expm1 => return self.f32_helper(Helper::Expm1, ty, texts),
+            Intrin::Fmod => return self.f32_helper(Helper::Remainder, ty, texts),
+            Intrin::Log1p => return self.f32_helper(Helper::Log1p, ty, texts),
+            Intrin::Pow => return self.f32_helper(Helper::Pow, ty, texts),
+            Intrin::Sin => return self.f32_helper(Helper::Sin, ty, texts),
+            Intrin::Sinh => return self.f32_helper(Helper::Sinh, ty, texts),
+            Intrin::Tan => return self.f32_helper(Helper::Tan, ty, texts),
+            Intrin::Tanh => return self.f32_helper(Helper::Tanh, ty, texts),
             Intrin::Log10 => {
                 let factor = self.splat(ty, "0.30103")?;
                 Text::primary(format!("({factor} * log2({x}))"))
@@ -72,7 +101,7 @@ impl Emitter<'_> {
             | Intrin::Trunc
             | Intrin::Round
             | Intrin::Fma
-            | Intrin::Abs => Text::call(intrin.name(), &texts),
+            | Intrin::Abs => Text::call(intrin.name(), texts),
         })
     }
 

@@ -67,6 +67,7 @@ pub(super) const OPS: &[OpDef] = &[
         operand("beta", OperandKind::Scalar),
     ])
     .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Str("float32"))])
+    .dtypes(DTypes::Float)
     .infer(infer_window)
     .compute(window)
     .pattern(Pattern::Injective),

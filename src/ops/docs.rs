@@ -72,6 +72,12 @@ out. Attributes stand with their defaults; one without a default must be given. 
 the first letter of their names: `f16` is float16, `u8` is uint8; `all` is every type of the table below. GPUs have no float64
 and no bfloat16. What `machine` and `host` run is done without a kernel, whatever the device.
 
+Every operator that loops compute is tested with every type of its row on the CPU, and on GPUs but for int16 and unsigned integers of 16 to
+64 bits, of which each is tested with a quarter of the operators there (`tests/ops/catalog.rs`). No operator draws random numbers: what
+is drawn is an operand, as in `multinomial_from_uniform`; with uniform numbers `u`, `R.less(u, p)` is what ONNX calls Bernoulli.
+
+Layouts of convolutions and poolings may have blocks of channels: `NCHW4c`, `OIHW4i16o4i`.
+
 ";
 
 fn row(out: &mut String, def: &OpDef) {

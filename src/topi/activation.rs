@@ -16,8 +16,12 @@ fn where_positive(x: &Expr, then: Expr, below: Expr) -> Expr {
     Expr::select(greater(x, number(0.0, x)), then, below)
 }
 
-/// `exp(x) - 1`, which keeps its digits near 0: `tanh(x / 2) * (exp(x) + 1)`.
+/// `exp(x) - 1`, which keeps its digits near 0: `tanh(x / 2) * (exp(x) + 1)`. Narrow floats are rounded once.
 pub fn expm1(x: &Expr) -> Expr {
+    let wide = super::accumulator(x.dtype());
+    if wide != x.dtype() {
+        return expm1(&x.cast(wide)).cast(x.dtype());
+    }
     let tanh = Expr::call(Intrin::Tanh, vec![x * number(0.5, x)]);
     let exp = Expr::call(Intrin::Exp, vec![x.clone()]);
     // Beyond 20 the one is lost in the exponential, and infinity times one stays infinity.

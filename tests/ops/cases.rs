@@ -110,6 +110,12 @@ impl Cases {
         self
     }
 
+    /// The last call's results may differ by so much.
+    pub(crate) fn within(&mut self, tolerance: Tolerance) -> &mut Self {
+        self.last().tolerance = tolerance;
+        self
+    }
+
     /// The last call does not run on GPUs: its element type exists on the CPU only.
     pub(crate) fn not_on_gpus(&mut self) -> &mut Self {
         self.last().gpu = false;

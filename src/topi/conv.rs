@@ -53,12 +53,12 @@ pub fn conv(name: &str, x: &Tensor, weight: &Tensor, shape: &[Expr], c: &Convolu
         let zero = Expr::constant(0, x.dtype());
         pad("pad_temp", x, &padding, &Outside::Value(zero))
     };
-    let channel = te::reduce_axis("rc", weight.shape()[c.kernel.second].clone());
+    let channel = te::reduce_axis("rc", c.kernel.second_extent(weight.shape()));
     let window = c.window_axes(weight);
-    let filters = c.part(&weight.shape()[c.kernel.first]);
+    let filters = c.part(&c.kernel.first_extent(weight.shape()));
     accumulated(name, c.dtype, |name, wide| {
         te::compute(name, shape.to_vec(), |i| {
-            let filter = &i[c.out.second];
+            let filter = &c.out.second_of(i);
             let input = match c.groups {
                 1 => channel.expr(),
                 _ => {
@@ -69,7 +69,7 @@ pub fn conv(name: &str, x: &Tensor, weight: &Tensor, shape: &[Expr], c: &Convolu
             let at = c.out.spatial_of(i);
             let at = at.iter().zip(&window).zip(&c.windows);
             let at = at.map(|((at, k), window)| window.element(at, &k.expr()));
-            let index = (c.data).arrange(i[c.out.first].clone(), input, at.collect());
+            let index = (c.data).arrange(c.out.first_of(i), input, at.collect());
             let k = window.iter().map(ReduceAxis::expr).collect();
             let of_weight = (c.kernel).arrange(filter.clone(), channel.expr(), k);
             let axes: Vec<_> = [&channel].into_iter().chain(&window).collect();
@@ -91,12 +91,12 @@ pub fn conv_transpose(
     c: &Convolution,
 ) -> Tensor {
     let spread = spread(x, weight, shape, c);
-    let channel = te::reduce_axis("rc", c.part(&weight.shape()[c.kernel.first]));
+    let channel = te::reduce_axis("rc", c.part(&c.kernel.first_extent(weight.shape())));
     let window = c.window_axes(weight);
-    let filters = &weight.shape()[c.kernel.second];
+    let filters = &c.kernel.second_extent(weight.shape());
     accumulated(name, c.dtype, |name, wide| {
         te::compute(name, shape.to_vec(), |i| {
-            let filter = &i[c.out.second];
+            let filter = &c.out.second_of(i);
             let (input, filter) = match c.groups {
                 1 => (channel.expr(), filter.clone()),
                 _ => {
@@ -108,7 +108,7 @@ pub fn conv_transpose(
             let at = c.out.spatial_of(i);
             let at = at.iter().zip(&window).zip(&c.windows);
             let at = at.map(|((at, k), window)| sum(at, &scaled(&k.expr(), window.dilation)));
-            let index = (c.data).arrange(i[c.out.first].clone(), input.clone(), at.collect());
+            let index = (c.data).arrange(c.out.first_of(i), input.clone(), at.collect());
             let mirrored = window.iter().map(|k| shifted(k.extent(), -1) - k.expr());
             let of_weight = (c.kernel).arrange(input, filter, mirrored.collect());
             let axes: Vec<_> = [&channel].into_iter().chain(&window).collect();

@@ -58,8 +58,8 @@ fn windows(
         let at = p.out.spatial_of(i);
         let at = at.iter().zip(&axes).zip(&p.windows);
         let at = at.map(|((at, k), window)| window.element(at, &k.expr()));
-        let channel = i[p.out.second].clone();
-        let index = (p.data).arrange(i[p.out.first].clone(), channel, at.collect());
+        let channel = p.out.second_of(i);
+        let index = (p.data).arrange(p.out.first_of(i), channel, at.collect());
         f(padded.at(index), &axes)
     })
 }
@@ -90,7 +90,7 @@ pub fn max_pool_with_positions(name: &str, x: &Tensor, shape: &[Expr], p: &Pooli
             }
             at.push(clamped(&element, extent));
         }
-        let (batch, channel) = (i[p.out.first].clone(), i[p.out.second].clone());
+        let (batch, channel) = (p.out.first_of(i), p.out.second_of(i));
         let index = p.data.arrange(batch, channel, at);
         let inside = te::all(inside);
         let position = Expr::select(inside.clone(), ravel(&index, x.shape()), past);
@@ -288,8 +288,8 @@ pub fn adaptive_pool(
             let elements = parts.iter().zip(&places).map(|(part, i)| part.element(i));
             let (index, inside): (Vec<Expr>, Vec<_>) = elements.unzip();
             let inside: Vec<Expr> = inside.into_iter().flatten().collect();
-            let channel = i[out.second].clone();
-            let element = x.at(data.arrange(i[out.first].clone(), channel, index));
+            let channel = out.second_of(i);
+            let element = x.at(data.arrange(out.first_of(i), channel, index));
             let element: Expr = element.cast(dtype);
             if inside.is_empty() {
                 element

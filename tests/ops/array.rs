@@ -89,6 +89,21 @@ impl Array {
         })
     }
 
+    /// The same with blocks of these dimensions as dimensions of their own at the end; several of one, the larger first.
+    pub(crate) fn blocked(&self, blocks: &[(usize, usize)]) -> Self {
+        let mut shape = self.shape.clone();
+        blocks.iter().for_each(|&(of, size)| shape[of] /= size);
+        shape.extend(blocks.iter().map(|&(_, size)| size));
+        let ndim = self.shape.len();
+        Self::new(&shape, |i| {
+            let mut index = i[..ndim].to_vec();
+            for (&(of, size), inner) in blocks.iter().zip(&i[ndim..]) {
+                index[of] = index[of] * size + inner;
+            }
+            self.at(&index)
+        })
+    }
+
     /// The array as a tensor of float32.
     pub(crate) fn f32(&self) -> Tensor {
         let data: Vec<f32> = self.data.iter().map(|&v| v as f32).collect();

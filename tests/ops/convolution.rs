@@ -260,3 +260,73 @@ fn transposed_convolutions_with_all_attributes() {
         .as_precise_as(ScalarType::F32);
     cases.run();
 }
+
+#[test]
+fn convolutions_of_blocks_of_channels() {
+    let mut cases = Cases::default();
+    let (x, w) = (
+        Array::random(&[2, 8, 5, 6], 21),
+        Array::random(&[12, 8, 3, 2], 22),
+    );
+    let slides = [(1, 1, 1, 1), (2, 1, 0, 1)];
+    let attrs = "strides=[1, 2], padding=[1, 0, 1, 1]";
+    let expected = conv(&x, &w, &slides, 1);
+    let (blocks, filters) = (
+        x.blocked(&[(1, 4)]).f32(),
+        w.blocked(&[(1, 4), (0, 6)]).f32(),
+    );
+    let inputs = [("x", &blocks), ("w", &filters)];
+    let text = format!(
+        "R.nn.conv2d(x, w, {attrs}, data_layout=\"NCHW4c\", kernel_layout=\"OIHW4i6o\", out_layout=\"NCHW6c\")"
+    );
+    let of_blocks = expected.blocked(&[(1, 6)]).f32();
+    cases
+        .case(&text, &inputs, std::slice::from_ref(&of_blocks))
+        .terms(48);
+    let types = [
+        r#"R.Tensor(("b", 2, "h", "v", 4), "float32")"#,
+        r#"R.Tensor((2, 2, 3, 2, 4, 6), "float32")"#,
+    ];
+    cases
+        .case_of(&text, &types, &inputs, &[of_blocks])
+        .terms(48);
+    // Blocks of blocks, a plain result, and a result that alone has blocks.
+    let text = format!(
+        "R.nn.conv2d(x, w, {attrs}, data_layout=\"NCHW4c\", kernel_layout=\"OIHW2i3o4i\", out_layout=\"NHWC\")"
+    );
+    let nested = w.blocked(&[(1, 2), (0, 3), (1, 4)]).f32();
+    let plain = expected.relaid("NCHW", "NHWC").f32();
+    cases
+        .case(&text, &[("x", &blocks), ("w", &nested)], &[plain])
+        .terms(48);
+    let text = format!("R.nn.conv2d(x, w, {attrs}, out_layout=\"NCHW2c\")");
+    let pairs = expected.blocked(&[(1, 2)]).f32();
+    cases
+        .case(&text, &[("x", &x.f32()), ("w", &w.f32())], &[pairs])
+        .terms(48);
+    // Groups, each of whole blocks and of parts of them.
+    let grouped = Array::random(&[12, 2, 3, 2], 23);
+    let expected = conv(&x, &grouped, &slides, 4).blocked(&[(1, 3)]).f32();
+    let text = format!(
+        "R.nn.conv2d(x, w, {attrs}, groups=4, data_layout=\"NCHW4c\", kernel_layout=\"OIHW3o\", out_layout=\"NCHW3c\")"
+    );
+    let filters = grouped.blocked(&[(0, 3)]).f32();
+    cases
+        .case(&text, &[("x", &blocks), ("w", &filters)], &[expected])
+        .terms(12);
+    let (x, w) = (
+        Array::random(&[1, 4, 3, 4], 24),
+        Array::random(&[4, 6, 3, 2], 25),
+    );
+    let expected = transposed(&x, &w, &[(2, 1, 0, 0), (1, 1, 0, 0)], 0, 1);
+    let text = "R.nn.conv2d_transpose(x, w, strides=[2, 1], data_layout=\"NCHW2c\", kernel_layout=\"IOHW2i3o\", out_layout=\"NCHW3c\")";
+    let inputs = [
+        x.blocked(&[(1, 2)]).f32(),
+        w.blocked(&[(0, 2), (1, 3)]).f32(),
+    ];
+    let expected = expected.blocked(&[(1, 3)]).f32();
+    cases
+        .case(text, &[("x", &inputs[0]), ("w", &inputs[1])], &[expected])
+        .terms(24);
+    cases.run();
+}

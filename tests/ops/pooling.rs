@@ -347,3 +347,24 @@ fn greatest_elements_have_positions() {
     );
     cases.run();
 }
+
+#[test]
+fn poolings_of_blocks_of_channels() {
+    let mut cases = Cases::default();
+    let x = Array::random(&[2, 6, 5, 7], 31);
+    let blocks = x.blocked(&[(1, 3)]).f32();
+    let input = [("x", &blocks)];
+    let slides = [(3, 2, 1, 1, 1), (2, 1, 1, 0, 0)];
+    let greatest = pool(&x, &slides, false, greatest).blocked(&[(1, 3)]).f32();
+    let text = "R.nn.max_pool2d(x, pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 1, 0], layout=\"NCHW3c\")";
+    cases.case(text, &input, &[greatest]);
+    let means = pool(&x, &slides, false, mean_of_data)
+        .blocked(&[(1, 2)])
+        .f32();
+    let text = "R.nn.avg_pool2d(x, pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 1, 0], layout=\"NCHW3c\", out_layout=\"NCHW2c\")";
+    cases.case(text, &input, &[means]).terms(6);
+    let means = adaptive(&x, &[2, 3], mean_of_data).blocked(&[(1, 3)]).f32();
+    let text = "R.nn.adaptive_avg_pool2d(x, output_size=[2, 3], layout=\"NCHW3c\")";
+    cases.case(text, &input, &[means]).terms(9);
+    cases.run();
+}

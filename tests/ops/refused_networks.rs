@@ -16,7 +16,20 @@ fn refusal(params: &str, call: &str) -> String {
 fn attributes_that_do_not_fit() {
     let image = "x: R.Tensor((1, 4, 5, 6), \"float32\"), w: R.Tensor((6, 2, 3, 3), \"float32\"), \
                  v: R.Tensor((4,), \"float32\")";
+    let image = &format!("{image}, y: R.Tensor((1, 1, 5, 6, 4), \"float32\")");
     for (call, message) in [
+        (
+            "R.nn.conv2d(y, w, groups=2, data_layout=\"NCHW4h\")",
+            "bad attribute data_layout: it must be a layout with each of its letters once, and blocks of channels, got \"NCHW4h\"",
+        ),
+        (
+            "R.nn.conv2d(y, w, groups=2, data_layout=\"NCHW8c\", out_layout=\"NCHW\")",
+            "a block and its size must be equal, got 4 and 8",
+        ),
+        (
+            "R.nn.conv2d(y, w, groups=2, data_layout=\"NCHW4c\")",
+            "a blocked extent and its blocks must be equal, got 6 and 4",
+        ),
         (
             "R.nn.conv2d(x, w, groups=4)",
             "input channels of data and kernel",

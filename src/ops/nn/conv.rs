@@ -136,6 +136,7 @@ type Extents<'a> = (&'a [Expr], &'a [Expr]);
 /// The extents of data and weight; `Err` with the type of the result where they are not known.
 fn operand_dims<'a>(
     c: &OpCall<'a>,
+    letters: [char; 2],
     spatial: usize,
 ) -> Result<Result<Extents<'a>, StructInfo>, InferError> {
     let dtype = c.dtype("out_dtype")?;
@@ -149,8 +150,10 @@ fn operand_dims<'a>(
     let (Some(data), Some(_)) = (c.tensor(0)?, c.tensor(1)?) else {
         return Ok(Err(StructInfo::Object));
     };
-    let unknown = || tensor_like(data, ShapeInfo::Ndim(spatial + 2), dtype.or(data.dtype));
-    let w = rules::image_dims(c, 1, spatial)?;
+    let (_, out) = window::data_layouts(c, "data_layout", spatial)?;
+    let unknown = || tensor_like(data, ShapeInfo::Ndim(out.ndim()), dtype.or(data.dtype));
+    let kernel = window::layout(c, "kernel_layout", letters, spatial)?;
+    let w = window::dims(c, 1, &kernel)?;
     Ok(w.map(|w| (x, w)).ok_or_else(unknown))
 }
 
@@ -164,22 +167,22 @@ fn check_groups(c: &OpCall<'_>, channels: &Expr, groups: i64) -> Result<(), Infe
 }
 
 fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    let (x, w) = match operand_dims(c, spatial)? {
+    let (x, w) = match operand_dims(c, ['O', 'I'], spatial)? {
         Ok(dims) => dims,
         Err(unknown) => return Ok(unknown),
     };
     let conv = convolution_of(c, ['O', 'I'], spatial)?;
     let what = "input channels of data and kernel";
-    let channels = scaled(&w[conv.kernel.second], conv.groups);
-    equal_extents(c, what, &x[conv.data.second], &channels)?;
-    let filters = &w[conv.kernel.first];
-    check_groups(c, filters, conv.groups)?;
+    let channels = scaled(&conv.kernel.second_extent(w), conv.groups);
+    equal_extents(c, what, &conv.data.second_extent(x), &channels)?;
+    let filters = conv.kernel.first_extent(w);
+    check_groups(c, &filters, conv.groups)?;
     let extents = conv.windows.iter().enumerate().map(|(at, windows)| {
         let (extent, size) = (&x[conv.data.spatial[at]], &w[conv.kernel.spatial[at]]);
         window::count(extent, windows, size, Rounding::Floor)
     });
-    let batch = x[conv.data.first].clone();
-    let out = (conv.out).arrange(batch, filters.clone(), extents.collect());
+    let batch = conv.data.first_extent(x);
+    let out = window::extents(c, &conv.out, &batch, &filters, extents.collect())?;
     window::result(c, out, c.dtype("out_dtype")?)
 }
 
@@ -190,16 +193,17 @@ fn conv_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
 }
 
 fn transpose(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
-    let (x, w) = match operand_dims(c, spatial)? {
+    let (x, w) = match operand_dims(c, ['I', 'O'], spatial)? {
         Ok(dims) => dims,
         Err(unknown) => return Ok(unknown),
     };
     let conv = convolution_of(c, ['I', 'O'], spatial)?;
     let more = window::each(c, "output_padding", spatial, 0)?;
     let what = "input channels of data and kernel";
-    equal_extents(c, what, &x[conv.data.second], &w[conv.kernel.first])?;
-    check_groups(c, &w[conv.kernel.first], conv.groups)?;
-    let filters = scaled(&w[conv.kernel.second], conv.groups);
+    let channels = conv.kernel.first_extent(w);
+    equal_extents(c, what, &conv.data.second_extent(x), &channels)?;
+    check_groups(c, &channels, conv.groups)?;
+    let filters = scaled(&conv.kernel.second_extent(w), conv.groups);
     // As many elements as the spread data has, with the windows that reach over its ends, less the padding.
     let extents = conv.windows.iter().enumerate().map(|(at, window)| {
         let extent = &x[conv.data.spatial[at]];
@@ -209,8 +213,8 @@ fn transpose(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         let more = more[at].saturating_sub(before).saturating_sub(after);
         shifted(&sum(&spread, &reach), more)
     });
-    let batch = x[conv.data.first].clone();
-    let out = conv.out.arrange(batch, filters, extents.collect());
+    let batch = conv.data.first_extent(x);
+    let out = window::extents(c, &conv.out, &batch, &filters, extents.collect())?;
     window::result(c, out, c.dtype("out_dtype")?)
 }
 

@@ -190,8 +190,8 @@ fn pool(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
     {
         return Err(c.bad_operand(0, "a tensor with room for one window"));
     }
-    let (batch, channels) = (x[from.first].clone(), x[from.second].clone());
-    let out = to.arrange(batch, channels, extents);
+    let (batch, channels) = (from.first_extent(x), from.second_extent(x));
+    let out = window::extents(c, &to, &batch, &channels, extents)?;
     window::result(c, out, None)
 }
 
@@ -290,7 +290,8 @@ fn adaptive_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
             size.into_iter().map(Expr::i64).collect()
         }
     };
-    let out = to.arrange(x[from.first].clone(), x[from.second].clone(), extents);
+    let (batch, channels) = (from.first_extent(x), from.second_extent(x));
+    let out = window::extents(c, &to, &batch, &channels, extents)?;
     window::result(c, out, None)
 }
 

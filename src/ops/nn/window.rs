@@ -8,7 +8,7 @@ use crate::tensor::DType;
 use crate::topi::extent::{quotient, shifted};
 use crate::topi::window::{Positions, Window};
 
-/// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once.
+/// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once, and blocks of the former.
 ///
 /// # Errors
 /// If the layout has other letters.
@@ -21,26 +21,53 @@ pub(crate) fn layout(
     let text = c
         .text(name)?
         .ok_or_else(|| c.bad_attribute(name, "a layout"))?;
-    Positions::of(&text, letters, spatial)
-        .ok_or_else(|| c.bad_attribute(name, "a layout with each of its letters once"))
+    Positions::blocked(&text, letters, spatial).ok_or_else(|| {
+        c.bad_attribute(
+            name,
+            "a layout with each of its letters once, and blocks of channels",
+        )
+    })
 }
 
-/// The number of dimensions of the result if a layout has blocked axes, as the `4c` of `NCHW4c`. What is known of such a result is
-/// that number alone.
+/// The extents of an operand in this layout; `None` if they are not known.
 ///
 /// # Errors
-/// If an attribute is no layout.
-fn blocked(c: &OpCall<'_>, names: [&'static str; 2]) -> Result<Option<usize>, InferError> {
-    let mut texts = Vec::new();
-    for name in names {
-        texts.extend(c.text(name)?);
+/// If it has another number of dimensions, or other blocks.
+pub(crate) fn dims<'a>(
+    c: &OpCall<'a>,
+    index: usize,
+    layout: &Positions,
+) -> Result<Option<&'a [Expr]>, InferError> {
+    if layout.blocks.is_empty() {
+        return rules::image_dims(c, index, layout.spatial.len());
     }
-    let blocked = texts
-        .iter()
-        .any(|text| text.contains(|l: char| l.is_ascii_digit()));
-    let axes = |text: &String| text.chars().filter(char::is_ascii_alphabetic).count();
-    // The layout of the result is the first one that is given.
-    Ok(texts.first().filter(|_| blocked).map(axes))
+    let expected = "a tensor with a dimension for each of the layout";
+    let dims = rules::dims_of(c, index, layout.ndim(), expected)?;
+    for block in dims.iter().flat_map(|_| &layout.blocks) {
+        let (what, factor) = ("a block and its size", Expr::i64(block.factor));
+        if let Some(dims) = dims {
+            rules::equal_extents(c, what, &dims[block.at], &factor)?;
+        }
+    }
+    Ok(dims)
+}
+
+/// The extents of a result in this layout.
+///
+/// # Errors
+/// If blocks do not divide its channels.
+pub(crate) fn extents(
+    c: &OpCall<'_>,
+    layout: &Positions,
+    first: &Expr,
+    second: &Expr,
+    spatial: Vec<Expr>,
+) -> Result<Vec<Expr>, InferError> {
+    let dims = layout.extents(first, second, spatial);
+    let what = "a blocked extent and its blocks";
+    rules::equal_extents(c, what, first, &layout.first_extent(&dims))?;
+    rules::equal_extents(c, what, second, &layout.second_extent(&dims))?;
+    Ok(dims)
 }
 
 /// The layouts of data and result: `data`, and `out_layout` if the call gives it.
@@ -60,7 +87,7 @@ pub(crate) fn data_layouts(
     Ok((data, out))
 }
 
-/// The extents of the data; `Err` with the type of a result in `dtype` where they are not known, or a layout has blocked axes.
+/// The extents of the data; `Err` with the type of a result in `dtype` where they are not known.
 ///
 /// # Errors
 /// If the data has another element type or number of dimensions than the operator takes, or an attribute is no layout.
@@ -74,20 +101,9 @@ pub(crate) fn data_dims<'a>(
     let Some(data) = c.tensor(0)? else {
         return Ok(Err(StructInfo::Object));
     };
-    let unknown = |ndim| {
-        Ok(Err(tensor_like(
-            data,
-            ShapeInfo::Ndim(ndim),
-            dtype.or(data.dtype),
-        )))
-    };
-    if let Some(ndim) = blocked(c, ["out_layout", layout])? {
-        return unknown(ndim);
-    }
-    match rules::image_dims(c, 0, spatial)? {
-        Some(dims) => Ok(Ok(dims)),
-        None => unknown(spatial + 2),
-    }
+    let (from, to) = data_layouts(c, layout, spatial)?;
+    let unknown = || tensor_like(data, ShapeInfo::Ndim(to.ndim()), dtype.or(data.dtype));
+    Ok(dims(c, 0, &from)?.ok_or_else(unknown))
 }
 
 /// The type of a result with these extents, in `dtype` or that of the data.

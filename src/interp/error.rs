@@ -1,6 +1,6 @@
 //! Why a program cannot be interpreted.
 
-use crate::ir::graph::Op;
+use crate::ir::graph::{Obligation, Op};
 use crate::ir::{Expr, Origin};
 use crate::tensor::scalar::EvalError;
 use crate::tensor::{DType, TensorError};
@@ -26,20 +26,20 @@ pub enum InterpError {
         source: Box<Self>,
     },
     /// Extents that an operator takes only if they are equal.
-    #[error("`{given:#} in {op} ({what})` must be {}, got {given_value}", valued(expected, *expected_value))]
+    #[error(
+        "{}{}, got {given}",
+        obligation.asks(*op),
+        valued(&obligation.expected, *expected)
+    )]
     Obligation {
         /// The operator.
         op: Op,
-        /// Which extents.
-        what: &'static str,
-        /// What the operands have.
-        given: Expr,
-        /// The number that it is.
-        given_value: i64,
-        /// What the operator takes.
-        expected: Expr,
-        /// The number that it is.
-        expected_value: i64,
+        /// What it asks.
+        obligation: Obligation,
+        /// The number that the operands have.
+        given: i64,
+        /// The number that the operator takes.
+        expected: i64,
     },
     /// A constant whose data the text of the module leaves out.
     #[error("`{func}`: the text leaves out constant {index}: print the module with show_meta")]
@@ -288,10 +288,10 @@ impl InterpError {
     }
 }
 
-/// `n = 3`, or the number of an extent that is a number.
+/// What follows an extent that is not a number: the number that it is.
 fn valued(extent: &Expr, value: i64) -> String {
     match extent.as_int() {
-        Some(_) => value.to_string(),
-        None => format!("{extent:#} = {value}"),
+        Some(_) => String::new(),
+        None => format!(" = {value}"),
     }
 }

@@ -10,8 +10,8 @@ use super::placed::{Placed, Storage, Writer};
 use super::{InterpError, op};
 use crate::ir::graph::dims::named;
 use crate::ir::graph::{
-    self, Arg, Body, Callee, Def, Function, Globals, InferError, Obligation, Obligations, Op,
-    OpCall, Scope, ValueId,
+    self, Arg, Body, Callee, Def, Function, Globals, InferError, Obligations, Op, OpCall, Scope,
+    ValueId,
 };
 use crate::ir::{Attrs, Expr, Module};
 use crate::ops::{self, Compute, MachineOp, ShapeBuiltin};
@@ -408,22 +408,15 @@ impl Run<'_> {
         let call = OpCall::new(op, args, &operands, attrs).noting(&obligations);
         let failed = |error: InferError| InterpError::Operator(Box::new(error.into()));
         call.infer().map_err(failed)?;
-        for Obligation {
-            what,
-            given,
-            expected,
-        } in obligations.take()
-        {
-            let given_value = eval(&given, frame)?.as_int();
-            let expected_value = eval(&expected, frame)?.as_int();
-            if given_value != expected_value {
+        for obligation in obligations.take() {
+            let given = eval(&obligation.given, frame)?.as_int();
+            let expected = eval(&obligation.expected, frame)?.as_int();
+            if given != expected {
                 return Err(InterpError::Obligation {
                     op,
-                    what,
+                    obligation,
                     given,
-                    given_value,
                     expected,
-                    expected_value,
                 });
             }
         }

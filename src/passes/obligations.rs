@@ -12,8 +12,8 @@ use crate::ir::{Expr, Origin, StructInfo};
 use crate::support::Arena;
 use crate::tensor::DType;
 
-/// Binds a check of the obligation at run time, unless it always holds or was checked before. The value is named after what is
-/// checked: the error of the virtual machine gives that name, both numbers and the place of the call.
+/// Binds a check of the obligation at run time, unless it always holds or was checked before. The name of the value is
+/// what is asked: the error of the virtual machine gives that name, both numbers and the place of the call.
 ///
 /// # Errors
 /// If extents are no scalars.
@@ -23,11 +23,11 @@ pub(super) fn check(
     obligation: &Obligation,
 ) -> Result<(), InferError> {
     let Obligation {
-        what,
+        what: _,
         given,
         expected,
     } = obligation;
-    let name = format!("{given:#} in {op} ({what})");
+    let name = obligation.asks(op);
     let [given, expected] = [given, expected].map(|e| e.cast(DType::I64));
     if Analyzer::new().can_prove_equal(&given, &expected) {
         return Ok(());

@@ -89,9 +89,11 @@ pub enum VmError {
     },
     /// A dimension is not what the program says.
     #[error(
-        "dimension {dim} of `{}` must be {}, got {given}: {context}",
-        .context.value,
-        wanted(.context, *.dim, *.expected)
+        "{}dimension {dim} of {} must be {}, got {given}{}",
+        place(.context),
+        subject(.context),
+        wanted(.context, *.dim, *.expected),
+        declared(.context)
     )]
     Dimension {
         /// Which value, and what it must be.
@@ -104,7 +106,7 @@ pub enum VmError {
         given: i64,
     },
     /// A scalar is not what the program says.
-    #[error("`{}` must be {}, got {given}: {context}", .context.value, wanted(.context, 0, *.expected))]
+    #[error("{}{}, got {given}", place(.context), asked(.context, *.expected))]
     Scalar {
         /// Which value, and what it must be.
         context: Box<ErrorContext>,
@@ -114,7 +116,12 @@ pub enum VmError {
         given: i64,
     },
     /// A value has another number of dimensions or elements than the program says.
-    #[error("`{}` must have {expected} {what}, got {given}: {context}", .context.value)]
+    #[error(
+        "{}{} must have {expected} {what}, got {given}{}",
+        place(.context),
+        subject(.context),
+        declared(.context)
+    )]
     Count {
         /// Which value, and what it must be.
         context: Box<ErrorContext>,
@@ -126,7 +133,12 @@ pub enum VmError {
         given: usize,
     },
     /// A tensor has another element type than the program says.
-    #[error("`{}` must be of {expected}, got {given}: {context}", .context.value)]
+    #[error(
+        "{}{} must be of {expected}, got {given}{}",
+        place(.context),
+        subject(.context),
+        declared(.context)
+    )]
     DType {
         /// Which value, and what it must be.
         context: Box<ErrorContext>,
@@ -136,7 +148,12 @@ pub enum VmError {
         given: DType,
     },
     /// A value is of another kind than the program says.
-    #[error("`{}` must be {expected}, got {given}: {context}", .context.value)]
+    #[error(
+        "{}{} must be {expected}, got {given}{}",
+        place(.context),
+        subject(.context),
+        declared(.context)
+    )]
     Kind {
         /// Which value, and what it must be.
         context: Box<ErrorContext>,
@@ -337,6 +354,58 @@ fn count(params: usize) -> String {
     match params {
         1 => "1 argument".to_owned(),
         n => format!("{n} arguments"),
+    }
+}
+
+/// The function, as the beginning of a message.
+fn place(context: &ErrorContext) -> String {
+    match context.func.as_str() {
+        "" => String::new(),
+        func => format!("`{func}`: "),
+    }
+}
+
+/// What a message is about: a parameter, or an element of one, the result, or a value.
+fn subject(context: &ErrorContext) -> String {
+    let ErrorContext {
+        location, value, ..
+    } = context;
+    if let Some((_, element)) = location
+        .strip_prefix("param[")
+        .and_then(|l| l.split_once(']'))
+    {
+        return match element {
+            "" => format!("parameter `{value}`"),
+            element => format!("element {element} of parameter `{value}`"),
+        };
+    }
+    match (location.as_str(), value.as_str()) {
+        ("return", "" | "result") => "the result".to_owned(),
+        ("return", value) => format!("the result `{value}`"),
+        (_, "") => "a value".to_owned(),
+        (_, value) => format!("`{value}`"),
+    }
+}
+
+/// What the program says of the value, as the end of a message; or what somebody else wrote there.
+fn declared(context: &ErrorContext) -> String {
+    match context.annotation.as_str() {
+        "" => String::new(),
+        annotation if annotation.starts_with("R.") => format!(" (declared as {annotation})"),
+        text => format!(" ({text})"),
+    }
+}
+
+/// What a scalar must be. The name of a check of an operator says that already (`R.matmul (…): m must be n`), but for the number.
+fn asked(context: &ErrorContext, expected: i64) -> String {
+    let name = &context.value;
+    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        let wanted = wanted(context, 0, expected);
+        return format!("{} must be {wanted}", subject(context));
+    }
+    match context.dims.first() {
+        Some(text) if text.parse::<i64>().is_err() => format!("{name} = {expected}"),
+        _ => name.clone(),
     }
 }
 

@@ -313,7 +313,8 @@ fn results_that_are_not_as_declared_are_an_error() {
     let run = |dims: &'static str| ["run", &file, "--device", "cpu", "--shape", dims];
     stdout(&weftile(&run("x=3")));
     let message = refused(&run("x=5"), 1);
-    let expected = "dimension 0 of `y` must be 3, got 5: ErrorContext(fn=main, loc=return,";
+    let expected =
+        "`main`: dimension 0 of the result `y` must be 3, got 5 (declared as R.Tensor((3,)";
     assert!(message.contains(expected), "{message}");
     let shape = [
         "diff", &file, "--shape", "x=5", "--device", "interp", "--device", "cpu",

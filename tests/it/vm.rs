@@ -256,8 +256,8 @@ fn wrong_arguments_are_errors_that_name_the_place() {
         let error = vm.call("main", &args).expect_err("9 is not m");
         assert_eq!(
             error.to_string(),
-            "dimension 1 of `w0` must be m = 8, got 9: ErrorContext(fn=main, loc=param[1], param=w0, \
-             annotation=R.Tensor((n, m), dtype=\"float32\"))"
+            "`main`: dimension 1 of parameter `w0` must be m = 8, got 9 (declared as \
+             R.Tensor((n, m), dtype=\"float32\"))"
         );
         let args = &net.args(&x)[..4];
         let error = vm.call("main", args).expect_err("one is missing");

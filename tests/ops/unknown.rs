@@ -138,7 +138,7 @@ class Module:
         let errors = everywhere(text, &[i32s(&[5], &ids), y.clone()]).expect_err("they differ");
         for error in errors {
             assert!(
-                error.contains("in R.add (extents that broadcast)"),
+                error.contains("R.add (extents that broadcast): "),
                 "{error}"
             );
         }

@@ -6,8 +6,9 @@ use std::cell::RefCell;
 
 use super::dims::{Proof, compare_dims};
 use super::{Arg, InferError};
-use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo, TensorInfo, VDevice};
+use crate::ir::{AttrValue, Attrs, Expr, ExprKind, ShapeInfo, StructInfo, TensorInfo, VDevice};
 use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
 
 /// What an operand is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -383,6 +384,30 @@ pub struct Obligation {
     pub given: Expr,
     /// What the operator takes.
     pub expected: Expr,
+}
+
+impl Obligation {
+    /// What an operator asks, as `R.matmul (the extents of the reduction): m must be n`.
+    pub fn asks(&self, op: Op) -> String {
+        let Self {
+            what,
+            given,
+            expected,
+        } = self;
+        let other = |a: &Expr, b: &Expr| match expected {
+            _ if b == expected => Some(a.clone()),
+            _ if a == expected => Some(b.clone()),
+            _ => None,
+        };
+        // What is the smaller one of two extents is at most the other one.
+        let asked = match given.kind() {
+            ExprKind::Binary(BinOp::Min, a, b) => other(a, b).map(|extent| (extent, "at least ")),
+            ExprKind::Binary(BinOp::Max, a, b) => other(a, b).map(|extent| (extent, "at most ")),
+            _ => None,
+        };
+        let (extent, how) = asked.unwrap_or_else(|| (given.clone(), ""));
+        format!("{op} ({what}): {extent:#} must be {how}{expected:#}")
+    }
 }
 
 /// The obligations of one call, in the order in which inference meets them.

@@ -16,6 +16,7 @@ pub(super) use call_tir_rewrite::call_tir_rewrite;
 pub(super) use kill_after_last_use::kill_after_last_use;
 pub(super) use liveness::{Aliases, Liveness};
 pub(super) use lower_alloc_tensor::lower_alloc_tensor;
+pub(super) use size::upper_bounds;
 pub(super) use static_plan::static_plan_block_memory;
 pub use usage::{MemoryUsage, memory_usage};
 

@@ -2,7 +2,7 @@
 
 use crate::arith::{Analyzer, IntBound};
 use crate::ir::graph::Function;
-use crate::ir::{AttrValue, Expr, ExprKind};
+use crate::ir::{AttrValue, Expr, ExprKind, Var};
 use crate::passes::PassError;
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -90,6 +90,26 @@ pub(super) fn bounds(function: &Function) -> Result<Analyzer, PassError> {
         }
     }
     Ok(analyzer)
+}
+
+/// The extents in the signature of a function that its attributes give a largest value.
+///
+/// # Errors
+/// [`PassError::Bound`] if they are no maps from names to positive integers.
+pub(in crate::passes) fn upper_bounds(function: &Function) -> Result<Vec<(Var, i64)>, PassError> {
+    let upper = bounds_in(function, UPPER)?;
+    let params = function.params.iter();
+    let mut vars: Vec<Var> = vec![];
+    for var in params.flat_map(|param| function.values[*param].sinfo.defined_vars()) {
+        if !vars.contains(&var) {
+            vars.push(var);
+        }
+    }
+    let bound = |var: Var| {
+        let (_, bound) = upper.iter().find(|(name, _)| name == var.name())?;
+        Some((var, *bound))
+    };
+    Ok(vars.into_iter().filter_map(bound).collect())
 }
 
 fn bounds_in(function: &Function, attr: &'static str) -> Result<Vec<(String, i64)>, PassError> {

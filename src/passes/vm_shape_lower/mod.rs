@@ -9,6 +9,7 @@ use std::convert::Infallible;
 
 use self::slots::{Slots, is_constant, stands_for, whole_shape};
 use super::PassError;
+use super::memory::upper_bounds;
 use crate::ir::graph::dims::{Proof, is_base_of};
 use crate::ir::graph::{
     Arg, Become, BindingBlock, Body, Callee, Def, Function, Globals, Scope, Value, ValueId, infer,
@@ -42,7 +43,7 @@ pub(super) enum Contexts {
 /// ```
 ///
 /// A weight of static shape, which is a parameter from the attribute `num_input` on, is not checked: the loop programs that take it
-/// check it. A function that has a shape heap already stays as it is. A function inside takes the dimensions of the functions around as scalars that it captures. The checks have side
+/// check it. A size is checked against its bound (`tir_var_upper_bound`). A function that has a shape heap already stays as it is. A function inside takes the dimensions of the functions around as scalars that it captures. The checks have side
 /// effects: run `remove_purity_checking` before, and no pass after that computes with shapes.
 ///
 /// # Errors
@@ -169,9 +170,16 @@ impl<'a> Lower<'a> {
         if checks_result {
             self.slots.add_info(&ret);
         }
+        let bounds = upper_bounds(&self.function)?;
+        for (var, bound) in &bounds {
+            self.slots.add(&within(var, *bound));
+        }
         self.heap = self.alloc_heap();
         self.captured_dims();
         self.check_params()?;
+        for (var, bound) in &bounds {
+            self.check_bound(var, *bound)?;
+        }
         let start = std::mem::take(&mut self.bindings);
         self.body(&mut body)?;
         if checks_result {
@@ -293,6 +301,22 @@ impl<'a> Lower<'a> {
             args.push(self.context("closure", var.name(), &info));
             self.run(ShapeBuiltin::MatchPrim, args);
         }
+    }
+
+    /// Checks that a size is no larger than an attribute of the function says.
+    fn check_bound(&mut self, var: &Var, bound: i64) -> Result<(), PassError> {
+        let name = format!("{} must be at most {bound}", var.name());
+        let scalar = self.arg(&Arg::Prim(var.expr()), &name)?;
+        let rule = self.slots.match_dim(&within(var, bound));
+        let mut args = vec![scalar, self.heap.clone()];
+        args.extend(codes(rule.code()));
+        let info = StructInfo::Prim {
+            dtype: var.dtype(),
+            value: Some(Expr::constant(bound, var.dtype())),
+        };
+        args.push(self.context("tir_var_upper_bound", &name, &info));
+        self.run(ShapeBuiltin::MatchPrim, args);
+        Ok(())
     }
 
     fn body(&mut self, body: &mut Body) -> Result<(), PassError> {
@@ -464,6 +488,11 @@ impl<'a> Lower<'a> {
             var: var.map_or_else(|| format!("{dim:#}"), |var| var.name().to_owned()),
         }
     }
+}
+
+/// An extent that is no larger than the bound.
+fn within(var: &Var, bound: i64) -> Expr {
+    var.expr().min(Expr::constant(bound, var.dtype()))
 }
 
 /// A code and its operand as arguments.

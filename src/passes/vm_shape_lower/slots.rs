@@ -88,7 +88,7 @@ impl Slots {
         arg.exprs().into_iter().for_each(|e| self.add(e));
     }
 
-    fn add(&mut self, e: &Expr) {
+    pub(super) fn add(&mut self, e: &Expr) {
         if is_constant(e) {
             return;
         }

@@ -32,25 +32,27 @@ fn tuples_are_taken_and_given() {
     wrong[1] = matrix(2, 5);
     assert_eq!(
         refused(main, &wrong),
-        "dimension 1 of `y` must be k = 4, got 5: ErrorContext(fn=main, loc=param[1], param=y, \
-         annotation=R.Tensor((n, k), dtype=\"float32\"))"
+        "`main`: dimension 1 of parameter `y` must be k = 4, got 5 (declared as \
+         R.Tensor((n, k), dtype=\"float32\"))"
     );
     let shape = Value::Shape([2, 3].into());
     let wrong = [Value::Tuple(vec![matrix(2, 3), shape]), matrix(2, 5)];
     assert_eq!(
         refused(main, &wrong),
-        "`t` must be a tuple, got a shape: ErrorContext(fn=main, loc=param[0][1], param=t, \
-         annotation=R.Tuple(R.Tensor((n, m), dtype=\"float32\"), R.Shape([k])))"
+        "`main`: element [1] of parameter `t` must be a tuple, got a shape (declared as \
+         R.Tuple(R.Tensor((n, m), dtype=\"float32\"), R.Shape([k])))"
     );
     let inner = Value::Tuple(vec![matrix(3, 3), Value::Shape([4].into())]);
     let wrong = [Value::Tuple(vec![matrix(2, 3), inner]), matrix(2, 4)];
     assert_eq!(
         refused(main, &wrong),
-        "dimension 0 of `t` must be n = 2, got 3: ErrorContext(fn=main, loc=param[0][1][0], param=t, \
-         annotation=R.Tensor((n, m), dtype=\"float32\"))"
+        "`main`: dimension 0 of element [1][0] of parameter `t` must be n = 2, got 3 (declared as \
+         R.Tensor((n, m), dtype=\"float32\"))"
     );
     let wrong = [Value::Tuple(vec![matrix(2, 3)]), matrix(2, 4)];
-    assert!(refused(main, &wrong).starts_with("`t` must have 2 elements, got 1: "));
+    assert!(
+        refused(main, &wrong).starts_with("`main`: parameter `t` must have 2 elements, got 1 (")
+    );
 }
 
 #[test]
@@ -89,13 +91,13 @@ fn sizes_are_bound_by_match_cast() {
     );
     assert_eq!(
         refused(&main, &[matrix(3, 5), shape([2, 9])]),
-        "dimension 1 of `y` must be m * 2 = 4, got 5: ErrorContext(fn=main, loc=match_cast, param=y, \
-         annotation=R.Tensor((n, m * 2), dtype=\"float32\"))\n  from line 72: `y = R.match_cast(x, R.Tensor((n, m * 2), \"float32\"))`"
+        "`main`: dimension 1 of `y` must be m * 2 = 4, got 5 (declared as \
+         R.Tensor((n, m * 2), dtype=\"float32\"))\n  from line 72: `y = R.match_cast(x, R.Tensor((n, m * 2), \"float32\"))`"
     );
     let ints = Tensor::zeros(DType::I32, &[3, 4]).expect("small");
     let message = refused(&main, &[ints.into(), shape([2, 9])]);
     assert!(
-        message.starts_with("`x` must be of float32, got int32: "),
+        message.starts_with("`main`: parameter `x` must be of float32, got int32 ("),
         "{message}"
     );
 }
@@ -125,12 +127,13 @@ fn what_is_not_known_until_a_cast_is_checked_by_it() {
     );
     assert_eq!(
         refused(main, &[truth(false), matrix(2, 3)]),
-        "dimension 1 of `y_else` must be 2, got 3: ErrorContext(fn=main, loc=match_cast, param=y_else, \
-         annotation=R.Tensor((2, 2), dtype=\"float32\"))\n  from line 76: `y = R.match_cast(x, R.Tensor((2, 2), \"float32\"))`"
+        "`main`: dimension 1 of `y_else` must be 2, got 3 (declared as \
+         R.Tensor((2, 2), dtype=\"float32\"))\n  from line 76: `y = R.match_cast(x, R.Tensor((2, 2), \"float32\"))`"
     );
     let shape = Value::Shape([2, 2].into());
     assert!(
-        refused(main, &[truth(true), shape]).starts_with("`a` must be a tensor, got a shape: ")
+        refused(main, &[truth(true), shape])
+            .starts_with("`main`: `a` must be a tensor, got a shape (")
     );
 }
 

@@ -109,8 +109,9 @@ pub(super) struct Code {
     pub(super) num_sites: usize,
     /// Registers to be emptied after a call: all but those that keep memory for the next one.
     pub(super) transient: Vec<Reg>,
-    /// Registers whose tensors are the results, where that is known: memory for them can be given to a call.
-    pub(super) results: Vec<Reg>,
+    /// Registers whose tensors are the results, and the storages that these are in, where that is known: memory for them can be
+    /// given to a call.
+    pub(super) results: Vec<(Reg, usize)>,
 }
 
 impl Code {
@@ -513,7 +514,7 @@ fn sources(operands: &[Operand]) -> Result<Box<[Src]>, String> {
 }
 
 /// The registers of the results, if there is one way out and they are tensors made in the function.
-fn results(ops: &[Op]) -> Vec<Reg> {
+fn results(ops: &[Op]) -> Vec<(Reg, usize)> {
     let mut outs = ops.iter().filter_map(|op| match op {
         Op::Ret(reg) => Some(*reg),
         _ => None,
@@ -522,11 +523,13 @@ fn results(ops: &[Op]) -> Vec<Reg> {
         return vec![];
     };
     let allocated = |reg: Reg| {
-        ops.iter()
-            .any(|op| matches!(op, Op::AllocTensor { dst, .. } if *dst == reg))
+        ops.iter().find_map(|op| match op {
+            Op::AllocTensor { dst, storage, .. } if *dst == reg => Some((reg, *storage)),
+            _ => None,
+        })
     };
-    if allocated(out) {
-        return vec![out];
+    if let Some(result) = allocated(out) {
+        return vec![result];
     }
     let items = ops.iter().find_map(|op| match op {
         Op::MakeTuple(dst, items) if *dst == out => Some(items),
@@ -534,10 +537,10 @@ fn results(ops: &[Op]) -> Vec<Reg> {
     });
     let regs = items.map(|items| {
         let reg = |src: &Src| match src {
-            Src::Reg(reg) if allocated(*reg) => Some(*reg),
-            _ => None,
+            Src::Reg(reg) => allocated(*reg),
+            Src::Const(_) | Src::Int(_) => None,
         };
-        items.iter().map(reg).collect::<Option<Vec<Reg>>>()
+        items.iter().map(reg).collect::<Option<Vec<_>>>()
     });
     regs.flatten().unwrap_or_default()
 }

@@ -392,8 +392,9 @@ pub(super) fn fill<'v>(
     outputs: &mut [Value],
 ) -> Result<(), VmError> {
     if code.results.len() == outputs.len() {
-        for (&reg, output) in code.results.iter().zip(outputs) {
+        for (&(reg, storage), output) in code.results.iter().zip(outputs) {
             frame.regs[reg] = std::mem::take(output);
+            frame.storages[storage].tenant = Some(reg);
         }
     }
     for (index, arg) in args.enumerate() {
@@ -424,8 +425,9 @@ pub(super) fn fill<'v>(
 /// Gives memory for results back, where a call did not put any there.
 pub(super) fn give_back(code: &Code, frame: &mut Frame, outputs: &mut [Value]) {
     if code.results.len() == outputs.len() {
-        for (&reg, output) in code.results.iter().zip(outputs) {
-            *output = frame.regs.take(reg);
+        for (&(reg, storage), output) in code.results.iter().zip(outputs) {
+            let tenant = frame.storages[storage].tenant.unwrap_or(reg);
+            *output = frame.regs.take(tenant);
         }
     }
 }

@@ -95,6 +95,78 @@ fn a_plan_takes_what_is_needed_together() {
     }
 }
 
+/// The result is as large as what it is made of, so others must have been in its memory.
+const LARGE_RESULT: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 96), "float32")) -> R.Tensor(("n", 96), "float32"):
+        n = T.int64()
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.negative(a)
+            c = R.abs(a)
+            d = R.add(b, R.multiply(c, x))
+            e = R.tanh(d)
+            R.output(e)
+        return e
+"#;
+
+/// Sizes with symbols and without, of which now these and now those are larger.
+const MIXED: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 96), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        with R.dataflow():
+            a = R.concat([x, x, x, x], axis=1)
+            b = R.max(R.reshape(a, (n, 96, 4)), axis=[2])
+            c = R.concat([b, b], axis=1)
+            w = R.full((192, 97), R.const(0.25, "float32"), dtype="float32")
+            u = R.multiply(w, R.full((192, 97), R.const(2, "float32"), dtype="float32"))
+            v = R.permute_dims(u)
+            d = R.matmul(c, R.permute_dims(v))
+            e = R.nn.softmax(d)
+            f = R.add(e, d)
+            g = R.sum(f, axis=[1])
+            R.output(g)
+        return g
+"#;
+
+#[test]
+fn plans_hold_for_small_and_large_sizes() {
+    for text in [LARGE_RESULT, MIXED] {
+        let module = parse(text);
+        let inputs = [3, 40, 0].map(|count| rows(count, 96));
+        let expected = inputs.each_ref().map(|x| interpreted(&module, x));
+        for (target, device) in devices() {
+            let mut options = unfused(&target);
+            options.passes.disabled.insert("fold_constant".to_owned());
+            let compiled = compile_until(&module, &options, "kill_after_last_use");
+            let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+            let main = compiled.module.function("main").expect("it stays");
+            for n in [40, 400, 4000] {
+                let usage = memory_usage(main, &HashMap::from([("n", n)])).expect("n is all");
+                let limit = usage.live * 11 / 10;
+                assert!(usage.planned <= limit, "{n}: {target:?}: {usage:?}");
+            }
+            let exec = compile(&module, &options).unwrap_or_else(|e| panic!("{e}"));
+            let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+            let main = machine.function("main").expect("it is there");
+            let mut out = [Value::None];
+            for (x, expected) in inputs.iter().zip(&expected) {
+                for _ in 0..2 {
+                    let args = [x.clone().into()];
+                    machine.call_into(main, &args, &mut out).expect("it runs");
+                    let got = machine.to_host(out[0].clone()).expect("it can be read");
+                    same(expected, got.as_tensor().expect("a tensor"));
+                }
+            }
+        }
+    }
+}
+
 /// What the interpreter makes of a module.
 #[track_caller]
 fn interpreted(module: &weftile::ir::Module, x: &Tensor) -> Tensor {

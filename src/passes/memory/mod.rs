@@ -5,11 +5,13 @@
 //! the operators `R.builtin.alloc_tensor` and `R.memory.*`, which bytecode takes as they are.
 
 mod call_tir_rewrite;
+mod height;
 mod kill_after_last_use;
 mod liveness;
 mod lower_alloc_tensor;
 mod size;
 mod static_plan;
+mod storages;
 mod usage;
 
 pub(super) use call_tir_rewrite::call_tir_rewrite;

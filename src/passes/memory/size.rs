@@ -50,20 +50,31 @@ impl Size {
         }
     }
 
-    /// The size as an expression.
-    pub(super) fn expr(&self) -> Expr {
-        self.times(self.factor)
+    /// Bytes, if every symbol were the same middling number.
+    pub(super) fn typical(&self) -> i128 {
+        const MIDDLING: i128 = 64;
+        let symbols = self.symbols.iter().map(|_| MIDDLING);
+        let start = i128::from(self.factor);
+        symbols.fold(start, i128::saturating_mul)
     }
 
-    /// The same symbols with another constant, as an expression.
-    pub(super) fn times(&self, factor: i64) -> Expr {
+    /// The size as an expression.
+    pub(super) fn expr(&self) -> Expr {
         let product = |a: Expr, b: &Expr| Expr::binary(BinOp::Mul, a, b.cast(DType::I64));
         let mut symbols = self.symbols.iter();
-        let Some(first) = symbols.next().filter(|_| factor != 0) else {
-            return Expr::i64(factor);
+        let Some(first) = symbols.next().filter(|_| self.factor != 0) else {
+            return Expr::i64(self.factor);
         };
         let symbols = symbols.fold(first.cast(DType::I64), product);
-        product(Expr::i64(factor), &symbols)
+        product(Expr::i64(self.factor), &symbols)
+    }
+
+    /// The same symbols with another constant.
+    pub(super) fn with(&self, factor: i64) -> Self {
+        Self {
+            factor,
+            symbols: self.symbols.clone(),
+        }
     }
 }
 

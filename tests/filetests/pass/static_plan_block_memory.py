@@ -388,7 +388,7 @@ class Module:
             alloc_3: R.Tensor((8,), dtype="float32") = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([8]), R.dtype("float32"), R.prim_value(0))
             cls.tanh2(t, alloc_3)
             u: R.Tensor((8,), dtype="float32") = alloc_3
-            alloc_4: R.Tensor((8,), dtype="float32") = R.builtin.alloc_tensor(R.shape([8]), R.dtype("float32"), R.prim_value(0), R.str("global"), sinfo_args=(R.Tensor((8,), dtype="float32"),))
+            alloc_4: R.Tensor((8,), dtype="float32") = R.memory.alloc_tensor(storage_1, R.prim_value(0), R.shape([8]), R.dtype("float32"), R.prim_value(0))
             cls.abs1(u, alloc_4)
             v: R.Tensor((8,), dtype="float32") = alloc_4
             return v

@@ -35,7 +35,7 @@ impl Emitter<'_, '_> {
         if let BinOp::And | BinOp::Or = op
             && scalar != ScalarType::Bool
         {
-            return Err(self.undefined(format!("{op:?}"), scalar));
+            return Err(self.undefined(op.symbol(), scalar));
         }
         Ok(self.int_binary(op, a, b))
     }
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
             | BinOp::BitXor
             | BinOp::Shl
             | BinOp::Shr => {
-                return Err(self.undefined(format!("{op:?}"), a.ty.scalar));
+                return Err(self.undefined(op.symbol(), a.ty.scalar));
             }
         };
         Ok(self.rounded(value))

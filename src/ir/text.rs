@@ -301,34 +301,21 @@ fn following(level: Level) -> Level {
     }
 }
 
+/// How tightly the operator binds, and its symbol; nothing for what is written as a function.
 fn operator(op: BinOp) -> Option<(&'static str, Level)> {
-    Some(match op {
-        BinOp::Add => ("+", Level::Sum),
-        BinOp::Sub => ("-", Level::Sum),
-        BinOp::Mul => ("*", Level::Product),
-        BinOp::Div => ("/", Level::Product),
-        BinOp::FloorDiv => ("//", Level::Product),
-        BinOp::FloorMod => ("%", Level::Product),
-        BinOp::Eq => ("==", Level::Compare),
-        BinOp::Ne => ("!=", Level::Compare),
-        BinOp::Lt => ("<", Level::Compare),
-        BinOp::Le => ("<=", Level::Compare),
-        BinOp::Gt => (">", Level::Compare),
-        BinOp::Ge => (">=", Level::Compare),
-        BinOp::And => ("and", Level::And),
-        BinOp::Or => ("or", Level::Or),
-        BinOp::BitAnd => ("&", Level::BitAnd),
-        BinOp::BitOr => ("|", Level::BitOr),
-        BinOp::BitXor => ("^", Level::BitXor),
-        BinOp::Shl => ("<<", Level::Shift),
-        BinOp::Shr => (">>", Level::Shift),
+    let level = match op {
+        BinOp::Add | BinOp::Sub => Level::Sum,
+        BinOp::Mul | BinOp::Div | BinOp::FloorDiv | BinOp::FloorMod => Level::Product,
+        BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Level::Compare,
+        BinOp::And => Level::And,
+        BinOp::Or => Level::Or,
+        BinOp::BitAnd => Level::BitAnd,
+        BinOp::BitOr => Level::BitOr,
+        BinOp::BitXor => Level::BitXor,
+        BinOp::Shl | BinOp::Shr => Level::Shift,
         BinOp::Mod | BinOp::Min | BinOp::Max => return None,
-    })
-}
-
-/// How messages name the operator.
-pub(crate) fn operator_name(op: BinOp) -> &'static str {
-    operator(op).map_or_else(|| function(op), |(symbol, _)| symbol)
+    };
+    Some((op.symbol(), level))
 }
 
 /// The function of `T` that is the operator.

@@ -1,7 +1,6 @@
 //! Expressions: what they use is defined, and their operands are of the right types.
 
 use super::{PrimFuncErrorKind, VarKind, Verifier};
-use crate::ir::text::operator_name;
 use crate::ir::{Buffer, Expr, ExprKind, Var, defined};
 use crate::tensor::DType;
 use crate::tensor::scalar::Intrin;
@@ -154,8 +153,8 @@ impl Verifier<'_> {
             ExprKind::Binary(op, a, b) => {
                 self.expr(a);
                 self.expr(b);
-                self.same_type(operator_name(*op), a, b);
-                self.defined(operator_name(*op), a, defined::operator(*op, a.dtype()));
+                self.same_type(op.symbol(), a, b);
+                self.defined(op.symbol(), a, defined::operator(*op, a.dtype()));
             }
             ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => {
                 [c, a, b].into_iter().for_each(|e| self.expr(e));

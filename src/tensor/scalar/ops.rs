@@ -55,6 +55,34 @@ pub enum BinOp {
 }
 
 impl BinOp {
+    /// How programs and messages write it: as an operator, or the name of a function.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::FloorDiv => "//",
+            Self::FloorMod => "%",
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::BitAnd => "&",
+            Self::BitOr => "|",
+            Self::BitXor => "^",
+            Self::Shl => "<<",
+            Self::Shr => ">>",
+            Self::Mod => "truncmod",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+
     /// Whether it is `==`, `!=`, `<`, `<=`, `>` or `>=`.
     pub fn is_comparison(self) -> bool {
         matches!(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use super::{Buffer, BufferRegion, Expr, Var};
+use super::{Buffer, BufferRegion, Expr, Range, Var};
 use crate::tensor::DType;
 
 /// Attributes in the order in which they were written.
@@ -140,6 +140,78 @@ impl AttrValue {
             Some(text)
         } else {
             None
+        }
+    }
+}
+
+impl AttrValue {
+    /// The expressions inside, but for those of functions.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Str(_)
+            | Self::DType(_)
+            | Self::Buffer(_)
+            | Self::Function(_)
+            | Self::IndexMap(_) => vec![],
+            Self::Region(region) => {
+                let ranges = region.region.iter();
+                ranges.flat_map(|r| [&r.min, &r.extent]).collect()
+            }
+            Self::Reducer(reducer) => reducer.identity.iter().collect(),
+            Self::Expr(e) => vec![e],
+            Self::List(items) => items.iter().flat_map(Self::exprs).collect(),
+            Self::Dict(items) => items.values().flat_map(Self::exprs).collect(),
+        }
+    }
+
+    /// The regions of buffers inside; a buffer is the region of all its elements.
+    pub fn regions(&self) -> Vec<BufferRegion> {
+        match self {
+            Self::Buffer(buffer) => vec![BufferRegion::full(buffer)],
+            Self::Region(region) => vec![region.clone()],
+            Self::List(items) => items.iter().flat_map(Self::regions).collect(),
+            Self::Dict(items) => items.values().flat_map(Self::regions).collect(),
+            _ => vec![],
+        }
+    }
+
+    /// The value with `f` applied to every expression.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Str(_)
+            | Self::DType(_)
+            | Self::Buffer(_)
+            | Self::Function(_)
+            | Self::IndexMap(_) => self.clone(),
+            Self::Region(region) => Self::Region(BufferRegion {
+                buffer: region.buffer.clone(),
+                region: (region.region.iter())
+                    .map(|range| Range {
+                        min: f(&range.min),
+                        extent: f(&range.extent),
+                    })
+                    .collect(),
+            }),
+            Self::Reducer(reducer) => Self::Reducer(Reducer {
+                combine: reducer.combine.clone(),
+                identity: reducer.identity.iter().map(f).collect(),
+            }),
+            Self::Expr(e) => Self::Expr(f(e)),
+            Self::List(items) => Self::List(items.iter().map(|i| i.map_exprs(f)).collect()),
+            Self::Dict(items) => Self::Dict(
+                items
+                    .iter()
+                    .map(|(k, v)| (k.clone(), v.map_exprs(f)))
+                    .collect(),
+            ),
         }
     }
 }

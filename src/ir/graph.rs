@@ -3,7 +3,9 @@
 //! Values live in one append-only arena per function, in topological order. A nested function (closure) is a value whose
 //! definition holds a [`Function`] of its own; it sees the values of the functions around it as captured arguments.
 
+mod attr;
 mod builder;
+mod call;
 pub mod dims;
 mod infer;
 mod op;
@@ -13,14 +15,13 @@ pub(crate) mod text;
 mod verify;
 mod walk;
 
+pub use attr::{AttrDefault, AttrError, AttrKind, AttrSpec, complete};
 pub use builder::GraphBuilder;
+pub use call::{Obligation, Obligations, OpCall};
 pub use infer::{
     Globals, InferError, Scope, common, infer, infer_return, open_vars_erased, prim_func_signature,
 };
-pub use op::{
-    AttrDefault, AttrError, AttrKind, AttrSpec, Infer, Obligation, Obligations, Op, OpCall,
-    OpSchema, Operand, OperandKind, complete,
-};
+pub use op::{Infer, Op, OpSchema, Operand, OperandKind};
 pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};
 pub use verify::{GraphError, GraphErrorKind, Part, verify, verify_function};
 

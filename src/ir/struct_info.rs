@@ -1,7 +1,7 @@
 //! `StructInfo`: what is known at compile time of a graph value (Relax, Lai et al., "Relax: Composable Abstractions for
 //! End-to-End Dynamic Machine Learning").
 
-use super::{Expr, VDevice};
+use super::{Expr, VDevice, Var};
 use crate::tensor::DType;
 
 /// What is known of the shape of a tensor.
@@ -128,5 +128,121 @@ impl StructInfo {
             within.then_some(())?;
         }
         Some(())
+    }
+}
+
+impl StructInfo {
+    /// The expressions inside, in order.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::Object
+            | Self::Prim {
+                dtype: _,
+                value: None,
+            } => vec![],
+            Self::Prim {
+                dtype: _,
+                value: Some(value),
+            } => vec![value],
+            Self::Shape(shape)
+            | Self::Tensor(TensorInfo {
+                shape,
+                dtype: _,
+                vdevice: _,
+            }) => shape.dims().unwrap_or_default().iter().collect(),
+            Self::Tuple(items) => items.iter().flat_map(Self::exprs).collect(),
+            Self::Callable {
+                params,
+                ret,
+                pure: _,
+            } => {
+                let params = params.iter().flatten().flat_map(Self::exprs);
+                params.chain(ret.exprs()).collect()
+            }
+        }
+    }
+
+    /// The same information with `f` applied to every expression.
+    pub fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::Object => Self::Object,
+            Self::Prim { dtype, value } => Self::Prim {
+                dtype: *dtype,
+                value: value.as_ref().map(f),
+            },
+            Self::Shape(shape) => Self::Shape(shape.map_exprs(f)),
+            Self::Tensor(TensorInfo {
+                shape,
+                dtype,
+                vdevice,
+            }) => Self::Tensor(TensorInfo {
+                shape: shape.map_exprs(f),
+                dtype: *dtype,
+                vdevice: vdevice.clone(),
+            }),
+            Self::Tuple(items) => Self::Tuple(items.iter().map(|i| i.map_exprs(f)).collect()),
+            Self::Callable { params, ret, pure } => Self::Callable {
+                params: params
+                    .as_ref()
+                    .map(|params| params.iter().map(|p| p.map_exprs(f)).collect()),
+                ret: Box::new(ret.map_exprs(f)),
+                pure: *pure,
+            },
+        }
+    }
+
+    /// The same information with symbolic variables replaced.
+    pub fn substitute(&self, map: &dyn Fn(&Var) -> Option<Expr>) -> Self {
+        self.map_exprs(&mut |e| e.substitute(map))
+    }
+
+    /// The symbolic variables inside, in order of first use.
+    pub fn free_vars(&self) -> Vec<Var> {
+        let mut out = Vec::new();
+        for var in self.exprs().into_iter().flat_map(Expr::free_vars) {
+            if !out.contains(&var) {
+                out.push(var);
+            }
+        }
+        out
+    }
+
+    /// The symbolic variables that a value of this kind gives their values: those that are a whole extent, or a whole
+    /// scalar. What a callable says of its parameters defines nothing.
+    pub fn defined_vars(&self) -> Vec<Var> {
+        match self {
+            Self::Tuple(items) => items.iter().flat_map(Self::defined_vars).collect(),
+            Self::Callable {
+                params: _,
+                ret: _,
+                pure: _,
+            } => vec![],
+            Self::Object | Self::Prim { dtype: _, value: _ } | Self::Shape(_) | Self::Tensor(_) => {
+                self.exprs()
+                    .into_iter()
+                    .filter_map(Expr::as_var)
+                    .cloned()
+                    .collect()
+            }
+        }
+    }
+}
+
+impl ShapeInfo {
+    /// The extents, if known.
+    pub fn dims(&self) -> Option<&[Expr]> {
+        if let Self::Known(dims) = self {
+            Some(dims)
+        } else {
+            None
+        }
+    }
+
+    fn map_exprs(&self, f: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        match self {
+            Self::Known(dims) => Self::Known(dims.iter().map(f).collect()),
+            Self::Ndim(n) => Self::Ndim(*n),
+            Self::Unknown => Self::Unknown,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `InferError`.
 
-use crate::ir::graph::op::{AttrKind, AttrSpec};
+use crate::ir::graph::{AttrKind, AttrSpec};
 use crate::ir::{Expr, StructInfo};
 use crate::tensor::DType;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::WgslError;
-use super::fold::needs_folding;
 use super::form::{ArrayForm, Words, array_forms};
+use super::grid::needs_folding;
 use super::helper::Helpers;
 use super::names::Namer;
 use super::wide::is_wide;

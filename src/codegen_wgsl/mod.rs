@@ -13,8 +13,8 @@
 mod emit;
 mod error;
 mod expr;
-mod fold;
 mod form;
+mod grid;
 mod helper;
 mod index;
 mod intrin;
@@ -30,5 +30,5 @@ mod tests;
 
 pub use emit::emit;
 pub use error::WgslError;
-pub use fold::needs_folding;
+pub use grid::needs_folding;
 pub use spirv::{spirv, validate};

@@ -6,7 +6,7 @@
 
 mod bounds;
 mod expr;
-mod fold;
+mod grid;
 mod host;
 mod print;
 mod proof;
@@ -16,7 +16,7 @@ mod tree;
 mod typing;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
-pub use fold::folded_grid;
+pub use grid::folded_grid;
 pub use host::HostExpr;
 pub use proof::Proof;
 pub use shader::{ScalarPassing, Shader, declared, with_shared};

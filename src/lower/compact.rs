@@ -8,9 +8,9 @@ use indexmap::IndexMap;
 
 use super::nest::Nest;
 use super::node::{Node, map_exprs};
-use super::poly::Poly;
 use super::speculate::only_past_the_end;
-use super::storage::{Home, Homes};
+use super::storage::{Memory, MemoryPlan};
+use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, thread_loops};
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, Var};
@@ -52,13 +52,13 @@ struct Around {
 /// runs everything, of no constant size.
 pub(super) fn compact(
     nest: &mut Nest,
-    homes: &Homes,
+    memory_plan: &MemoryPlan,
     analyzer: &Analyzer,
 ) -> Result<Result<Vec<Private>, Buffer>, LowerError> {
-    let accesses = accesses(nest, homes);
+    let accesses = accesses(nest, memory_plan);
     let meets = thread_loops::meet(&nest.body);
     let added: HashSet<Buffer> = nest.added.iter().map(|(b, _)| b.clone()).collect();
-    let kept = |(buffer, _): &(Buffer, Home)| Private {
+    let kept = |(buffer, _): &(Buffer, Memory)| Private {
         buffer: buffer.clone(),
         // Without a barrier nobody asks.
         loops: match accesses.get(buffer) {
@@ -72,15 +72,15 @@ pub(super) fn compact(
         if added.contains(buffer) {
             continue;
         }
-        let home = homes.of(buffer);
-        let of_threads = homes.of_threads.contains(buffer);
-        let inferred = homes.inferred.contains(buffer) && !of_threads;
+        let memory = memory_plan.of(buffer);
+        let of_threads = memory_plan.of_threads.contains(buffer);
+        let inferred = memory_plan.inferred.contains(buffer) && !of_threads;
         let sites = if meets {
-            sites_of_threads(buffer, homes, accesses)
+            sites_of_threads(buffer, memory_plan, accesses)
         } else {
             0..=common_loops(accesses)
         };
-        let site = Site::innermost(nest, buffer, home, accesses, analyzer, sites);
+        let site = Site::innermost(nest, buffer, memory, accesses, analyzer, sites);
         let site = site.and_then(|site| Some((site.boxes(inferred)?, site.fixed)));
         let Some((boxes, fixed)) = site else {
             // Threads that take turns may use one after the other the same array; threads that meet may not.
@@ -90,14 +90,14 @@ pub(super) fn compact(
             return Err(array_size(buffer).into());
         };
         let size: i64 = boxes.iter().map(|(_, extent)| extent).product();
-        if homes.inferred.contains(buffer) && size > MAX_LOCAL {
+        if memory_plan.inferred.contains(buffer) && size > MAX_LOCAL {
             return match meets && of_threads {
                 true => Err(array_size(buffer).into()),
                 false => Ok(Err(buffer.clone())),
             };
         }
         let shape = boxes.iter().map(|(_, extent)| Expr::i64(*extent)).collect();
-        let scope = if home == Home::Shared {
+        let scope = if memory == Memory::Shared {
             Scope::Shared
         } else {
             Scope::Local
@@ -123,13 +123,17 @@ fn array_size(buffer: &Buffer) -> LowerProblem {
 }
 
 /// The shared buffers of which an iteration of a loop over threads may read what another one wrote.
-pub(super) fn exchanged(nest: &Nest, homes: &Homes, analyzer: &Analyzer) -> HashSet<Buffer> {
+pub(super) fn exchanged(
+    nest: &Nest,
+    memory_plan: &MemoryPlan,
+    analyzer: &Analyzer,
+) -> HashSet<Buffer> {
     let mut found = HashSet::new();
-    for (buffer, accesses) in accesses(nest, homes) {
+    for (buffer, accesses) in accesses(nest, memory_plan) {
         let common = common_loops(&accesses);
-        let (home, sites) = (homes.of(&buffer), 0..=common);
+        let (memory, sites) = (memory_plan.of(&buffer), 0..=common);
         if buffer.scope().is_shared()
-            && let site = Site::innermost(nest, &buffer, home, &accesses, analyzer, sites)
+            && let site = Site::innermost(nest, &buffer, memory, &accesses, analyzer, sites)
             && site.is_none_or(|site| accesses[0].loops[site.fixed..common].iter().any(is_thread))
         {
             found.insert(buffer);
@@ -138,9 +142,14 @@ pub(super) fn exchanged(nest: &Nest, homes: &Homes, analyzer: &Analyzer) -> Hash
     found
 }
 
-fn accesses(nest: &Nest, homes: &Homes) -> IndexMap<Buffer, Vec<Access>> {
+fn accesses(nest: &Nest, memory_plan: &MemoryPlan) -> IndexMap<Buffer, Vec<Access>> {
     let mut accesses = IndexMap::new();
-    collect(&nest.body, homes, &mut Around::default(), &mut accesses);
+    collect(
+        &nest.body,
+        memory_plan,
+        &mut Around::default(),
+        &mut accesses,
+    );
     accesses
 }
 
@@ -166,11 +175,15 @@ fn common_loops(accesses: &[Access]) -> usize {
 
 /// In how many of the loops around all accesses an array may live where threads meet: within those over threads if each thread
 /// has one, outside of them if the workgroup has.
-fn sites_of_threads(buffer: &Buffer, homes: &Homes, accesses: &[Access]) -> RangeInclusive<usize> {
+fn sites_of_threads(
+    buffer: &Buffer,
+    memory_plan: &MemoryPlan,
+    accesses: &[Access],
+) -> RangeInclusive<usize> {
     let common = &accesses[0].loops[..common_loops(accesses)];
     if buffer.scope().is_shared() {
         0..=common.iter().position(is_thread).unwrap_or(common.len())
-    } else if homes.of_threads.contains(buffer) {
+    } else if memory_plan.of_threads.contains(buffer) {
         common.iter().rposition(is_thread).map_or(0, |at| at + 1)..=common.len()
     } else {
         0..=common.len()
@@ -179,13 +192,13 @@ fn sites_of_threads(buffer: &Buffer, homes: &Homes, accesses: &[Access]) -> Rang
 
 fn collect(
     nodes: &[Node],
-    homes: &Homes,
+    memory_plan: &MemoryPlan,
     around: &mut Around,
     out: &mut IndexMap<Buffer, Vec<Access>>,
 ) {
     for node in nodes {
         let mut access = |buffer: &Buffer, indices: &[Expr], write| {
-            if homes.of(buffer) != Home::Device {
+            if memory_plan.of(buffer) != Memory::Device {
                 out.entry(buffer.clone()).or_default().push(Access {
                     loops: around.loops.clone(),
                     branches: around.branches.clone(),
@@ -215,7 +228,7 @@ fn collect(
             } => {
                 let entered = (var.clone(), min.clone(), extent.clone(), *kind);
                 around.loops.push(entered);
-                collect(body, homes, around, out);
+                collect(body, memory_plan, around, out);
                 around.loops.pop();
             }
             Node::If {
@@ -224,16 +237,16 @@ fn collect(
                 otherwise,
             } => {
                 for (body, cond) in [(then, cond.clone()), (otherwise, cond.not())] {
-                    around.under(cond, |around| collect(body, homes, around, out));
+                    around.under(cond, |around| collect(body, memory_plan, around, out));
                 }
             }
             // A body that may not run at all.
             Node::While { cond: _, body } => {
                 around.under(Expr::bool(false), |around| {
-                    collect(body, homes, around, out)
+                    collect(body, memory_plan, around, out)
                 });
             }
-            Node::Let { body, .. } => collect(body, homes, around, out),
+            Node::Let { body, .. } => collect(body, memory_plan, around, out),
             Node::Barrier(_) => {}
         }
     }
@@ -254,7 +267,7 @@ type Span = (Expr, Expr);
 struct Site<'a> {
     nest: &'a Nest,
     buffer: &'a Buffer,
-    home: Home,
+    memory: Memory,
     /// All loads and stores of the buffer, in the order in which the program has them.
     accesses: &'a [Access],
     /// Loops around all accesses in each of whose iterations the array is a new one.
@@ -268,7 +281,7 @@ impl<'a> Site<'a> {
     fn innermost(
         nest: &'a Nest,
         buffer: &'a Buffer,
-        home: Home,
+        memory: Memory,
         accesses: &'a [Access],
         analyzer: &Analyzer,
         sites: RangeInclusive<usize>,
@@ -286,7 +299,7 @@ impl<'a> Site<'a> {
             Site {
                 nest,
                 buffer,
-                home,
+                memory,
                 accesses,
                 fixed,
                 analyzer,
@@ -374,7 +387,7 @@ impl<'a> Site<'a> {
     /// The same with nothing for dimensions of which that is not known.
     fn known_spans(&self, access: &Access, outer: usize) -> Option<Vec<Option<Span>>> {
         let mut env: HashMap<Var, Span> = HashMap::new();
-        if self.home == Home::Shared {
+        if self.memory == Memory::Shared {
             for (axis, known) in &self.nest.axes {
                 if axis.is_thread() {
                     let zero = Expr::int(0, known.var.dtype());
@@ -434,12 +447,17 @@ impl<'a> Site<'a> {
 }
 
 fn joined(e: &Expr) -> Expr {
-    Poly::of(e).join_div_mod().to_expr(e.dtype(), &|_| false)
+    WrappingSum::of(e)
+        .join_div_mod()
+        .to_expr(e.dtype(), &|_| false)
 }
 
 /// `a - b`, if it is a constant.
 fn difference(a: &Expr, b: &Expr) -> Option<i64> {
-    Poly::of(a).plus(&Poly::of(b), -1).join_div_mod().as_const()
+    WrappingSum::of(a)
+        .plus(&WrappingSum::of(b), -1)
+        .join_div_mod()
+        .as_const()
 }
 
 fn hull(a: Option<Span>, b: &Span) -> Option<Span> {
@@ -522,8 +540,8 @@ fn move_accesses(nodes: &mut [Node], moved: &Moved) {
             .zip(bases)
             .map(|(i, b)| {
                 let dtype = i.dtype();
-                Poly::of(i)
-                    .plus(&Poly::of(b), -1)
+                WrappingSum::of(i)
+                    .plus(&WrappingSum::of(b), -1)
                     .join_div_mod()
                     .to_expr(dtype, &|_| false)
             })

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::nest::Unblock;
 use super::node::Node;
-use super::storage::Home;
+use super::storage::Memory;
 use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Range, Scope, Var};
 use crate::tensor::scalar::BinOp;
@@ -62,7 +62,7 @@ pub(super) fn keep(
     let shape = vec![Expr::i64(lanes.into())];
     let dtype = value.dtype().with_lanes(1);
     let kept = Buffer::with_scope(format!("{name}_lanes"), shape, dtype, Scope::Local);
-    at.nest.added.push((kept.clone(), Home::Local));
+    at.nest.added.push((kept.clone(), Memory::Local));
     out.push(each_lane(at, lanes, |at, lane| {
         let value = lane_of(value, lane, &at.vectors)?;
         Ok((kept.clone(), vec![lane.clone()], value))

@@ -1,11 +1,11 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: it returns at its end alone (`returns`); its parameters become dense (`layout`); homes of buffers are found (`storage`); each root-level nest
+//! The way of a function: it returns at its end alone (`returns`); its parameters become dense (`layout`); the memory of each buffer is chosen (`storage`); each root-level nest
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
 //! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
 //! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
 //! made before loops (`hoist`), loops kept within what the device allows (`loop_passes`, `relaunch`), and barriers put in
-//! (`barrier`). Threads that would meet in device memory are refused (`exchange`). On the GPU each root-level nest is one kernel; on
+//! (`barrier`). Threads that would meet in device memory are refused (`cross_thread`). On the GPU each root-level nest is one kernel; on
 //! the CPU neighbouring serial nests share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
@@ -15,10 +15,11 @@
 mod barrier;
 mod compact;
 mod cost;
+mod cross_thread;
 mod emit;
 mod empty_sum;
 mod error;
-mod exchange;
+mod facts;
 mod hoist;
 mod host;
 mod jumps;
@@ -30,8 +31,6 @@ mod nest;
 mod nested_axis;
 mod node;
 mod partition;
-mod poly;
-mod prove;
 mod ranges;
 mod relaunch;
 mod returns;
@@ -42,6 +41,7 @@ mod thread_loops;
 mod thread_reduce;
 mod view;
 mod widen;
+mod wrapping_sum;
 
 #[cfg(test)]
 mod tests;
@@ -64,10 +64,10 @@ use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 use compact::Private;
 use emit::Emit;
+use facts::Facts;
 use host::Dims;
 use nest::{Nest, Unblock};
-use prove::Prover;
-use storage::{Home, Homes};
+use storage::{Memory, MemoryPlan};
 
 /// Makes kernels of a scheduled function.
 ///
@@ -90,17 +90,17 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     check_buffers(func)?;
     let func = &*returns::structured(func)?;
     let func = &*layout::dense(func, &dims)?;
-    let (homes, nests) = nests(func, gpu.is_some(), &dims)?;
+    let (memory_plan, nests) = nests(func, gpu.is_some(), &dims)?;
     let mut lowered = LoweredFunc {
         name: func.name.clone(),
         dims: dims.vars().map(|v| v.name().to_owned()).collect(),
         params: params(func, &dims)?,
         scalar_params: scalar_params(func, &dims),
-        temps: temps(&dims, &homes)?,
+        temps: temps(&dims, &memory_plan)?,
         kernels: vec![],
         requires: vec![],
     };
-    let refs = buffer_refs(func, &homes);
+    let refs = buffer_refs(func, &memory_plan);
     let groups = group(nests, gpu.is_some());
     let single = groups.len() == 1;
     for (i, group) in groups.into_iter().enumerate() {
@@ -115,7 +115,8 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
             .collect();
         let located = |error: LowerError| error.or_at(&places);
         let requires = &mut lowered.requires;
-        let kernel = kernel(gpu, &dims, &homes, &refs, group, name, requires).map_err(located)?;
+        let kernel =
+            kernel(gpu, &dims, &memory_plan, &refs, group, name, requires).map_err(located)?;
         for (_, array, buffer, access) in kernel.bindings() {
             if let (BufferRef::Param(p), Access::Write | Access::ReadWrite) = (buffer, access) {
                 lowered.params[p].written = true;
@@ -161,24 +162,24 @@ fn known_dims(dims: &Dims) -> Analyzer {
 }
 
 /// The root-level statements without blocks. Buffers that cannot shrink go back to device memory, and the nests are made anew.
-fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>), LowerError> {
+fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(MemoryPlan, Vec<Ready>), LowerError> {
     let mut kept: HashSet<Buffer> = HashSet::new();
     'attempt: loop {
-        let homes = Homes::plan(func, gpu, &kept)?;
+        let memory_plan = MemoryPlan::new(func, gpu, &kept)?;
         let mut out = Vec::new();
         // What stands behind a `return` of the function never runs.
         let is_return = |stmt: &&Stmt| matches!(stmt, Stmt::Return(None));
         let body = func.tree.body(func.root).iter();
         for stmt in body.take_while(|stmt| !is_return(stmt)) {
-            let unblock = Unblock::new(func, &homes, gpu, known_dims(dims));
+            let unblock = Unblock::new(func, &memory_plan, gpu, known_dims(dims));
             let places = stmt.places();
             let located = |error: LowerError| error.or_at(&places);
             let (mut nest, analyzer) = unblock.run(stmt).map_err(located)?;
             if !gpu {
-                let exchanged = compact::exchanged(&nest, &homes, &analyzer);
+                let exchanged = compact::exchanged(&nest, &memory_plan, &analyzer);
                 nest.body = thread_loops::imply_barriers(nest.body, &exchanged);
             }
-            match compact::compact(&mut nest, &homes, &analyzer).map_err(located)? {
+            match compact::compact(&mut nest, &memory_plan, &analyzer).map_err(located)? {
                 Ok(mut arrays) => {
                     if !gpu {
                         nest.body = thread_loops::split(nest.body, &mut arrays).map_err(located)?;
@@ -192,7 +193,9 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
                     });
                 }
                 Err(buffer)
-                    if gpu && homes.of(&buffer) == Home::Shared && !nest.axes.is_empty() =>
+                    if gpu
+                        && memory_plan.of(&buffer) == Memory::Shared
+                        && !nest.axes.is_empty() =>
                 {
                     let buffer = buffer.name().to_owned();
                     return Err(located(LowerProblem::Exchange { buffer }.into()));
@@ -204,10 +207,10 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(Homes, Vec<Ready>),
             }
             if gpu && let Some(ready) = out.last() {
                 check_bound(func, ready).map_err(located)?;
-                exchange::check(&ready.nest, &homes, &analyzer).map_err(located)?;
+                cross_thread::check(&ready.nest, &memory_plan, &analyzer).map_err(located)?;
             }
         }
-        return Ok((homes, out));
+        return Ok((memory_plan, out));
     }
 }
 
@@ -277,7 +280,7 @@ fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
 fn kernel(
     gpu: Option<&GpuTarget>,
     dims: &Dims,
-    homes: &Homes,
+    memory_plan: &MemoryPlan,
     refs: &HashMap<Buffer, BufferRef>,
     group: Vec<Ready>,
     name: String,
@@ -285,14 +288,14 @@ fn kernel(
 ) -> Result<Kernel, LowerError> {
     let mut used: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
     for ready in &group {
-        for (buffer, (read, write)) in storage::device_buffers(&ready.nest, homes) {
+        for (buffer, (read, write)) in storage::device_buffers(&ready.nest, memory_plan) {
             let entry = used.entry(buffer).or_default();
             entry.0 |= read;
             entry.1 |= write;
         }
     }
     used.sort_by_key(|buffer, _| refs.get(buffer).map(ref_order));
-    let mut emit = Emit::new(dims, gpu, Prover::new(known_dims(dims)));
+    let mut emit = Emit::new(dims, gpu, Facts::new(known_dims(dims)));
     let mut bytes = HostExpr::Const(0);
     for (buffer, (read, write)) in &used {
         let access = match (read, write) {
@@ -547,8 +550,8 @@ fn scalar_params(func: &PrimFunc, dims: &Dims) -> Vec<usize> {
         .collect()
 }
 
-fn temps(dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, LowerError> {
-    homes
+fn temps(dims: &Dims, memory_plan: &MemoryPlan) -> Result<Vec<TempInfo>, LowerError> {
+    memory_plan
         .temps
         .iter()
         .map(|buffer| {
@@ -561,12 +564,12 @@ fn temps(dims: &Dims, homes: &Homes) -> Result<Vec<TempInfo>, LowerError> {
         .collect()
 }
 
-fn buffer_refs(func: &PrimFunc, homes: &Homes) -> HashMap<Buffer, BufferRef> {
+fn buffer_refs(func: &PrimFunc, memory_plan: &MemoryPlan) -> HashMap<Buffer, BufferRef> {
     let params = func
         .buffer_params()
         .enumerate()
         .map(|(i, b)| (b.clone(), BufferRef::Param(i)));
-    let temps = homes
+    let temps = memory_plan
         .temps
         .iter()
         .enumerate()

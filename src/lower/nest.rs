@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::jumps::State;
 use super::lanes::{self, Vectors};
 use super::node::{AxisSet, Barrier, Node, branch};
-use super::storage::{Home, Homes};
+use super::storage::{Memory, MemoryPlan};
 use super::view::View;
 use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, LowerProblem, empty_sum, nested_axis, speculate, thread_reduce};
@@ -31,13 +31,13 @@ pub(super) struct Nest {
     pub(super) body: Vec<Node>,
     pub(super) axes: IndexMap<ThreadAxis, Axis>,
     /// Shared and local arrays that lowering itself adds.
-    pub(super) added: Vec<(Buffer, Home)>,
+    pub(super) added: Vec<(Buffer, Memory)>,
 }
 
 /// Takes the blocks out of root-level statements.
 pub(super) struct Unblock<'a> {
     pub(super) func: &'a PrimFunc,
-    pub(super) homes: &'a Homes,
+    pub(super) memory_plan: &'a MemoryPlan,
     /// Whether loops bound to threads are the launch; else they run one after the other.
     pub(super) launch: bool,
     /// Values of block iters and loops bound to the launch.
@@ -60,13 +60,13 @@ pub(super) struct Unblock<'a> {
 impl<'a> Unblock<'a> {
     pub(super) fn new(
         func: &'a PrimFunc,
-        homes: &'a Homes,
+        memory_plan: &'a MemoryPlan,
         launch: bool,
         analyzer: Analyzer,
     ) -> Self {
         Self {
             func,
-            homes,
+            memory_plan,
             launch,
             map: HashMap::new(),
             views: HashMap::new(),
@@ -307,7 +307,9 @@ impl<'a> Unblock<'a> {
         self.state = outer;
         let mut nodes = nodes?;
         if let Some(state) = &state {
-            self.nest.added.push((state.memory().clone(), Home::Local));
+            self.nest
+                .added
+                .push((state.memory().clone(), Memory::Local));
             nodes = state.iteration(nodes);
         }
         Ok((state, nodes))
@@ -523,11 +525,11 @@ impl<'a> Unblock<'a> {
             let Node::Store { buffer, axes, .. } = &*node else {
                 continue;
             };
-            let home = self.homes.of(buffer);
-            let seen_along = |axis: &ThreadAxis| match home {
-                Home::Local => false,
-                Home::Shared => axis.is_thread(),
-                Home::Device => true,
+            let memory = self.memory_plan.of(buffer);
+            let seen_along = |axis: &ThreadAxis| match memory {
+                Memory::Local => false,
+                Memory::Shared => axis.is_thread(),
+                Memory::Device => true,
             };
             let free = self.nest.axes.iter().filter(|(axis, known)| {
                 seen_along(axis) && !axes.has(**axis) && !known.extent.is_one()

@@ -2,11 +2,11 @@
 //! that still asks. So a tile size that does not divide the extent costs nothing in the main loop. On the CPU, a rest that is one
 //! partial tile runs element by element ([`tail`]).
 
+use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, substitute_nodes, walk_nodes};
-use super::poly::Poly;
-use super::prove::Prover;
 use super::tail;
+use super::wrapping_sum::WrappingSum;
 use crate::ir::{Expr, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
@@ -20,7 +20,7 @@ pub(super) enum Tails {
 /// The main loop and the rest, or nothing if no condition in the body is of that form.
 #[expect(clippy::too_many_arguments, reason = "the parts of a loop")]
 pub(super) fn partition(
-    prover: &Prover,
+    facts: &Facts,
     dims: &Dims,
     var: &Var,
     min: &Expr,
@@ -32,10 +32,10 @@ pub(super) fn partition(
     if !min.is_zero() {
         return None;
     }
-    let limit = first_limit(prover, dims, var, body, tails)?;
-    let analyzer = &prover.analyzer;
+    let limit = first_limit(facts, dims, var, body, tails)?;
+    let analyzer = &facts.analyzer;
     let tail = match tails {
-        Tails::Yes => tail::tail(prover, dims, var, extent, &limit.cond, body),
+        Tails::Yes => tail::tail(facts, dims, var, extent, &limit.cond, body),
         Tails::No => None,
     };
     let full = match &tail {
@@ -89,7 +89,7 @@ struct Limit {
 }
 
 fn first_limit(
-    prover: &Prover,
+    facts: &Facts,
     dims: &Dims,
     var: &Var,
     body: &[Node],
@@ -113,7 +113,7 @@ fn first_limit(
             found = cond
                 .conjuncts()
                 .iter()
-                .find_map(|c| limit(prover, dims, var, &inner, c, tails));
+                .find_map(|c| limit(facts, dims, var, &inner, c, tails));
         }
         Node::If { .. }
         | Node::Store { .. }
@@ -126,7 +126,7 @@ fn first_limit(
 
 /// For `var * c + r < n`: the first iterations for which it holds whatever the inner loops do.
 fn limit(
-    prover: &Prover,
+    facts: &Facts,
     dims: &Dims,
     var: &Var,
     inner: &[(Var, Expr, Expr)],
@@ -135,30 +135,30 @@ fn limit(
 ) -> Option<Limit> {
     let (a, b) = cond.as_binary(BinOp::Lt)?;
     dims.host(b)?;
-    let (stride, mut rest) = Poly::of(a).join_div_mod().split(var)?;
+    let (stride, mut rest) = WrappingSum::of(a).join_div_mod().split(var)?;
     let stride = stride.as_const().filter(|s| *s > 0)?;
     for (v, min, extent) in inner {
         let (inner_stride, base) = rest.split(v)?;
         match inner_stride.as_const()? {
             0 => {}
             s if s > 0 => {
-                let last = Poly::of(&(min + extent - 1));
+                let last = WrappingSum::of(&(min + extent - 1));
                 rest = base.plus(&last, s);
             }
-            s => rest = base.plus(&Poly::of(min), s),
+            s => rest = base.plus(&WrappingSum::of(min), s),
         }
     }
     let mut reach = rest.to_expr(a.dtype(), &|_| false);
     if tails == Tails::No {
         // What threads add may keep the last of them out of one iteration of the main loop, no more.
-        let bound = prover.analyzer.bound(&reach);
+        let bound = facts.analyzer.bound(&reach);
         if !bound.is_finite() || bound.max - bound.min >= stride {
             return None;
         }
         reach = Expr::int(bound.max, a.dtype());
     }
     // What the dims decide is taken to the other side.
-    let left = prover.analyzer.simplify(&(b - reach));
+    let left = facts.analyzer.simplify(&(b - reach));
     dims.always_host(&left)?;
     if is_long(&left) {
         return None;
@@ -167,7 +167,7 @@ fn limit(
     let iterations = (left + (stride - 1)).floor_div(stride);
     Some(Limit {
         cond: cond.clone(),
-        iterations: prover.analyzer.simplify(&iterations),
+        iterations: facts.analyzer.simplify(&iterations),
     })
 }
 

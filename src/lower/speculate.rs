@@ -5,7 +5,7 @@
 
 use super::nest::{Unblock, stored_below};
 use super::node::{Node, map_exprs, walk_nodes};
-use super::storage::Home;
+use super::storage::Memory;
 use super::widen::widen;
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
@@ -21,7 +21,7 @@ pub(super) fn run_past_the_end(
 ) -> Expr {
     let private = stored_below(at.func, Place::Block(block))
         .iter()
-        .all(|b| at.homes.of(b) != Home::Device);
+        .all(|b| at.memory_plan.of(b) != Memory::Device);
     if predicate.as_bool().is_some() || !private || !harmless(nodes) {
         return predicate.clone();
     }
@@ -99,7 +99,7 @@ fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
     let ExprKind::Load(buffer, indices) = e.kind() else {
         return e.clone();
     };
-    if at.homes.of(buffer) != Home::Device {
+    if at.memory_plan.of(buffer) != Memory::Device {
         return e.clone();
     }
     let clamp = |(index, extent): (&Expr, &Expr)| {

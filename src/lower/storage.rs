@@ -1,4 +1,4 @@
-//! Where allocated buffers live: in device memory, in that of the workgroup, or in that of the thread (TVM:
+//! Which memory allocated buffers are in: device memory, that of the workgroup, or that of the thread (TVM:
 //! `PlanAndUpdateBufferAllocationLocation`).
 
 use std::collections::{HashMap, HashSet};
@@ -10,9 +10,9 @@ use super::node::{Node, walk_nodes};
 use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis};
 
-/// Where a buffer lives.
+/// The memory that a buffer is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Home {
+pub(super) enum Memory {
     /// Device memory: a parameter or a temporary.
     Device,
     /// Memory of the workgroup.
@@ -21,11 +21,11 @@ pub(super) enum Home {
     Local,
 }
 
-/// Homes of all buffers of a function.
+/// The memory of each buffer of a function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Homes {
-    homes: HashMap<Buffer, Home>,
-    /// Those whose home was not given by their scope: they must prove that nothing else is read than was written.
+pub(super) struct MemoryPlan {
+    of_buffers: HashMap<Buffer, Memory>,
+    /// Those whose memory is not given by their scope: they must prove that nothing else is read than was written.
     pub(super) inferred: HashSet<Buffer>,
     /// Those that are new for each thread: by their scope, or because loops bound to threads surround their block.
     pub(super) of_threads: HashSet<Buffer>,
@@ -33,34 +33,37 @@ pub(super) struct Homes {
     pub(super) temps: Vec<Buffer>,
 }
 
-impl Homes {
-    pub(super) fn of(&self, buffer: &Buffer) -> Home {
-        self.homes.get(buffer).copied().unwrap_or(Home::Device)
+impl MemoryPlan {
+    pub(super) fn of(&self, buffer: &Buffer) -> Memory {
+        self.of_buffers
+            .get(buffer)
+            .copied()
+            .unwrap_or(Memory::Device)
     }
 
     /// Whether a buffer of a nest is in device memory. Arrays of threads and workgroups have been replaced by smaller ones,
     /// which only their scope tells.
     pub(super) fn is_device(&self, buffer: &Buffer) -> bool {
-        match self.homes.get(buffer) {
-            Some(home) => *home == Home::Device,
+        match self.of_buffers.get(buffer) {
+            Some(memory) => *memory == Memory::Device,
             None => !matches!(buffer.scope(), Scope::Shared | Scope::Local),
         }
     }
 
-    pub(super) fn set(&mut self, buffer: &Buffer, home: Home) {
-        self.homes.insert(buffer.clone(), home);
+    pub(super) fn set(&mut self, buffer: &Buffer, memory: Memory) {
+        self.of_buffers.insert(buffer.clone(), memory);
     }
 
-    /// Finds homes. `kept` are buffers that a former attempt could not shrink.
+    /// Chooses the memory of each buffer. `kept` are buffers that a former attempt could not shrink.
     ///
     /// # Errors
     /// If several kernels are to share memory of a thread or workgroup.
-    pub(super) fn plan(
+    pub(super) fn new(
         func: &PrimFunc,
         gpu: bool,
         kept: &HashSet<Buffer>,
     ) -> Result<Self, LowerError> {
-        let mut homes = Self {
+        let mut memory_plan = Self {
             of_threads: of_threads(func),
             ..Self::default()
         };
@@ -68,8 +71,8 @@ impl Homes {
             if users.is_empty() {
                 continue;
             }
-            let home = match buffer.scope() {
-                _ if kept.contains(&buffer) => Home::Device,
+            let memory = match buffer.scope() {
+                _ if kept.contains(&buffer) => Memory::Device,
                 scope if on_chip(scope) && !in_one_nest(func, &users) => {
                     if gpu && in_threads(func, &users) {
                         let problem = LowerProblem::Scattered {
@@ -78,25 +81,25 @@ impl Homes {
                         };
                         return Err(LowerError::from(problem).or_at(&users));
                     }
-                    Home::Device
+                    Memory::Device
                 }
-                Scope::Local => Home::Local,
-                scope if scope.is_shared() && gpu => Home::Shared,
-                scope if scope.is_shared() => Home::Local,
+                Scope::Local => Memory::Local,
+                scope if scope.is_shared() && gpu => Memory::Shared,
+                scope if scope.is_shared() => Memory::Local,
                 _ => {
-                    let home = inferred_home(func, &users, gpu);
-                    if home != Home::Device {
-                        homes.inferred.insert(buffer.clone());
+                    let memory = inferred_memory(func, &users, gpu);
+                    if memory != Memory::Device {
+                        memory_plan.inferred.insert(buffer.clone());
                     }
-                    home
+                    memory
                 }
             };
-            if home == Home::Device {
-                homes.temps.push(buffer.clone());
+            if memory == Memory::Device {
+                memory_plan.temps.push(buffer.clone());
             }
-            homes.set(&buffer, home);
+            memory_plan.set(&buffer, memory);
         }
-        Ok(homes)
+        Ok(memory_plan)
     }
 }
 
@@ -238,7 +241,7 @@ fn axis_of(func: &PrimFunc, place: &Place) -> Option<ThreadAxis> {
     }
 }
 
-fn inferred_home(func: &PrimFunc, users: &[Place], gpu: bool) -> Home {
+fn inferred_memory(func: &PrimFunc, users: &[Place], gpu: bool) -> Memory {
     let paths: Vec<Vec<Place>> = users.iter().map(|&p| path(func, p)).collect();
     let common = (0..paths[0].len())
         .take_while(|&i| paths.iter().all(|p| p.get(i) == Some(&paths[0][i])))
@@ -246,10 +249,10 @@ fn inferred_home(func: &PrimFunc, users: &[Place], gpu: bool) -> Home {
     let above = &paths[0][..common];
     let in_loop = above.iter().any(|p| matches!(p, Place::Loop(_)));
     if !in_loop {
-        return Home::Device;
+        return Memory::Device;
     }
     if !gpu {
-        return Home::Local;
+        return Memory::Local;
     }
     let threads_below = paths.iter().any(|p| {
         p[common..]
@@ -259,21 +262,24 @@ fn inferred_home(func: &PrimFunc, users: &[Place], gpu: bool) -> Home {
     let bound_above =
         |test: fn(ThreadAxis) -> bool| above.iter().any(|p| axis_of(func, p).is_some_and(test));
     if threads_below {
-        Home::Shared
+        Memory::Shared
     } else if bound_above(ThreadAxis::is_thread) {
-        Home::Local
+        Memory::Local
     } else if bound_above(ThreadAxis::is_block) {
-        Home::Shared
+        Memory::Shared
     } else {
-        Home::Device
+        Memory::Device
     }
 }
 
 /// Buffers in device memory that the nest uses, in order of first use, and whether it reads and writes them.
-pub(super) fn device_buffers(nest: &Nest, homes: &Homes) -> IndexMap<Buffer, (bool, bool)> {
+pub(super) fn device_buffers(
+    nest: &Nest,
+    memory_plan: &MemoryPlan,
+) -> IndexMap<Buffer, (bool, bool)> {
     let local: HashSet<&Buffer> = nest.added.iter().map(|(b, _)| b).collect();
     let mut out: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
-    let wanted = |b: &Buffer| homes.is_device(b) && !local.contains(b);
+    let wanted = |b: &Buffer| memory_plan.is_device(b) && !local.contains(b);
     walk_nodes(&nest.body, &mut |node| {
         for e in node.exprs() {
             e.walk(&mut |e| {

@@ -7,10 +7,10 @@
 //! The loop over elements moves out of the loops between the two, so iterations for different `j` must not meet in memory: in
 //! every array that the body writes, some index must be the same function of `j` in all accesses.
 
+use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, map_exprs, substitute_nodes, walk_nodes};
-use super::poly::Poly;
-use super::prove::Prover;
+use super::wrapping_sum::WrappingSum;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
@@ -27,7 +27,7 @@ pub(super) struct Tail {
 
 /// The tail of a loop whose body has this condition; `None` if it is no loop over tiles, or elements cannot run one by one.
 pub(super) fn tail(
-    prover: &Prover,
+    facts: &Facts,
     dims: &Dims,
     var: &Var,
     extent: &Expr,
@@ -35,10 +35,10 @@ pub(super) fn tail(
     body: &[Node],
 ) -> Option<Tail> {
     let (a, _) = cond.as_binary(BinOp::Lt)?;
-    let (stride, _) = Poly::of(a).join_div_mod().split(var)?;
+    let (stride, _) = WrappingSum::of(a).join_div_mod().split(var)?;
     let size = stride.as_const().filter(|s| *s > 1)?;
     let mut tile = Tile {
-        prover,
+        facts,
         var,
         size,
         limit: None,
@@ -52,9 +52,9 @@ pub(super) fn tail(
     });
     let limit = tile.limit.clone()?;
     dims.always_host(&limit)?;
-    let analyzer = &prover.analyzer;
+    let analyzer = &facts.analyzer;
     let fits = limit.le(extent * size);
-    if !prover.nonnegative(&limit) || !analyzer.can_prove(&fits) {
+    if !facts.nonnegative(&limit) || !analyzer.can_prove(&fits) {
         return None;
     }
     let tiles = analyzer.simplify(&limit.floor_div(size));
@@ -75,7 +75,7 @@ pub(super) fn tail(
 }
 
 struct Tile<'a> {
-    prover: &'a Prover,
+    facts: &'a Facts,
     /// Counts tiles.
     var: &'a Var,
     /// Elements of a tile.
@@ -128,13 +128,13 @@ impl Tile<'_> {
     /// `n`, if the condition is `tile * size + element < n`.
     fn limit_of(&self, cond: &Expr, element: &Var) -> Option<Expr> {
         let (a, b) = cond.as_binary(BinOp::Lt)?;
-        let (stride, rest) = Poly::of(a).join_div_mod().split(self.var)?;
+        let (stride, rest) = WrappingSum::of(a).join_div_mod().split(self.var)?;
         let (step, rest) = rest.split(element)?;
         if stride.as_const() != Some(self.size) || step.as_const() != Some(1) {
             return None;
         }
         let rest = rest.to_expr(a.dtype(), &|_| false);
-        Some(self.prover.analyzer.simplify(&(b - rest)))
+        Some(self.facts.analyzer.simplify(&(b - rest)))
     }
 
     /// A loop over `first .. last`, each iteration for `lanes` elements.
@@ -151,9 +151,9 @@ impl Tile<'_> {
         let body = self.one_by_one(body, &element, lanes)?;
         let mut body = substitute_nodes(&body, self.var, tiles);
         let (min, extent) = (first.clone(), last - first);
-        let mut prover = self.prover.clone();
-        prover.bind(&var, &min, &extent);
-        map_exprs(&mut body, &mut |e| prover.analyzer.simplify(e));
+        let mut facts = self.facts.clone();
+        facts.bind(&var, &min, &extent);
+        map_exprs(&mut body, &mut |e| facts.analyzer.simplify(e));
         // The extent is kept as it is: proofs need that `min + extent` is `last`.
         Some(Node::For {
             var,
@@ -259,7 +259,7 @@ fn apart(node: &Node) -> bool {
             .collect();
         (0..buffer.ndim()).any(|d| {
             let separates = |e: &Expr| {
-                let split = Poly::of(e).split(var);
+                let split = WrappingSum::of(e).split(var);
                 split.is_some_and(|(stride, _)| stride.as_const().is_some_and(|s| s != 0))
             };
             own.iter()

@@ -19,7 +19,13 @@
 //! References: Allen and Kennedy, "Optimizing Compilers for Modern Architectures" (2001), loop distribution and scalar
 //! expansion; Jääskeläinen et al., "pocl: A Performance-Portable OpenCL Implementation" (2015), parallel regions.
 
+mod implied;
+mod uniform;
+
 use std::collections::HashSet;
+
+pub(super) use implied::imply_barriers;
+use uniform::uniform_arrays;
 
 use super::compact::Private;
 use super::node::{AxisSet, Barrier, Node, substitute_nodes, walk_nodes};
@@ -49,130 +55,6 @@ fn has_barrier(node: &Node) -> bool {
         found |= matches!(node, Node::Barrier(_));
     });
     found
-}
-
-/// Puts barriers between the statements of threads that are iterations of a loop, where one writes and another one reads a
-/// buffer that they exchange values by.
-pub(super) fn imply_barriers(nodes: Vec<Node>, exchanged: &HashSet<Buffer>) -> Vec<Node> {
-    let each = |mut node: Node| {
-        if is_thread_loop(&node) {
-            for body in node.nested_mut() {
-                let stmts = std::mem::take(body);
-                *body = Implied { exchanged }.stmts(stmts, &mut Uses::default());
-            }
-        } else {
-            for body in node.nested_mut() {
-                *body = imply_barriers(std::mem::take(body), exchanged);
-            }
-        }
-        node
-    };
-    match exchanged.is_empty() {
-        true => nodes,
-        false => nodes.into_iter().map(each).collect(),
-    }
-}
-
-/// What happened to the exchanged buffers since the last barrier.
-#[derive(Clone, Default)]
-struct Uses {
-    read: HashSet<Buffer>,
-    written: HashSet<Buffer>,
-}
-
-impl Uses {
-    fn add(&mut self, other: Self) {
-        self.read.extend(other.read);
-        self.written.extend(other.written);
-    }
-
-    /// A buffer that makes a barrier necessary before something with the uses `next`.
-    fn conflict(&self, next: &Self) -> Option<Buffer> {
-        let reads = next.read.iter().filter(|b| self.written.contains(b));
-        let writes = next.written.iter().filter(|b| self.read.contains(b));
-        reads.chain(writes).min_by_key(|b| b.name()).cloned()
-    }
-}
-
-struct Implied<'a> {
-    exchanged: &'a HashSet<Buffer>,
-}
-
-impl Implied<'_> {
-    fn stmts(&self, nodes: Vec<Node>, open: &mut Uses) -> Vec<Node> {
-        let mut out = Vec::new();
-        for mut node in nodes {
-            // The statements below a name follow on those before it.
-            let all = match &node {
-                Node::Let { value, .. } => self.uses_of(value),
-                node => self.uses(node),
-            };
-            if let Some(buffer) = open.conflict(&all) {
-                out.push(Node::Barrier(Barrier::Implied(buffer)));
-                *open = Uses::default();
-            }
-            match &mut node {
-                Node::Barrier(_) => *open = Uses::default(),
-                Node::Store { .. } => open.add(all),
-                Node::Let { body, .. } => {
-                    open.add(all);
-                    *body = self.stmts(std::mem::take(body), open);
-                }
-                Node::If {
-                    cond,
-                    then,
-                    otherwise,
-                } => {
-                    open.add(self.uses_of(cond));
-                    for body in [then, otherwise] {
-                        let mut inner = Uses::default();
-                        *body = self.stmts(std::mem::take(body), &mut inner);
-                        open.add(inner);
-                    }
-                }
-                Node::For { body, .. } | Node::While { body, .. } => {
-                    let mut inner = Uses::default();
-                    *body = self.stmts(std::mem::take(body), &mut inner);
-                    // What the end of one iteration leaves open meets the start of the next.
-                    if let Some(buffer) = inner.conflict(&all) {
-                        body.push(Node::Barrier(Barrier::Implied(buffer)));
-                        inner = Uses::default();
-                    }
-                    open.add(inner);
-                }
-            }
-            out.push(node);
-        }
-        out
-    }
-
-    fn uses(&self, node: &Node) -> Uses {
-        let mut uses = Uses::default();
-        walk_nodes(std::slice::from_ref(node), &mut |node| {
-            for e in node.exprs() {
-                uses.add(self.uses_of(e));
-            }
-            if let Node::Store { buffer, .. } = node
-                && self.exchanged.contains(buffer)
-            {
-                uses.written.insert(buffer.clone());
-            }
-        });
-        uses
-    }
-
-    fn uses_of(&self, e: &Expr) -> Uses {
-        let mut uses = Uses::default();
-        e.walk(&mut |e| {
-            if let ExprKind::Load(buffer, _) = e.kind()
-                && self.exchanged.contains(buffer)
-            {
-                uses.read.insert(buffer.clone());
-            }
-            true
-        });
-        uses
-    }
 }
 
 /// Splits the loops over threads that meet. Arrays of a thread that outlive a barrier are given a dimension for the threads.
@@ -652,83 +534,4 @@ fn loaded(e: &Expr, arrays: &mut HashSet<Buffer>) {
         }
         true
     });
-}
-
-/// The arrays of threads to which each of the threads in a loop writes the same values at the same places.
-fn uniform_arrays(node: &Node, arrays: &[Private]) -> HashSet<Buffer> {
-    let mut uniform: HashSet<Buffer> = arrays.iter().map(|a| a.buffer.clone()).collect();
-    loop {
-        let mut flow = Flow {
-            uniform: &uniform,
-            arrays,
-            varying: HashSet::new(),
-            differing: HashSet::new(),
-        };
-        flow.stmts(std::slice::from_ref(node), false);
-        let differing = flow.differing;
-        if differing.is_empty() {
-            return uniform;
-        }
-        uniform.retain(|buffer| !differing.contains(buffer));
-    }
-}
-
-/// Finds the stores in which threads differ, if of the arrays of a thread these are `uniform`.
-struct Flow<'a> {
-    uniform: &'a HashSet<Buffer>,
-    arrays: &'a [Private],
-    /// Variables that differ between threads.
-    varying: HashSet<Var>,
-    /// The arrays in which threads come to differ.
-    differing: HashSet<Buffer>,
-}
-
-impl Flow<'_> {
-    /// `apart`: whether only some of the threads come here.
-    fn stmts(&mut self, nodes: &[Node], apart: bool) {
-        for node in nodes {
-            let varies = node.exprs().into_iter().any(|e| self.varies(e));
-            let mut apart = apart;
-            match node {
-                Node::Store { buffer, .. } => {
-                    if (varies || apart) && self.uniform.contains(buffer) {
-                        self.differing.insert(buffer.clone());
-                    }
-                }
-                Node::For { var, .. } => {
-                    if varies || is_thread_loop(node) {
-                        self.varying.insert(var.clone());
-                    }
-                    apart |= varies && !is_thread_loop(node);
-                }
-                Node::Let { var, .. } => {
-                    if varies {
-                        self.varying.insert(var.clone());
-                    }
-                }
-                Node::If { .. } | Node::While { .. } => apart |= varies,
-                Node::Barrier(_) => {}
-            }
-            for inner in node.nested() {
-                self.stmts(inner, apart);
-            }
-        }
-    }
-
-    fn varies(&self, e: &Expr) -> bool {
-        let mut varies = false;
-        e.walk(&mut |e| {
-            varies |= match e.kind() {
-                ExprKind::Var(var) => self.varying.contains(var),
-                ExprKind::Load(buffer, _) => {
-                    let mut arrays = self.arrays.iter().filter(|array| array.buffer == *buffer);
-                    let own = arrays.any(|a| a.loops.iter().any(|l| self.varying.contains(l)));
-                    own && !self.uniform.contains(buffer)
-                }
-                _ => false,
-            };
-            !varies
-        });
-        varies
-    }
 }

@@ -6,7 +6,7 @@
 
 use super::nest::Unblock;
 use super::node::{AxisSet, Node, branch};
-use super::storage::Home;
+use super::storage::Memory;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{
@@ -143,7 +143,7 @@ impl Lowering {
     fn nodes(&mut self, at: &mut Unblock<'_>, chain: &[LoopId]) -> Result<Vec<Node>, LowerError> {
         let dtype = self.reduction.target.dtype();
         let acc = array(&format!("{}_part", self.name), 1, dtype, Scope::Local);
-        at.nest.added.push((acc.clone(), Home::Local));
+        at.nest.added.push((acc.clone(), Memory::Local));
         let mut out = vec![store(&acc, Expr::i32(0), self.identity.clone())];
         out.extend(self.inside(at, chain, &acc)?);
         out.append(&mut self.tail);
@@ -217,7 +217,7 @@ impl Lowering {
             self.reduction.target.dtype(),
             Scope::Shared,
         );
-        at.nest.added.push((shared.clone(), Home::Shared));
+        at.nest.added.push((shared.clone(), Memory::Shared));
         let slot = |offset: Expr| at.analyzer.simplify(&(&base + offset));
         let mut out = vec![store(&shared, slot(lane.clone()), part.clone())];
         let mut left = lanes;
@@ -270,7 +270,7 @@ impl Lowering {
             .collect();
         let shared = |c: &Expr| !c.free_vars().iter().any(|v| reduce_vars.contains(v));
         let spatial = Expr::all(predicate.conjuncts().into_iter().filter(shared));
-        let own = if at.homes.of(&r.target) == Home::Local {
+        let own = if at.memory_plan.of(&r.target) == Memory::Local {
             Expr::bool(true)
         } else {
             lane.equals(Expr::int(0, lane.dtype()))

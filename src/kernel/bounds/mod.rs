@@ -30,7 +30,7 @@ impl Kernel {
     /// # Panics
     /// If a dim is missing.
     pub fn stays_in_bounds(&self, dims: &[i64]) -> bool {
-        let mut prover = Prover {
+        let mut prover = BoundsProof {
             kernel: self,
             facts: Facts::default(),
             vars: HashMap::new(),
@@ -77,7 +77,7 @@ fn is_polynomial(op: BinOp) -> bool {
     matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul)
 }
 
-struct Prover<'a> {
+struct BoundsProof<'a> {
     kernel: &'a Kernel,
     facts: Facts,
     /// What is known of integer variables.
@@ -90,7 +90,7 @@ struct Prover<'a> {
     quotients: Vec<(Linear, i128, Linear, usize)>,
 }
 
-impl Prover<'_> {
+impl BoundsProof<'_> {
     fn start(&mut self, dims: &[i64]) -> Option<()> {
         for (id, array) in self.kernel.arrays.iter() {
             *self.lens.entry(id) = array.len.eval_exact(dims).ok()?;

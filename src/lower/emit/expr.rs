@@ -3,8 +3,8 @@
 use super::Emit;
 use crate::ir::{Buffer, Expr, ExprKind};
 use crate::kernel::{self, Ty};
-use crate::lower::poly::Poly;
 use crate::lower::widen::{is_coordinate, is_index, is_narrow_cast};
+use crate::lower::wrapping_sum::WrappingSum;
 use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, decode, encode};
@@ -48,7 +48,7 @@ impl Emit<'_> {
     }
 
     /// The sum as an index.
-    pub(super) fn index_poly(&mut self, p: &Poly) -> Result<kernel::Expr, LowerError> {
+    pub(super) fn index_poly(&mut self, p: &WrappingSum) -> Result<kernel::Expr, LowerError> {
         let dims = self.dims;
         let is_dim = |e: &Expr| e.as_var().is_some_and(|v| dims.index(v).is_some());
         let e = p.to_expr(crate::tensor::DType::I64, &is_dim);
@@ -140,7 +140,7 @@ impl Emit<'_> {
         if atom {
             return true;
         }
-        let bound = self.prover.analyzer.bound(e);
+        let bound = self.facts.analyzer.bound(e);
         bound.min >= i64::from(i32::MIN) && bound.max <= i64::from(i32::MAX)
     }
 
@@ -213,7 +213,7 @@ impl Emit<'_> {
         let (x, y) = (Box::new(x), Box::new(y));
         let power = b.as_int().filter(|b| b.count_ones() == 1 && *b > 0);
         let nonnegative =
-            |e: &Expr| self.prover.analyzer.bound(e).min >= 0 || self.prover.nonnegative(e);
+            |e: &Expr| self.facts.analyzer.bound(e).min >= 0 || self.facts.nonnegative(e);
         let op = match op {
             BinOp::FloorDiv if power.is_some() => {
                 let shift = power.map_or(0, i64::trailing_zeros);
@@ -413,12 +413,12 @@ impl Emit<'_> {
         e.rewrite_bottom_up(&mut |e| match e.kind() {
             ExprKind::Load(buffer, indices) if !self.in_range(buffer, indices) => {
                 let clamp = |(i, n): (&Expr, &Expr)| {
-                    let i = if self.prover.below(i, n) {
+                    let i = if self.facts.below(i, n) {
                         i.clone()
                     } else {
                         i.min(n - 1)
                     };
-                    if self.prover.nonnegative(&i) {
+                    if self.facts.nonnegative(&i) {
                         i
                     } else {
                         i.max(0)

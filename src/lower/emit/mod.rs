@@ -5,12 +5,12 @@ mod vector;
 
 use std::collections::{HashMap, HashSet};
 
+use super::facts::Facts;
 use super::host::Dims;
 use super::nest::Nest;
 use super::node::{Node, substitute_nodes, walk_nodes};
 use super::partition::{self, Tails};
-use super::poly::Poly;
-use super::prove::Prover;
+use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
@@ -37,7 +37,7 @@ pub(super) struct Emit<'a> {
     pub(super) vars: Arena<VarId, VarInfo>,
     var_of: HashMap<Var, kernel::Expr>,
     pub(super) scalars: Vec<(VarId, HostExpr)>,
-    prover: Prover,
+    facts: Facts,
     /// The buffers that the nest stores to.
     stored: HashSet<Buffer>,
     /// Whether every access so far is proved in range.
@@ -51,7 +51,7 @@ pub(super) struct Emit<'a> {
 }
 
 impl<'a> Emit<'a> {
-    pub(super) fn new(dims: &'a Dims, gpu: Option<&GpuTarget>, prover: Prover) -> Self {
+    pub(super) fn new(dims: &'a Dims, gpu: Option<&GpuTarget>, facts: Facts) -> Self {
         Self {
             dims,
             gpu: gpu.is_some(),
@@ -67,7 +67,7 @@ impl<'a> Emit<'a> {
             vars: Arena::new(),
             var_of: HashMap::new(),
             scalars: vec![],
-            prover,
+            facts,
             stored: HashSet::new(),
             in_bounds: true,
             exact: vec![],
@@ -140,7 +140,7 @@ impl<'a> Emit<'a> {
     pub(super) fn nest(&mut self, nest: &Nest) -> Result<Vec<Stmt>, LowerError> {
         for (axis, known) in &nest.axes {
             let zero = Expr::int(0, known.var.dtype());
-            self.prover.bind(&known.var, &zero, &known.extent);
+            self.facts.bind(&known.var, &zero, &known.extent);
             let expr = match axis {
                 ThreadAxis::BlockIdxX => kernel::Expr::BlockIdx(0),
                 ThreadAxis::BlockIdxY => kernel::Expr::BlockIdx(1),
@@ -207,17 +207,17 @@ impl<'a> Emit<'a> {
                 then,
                 otherwise,
             } => {
-                match self.prover.analyzer.simplify(cond).as_bool() {
+                match self.facts.analyzer.simplify(cond).as_bool() {
                     Some(true) => return self.nodes(then, out),
                     Some(false) => return self.nodes(otherwise, out),
                     None => {}
                 }
                 let test = self.value(cond)?;
-                self.prover.enter();
+                self.facts.enter();
                 self.learn(cond);
                 let mut yes = Vec::new();
                 self.nodes(then, &mut yes)?;
-                self.prover.leave();
+                self.facts.leave();
                 let mut no = Vec::new();
                 self.nodes(otherwise, &mut no)?;
                 push_branch(out, test, yes, no);
@@ -246,7 +246,7 @@ impl<'a> Emit<'a> {
                 !changes
             });
             if !changes {
-                self.prover.analyzer.assume(&c);
+                self.facts.analyzer.assume(&c);
             }
         }
     }
@@ -269,7 +269,7 @@ impl<'a> Emit<'a> {
         match kind {
             LoopKind::Unrolled => {
                 for i in 0..constant()? {
-                    let value = self.prover.analyzer.simplify(&(min + i));
+                    let value = self.facts.analyzer.simplify(&(min + i));
                     self.written_out(body, var, &value, out)?;
                 }
                 Ok(())
@@ -280,9 +280,9 @@ impl<'a> Emit<'a> {
             }
             LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_) => {
                 let tails = if self.gpu { Tails::No } else { Tails::Yes };
-                let (prover, dims) = (&self.prover, self.dims);
+                let (facts, dims) = (&self.facts, self.dims);
                 if let Some(parts) =
-                    partition::partition(prover, dims, var, min, extent, kind, body, tails)
+                    partition::partition(facts, dims, var, min, extent, kind, body, tails)
                 {
                     return self.nodes(&parts, out);
                 }
@@ -329,7 +329,7 @@ impl<'a> Emit<'a> {
                     then,
                     otherwise,
                 } => {
-                    let cond = self.prover.analyzer.simplify(&cond);
+                    let cond = self.facts.analyzer.simplify(&cond);
                     match cond.as_bool() {
                         Some(true) => nodes.extend(then),
                         Some(false) => nodes.extend(otherwise),
@@ -357,11 +357,11 @@ impl<'a> Emit<'a> {
         let (first, count) = (self.exact_index(min)?, self.exact_index(extent)?);
         let id = self.new_var(var.name(), Ty::scalar(self.index));
         self.var_of.insert(var.clone(), kernel::Expr::Var(id));
-        self.prover.enter();
-        self.prover.bind(var, min, extent);
+        self.facts.enter();
+        self.facts.bind(var, min, extent);
         let mut inner = Vec::new();
         self.nodes(body, &mut inner)?;
-        self.prover.leave();
+        self.facts.leave();
         if inner.is_empty() {
             return Ok(());
         }
@@ -402,20 +402,22 @@ impl<'a> Emit<'a> {
     }
 
     /// Index of an element, counted over the whole buffer.
-    fn flat(&self, buffer: &Buffer, indices: &[Expr]) -> Poly {
+    fn flat(&self, buffer: &Buffer, indices: &[Expr]) -> WrappingSum {
         let node = buffer.node();
-        let mut flat = Poly::default();
+        let mut flat = WrappingSum::default();
         if node.strides.is_empty() {
             for (index, extent) in indices.iter().zip(buffer.shape()) {
-                flat = flat.times(&Poly::of(extent)).plus(&Poly::of(index), 1);
+                flat = flat
+                    .times(&WrappingSum::of(extent))
+                    .plus(&WrappingSum::of(index), 1);
             }
         } else {
             for (index, stride) in indices.iter().zip(&node.strides) {
-                flat = flat.plus(&Poly::of(index).times(&Poly::of(stride)), 1);
+                flat = flat.plus(&WrappingSum::of(index).times(&WrappingSum::of(stride)), 1);
             }
         }
         if let Some(offset) = &node.elem_offset {
-            flat = flat.plus(&Poly::of(offset), 1);
+            flat = flat.plus(&WrappingSum::of(offset), 1);
         }
         flat.join_div_mod()
     }
@@ -435,7 +437,7 @@ impl<'a> Emit<'a> {
         indices
             .iter()
             .zip(buffer.shape())
-            .all(|(i, n)| self.prover.below(i, n) && self.prover.nonnegative(i))
+            .all(|(i, n)| self.facts.below(i, n) && self.facts.nonnegative(i))
     }
 
     /// Whether an array ends with a whole vector of so many lanes, whatever its number of elements.
@@ -463,9 +465,11 @@ impl<'a> Emit<'a> {
 }
 
 /// Number of elements of a buffer.
-fn elements(buffer: &Buffer) -> Poly {
+fn elements(buffer: &Buffer) -> WrappingSum {
     let extents = buffer.shape().iter();
-    extents.fold(Poly::of(&Expr::i64(1)), |p, e| p.times(&Poly::of(e)))
+    extents.fold(WrappingSum::of(&Expr::i64(1)), |p, e| {
+        p.times(&WrappingSum::of(e))
+    })
 }
 
 fn push_branch(out: &mut Vec<Stmt>, cond: kernel::Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) {

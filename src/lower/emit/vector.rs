@@ -6,9 +6,9 @@ use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
 use crate::lower::node::{Node, walk_nodes};
-use crate::lower::poly::Poly;
 use crate::lower::speculate::may_fail;
 use crate::lower::widen::{is_index, is_narrow_cast};
+use crate::lower::wrapping_sum::WrappingSum;
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// The variable of a vectorized loop, from 0, and its number of lanes.
@@ -30,7 +30,7 @@ impl Lanes<'_> {
 
     /// `base`, if the expression is `base + lane` with a base that is a multiple of the number of lanes.
     fn aligned_base(&self, e: &Expr) -> Option<Expr> {
-        let (stride, base) = Poly::of(e).join_div_mod().split(self.var)?;
+        let (stride, base) = WrappingSum::of(e).join_div_mod().split(self.var)?;
         (stride.as_const() == Some(1) && base.is_multiple_of(self.count.into()))
             .then(|| base.to_expr(e.dtype(), &|_| false))
     }
@@ -54,7 +54,7 @@ impl Emit<'_> {
             .unwrap_or(1);
         for chunk in 0..extent / width {
             let start = self
-                .prover
+                .facts
                 .analyzer
                 .simplify(&(min + Expr::int(chunk * width, min.dtype())));
             if width == 1 {
@@ -94,13 +94,13 @@ impl Emit<'_> {
         nodes: &[Node],
         lanes: &Lanes<'_>,
     ) -> Result<Option<Vec<Stmt>>, LowerError> {
-        self.prover.enter();
+        self.facts.enter();
         let zero = Expr::int(0, lanes.var.dtype());
         let count = Expr::int(lanes.count.into(), lanes.var.dtype());
-        self.prover.bind(lanes.var, &zero, &count);
+        self.facts.bind(lanes.var, &zero, &count);
         let before = (self.in_bounds, self.widths.clone());
         let result = self.vector_nodes(nodes, lanes);
-        self.prover.leave();
+        self.facts.leave();
         if !matches!(result, Ok(Some(_))) {
             (self.in_bounds, self.widths) = before;
         }
@@ -151,11 +151,11 @@ impl Emit<'_> {
                         return Ok(None);
                     };
                     let test = self.value(&shared)?;
-                    self.prover.enter();
+                    self.facts.enter();
                     self.learn(cond);
                     self.learn(&shared);
                     let inner = self.vector_nodes(then, lanes)?;
-                    self.prover.leave();
+                    self.facts.leave();
                     let Some(inner) = inner else {
                         return Ok(None);
                     };
@@ -181,7 +181,7 @@ impl Emit<'_> {
             }
             let (a, b) = c.as_binary(BinOp::Lt)?;
             let base = lanes.aligned_base(a)?;
-            if lanes.vary(b) || !Poly::of(b).is_multiple_of(lanes.count.into()) {
+            if lanes.vary(b) || !WrappingSum::of(b).is_multiple_of(lanes.count.into()) {
                 return None;
             }
             all = all.and(base.lt(b));
@@ -205,10 +205,10 @@ impl Emit<'_> {
                 return None;
             }
             first = first.and(base.lt(len));
-            end = Some((Poly::of(index).join_div_mod(), Poly::of(len)));
+            end = Some((WrappingSum::of(index).join_div_mod(), WrappingSum::of(len)));
         }
         let (index, len) = end?;
-        let same = |a: &Poly, b: &Poly| a.clone().plus(b, -1).as_const() == Some(0);
+        let same = |a: &WrappingSum, b: &WrappingSum| a.clone().plus(b, -1).as_const() == Some(0);
         let at_index = |buffer: &Buffer, indices: &[Expr]| {
             self.is_padded(self.array_id(buffer), lanes.count)
                 && same(&self.flat(buffer, indices), &index)
@@ -243,16 +243,16 @@ impl Emit<'_> {
     /// of the number of lanes.
     fn aligned_min(&self, index: &Expr, lanes: &Lanes<'_>) -> Expr {
         // Inside a main loop or a branch, what is known may make the minimum needless.
-        let index = self.prover.analyzer.simplify(index);
+        let index = self.facts.analyzer.simplify(index);
         index.rewrite_bottom_up(&mut |e| {
             let Some((a, b)) = e.as_binary(BinOp::Min) else {
                 return e.clone();
             };
-            let extent = Poly::of(&(b + 1));
+            let extent = WrappingSum::of(&(b + 1));
             match lanes.aligned_base(a) {
                 Some(base) if !lanes.vary(b) && extent.is_multiple_of(lanes.count.into()) => {
                     let last = extent.to_expr(b.dtype(), &|_| false) - i64::from(lanes.count);
-                    let last = self.prover.analyzer.simplify(&last);
+                    let last = self.facts.analyzer.simplify(&last);
                     base.min(last) + lanes.var
                 }
                 _ => e.clone(),
@@ -260,7 +260,7 @@ impl Emit<'_> {
         })
     }
 
-    fn note_width(&mut self, array: ArrayId, base: &Poly, lanes: u16) {
+    fn note_width(&mut self, array: ArrayId, base: &WrappingSum, lanes: u16) {
         let aligned = base.is_multiple_of(lanes.into());
         let width = if aligned { lanes } else { 0 };
         self.widths.entry(array).or_default().push(width);
@@ -328,7 +328,7 @@ impl Emit<'_> {
     fn lane_by_lane(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<kernel::Expr, LowerError> {
         let values: Result<Vec<_>, _> = (0..lanes.count)
             .map(|lane| {
-                let e = self.prover.analyzer.simplify(&lanes.at(e, lane));
+                let e = self.facts.analyzer.simplify(&lanes.at(e, lane));
                 self.value(&e)
             })
             .collect();

@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 
 use super::nest::{Axis, Nest};
 use super::node::{AxisSet, Node};
-use super::poly::Poly;
-use super::storage::Homes;
+use super::storage::MemoryPlan;
+use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, Range, ThreadAxis, Var};
@@ -27,9 +27,13 @@ struct Access {
 }
 
 /// Refuses a nest whose threads exchange values through device memory.
-pub(super) fn check(nest: &Nest, homes: &Homes, analyzer: &Analyzer) -> Result<(), LowerError> {
+pub(super) fn check(
+    nest: &Nest,
+    memory_plan: &MemoryPlan,
+    analyzer: &Analyzer,
+) -> Result<(), LowerError> {
     let mut found = Found::default();
-    found.collect(&nest.body, homes, &mut vec![]);
+    found.collect(&nest.body, memory_plan, &mut vec![]);
     for (buffer, accesses) in &found.accesses {
         let several = accesses.iter().any(|a| a.node != accesses[0].node);
         if !several || !accesses.iter().any(|a| a.write) {
@@ -55,7 +59,7 @@ struct Found {
 }
 
 impl Found {
-    fn collect(&mut self, nodes: &[Node], homes: &Homes, loops: &mut Vec<(Var, Range)>) {
+    fn collect(&mut self, nodes: &[Node], memory_plan: &MemoryPlan, loops: &mut Vec<(Var, Range)>) {
         for node in nodes {
             self.nodes += 1;
             let target = match node {
@@ -73,7 +77,7 @@ impl Found {
             };
             let axes = target.map_or(AxisSet::ALL, |(_, _, axes)| axes);
             let mut note = |buffer: &Buffer, indices: &[Expr], write| {
-                if homes.is_device(buffer) {
+                if memory_plan.is_device(buffer) {
                     let access = Access {
                         node: self.nodes,
                         indices: indices.to_vec(),
@@ -116,7 +120,7 @@ impl Found {
                 | Node::Barrier(_) => false,
             };
             for inner in node.nested() {
-                self.collect(inner, homes, loops);
+                self.collect(inner, memory_plan, loops);
             }
             if entered {
                 loops.pop();
@@ -171,7 +175,7 @@ fn owns(axis: &Var, d: usize, accesses: &[Access], analyzer: &Analyzer) -> bool 
     let mut common: Option<Expr> = None;
     accesses.iter().all(|access| {
         let index = &access.indices[d];
-        let Some((stride, mut rest)) = Poly::of(index).join_div_mod().split(axis) else {
+        let Some((stride, mut rest)) = WrappingSum::of(index).join_div_mod().split(axis) else {
             return false;
         };
         let stride = stride.to_expr(index.dtype(), &|_| false);

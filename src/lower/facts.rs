@@ -1,6 +1,6 @@
 //! Proofs about indices: whether an access stays inside its buffer under the loops and conditions around it.
 
-use super::poly::Poly;
+use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
 use crate::ir::{Expr, ExprKind, Range, Var};
 use crate::tensor::DType;
@@ -8,12 +8,12 @@ use crate::tensor::scalar::BinOp;
 
 /// What is known at one place of a loop program, with the way back out of the loops and conditions around it.
 #[derive(Clone)]
-pub(super) struct Prover {
+pub(super) struct Facts {
     pub(super) analyzer: Analyzer,
     outer: Vec<Analyzer>,
 }
 
-impl Prover {
+impl Facts {
     pub(super) fn new(analyzer: Analyzer) -> Self {
         Self {
             analyzer,
@@ -30,7 +30,7 @@ impl Prover {
         self.analyzer.bind_iteration(var, &range);
     }
 
-    /// Goes into a loop or condition; [`Prover::leave`] forgets what was learnt inside.
+    /// Goes into a loop or condition; [`Facts::leave`] forgets what was learnt inside.
     pub(super) fn enter(&mut self) {
         self.outer.push(self.analyzer.clone());
     }
@@ -59,10 +59,12 @@ impl Prover {
                 self.analyzer.can_prove(&c.le(extent))
             }
             // y + x // c < n where c * y + x < c * n
-            _ => Poly::of(index).without_division().is_some_and(|(c, sum)| {
-                let sum = sum.join_div_mod().to_expr(DType::I64, &|_| false);
-                self.analyzer.can_prove(&sum.lt(extent * c))
-            }),
+            _ => WrappingSum::of(index)
+                .without_division()
+                .is_some_and(|(c, sum)| {
+                    let sum = sum.join_div_mod().to_expr(DType::I64, &|_| false);
+                    self.analyzer.can_prove(&sum.lt(extent * c))
+                }),
         }
     }
 

@@ -1,6 +1,9 @@
-//! `Poly`: an index as a sum of products, so that equal terms cancel and strides can be read off.
+//! `WrappingSum`: an index as the kernel computes it, a sum of products modulo `2 ^ 64`, so that strides can be read off.
 //!
-//! Atoms are whatever is not a sum, a difference or a product: variables, divisions, minima, loads.
+//! [`Sum`](crate::ir::sum::Sum) is the normal form for proofs: exact, in one type, in canonical order, and nothing once a coefficient
+//! overflows. This one is the normal form for code: coefficients wrap as the indices do, conversions between index types are
+//! looked through, and terms stay in the order of the program, which the listing of the kernel shows. Atoms are whatever is not a
+//! sum, a difference or a product: variables, divisions, minima, loads.
 
 use super::widen::is_index;
 use crate::ir::{Expr, ExprKind, Var};
@@ -16,11 +19,11 @@ struct Term {
 
 /// A sum of products with integer coefficients, in order of first occurrence. Coefficients wrap as the indices themselves do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Poly {
+pub(super) struct WrappingSum {
     terms: Vec<Term>,
 }
 
-impl Poly {
+impl WrappingSum {
     /// The sum of products that an integer expression is.
     pub(super) fn of(e: &Expr) -> Self {
         match e.kind() {
@@ -246,7 +249,7 @@ fn same_atoms(a: &[Expr], b: &[Expr]) -> bool {
 fn atom_is_multiple_of(atom: &Expr, n: i64) -> bool {
     match atom.kind() {
         ExprKind::Binary(BinOp::Min | BinOp::Max, a, b) => {
-            Poly::of(a).is_multiple_of(n) && Poly::of(b).is_multiple_of(n)
+            WrappingSum::of(a).is_multiple_of(n) && WrappingSum::of(b).is_multiple_of(n)
         }
         _ => false,
     }
@@ -260,14 +263,18 @@ mod tests {
     fn strides_are_read_off_and_fused_loops_joined() {
         let [i, n, f] = ["i", "n", "f"].map(|name| Var::new(name, DType::I64));
         let e = (i.expr() * 8 + 3) * &n;
-        let (stride, base) = Poly::of(&e).split(&i).expect("linear");
-        let expr = |p: &Poly| p.to_expr(DType::I64, &|a| a.as_var() == Some(&n));
+        let (stride, base) = WrappingSum::of(&e).split(&i).expect("linear");
+        let expr = |p: &WrappingSum| p.to_expr(DType::I64, &|a| a.as_var() == Some(&n));
         assert_eq!(expr(&stride), Expr::i64(8) * &n);
         assert_eq!(expr(&base), Expr::i64(3) * &n);
         let fused = f.expr().floor_div(&n) * &n + f.expr().floor_mod(&n);
-        assert_eq!(expr(&Poly::of(&fused).join_div_mod()), f.expr());
+        assert_eq!(expr(&WrappingSum::of(&fused).join_div_mod()), f.expr());
         let fused = f.expr().floor_div(16) * 48 + f.expr().floor_mod(16) * 3;
-        assert_eq!(expr(&Poly::of(&fused).join_div_mod()), f.expr() * 3);
-        assert!(Poly::of(&(i.expr() * &n).floor_div(2)).split(&i).is_none());
+        assert_eq!(expr(&WrappingSum::of(&fused).join_div_mod()), f.expr() * 3);
+        assert!(
+            WrappingSum::of(&(i.expr() * &n).floor_div(2))
+                .split(&i)
+                .is_none()
+        );
     }
 }

@@ -511,3 +511,25 @@ fn append(body: &mut Body, bindings: Vec<ValueId>) {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::graph::GraphBuilder;
+
+    /// No text says such a function: the parser refuses it.
+    #[test]
+    fn dimensions_that_nothing_defines_are_named() {
+        let n = Var::new("n", DType::I64);
+        let mut b = GraphBuilder::new("main");
+        let shape = b.bind("s", Def::Arg(Arg::Shape(vec![n.expr() + 1])));
+        let main = b.finish(Arg::Value(shape.expect("a shape")));
+        let mut module = Module::default();
+        module.funcs.insert("main".to_owned(), Func::Graph(main));
+        let error = vm_shape_lower(&module, Contexts::Empty).expect_err("nothing defines it");
+        assert_eq!(
+            error.to_string(),
+            "`main`, `s`: nothing before it defines the symbolic dimension `n`"
+        );
+    }
+}

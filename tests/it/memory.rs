@@ -12,7 +12,7 @@ use weftile::runtime::{Device, Override, Registry, Value};
 use weftile::script;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
-use weftile::vm::{VirtualMachine, VmError};
+use weftile::vm::{Verdict, VirtualMachine, VmError};
 
 use crate::vm::devices;
 
@@ -392,6 +392,43 @@ class Module:
             let got = machine.to_host(got).expect("it can be read");
             same(&expected, got.as_tensor().expect("a tensor"));
             assert_eq!(x, given, "arguments stay");
+        }
+    }
+}
+
+/// The elements as they are now.
+fn elements_now(value: &Value) -> Option<Tensor> {
+    match value {
+        Value::Tensor(tensor) => {
+            let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
+            Some(copy.expect("as many bytes"))
+        }
+        Value::DeviceTensor(tensor) => Some(tensor.to_host().expect("comes back")),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_hooks_keep_is_not_overwritten() {
+    let module = parse(TREE);
+    let x = rows(5, 96);
+    for (target, device) in devices() {
+        let exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+        let kept = Arc::new(Mutex::new(vec![]));
+        let keeps = kept.clone();
+        machine.set_instrument(move |event| {
+            let seen = event.args.iter().chain(event.result);
+            let seen = seen.filter_map(|value| Some((value.clone(), elements_now(value)?)));
+            keeps.lock().expect("not poisoned").extend(seen);
+            Verdict::Run
+        });
+        machine.call("main", &[x.clone().into()]).expect("it runs");
+        let kept = kept.lock().expect("not poisoned");
+        assert!(kept.len() > 30, "{}", kept.len());
+        for (value, then) in kept.iter() {
+            let now = elements_now(value).expect("a tensor");
+            assert_eq!(now.bytes(), then.bytes(), "of {target:?}");
         }
     }
 }

@@ -325,7 +325,10 @@ impl<'a> Site<'a> {
             .iter()
             .zip(&read.loops[self.fixed..]);
         let shared = self.fixed + both.take_while(|(w, r)| w.0 == r.0).count();
-        let (written, wanted) = (self.spans(write, shared)?, self.spans(read, shared)?);
+        let (written, wanted) = (
+            self.spans(write, shared)?,
+            self.guarded_spans(read, shared)?,
+        );
         let ends: Vec<Expr> = wanted.iter().map(|(_, last)| last + 1).collect();
         let made = write.branches.iter().all(|(id, cond)| {
             let around = read.branches.iter().any(|(other, _)| other == id);
@@ -382,6 +385,30 @@ impl<'a> Site<'a> {
     /// The first and last index of an access in each dimension, over the loops around it from `outer` on.
     fn spans(&self, access: &Access, outer: usize) -> Option<Vec<Span>> {
         self.known_spans(access, outer)?.into_iter().collect()
+    }
+
+    /// The same over those iterations that the branches around the access let through, as far as they bound a loop from above.
+    fn guarded_spans(&self, access: &Access, outer: usize) -> Option<Vec<Span>> {
+        let bound = |(var, min, extent, kind): &Loop| {
+            let conds = access.branches.iter().flat_map(|(_, c)| c.conjuncts());
+            let limits = conds.filter_map(|cond| {
+                let (v, limit) = cond.as_binary(BinOp::Lt)?;
+                (v.as_var() == Some(var)).then(|| limit - min)
+            });
+            let less = |extent: Expr, limit: Expr| match difference(&limit, &extent) {
+                Some(..0) => limit,
+                _ => extent,
+            };
+            let extent = limits.fold(extent.clone(), less);
+            (var.clone(), min.clone(), extent, *kind)
+        };
+        let guarded = Access {
+            loops: access.loops.iter().map(bound).collect(),
+            branches: vec![],
+            indices: access.indices.clone(),
+            write: access.write,
+        };
+        self.spans(&guarded, outer)
     }
 
     /// The same with nothing for dimensions of which that is not known.

@@ -1,0 +1,63 @@
+# test: lower
+# target: cpu
+# run: default rules
+# A tile of a product is deeper than the product: what is copied for it is that of one product of the batch.
+
+@T.prim_func
+def main(x1: T.Buffer((2, 9, 4, 6), "float32"), x2: T.Buffer((2, 9, 6, 8), "float32"), y: T.Buffer((2, 9, 4, 8), "float32")):
+    for a, b, i, j, k in T.grid(2, 9, 4, 8, 6):
+        with T.block("matmul"):
+            va, vb, vi, vj, vk = T.axis.remap("SSSSR", [a, b, i, j, k])
+            with T.init():
+                y[va, vb, vi, vj] = T.float32(0)
+            y[va, vb, vi, vj] = y[va, vb, vi, vj] + x1[va, vb, vi, vk] * x2[va, vb, vk, vj]
+# expect-listing:
+# func main()
+#   param 0 x1: float32[2, 9, 4, 6]
+#   param 1 x2: float32[2, 9, 6, 8]
+#   param 2 y: float32[2, 9, 4, 8] written
+#
+# kernel main  # matmul_init, x2_local, matmul_update
+#   array x1: float32, 432 elements, global read param 0
+#   array x2: float32, 864 elements, global read param 1
+#   array y: float32, 576 elements, global read write param 2
+#   array x2_local: float32, 4096 elements, local
+#   cost 6912 flop, 9792 bytes; accesses proved
+#   parallel for a_b_fused_i_0_j_0_fused from 0, 18 times:
+#     for i_1_init from 0, 2 times:
+#       y[(i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] = 0.0
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] = 0.0
+#     for ax2 from 0, 6 times:
+#       x2_local[ax2 * 16] = x2[(ax2 * 8) + (a_b_fused_i_0_j_0_fused * 48) : 8]
+#     for i_1 from 0, 2 times:
+#       for k_1.4 from 0, 6 times:
+#         y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)] = y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[k_1.4 * 16])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 1])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 2])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 3])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 4])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 5])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 6])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 7])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[k_1.4 * 16])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 1])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 2])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 3])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 4])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 5])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 6])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 7])

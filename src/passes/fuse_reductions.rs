@@ -225,6 +225,13 @@ impl<'m> Calls<'m> {
                 left.insert(at);
             }
         }
+        // What those use would be computed twice: it leaves with them.
+        for &at in chain.iter().rev() {
+            let users = self.all[at].users.as_deref().unwrap_or_default();
+            if users.iter().any(|user| left.contains(user)) {
+                left.insert(at);
+            }
+        }
         chain.retain(|at| !left.contains(at));
     }
 

@@ -143,8 +143,8 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "frontend",
-        owns: "files of weights and data",
-        uses: &[],
+        owns: "files of weights and data; ONNX models as modules",
+        uses: &["ir", "arith", "relax"],
     },
     Room {
         name: "pipeline",

@@ -67,7 +67,7 @@ pub(crate) struct DeviceArgs {
 /// The program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModuleArgs {
-    /// A TVMScript file.
+    /// A TVMScript file, or an ONNX model (.onnx).
     pub(crate) file: PathBuf,
     /// The function to call, a loop program too: its results are the parameters that it writes. If nothing is said: main, or
     /// the only one there is.
@@ -76,6 +76,9 @@ pub(crate) struct ModuleArgs {
     /// Binds parameters of the function to these weights, by name (.safetensors, or pickled numpy arrays).
     #[arg(long, value_name = "FILE")]
     pub(crate) params: Option<PathBuf>,
+    /// A symbolic extent of an ONNX model that is a number, as batch=4; others stay open.
+    #[arg(long = "dim", value_name = "NAME=N", value_parser = parse_dim)]
+    pub(crate) dims: Vec<(String, i64)>,
 }
 
 /// What the function is given.
@@ -331,6 +334,16 @@ fn parse_input(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 /// `NAME=2x3`; `NAME=` is a scalar.
+fn parse_dim(text: &str) -> Result<(String, i64), String> {
+    let wanted = || "write NAME=N, as batch=4".to_owned();
+    let (name, extent) = text.split_once('=').ok_or_else(wanted)?;
+    let extent: i64 = extent.parse().map_err(|_| wanted())?;
+    match extent < 0 {
+        true => Err("an extent is no less than 0".to_owned()),
+        false => Ok((name.to_owned(), extent)),
+    }
+}
+
 fn parse_shape(text: &str) -> Result<(String, Vec<usize>), String> {
     let expected = || "expected NAME=DIMS, as x=1x784".to_owned();
     let (name, dims) = text.split_once('=').ok_or_else(expected)?;

@@ -7,6 +7,7 @@ use super::args::Stage;
 use super::demo::DataError;
 use crate::codegen_cpu::CodegenError;
 use crate::codegen_wgsl::WgslError;
+use crate::frontend::onnx::OnnxError;
 use crate::frontend::{LoadError, SafetensorsError, SaveError};
 use crate::interp::InterpError;
 use crate::ir::Origin;
@@ -49,6 +50,12 @@ pub(crate) enum CliError {
         /// The adapter.
         name: String,
     },
+    /// The model cannot be imported.
+    #[error(transparent)]
+    Onnx(#[from] OnnxError),
+    /// `--dim` for a program that is no model.
+    #[error("--dim is for ONNX models; a program's symbolic extents are said with --shape NAME=N")]
+    DimsOfText,
     /// The program text is wrong; the message shows the lines.
     #[error("{}", .0.to_string().trim_end())]
     Script(#[from] ScriptErrors),

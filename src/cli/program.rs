@@ -10,6 +10,7 @@ use super::args::ModuleArgs;
 use super::device::Chosen;
 use super::environment::Environment;
 use super::error::CliError;
+use crate::frontend::onnx::{self, ImportOptions};
 use crate::frontend::{LoadError, load_params};
 use crate::interp;
 use crate::ir::Module;
@@ -20,8 +21,22 @@ use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
 use crate::vm::VirtualMachine;
 
-/// Reads and parses a module.
+/// Reads a module: TVMScript, or an ONNX model.
 pub(crate) fn read(args: &ModuleArgs) -> Result<Module, CliError> {
+    if args
+        .file
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("onnx"))
+    {
+        let options = ImportOptions {
+            dims: args.dims.iter().cloned().collect(),
+            ..ImportOptions::default()
+        };
+        return Ok(onnx::load(&args.file, &options)?.module);
+    }
+    if !args.dims.is_empty() {
+        return Err(CliError::DimsOfText);
+    }
     let text = std::fs::read_to_string(&args.file).map_err(|source| LoadError::Read {
         path: args.file.clone(),
         source,

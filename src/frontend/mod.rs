@@ -6,12 +6,14 @@
 mod error;
 mod idx;
 mod npy;
+#[cfg(feature = "compiler")]
+pub mod onnx;
 mod pickle;
 mod safetensors;
 
 pub use error::{FileFault, LoadError, SaveError};
 pub use idx::{IdxError, parse_idx};
-pub use npy::{NpyError, parse_npy, save_npy};
+pub use npy::{NpyError, parse_npy, parse_npz, save_npy};
 pub use pickle::{PickleError, parse_pickle};
 pub use safetensors::{SafetensorsError, parse_safetensors};
 
@@ -21,7 +23,7 @@ use indexmap::IndexMap;
 
 use crate::tensor::Tensor;
 
-/// Reads named tensors: a pickled dict of numpy arrays (`.pkl`, `.pickle`) or safetensors.
+/// Reads named tensors: a pickled dict of numpy arrays (`.pkl`, `.pickle`), numpy's `.npz`, or safetensors.
 ///
 /// # Errors
 /// [`LoadError`] with the path.
@@ -29,10 +31,11 @@ pub fn load_params(path: &Path) -> Result<IndexMap<String, Tensor>, LoadError> {
     let at = |source: FileFault| source.at(path);
     match extension(path).as_str() {
         "pkl" | "pickle" => parse_pickle(&read(path)?).map_err(|e| at(e.into())),
+        "npz" => parse_npz(&read(path)?).map_err(|e| at(e.into())),
         "safetensors" => parse_safetensors(&read(path)?).map_err(|e| at(e.into())),
         _ => Err(LoadError::UnknownFormat {
             path: path.to_owned(),
-            known: "pkl, pickle, safetensors",
+            known: "pkl, pickle, npz, safetensors",
         }),
     }
 }

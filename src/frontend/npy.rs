@@ -3,9 +3,12 @@
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
+use indexmap::IndexMap;
 use npyz::{
     DType as NpyDType, Endianness, NpyFile, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder,
 };
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use super::SaveError;
 use crate::support::files::write_whole;
@@ -43,6 +46,12 @@ pub enum NpyError {
         /// Bytes found.
         got: usize,
     },
+    /// The archive of several arrays is damaged.
+    #[error("damaged npz archive: {0}")]
+    Archive(#[source] ZipError),
+    /// The arrays of an archive are larger than any honest ones.
+    #[error("the arrays of the npz archive have more than {0} bytes")]
+    TooLarge(u64),
     /// The tensor cannot be made.
     #[error(transparent)]
     Tensor(#[from] TensorError),
@@ -83,6 +92,33 @@ pub fn parse_npy(bytes: &[u8]) -> Result<Tensor, NpyError> {
         elements = row_major(&elements, &shape, size);
     }
     Ok(Tensor::from_bytes(dtype, &shape, &elements)?)
+}
+
+/// Most bytes of the arrays of an npz file, together.
+const MAX_NPZ: u64 = 1 << 32;
+
+/// Reads an npz file, a zip archive of npy files, from its bytes: the arrays by name, in the order of the archive.
+///
+/// # Errors
+/// [`NpyError`] if the archive is damaged, its arrays are larger than it may claim, or one of them is no npy file.
+pub fn parse_npz(bytes: &[u8]) -> Result<IndexMap<String, Tensor>, NpyError> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(NpyError::Archive)?;
+    let (mut tensors, mut left) = (IndexMap::new(), MAX_NPZ);
+    for index in 0..archive.len() {
+        let entry = archive.by_index(index).map_err(NpyError::Archive)?;
+        let name = entry.name().map_err(NpyError::Archive)?;
+        let name = name.trim_end_matches(".npy").to_owned();
+        let mut bytes = vec![];
+        // What an entry says of its size is not believed.
+        entry
+            .take(left + 1)
+            .read_to_end(&mut bytes)
+            .map_err(NpyError::Header)?;
+        let read = bytes.len() as u64;
+        left = left.checked_sub(read).ok_or(NpyError::TooLarge(MAX_NPZ))?;
+        tensors.insert(name, parse_npy(&bytes)?);
+    }
+    Ok(tensors)
 }
 
 /// Elements of an array whose first dimension runs fastest, in the order in which the last one does.

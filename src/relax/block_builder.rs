@@ -7,7 +7,7 @@ use super::{BuildError, Expr, Var};
 use crate::ir::graph::{
     self, Arg, Callee as GraphCallee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId,
 };
-use crate::ir::{Attrs, Func, Module, ShapeInfo, StructInfo};
+use crate::ir::{Attrs, Func, Module, Origin, ShapeInfo, StructInfo};
 use crate::{ops, script, te};
 
 /// What a function is besides its parameters and body.
@@ -169,6 +169,12 @@ impl BlockBuilder {
             Some(ret) => frame.builder.finish_as(result, ret),
             None => frame.builder.finish(result),
         })
+    }
+
+    /// Says where what is emitted from now on comes from, in the open function; gives what was said before.
+    pub fn set_origin(&mut self, origin: Origin) -> Origin {
+        let frame = self.frames.last_mut();
+        frame.map_or(Origin::Unknown, |frame| frame.builder.set_origin(origin))
     }
 
     /// A dataflow block: bindings without side effects and control flow. Only what [`BlockBuilder::emit_output`] gives is seen

@@ -22,6 +22,8 @@ mod gpu;
 mod jumps;
 mod lowers;
 mod memory;
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+mod onnx;
 mod origins;
 mod passes;
 #[cfg(feature = "cpu")]

@@ -33,7 +33,24 @@ const VERBS: &[Verb] = &[
         about: "parses, prints and parses back recorded programs; --verbose, --class TEXT, --case NAME",
         run: |args| example("corpus", args),
     },
+    Verb {
+        name: "onnx-nodes",
+        args: "ARCHIVE.tar.gz",
+        about: "runs tests of single ONNX operators; --device interp|cpu|gpu, --json, --verbose, --only NAME, --passed FILE",
+        run: |args| example("onnx", &with("nodes", args)),
+    },
+    Verb {
+        name: "onnx-models",
+        args: "DIR",
+        about: "runs recorded calls of ONNX models; --device interp|cpu|gpu, --json, --only NAME",
+        run: |args| example("onnx", &with("models", args)),
+    },
 ];
+
+fn with(verb: &str, args: &[String]) -> Vec<String> {
+    let verb = std::iter::once(verb.to_owned());
+    verb.chain(args.iter().cloned()).collect()
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

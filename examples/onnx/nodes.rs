@@ -1,0 +1,135 @@
+//! The ONNX backend's node tests: an archive with `node/test_NAME/model.onnx` and its inputs and outputs as `TensorProto`.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use weftile::frontend::onnx::{self, Fault, ImportOptions, Model, OnnxError};
+use weftile::tensor::Tensor;
+
+use super::judge::{Allowed, Backend, Outcome, agrees, guarded, line};
+use super::parallel;
+
+const ALLOWED: Allowed = Allowed {
+    relative: 1e-3,
+    absolute: 1e-5,
+    of_largest: 0.0,
+};
+
+/// Largest file of an archive that is read.
+const MAX_FILE: u64 = 1 << 28;
+
+/// A test: the bytes of its files by name.
+#[derive(Default)]
+struct Test {
+    name: String,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// The names of the tests that are wanted, and what became of each.
+pub(crate) fn judged(
+    archive: &Path,
+    wants: &dyn Fn(&str) -> bool,
+    backend: &Backend,
+) -> Result<Vec<(String, Outcome)>, Box<dyn Error>> {
+    let tests = read(archive, wants)?;
+    let outcomes = parallel::map(&tests, |test| guarded(|| test.judge(backend)));
+    let names = tests.into_iter().map(|test| test.name);
+    Ok(names.zip(outcomes).collect())
+}
+
+fn read(path: &Path, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, Box<dyn Error>> {
+    let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?));
+    let mut tests: BTreeMap<String, Test> = BTreeMap::new();
+    for entry in archive.entries()? {
+        let entry = entry?;
+        let path = entry.path()?.to_string_lossy().into_owned();
+        let Some((name, file)) = path
+            .split_once("/test_")
+            .map(|(_, rest)| rest)
+            .and_then(|rest| rest.split_once('/'))
+        else {
+            continue;
+        };
+        if !wants(name) || !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let (name, file) = (name.to_owned(), file.to_owned());
+        let mut bytes = vec![];
+        entry.take(MAX_FILE).read_to_end(&mut bytes)?;
+        let test = tests.entry(name.clone()).or_default();
+        test.name = name;
+        test.files.insert(file, bytes);
+    }
+    Ok(tests.into_values().collect())
+}
+
+/// The model, and the inputs that it takes. Where a node must know an operand while it is imported (axes, sizes), and that is an
+/// input of the test, the input is a constant of the import.
+fn import(bytes: &[u8], inputs: Vec<Tensor>) -> Result<(Model, Vec<Tensor>), OnnxError> {
+    let names = onnx::input_names(bytes)?;
+    let mut options = ImportOptions::default();
+    loop {
+        let error = match onnx::parse(bytes, &options) {
+            Ok(model) => {
+                let named = names.iter().zip(&inputs);
+                let taken = named.filter(|(name, _)| !options.values.contains_key(*name));
+                return Ok((model, taken.map(|(_, tensor)| tensor.clone()).collect()));
+            }
+            Err(error) => error,
+        };
+        let OnnxError::Problems(problems) = &error else {
+            return Err(error);
+        };
+        let before = options.values.len();
+        for problem in &problems.0 {
+            let Fault::Operand { name, .. } = &problem.fault else {
+                continue;
+            };
+            if let Some(at) = names.iter().position(|known| known == name)
+                && let Some(tensor) = inputs.get(at)
+            {
+                options.values.insert(name.clone(), tensor.clone());
+            }
+        }
+        if options.values.len() == before {
+            return Err(error);
+        }
+    }
+}
+
+impl Test {
+    /// The tensors of this kind, in order.
+    fn tensors(&self, kind: &str) -> Result<Vec<Tensor>, String> {
+        let mut tensors = vec![];
+        while let Some(bytes) = self
+            .files
+            .get(&format!("test_data_set_0/{kind}_{}.pb", tensors.len()))
+        {
+            let tensor = onnx::parse_tensor(bytes).map_err(|e| line(&e))?;
+            tensors.push(tensor);
+        }
+        Ok(tensors)
+    }
+
+    fn judge(&self, backend: &Backend) -> Outcome {
+        let Some(bytes) = self.files.get("model.onnx") else {
+            return Outcome::Failed("there is no model.onnx".to_owned());
+        };
+        let (inputs, expected) = match (self.tensors("input"), self.tensors("output")) {
+            (Ok(inputs), Ok(outputs)) => (inputs, outputs),
+            (Err(why), _) | (_, Err(why)) => return Outcome::Unsupported(why),
+        };
+        let (model, inputs) = match import(bytes, inputs) {
+            Ok(imported) => imported,
+            Err(error) => return Outcome::Unsupported(line(&error)),
+        };
+        let results = backend
+            .ready(model)
+            .and_then(|mut ready| ready.call(inputs));
+        agrees(results, &expected, ALLOWED)
+    }
+}

@@ -1,0 +1,199 @@
+//! What may be wrong with a model: with its file, or with nodes of it. All that is wrong with nodes is reported at once.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::relax::BuildError;
+use crate::tensor::{DType, TensorError};
+
+/// A model that cannot be imported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OnnxError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The bytes are no model.
+    #[error("this is no ONNX model: {0}")]
+    Decode(#[from] prost::DecodeError),
+    /// A model without a graph.
+    #[error("the model has no graph")]
+    NoGraph,
+    /// An option names what the model does not have.
+    #[error("the model has no {what} `{name}`; it has {known}")]
+    NoSuch {
+        /// What is named.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// Everything that stands in the way.
+    #[error(transparent)]
+    Problems(#[from] Problems),
+    /// The imported graph breaks a rule of graphs.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// All problems of a model, in the order of its nodes.
+#[derive(Debug)]
+pub struct Problems(pub Vec<Problem>);
+
+/// Most problems that a message writes out.
+const SHOWN: usize = 20;
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.len() {
+            1 => write!(f, "1 thing stands in the way of this model")?,
+            n => write!(f, "{n} things stand in the way of this model")?,
+        }
+        for problem in self.0.iter().take(SHOWN) {
+            write!(f, "\n  {problem}")?;
+        }
+        match self.0.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Something that stands in the way, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {fault}")]
+pub struct Problem {
+    /// The node, with the graphs around it, or the part of the model.
+    pub place: String,
+    /// The operator, if it is a node.
+    pub operator: Option<String>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What stands in the way.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An operator that is not known.
+    #[error("there is no operator {} here", .0)]
+    Operator(String),
+    /// An operator of a version that is not known.
+    #[error("it is known from version {first} of the operator set on, the model has {given}")]
+    Version {
+        /// The first version that is known.
+        first: i64,
+        /// That of the model.
+        given: i64,
+    },
+    /// A domain whose version the model does not say.
+    #[error("the model does not say which version of `{0}` it uses")]
+    Domain(String),
+    /// An attribute with a value that is not supported.
+    #[error("attribute `{name}` is {given}; it must be {expected}")]
+    Attribute {
+        /// The attribute.
+        name: String,
+        /// Its value.
+        given: String,
+        /// What there is.
+        expected: String,
+    },
+    /// An attribute that nothing knows.
+    #[error("attribute `{0}` is not known")]
+    UnknownAttribute(String),
+    /// An attribute that must be there.
+    #[error("attribute `{0}` is missing")]
+    NoAttribute(String),
+    /// An operand that is not what the operator takes.
+    #[error("operand {index} (`{name}`) is {given}; it must be {expected}")]
+    Operand {
+        /// Which one, from 0.
+        index: usize,
+        /// Its name in the model.
+        name: String,
+        /// What it is.
+        given: String,
+        /// What the operator takes.
+        expected: String,
+    },
+    /// An operand that must be there.
+    #[error("operand {0} is missing")]
+    NoOperand(usize),
+    /// A name that nothing defines.
+    #[error("nothing defines `{0}`")]
+    Undefined(String),
+    /// A name that two things define.
+    #[error("`{0}` is defined twice")]
+    Twice(String),
+    /// Nodes that need each other.
+    #[error("it needs its own result, by way of {0}")]
+    Cycle(String),
+    /// Something of the standard that is not supported.
+    #[error("{0}")]
+    Unsupported(String),
+    /// An element type that is not supported.
+    #[error("element type {0} is not supported")]
+    ElementType(String),
+    /// A tensor in the file that is damaged.
+    #[error("tensor `{name}`: {fault}")]
+    Tensor {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        fault: TensorFault,
+    },
+    /// The types of the operands do not fit.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// What may be wrong with a tensor of a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorFault {
+    /// An extent below 0, or more elements than memory has bytes.
+    #[error("the shape {0:?} is impossible")]
+    Shape(Vec<i64>),
+    /// An element type that is not supported.
+    #[error("element type {0} is not supported")]
+    ElementType(String),
+    /// Not as many elements as the shape says.
+    #[error("{given} bytes of elements, but {dtype} {shape:?} takes {expected}")]
+    Count {
+        /// The element type.
+        dtype: DType,
+        /// The shape.
+        shape: Vec<usize>,
+        /// Bytes that it takes.
+        expected: usize,
+        /// Bytes that are there.
+        given: usize,
+    },
+    /// Elements in another file, of which it is not said where.
+    #[error("its elements are in another file, but {0}")]
+    External(String),
+    /// Another file that cannot be read.
+    #[error("its elements are in {}, which cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A position of a sparse tensor that is outside.
+    #[error("an index of the sparse tensor is outside of {0:?}")]
+    Index(Vec<usize>),
+    /// The tensor cannot be made.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}

@@ -1,0 +1,505 @@
+//! Graphs of a model as bindings of a graph function: names, order, scopes. What a single node becomes, [`operators`] know.
+//!
+//! [`operators`]: super::operators
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::attributes::Attributes;
+use super::call::Call;
+use super::error::{Fault, Problem};
+use super::operators;
+use super::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto};
+use super::tensor::Tensors;
+use super::value::Value;
+use crate::arith::Analyzer;
+use crate::ir::{Origin, Var as Symbol};
+use crate::relax::BlockBuilder;
+use crate::tensor::DType;
+
+/// Deepest nesting of graphs and functions.
+const MAX_DEPTH: usize = 64;
+
+/// What is known while a model is imported.
+pub(super) struct Importer<'m> {
+    /// Versions of the operators by domain.
+    opsets: HashMap<&'m str, i64>,
+    /// Operators that the model defines.
+    functions: HashMap<(&'m str, &'m str), &'m FunctionProto>,
+    pub(super) tensors: Tensors,
+    /// Symbolic extents by their names in the model.
+    pub(super) symbols: HashMap<String, Symbol>,
+    pub(super) arith: Analyzer,
+    pub(super) problems: Vec<Problem>,
+    depth: usize,
+}
+
+/// The names that nodes of a graph see.
+pub(super) struct Scope<'s, 'm> {
+    values: HashMap<&'m str, Value>,
+    outer: Option<&'s Scope<'s, 'm>>,
+    /// Attributes of the function around the graph.
+    bindings: Option<&'s Attributes<'m>>,
+    /// Versions of operators, where a function says its own.
+    opsets: Option<&'s HashMap<&'m str, i64>>,
+    /// Where the graph is, for messages: empty for the model's.
+    place: String,
+}
+
+impl<'s, 'm> Scope<'s, 'm> {
+    /// The model's.
+    pub(super) fn new(place: impl Into<String>) -> Self {
+        Self {
+            values: HashMap::new(),
+            outer: None,
+            bindings: None,
+            opsets: None,
+            place: place.into(),
+        }
+    }
+
+    /// That of a graph in a node of this one.
+    pub(super) fn inside(&'s self, place: String) -> Self {
+        Self {
+            values: HashMap::new(),
+            outer: Some(self),
+            bindings: self.bindings,
+            opsets: self.opsets,
+            place,
+        }
+    }
+
+    /// Gives a name a value; the last one that it gets counts.
+    pub(super) fn define(&mut self, name: &'m str, value: Value) {
+        self.values.insert(name, value);
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Value> {
+        let here = self.values.get(name);
+        here.or_else(|| self.outer.and_then(|outer| outer.find(name)))
+    }
+
+    fn place_of(&self, node: &NodeProto) -> String {
+        let op = node.op_type.as_deref().unwrap_or("?");
+        let named = node.name.as_deref().filter(|name| !name.is_empty());
+        let first = node.output.iter().find(|name| !name.is_empty());
+        let place = match (named, first) {
+            (Some(name), _) => format!("node `{name}` ({op})"),
+            (None, Some(output)) => format!("the node that makes `{output}` ({op})"),
+            (None, None) => format!("a node without a name ({op})"),
+        };
+        match self.place.as_str() {
+            "" => place,
+            outer => format!("{outer} / {place}"),
+        }
+    }
+}
+
+impl<'m> Importer<'m> {
+    pub(super) fn new(model: &'m ModelProto, tensors: Tensors) -> Self {
+        let functions = model.functions.iter().map(|f| {
+            let domain = plain_domain(f.domain.as_deref());
+            ((domain, f.name.as_deref().unwrap_or_default()), f)
+        });
+        Self {
+            opsets: opsets(&model.opset_import),
+            functions: functions.collect(),
+            tensors,
+            symbols: HashMap::new(),
+            arith: Analyzer::new(),
+            problems: vec![],
+            depth: 0,
+        }
+    }
+
+    /// The version of the default operators.
+    pub(super) fn opset(&self) -> i64 {
+        self.opsets.get("").copied().unwrap_or(1)
+    }
+
+    /// A new symbolic extent, named after this.
+    pub(super) fn fresh(&mut self, stem: &str) -> Symbol {
+        let mut name = identifier(stem);
+        let mut count = 0;
+        while self.symbols.contains_key(&name) {
+            count += 1;
+            name = format!("{}_{count}", identifier(stem));
+        }
+        self.symbol(&name)
+    }
+
+    /// The symbolic extent of this name.
+    pub(super) fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some(symbol) = self.symbols.get(name) {
+            return symbol.clone();
+        }
+        let symbol = Symbol::new(identifier(name), DType::I64);
+        self.arith.bind_shape_var(&symbol);
+        self.symbols.insert(name.to_owned(), symbol.clone());
+        symbol
+    }
+
+    /// Adds what stands in the way.
+    pub(super) fn problem(&mut self, place: String, operator: Option<String>, fault: Fault) {
+        self.problems.push(Problem {
+            place,
+            operator,
+            fault,
+        });
+    }
+
+    /// The values of the initializers.
+    pub(super) fn initializers(&mut self, graph: &'m GraphProto, scope: &mut Scope<'_, 'm>) {
+        for proto in &graph.initializer {
+            let name = proto.name.as_deref().unwrap_or_default();
+            let value = match self.tensors.read(proto) {
+                Ok(tensor) => Value::Const(tensor),
+                Err(fault) => self.damaged(name, fault, scope),
+            };
+            scope.define(name, value);
+        }
+        for proto in &graph.sparse_initializer {
+            let name = proto.values.as_ref().and_then(|v| v.name.as_deref());
+            let name = name.unwrap_or_default();
+            let value = match self.tensors.read_sparse(proto) {
+                Ok(tensor) => Value::Const(tensor),
+                Err(fault) => self.damaged(name, fault, scope),
+            };
+            scope.define(name, value);
+        }
+    }
+
+    fn damaged(
+        &mut self,
+        name: &str,
+        fault: super::error::TensorFault,
+        scope: &Scope<'_, 'm>,
+    ) -> Value {
+        let fault = Fault::Tensor {
+            name: name.to_owned(),
+            fault,
+        };
+        let place = match scope.place.as_str() {
+            "" => "the weights".to_owned(),
+            outer => format!("{outer} / the weights"),
+        };
+        self.problem(place, None, fault);
+        Value::Missing
+    }
+
+    /// The outputs of a graph whose inputs are in the scope.
+    pub(super) fn graph(
+        &mut self,
+        graph: &'m GraphProto,
+        scope: &mut Scope<'_, 'm>,
+        bb: &mut BlockBuilder,
+    ) -> Vec<Value> {
+        self.initializers(graph, scope);
+        let outputs = graph.output.iter();
+        let outputs: Vec<&'m str> = outputs
+            .map(|output| output.name.as_deref().unwrap_or_default())
+            .collect();
+        self.nodes(&graph.node, &outputs, scope, bb)
+    }
+
+    /// The values of these names after the nodes, which may be in any order.
+    fn nodes(
+        &mut self,
+        nodes: &'m [NodeProto],
+        outputs: &[&'m str],
+        scope: &mut Scope<'_, 'm>,
+        bb: &mut BlockBuilder,
+    ) -> Vec<Value> {
+        for node in self.ordered(nodes, scope) {
+            let place = scope.place_of(node);
+            let before = bb.set_origin(Origin::Node(place.as_str().into()));
+            let values = match self.node(node, scope, &place, bb) {
+                Ok(values) => values,
+                Err(fault) => {
+                    self.problem(place, node.op_type.clone(), fault);
+                    vec![]
+                }
+            };
+            bb.set_origin(before);
+            let mut values = values.into_iter();
+            for name in &node.output {
+                let value = values.next().unwrap_or(Value::Missing);
+                if !name.is_empty() {
+                    scope.define(name, value);
+                }
+            }
+        }
+        let value = |name: &&str| scope.find(name).cloned();
+        let values: Vec<Option<Value>> = outputs.iter().map(value).collect();
+        let named = values.into_iter().zip(outputs);
+        named
+            .map(|(value, name)| {
+                value.unwrap_or_else(|| {
+                    let place = match scope.place.as_str() {
+                        "" => "the outputs of the model".to_owned(),
+                        place => place.to_owned(),
+                    };
+                    self.problem(place, None, Fault::Undefined((*name).to_owned()));
+                    Value::Missing
+                })
+            })
+            .collect()
+    }
+
+    /// The nodes, each after those whose results it needs, else in the order of the file. Nodes that need themselves are left out.
+    fn ordered(&mut self, nodes: &'m [NodeProto], scope: &Scope<'_, 'm>) -> Vec<&'m NodeProto> {
+        let mut makers: HashMap<&str, usize> = HashMap::new();
+        for (at, node) in nodes.iter().enumerate() {
+            for name in node.output.iter().filter(|name| !name.is_empty()) {
+                if makers.insert(name, at).is_some() {
+                    let fault = Fault::Twice(name.clone());
+                    self.problem(scope.place_of(node), node.op_type.clone(), fault);
+                }
+            }
+        }
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let needs: Vec<Vec<usize>> = nodes
+            .iter()
+            .map(|node| {
+                let mut names = BTreeSet::new();
+                names_in(node, &mut names);
+                let makers = names.iter().filter_map(|name| makers.get(name));
+                makers.copied().collect()
+            })
+            .collect();
+        let mut state = vec![State::New; nodes.len()];
+        let mut order = Vec::with_capacity(nodes.len());
+        for root in 0..nodes.len() {
+            let mut stack = vec![(root, 0)];
+            while let Some((at, next)) = stack.pop() {
+                if next == 0 {
+                    if state[at] != State::New {
+                        continue;
+                    }
+                    state[at] = State::Open;
+                }
+                match needs[at].get(next) {
+                    Some(&before) => {
+                        stack.push((at, next + 1));
+                        if state[before] == State::Open {
+                            let node = &nodes[before];
+                            let by = scope.place_of(&nodes[at]);
+                            self.problem(
+                                scope.place_of(node),
+                                node.op_type.clone(),
+                                Fault::Cycle(by),
+                            );
+                        } else {
+                            stack.push((before, 0));
+                        }
+                    }
+                    None => {
+                        state[at] = State::Done;
+                        order.push(&nodes[at]);
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    fn node(
+        &mut self,
+        node: &'m NodeProto,
+        scope: &Scope<'_, 'm>,
+        place: &str,
+        bb: &mut BlockBuilder,
+    ) -> Result<Vec<Value>, Fault> {
+        let domain = plain_domain(node.domain.as_deref());
+        let name = node.op_type.as_deref().unwrap_or_default();
+        let attributes = Attributes::of(bound(&node.attribute, scope.bindings));
+        if let Some(&function) = self.functions.get(&(domain, name)) {
+            return self.function(function, node, &attributes, scope, place, bb);
+        }
+        let opsets = scope.opsets.unwrap_or(&self.opsets);
+        let opset = match opsets.get(domain) {
+            Some(&version) => version,
+            // Domains of one vendor have one version.
+            None if !domain.is_empty() => 1,
+            None => return Err(Fault::Domain("ai.onnx".to_owned())),
+        };
+        let operator = operators::find(domain, name).ok_or_else(|| {
+            Fault::Operator(match domain {
+                "" => format!("`{name}`"),
+                domain => format!("`{name}` of {domain}"),
+            })
+        })?;
+        let version = operator.version(opset)?;
+        let inputs = operands(node, scope)?;
+        if inputs.iter().any(|value| matches!(value, Value::Missing)) {
+            return Ok(vec![]);
+        }
+        let mut call = Call {
+            importer: self,
+            bb,
+            node,
+            inputs,
+            attributes,
+            version,
+            scope,
+            place,
+        };
+        let folded = match operator.fold {
+            Some(fold) => fold(&mut call)?,
+            None => None,
+        };
+        let values = match folded {
+            Some(value) => vec![value],
+            None => (operator.import)(&mut call)?,
+        };
+        match call.attributes.unread().into_iter().next() {
+            Some(name) => Err(Fault::UnknownAttribute(name)),
+            None => Ok(values),
+        }
+    }
+
+    /// What a function of the model makes of a node.
+    fn function(
+        &mut self,
+        function: &'m FunctionProto,
+        node: &'m NodeProto,
+        attributes: &Attributes<'m>,
+        scope: &Scope<'_, 'm>,
+        place: &str,
+        bb: &mut BlockBuilder,
+    ) -> Result<Vec<Value>, Fault> {
+        self.deeper()?;
+        let known = function.attribute.iter().map(String::as_str);
+        let defaults = function.attribute_proto.iter();
+        let defaults = defaults.map(|a| (a.name.as_deref().unwrap_or_default(), a));
+        let mut all: Vec<(&'m str, &'m AttributeProto)> = vec![];
+        for name in known {
+            if let Some(given) = attributes.find(name) {
+                all.push((name, given));
+            }
+        }
+        for (name, default) in defaults {
+            all.push((name, attributes.find(name).unwrap_or(default)));
+        }
+        let bindings = Attributes::of(all);
+        let own = opsets(&function.opset_import);
+        let mut inner = Scope {
+            values: HashMap::new(),
+            outer: None,
+            bindings: Some(&bindings),
+            opsets: Some(&own),
+            place: place.to_owned(),
+        };
+        let mut given = operands(node, scope)?.into_iter();
+        for name in &function.input {
+            inner.define(name, given.next().unwrap_or(Value::Absent));
+        }
+        let outputs: Vec<&'m str> = function.output.iter().map(String::as_str).collect();
+        let values = self.nodes(&function.node, &outputs, &mut inner, bb);
+        self.depth -= 1;
+        Ok(values)
+    }
+
+    /// One graph or function deeper.
+    pub(super) fn deeper(&mut self) -> Result<(), Fault> {
+        if self.depth == MAX_DEPTH {
+            let text = format!("graphs and functions nest more than {MAX_DEPTH} deep");
+            return Err(Fault::Unsupported(text));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// The outputs of a graph in a node, whose inputs have these values.
+    pub(super) fn subgraph(
+        &mut self,
+        graph: &'m GraphProto,
+        inputs: Vec<Value>,
+        scope: &Scope<'_, 'm>,
+        place: String,
+        bb: &mut BlockBuilder,
+    ) -> Result<Vec<Value>, Fault> {
+        self.deeper()?;
+        let mut inner = scope.inside(place);
+        let names = graph.input.iter();
+        for (name, value) in names.zip(inputs) {
+            inner.define(name.name.as_deref().unwrap_or_default(), value);
+        }
+        let values = self.graph(graph, &mut inner, bb);
+        self.depth -= 1;
+        Ok(values)
+    }
+}
+
+fn operands(node: &NodeProto, scope: &Scope<'_, '_>) -> Result<Vec<Value>, Fault> {
+    let value = |name: &String| match name.as_str() {
+        "" => Ok(Value::Absent),
+        name => {
+            let found = scope.find(name).cloned();
+            found.ok_or_else(|| Fault::Undefined(name.to_owned()))
+        }
+    };
+    node.input.iter().map(value).collect()
+}
+
+/// Attributes with those of the function around put in where they are meant.
+fn bound<'m>(
+    all: &'m [AttributeProto],
+    bindings: Option<&Attributes<'m>>,
+) -> Vec<(&'m str, &'m AttributeProto)> {
+    let attributes = all.iter().filter_map(|attribute| {
+        let name = attribute.name.as_deref().unwrap_or_default();
+        match attribute.ref_attr_name.as_deref() {
+            None | Some("") => Some((name, attribute)),
+            Some(of) => Some((name, bindings?.find(of)?)),
+        }
+    });
+    attributes.collect()
+}
+
+/// The names that a node needs, those of graphs inside of it included.
+fn names_in<'m>(node: &'m NodeProto, names: &mut BTreeSet<&'m str>) {
+    names.extend(node.input.iter().map(String::as_str));
+    let graphs = node.attribute.iter().filter_map(|a| a.g.as_deref());
+    for graph in graphs {
+        graph.node.iter().for_each(|node| names_in(node, names));
+        let outputs = graph.output.iter();
+        names.extend(outputs.filter_map(|output| output.name.as_deref()));
+    }
+}
+
+/// `ai.onnx` is the default domain, whose name is empty.
+fn plain_domain(domain: Option<&str>) -> &str {
+    match domain.unwrap_or_default() {
+        "ai.onnx" => "",
+        other => other,
+    }
+}
+
+fn opsets(imports: &[super::proto::OperatorSetIdProto]) -> HashMap<&str, i64> {
+    let domains = imports.iter();
+    domains
+        .map(|set| {
+            (
+                plain_domain(set.domain.as_deref()),
+                set.version.unwrap_or(1),
+            )
+        })
+        .collect()
+}
+
+/// A name as an identifier of program text.
+pub(super) fn identifier(name: &str) -> String {
+    let mut text: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        text.insert_str(0, "v_");
+    }
+    text
+}

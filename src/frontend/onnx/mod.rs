@@ -1,0 +1,362 @@
+//! ONNX models as modules.
+//!
+//! [`load`] reads a file and gives a [`Model`]: a module with a graph function `main`, whose parameters are the model's inputs and
+//! whose constants are its weights, and the names and types of inputs and outputs as the model has them. Shape arithmetic is done
+//! while the model is imported ([`value::Known`]): sizes become expressions of the symbolic extents of the inputs. Whatever stands
+//! in the way is reported at once ([`Problems`]), each with its node.
+//!
+//! Open Neural Network Exchange, <https://onnx.ai/onnx/>: operator sets 7 and later.
+
+mod attributes;
+mod call;
+mod docs;
+mod error;
+mod file;
+mod import;
+mod operators;
+mod proto;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use bytes::Bytes;
+use prost::Message;
+
+pub use docs::markdown;
+pub use error::{Fault, OnnxError, Problem, Problems, TensorFault};
+
+use crate::ir::{Expr as Size, Module, Origin, StructInfo};
+use crate::relax::{self, BlockBuilder, Expr, Var};
+use crate::tensor::Tensor;
+use call::shown;
+use import::{Importer, Scope, identifier};
+use proto::{
+    Dimension, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto,
+    type_proto,
+};
+use tensor::Tensors;
+use value::Value;
+
+/// The name of the graph function.
+pub const MAIN: &str = "main";
+
+/// What the user says about a model.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// Symbolic extents that are numbers: by the name that the model gives them.
+    pub dims: HashMap<String, i64>,
+    /// Shapes of inputs.
+    pub shapes: HashMap<String, Vec<i64>>,
+    /// Inputs that are constants of the import, as axes or sizes on which the types of results depend. They are no inputs then.
+    pub values: HashMap<String, Tensor>,
+}
+
+/// An input or output.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// Its name in the model.
+    pub name: String,
+    /// What is known of it.
+    pub sinfo: StructInfo,
+}
+
+/// An imported model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The function [`MAIN`] and what it calls.
+    pub module: Module,
+    /// Parameters of the function, in order.
+    pub inputs: Vec<Port>,
+    /// Results of the function, in order; it gives a tuple if there are several.
+    pub outputs: Vec<Port>,
+    /// The version of the default operator set.
+    pub opset: i64,
+}
+
+/// Reads a model and its weights.
+///
+/// # Errors
+/// [`OnnxError`] with everything that stands in the way.
+pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
+    let bytes = file::map(path).map_err(|source| OnnxError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let folder = path.parent().map(|folder| match folder.as_os_str() {
+        empty if empty.is_empty() => Path::new("."),
+        _ => folder,
+    });
+    import(bytes, Tensors::of(folder), options)
+}
+
+/// Reads a model from its bytes. It can have no weights in other files.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse(bytes: &[u8], options: &ImportOptions) -> Result<Model, OnnxError> {
+    import(Bytes::copy_from_slice(bytes), Tensors::default(), options)
+}
+
+/// The names of the inputs of a model that are no weights, in order.
+///
+/// # Errors
+/// [`OnnxError`] if the bytes are no model.
+pub fn input_names(bytes: &[u8]) -> Result<Vec<String>, OnnxError> {
+    let model = ModelProto::decode(bytes)?;
+    let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
+    Ok(open_inputs(graph)
+        .into_iter()
+        .map(|input| input.name.clone().unwrap_or_default())
+        .collect())
+}
+
+/// Reads a tensor from the bytes of a `TensorProto` (`.pb`), as test data of models come.
+///
+/// # Errors
+/// [`OnnxError`] if it is damaged.
+pub fn parse_tensor(bytes: &[u8]) -> Result<Tensor, OnnxError> {
+    let proto = TensorProto::decode(Bytes::copy_from_slice(bytes))?;
+    Tensors::default().read(&proto).map_err(|fault| {
+        let name = proto.name.clone().unwrap_or_default();
+        let place = format!("tensor `{name}`");
+        let problem = Problem {
+            place,
+            operator: None,
+            fault: Fault::Tensor { name, fault },
+        };
+        Problems(vec![problem]).into()
+    })
+}
+
+fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Model, OnnxError> {
+    let model = ModelProto::decode(bytes)?;
+    let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
+    let mut importer = Importer::new(&model, tensors);
+    let inputs = inputs(graph, &mut importer, options)?;
+    let params: Vec<Var> = inputs
+        .iter()
+        .map(|port| Var::new(identifier(&port.name), port.sinfo.clone()))
+        .collect();
+    let mut scope = Scope::new("");
+    for (port, param) in inputs.iter().zip(&params) {
+        let name = graph.input.iter().filter_map(|input| input.name.as_deref());
+        for name in name.filter(|name| *name == port.name) {
+            scope.define(name, Value::Var(param.clone()));
+        }
+    }
+    for input in graph.input.iter().filter_map(|input| input.name.as_deref()) {
+        if let Some(value) = options.values.get(input) {
+            scope.define(input, Value::Const(value.clone()));
+        }
+    }
+    let mut bb = BlockBuilder::new();
+    let mut results: Vec<StructInfo> = vec![];
+    let params: Vec<&Var> = params.iter().collect();
+    bb.function::<OnnxError>(MAIN, &params, |bb| {
+        let made: Vec<Var> = if has_control_flow(&graph.node) {
+            let values = outputs(graph, &mut scope, &mut importer, bb)?;
+            let values = values.into_iter().map(|value| bb.emit(value));
+            values.collect::<Result<_, _>>()?
+        } else {
+            bb.dataflow(|bb| {
+                let values = outputs(graph, &mut scope, &mut importer, bb)?;
+                let values = values.into_iter().map(|value| bb.emit_output(value));
+                Ok::<_, OnnxError>(values.collect::<Result<Vec<Var>, _>>()?)
+            })?
+        };
+        results = made.iter().map(|var| var.sinfo().clone()).collect();
+        match made.as_slice() {
+            [single] => bb.emit_func_output(single)?,
+            several => bb.emit_func_output(relax::tuple(several))?,
+        }
+        Ok(())
+    })?;
+    let opset = importer.opset();
+    let names = graph
+        .output
+        .iter()
+        .map(|output| output.name.clone().unwrap_or_default());
+    Ok(Model {
+        module: bb.finish()?,
+        inputs,
+        outputs: names
+            .zip(results)
+            .map(|(name, sinfo)| Port { name, sinfo })
+            .collect(),
+        opset,
+    })
+}
+
+/// Whether a node decides at run time what runs.
+fn has_control_flow(nodes: &[NodeProto]) -> bool {
+    let graphs = nodes.iter().flat_map(|node| &node.attribute);
+    let mut graphs = graphs.filter(|attribute| attribute.g.is_some());
+    graphs.next().is_some()
+}
+
+/// The outputs as values of the graph, if nothing stands in the way.
+fn outputs<'m>(
+    graph: &'m GraphProto,
+    scope: &mut Scope<'_, 'm>,
+    importer: &mut Importer<'m>,
+    bb: &mut BlockBuilder,
+) -> Result<Vec<Expr>, OnnxError> {
+    let values = importer.graph(graph, scope, bb);
+    let mut outputs = vec![];
+    for (value, output) in values.into_iter().zip(&graph.output) {
+        let name = output.name.as_deref().unwrap_or_default();
+        match value {
+            Value::Var(var) => outputs.push((&var).into()),
+            Value::Const(tensor) => outputs.push(relax::constant(tensor)),
+            Value::Known(known) => {
+                outputs.push(call::materialized(&known).map_err(|fault| problem(name, fault))?)
+            }
+            Value::List(_) | Value::Absent => {
+                let text = "a sequence or an optional value cannot be an output".to_owned();
+                importer.problem(format!("output `{name}`"), None, Fault::Unsupported(text));
+            }
+            Value::Missing => {}
+        }
+    }
+    bb.set_origin(Origin::Unknown);
+    match std::mem::take(&mut importer.problems) {
+        none if none.is_empty() => Ok(outputs),
+        problems => Err(Problems(problems).into()),
+    }
+}
+
+fn problem(name: &str, fault: Fault) -> OnnxError {
+    let problem = Problem {
+        place: format!("output `{name}`"),
+        operator: None,
+        fault,
+    };
+    Problems(vec![problem]).into()
+}
+
+/// The inputs that are no weights: old models name their weights among the inputs.
+fn open_inputs(graph: &GraphProto) -> Vec<&ValueInfoProto> {
+    let weights = graph
+        .initializer
+        .iter()
+        .filter_map(|tensor| tensor.name.as_deref());
+    let weights: HashSet<&str> = weights.collect();
+    let inputs = graph.input.iter();
+    let open = inputs.filter(|input| !weights.contains(input.name.as_deref().unwrap_or_default()));
+    open.collect()
+}
+
+/// The types of the inputs that are no weights.
+fn inputs(
+    graph: &GraphProto,
+    importer: &mut Importer<'_>,
+    options: &ImportOptions,
+) -> Result<Vec<Port>, OnnxError> {
+    let open = open_inputs(graph);
+    let names: Vec<String> = open
+        .iter()
+        .map(|input| input.name.clone().unwrap_or_default())
+        .collect();
+    let mut said = options.shapes.keys().chain(options.values.keys());
+    if let Some(name) = said.find(|name| !names.contains(name)) {
+        return Err(OnnxError::NoSuch {
+            what: "input",
+            name: name.clone(),
+            known: names.join(", "),
+        });
+    }
+    let mut params = vec![];
+    let mut ports = vec![];
+    for (input, name) in open.into_iter().zip(names) {
+        if options.values.contains_key(&name) {
+            continue;
+        }
+        let shape = options.shapes.get(&name).map(Vec::as_slice);
+        let sinfo = input_type(
+            &name,
+            input.kind.as_ref(),
+            shape,
+            importer,
+            options,
+            &mut params,
+        );
+        match sinfo {
+            Ok(sinfo) => ports.push(Port { name, sinfo }),
+            Err(fault) => importer.problem(format!("input `{name}`"), None, fault),
+        }
+    }
+    if let Some(name) = options.dims.keys().find(|name| !params.contains(name)) {
+        params.sort();
+        params.dedup();
+        return Err(OnnxError::NoSuch {
+            what: "symbolic extent",
+            name: name.clone(),
+            known: match params.is_empty() {
+                true => "none".to_owned(),
+                false => params.join(", "),
+            },
+        });
+    }
+    match std::mem::take(&mut importer.problems) {
+        none if none.is_empty() => Ok(ports),
+        problems => Err(Problems(problems).into()),
+    }
+}
+
+/// The type of an input; `params` gets the names of its symbolic extents.
+fn input_type(
+    name: &str,
+    kind: Option<&TypeProto>,
+    shape: Option<&[i64]>,
+    importer: &mut Importer<'_>,
+    options: &ImportOptions,
+    params: &mut Vec<String>,
+) -> Result<StructInfo, Fault> {
+    let kind = match kind.and_then(|kind| kind.value.as_ref()) {
+        Some(type_proto::Value::Tensor(tensor)) => tensor,
+        Some(_) => return Err(Fault::Unsupported("only tensors can be inputs".to_owned())),
+        None => return Err(Fault::Unsupported("its type is not said".to_owned())),
+    };
+    let dtype = tensor::dtype(kind.elem_type.unwrap_or(0)).map_err(Fault::ElementType)?;
+    let said = kind.shape.as_ref().map(|shape| &shape.dim);
+    let dims = said.map(|dims| {
+        let dims = dims.iter().enumerate().map(|(axis, dim)| match &dim.value {
+            Some(Dimension::Value(extent)) if *extent >= 0 => Size::i64(*extent),
+            Some(Dimension::Param(param)) if !param.is_empty() => {
+                params.push(param.clone());
+                match options.dims.get(param) {
+                    Some(&extent) => Size::i64(extent),
+                    None => importer.symbol(param).expr(),
+                }
+            }
+            _ => importer.fresh(&format!("{name}_{axis}")).expr(),
+        });
+        dims.collect::<Vec<Size>>()
+    });
+    let dims = match (dims, shape) {
+        (None, None) => {
+            let text = "its number of dimensions is not said: give its shape".to_owned();
+            return Err(Fault::Unsupported(text));
+        }
+        (Some(dims), None) => dims,
+        (dims, Some(shape)) => {
+            let fits = dims.as_ref().is_none_or(|dims| {
+                let mut pairs = dims.iter().zip(shape);
+                dims.len() == shape.len()
+                    && pairs.all(|(dim, &given)| dim.as_int().is_none_or(|dim| dim == given))
+            });
+            if !fits || shape.iter().any(|&extent| extent < 0) {
+                let model = shown(&dims.unwrap_or_default());
+                return Err(Fault::Unsupported(format!(
+                    "it cannot have the shape {shape:?}: it is {model}"
+                )));
+            }
+            shape.iter().map(|&extent| Size::i64(extent)).collect()
+        }
+    };
+    Ok(StructInfo::tensor(dims, dtype))
+}

@@ -1,0 +1,204 @@
+//! Operators on single elements, and conversions.
+
+use super::{Operator, fold};
+use crate::frontend::onnx::call::{Call, Outputs, cast, one};
+use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::tensor;
+use crate::frontend::onnx::value::Value;
+use crate::relax::{self, Expr};
+use crate::tensor::DType;
+
+/// Versions of most unary operators.
+const UNARY: &[i64] = &[1, 6, 13];
+/// Versions of binary operators, from the one on that broadcasts as numpy does.
+const BINARY: &[i64] = &[7, 13, 14];
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("Abs", UNARY, |c| c.simple("abs", 1)).folds(fold::absolute),
+    Operator::new("Acos", &[7, 22], |c| c.simple("acos", 1)),
+    Operator::new("Acosh", &[9, 22], |c| c.simple("acosh", 1)),
+    Operator::new("Add", BINARY, |c| c.simple("add", 2)).folds(fold::add),
+    Operator::new("And", &[7], |c| c.simple("logical_and", 2)).folds(fold::and),
+    Operator::new("Asin", &[7, 22], |c| c.simple("asin", 1)),
+    Operator::new("Asinh", &[9, 22], |c| c.simple("asinh", 1)),
+    Operator::new("Atan", &[7, 22], |c| c.simple("atan", 1)),
+    Operator::new("Atanh", &[9, 22], |c| c.simple("atanh", 1)),
+    Operator::new("BitShift", &[11], bit_shift),
+    Operator::new("BitwiseAnd", &[18], |c| c.simple("bitwise_and", 2)),
+    Operator::new("BitwiseNot", &[18], |c| c.simple("bitwise_not", 1)),
+    Operator::new("BitwiseOr", &[18], |c| c.simple("bitwise_or", 2)),
+    Operator::new("BitwiseXor", &[18], |c| c.simple("bitwise_xor", 2)),
+    Operator::new("Cast", &[6, 9, 13, 19, 21, 23, 24, 25], convert),
+    Operator::new("CastLike", &[15, 19, 21, 23, 24, 25], convert_like),
+    Operator::new("Ceil", UNARY, |c| c.simple("ceil", 1)),
+    Operator::new("Clip", &[6, 11, 12, 13], clip),
+    Operator::new("Cos", &[7, 22], |c| c.simple("cos", 1)),
+    Operator::new("Cosh", &[9, 22], |c| c.simple("cosh", 1)),
+    Operator::new("Div", BINARY, |c| c.simple("divide", 2)).folds(fold::divide),
+    Operator::new("Equal", &[7, 11, 13, 19], |c| c.simple("equal", 2)).folds(fold::equal),
+    Operator::new("Erf", &[9, 13], |c| c.simple("erf", 1)),
+    Operator::new("Exp", UNARY, |c| c.simple("exp", 1)),
+    Operator::new("Floor", UNARY, |c| c.simple("floor", 1)),
+    Operator::new("Greater", &[7, 9, 13], |c| c.simple("greater", 2)).folds(fold::greater),
+    Operator::new("GreaterOrEqual", &[12, 16], |c| {
+        c.simple("greater_equal", 2)
+    })
+    .folds(fold::greater_equal),
+    Operator::new("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], identity),
+    Operator::new("IsInf", &[10, 20], is_inf),
+    Operator::new("IsNaN", &[9, 13, 20], |c| c.simple("isnan", 1)),
+    Operator::new("Less", &[7, 9, 13], |c| c.simple("less", 2)).folds(fold::less),
+    Operator::new("LessOrEqual", &[12, 16], |c| c.simple("less_equal", 2)).folds(fold::less_equal),
+    Operator::new("Log", UNARY, |c| c.simple("log", 1)),
+    Operator::new("Max", &[8, 12, 13], |c| combined(c, "maximum")).folds(fold::maximum),
+    Operator::new("Mean", &[8, 13], mean),
+    Operator::new("Min", &[8, 12, 13], |c| combined(c, "minimum")).folds(fold::minimum),
+    Operator::new("Mod", &[10, 13], modulo).folds(fold::floor_mod),
+    Operator::new("Mul", BINARY, |c| c.simple("multiply", 2)).folds(fold::multiply),
+    Operator::new("Neg", UNARY, |c| c.simple("negative", 1)).folds(fold::negative),
+    Operator::new("Not", &[1], |c| c.simple("logical_not", 1)).folds(fold::not),
+    Operator::new("Or", &[7], |c| c.simple("logical_or", 2)).folds(fold::or),
+    Operator::new("Pow", &[7, 12, 13, 15], power),
+    Operator::new("Reciprocal", UNARY, reciprocal),
+    Operator::new("Round", &[11, 22], |c| c.simple("round", 1)),
+    Operator::new("Sign", &[9, 13], |c| c.simple("sign", 1)),
+    Operator::new("Sin", &[7, 22], |c| c.simple("sin", 1)),
+    Operator::new("Sinh", &[9, 22], |c| c.simple("sinh", 1)),
+    Operator::new("Sqrt", UNARY, |c| c.simple("sqrt", 1)),
+    Operator::new("Sub", BINARY, |c| c.simple("subtract", 2)).folds(fold::subtract),
+    Operator::new("Sum", &[8, 13], |c| combined(c, "add")).folds(sum_of_sizes),
+    Operator::new("Tan", &[7, 22], |c| c.simple("tan", 1)),
+    Operator::new("Tanh", UNARY, |c| c.simple("tanh", 1)),
+    Operator::new("Where", &[9, 16], |c| c.simple("where", 3)).folds(fold::select),
+    Operator::new("Xor", &[7], |c| c.simple("logical_xor", 2)),
+];
+
+fn sum_of_sizes(c: &mut Call<'_, '_>) -> Result<Option<Value>, Fault> {
+    match c.inputs.len() {
+        2 => fold::add(c),
+        _ => Ok(None),
+    }
+}
+
+fn identity(c: &mut Call<'_, '_>) -> Outputs {
+    Ok(c.inputs.drain(..).take(1).collect())
+}
+
+fn bit_shift(c: &mut Call<'_, '_>) -> Outputs {
+    match c.attributes.one_of("direction", "", &["LEFT", "RIGHT"])? {
+        "LEFT" => c.simple("left_shift", 2),
+        _ => c.simple("right_shift", 2),
+    }
+}
+
+/// An operator on pairs, of all operands.
+fn combined(c: &mut Call<'_, '_>, name: &str) -> Outputs {
+    let mut result = c.x(0)?;
+    for index in 1..c.inputs.len() {
+        let next = c.x(index)?;
+        result = relax::op(name, [result, next]);
+    }
+    one(c.emit(result)?)
+}
+
+fn mean(c: &mut Call<'_, '_>) -> Outputs {
+    let (count, dtype) = (c.inputs.len(), c.dtype(0)?);
+    let sum = combined(c, "add")?;
+    match (count, sum.as_slice()) {
+        (2.., [Value::Var(sum)]) => {
+            let count = c.number(count as f64, dtype)?;
+            one(c.op("divide", [sum.into(), count])?)
+        }
+        _ => Ok(sum),
+    }
+}
+
+fn modulo(c: &mut Call<'_, '_>) -> Outputs {
+    match c.attributes.flag("fmod", false)? {
+        true => c.simple("mod", 2),
+        false => c.simple("floor_mod", 2),
+    }
+}
+
+/// The result has the type of the base.
+fn power(c: &mut Call<'_, '_>) -> Outputs {
+    let (base, exponent) = (c.dtype(0)?, c.dtype(1)?);
+    let (x, y) = (c.x(0)?, c.x(1)?);
+    let result = match (base.is_float(), exponent.is_float()) {
+        (false, true) => cast(relax::op("power", [cast(x, exponent), y]), base),
+        _ if base != exponent => relax::op("power", [x, cast(y, base)]),
+        _ => relax::op("power", [x, y]),
+    };
+    one(c.emit(result)?)
+}
+
+fn reciprocal(c: &mut Call<'_, '_>) -> Outputs {
+    let unit = c.number(1.0, c.dtype(0)?)?;
+    let x = c.x(0)?;
+    one(c.op("divide", [unit, x])?)
+}
+
+fn clip(c: &mut Call<'_, '_>) -> Outputs {
+    let dtype = c.dtype(0)?;
+    let bound = |c: &mut Call<'_, '_>, name: &str, index: usize| match c.version {
+        ..11 => {
+            let value = c.attributes.float(name)?;
+            value.map(|value| c.number(value, dtype)).transpose()
+        }
+        _ => c.optional(index),
+    };
+    let (low, high) = (bound(c, "min", 1)?, bound(c, "max", 2)?);
+    let mut x = c.x(0)?;
+    if let Some(low) = low {
+        x = relax::op("maximum", [x, low]);
+    }
+    if let Some(high) = high {
+        x = relax::op("minimum", [x, high]);
+    }
+    one(c.emit(x)?)
+}
+
+fn is_inf(c: &mut Call<'_, '_>) -> Outputs {
+    let positive = c.attributes.flag("detect_positive", true)?;
+    let negative = c.attributes.flag("detect_negative", true)?;
+    let (x, dtype) = (c.x(0)?, c.dtype(0)?);
+    if positive && negative {
+        return one(c.op("isinf", [x])?);
+    }
+    let zero = c.number(0.0, dtype)?;
+    let infinite = relax::op("isinf", [x.clone()]);
+    let side = match (positive, negative) {
+        (true, _) => relax::op("greater", [x, zero]),
+        (_, true) => relax::op("less", [x, zero]),
+        // No element is above itself.
+        _ => relax::op("greater", [x.clone(), x]),
+    };
+    one(c.op("logical_and", [infinite, side])?)
+}
+
+fn convert(c: &mut Call<'_, '_>) -> Outputs {
+    let code = c.attributes.int("to")?;
+    let code = code.ok_or_else(|| Fault::NoAttribute("to".to_owned()))?;
+    let to = tensor::dtype(code as i32).map_err(Fault::ElementType)?;
+    converted(c, to)
+}
+
+fn convert_like(c: &mut Call<'_, '_>) -> Outputs {
+    let to = c.dtype(1)?;
+    converted(c, to)
+}
+
+/// Elements outside of the range of a float type of eight bits become its greatest ones; that is the only way there is here.
+fn converted(c: &mut Call<'_, '_>, to: DType) -> Outputs {
+    c.attributes.ignore("saturate");
+    c.attributes.ignore("round_mode");
+    c.inputs.truncate(1);
+    if let Some(value) = fold::cast(c, to) {
+        return one(value);
+    }
+    let x: Expr = c.x(0)?;
+    one(match c.dtype(0)? == to {
+        true => c.emit(x)?,
+        false => c.emit(cast(x, to))?,
+    })
+}

@@ -1,0 +1,405 @@
+//! Operators on known elements: sizes are computed while the model is imported, and need no kernel.
+//!
+//! Each function gives `None` if an operand is not known, or the result is not: then the node goes into the graph.
+
+use crate::frontend::onnx::call::Call;
+use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::value::{Known, MOST_KNOWN, Value, converted_size};
+use crate::ir::Expr;
+use crate::tensor::DType;
+
+/// The result of a node whose operands are known.
+pub(super) type Fold = fn(&mut Call<'_, '_>) -> Result<Option<Value>, Fault>;
+
+type Folded = Result<Option<Value>, Fault>;
+
+/// All operands, if all are known.
+fn operands(c: &Call<'_, '_>) -> Option<Vec<Known>> {
+    (0..c.inputs.len()).map(|index| c.known(index)).collect()
+}
+
+/// An operator on single elements of operands that broadcast.
+fn elements(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Option<Value> {
+    let operands = operands(c)?;
+    let mut shape: Vec<usize> = vec![];
+    for operand in &operands {
+        shape = broadcast(&shape, &operand.shape)?;
+    }
+    let mut result = vec![];
+    for index in indices(&shape)? {
+        let at = operands
+            .iter()
+            .map(|operand| &operand.elements[place(&operand.shape, &index)]);
+        let at: Vec<&Expr> = at.collect();
+        result.push(f(&at)?);
+    }
+    let known = Known::new(shape, result, &c.importer.arith)?;
+    Some(Value::Known(known))
+}
+
+/// The same, of integers and bool alone: floats are left to devices, whose rounding is that of the model's other floats.
+fn integers(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Folded {
+    Ok(elements(c, |e| {
+        match e.iter().any(|e| e.dtype().is_float()) {
+            true => None,
+            false => f(e),
+        }
+    }))
+}
+
+pub(super) fn add(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(e[0] + e[1]))
+}
+
+pub(super) fn subtract(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(e[0] - e[1]))
+}
+
+pub(super) fn multiply(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(e[0] * e[1]))
+}
+
+/// Towards zero.
+pub(super) fn divide(c: &mut Call<'_, '_>) -> Folded {
+    let arith = c.importer.arith.clone();
+    integers(c, |e| match (e[0].as_int(), e[1].as_int()) {
+        (Some(a), Some(b)) => Some(Expr::int(a.checked_div(b)?, e[0].dtype())),
+        _ => {
+            let floors = arith.can_prove(&e[0].ge(0i64)) && arith.can_prove(&e[1].ge(1i64));
+            floors.then(|| e[0].floor_div(e[1]))
+        }
+    })
+}
+
+/// With the sign of the divisor.
+pub(super) fn floor_mod(c: &mut Call<'_, '_>) -> Folded {
+    if c.attributes.flag("fmod", false)? {
+        return Ok(None);
+    }
+    let arith = c.importer.arith.clone();
+    integers(c, |e| {
+        arith
+            .can_prove(&e[1].ge(1i64))
+            .then(|| e[0].floor_mod(e[1]))
+    })
+}
+
+pub(super) fn negative(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(Expr::int(0, e[0].dtype()) - e[0]))
+}
+
+pub(super) fn absolute(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(e[0].max(Expr::int(0, e[0].dtype()) - e[0])))
+}
+
+pub(super) fn maximum(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| {
+        let (first, rest) = e.split_first()?;
+        Some(rest.iter().fold((*first).clone(), |a, b| a.max(*b)))
+    })
+}
+
+pub(super) fn minimum(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| {
+        let (first, rest) = e.split_first()?;
+        Some(rest.iter().fold((*first).clone(), |a, b| a.min(*b)))
+    })
+}
+
+/// Whether a comparison of sizes is decided: bool elements are numbers.
+fn decided(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Expr) -> Folded {
+    let arith = c.importer.arith.clone();
+    integers(c, |e| {
+        let condition = f(e);
+        if arith.can_prove(&condition) {
+            Some(Expr::bool(true))
+        } else if arith.can_prove(&condition.not()) {
+            Some(Expr::bool(false))
+        } else {
+            None
+        }
+    })
+}
+
+pub(super) fn equal(c: &mut Call<'_, '_>) -> Folded {
+    decided(c, |e| e[0].equals(e[1]))
+}
+
+pub(super) fn less(c: &mut Call<'_, '_>) -> Folded {
+    decided(c, |e| e[0].lt(e[1]))
+}
+
+pub(super) fn less_equal(c: &mut Call<'_, '_>) -> Folded {
+    decided(c, |e| e[0].le(e[1]))
+}
+
+pub(super) fn greater(c: &mut Call<'_, '_>) -> Folded {
+    decided(c, |e| e[1].lt(e[0]))
+}
+
+pub(super) fn greater_equal(c: &mut Call<'_, '_>) -> Folded {
+    decided(c, |e| e[1].le(e[0]))
+}
+
+pub(super) fn not(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| Some(Expr::bool(e[0].as_int()? == 0)))
+}
+
+pub(super) fn and(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| {
+        Some(Expr::bool(e[0].as_int()? != 0 && e[1].as_int()? != 0))
+    })
+}
+
+pub(super) fn or(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| {
+        Some(Expr::bool(e[0].as_int()? != 0 || e[1].as_int()? != 0))
+    })
+}
+
+/// The condition must be a number, the rest may be any size.
+pub(super) fn select(c: &mut Call<'_, '_>) -> Folded {
+    integers(c, |e| {
+        let taken = if e[0].as_int()? != 0 { e[1] } else { e[2] };
+        Some(taken.clone())
+    })
+}
+
+/// Numbers and sizes converted; sizes to floats that hold them.
+pub(super) fn cast(c: &mut Call<'_, '_>, to: DType) -> Option<Value> {
+    elements(c, |e| {
+        let from = e[0].dtype();
+        let number = e[0].as_int().is_some() || e[0].as_float().is_some();
+        let holds = to.is_int() || to == DType::F32 || to == DType::F64;
+        match number || from.is_int() && holds {
+            true => Some(e[0].cast(to)),
+            // A size that was converted and comes back.
+            false => converted_size(e[0])
+                .filter(|_| to.is_int())
+                .map(|size| size.cast(to)),
+        }
+    })
+}
+
+/// Elements at indices of the first dimension of the operands that are known: `index` maps an index of the result to one of the
+/// operand.
+fn moved(
+    c: &Call<'_, '_>,
+    data: &Known,
+    shape: Vec<usize>,
+    index: impl Fn(&[usize]) -> Option<Vec<usize>>,
+) -> Option<Value> {
+    let mut elements = vec![];
+    for at in indices(&shape)? {
+        elements.push(data.elements[place(&data.shape, &index(&at)?)].clone());
+    }
+    let mut known = Known::new(shape, elements, &c.importer.arith)?;
+    known.dtype = data.dtype;
+    Some(Value::Known(known))
+}
+
+/// Slices at constant indices.
+pub(super) fn gather(c: &mut Call<'_, '_>) -> Folded {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let (Some(data), Some(at)) = (c.known(0), c.known(1)) else {
+        return Ok(None);
+    };
+    let axis = c.axis(axis, data.shape.len())?;
+    let Some(at_ints) = at.ints() else {
+        return Ok(None);
+    };
+    let extent = data.shape[axis] as i64;
+    let mut shape = data.shape[..axis].to_vec();
+    shape.extend(&at.shape);
+    shape.extend(&data.shape[axis + 1..]);
+    let rank = at.shape.len();
+    Ok(moved(c, &data, shape, |index| {
+        let which = at_ints[place(&at.shape, &index[axis..axis + rank])];
+        let which = if which < 0 { which + extent } else { which };
+        let which = usize::try_from(which)
+            .ok()
+            .filter(|w| (*w as i64) < extent)?;
+        let mut from = index[..axis].to_vec();
+        from.push(which);
+        from.extend(&index[axis + rank..]);
+        Some(from)
+    }))
+}
+
+/// The elements of a part of each dimension, of constant ends.
+pub(super) fn slice(c: &Call<'_, '_>, cuts: &[(usize, i64, i64, i64)]) -> Option<Value> {
+    let data = c.known(0)?;
+    let mut shape = data.shape.clone();
+    let mut starts = vec![(0i64, 1i64); shape.len()];
+    for &(axis, start, end, step) in cuts {
+        let extent = data.shape[axis] as i64;
+        let wrap = |v: i64| if v < 0 { v.saturating_add(extent) } else { v };
+        let (low, high) = if step > 0 {
+            (0, extent)
+        } else {
+            (-1, extent - 1)
+        };
+        let (start, end) = (
+            wrap(start).clamp(low.max(0), high),
+            wrap(end).clamp(low, high),
+        );
+        let count = if step > 0 {
+            (end - start + step - 1).div_euclid(step)
+        } else {
+            (start - end - step - 1).div_euclid(-step)
+        };
+        shape[axis] = usize::try_from(count).unwrap_or(0);
+        starts[axis] = (start, step);
+    }
+    moved(c, &data, shape, |index| {
+        let at = index.iter().zip(&starts);
+        at.map(|(&i, (start, step))| usize::try_from(start + i as i64 * step).ok())
+            .collect()
+    })
+}
+
+/// Operands one after the other along an axis.
+pub(super) fn concat(c: &mut Call<'_, '_>) -> Folded {
+    let Some(axis) = c.attributes.int("axis")? else {
+        return Ok(None);
+    };
+    let Some(parts) = operands(c) else {
+        return Ok(None);
+    };
+    let Some(first) = parts.first() else {
+        return Ok(None);
+    };
+    let axis = c.axis(axis, first.shape.len())?;
+    // A vector: what sizes are. Others go into the graph.
+    if parts.iter().any(|part| part.shape.len() != 1) || axis != 0 {
+        return Ok(None);
+    }
+    let elements: Vec<Expr> = parts
+        .iter()
+        .flat_map(|part| part.elements.clone())
+        .collect();
+    let mut known = Known::new(vec![elements.len()], elements, &c.importer.arith);
+    if let Some(known) = &mut known {
+        known.dtype = first.dtype;
+    }
+    Ok(known.map(Value::Known))
+}
+
+/// The same elements in another shape, if that is known.
+pub(super) fn reshaped(c: &Call<'_, '_>, shape: Option<Vec<usize>>) -> Option<Value> {
+    let mut data = c.known(0)?;
+    let shape = shape.filter(|shape| shape.iter().product::<usize>() == data.elements.len())?;
+    data.shape = shape;
+    Some(Value::Known(data))
+}
+
+/// The elements repeated along dimensions of extent 1.
+pub(super) fn expand(c: &mut Call<'_, '_>) -> Folded {
+    let (Some(data), Some(to)) = (c.known(0), c.known(1).and_then(|to| to.ints())) else {
+        return Ok(None);
+    };
+    let to: Option<Vec<usize>> = to.iter().map(|&dim| usize::try_from(dim).ok()).collect();
+    let Some(shape) = to.and_then(|to| broadcast(&data.shape, &to)) else {
+        return Ok(None);
+    };
+    let skip = shape.len() - data.shape.len();
+    let extents = data.shape.clone();
+    Ok(moved(c, &data, shape, |index| {
+        let at = index[skip..].iter().zip(&extents);
+        Some(at.map(|(&i, &dim)| if dim == 1 { 0 } else { i }).collect())
+    }))
+}
+
+/// All elements of a vector combined; of other tensors the graph takes care.
+pub(super) fn reduce(
+    c: &mut Call<'_, '_>,
+    keep: bool,
+    f: impl Fn(&Expr, &Expr) -> Expr,
+) -> Option<Value> {
+    let data = c.known(0)?;
+    if data.shape.len() != 1 || data.dtype.is_float() {
+        return None;
+    }
+    let (first, rest) = data.elements.split_first()?;
+    let value = rest.iter().fold(first.clone(), |a, b| f(&a, b));
+    let shape = if keep { vec![1] } else { vec![] };
+    Known::new(shape, vec![value], &c.importer.arith).map(Value::Known)
+}
+
+/// From a first number in steps to before a last one.
+pub(super) fn range(c: &mut Call<'_, '_>) -> Folded {
+    let ints = |index: usize| {
+        let known = c.known(index)?;
+        let value = known.ints()?.first().copied()?;
+        Some((value, known.dtype))
+    };
+    let (Some((start, dtype)), Some((end, _)), Some((step, _))) = (ints(0), ints(1), ints(2))
+    else {
+        return Ok(None);
+    };
+    if step == 0 {
+        return Err(c.bad(2, 0, "a step that is not 0"));
+    }
+    let span = i128::from(end) - i128::from(start);
+    let steps = span.div_euclid(step.into()) + i128::from(span.rem_euclid(step.into()) != 0);
+    let count = if (span > 0) == (step > 0) && span != 0 {
+        steps
+    } else {
+        0
+    };
+    if count > MOST_KNOWN as i128 {
+        return Ok(None);
+    }
+    let elements: Vec<Expr> = (0..count as i64)
+        .map(|i| Expr::int(start + i * step, dtype))
+        .collect();
+    let mut known = Known::new(vec![elements.len()], elements, &c.importer.arith);
+    if let Some(known) = &mut known {
+        known.dtype = dtype;
+    }
+    Ok(known.map(Value::Known))
+}
+
+/// The shape of two that broadcast.
+fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let rank = a.len().max(b.len());
+    let dim = |shape: &[usize], at: usize| match (at + shape.len()).checked_sub(rank) {
+        Some(at) => shape[at],
+        None => 1,
+    };
+    let dims = (0..rank).map(|at| match (dim(a, at), dim(b, at)) {
+        (a, b) if a == b => Some(a),
+        (1, b) => Some(b),
+        (a, 1) => Some(a),
+        _ => None,
+    });
+    dims.collect()
+}
+
+/// All indices of a small shape, in row-major order.
+fn indices(shape: &[usize]) -> Option<Vec<Vec<usize>>> {
+    let count = shape
+        .iter()
+        .try_fold(1usize, |n, &dim| n.checked_mul(dim))?;
+    if count > MOST_KNOWN {
+        return None;
+    }
+    let all = (0..count).map(|mut at| {
+        let mut index = vec![0; shape.len()];
+        for (i, &dim) in index.iter_mut().zip(shape).rev() {
+            *i = at % dim;
+            at /= dim;
+        }
+        index
+    });
+    Some(all.collect())
+}
+
+/// Where an index of a shape that this one broadcasts to is.
+fn place(shape: &[usize], index: &[usize]) -> usize {
+    let skip = index.len() - shape.len();
+    let at = index[skip..].iter().zip(shape);
+    at.fold(0, |place, (&i, &dim)| {
+        place * dim + if dim == 1 { 0 } else { i }
+    })
+}

@@ -1,0 +1,289 @@
+//! Resizing and sampling of images.
+
+use serde_json::json;
+
+use super::Operator;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, one, shown};
+use crate::frontend::onnx::error::Fault;
+use crate::ir::Expr as Size;
+use crate::relax;
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("AffineGrid", &[20], affine_grid),
+    Operator::new("GridSample", &[16, 20, 22], grid_sample),
+    Operator::new("Resize", &[10, 11, 13, 18, 19], resize),
+    Operator::new("Upsample", &[7, 9], upsample),
+];
+
+/// The new extents of the axes, and the scales where those are what is given.
+struct Target {
+    sizes: Vec<i64>,
+    scales: Option<Vec<f64>>,
+}
+
+fn resize(c: &mut Call<'_, '_>) -> Outputs {
+    let dims = c.dims(0)?;
+    let rank = dims.len();
+    let axes = match c.attributes.ints("axes")? {
+        Some(axes) => axes
+            .iter()
+            .map(|&axis| c.axis(axis, rank))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => (0..rank).collect(),
+    };
+    let (scales_at, sizes_at) = if c.version < 11 { (1, 3) } else { (2, 3) };
+    let given = |c: &Call<'_, '_>, index: usize| {
+        c.has(index)
+            && c.known(index)
+                .is_none_or(|known| !known.elements.is_empty())
+    };
+    let target = if c.version >= 11 && given(c, sizes_at) {
+        let sizes = c.ints(sizes_at)?;
+        let policies = ["stretch", "not_larger", "not_smaller"];
+        let policy = c
+            .attributes
+            .one_of("keep_aspect_ratio_policy", "stretch", &policies)?;
+        kept_aspect(c, &axes, sizes, policy)?
+    } else {
+        c.attributes.ignore("keep_aspect_ratio_policy");
+        scaled(c, &axes, c.floats(scales_at)?)?
+    };
+    resized(c, &axes, target)
+}
+
+fn upsample(c: &mut Call<'_, '_>) -> Outputs {
+    let rank = c.ndim(0)?;
+    let axes: Vec<usize> = (0..rank).collect();
+    let scales = match c.version {
+        ..9 => c.attributes.floats("scales")?.unwrap_or_default(),
+        _ => c.floats(1)?,
+    };
+    let target = scaled(c, &axes, scales)?;
+    resized(c, &axes, target)
+}
+
+fn scaled(c: &Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, Fault> {
+    if scales.len() != axes.len() {
+        return Err(c.bad(
+            2,
+            format!("{} scales", scales.len()),
+            format!("{} scales", axes.len()),
+        ));
+    }
+    let sizes = axes.iter().zip(&scales).map(|(&axis, &scale)| match scale {
+        1.0 => Ok(c.dims(0)?[axis].as_int().unwrap_or(-1)),
+        scale => Ok((c.dim(0, axis)? as f64 * scale).floor() as i64),
+    });
+    Ok(Target {
+        sizes: sizes.collect::<Result<_, Fault>>()?,
+        scales: Some(scales),
+    })
+}
+
+/// Sizes that keep the proportions of the axes, where that is asked for.
+fn kept_aspect(
+    c: &Call<'_, '_>,
+    axes: &[usize],
+    sizes: Vec<i64>,
+    policy: &str,
+) -> Result<Target, Fault> {
+    if sizes.len() != axes.len() {
+        return Err(c.bad(
+            3,
+            format!("{} sizes", sizes.len()),
+            format!("{} sizes", axes.len()),
+        ));
+    }
+    if policy == "stretch" {
+        return Ok(Target {
+            sizes,
+            scales: None,
+        });
+    }
+    let extents = axes.iter().map(|&axis| c.dim(0, axis));
+    let extents = extents.collect::<Result<Vec<i64>, Fault>>()?;
+    let ratios = sizes
+        .iter()
+        .zip(&extents)
+        .map(|(&size, &extent)| size as f64 / extent as f64);
+    let ratio = match policy {
+        "not_larger" => ratios.fold(f64::INFINITY, f64::min),
+        _ => ratios.fold(0.0, f64::max),
+    };
+    let sizes = extents
+        .iter()
+        .map(|&extent| (ratio * extent as f64 + 0.5).floor() as i64);
+    Ok(Target {
+        sizes: sizes.collect(),
+        scales: Some(vec![ratio; axes.len()]),
+    })
+}
+
+/// Resizes the axes that change, which the others are moved before.
+fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
+    let dims = c.dims(0)?;
+    let methods = ["nearest", "linear", "cubic"];
+    let method = c.attributes.one_of("mode", "nearest", &methods)?;
+    let modes = [
+        "half_pixel",
+        "half_pixel_symmetric",
+        "pytorch_half_pixel",
+        "align_corners",
+        "asymmetric",
+        "tf_half_pixel_for_nn",
+        "tf_crop_and_resize",
+    ];
+    let old = c.version < 11;
+    let mode = match old {
+        true => "asymmetric",
+        false => c
+            .attributes
+            .one_of("coordinate_transformation_mode", "half_pixel", &modes)?,
+    };
+    let rounding = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
+    let rounding = match old {
+        // Coordinates of whole steps, downwards.
+        true => "floor",
+        false => c
+            .attributes
+            .one_of("nearest_mode", "round_prefer_floor", &rounding)?,
+    };
+    let cubic_alpha = c.attributes.float_or("cubic_coeff_a", -0.75)?;
+    let exclude = c.attributes.int_or("exclude_outside", 0)?;
+    let extrapolation = c.attributes.float_or("extrapolation_value", 0.0)?;
+    let antialias = c.attributes.flag("antialias", false)?;
+    let roi = match mode == "tf_crop_and_resize" {
+        true => Some(c.floats(1)?),
+        false => None,
+    };
+    let changes = |at: usize| {
+        let same = dims[axes[at]].as_int() == Some(target.sizes[at]) || target.sizes[at] == -1;
+        let scale = target
+            .scales
+            .as_ref()
+            .is_none_or(|scales| scales[at] == 1.0);
+        !(same && scale) || roi.is_some()
+    };
+    let mut moving: Vec<usize> = (0..axes.len()).filter(|&at| changes(at)).collect();
+    moving.sort_by_key(|&at| axes[at]);
+    // All spatial axes, where there is no need to move any: results of kernels are then as one expects.
+    let spatial_first = dims.len() > 2 && moving.iter().all(|&at| axes[at] >= 2) && dims.len() <= 5;
+    if moving.is_empty() {
+        return Ok(c.inputs.drain(..1).collect());
+    }
+    let count = if spatial_first {
+        dims.len() - 2
+    } else {
+        moving.len()
+    };
+    if count > 3 {
+        return Err(c.bad(
+            0,
+            shown(&dims),
+            "a tensor of which at most three dimensions change",
+        ));
+    }
+    let moved: Vec<usize> = match spatial_first {
+        true => (2..dims.len()).collect(),
+        false => moving.iter().map(|&at| axes[at]).collect(),
+    };
+    let rest: Vec<usize> = (0..dims.len())
+        .filter(|axis| !moved.contains(axis))
+        .collect();
+    let place = |axis: usize| axes.iter().position(|&a| a == axis);
+    let size_of = |axis: usize| match place(axis) {
+        Some(at) if target.sizes[at] >= 0 => Size::i64(target.sizes[at]),
+        _ => dims[axis].clone(),
+    };
+    let mut x = c.x(0)?;
+    if !spatial_first {
+        let order: Vec<usize> = rest.iter().chain(&moved).copied().collect();
+        x = relax::op_with("permute_dims", [x], attrs(&json!({"axes": order})));
+        let flat = rest.iter().fold(Size::i64(1), |n, &axis| n * &dims[axis]);
+        let inner = moved.iter().map(|&axis| dims[axis].clone());
+        let shape: Vec<Size> = [Size::i64(1), flat].into_iter().chain(inner).collect();
+        x = relax::op("reshape", [x, relax::shape(shape)]);
+    }
+    let sizes: Vec<Size> = moved.iter().map(|&axis| size_of(axis)).collect();
+    let scales = target.scales.as_ref().map(|scales| {
+        let scale = moved
+            .iter()
+            .map(|&axis| place(axis).map_or(1.0, |at| scales[at]));
+        scale.collect::<Vec<f64>>()
+    });
+    let roi = roi.map(|roi| {
+        let part = |start: usize| {
+            let of = |axis| place(axis).map_or(start as f64, |at| roi[start * axes.len() + at]);
+            moved.iter().map(|&axis| of(axis)).collect::<Vec<f64>>()
+        };
+        [part(0), part(1)].concat()
+    });
+    let attributes = json!({
+        "layout": (["NCW", "NCHW", "NCDHW"][count - 1]),
+        "method": if method == "nearest" { "nearest_neighbor" } else { method },
+        "coordinate_transformation_mode": mode,
+        "rounding_method": rounding,
+        "cubic_alpha": cubic_alpha,
+        "cubic_exclude": exclude,
+        "extrapolation_value": extrapolation,
+        "antialias": antialias,
+        "scales": scales,
+        "roi": roi,
+    });
+    let y = c.op_with(
+        &format!("image.resize{count}d"),
+        [x, relax::shape(sizes.clone())],
+        &attributes,
+    )?;
+    if spatial_first {
+        return one(y);
+    }
+    let order: Vec<usize> = rest.iter().chain(&moved).copied().collect();
+    let wide = rest.iter().map(|&axis| dims[axis].clone()).chain(sizes);
+    let y = c.reshaped(&y, wide.collect::<Vec<_>>())?;
+    let back: Vec<usize> = (0..dims.len())
+        .map(|axis| order.iter().position(|&a| a == axis).unwrap_or(axis))
+        .collect();
+    one(c.op_with("permute_dims", [&y], &json!({"axes": back}))?)
+}
+
+fn grid_sample(c: &mut Call<'_, '_>) -> Outputs {
+    let known = ["linear", "bilinear", "nearest", "cubic", "bicubic"];
+    let default = if c.version < 20 { "bilinear" } else { "linear" };
+    let method = match c.attributes.one_of("mode", default, &known)? {
+        "linear" => "bilinear",
+        "cubic" => "bicubic",
+        other => other,
+    };
+    let padding = ["zeros", "border", "reflection"];
+    let rank = c.ndim(0)?;
+    let attributes = json!({
+        "method": method,
+        "padding_mode": c.attributes.one_of("padding_mode", "zeros", &padding)?,
+        "align_corners": c.attributes.flag("align_corners", false)?,
+        "layout": if rank == 5 { "NCDHW" } else { "NCHW" },
+    });
+    // The graph's grid has the coordinates before the positions.
+    let axes: Vec<usize> = std::iter::once(0)
+        .chain([rank - 1])
+        .chain(1..rank - 1)
+        .collect();
+    let (x, grid) = (c.x(0)?, c.x(1)?);
+    let grid = relax::op_with("permute_dims", [grid], attrs(&json!({"axes": axes})));
+    one(c.op_with("image.grid_sample", [x, grid], &attributes)?)
+}
+
+fn affine_grid(c: &mut Call<'_, '_>) -> Outputs {
+    let corners = c.attributes.flag("align_corners", false)?;
+    let size = c.sizes(1)?;
+    let x = c.x(0)?;
+    let spatial: Vec<Size> = size[2.min(size.len())..].to_vec();
+    let grid = c.op_with(
+        "image.affine_grid",
+        [x, relax::shape(spatial)],
+        &json!({"align_corners": corners}),
+    )?;
+    let rank = size.len();
+    let axes: Vec<usize> = std::iter::once(0).chain(2..rank).chain([1]).collect();
+    one(c.op_with("permute_dims", [&grid], &json!({"axes": axes}))?)
+}

@@ -1,0 +1,445 @@
+//! Operators that pick, join and put elements by their positions.
+
+use serde_json::json;
+
+use super::{Operator, fold};
+use crate::frontend::onnx::call::{Call, Outputs, cast, materialized, number, one, shown};
+use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::value::Known;
+use crate::ir::Expr as Size;
+use crate::relax::{self, Expr};
+use crate::tensor::DType;
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("CenterCropPad", &[18], center_crop_pad),
+    Operator::new("Compress", &[9, 11], compress),
+    Operator::new("Concat", &[1, 4, 11, 13], concat).folds(fold::concat),
+    Operator::new("DepthToSpace", &[1, 11, 13], depth_to_space),
+    Operator::new("Gather", &[1, 11, 13], gather).folds(fold::gather),
+    Operator::new("GatherElements", &[11, 13], gather_elements),
+    Operator::new("GatherND", &[11, 12, 13], gather_nd),
+    Operator::new("NonZero", &[9, 13], |c| c.simple("nonzero", 1)),
+    Operator::new("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
+    Operator::new("ReverseSequence", &[10], reverse_sequence),
+    Operator::new("Scatter", &[9, 11], scatter_elements),
+    Operator::new("ScatterElements", &[11, 13, 16, 18], scatter_elements),
+    Operator::new("ScatterND", &[11, 13, 16, 18], scatter_nd),
+    Operator::new("Slice", &[1, 10, 11, 13], slice),
+    Operator::new("SpaceToDepth", &[1, 13], space_to_depth),
+    Operator::new("Split", &[2, 11, 13, 18], split),
+];
+
+fn concat(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 1)?;
+    let axis = c.axis(axis, c.ndim(0)?)?;
+    let parts: Result<Vec<Expr>, Fault> = (0..c.inputs.len()).map(|at| c.x(at)).collect();
+    one(c.op_with("concat", [relax::tuple(parts?)], &json!({"axis": axis}))?)
+}
+
+fn split(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let dims = c.dims(0)?;
+    let axis = c.axis(axis, dims.len())?;
+    let sizes = c.ints_since(13, "split", 1)?;
+    let parts = c.attributes.int("num_outputs")?;
+    let parts = parts.map_or(c.node.output.len(), |n| n.max(0) as usize);
+    if parts == 1 && sizes.is_none() {
+        return Ok(c.inputs.drain(..1).collect());
+    }
+    let cuts = match (sizes, dims[axis].as_int()) {
+        (Some(sizes), _) => cuts(&sizes),
+        (None, Some(extent)) => {
+            // The last part may be smaller.
+            let part = (extent + parts as i64 - 1).div_euclid(parts.max(1) as i64);
+            (1..parts as i64)
+                .map(|at| (at * part).min(extent))
+                .collect()
+        }
+        (None, None) => {
+            return Err(c.bad(0, shown(&dims), "a tensor whose parts have constant sizes"));
+        }
+    };
+    let count = cuts.len() + 1;
+    let x = c.x(0)?;
+    let tuple = c.op_with(
+        "split",
+        [x],
+        &json!({"indices_or_sections": cuts, "axis": axis}),
+    )?;
+    c.items(&tuple, count)
+}
+
+/// Where parts of these sizes begin, but for the first.
+pub(super) fn cuts(sizes: &[i64]) -> Vec<i64> {
+    let starts = sizes.iter().scan(0i64, |at, size| {
+        *at = at.saturating_add(*size);
+        Some(*at)
+    });
+    let starts: Vec<i64> = starts.collect();
+    starts[..starts.len().saturating_sub(1)].to_vec()
+}
+
+fn slice(c: &mut Call<'_, '_>) -> Outputs {
+    let dims = c.dims(0)?;
+    let computed = |index: usize| c.has(index) && c.known(index).is_none();
+    if c.version >= 10 && (computed(1) || computed(2)) {
+        return computed_slice(c, &dims);
+    }
+    let (starts, ends, axes, steps) = match c.version {
+        ..10 => {
+            let sizes = |list: Option<Vec<i64>>| {
+                list.unwrap_or_default()
+                    .into_iter()
+                    .map(Size::i64)
+                    .collect::<Vec<_>>()
+            };
+            let (starts, ends) = (c.attributes.ints("starts")?, c.attributes.ints("ends")?);
+            (sizes(starts), sizes(ends), c.attributes.ints("axes")?, None)
+        }
+        _ => {
+            let (starts, ends) = (c.sizes(1)?, c.sizes(2)?);
+            let axes = c.has(3).then(|| c.ints(3)).transpose()?;
+            let steps = c.has(4).then(|| c.ints(4)).transpose()?;
+            (starts, ends, axes, steps)
+        }
+    };
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if starts.len() != ends.len() || axes.len() != starts.len() || steps.len() != starts.len() {
+        return Err(c.bad(
+            1,
+            format!(
+                "{} starts, {} ends, {} axes, {} steps",
+                starts.len(),
+                ends.len(),
+                axes.len(),
+                steps.len()
+            ),
+            "as many of each",
+        ));
+    }
+    if steps.contains(&0) {
+        return Err(c.bad(4, 0, "steps that are not 0"));
+    }
+    let axes = axes.iter().map(|&axis| c.axis(axis, dims.len()));
+    let axes = axes.collect::<Result<Vec<usize>, Fault>>()?;
+    let numbers: Option<Vec<_>> = (0..axes.len())
+        .map(|at| {
+            Some((
+                axes[at],
+                starts[at].as_int()?,
+                ends[at].as_int()?,
+                steps[at],
+            ))
+        })
+        .collect();
+    if let Some(known) = numbers.and_then(|cuts| fold::slice(c, &cuts)) {
+        return one(known);
+    }
+    let x = c.x(0)?;
+    let axes = axes.iter().map(|&axis| axis as i64);
+    let args = [
+        x,
+        relax::shape(axes),
+        relax::shape(starts),
+        relax::shape(ends),
+        relax::shape(steps),
+    ];
+    one(c.op("strided_slice", args)?)
+}
+
+/// A slice whose ends are computed at run time, on the host: symbolic sizes are never below 0, ends may be.
+fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
+    let count = c.dim(1, 0)?;
+    let axes = match c.has(3) {
+        true => c.ints(3)?,
+        false => (0..count).collect(),
+    };
+    let axes = axes.iter().map(|&axis| c.axis(axis, dims.len()));
+    let axes = axes.collect::<Result<Vec<usize>, Fault>>()?;
+    let steps = match c.has(4) {
+        true => c.ints(4)?,
+        false => vec![1; axes.len()],
+    };
+    let mut whole = [vec![], vec![], vec![]];
+    for (axis, dim) in dims.iter().enumerate() {
+        let at = axes.iter().position(|&a| a == axis);
+        let end = |c: &mut Call<'_, '_>, index: usize, plain: Size| {
+            let Some(at) = at else {
+                return materialized(&Known::vector(vec![plain]));
+            };
+            let x = c.x(index)?;
+            let x = if c.dtype(index)? == DType::I64 {
+                x
+            } else {
+                cast(x, DType::I64)
+            };
+            let at = Size::i64(at as i64);
+            let args = [
+                x,
+                relax::shape([0i64]),
+                relax::shape([at.clone()]),
+                relax::shape([at + 1i64]),
+            ];
+            Ok::<Expr, Fault>(relax::op("strided_slice", args))
+        };
+        whole[0].push(end(c, 1, Size::i64(0))?);
+        whole[1].push(end(c, 2, dim.clone())?);
+        let step = at.map_or(1, |at| steps[at]);
+        whole[2].push(materialized(&Known::vector(vec![Size::i64(step)]))?);
+    }
+    let mut args = vec![c.x(0)?];
+    for parts in whole {
+        args.push(
+            c.op_with("concat", [relax::tuple(parts)], &json!({"axis": 0}))?
+                .into(),
+        );
+    }
+    one(c.op("dynamic_strided_slice", args)?)
+}
+
+/// Indices below 0 count from the end. Constant ones are made positive here; others on the device.
+fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Result<Expr, Fault> {
+    let dtype = c.dtype(index)?;
+    if let Some(mut known) = c.known(index)
+        && let Some(ints) = known.ints()
+    {
+        if ints.iter().all(|&v| v >= 0) {
+            return c.x(index);
+        }
+        if let Some(extent) = extent.as_int() {
+            let wrap = |&v: &i64| Size::int(if v < 0 { v + extent } else { v }, known.dtype);
+            known.elements = ints.iter().map(wrap).collect();
+            return c.made(&known);
+        }
+    }
+    let x = c.x(index)?;
+    let zero = number(0.0, dtype)?;
+    let extent: Expr = match extent.as_int() {
+        Some(extent) => number(extent as f64, dtype)?,
+        None => {
+            let shape = relax::op("shape_to_tensor", [relax::shape([extent.clone()])]);
+            if dtype == DType::I64 {
+                shape
+            } else {
+                cast(shape, dtype)
+            }
+        }
+    };
+    let below = relax::op("less", [x.clone(), zero]);
+    let from_end = relax::op("add", [x.clone(), extent]);
+    Ok(c.op("where", [below, from_end, x])?.into())
+}
+
+fn gather(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let dims = c.dims(0)?;
+    let axis = c.axis(axis, dims.len())?;
+    let rank = c.ndim(1)?;
+    let mut indices = positive(c, 1, &dims[axis])?;
+    // A sum with a vector of one extent has a dimension.
+    if rank == 0 && c.known(1).is_none() && dims[axis].as_int().is_none() {
+        indices = c.reshaped(indices, [])?.into();
+    }
+    let x = c.x(0)?;
+    one(c.op_with("take", [x, indices], &json!({"axis": axis}))?)
+}
+
+fn gather_elements(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let dims = c.dims(0)?;
+    let axis = c.axis(axis, dims.len())?;
+    let indices = positive(c, 1, &dims[axis])?;
+    let x = c.x(0)?;
+    one(c.op_with("gather_elements", [x, indices], &json!({"axis": axis}))?)
+}
+
+/// Rows of indices, each of which may be below 0.
+fn positive_rows(c: &mut Call<'_, '_>, dims: &[Size]) -> Result<Expr, Fault> {
+    if let Some(known) = c.known(1)
+        && known
+            .ints()
+            .is_some_and(|ints| ints.iter().all(|&v| v >= 0))
+    {
+        return c.x(1);
+    }
+    let dtype = c.dtype(1)?;
+    let x = c.x(1)?;
+    let extents = relax::op("shape_to_tensor", [relax::shape(dims.to_vec())]);
+    let extents = if dtype == DType::I64 {
+        extents
+    } else {
+        cast(extents, dtype)
+    };
+    let below = relax::op("less", [x.clone(), number(0.0, dtype)?]);
+    let from_end = relax::op("add", [x.clone(), extents]);
+    Ok(c.op("where", [below, from_end, x])?.into())
+}
+
+fn gather_nd(c: &mut Call<'_, '_>) -> Outputs {
+    let batch = c.attributes.int_or("batch_dims", 0)?;
+    let (dims, rank) = (c.dims(0)?, c.ndim(1)?);
+    let skip = usize::try_from(batch).unwrap_or(0);
+    let width = c.dim(1, rank.saturating_sub(1))? as usize;
+    let indexed = dims.get(skip..skip + width);
+    let indexed = indexed.ok_or_else(|| {
+        c.bad(
+            1,
+            format!("rows of {width}"),
+            "rows of an index for each dimension",
+        )
+    })?;
+    let indices = positive_rows(c, indexed)?;
+    let x = c.x(0)?;
+    one(c.op_with("gather_nd", [x, indices], &json!({"batch_dims": batch}))?)
+}
+
+fn reduction(c: &Call<'_, '_>) -> Result<&'static str, Fault> {
+    let known = ["none", "add", "mul", "max", "min"];
+    let given = c.attributes.one_of("reduction", "none", &known)?;
+    Ok(match given {
+        "add" => "add",
+        "mul" => "mul",
+        "max" => "max",
+        "min" => "min",
+        _ => "update",
+    })
+}
+
+fn scatter_elements(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let reduction = reduction(c)?;
+    let dims = c.dims(0)?;
+    let axis = c.axis(axis, dims.len())?;
+    let indices = positive(c, 1, &dims[axis])?;
+    let (x, updates) = (c.x(0)?, c.x(2)?);
+    let attributes = json!({"axis": axis, "reduction": reduction});
+    one(c.op_with("scatter_elements", [x, indices, updates], &attributes)?)
+}
+
+fn scatter_nd(c: &mut Call<'_, '_>) -> Outputs {
+    let reduction = reduction(c)?;
+    let (dims, rank) = (c.dims(0)?, c.ndim(1)?);
+    let width = c.dim(1, rank.saturating_sub(1))? as usize;
+    let indexed = dims.get(..width);
+    let indexed = indexed.ok_or_else(|| {
+        c.bad(
+            1,
+            format!("rows of {width}"),
+            "rows of an index for each dimension",
+        )
+    })?;
+    let indices = positive_rows(c, indexed)?;
+    let (x, updates) = (c.x(0)?, c.x(2)?);
+    one(c.op_with(
+        "scatter_nd",
+        [x, indices, updates],
+        &json!({"reduction": reduction}),
+    )?)
+}
+
+fn pad(c: &mut Call<'_, '_>) -> Outputs {
+    let rank = c.ndim(0)?;
+    let modes = ["constant", "reflect", "edge", "wrap"];
+    let mode = c.attributes.one_of("mode", "constant", &modes)?;
+    let (pads, value) = match c.version {
+        ..11 => (
+            c.attributes.ints("pads")?.unwrap_or_default(),
+            c.attributes.float_or("value", 0.0)?,
+        ),
+        _ => {
+            let value = match c.has(2) {
+                true => c.floats(2)?.first().copied().unwrap_or(0.0),
+                false => 0.0,
+            };
+            (c.ints(1)?, value)
+        }
+    };
+    let axes: Vec<usize> = match c.has(3) {
+        true => {
+            let axes = c.ints(3)?;
+            axes.iter()
+                .map(|&axis| c.axis(axis, rank))
+                .collect::<Result<_, _>>()?
+        }
+        false => (0..rank).collect(),
+    };
+    if pads.len() != 2 * axes.len() {
+        return Err(c.bad(
+            1,
+            format!("{} numbers", pads.len()),
+            format!("{} numbers", 2 * axes.len()),
+        ));
+    }
+    let mut width = vec![0i64; 2 * rank];
+    for (at, &axis) in axes.iter().enumerate() {
+        width[2 * axis] = pads[at];
+        width[2 * axis + 1] = pads[axes.len() + at];
+    }
+    let mode = match mode {
+        "edge" => "replicate",
+        "wrap" => "circular",
+        other => other,
+    };
+    let x = c.x(0)?;
+    let attributes = json!({"pad_width": width, "pad_mode": mode, "pad_value": value});
+    one(c.op_with("nn.pad", [x], &attributes)?)
+}
+
+/// The middle of the operand, with zeros around it where it is too small.
+fn center_crop_pad(c: &mut Call<'_, '_>) -> Outputs {
+    let dims = c.dims(0)?;
+    let to = c.ints(1)?;
+    let axes = match c.attributes.ints("axes")? {
+        Some(axes) => axes
+            .iter()
+            .map(|&axis| c.axis(axis, dims.len()))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => (0..dims.len()).collect(),
+    };
+    let mut width = vec![0i64; 2 * dims.len()];
+    for (&axis, &to) in axes.iter().zip(&to) {
+        let extent = c.dim(0, axis)?;
+        // The half is rounded down before, and up after.
+        let more = to - extent;
+        let before = if more >= 0 { more / 2 } else { -(-more / 2) };
+        width[2 * axis] = before;
+        width[2 * axis + 1] = more - before;
+    }
+    let x = c.x(0)?;
+    one(c.op_with("nn.pad", [x], &json!({"pad_width": width}))?)
+}
+
+fn compress(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int("axis")?;
+    let axis = axis.map(|axis| c.axis(axis, c.ndim(0)?)).transpose()?;
+    let (x, condition) = (c.x(0)?, c.x(1)?);
+    one(c.op_with("compress", [x, condition], &json!({"axis": axis}))?)
+}
+
+fn depth_to_space(c: &mut Call<'_, '_>) -> Outputs {
+    let size = c.attributes.int("blocksize")?;
+    let size = size.ok_or_else(|| Fault::NoAttribute("blocksize".to_owned()))?;
+    let mode = c.attributes.one_of("mode", "DCR", &["DCR", "CRD"])?;
+    let x = c.x(0)?;
+    one(c.op_with(
+        "depth_to_space",
+        [x],
+        &json!({"block_size": size, "mode": mode}),
+    )?)
+}
+
+fn space_to_depth(c: &mut Call<'_, '_>) -> Outputs {
+    let size = c.attributes.int("blocksize")?;
+    let size = size.ok_or_else(|| Fault::NoAttribute("blocksize".to_owned()))?;
+    let x = c.x(0)?;
+    one(c.op_with("space_to_depth", [x], &json!({"block_size": size}))?)
+}
+
+fn reverse_sequence(c: &mut Call<'_, '_>) -> Outputs {
+    let batch_axis = c.attributes.int_or("batch_axis", 1)?;
+    let time_axis = c.attributes.int_or("time_axis", 0)?;
+    let (x, lengths) = (c.x(0)?, c.x(1)?);
+    let attributes = json!({"seq_axis": time_axis, "batch_axis": batch_axis});
+    one(c.op_with("reverse_sequence", [x, lengths], &attributes)?)
+}

@@ -1,0 +1,112 @@
+//! The operators of ONNX and what they become: one table, which the importer, the checker and `docs/onnx.md` read, one file a family.
+
+mod activation;
+mod attention;
+mod contrib;
+mod control;
+mod elementwise;
+mod fold;
+mod image;
+mod indexing;
+mod linalg;
+mod loss;
+mod nn;
+mod quantize;
+mod recurrent;
+mod reduce;
+mod sequence;
+mod shape;
+
+use super::call::{Call, Outputs};
+use super::error::Fault;
+use fold::Fold;
+
+/// What a node becomes.
+pub(super) type Import = fn(&mut Call<'_, '_>) -> Outputs;
+
+/// An operator.
+#[derive(Clone, Copy)]
+pub(super) struct Operator {
+    /// The domain; empty for the default one.
+    pub(super) domain: &'static str,
+    /// `op_type`.
+    pub(super) name: &'static str,
+    /// The versions of the operator set in which it came and changed, ascending.
+    pub(super) versions: &'static [i64],
+    /// What it becomes.
+    pub(super) import: Import,
+    /// What it is of known elements.
+    pub(super) fold: Option<Fold>,
+    /// What is not supported, and what is special.
+    pub(super) notes: &'static str,
+}
+
+impl Operator {
+    /// An operator of the default domain.
+    const fn new(name: &'static str, versions: &'static [i64], import: Import) -> Self {
+        Self {
+            domain: "",
+            name,
+            versions,
+            import,
+            fold: None,
+            notes: "",
+        }
+    }
+
+    /// The same in another domain.
+    const fn of(mut self, domain: &'static str) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// The same, computed while the model is imported where all elements are known.
+    const fn folds(mut self, fold: Fold) -> Self {
+        self.fold = Some(fold);
+        self
+    }
+
+    /// The same with a note for the documentation.
+    const fn note(mut self, notes: &'static str) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// The version that counts for a model of this operator set.
+    pub(super) fn version(&self, opset: i64) -> Result<i64, Fault> {
+        let known = self.versions.iter().rev();
+        let found = known.copied().find(|&version| version <= opset);
+        found.ok_or_else(|| Fault::Version {
+            first: self.versions[0],
+            given: opset,
+        })
+    }
+}
+
+const FAMILIES: &[&[Operator]] = &[
+    activation::OPERATORS,
+    attention::OPERATORS,
+    contrib::OPERATORS,
+    control::OPERATORS,
+    elementwise::OPERATORS,
+    image::OPERATORS,
+    indexing::OPERATORS,
+    linalg::OPERATORS,
+    loss::OPERATORS,
+    nn::OPERATORS,
+    quantize::OPERATORS,
+    recurrent::OPERATORS,
+    reduce::OPERATORS,
+    sequence::OPERATORS,
+    shape::OPERATORS,
+];
+
+/// All operators, by family.
+pub(super) fn all() -> impl Iterator<Item = &'static Operator> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The operator of this name.
+pub(super) fn find(domain: &str, name: &str) -> Option<&'static Operator> {
+    all().find(|operator| operator.domain == domain && operator.name == name)
+}

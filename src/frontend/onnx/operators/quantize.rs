@@ -1,0 +1,240 @@
+//! Quantized operators.
+
+use serde_json::json;
+
+use super::Operator;
+use super::nn;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one};
+use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::tensor;
+use crate::ir::Expr as Size;
+use crate::relax::{self, Expr};
+use crate::tensor::DType;
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("ConvInteger", &[10], conv_integer),
+    Operator::new(
+        "DequantizeLinear",
+        &[10, 13, 19, 21, 23, 24, 25],
+        dequantize,
+    ),
+    Operator::new("DynamicQuantizeLinear", &[11], dynamic_quantize),
+    Operator::new("MatMulInteger", &[10], matmul_integer),
+    Operator::new("QLinearConv", &[10], q_linear_conv),
+    Operator::new("QLinearMatMul", &[10, 21], q_linear_matmul),
+    Operator::new("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25], quantize),
+];
+
+/// A scale or zero point along an axis, as a tensor that broadcasts to the data.
+fn along(c: &mut Call<'_, '_>, index: usize, axis: i64) -> Result<Expr, Fault> {
+    let x = c.x(index)?;
+    let (dims, rank) = (c.dims(index)?, c.ndim(0)?);
+    match dims.as_slice() {
+        [] => Ok(x),
+        [n] if n.is_one() => Ok(relax::op("reshape", [x, relax::shape(Vec::<Size>::new())])),
+        [n] => {
+            let mut wide = vec![Size::i64(1); rank];
+            wide[c.axis(axis, rank)?] = n.clone();
+            Ok(relax::op("reshape", [x, relax::shape(wide)]))
+        }
+        _ => Err(c.bad(
+            index,
+            format!("a tensor of {} dimensions", dims.len()),
+            "a number, or one for each index of the axis",
+        )),
+    }
+}
+
+fn no_blocks(c: &Call<'_, '_>) -> Result<(), Fault> {
+    c.attributes.only("block_size", 0)?;
+    c.attributes.ignore("saturate");
+    c.attributes.ignore("precision");
+    Ok(())
+}
+
+/// `(x - zero_point) * scale`, in the type of the scale.
+fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
+    no_blocks(c)?;
+    c.attributes.ignore("output_dtype");
+    let axis = c.attributes.int_or("axis", 1)?;
+    let dtype = c.dtype(1)?;
+    let scale = along(c, 1, axis)?;
+    let x = c.x(0)?;
+    let shifted = match (c.has(2), c.dtype(0)?.is_int()) {
+        (true, true) => {
+            let zero = along(c, 2, axis)?;
+            cast(x, DType::I32) - cast(zero, DType::I32)
+        }
+        (true, false) => {
+            let zero = along(c, 2, axis)?;
+            cast(x, dtype) - cast(zero, dtype)
+        }
+        (false, _) => x,
+    };
+    one(c.emit(cast(shifted, dtype) * scale)?)
+}
+
+/// `x / scale` to the nearest integer, ties to even, plus the zero point, within the type.
+fn quantize(c: &mut Call<'_, '_>) -> Outputs {
+    no_blocks(c)?;
+    let axis = c.attributes.int_or("axis", 1)?;
+    let code = c.attributes.int_or("output_dtype", 0)?;
+    let to = match (c.has(2), code) {
+        (true, _) => c.dtype(2)?,
+        (false, 0) => DType::U8,
+        (false, code) => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
+    };
+    let x = c.x(0)?;
+    let scale = along(c, 1, axis)?;
+    let scaled = cast(x, DType::F32) / cast(scale, DType::F32);
+    if !to.is_int() {
+        return one(c.emit(cast(scaled, to))?);
+    }
+    let zero = match c.has(2) {
+        true => Some(along(c, 2, axis)?),
+        false => None,
+    };
+    let y = saturated(c, scaled, zero, to)?;
+    one(c.emit(y)?)
+}
+
+/// Rounded, moved by the zero point, and within the type.
+fn saturated(c: &Call<'_, '_>, x: Expr, zero: Option<Expr>, to: DType) -> Result<Expr, Fault> {
+    let Some((low, high)) = to.scalar.int_range() else {
+        return Err(Fault::ElementType(to.to_string()));
+    };
+    let mut y = relax::op("round", [x]);
+    if let Some(zero) = zero {
+        y = y + cast(zero, DType::F32);
+    }
+    let (low, high) = (
+        c.number(low as f64, DType::F32)?,
+        c.number(high as f64, DType::F32)?,
+    );
+    y = relax::op("minimum", [relax::op("maximum", [y, low]), high]);
+    Ok(cast(y, to))
+}
+
+/// Integers less their zero point.
+fn centred(c: &mut Call<'_, '_>, index: usize, zero: Option<Expr>) -> Result<Expr, Fault> {
+    let x = cast(c.x(index)?, DType::I32);
+    Ok(match zero {
+        Some(zero) => x - cast(zero, DType::I32),
+        None => x,
+    })
+}
+
+/// A zero point of a matrix: one number, or one for each row (of the first operand) or column (of the second).
+fn zero_of(c: &mut Call<'_, '_>, index: usize, rows: bool) -> Result<Option<Expr>, Fault> {
+    let Some(zero) = c.optional(index)? else {
+        return Ok(None);
+    };
+    let dims = c.dims(index)?;
+    Ok(Some(match (dims.as_slice(), rows) {
+        ([n], true) if !n.is_one() => {
+            relax::op("reshape", [zero, relax::shape([n.clone(), Size::i64(1)])])
+        }
+        _ => zero,
+    }))
+}
+
+fn matmul_integer(c: &mut Call<'_, '_>) -> Outputs {
+    let (za, zb) = (zero_of(c, 2, true)?, zero_of(c, 3, false)?);
+    let (a, b) = (centred(c, 0, za)?, centred(c, 1, zb)?);
+    one(c.op("matmul", [a, b])?)
+}
+
+fn q_linear_matmul(c: &mut Call<'_, '_>) -> Outputs {
+    let (za, zb) = (zero_of(c, 2, true)?, zero_of(c, 5, false)?);
+    let (sa, sb) = (zero_of(c, 1, true)?, zero_of(c, 4, false)?);
+    let (a, b) = (centred(c, 0, za)?, centred(c, 3, zb)?);
+    let product = cast(relax::op("matmul", [a, b]), DType::F32);
+    let (Some(sa), Some(sb)) = (sa, sb) else {
+        return Err(Fault::NoOperand(1));
+    };
+    let scale = cast(sa, DType::F32) * cast(sb, DType::F32) / cast(c.x(6)?, DType::F32);
+    let (zero, to) = (c.x(7)?, c.dtype(7)?);
+    let y = saturated(c, product * scale, Some(zero), to)?;
+    one(c.emit(y)?)
+}
+
+/// Zero points of a kernel are numbers, or one for each channel of the result.
+fn conv_integer(c: &mut Call<'_, '_>) -> Outputs {
+    let za = c.optional(2)?;
+    let zb = per_channel(c, 3, 1)?;
+    let (x, w) = (centred(c, 0, za)?, centred(c, 1, zb)?);
+    let window = nn::conv_attributes(c)?;
+    one(c.op_with(&window.0, [x, w], &window.1)?)
+}
+
+/// One number for each channel of the kernel at `weights`, as a tensor that broadcasts to the kernel.
+fn per_channel(c: &mut Call<'_, '_>, index: usize, weights: usize) -> Result<Option<Expr>, Fault> {
+    let Some(x) = c.optional(index)? else {
+        return Ok(None);
+    };
+    let (dims, rank) = (c.dims(index)?, c.ndim(weights)?);
+    Ok(Some(match dims.as_slice() {
+        [n] if !n.is_one() => {
+            let mut wide = vec![Size::i64(1); rank];
+            wide[0] = n.clone();
+            relax::op("reshape", [x, relax::shape(wide)])
+        }
+        _ => relax::op("reshape", [x, relax::shape(Vec::<Size>::new())]),
+    }))
+}
+
+fn q_linear_conv(c: &mut Call<'_, '_>) -> Outputs {
+    let rank = c.ndim(0)?;
+    let zx = c.x(2)?;
+    let zw = per_channel(c, 5, 3)?;
+    let (x, w) = (centred(c, 0, Some(zx))?, centred(c, 3, zw)?);
+    // The weights are the fourth operand here.
+    let weights = c.inputs[3].clone();
+    let data = std::mem::replace(&mut c.inputs[1], weights);
+    let window = nn::conv_attributes(c)?;
+    c.inputs[1] = data;
+    let mut y = relax::op_with(window.0, [x, w], attrs(&window.1));
+    let channels = |x: Expr, n: &Size| {
+        let mut wide = vec![Size::i64(1); rank - 1];
+        wide[0] = n.clone();
+        relax::op("reshape", [x, relax::shape(wide)])
+    };
+    if c.has(8) {
+        let n = c.dims(8)?[0].clone();
+        let bias = c.x(8)?;
+        y = y + channels(bias, &n);
+    }
+    let scale = c.x(4)?;
+    let scale = match c.dims(4)?.as_slice() {
+        [n] if !n.is_one() => channels(scale, n),
+        _ => relax::op("reshape", [scale, relax::shape(Vec::<Size>::new())]),
+    };
+    let scale = scale * c.x(1)? / c.x(6)?;
+    let (zero, to) = (c.x(7)?, c.dtype(7)?);
+    let y = saturated(c, cast(y, DType::F32) * scale, Some(zero), to)?;
+    one(c.emit(y)?)
+}
+
+/// To uint8, over the range of the data and 0.
+fn dynamic_quantize(c: &mut Call<'_, '_>) -> Outputs {
+    let x = c.var(0)?;
+    let zero = c.number(0.0, DType::F32)?;
+    let all = attrs(&json!({}));
+    let high = relax::op(
+        "maximum",
+        [relax::op_with("max", [&x], all.clone()), zero.clone()],
+    );
+    let low = relax::op("minimum", [relax::op_with("min", [&x], all), zero.clone()]);
+    let (high, low) = (c.emit(high)?, c.emit(low)?);
+    let range = c.number(255.0, DType::F32)?;
+    let scale = c.emit((&high - &low) / range.clone())?;
+    let nothing = relax::op("equal", [(&scale).into(), zero.clone()]);
+    let unit = c.number(1.0, DType::F32)?;
+    let divisor = c.op("where", [nothing, unit, (&scale).into()])?;
+    let point = relax::op("round", [(zero.clone() - &low) / &divisor]);
+    let point = relax::op("minimum", [relax::op("maximum", [point, zero]), range]);
+    let point = c.emit(cast(point, DType::U8))?;
+    let y = saturated(c, &x / &divisor, Some((&point).into()), DType::U8)?;
+    let y = c.emit(y)?;
+    Ok(vec![y.into(), scale.into(), point.into()])
+}

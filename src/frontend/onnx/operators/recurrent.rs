@@ -1,0 +1,174 @@
+//! Recurrent layers.
+
+use serde_json::json;
+
+use super::Operator;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast};
+use crate::frontend::onnx::error::Fault;
+use crate::ir::{AttrValue, Expr as Size};
+use crate::relax::{self, Expr};
+use crate::tensor::DType;
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("GRU", &[7, 14, 22], gru),
+    Operator::new("LSTM", &[7, 14, 22], lstm),
+    Operator::new("RNN", &[7, 14, 22], rnn),
+];
+
+/// The operands that all layers have, missing ones as zeros.
+struct Layer {
+    data: Expr,
+    weight: Expr,
+    recurrence: Expr,
+    bias: Expr,
+    lengths: Option<Expr>,
+    /// (directions, batch, hidden).
+    state: [Size; 3],
+}
+
+impl Layer {
+    /// `gates`: rows of weights for each hidden unit.
+    fn of(c: &mut Call<'_, '_>, gates: i64) -> Result<Self, Fault> {
+        c.attributes.only("layout", 0)?;
+        let directions = c.dim(1, 0)?;
+        let hidden = c.dim(2, 2)?;
+        if let Some(said) = c.attributes.int("hidden_size")?
+            && said != hidden
+        {
+            return Err(Fault::Attribute {
+                name: "hidden_size".to_owned(),
+                given: said.to_string(),
+                expected: format!("{hidden}, as the weights say"),
+            });
+        }
+        let batch = c.dims(0)?;
+        let batch = batch
+            .get(1)
+            .cloned()
+            .ok_or_else(|| c.bad(0, "of fewer dimensions", "(sequence, batch, input)"))?;
+        let bias = match c.optional(3)? {
+            Some(bias) => bias,
+            None => zeros(c, &[Size::i64(directions), Size::i64(2 * gates * hidden)])?,
+        };
+        Ok(Self {
+            data: c.x(0)?,
+            weight: c.x(1)?,
+            recurrence: c.x(2)?,
+            bias,
+            lengths: c.optional(4)?,
+            state: [Size::i64(directions), batch, Size::i64(hidden)],
+        })
+    }
+
+    fn initial(&self, c: &mut Call<'_, '_>, index: usize) -> Result<Expr, Fault> {
+        match c.optional(index)? {
+            Some(state) => Ok(state),
+            None => zeros(c, &self.state),
+        }
+    }
+}
+
+fn zeros(c: &mut Call<'_, '_>, dims: &[Size]) -> Result<Expr, Fault> {
+    let dtype = c.dtype(0)?;
+    let mut attributes = attrs(&json!({}));
+    attributes.insert("dtype".to_owned(), AttrValue::DType(dtype));
+    Ok(relax::op_with(
+        "zeros",
+        [relax::shape(dims.to_vec())],
+        attributes,
+    ))
+}
+
+/// The attributes that all layers have. Activations are those of the standard if none are given.
+fn common(c: &Call<'_, '_>) -> Result<serde_json::Value, Fault> {
+    let direction = c.attributes.one_of(
+        "direction",
+        "forward",
+        &["forward", "reverse", "bidirectional"],
+    )?;
+    let names = c.attributes.strs("activations")?;
+    let alpha = c.attributes.floats("activation_alpha")?.unwrap_or_default();
+    let beta = c.attributes.floats("activation_beta")?.unwrap_or_default();
+    if !alpha.is_empty() || !beta.is_empty() {
+        return Err(Fault::Attribute {
+            name: "activation_alpha".to_owned(),
+            given: format!("{alpha:?}"),
+            expected: "left out: activations with numbers are not supported".to_owned(),
+        });
+    }
+    let activations = names.map(|names| {
+        names
+            .iter()
+            .map(|name| name.to_lowercase())
+            .collect::<Vec<_>>()
+    });
+    Ok(json!({
+        "direction": direction, "activations": activations, "clip": c.attributes.float("clip")?,
+    }))
+}
+
+fn lstm(c: &mut Call<'_, '_>) -> Outputs {
+    let layer = Layer::of(c, 4)?;
+    let mut attributes = common(c)?;
+    attributes["input_forget"] = json!(c.attributes.flag("input_forget", false)?);
+    let (h, cell) = (layer.initial(c, 5)?, layer.initial(c, 6)?);
+    let mut args = vec![
+        layer.data,
+        layer.weight,
+        layer.recurrence,
+        layer.bias,
+        h,
+        cell,
+    ];
+    let peepholes = c.optional(7)?;
+    match (layer.lengths, peepholes) {
+        (None, None) => {}
+        (Some(lengths), None) => args.push(lengths),
+        (lengths, Some(peepholes)) => {
+            let lengths = match lengths {
+                Some(lengths) => lengths,
+                None => full_lengths(c)?,
+            };
+            args.extend([lengths, peepholes]);
+        }
+    }
+    let all = c.op_with("nn.lstm", args, &attributes)?;
+    c.items(&all, 3)
+}
+
+/// Every sequence is as long as the data.
+fn full_lengths(c: &mut Call<'_, '_>) -> Result<Expr, Fault> {
+    let dims = c.dims(0)?;
+    let length = relax::op("shape_to_tensor", [relax::shape([dims[0].clone()])]);
+    let length = cast(length, DType::I32);
+    Ok(relax::op(
+        "broadcast_to",
+        [length, relax::shape([dims[1].clone()])],
+    ))
+}
+
+fn gru(c: &mut Call<'_, '_>) -> Outputs {
+    let layer = Layer::of(c, 3)?;
+    let mut attributes = common(c)?;
+    attributes["linear_before_reset"] = json!(c.attributes.flag("linear_before_reset", false)?);
+    two_results(c, "nn.gru", layer, &attributes)
+}
+
+fn rnn(c: &mut Call<'_, '_>) -> Outputs {
+    let layer = Layer::of(c, 1)?;
+    let attributes = common(c)?;
+    two_results(c, "nn.rnn", layer, &attributes)
+}
+
+fn two_results(
+    c: &mut Call<'_, '_>,
+    name: &str,
+    layer: Layer,
+    attributes: &serde_json::Value,
+) -> Outputs {
+    let h = layer.initial(c, 5)?;
+    let mut args = vec![layer.data, layer.weight, layer.recurrence, layer.bias, h];
+    args.extend(layer.lengths);
+    let all = c.op_with(name, args, attributes)?;
+    c.items(&all, 2)
+}

@@ -1,0 +1,162 @@
+//! Sequences and optional values: which elements they have is known while the model is imported.
+
+use serde_json::json;
+
+use super::Operator;
+use crate::frontend::onnx::call::{Call, Outputs, one};
+use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::value::{Known, Value};
+use crate::ir::Expr as Size;
+use crate::relax::{self, Expr};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("ConcatFromSequence", &[11], concat),
+    Operator::new("Optional", &[15], optional),
+    Operator::new("OptionalGetElement", &[15, 18], get_element),
+    Operator::new("OptionalHasElement", &[15, 18], has_element),
+    Operator::new("SequenceAt", &[11], at),
+    Operator::new("SequenceConstruct", &[11], construct),
+    Operator::new("SequenceEmpty", &[11], empty),
+    Operator::new("SequenceErase", &[11], erase),
+    Operator::new("SequenceInsert", &[11], insert),
+    Operator::new("SequenceLength", &[11], length),
+    Operator::new("SplitToSequence", &[11, 24], split),
+];
+
+fn list(c: &Call<'_, '_>, index: usize) -> Result<Vec<Value>, Fault> {
+    match c.inputs.get(index) {
+        Some(Value::List(items)) => Ok(items.clone()),
+        None => Err(Fault::NoOperand(index)),
+        Some(_) => Err(c.bad(index, "a tensor", "a sequence")),
+    }
+}
+
+/// A position in a list, counted from its end if it is below 0. `end`: the last one that there is.
+fn position(c: &Call<'_, '_>, index: usize, count: usize, end: usize) -> Result<usize, Fault> {
+    let at = c.ints(index)?.first().copied().unwrap_or(0);
+    let from = if at < 0 { at + count as i64 } else { at };
+    let found = usize::try_from(from).ok().filter(|&at| at <= end);
+    found.ok_or_else(|| c.bad(index, at, format!("a position in a sequence of {count}")))
+}
+
+fn construct(c: &mut Call<'_, '_>) -> Outputs {
+    Ok(vec![Value::List(std::mem::take(&mut c.inputs))])
+}
+
+fn empty(c: &mut Call<'_, '_>) -> Outputs {
+    c.attributes.ignore("dtype");
+    Ok(vec![Value::List(vec![])])
+}
+
+fn at(c: &mut Call<'_, '_>) -> Outputs {
+    let mut items = list(c, 0)?;
+    if items.is_empty() {
+        return Err(c.bad(0, "an empty sequence", "a sequence with elements"));
+    }
+    let at = position(c, 1, items.len(), items.len() - 1)?;
+    Ok(vec![items.swap_remove(at)])
+}
+
+fn insert(c: &mut Call<'_, '_>) -> Outputs {
+    let mut items = list(c, 0)?;
+    let at = match c.has(2) {
+        true => position(c, 2, items.len(), items.len())?,
+        false => items.len(),
+    };
+    let item = c.inputs.get(1).cloned().ok_or(Fault::NoOperand(1))?;
+    items.insert(at, item);
+    Ok(vec![Value::List(items)])
+}
+
+fn erase(c: &mut Call<'_, '_>) -> Outputs {
+    let mut items = list(c, 0)?;
+    let end = items.len().saturating_sub(1);
+    let at = match c.has(1) {
+        true => position(c, 1, items.len(), end)?,
+        false => end,
+    };
+    if items.is_empty() {
+        return Err(c.bad(0, "an empty sequence", "a sequence with elements"));
+    }
+    items.remove(at);
+    Ok(vec![Value::List(items)])
+}
+
+fn length(c: &mut Call<'_, '_>) -> Outputs {
+    let count = list(c, 0)?.len();
+    one(Known::scalar(Size::i64(count as i64)))
+}
+
+fn concat(c: &mut Call<'_, '_>) -> Outputs {
+    let items = list(c, 0)?;
+    let axis = c.attributes.int("axis")?;
+    let axis = axis.ok_or_else(|| Fault::NoAttribute("axis".to_owned()))?;
+    let stacks = c.attributes.flag("new_axis", false)?;
+    let mut parts: Vec<Expr> = vec![];
+    for item in &items {
+        let part = c.graph_value(item)?;
+        parts.push(
+            part.ok_or_else(|| c.bad(0, "a sequence of sequences", "a sequence of tensors"))?,
+        );
+    }
+    let name = if stacks { "stack" } else { "concat" };
+    one(c.op_with(name, [relax::tuple(parts)], &json!({"axis": axis}))?)
+}
+
+fn split(c: &mut Call<'_, '_>) -> Outputs {
+    let axis = c.attributes.int_or("axis", 0)?;
+    let axis = c.axis(axis, c.ndim(0)?)?;
+    let keep = c.attributes.flag("keepdims", true)?;
+    let extent = c.dim(0, axis)?;
+    let sizes = match c.has(1) {
+        false => vec![1; extent as usize],
+        true => {
+            let sizes = c.ints(1)?;
+            match (c.ndim(1)?, sizes.as_slice()) {
+                // Parts of one size, the last one smaller.
+                (0, &[size]) if size > 0 => {
+                    let starts = (0..extent).step_by(size as usize);
+                    starts.map(|start| size.min(extent - start)).collect()
+                }
+                _ => sizes,
+            }
+        }
+    };
+    if sizes.len() == 1 {
+        return Ok(vec![Value::List(c.inputs.drain(..1).collect())]);
+    }
+    let cuts = super::indexing::cuts(&sizes);
+    let x = c.x(0)?;
+    let tuple = c.op_with(
+        "split",
+        [x],
+        &json!({"indices_or_sections": cuts, "axis": axis}),
+    )?;
+    let mut parts = c.items(&tuple, sizes.len())?;
+    if !keep && !c.has(1) {
+        for part in &mut parts {
+            if let Value::Var(var) = part {
+                *part = c
+                    .op_with("squeeze", [&*var], &json!({"axis": [axis]}))?
+                    .into();
+            }
+        }
+    }
+    Ok(vec![Value::List(parts)])
+}
+
+fn optional(c: &mut Call<'_, '_>) -> Outputs {
+    c.attributes.ignore("type");
+    Ok(vec![c.inputs.first().cloned().unwrap_or(Value::Absent)])
+}
+
+fn has_element(c: &mut Call<'_, '_>) -> Outputs {
+    one(Known::scalar(Size::bool(c.has(0))))
+}
+
+fn get_element(c: &mut Call<'_, '_>) -> Outputs {
+    match c.has(0) {
+        true => Ok(vec![c.inputs[0].clone()]),
+        false => Err(c.bad(0, "an optional value that is not there", "one that is")),
+    }
+}

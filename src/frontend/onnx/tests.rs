@@ -1,0 +1,241 @@
+//! Models that are made here, message by message.
+
+use prost::Message;
+
+use super::proto::{
+    AttributeProto, Dimension, DimensionProto, GraphProto, ModelProto, NodeProto,
+    OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto,
+    TypeProto, ValueInfoProto, type_proto,
+};
+use super::*;
+
+fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
+    NodeProto {
+        op_type: Some(op.to_owned()),
+        input: inputs.iter().map(|&name| name.to_owned()).collect(),
+        output: outputs.iter().map(|&name| name.to_owned()).collect(),
+        ..NodeProto::default()
+    }
+}
+
+fn int(name: &str, value: i64) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        i: Some(value),
+        kind: Some(2),
+        ..AttributeProto::default()
+    }
+}
+
+fn port(name: &str, dims: &[&str]) -> ValueInfoProto {
+    let dim = |text: &&str| DimensionProto {
+        value: Some(match text.parse() {
+            Ok(extent) => Dimension::Value(extent),
+            Err(_) => Dimension::Param((*text).to_owned()),
+        }),
+    };
+    let tensor = TensorTypeProto {
+        elem_type: Some(1),
+        shape: Some(TensorShapeProto {
+            dim: dims.iter().map(dim).collect(),
+        }),
+    };
+    ValueInfoProto {
+        name: Some(name.to_owned()),
+        kind: Some(TypeProto {
+            value: Some(type_proto::Value::Tensor(tensor)),
+        }),
+    }
+}
+
+fn ints(name: &str, values: &[i64]) -> TensorProto {
+    TensorProto {
+        name: Some(name.to_owned()),
+        data_type: Some(7),
+        dims: vec![values.len() as i64],
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
+fn model(
+    nodes: Vec<NodeProto>,
+    weights: Vec<TensorProto>,
+    inputs: Vec<ValueInfoProto>,
+    outputs: &[&str],
+) -> Vec<u8> {
+    let graph = GraphProto {
+        node: nodes,
+        initializer: weights,
+        input: inputs,
+        output: outputs.iter().map(|name| port(name, &[])).collect(),
+        ..GraphProto::default()
+    };
+    let opset = OperatorSetIdProto {
+        domain: None,
+        version: Some(17),
+    };
+    let model = ModelProto {
+        ir_version: Some(8),
+        graph: Some(graph),
+        opset_import: vec![opset],
+        ..ModelProto::default()
+    };
+    model.encode_to_vec()
+}
+
+fn problems(bytes: &[u8]) -> Vec<String> {
+    match parse(bytes, &ImportOptions::default()) {
+        Err(OnnxError::Problems(problems)) => problems.0.iter().map(ToString::to_string).collect(),
+        other => panic!("expected problems, got {other:?}"),
+    }
+}
+
+#[test]
+fn sizes_are_computed_while_importing() {
+    // The shape of x, with its last two extents as one.
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        node("Gather", &["shape", "first"], &["batch"]),
+        node("Concat", &["batch", "open"], &["to"]),
+        node("Reshape", &["x", "to"], &["y"]),
+    ];
+    let mut nodes = nodes;
+    nodes[2].attribute.push(int("axis", 0));
+    let weights = vec![ints("first", &[0]), ints("open", &[-1])];
+    let bytes = model(
+        nodes,
+        weights,
+        vec![port("x", &["batch", "3", "n"])],
+        &["y"],
+    );
+    let model = parse(&bytes, &ImportOptions::default()).expect("the model is right");
+    let text = crate::script::print(&model.module);
+    assert!(
+        text.contains("R.reshape(x, R.shape([batch, n * 3]))"),
+        "{text}"
+    );
+    assert_eq!(
+        model.outputs[0].sinfo.to_string(),
+        "R.Tensor((batch, n * 3), dtype=\"float32\")"
+    );
+}
+
+#[test]
+fn nodes_may_be_in_any_order() {
+    let nodes = vec![node("Relu", &["t"], &["y"]), node("Abs", &["x"], &["t"])];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["y"]);
+    let model = parse(&bytes, &ImportOptions::default()).expect("the model is right");
+    assert_eq!(model.inputs.len(), 1);
+}
+
+#[test]
+fn all_problems_are_reported_with_their_nodes() {
+    let mut relu = node("Relu", &["x"], &["r"]);
+    relu.attribute.push(int("slope", 1));
+    let nodes = vec![
+        node("Frobnicate", &["x"], &["a"]),
+        relu,
+        node("Add", &["x", "nowhere"], &["b"]),
+        node("Abs", &["a"], &["c"]),
+    ];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["c"]);
+    assert_eq!(
+        problems(&bytes),
+        [
+            "the node that makes `a` (Frobnicate): there is no operator `Frobnicate` here",
+            "the node that makes `r` (Relu): attribute `slope` is not known",
+            "the node that makes `b` (Add): nothing defines `nowhere`",
+        ]
+    );
+}
+
+#[test]
+fn nodes_that_need_themselves_are_refused() {
+    let nodes = vec![
+        node("Add", &["x", "b"], &["a"]),
+        node("Abs", &["a"], &["b"]),
+    ];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["b"]);
+    let problems = problems(&bytes);
+    assert!(
+        problems[0].contains("it needs its own result"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn damaged_weights_are_refused() {
+    let mut short = ints("w", &[1, 2, 3]);
+    short.dims = vec![1 << 40, 1 << 40];
+    let mut other = ints("v", &[1, 2, 3]);
+    other.dims = vec![4];
+    let mut outside = ints("u", &[]);
+    outside.data_location = Some(1);
+    outside.external_data.push(StringStringEntryProto {
+        key: Some("location".to_owned()),
+        value: Some("../../etc/passwd".to_owned()),
+    });
+    let nodes = vec![node("Relu", &["x"], &["y"])];
+    let bytes = model(
+        nodes,
+        vec![short, other, outside],
+        vec![port("x", &["2"])],
+        &["y"],
+    );
+    let problems = problems(&bytes);
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[0].contains("is impossible"), "{problems:?}");
+    assert!(problems[1].contains("takes 32"), "{problems:?}");
+    assert!(problems[2].contains("without a folder"), "{problems:?}");
+}
+
+#[test]
+fn files_beside_a_model_stay_in_its_folder() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for bad in ["../w.bin", "/etc/passwd", "", "a/../../w.bin"] {
+        assert!(file::beside(folder.path(), bad).is_err(), "{bad}");
+    }
+    std::fs::write(folder.path().join("w.bin"), [0u8; 4]).expect("the folder can be written");
+    assert!(file::beside(folder.path(), "w.bin").is_ok());
+}
+
+/// Whatever is done to its bytes, a model is imported or refused.
+#[test]
+fn mutated_models_never_panic() {
+    let mut nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        node("Gather", &["shape", "first"], &["batch"]),
+        node("Concat", &["batch", "open"], &["to"]),
+        node("Reshape", &["x", "to"], &["y"]),
+        node("Transpose", &["y"], &["z"]),
+    ];
+    nodes[2].attribute.push(int("axis", 0));
+    let weights = vec![ints("first", &[0]), ints("open", &[-1])];
+    let bytes = model(
+        nodes,
+        weights,
+        vec![port("x", &["batch", "3", "n"])],
+        &["z"],
+    );
+    let mut state = 1u64;
+    let mut next = |n: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    for round in 0..500 {
+        let mut mutated = bytes.clone();
+        for _ in 0..1 + round % 4 {
+            let at = next(mutated.len());
+            match next(3) {
+                0 => mutated[at] = next(256) as u8,
+                1 => mutated.truncate(at.max(1)),
+                _ => mutated[at] ^= 1 << next(8),
+            }
+        }
+        // What comes of it is not the question.
+        let _ = parse(&mutated, &ImportOptions::default());
+    }
+}

@@ -1,0 +1,149 @@
+//! Values between nodes: what a graph computes, what the model holds, and small tensors of sizes, which are computed while the
+//! model is imported.
+
+use crate::arith::Analyzer;
+use crate::ir::{Expr, ExprKind};
+use crate::relax::Var;
+use crate::tensor::scalar::{Scalar, decode, encode};
+use crate::tensor::{DType, Tensor, TensorError};
+
+/// A value of the model.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// What the graph computes, or gets.
+    Var(Var),
+    /// What the model holds.
+    Const(Tensor),
+    /// A few numbers, known as expressions of symbolic extents.
+    Known(Known),
+    /// A list of values (`Sequence`), known element for element.
+    List(Vec<Value>),
+    /// Nothing: an operand that is left out, or an optional value that is not there.
+    Absent,
+    /// What a node that cannot be imported would have made.
+    Missing,
+}
+
+/// Most elements of a tensor that is computed while the model is imported.
+pub(super) const MOST_KNOWN: usize = 1024;
+
+/// A small tensor of which every element is known: a number, or an expression of symbolic extents.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<usize>,
+    /// In row-major order.
+    pub(super) elements: Vec<Expr>,
+}
+
+impl Known {
+    /// A vector of int64.
+    pub(super) fn vector(elements: Vec<Expr>) -> Self {
+        Self {
+            dtype: DType::I64,
+            shape: vec![elements.len()],
+            elements,
+        }
+    }
+
+    /// One number without dimensions.
+    pub(super) fn scalar(value: Expr) -> Self {
+        Self {
+            dtype: value.dtype(),
+            shape: vec![],
+            elements: vec![value],
+        }
+    }
+
+    /// The elements of a small tensor of integers, bool or floats.
+    pub(super) fn of(tensor: &Tensor) -> Option<Self> {
+        let dtype = tensor.dtype();
+        let plain = dtype.is_int() || dtype.is_bool() || dtype.is_float();
+        if tensor.len() > MOST_KNOWN || !plain {
+            return None;
+        }
+        let elements = tensor.bytes().chunks_exact(dtype.bytes());
+        let elements = elements.map(|bytes| match decode(bytes, dtype.scalar) {
+            Scalar::Int(v) => Expr::int(v, dtype),
+            Scalar::Float(v) => Expr::float(v, dtype),
+        });
+        Some(Self {
+            dtype,
+            shape: tensor.shape().to_vec(),
+            elements: elements.collect(),
+        })
+    }
+
+    /// The tensor, if every element is a number.
+    pub(super) fn tensor(&self) -> Option<Result<Tensor, TensorError>> {
+        let numbers: Option<Vec<Scalar>> = self.elements.iter().map(number).collect();
+        let numbers = numbers?;
+        let write = || {
+            let mut tensor = Tensor::zeros(self.dtype, &self.shape)?;
+            let bytes = tensor.bytes_mut()?.chunks_exact_mut(self.dtype.bytes());
+            for (bytes, value) in bytes.zip(numbers) {
+                encode(value, self.dtype.scalar, bytes);
+            }
+            Ok(tensor)
+        };
+        Some(write())
+    }
+
+    /// The elements as sizes, in int64; `None` if one is a float that is no size.
+    pub(super) fn sizes(&self) -> Option<Vec<Expr>> {
+        let size = |e: &Expr| match self.dtype.is_float() {
+            true => converted_size(e),
+            false => Some(e.cast(DType::I64)),
+        };
+        self.elements.iter().map(size).collect()
+    }
+
+    /// The elements as numbers, if all are.
+    pub(super) fn ints(&self) -> Option<Vec<i64>> {
+        self.elements.iter().map(Expr::as_int).collect()
+    }
+
+    /// The elements as floats, if all are numbers.
+    pub(super) fn floats(&self) -> Option<Vec<f64>> {
+        let float = |e: &Expr| e.as_float().or_else(|| e.as_int().map(|v| v as f64));
+        self.elements.iter().map(float).collect()
+    }
+
+    /// A tensor of these elements, each simplified; `None` if there are too many, or a float is neither a number then nor a size.
+    pub(super) fn new(shape: Vec<usize>, elements: Vec<Expr>, arith: &Analyzer) -> Option<Self> {
+        debug_assert_eq!(shape.iter().product::<usize>(), elements.len());
+        if elements.len() > MOST_KNOWN {
+            return None;
+        }
+        let dtype = elements.first().map_or(DType::I64, Expr::dtype);
+        let elements: Vec<Expr> = elements.iter().map(|e| arith.simplify(e)).collect();
+        let exact = |e: &Expr| match dtype.is_float() {
+            true => e.as_float().is_some() || converted_size(e).is_some(),
+            false => e.free_vars().iter().all(|v| v.dtype().is_int()) && !e.is_data(),
+        };
+        elements.iter().all(exact).then_some(Self {
+            dtype,
+            shape,
+            elements,
+        })
+    }
+}
+
+/// The size that a float is: a number without fraction, or a size that was converted.
+pub(super) fn converted_size(e: &Expr) -> Option<Expr> {
+    match e.kind() {
+        ExprKind::Float(v) if v.fract() == 0.0 && v.abs() < f64::from(1 << 24) => {
+            Some(Expr::i64(*v as i64))
+        }
+        ExprKind::Cast(inner) if inner.dtype().is_int() => Some(inner.cast(DType::I64)),
+        _ => None,
+    }
+}
+
+fn number(e: &Expr) -> Option<Scalar> {
+    match e.kind() {
+        ExprKind::Int(v) => Some(Scalar::Int(*v)),
+        ExprKind::Float(v) => Some(Scalar::Float(*v)),
+        _ => None,
+    }
+}

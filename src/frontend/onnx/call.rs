@@ -12,6 +12,9 @@ use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::{DType, Tensor};
 
+/// Most sizes that are read from a tensor.
+const MAX_RANK: i64 = 64;
+
 /// What an import gives: the outputs of the node, as many as it knows.
 pub(super) type Outputs = Result<Vec<Value>, Fault>;
 
@@ -226,10 +229,7 @@ impl<'m> Call<'_, 'm> {
         let dims = self.dims(index)?;
         let count = match dims.as_slice() {
             [] => 1,
-            [count] => count.as_int().ok_or_else(|| {
-                self.bad(index, shown(&dims), "a vector of a known number of sizes")
-            })?,
-            _ => return Err(self.bad(index, shown(&dims), "a vector of sizes")),
+            _ => self.count(index)?,
         };
         let mut x = self.x(index)?;
         if self.dtype(index)? != DType::I64 {
@@ -240,6 +240,19 @@ impl<'m> Call<'_, 'm> {
         }
         let shape = self.emit(relax::op("tensor_to_shape", [x]))?;
         self.symbols(&shape, count as usize)
+    }
+
+    /// How many elements a vector of sizes has.
+    pub(super) fn count(&self, index: usize) -> Result<i64, Fault> {
+        let dims = self.dims(index)?;
+        let count = match dims.as_slice() {
+            [count] => count
+                .as_int()
+                .filter(|count| (0..=MAX_RANK).contains(count)),
+            _ => None,
+        };
+        let expected = format!("a vector of a known number of sizes, at most {MAX_RANK}");
+        count.ok_or_else(|| self.bad(index, shown(&dims), expected))
     }
 
     /// New symbolic sizes that are those of a shape.

@@ -19,6 +19,9 @@ use crate::tensor::DType;
 /// Deepest nesting of graphs and functions.
 const MAX_DEPTH: usize = 64;
 
+/// Most nodes that are imported, those of functions and loops counted each time.
+const MAX_NODES: usize = 50_000;
+
 /// What is known while a model is imported.
 pub(super) struct Importer<'m> {
     /// Versions of the operators by domain.
@@ -31,6 +34,8 @@ pub(super) struct Importer<'m> {
     pub(super) arith: Analyzer,
     pub(super) problems: Vec<Problem>,
     depth: usize,
+    /// How many more nodes are imported.
+    left: usize,
 }
 
 /// The names that nodes of a graph see.
@@ -108,6 +113,7 @@ impl<'m> Importer<'m> {
             arith: Analyzer::new(),
             problems: vec![],
             depth: 0,
+            left: MAX_NODES,
         }
     }
 
@@ -314,6 +320,11 @@ impl<'m> Importer<'m> {
         place: &str,
         bb: &mut BlockBuilder,
     ) -> Result<Vec<Value>, Fault> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            Fault::Unsupported(format!(
+                "the model has more than {MAX_NODES} nodes, with those of its loops and functions"
+            ))
+        })?;
         let domain = plain_domain(node.domain.as_deref());
         let name = node.op_type.as_deref().unwrap_or_default();
         let attributes = Attributes::of(bound(&node.attribute, scope.bindings));

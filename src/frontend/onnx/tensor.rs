@@ -11,7 +11,7 @@ use super::proto::{EXTERNAL, SparseTensorProto, TensorProto};
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Most bytes of a tensor whose elements the file does not hold one by one.
-const MAX_SPARSE: usize = 1 << 30;
+const MAX_SPARSE: usize = 1 << 28;
 
 /// The element type of `TensorProto.DataType`.
 pub(super) fn dtype(code: i32) -> Result<DType, String> {

@@ -239,3 +239,42 @@ fn mutated_models_never_panic() {
         let _ = parse(&mutated, &ImportOptions::default());
     }
 }
+
+/// A loop in a loop in a loop, each of which is written out.
+#[test]
+fn loops_that_multiply_are_refused() {
+    let body = |inner: Vec<NodeProto>| GraphProto {
+        node: inner,
+        input: vec![port("i", &[]), port("going", &[]), port("carried", &["2"])],
+        output: vec![port("going", &[]), port("result", &["2"])],
+        ..GraphProto::default()
+    };
+    let around = |graph: GraphProto, from: &str, to: &str| {
+        let mut node = node("Loop", &["count", "", from], &[to]);
+        node.attribute.push(AttributeProto {
+            name: Some("body".to_owned()),
+            g: Some(Box::new(graph)),
+            kind: Some(5),
+            ..AttributeProto::default()
+        });
+        node
+    };
+    let mut graph = body(vec![node("Abs", &["carried"], &["result"])]);
+    for _ in 0..3 {
+        graph = body(vec![around(graph, "carried", "result")]);
+    }
+    let nodes = vec![around(graph, "x", "y")];
+    let bytes = model(
+        nodes,
+        vec![ints("count", &[200])],
+        vec![port("x", &["2"])],
+        &["y"],
+    );
+    let problems = problems(&bytes);
+    assert!(
+        problems
+            .iter()
+            .any(|p| p.contains("more than 50000 nodes")),
+        "{problems:?}"
+    );
+}

@@ -63,6 +63,15 @@ fn positions(count: &Size, from_end: usize, rank: usize) -> Expr {
     relax::op("reshape", [i, relax::shape(dims)])
 }
 
+/// The extent of a vector with a number for each batch.
+fn batch_of(c: &Call<'_, '_>, index: usize) -> Result<Size, Fault> {
+    let dims = c.dims(index)?;
+    match dims.as_slice() {
+        [batch] => Ok(batch.clone()),
+        _ => Err(c.bad(index, shown(&dims), "a vector with a number for each batch")),
+    }
+}
+
 /// What is added before softmax: 0 where a query may look, minus infinity elsewhere.
 struct Bias {
     value: Option<Var>,
@@ -105,7 +114,9 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
                 [relax::tuple([past, (&key).into()])],
                 &json!({"axis": 2}),
             )?;
-            Some(c.dims(4)?[2].clone())
+            let dims = c.dims(4)?;
+            let length = dims.get(2).cloned();
+            Some(length.ok_or_else(|| c.bad(4, shown(&dims), "a tensor of four dimensions"))?)
         }
         None => None,
     };
@@ -233,7 +244,7 @@ fn attention_bias(
         (Some(past), _) => materialized(&Known::vector(vec![past.clone()]))?,
         (None, Some(lengths)) => {
             let queries = materialized(&Known::vector(vec![queries.clone()]))?;
-            let batch = c.dims(6)?[0].clone();
+            let batch = batch_of(c, 6)?;
             let offset = lengths.clone() - queries;
             relax::op(
                 "reshape",
@@ -281,7 +292,7 @@ fn attention_bias(
         )?;
     }
     if let Some(lengths) = lengths {
-        let batch = c.dims(6)?[0].clone();
+        let batch = batch_of(c, 6)?;
         let lengths = relax::op(
             "reshape",
             [

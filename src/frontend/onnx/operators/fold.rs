@@ -239,6 +239,7 @@ pub(super) fn slice(c: &Call<'_, '_>, cuts: &[(usize, i64, i64, i64)]) -> Option
         } else {
             (-1, extent - 1)
         };
+        let step = step.clamp(-i64::from(i32::MAX), i64::from(i32::MAX));
         let (start, end) = (
             wrap(start).clamp(low.max(0), high),
             wrap(end).clamp(low, high),
@@ -351,7 +352,7 @@ pub(super) fn range(c: &mut Call<'_, '_>) -> Folded {
         return Ok(None);
     }
     let elements: Vec<Expr> = (0..count as i64)
-        .map(|i| Expr::int(start + i * step, dtype))
+        .map(|i| Expr::int(start.wrapping_add(i.wrapping_mul(step)), dtype))
         .collect();
     let mut known = Known::new(vec![elements.len()], elements, &c.importer.arith);
     if let Some(known) = &mut known {

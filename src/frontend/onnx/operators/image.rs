@@ -153,7 +153,16 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
     let extrapolation = c.attributes.float_or("extrapolation_value", 0.0)?;
     let antialias = c.attributes.flag("antialias", false)?;
     let roi = match mode == "tf_crop_and_resize" {
-        true => Some(c.floats(1)?),
+        true => match c.floats(1)? {
+            roi if roi.len() == 2 * axes.len() => Some(roi),
+            roi => {
+                return Err(c.bad(
+                    1,
+                    format!("{} numbers", roi.len()),
+                    format!("{} numbers", 2 * axes.len()),
+                ));
+            }
+        },
         false => None,
     };
     let changes = |at: usize| {

@@ -42,7 +42,17 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.axis(axis, dims.len())?;
     let sizes = c.ints_since(13, "split", 1)?;
     let parts = c.attributes.int("num_outputs")?;
-    let parts = parts.map_or(c.node.output.len(), |n| n.max(0) as usize);
+    let outputs = c.node.output.len();
+    if let Some(parts) = parts
+        && usize::try_from(parts) != Ok(outputs)
+    {
+        return Err(Fault::Attribute {
+            name: "num_outputs".to_owned(),
+            given: parts.to_string(),
+            expected: format!("{outputs}, as many as the node has"),
+        });
+    }
+    let parts = outputs;
     if parts == 1 && sizes.is_none() {
         return Ok(c.inputs.drain(..1).collect());
     }
@@ -150,7 +160,7 @@ fn slice(c: &mut Call<'_, '_>) -> Outputs {
 
 /// A slice whose ends are computed at run time, on the host: symbolic sizes are never below 0, ends may be.
 fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
-    let count = c.dim(1, 0)?;
+    let count = c.count(1)?;
     let axes = match c.has(3) {
         true => c.ints(3)?,
         false => (0..count).collect(),
@@ -401,8 +411,8 @@ fn center_crop_pad(c: &mut Call<'_, '_>) -> Outputs {
     for (&axis, &to) in axes.iter().zip(&to) {
         let extent = c.dim(0, axis)?;
         // The half is rounded down before, and up after.
-        let more = to - extent;
-        let before = if more >= 0 { more / 2 } else { -(-more / 2) };
+        let more = to.saturating_sub(extent);
+        let before = more / 2;
         width[2 * axis] = before;
         width[2 * axis + 1] = more - before;
     }

@@ -69,7 +69,10 @@ impl Window {
         let strides = list("strides", 1, spatial)?;
         let dilations = list("dilations", 1, spatial)?;
         let pads = list("pads", 0, 2 * spatial)?;
-        if kernel.len() != spatial || strides.iter().chain(&dilations).any(|&v| v < 1) {
+        let sound = |v: &i64| (1..=i64::from(i32::MAX)).contains(v);
+        let steps = strides.iter().chain(&dilations).chain(&kernel);
+        let pads_fit = pads.iter().all(|v| v.unsigned_abs() <= i32::MAX as u64);
+        if kernel.len() != spatial || !steps.clone().all(sound) || !pads_fit {
             return Err(Fault::Attribute {
                 name: "kernel_shape, strides or dilations".to_owned(),
                 given: format!("{kernel:?}, {strides:?}, {dilations:?}"),
@@ -99,8 +102,8 @@ impl Window {
                         span - 1
                     } else {
                         let extent = c.dim(0, at + 2)?;
-                        let count = (extent + self.strides[at] - 1).div_euclid(self.strides[at]);
-                        ((count - 1) * self.strides[at] + span - extent).max(0)
+                        let last = (extent - 1).div_euclid(self.strides[at]) * self.strides[at];
+                        (last + span - extent).max(0)
                     };
                     let less = total / 2;
                     let (before, after) = match how {
@@ -175,11 +178,21 @@ fn conv_transpose(c: &mut Call<'_, '_>) -> Outputs {
     let n = window.spatial;
     let known = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"];
     let how = c.attributes.one_of("auto_pad", "NOTSET", &known)?;
-    let mut more = c
-        .attributes
-        .ints("output_padding")?
-        .unwrap_or_else(|| vec![0; n]);
-    let shape = c.attributes.ints("output_shape")?;
+    let list = |name: &str, fewest: usize| match c.attributes.ints(name)? {
+        Some(list)
+            if list.len() >= fewest && list.iter().all(|v| v.unsigned_abs() <= i32::MAX as u64) =>
+        {
+            Ok(Some(list))
+        }
+        Some(list) => Err(Fault::Attribute {
+            name: name.to_owned(),
+            given: format!("{list:?}"),
+            expected: format!("{fewest} numbers"),
+        }),
+        None => Ok(None),
+    };
+    let mut more = list("output_padding", n)?.unwrap_or_else(|| vec![0; n]);
+    let shape = list("output_shape", n)?;
     if how == "VALID" {
         window.pads.fill(0);
     }
@@ -187,17 +200,19 @@ fn conv_transpose(c: &mut Call<'_, '_>) -> Outputs {
         let span = (window.kernel[at] - 1) * window.dilations[at] + 1;
         // What is cut off, so that the result has the extents asked for.
         let wanted = match &shape {
+            // All dimensions, or the spatial ones.
             Some(shape) => {
-                Some(shape[shape.len() - n + at] - c.dim(0, at + 2)? * window.strides[at])
+                let reach = c.dim(0, at + 2)?.saturating_mul(window.strides[at]);
+                Some(shape[shape.len() - n + at].saturating_sub(reach))
             }
             None if how.starts_with("SAME") => Some(0),
             None => None,
         };
         let Some(wanted) = wanted else { continue };
-        let total = span - window.strides[at] + more[at] - wanted;
+        let total = (span - window.strides[at] + more[at]).saturating_sub(wanted);
         if total < 0 {
             // More is added than the kernel reaches.
-            more[at] -= total;
+            more[at] = more[at].saturating_sub(total);
         }
         let total = total.max(0);
         let less = total / 2;

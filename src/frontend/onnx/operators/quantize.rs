@@ -200,7 +200,7 @@ fn q_linear_conv(c: &mut Call<'_, '_>) -> Outputs {
         relax::op("reshape", [x, relax::shape(wide)])
     };
     if c.has(8) {
-        let n = c.dims(8)?[0].clone();
+        let n = Size::i64(c.dim(8, 0)?);
         let bias = c.x(8)?;
         y = y + channels(bias, &n);
     }

@@ -159,7 +159,7 @@ fn reshape(c: &mut Call<'_, '_>) -> Outputs {
 /// Sizes that are computed at run time, any of which may then be 0 (kept) or -1 (what is left): tensors say which, for symbolic
 /// sizes are never below 0.
 fn open_sizes(c: &mut Call<'_, '_>, dims: &[Size], zero_is_zero: bool) -> Result<Vec<Size>, Fault> {
-    let count = c.dim(1, 0)?;
+    let count = c.count(1)?;
     let mut to = c.x(1)?;
     let int = |value: i64| number(value as f64, DType::I64);
     if !zero_is_zero {
@@ -397,7 +397,14 @@ fn range(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
     let sizes = (0..3).all(|at| c.known(at).is_some_and(|known| known.sizes().is_some()));
     if !dtype.is_int() && !sizes {
-        let values: Result<Vec<f64>, Fault> = (0..3).map(|at| Ok(c.floats(at)?[0])).collect();
+        let value = |at| {
+            let values = c.floats(at)?;
+            values
+                .first()
+                .copied()
+                .ok_or_else(|| c.bad(at, "empty", "one number"))
+        };
+        let values: Result<Vec<f64>, Fault> = (0..3).map(value).collect();
         let values = values?;
         let count = ((values[1] - values[0]) / values[2]).ceil().max(0.0);
         return stepped(c, Size::i64(count as i64), dtype);
@@ -485,7 +492,7 @@ fn tile_by(c: &mut Call<'_, '_>, repeats: Vec<Size>) -> Outputs {
 fn trilu(c: &mut Call<'_, '_>) -> Outputs {
     let upper = c.attributes.flag("upper", true)?;
     let k = match c.has(1) {
-        true => c.ints(1)?[0],
+        true => c.ints(1)?.first().copied().unwrap_or(0),
         false => 0,
     };
     let x = c.x(0)?;

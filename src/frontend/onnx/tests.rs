@@ -272,9 +272,7 @@ fn loops_that_multiply_are_refused() {
     );
     let problems = problems(&bytes);
     assert!(
-        problems
-            .iter()
-            .any(|p| p.contains("more than 50000 nodes")),
+        problems.iter().any(|p| p.contains("more than 50000 nodes")),
         "{problems:?}"
     );
 }

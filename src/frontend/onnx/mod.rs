@@ -2,7 +2,7 @@
 //!
 //! [`load`] reads a file and gives a [`Model`]: a module with a graph function `main`, whose parameters are the model's inputs and
 //! whose constants are its weights, and the names and types of inputs and outputs as the model has them. Shape arithmetic is done
-//! while the model is imported ([`value::Known`]): sizes become expressions of the symbolic extents of the inputs. Whatever stands
+//! while the model is imported (`value::Known`): sizes become expressions of the symbolic extents of the inputs. Whatever stands
 //! in the way is reported at once ([`Problems`]), each with its node.
 //!
 //! Open Neural Network Exchange, <https://onnx.ai/onnx/>: operator sets 7 and later.

@@ -356,3 +356,14 @@ fn native(
     }
     cpu.launch(exec, kernel, plan, args, profile)
 }
+
+impl Device {
+    /// Kind of the device, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Cpu => "the CPU",
+            #[cfg(feature = "gpu")]
+            Self::Gpu(_) => "a GPU",
+        }
+    }
+}

@@ -416,3 +416,16 @@ fn wanted(context: &ErrorContext, dim: usize, expected: i64) -> String {
         _ => expected.to_string(),
     }
 }
+
+impl VmError {
+    /// The error, said of this function where it was said of a tensor only.
+    pub(super) fn in_func(self, name: &str) -> Self {
+        match self {
+            Self::Tensor { func: _, source } => Self::Tensor {
+                func: name.to_owned(),
+                source,
+            },
+            other => other,
+        }
+    }
+}

@@ -27,6 +27,7 @@ mod place;
 mod profile;
 mod run;
 mod stateful;
+mod step;
 mod time;
 mod verify;
 mod watch;

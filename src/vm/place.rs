@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::VmError;
 use super::decode::Src;
 use super::frame::Frame;
-use super::run::{Run, peek};
+use super::run::Run;
+use super::step::peek;
 use crate::artifact::{MemorySpace, Pc, Reg};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]

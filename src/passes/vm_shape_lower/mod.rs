@@ -43,8 +43,9 @@ pub(super) enum Contexts {
 /// ```
 ///
 /// A weight of static shape, which is a parameter from the attribute `num_input` on, is not checked: the loop programs that take it
-/// check it. A size is checked against its bound (`tir_var_upper_bound`). A function that has a shape heap already stays as it is. A function inside takes the dimensions of the functions around as scalars that it captures. The checks have side
-/// effects: run `remove_purity_checking` before, and no pass after that computes with shapes.
+/// check it. A size is checked against its bound (`tir_var_upper_bound`). A function that has a shape heap stays as it is. A function
+/// inside another captures the dimensions of that as scalars. The checks have side effects: run `remove_purity_checking` before, and
+/// no pass after that computes with shapes.
 ///
 /// # Errors
 /// If nothing gives a symbolic dimension its value, or a scalar of sizes is no integer.

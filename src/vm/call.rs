@@ -27,7 +27,8 @@ pub(super) struct Call<'m> {
 }
 
 impl<'m> Call<'m> {
-    /// Starts a call: arguments, and memory for its results, are put where the function finds them.
+    /// Starts a call: arguments, and memory for its results, are put where the function finds them. Activations of a call that was
+    /// leaked, and so never dropped, are given up.
     pub(super) fn start(
         exec: &'m Executable,
         program: &'m Program,
@@ -42,6 +43,7 @@ impl<'m> Call<'m> {
             bound,
             include_return,
         } = callable;
+        state.give_up(program);
         state.backend.begin(state.profile.is_some());
         let mut frame = state.frame(index, code);
         let filled = fill(state, code, &mut frame, args.iter().chain(bound), outputs);
@@ -120,8 +122,6 @@ impl<'m> Call<'m> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        while let Some(activation) = self.state.stack.pop() {
-            self.state.keep(self.program, activation);
-        }
+        self.state.give_up(self.program);
     }
 }

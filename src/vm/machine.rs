@@ -55,6 +55,13 @@ impl State {
         self.frames[function].push(frame);
     }
 
+    /// Ends all activations of the call that is under way.
+    pub(super) fn give_up(&mut self, program: &Program) {
+        while let Some(activation) = self.stack.pop() {
+            self.keep(program, activation);
+        }
+    }
+
     /// The function of a closure, which takes what that captured after its arguments.
     pub(super) fn closure_code<'p>(
         &self,

@@ -260,3 +260,21 @@ fn dropped_calls_leave_nothing_behind() {
     drop_many(&mut vm);
     assert_eq!(gpu.counters().buffers, buffers, "all went back to the pool");
 }
+
+#[test]
+fn forgotten_calls_leave_nothing_to_the_next() {
+    let Some(gpu) = gpu() else { return };
+    let target = Target::Gpu(gpu.target().clone());
+    let mut vm = stopping(&target, Device::Gpu(gpu));
+    for taken in [true, false] {
+        let args = [condition(taken), x()];
+        let mut call = Box::pin(vm.call_async("stops", &args));
+        assert!(
+            step(call.as_mut()).is_pending(),
+            "it waits for the condition"
+        );
+        std::mem::forget(call);
+    }
+    let result = vm.call("main", &[x()]).expect("runs");
+    check(&vm.to_host(result).expect("comes back"));
+}

@@ -35,7 +35,8 @@ impl Arenas {
     /// The arenas of a function with so many storages.
     ///
     /// # Errors
-    /// The operation by which another than a kernel would see a tensor of an arena, or a register would hold tensors of two.
+    /// The operation by which another than a kernel would see a tensor of an arena, or a register would hold tensors of an arena and of another
+    /// storage.
     pub(super) fn of(ops: &[Op], count: usize) -> Result<Self, (usize, String)> {
         let mut arenas = Self {
             storages: vec![false; count],
@@ -66,6 +67,11 @@ impl Arenas {
                 let (dst, storage) = match op {
                     Op::AllocTensor { dst, storage, .. } if self.storages[*storage] => {
                         (dst, Some(*storage))
+                    }
+                    // The next tensor of that storage would take over what the register holds.
+                    Op::AllocTensor { dst, .. } if self.inside.contains_key(dst) => {
+                        let problem = "a register holds tensors of an arena and of another storage";
+                        return Err((at, problem.to_owned()));
                     }
                     Op::Reshape(dst, src, _) | Op::Copy(dst, src) => (dst, self.holding(src)),
                     _ => continue,

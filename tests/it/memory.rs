@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use weftile::artifact::{BytecodeError, Executable, Instr, Operand};
+use weftile::artifact::{BytecodeError, Executable, Instr, Operand, Pc};
 use weftile::interp::{self, run_module};
 use weftile::kernel::Target;
 use weftile::passes::memory_usage;
 use weftile::pipeline::{CompileOptions, compile, compile_until};
 use weftile::runtime::{Device, Override, Registry, Value};
 use weftile::script;
+use weftile::support::Id;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::{Verdict, VirtualMachine, VmError};
@@ -338,6 +339,43 @@ fn tensors_of_arenas_stay_inside() {
             panic!("{error:?}");
         };
         assert_eq!(problem, "a tensor of an arena leaves it");
+    }
+}
+
+/// A storage's one tensor may become a result. If an instruction puts it into the register of an arena, the next tensor of the storage
+/// would take over bytes of the arena.
+#[test]
+fn tensors_of_storages_stay_out_of_arenas() {
+    let module = parse(TREE);
+    for (target, device) in devices() {
+        let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let inside = exec.code.iter().find_map(|instr| match instr {
+            Instr::Call { dst: Some(dst), .. } if is_inside(&exec, instr) => Some(*dst),
+            _ => None,
+        });
+        let result = exec.code.iter().find_map(|instr| match instr {
+            Instr::Ret { result } => Some(*result),
+            _ => None,
+        });
+        let made = exec.code.iter().position(
+            |instr| matches!(instr, Instr::Call { dst, .. } if dst.is_some() && *dst == result),
+        );
+        let made = made.expect("the result has a storage");
+        let mut first = exec.code[made].clone();
+        if let Instr::Call { dst, .. } = &mut first {
+            *dst = inside;
+        }
+        exec.code.insert(made, first);
+        let end = exec.code.len();
+        exec.functions[0].end = Pc::from_index(end);
+        let error = VirtualMachine::new(exec, device).map(drop);
+        let Err(VmError::Bytecode(BytecodeError { problem, .. })) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(
+            problem,
+            "a register holds tensors of an arena and of another storage"
+        );
     }
 }
 

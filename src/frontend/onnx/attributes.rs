@@ -7,6 +7,18 @@ use std::collections::BTreeSet;
 use super::error::Fault;
 use super::proto::{AttributeProto, GraphProto, TensorProto};
 
+/// A kind of attribute: its number in `AttributeProto.AttributeType`, and words for it.
+type Kind = (i32, &'static str);
+
+const FLOAT: Kind = (1, "a number");
+const INT: Kind = (2, "an integer");
+const STRING: Kind = (3, "text");
+const TENSOR: Kind = (4, "a tensor");
+const GRAPH: Kind = (5, "a graph");
+const FLOATS: Kind = (6, "numbers");
+const INTS: Kind = (7, "integers");
+const STRINGS: Kind = (8, "texts");
+
 /// The attributes of a node.
 pub(super) struct Attributes<'m> {
     /// By name in the node; the value may be an attribute of a function around it.
@@ -34,7 +46,8 @@ impl<'m> Attributes<'m> {
     }
 
     pub(super) fn int(&self, name: &str) -> Result<Option<i64>, Fault> {
-        self.typed(name, "an integer", |a| a.i)
+        // Some writers leave out what is 0.
+        self.typed(name, INT, |a| Some(a.i.unwrap_or(0)))
     }
 
     pub(super) fn int_or(&self, name: &str, default: i64) -> Result<i64, Fault> {
@@ -46,8 +59,21 @@ impl<'m> Attributes<'m> {
         Ok(self.int_or(name, default.into())? != 0)
     }
 
+    /// A number, which is finite.
     pub(super) fn float(&self, name: &str) -> Result<Option<f64>, Fault> {
-        self.typed(name, "a number", |a| a.f.map(f64::from))
+        match self.any_float(name)? {
+            Some(value) if !value.is_finite() => Err(Fault::Attribute {
+                name: name.to_owned(),
+                given: value.to_string(),
+                expected: "a finite number".to_owned(),
+            }),
+            value => Ok(value),
+        }
+    }
+
+    /// A number, which may be infinite.
+    pub(super) fn any_float(&self, name: &str) -> Result<Option<f64>, Fault> {
+        self.typed(name, FLOAT, |a| Some(f64::from(a.f.unwrap_or(0.0))))
     }
 
     pub(super) fn float_or(&self, name: &str, default: f64) -> Result<f64, Fault> {
@@ -55,16 +81,16 @@ impl<'m> Attributes<'m> {
     }
 
     pub(super) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Fault> {
-        Ok(self.find(name).map(|a| a.ints.clone()))
+        self.typed(name, INTS, |a| Some(a.ints.clone()))
     }
 
     pub(super) fn floats(&self, name: &str) -> Result<Option<Vec<f64>>, Fault> {
-        let floats = self.find(name).map(|a| &a.floats);
-        Ok(floats.map(|floats| floats.iter().map(|&v| v.into()).collect()))
+        let wide = |floats: &[f32]| floats.iter().map(|&v| v.into()).collect();
+        self.typed(name, FLOATS, |a| Some(wide(&a.floats)))
     }
 
     pub(super) fn str(&self, name: &str) -> Result<Option<&'m str>, Fault> {
-        self.typed(name, "text", |a| {
+        self.typed(name, STRING, |a| {
             a.s.as_ref().and_then(|s| std::str::from_utf8(s).ok())
         })
     }
@@ -74,18 +100,18 @@ impl<'m> Attributes<'m> {
     }
 
     pub(super) fn strs(&self, name: &str) -> Result<Option<Vec<&'m str>>, Fault> {
-        self.typed(name, "texts", |a| {
+        self.typed(name, STRINGS, |a| {
             let texts = a.strings.iter().map(|s| std::str::from_utf8(s).ok());
             texts.collect()
         })
     }
 
     pub(super) fn tensor(&self, name: &str) -> Result<Option<&'m TensorProto>, Fault> {
-        self.typed(name, "a tensor", |a| a.t.as_deref())
+        self.typed(name, TENSOR, |a| a.t.as_deref())
     }
 
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, Fault> {
-        let graph = self.typed(name, "a graph", |a| a.g.as_deref())?;
+        let graph = self.typed(name, GRAPH, |a| a.g.as_deref())?;
         graph.ok_or_else(|| Fault::NoAttribute(name.to_owned()))
     }
 
@@ -134,13 +160,15 @@ impl<'m> Attributes<'m> {
     fn typed<T>(
         &self,
         name: &str,
-        expected: &str,
+        (kind, expected): Kind,
         value: impl Fn(&'m AttributeProto) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
         let Some(attribute) = self.find(name) else {
             return Ok(None);
         };
-        let found = value(attribute);
+        // Old files do not say of what kind an attribute is.
+        let fits = matches!(attribute.kind, None | Some(0)) || attribute.kind == Some(kind);
+        let found = if fits { value(attribute) } else { None };
         found.map(Some).ok_or_else(|| Fault::Attribute {
             name: name.to_owned(),
             given: "of another type".to_owned(),

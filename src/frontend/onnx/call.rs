@@ -309,6 +309,11 @@ impl<'m> Call<'_, 'm> {
 
     /// One operator of the graph with the first operands, and its result.
     pub(super) fn simple(&mut self, name: &str, operands: usize) -> Outputs {
+        if let Some(more) = self.inputs.get(operands)
+            && !matches!(more, Value::Absent)
+        {
+            return Err(self.bad(operands, "given", "left out"));
+        }
         let args: Result<Vec<Expr>, Fault> = (0..operands).map(|at| self.x(at)).collect();
         one(self.op(name, args?)?)
     }

@@ -14,6 +14,10 @@ use super::error::TensorFault;
 
 /// The bytes of a file.
 pub(super) fn map(path: &Path) -> io::Result<Bytes> {
+    // To open a pipe waits for somebody who writes.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
         return Ok(Bytes::new());

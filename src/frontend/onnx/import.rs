@@ -2,7 +2,7 @@
 //!
 //! [`operators`]: super::operators
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::attributes::Attributes;
 use super::call::Call;
@@ -27,10 +27,14 @@ pub(super) struct Importer<'m> {
     /// Versions of the operators by domain.
     opsets: HashMap<&'m str, i64>,
     /// Operators that the model defines.
-    functions: HashMap<(&'m str, &'m str), &'m FunctionProto>,
+    functions: HashMap<(&'m str, &'m str, &'m str), &'m FunctionProto>,
     pub(super) tensors: Tensors,
     /// Symbolic extents by their names in the model.
-    pub(super) symbols: HashMap<String, Symbol>,
+    symbols: HashMap<String, Symbol>,
+    /// The names of all symbolic extents.
+    names: HashSet<String>,
+    /// By a name that is taken: how often it got a number.
+    repeated: HashMap<String, usize>,
     pub(super) arith: Analyzer,
     pub(super) problems: Vec<Problem>,
     depth: usize,
@@ -103,13 +107,16 @@ impl<'m> Importer<'m> {
     pub(super) fn new(model: &'m ModelProto, tensors: Tensors) -> Self {
         let functions = model.functions.iter().map(|f| {
             let domain = plain_domain(f.domain.as_deref());
-            ((domain, f.name.as_deref().unwrap_or_default()), f)
+            let overload = f.overload.as_deref().unwrap_or_default();
+            ((domain, f.name.as_deref().unwrap_or_default(), overload), f)
         });
         Self {
             opsets: opsets(&model.opset_import),
             functions: functions.collect(),
             tensors,
             symbols: HashMap::new(),
+            names: HashSet::new(),
+            repeated: HashMap::new(),
             arith: Analyzer::new(),
             problems: vec![],
             depth: 0,
@@ -124,13 +131,16 @@ impl<'m> Importer<'m> {
 
     /// A new symbolic extent, named after this.
     pub(super) fn fresh(&mut self, stem: &str) -> Symbol {
-        let mut name = identifier(stem);
-        let mut count = 0;
-        while self.symbols.contains_key(&name) {
-            count += 1;
-            name = format!("{}_{count}", identifier(stem));
+        let stem = identifier(stem);
+        let mut name = stem.clone();
+        while !self.names.insert(name.clone()) {
+            let count = self.repeated.entry(stem.clone()).or_default();
+            *count += 1;
+            name = format!("{stem}_{count}");
         }
-        self.symbol(&name)
+        let symbol = Symbol::new(name, DType::I64);
+        self.arith.bind_shape_var(&symbol);
+        symbol
     }
 
     /// The symbolic extent of this name.
@@ -138,8 +148,7 @@ impl<'m> Importer<'m> {
         if let Some(symbol) = self.symbols.get(name) {
             return symbol.clone();
         }
-        let symbol = Symbol::new(identifier(name), DType::I64);
-        self.arith.bind_shape_var(&symbol);
+        let symbol = self.fresh(name);
         self.symbols.insert(name.to_owned(), symbol.clone());
         symbol
     }
@@ -328,7 +337,8 @@ impl<'m> Importer<'m> {
         let domain = plain_domain(node.domain.as_deref());
         let name = node.op_type.as_deref().unwrap_or_default();
         let attributes = Attributes::of(bound(&node.attribute, scope.bindings));
-        if let Some(&function) = self.functions.get(&(domain, name)) {
+        let overload = node.overload.as_deref().unwrap_or_default();
+        if let Some(&function) = self.functions.get(&(domain, name, overload)) {
             return self.function(function, node, &attributes, scope, place, bb);
         }
         let opsets = scope.opsets.unwrap_or(&self.opsets);
@@ -367,9 +377,17 @@ impl<'m> Importer<'m> {
             Some(value) => vec![value],
             None => (operator.import)(&mut call)?,
         };
-        match call.attributes.unread().into_iter().next() {
-            Some(name) => Err(Fault::UnknownAttribute(name)),
-            None => Ok(values),
+        if let Some(name) = call.attributes.unread().into_iter().next() {
+            return Err(Fault::UnknownAttribute(name));
+        }
+        // Nothing at all: what stands in the way has been reported.
+        let made = values.len();
+        let unmade = node.output.iter().skip(made).find(|name| !name.is_empty());
+        match unmade {
+            Some(name) if made > 0 => Err(Fault::Unsupported(format!(
+                "output `{name}` is not made here"
+            ))),
+            _ => Ok(values),
         }
     }
 
@@ -383,6 +401,7 @@ impl<'m> Importer<'m> {
         place: &str,
         bb: &mut BlockBuilder,
     ) -> Result<Vec<Value>, Fault> {
+        let mut given = operands(node, scope)?.into_iter();
         self.deeper()?;
         let known = function.attribute.iter().map(String::as_str);
         let defaults = function.attribute_proto.iter();
@@ -405,7 +424,6 @@ impl<'m> Importer<'m> {
             opsets: Some(&own),
             place: place.to_owned(),
         };
-        let mut given = operands(node, scope)?.into_iter();
         for name in &function.input {
             inner.define(name, given.next().unwrap_or(Value::Absent));
         }

@@ -142,22 +142,28 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
         .map(|port| Var::new(identifier(&port.name), port.sinfo.clone()))
         .collect();
     let mut scope = Scope::new("");
-    for (port, param) in inputs.iter().zip(&params) {
-        let name = graph.input.iter().filter_map(|input| input.name.as_deref());
-        for name in name.filter(|name| *name == port.name) {
-            scope.define(name, Value::Var(param.clone()));
-        }
-    }
+    let taken: HashMap<&str, &Var> = inputs
+        .iter()
+        .map(|port| port.name.as_str())
+        .zip(&params)
+        .collect();
     for input in graph.input.iter().filter_map(|input| input.name.as_deref()) {
         if let Some(value) = options.values.get(input) {
             scope.define(input, Value::Const(value.clone()));
+        } else if let Some(&param) = taken.get(input) {
+            scope.define(input, Value::Var(param.clone()));
         }
     }
     let mut bb = BlockBuilder::new();
     let mut results: Vec<StructInfo> = vec![];
     let params: Vec<&Var> = params.iter().collect();
     bb.function::<OnnxError>(MAIN, &params, |bb| {
-        let made: Vec<Var> = if has_control_flow(&graph.node) {
+        let functions = model.functions.iter();
+        let branches = has_control_flow(&graph.node)
+            || functions
+                .clone()
+                .any(|function| has_control_flow(&function.node));
+        let made: Vec<Var> = if branches {
             let values = outputs(graph, &mut scope, &mut importer, bb)?;
             let values = values.into_iter().map(|value| bb.emit(value));
             values.collect::<Result<_, _>>()?
@@ -329,7 +335,7 @@ fn input_type(
             Some(Dimension::Param(param)) if !param.is_empty() => {
                 params.push(param.clone());
                 match options.dims.get(param) {
-                    Some(&extent) => Size::i64(extent),
+                    Some(&extent) => Size::i64(extent.max(0)),
                     None => importer.symbol(param).expr(),
                 }
             }

@@ -72,8 +72,9 @@ pub(super) struct AttributeProto {
     pub(super) f: Option<f32>,
     #[prost(int64, optional, tag = "3")]
     pub(super) i: Option<i64>,
-    #[prost(bytes = "bytes", optional, tag = "4")]
-    pub(super) s: Option<Bytes>,
+    /// A copy: text must not change after it was checked.
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub(super) s: Option<Vec<u8>>,
     #[prost(message, optional, boxed, tag = "5")]
     pub(super) t: Option<Box<TensorProto>>,
     #[prost(message, optional, boxed, tag = "6")]
@@ -82,8 +83,8 @@ pub(super) struct AttributeProto {
     pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, packed = "false", tag = "8")]
     pub(super) ints: Vec<i64>,
-    #[prost(bytes = "bytes", repeated, tag = "9")]
-    pub(super) strings: Vec<Bytes>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub(super) strings: Vec<Vec<u8>>,
     #[prost(int32, optional, tag = "20")]
     pub(super) kind: Option<i32>,
     #[prost(string, optional, tag = "21")]

@@ -54,6 +54,8 @@ pub(super) struct Tensors {
     pub(super) folder: Option<PathBuf>,
     /// The files read so far.
     files: HashMap<PathBuf, Bytes>,
+    /// The tensors read so far, by the address of their message: the body of a loop is imported once for each iteration.
+    read: HashMap<usize, Tensor>,
 }
 
 impl Tensors {
@@ -61,12 +63,22 @@ impl Tensors {
     pub(super) fn of(folder: Option<&Path>) -> Self {
         Self {
             folder: folder.map(Path::to_owned),
-            files: HashMap::new(),
+            ..Self::default()
         }
     }
 
-    /// The tensor.
+    /// The tensor. The message lives as long as the model, so that its address names it.
     pub(super) fn read(&mut self, proto: &TensorProto) -> Result<Tensor, TensorFault> {
+        let address = std::ptr::from_ref(proto).addr();
+        if let Some(tensor) = self.read.get(&address) {
+            return Ok(tensor.clone());
+        }
+        let tensor = self.read_new(proto)?;
+        self.read.insert(address, tensor.clone());
+        Ok(tensor)
+    }
+
+    fn read_new(&mut self, proto: &TensorProto) -> Result<Tensor, TensorFault> {
         let dtype = dtype(proto.data_type.unwrap_or(0)).map_err(TensorFault::ElementType)?;
         let shape = extents(&proto.dims)?;
         if proto.data_location == Some(EXTERNAL) {

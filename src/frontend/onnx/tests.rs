@@ -276,3 +276,51 @@ fn loops_that_multiply_are_refused() {
         "{problems:?}"
     );
 }
+
+#[test]
+fn outputs_that_are_not_made_are_reported() {
+    let nodes = vec![node("Relu", &["x"], &["y", "z"])];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["z", "y"]);
+    assert_eq!(
+        problems(&bytes),
+        ["the node that makes `y` (Relu): output `z` is not made here"]
+    );
+}
+
+/// Nodes with too few operands, too many, or constants that are too short.
+#[test]
+fn operands_are_counted() {
+    let one = || vec![ints("c", &[1]), ints("none", &[])];
+    for (op, inputs) in [
+        ("Neg", &[][..]),
+        ("Not", &[]),
+        ("Add", &["c"]),
+        ("Add", &["c", "c", "c"]),
+        ("Where", &["c", "c"]),
+        ("Equal", &["c"]),
+        ("Dropout", &[]),
+        ("Identity", &[]),
+        ("Trilu", &["x", "none"]),
+        ("TopK", &["x", "none"]),
+        ("Slice", &["none", "c", "c", "c", "c", "c"]),
+    ] {
+        let nodes = vec![node(op, inputs, &["y"])];
+        let bytes = model(nodes, one(), vec![port("x", &["2", "2"])], &["y"]);
+        // It is enough that it ends.
+        let _ = parse(&bytes, &ImportOptions::default());
+    }
+}
+
+#[test]
+fn extents_of_one_name_are_one_and_others_are_not() {
+    let inputs = vec![port("x", &["", "n"]), port("y", &["x_0", "n"])];
+    let nodes = vec![node("Relu", &["x"], &["a"]), node("Relu", &["y"], &["b"])];
+    let bytes = model(nodes, vec![], inputs, &["a", "b"]);
+    let model = parse(&bytes, &ImportOptions::default()).expect("the model is right");
+    let dims = |at: usize| {
+        let info = model.inputs[at].sinfo.as_tensor().expect("a tensor");
+        info.shape.dims().expect("known").to_vec()
+    };
+    assert_ne!(dims(0)[0], dims(1)[0]);
+    assert_eq!(dims(0)[1], dims(1)[1]);
+}

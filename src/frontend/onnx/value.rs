@@ -112,7 +112,8 @@ impl Known {
     /// A tensor of these elements, each simplified; `None` if there are too many, or a float is neither a number then nor a size.
     pub(super) fn new(shape: Vec<usize>, elements: Vec<Expr>, arith: &Analyzer) -> Option<Self> {
         debug_assert_eq!(shape.iter().product::<usize>(), elements.len());
-        if elements.len() > MOST_KNOWN {
+        let small = |e: &Expr| fits(e, &mut { MOST_NODES });
+        if elements.len() > MOST_KNOWN || !elements.iter().all(small) {
             return None;
         }
         let dtype = elements.first().map_or(DType::I64, Expr::dtype);
@@ -126,6 +127,17 @@ impl Known {
             shape,
             elements,
         })
+    }
+}
+
+/// Most nodes of an expression of sizes, those that are shared counted each time.
+const MOST_NODES: usize = 500;
+
+/// Whether an expression has no more nodes than are left.
+fn fits(e: &Expr, left: &mut usize) -> bool {
+    *left > 0 && {
+        *left -= 1;
+        e.children().into_iter().all(|child| fits(child, left))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Operator;
 use crate::frontend::onnx::call::{Call, Outputs, cast, one};
+use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr};
@@ -177,7 +178,7 @@ fn dropout(c: &mut Call<'_, '_>) -> Outputs {
             return Err(c.bad(2, "training", "false: nothing is trained here"));
         }
     }
-    let x = c.inputs[0].clone();
+    let x = c.inputs.first().cloned().ok_or(Fault::NoOperand(0))?;
     if !c.wants(1) {
         return Ok(vec![x]);
     }

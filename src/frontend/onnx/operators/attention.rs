@@ -217,7 +217,6 @@ fn attention_bias(
         let given = dims.last().cloned().unwrap_or_else(|| Size::i64(1));
         let boolean = c.dtype(3)?.is_bool();
         if let (Some(given), Some(keys)) = (given.as_int(), keys.as_int())
-            && 1 < given
             && given < keys
         {
             let mut width = vec![0i64; 2 * dims.len()];

@@ -209,7 +209,14 @@ fn scan(c: &mut Call<'_, '_>) -> Outputs {
         let index = states + at;
         let axis = c.axis(axis, c.ndim(index)?)?;
         let extent = c.dim(index, axis)?;
-        length = length.or(Some(extent));
+        if length.is_some_and(|length| length != extent) {
+            return Err(c.bad(
+                index,
+                format!("{extent} long"),
+                "as long as the other sequences",
+            ));
+        }
+        length = Some(extent);
         let x: Var = c.var(index)?;
         data.push((x, axis));
     }

@@ -18,9 +18,13 @@ fn operands(c: &Call<'_, '_>) -> Option<Vec<Known>> {
     (0..c.inputs.len()).map(|index| c.known(index)).collect()
 }
 
-/// An operator on single elements of operands that broadcast.
-fn elements(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Option<Value> {
-    let operands = operands(c)?;
+/// An operator on single elements of at least so many operands, which broadcast. Of no elements the graph takes care, for their type.
+fn elements(
+    c: &mut Call<'_, '_>,
+    arity: usize,
+    f: impl Fn(&[&Expr]) -> Option<Expr>,
+) -> Option<Value> {
+    let operands = operands(c).filter(|operands| operands.len() >= arity)?;
     let mut shape: Vec<usize> = vec![];
     for operand in &operands {
         shape = broadcast(&shape, &operand.shape)?;
@@ -33,13 +37,16 @@ fn elements(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Optio
         let at: Vec<&Expr> = at.collect();
         result.push(f(&at)?);
     }
+    if result.is_empty() {
+        return None;
+    }
     let known = Known::new(shape, result, &c.importer.arith)?;
     Some(Value::Known(known))
 }
 
 /// The same, of integers and bool alone: floats are left to devices, whose rounding is that of the model's other floats.
-fn integers(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Folded {
-    Ok(elements(c, |e| {
+fn integers(c: &mut Call<'_, '_>, arity: usize, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Folded {
+    Ok(elements(c, arity, |e| {
         match e.iter().any(|e| e.dtype().is_float()) {
             true => None,
             false => f(e),
@@ -48,21 +55,21 @@ fn integers(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Folde
 }
 
 pub(super) fn add(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(e[0] + e[1]))
+    integers(c, 2, |e| Some(e[0] + e[1]))
 }
 
 pub(super) fn subtract(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(e[0] - e[1]))
+    integers(c, 2, |e| Some(e[0] - e[1]))
 }
 
 pub(super) fn multiply(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(e[0] * e[1]))
+    integers(c, 2, |e| Some(e[0] * e[1]))
 }
 
 /// Towards zero.
 pub(super) fn divide(c: &mut Call<'_, '_>) -> Folded {
     let arith = c.importer.arith.clone();
-    integers(c, |e| match (e[0].as_int(), e[1].as_int()) {
+    integers(c, 2, |e| match (e[0].as_int(), e[1].as_int()) {
         (Some(a), Some(b)) => Some(Expr::int(a.checked_div(b)?, e[0].dtype())),
         _ => {
             let floors = arith.can_prove(&e[0].ge(0i64)) && arith.can_prove(&e[1].ge(1i64));
@@ -77,7 +84,7 @@ pub(super) fn floor_mod(c: &mut Call<'_, '_>) -> Folded {
         return Ok(None);
     }
     let arith = c.importer.arith.clone();
-    integers(c, |e| {
+    integers(c, 2, |e| {
         arith
             .can_prove(&e[1].ge(1i64))
             .then(|| e[0].floor_mod(e[1]))
@@ -85,22 +92,22 @@ pub(super) fn floor_mod(c: &mut Call<'_, '_>) -> Folded {
 }
 
 pub(super) fn negative(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(Expr::int(0, e[0].dtype()) - e[0]))
+    integers(c, 1, |e| Some(Expr::int(0, e[0].dtype()) - e[0]))
 }
 
 pub(super) fn absolute(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(e[0].max(Expr::int(0, e[0].dtype()) - e[0])))
+    integers(c, 1, |e| Some(e[0].max(Expr::int(0, e[0].dtype()) - e[0])))
 }
 
 pub(super) fn maximum(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| {
+    integers(c, 1, |e| {
         let (first, rest) = e.split_first()?;
         Some(rest.iter().fold((*first).clone(), |a, b| a.max(*b)))
     })
 }
 
 pub(super) fn minimum(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| {
+    integers(c, 1, |e| {
         let (first, rest) = e.split_first()?;
         Some(rest.iter().fold((*first).clone(), |a, b| a.min(*b)))
     })
@@ -109,7 +116,7 @@ pub(super) fn minimum(c: &mut Call<'_, '_>) -> Folded {
 /// Whether a comparison of sizes is decided: bool elements are numbers.
 fn decided(c: &mut Call<'_, '_>, f: impl Fn(&[&Expr]) -> Expr) -> Folded {
     let arith = c.importer.arith.clone();
-    integers(c, |e| {
+    integers(c, 2, |e| {
         let condition = f(e);
         if arith.can_prove(&condition) {
             Some(Expr::bool(true))
@@ -142,24 +149,24 @@ pub(super) fn greater_equal(c: &mut Call<'_, '_>) -> Folded {
 }
 
 pub(super) fn not(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| Some(Expr::bool(e[0].as_int()? == 0)))
+    integers(c, 1, |e| Some(Expr::bool(e[0].as_int()? == 0)))
 }
 
 pub(super) fn and(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| {
+    integers(c, 2, |e| {
         Some(Expr::bool(e[0].as_int()? != 0 && e[1].as_int()? != 0))
     })
 }
 
 pub(super) fn or(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| {
+    integers(c, 2, |e| {
         Some(Expr::bool(e[0].as_int()? != 0 || e[1].as_int()? != 0))
     })
 }
 
 /// The condition must be a number, the rest may be any size.
 pub(super) fn select(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, |e| {
+    integers(c, 3, |e| {
         let taken = if e[0].as_int()? != 0 { e[1] } else { e[2] };
         Some(taken.clone())
     })
@@ -167,7 +174,7 @@ pub(super) fn select(c: &mut Call<'_, '_>) -> Folded {
 
 /// Numbers and sizes converted; sizes to floats that hold them.
 pub(super) fn cast(c: &mut Call<'_, '_>, to: DType) -> Option<Value> {
-    elements(c, |e| {
+    elements(c, 1, |e| {
         let from = e[0].dtype();
         let number = e[0].as_int().is_some() || e[0].as_float().is_some();
         let holds = to.is_int() || to == DType::F32 || to == DType::F64;
@@ -233,22 +240,22 @@ pub(super) fn slice(c: &Call<'_, '_>, cuts: &[(usize, i64, i64, i64)]) -> Option
     let mut starts = vec![(0i64, 1i64); shape.len()];
     for &(axis, start, end, step) in cuts {
         let extent = data.shape[axis] as i64;
+        if extent == 0 {
+            shape[axis] = 0;
+            continue;
+        }
         let wrap = |v: i64| if v < 0 { v.saturating_add(extent) } else { v };
         let (low, high) = if step > 0 {
             (0, extent)
         } else {
             (-1, extent - 1)
         };
-        let step = step.clamp(-i64::from(i32::MAX), i64::from(i32::MAX));
-        let (start, end) = (
-            wrap(start).clamp(low.max(0), high),
-            wrap(end).clamp(low, high),
-        );
-        let count = if step > 0 {
-            (end - start + step - 1).div_euclid(step)
-        } else {
-            (start - end - step - 1).div_euclid(-step)
-        };
+        let start = wrap(start).clamp(low.max(0), high);
+        let end = wrap(end).clamp(low, high);
+        // Steps are at most as long as the dimension, as far as the result knows.
+        let step = step.clamp(-extent - 1, extent + 1);
+        let span = if step > 0 { end - start } else { start - end };
+        let count = (span + step.abs() - 1).div_euclid(step.abs());
         shape[axis] = usize::try_from(count).unwrap_or(0);
         starts[axis] = (start, step);
     }
@@ -289,7 +296,10 @@ pub(super) fn concat(c: &mut Call<'_, '_>) -> Folded {
 /// The same elements in another shape, if that is known.
 pub(super) fn reshaped(c: &Call<'_, '_>, shape: Option<Vec<usize>>) -> Option<Value> {
     let mut data = c.known(0)?;
-    let shape = shape.filter(|shape| shape.iter().product::<usize>() == data.elements.len())?;
+    let shape = shape.filter(|shape| {
+        let count = shape.iter().try_fold(1usize, |n, &dim| n.checked_mul(dim));
+        count == Some(data.elements.len())
+    })?;
     data.shape = shape;
     Some(Value::Known(data))
 }

@@ -17,7 +17,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// The new extents of the axes, and the scales where those are what is given.
 struct Target {
-    sizes: Vec<i64>,
+    sizes: Vec<Size>,
     scales: Option<Vec<f64>>,
 }
 
@@ -38,7 +38,11 @@ fn resize(c: &mut Call<'_, '_>) -> Outputs {
                 .is_none_or(|known| !known.elements.is_empty())
     };
     let target = if c.version >= 11 && given(c, sizes_at) {
-        let sizes = c.ints(sizes_at)?;
+        // Of sizes that depend on elements nobody knows which axes change.
+        let sizes = match c.known(sizes_at).and_then(|known| known.sizes()) {
+            Some(sizes) => sizes,
+            None => c.ints(sizes_at)?.into_iter().map(Size::i64).collect(),
+        };
         let policies = ["stretch", "not_larger", "not_smaller"];
         let policy = c
             .attributes
@@ -70,9 +74,13 @@ fn scaled(c: &Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, 
             format!("{} scales", axes.len()),
         ));
     }
-    let sizes = axes.iter().zip(&scales).map(|(&axis, &scale)| match scale {
-        1.0 => Ok(c.dims(0)?[axis].as_int().unwrap_or(-1)),
-        scale => Ok((c.dim(0, axis)? as f64 * scale).floor() as i64),
+    let dims = c.dims(0)?;
+    let sizes = axes.iter().zip(&scales).map(|(&axis, &scale)| {
+        match (dims[axis].as_int(), scale.fract() == 0.0) {
+            (Some(extent), _) => Ok(Size::i64((extent as f64 * scale).floor() as i64)),
+            (None, true) => Ok(&dims[axis] * Size::i64(scale as i64)),
+            (None, false) => c.dim(0, axis).map(Size::i64),
+        }
     });
     Ok(Target {
         sizes: sizes.collect::<Result<_, Fault>>()?,
@@ -84,7 +92,7 @@ fn scaled(c: &Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, 
 fn kept_aspect(
     c: &Call<'_, '_>,
     axes: &[usize],
-    sizes: Vec<i64>,
+    sizes: Vec<Size>,
     policy: &str,
 ) -> Result<Target, Fault> {
     if sizes.len() != axes.len() {
@@ -100,6 +108,8 @@ fn kept_aspect(
             scales: None,
         });
     }
+    let known: Option<Vec<i64>> = sizes.iter().map(Size::as_int).collect();
+    let sizes = known.ok_or_else(|| c.bad(3, "computed", "known when the model is imported"))?;
     let extents = axes.iter().map(|&axis| c.dim(0, axis));
     let extents = extents.collect::<Result<Vec<i64>, Fault>>()?;
     let ratios = sizes
@@ -114,7 +124,7 @@ fn kept_aspect(
         .iter()
         .map(|&extent| (ratio * extent as f64 + 0.5).floor() as i64);
     Ok(Target {
-        sizes: sizes.collect(),
+        sizes: sizes.map(Size::i64).collect(),
         scales: Some(vec![ratio; axes.len()]),
     })
 }
@@ -166,7 +176,10 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         false => None,
     };
     let changes = |at: usize| {
-        let same = dims[axes[at]].as_int() == Some(target.sizes[at]) || target.sizes[at] == -1;
+        let same = c
+            .importer
+            .arith
+            .can_prove_equal(&dims[axes[at]], &target.sizes[at]);
         let scale = target
             .scales
             .as_ref()
@@ -201,8 +214,8 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         .collect();
     let place = |axis: usize| axes.iter().position(|&a| a == axis);
     let size_of = |axis: usize| match place(axis) {
-        Some(at) if target.sizes[at] >= 0 => Size::i64(target.sizes[at]),
-        _ => dims[axis].clone(),
+        Some(at) => target.sizes[at].clone(),
+        None => dims[axis].clone(),
     };
     let mut x = c.x(0)?;
     if !spatial_first {
@@ -266,6 +279,9 @@ fn grid_sample(c: &mut Call<'_, '_>) -> Outputs {
     };
     let padding = ["zeros", "border", "reflection"];
     let rank = c.ndim(0)?;
+    if !(4..=5).contains(&rank) {
+        return Err(c.bad(0, shown(&c.dims(0)?), "a tensor of four or five dimensions"));
+    }
     let attributes = json!({
         "method": method,
         "padding_mode": c.attributes.one_of("padding_mode", "zeros", &padding)?,

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, cast, materialized, number, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Known;
-use crate::ir::Expr as Size;
+use crate::ir::{AttrValue, Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -18,7 +18,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Gather", &[1, 11, 13], gather).folds(fold::gather),
     Operator::new("GatherElements", &[11, 13], gather_elements),
     Operator::new("GatherND", &[11, 12, 13], gather_nd),
-    Operator::new("NonZero", &[9, 13], |c| c.simple("nonzero", 1)),
+    Operator::new("NonZero", &[9, 13], non_zero),
     Operator::new("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
     Operator::new("ReverseSequence", &[10], reverse_sequence),
     Operator::new("Scatter", &[9, 11], scatter_elements),
@@ -28,6 +28,18 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("SpaceToDepth", &[1, 13], space_to_depth),
     Operator::new("Split", &[2, 11, 13, 18], split),
 ];
+
+/// A row of indices for each dimension.
+fn non_zero(c: &mut Call<'_, '_>) -> Outputs {
+    let rank = c.ndim(0)?;
+    let x = c.x(0)?;
+    let indices = c.op("nonzero", [x])?;
+    let count = c.importer.fresh("nonzero").expr();
+    let dims = vec![Size::i64(rank as i64), count];
+    one(c
+        .bb
+        .match_cast(&indices, StructInfo::tensor(dims, DType::I64))?)
+}
 
 fn concat(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.attributes.int_or("axis", 1)?;
@@ -57,7 +69,12 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
         return Ok(c.inputs.drain(..1).collect());
     }
     let cuts = match (sizes, dims[axis].as_int()) {
-        (Some(sizes), _) => cuts(&sizes),
+        (Some(sizes), extent) => {
+            let extent =
+                extent.unwrap_or_else(|| sizes.iter().fold(0, |n, size| n.saturating_add(*size)));
+            check_sizes(c, &sizes, extent, parts)?;
+            cuts(&sizes)
+        }
         (None, Some(extent)) => {
             // The last part may be smaller.
             let part = (extent + parts as i64 - 1).div_euclid(parts.max(1) as i64);
@@ -77,6 +94,24 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
         &json!({"indices_or_sections": cuts, "axis": axis}),
     )?;
     c.items(&tuple, count)
+}
+
+/// The sizes of so many parts of an extent.
+pub(super) fn check_sizes(
+    c: &Call<'_, '_>,
+    sizes: &[i64],
+    extent: i64,
+    parts: usize,
+) -> Result<(), Fault> {
+    let sum = sizes.iter().try_fold(0i64, |n, size| n.checked_add(*size));
+    let fits = sizes.len() == parts && sum == Some(extent) && sizes.iter().all(|size| *size >= 0);
+    match fits {
+        true => Ok(()),
+        false => {
+            let expected = format!("{parts} sizes whose sum is {extent}");
+            Err(c.bad(1, format!("{sizes:?}"), expected))
+        }
+    }
 }
 
 /// Where parts of these sizes begin, but for the first.
@@ -195,7 +230,7 @@ fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
         };
         whole[0].push(end(c, 1, Size::i64(0))?);
         whole[1].push(end(c, 2, dim.clone())?);
-        let step = at.map_or(1, |at| steps[at]);
+        let step = at.and_then(|at| steps.get(at)).copied().unwrap_or(1);
         whole[2].push(materialized(&Known::vector(vec![Size::i64(step)]))?);
     }
     let mut args = vec![c.x(0)?];
@@ -355,7 +390,7 @@ fn pad(c: &mut Call<'_, '_>) -> Outputs {
     let (pads, value) = match c.version {
         ..11 => (
             c.attributes.ints("pads")?.unwrap_or_default(),
-            c.attributes.float_or("value", 0.0)?,
+            c.attributes.any_float("value")?.unwrap_or(0.0),
         ),
         _ => {
             let value = match c.has(2) {
@@ -392,8 +427,10 @@ fn pad(c: &mut Call<'_, '_>) -> Outputs {
         other => other,
     };
     let x = c.x(0)?;
-    let attributes = json!({"pad_width": width, "pad_mode": mode, "pad_value": value});
-    one(c.op_with("nn.pad", [x], &attributes)?)
+    // JSON has no infinity.
+    let mut attributes = attrs(&json!({"pad_width": width, "pad_mode": mode}));
+    attributes.insert("pad_value".to_owned(), AttrValue::Float(value));
+    one(c.emit(relax::op_with("nn.pad", [x], attributes))?)
 }
 
 /// The middle of the operand, with zeros around it where it is too small.
@@ -410,6 +447,9 @@ fn center_crop_pad(c: &mut Call<'_, '_>) -> Outputs {
     let mut width = vec![0i64; 2 * dims.len()];
     for (&axis, &to) in axes.iter().zip(&to) {
         let extent = c.dim(0, axis)?;
+        if to < 0 {
+            return Err(c.bad(1, to, "extents"));
+        }
         // The half is rounded down before, and up after.
         let more = to.saturating_sub(extent);
         let before = more / 2;

@@ -55,9 +55,12 @@ fn no_blocks(c: &Call<'_, '_>) -> Result<(), Fault> {
 /// `(x - zero_point) * scale`, in the type of the scale.
 fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
     no_blocks(c)?;
-    c.attributes.ignore("output_dtype");
     let axis = c.attributes.int_or("axis", 1)?;
     let dtype = c.dtype(1)?;
+    let to = match c.attributes.int_or("output_dtype", 0)? {
+        0 => dtype,
+        code => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
+    };
     let scale = along(c, 1, axis)?;
     let x = c.x(0)?;
     let shifted = match (c.has(2), c.dtype(0)?.is_int()) {
@@ -71,7 +74,8 @@ fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
         }
         (false, _) => x,
     };
-    one(c.emit(cast(shifted, dtype) * scale)?)
+    let y = cast(shifted, dtype) * scale;
+    one(c.emit(if to == dtype { y } else { cast(y, to) })?)
 }
 
 /// `x / scale` to the nearest integer, ties to even, plus the zero point, within the type.
@@ -176,7 +180,10 @@ fn per_channel(c: &mut Call<'_, '_>, index: usize, weights: usize) -> Result<Opt
     Ok(Some(match dims.as_slice() {
         [n] if !n.is_one() => {
             let mut wide = vec![Size::i64(1); rank];
-            wide[0] = n.clone();
+            let Some(first) = wide.first_mut() else {
+                return Err(c.bad(weights, "a number", "a kernel"));
+            };
+            *first = n.clone();
             relax::op("reshape", [x, relax::shape(wide)])
         }
         _ => relax::op("reshape", [x, relax::shape(Vec::<Size>::new())]),

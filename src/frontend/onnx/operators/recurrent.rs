@@ -48,7 +48,13 @@ impl Layer {
             .ok_or_else(|| c.bad(0, "of fewer dimensions", "(sequence, batch, input)"))?;
         let bias = match c.optional(3)? {
             Some(bias) => bias,
-            None => zeros(c, &[Size::i64(directions), Size::i64(2 * gates * hidden)])?,
+            None => zeros(
+                c,
+                &[
+                    Size::i64(directions),
+                    Size::i64(hidden.saturating_mul(2 * gates)),
+                ],
+            )?,
         };
         Ok(Self {
             data: c.x(0)?,

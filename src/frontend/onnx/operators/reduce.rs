@@ -160,7 +160,9 @@ fn folded(c: &mut Call<'_, '_>, f: impl Fn(&Size, &Size) -> Size) -> Result<Opti
     if c.has(1) || c.attributes.has("axes") && c.ndim(0)? != 1 {
         return Ok(None);
     }
-    c.attributes.ignore("noop_with_empty_axes");
+    if c.attributes.flag("noop_with_empty_axes", false)? {
+        return Ok(None);
+    }
     let keep = c.attributes.flag("keepdims", true)?;
     Ok(fold::reduce(c, keep, f))
 }
@@ -206,6 +208,9 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
             .ok_or_else(|| Fault::NoAttribute("k".to_owned()))?,
         _ => c.ints(1)?.first().copied().unwrap_or(0),
     };
+    if k < 1 {
+        return Err(c.bad(1, k, "at least 1"));
+    }
     let largest = c.attributes.flag("largest", true)?;
     // Sorted is one of the orders that "unsorted" allows.
     c.attributes.ignore("sorted");

@@ -39,7 +39,27 @@ fn position(c: &Call<'_, '_>, index: usize, count: usize, end: usize) -> Result<
     found.ok_or_else(|| c.bad(index, at, format!("a position in a sequence of {count}")))
 }
 
+/// Most elements of a sequence that a tensor is split into.
+const MOST_PARTS: i64 = 1 << 12;
+
+/// Sequences have tensors as elements, no sequences.
+fn only_tensors(c: &Call<'_, '_>) -> Result<(), Fault> {
+    let list = c
+        .inputs
+        .iter()
+        .skip(1)
+        .position(|value| matches!(value, Value::List(_)));
+    match list {
+        Some(at) => Err(c.bad(at + 1, "a sequence", "a tensor")),
+        None => Ok(()),
+    }
+}
+
 fn construct(c: &mut Call<'_, '_>) -> Outputs {
+    if matches!(c.inputs.first(), Some(Value::List(_))) {
+        return Err(c.bad(0, "a sequence", "a tensor"));
+    }
+    only_tensors(c)?;
     Ok(vec![Value::List(std::mem::take(&mut c.inputs))])
 }
 
@@ -59,6 +79,7 @@ fn at(c: &mut Call<'_, '_>) -> Outputs {
 
 fn insert(c: &mut Call<'_, '_>) -> Outputs {
     let mut items = list(c, 0)?;
+    only_tensors(c)?;
     let at = match c.has(2) {
         true => position(c, 2, items.len(), items.len())?,
         false => items.len(),
@@ -109,7 +130,11 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
     let keep = c.attributes.flag("keepdims", true)?;
     let extent = c.dim(0, axis)?;
     let sizes = match c.has(1) {
-        false => vec![1; extent as usize],
+        false if extent > MOST_PARTS => {
+            let expected = format!("at most {MOST_PARTS} parts");
+            return Err(c.bad(0, format!("{extent} parts"), expected));
+        }
+        false => vec![1; extent.max(0) as usize],
         true => {
             let sizes = c.ints(1)?;
             match (c.ndim(1)?, sizes.as_slice()) {
@@ -122,9 +147,7 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
             }
         }
     };
-    if sizes.len() == 1 {
-        return Ok(vec![Value::List(c.inputs.drain(..1).collect())]);
-    }
+    super::indexing::check_sizes(c, &sizes, extent, sizes.len())?;
     let cuts = super::indexing::cuts(&sizes);
     let x = c.x(0)?;
     let tuple = c.op_with(

@@ -409,6 +409,9 @@ fn range(c: &mut Call<'_, '_>) -> Outputs {
         let count = ((values[1] - values[0]) / values[2]).ceil().max(0.0);
         return stepped(c, Size::i64(count as i64), dtype);
     }
+    if c.known(2).is_none() || !sizes {
+        return computed_range(c, dtype);
+    }
     let mut sizes = vec![];
     for at in 0..3 {
         let size = c.sizes(at)?;
@@ -427,10 +430,33 @@ fn range(c: &mut Call<'_, '_>) -> Outputs {
     })?;
     let span = match step > 0 {
         true => sizes[1].clone() - &sizes[0] + (step - 1),
-        false => sizes[0].clone() - &sizes[1] + (-step - 1),
+        false => sizes[0].clone() - &sizes[1] + (step.saturating_neg() - 1),
     };
     let count = span.floor_div(step.saturating_abs()).max(0i64);
     let count = c.importer.arith.simplify(&count);
+    stepped(c, count, dtype)
+}
+
+/// Of integers that the graph computes: a tensor says how many there are, for a symbolic size is never below 0.
+fn computed_range(c: &mut Call<'_, '_>, dtype: DType) -> Outputs {
+    let wide = |c: &mut Call<'_, '_>, at: usize| {
+        let x = c.x(at)?;
+        Ok::<Expr, Fault>(if dtype == DType::I64 {
+            x
+        } else {
+            cast(x, DType::I64)
+        })
+    };
+    let (start, end, step) = (wide(c, 0)?, wide(c, 1)?, wide(c, 2)?);
+    // The quotient towards plus infinity.
+    let steps = relax::op("floor_divide", [start - end, step]);
+    let count = relax::op(
+        "maximum",
+        [relax::op("negative", [steps]), number(0.0, DType::I64)?],
+    );
+    let count = relax::op("reshape", [count, relax::shape([1i64])]);
+    let shape = c.op("tensor_to_shape", [count])?;
+    let count = c.symbols(&shape, 1)?.remove(0);
     stepped(c, count, dtype)
 }
 

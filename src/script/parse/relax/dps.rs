@@ -142,7 +142,12 @@ impl Reader<'_, '_> {
             let items = Context::elements(node);
             if !items.is_empty() && items.iter().all(Context::is_struct_info) {
                 let items = items.iter().map(|item| self.cx.struct_info(item));
-                return Ok(StructInfo::Tuple(items.collect::<Parse<_>>()?));
+                let mut items = items.collect::<Parse<Vec<_>>>()?;
+                // A list of one output is that output, as in TVM.
+                return Ok(match items.len() {
+                    1 => items.remove(0),
+                    _ => StructInfo::Tuple(items),
+                });
             }
         }
         let Some(dtype) = dtype else {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
+use super::pieces::dims_of;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
@@ -15,13 +16,6 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Attention", &[23, 24, 25], attention),
     Operator::new("RotaryEmbedding", &[23], rotary),
 ];
-
-/// The extents of a value of the graph.
-fn dims_of(c: &Call<'_, '_>, x: &Var) -> Result<Vec<Size>, Fault> {
-    let dims = x.sinfo().as_tensor().and_then(|info| info.shape.dims());
-    let dims = dims.map(<[Size]>::to_vec);
-    dims.ok_or_else(|| c.bad(0, x.sinfo(), "a tensor of known shape"))
-}
 
 /// (batch, sequence, heads * size) as (batch, heads, sequence, size); four dimensions stay.
 fn heads(c: &mut Call<'_, '_>, index: usize, count: Option<i64>) -> Result<Var, Fault> {

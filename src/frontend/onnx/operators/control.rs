@@ -14,7 +14,7 @@ use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::DType;
 
 /// Most iterations of a loop, which are written out one after the other.
-const MAX_ITERATIONS: i64 = 256;
+pub(super) const MAX_ITERATIONS: i64 = 256;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch),
@@ -26,7 +26,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// The outputs of a graph in the node, whose inputs have these values. `None` if something in it stands in the way: that has been
 /// reported.
-fn inline<'m>(
+pub(super) fn inline<'m>(
     c: &mut Call<'_, 'm>,
     graph: &'m GraphProto,
     inputs: Vec<Value>,
@@ -93,7 +93,7 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 /// A value that a branch gives.
-fn result_of(value: &Value) -> Result<Expr, Fault> {
+pub(super) fn result_of(value: &Value) -> Result<Expr, Fault> {
     match value {
         Value::Var(var) => Ok(var.into()),
         Value::Const(tensor) => Ok(relax::constant(tensor.clone())),

@@ -5,17 +5,22 @@ mod attention;
 mod contrib;
 mod control;
 mod elementwise;
+mod flex;
 mod fold;
 mod image;
 mod indexing;
 mod linalg;
 mod loss;
 mod nn;
+mod pieces;
 mod quantize;
 mod recurrent;
 mod reduce;
 mod sequence;
 mod shape;
+mod spectral;
+mod stateful;
+mod unpool;
 
 use super::call::{Call, Outputs};
 use super::error::Fault;
@@ -89,6 +94,7 @@ const FAMILIES: &[&[Operator]] = &[
     contrib::OPERATORS,
     control::OPERATORS,
     elementwise::OPERATORS,
+    flex::OPERATORS,
     image::OPERATORS,
     indexing::OPERATORS,
     linalg::OPERATORS,
@@ -99,6 +105,9 @@ const FAMILIES: &[&[Operator]] = &[
     reduce::OPERATORS,
     sequence::OPERATORS,
     shape::OPERATORS,
+    spectral::OPERATORS,
+    stateful::OPERATORS,
+    unpool::OPERATORS,
 ];
 
 /// All operators, by family.

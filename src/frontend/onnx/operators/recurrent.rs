@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast};
+use super::pieces::zeros;
+use crate::frontend::onnx::call::{Call, Outputs, cast};
 use crate::frontend::onnx::error::Fault;
-use crate::ir::{AttrValue, Expr as Size};
+use crate::ir::Expr as Size;
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -49,12 +50,9 @@ impl Layer {
         let bias = match c.optional(3)? {
             Some(bias) => bias,
             None => zeros(
-                c,
-                &[
-                    Size::i64(directions),
-                    Size::i64(hidden.saturating_mul(2 * gates)),
-                ],
-            )?,
+                [Size::i64(directions), Size::i64(hidden.saturating_mul(2 * gates))],
+                c.dtype(0)?,
+            ),
         };
         Ok(Self {
             data: c.x(0)?,
@@ -69,20 +67,9 @@ impl Layer {
     fn initial(&self, c: &mut Call<'_, '_>, index: usize) -> Result<Expr, Fault> {
         match c.optional(index)? {
             Some(state) => Ok(state),
-            None => zeros(c, &self.state),
+            None => Ok(zeros(self.state.clone(), c.dtype(0)?)),
         }
     }
-}
-
-fn zeros(c: &mut Call<'_, '_>, dims: &[Size]) -> Result<Expr, Fault> {
-    let dtype = c.dtype(0)?;
-    let mut attributes = attrs(&json!({}));
-    attributes.insert("dtype".to_owned(), AttrValue::DType(dtype));
-    Ok(relax::op_with(
-        "zeros",
-        [relax::shape(dims.to_vec())],
-        attributes,
-    ))
 }
 
 /// The attributes that all layers have. Activations are those of the standard if none are given.

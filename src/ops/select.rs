@@ -30,6 +30,22 @@ pub(super) const OPS: &[OpDef] = &[
     .infer(dynamic_slice)
     .host("relax.run.dynamic_strided_slice", |_| Ok(vec![])),
     OpDef::new(
+        "non_max_suppression",
+        "of boxes [batches, n, 4] that overlap, those of the greatest scores [batches, classes, n]: batch, class and box of each, a row for each box",
+    )
+    .operands(&[
+        tensor("boxes"),
+        tensor("scores"),
+        tensor("max_output_boxes_per_class"),
+        tensor("iou_threshold"),
+        tensor("score_threshold"),
+    ])
+    .attrs(&[attr("center_point_box", AttrKind::Int, AttrDefault::Int(0))])
+    .infer(non_max_suppression)
+    .host("relax.run.non_max_suppression", |c| {
+        Ok(vec![c.int("center_point_box")?.unwrap_or(0)])
+    }),
+    OpDef::new(
         "nonzero",
         "the indices of the elements that are not 0, a row for each dimension",
     )
@@ -91,6 +107,16 @@ fn dynamic_slice(c: &OpCall<'_>) -> rules::Inferred {
                 .map_or(ShapeInfo::Unknown, ShapeInfo::Ndim);
             tensor_like(info, shape, info.dtype)
         }
+        None => StructInfo::Object,
+    })
+}
+
+fn non_max_suppression(c: &OpCall<'_>) -> rules::Inferred {
+    rules::dims_of(c, 0, 3, "boxes of three dimensions")?;
+    rules::dims_of(c, 1, 3, "scores of three dimensions")?;
+    check_indices(c, 2)?;
+    Ok(match c.tensor(0)? {
+        Some(info) => tensor_like(info, ShapeInfo::Ndim(2), Some(DType::I64)),
         None => StructInfo::Object,
     })
 }

@@ -57,6 +57,10 @@ pub type HostOp = fn(&HostArgs) -> Result<HostResult, HostError>;
 pub const HOST_OPS: &[(&str, HostOp)] = &[
     ("relax.run.compress", compress),
     ("relax.run.dynamic_strided_slice", strided_slice),
+    (
+        "relax.run.non_max_suppression",
+        super::non_max_suppression::non_max_suppression,
+    ),
     ("relax.run.nonzero", nonzero),
     ("relax.run.shape_to_tensor", shape_to_tensor),
     ("relax.run.unique", unique),

@@ -6,6 +6,7 @@ mod dtype;
 mod host;
 mod host_ops;
 mod ndarray;
+mod non_max_suppression;
 pub mod scalar;
 mod small;
 mod storage;

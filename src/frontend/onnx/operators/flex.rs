@@ -81,7 +81,11 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let root = c.number(scale.sqrt(), dtype)?;
     let heads = c.dim(0, 1)?;
     let (key, value) = (repeated(c, 1, heads)?, repeated(c, 2, heads)?);
-    let turned = relax::op_with("permute_dims", [&key], attrs(&json!({"axes": [0, 1, 3, 2]})));
+    let turned = relax::op_with(
+        "permute_dims",
+        [&key],
+        attrs(&json!({"axes": [0, 1, 3, 2]})),
+    );
     let query = c.x(0)?;
     let mut scores = c.op("matmul", [query * root.clone(), turned * root])?;
     let into = |x: &Var, from: DType, to: DType| -> Expr {

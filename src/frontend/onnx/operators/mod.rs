@@ -4,7 +4,9 @@ mod activation;
 mod attention;
 mod contrib;
 mod control;
+mod detection;
 mod elementwise;
+mod features;
 mod flex;
 mod fold;
 mod image;
@@ -93,7 +95,9 @@ const FAMILIES: &[&[Operator]] = &[
     attention::OPERATORS,
     contrib::OPERATORS,
     control::OPERATORS,
+    detection::OPERATORS,
     elementwise::OPERATORS,
+    features::OPERATORS,
     flex::OPERATORS,
     image::OPERATORS,
     indexing::OPERATORS,

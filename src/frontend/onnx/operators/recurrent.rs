@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Operator;
 use super::pieces::zeros;
-use crate::frontend::onnx::call::{Call, Outputs, cast};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
-use crate::relax::{self, Expr};
+use crate::relax::{self, Expr, Var};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -23,14 +23,18 @@ struct Layer {
     recurrence: Expr,
     bias: Expr,
     lengths: Option<Expr>,
+    /// Steps.
+    length: Size,
     /// (directions, batch, hidden).
     state: [Size; 3],
+    /// The batch is the first dimension of data, states and results in the model (`layout`).
+    batch_first: bool,
 }
 
 impl Layer {
     /// `gates`: rows of weights for each hidden unit.
     fn of(c: &mut Call<'_, '_>, gates: i64) -> Result<Self, Fault> {
-        c.attributes.only("layout", 0)?;
+        let batch_first = c.attributes.flag("layout", false)?;
         let directions = c.dim(1, 0)?;
         let hidden = c.dim(2, 2)?;
         if let Some(said) = c.attributes.int("hidden_size")?
@@ -42,11 +46,13 @@ impl Layer {
                 expected: format!("{hidden}, as the weights say"),
             });
         }
-        let batch = c.dims(0)?;
-        let batch = batch
-            .get(1)
-            .cloned()
-            .ok_or_else(|| c.bad(0, "of fewer dimensions", "(sequence, batch, input)"))?;
+        let dims = c.dims(0)?;
+        let (length, batch) = match (dims.as_slice(), batch_first) {
+            ([length, batch, _], false) | ([batch, length, _], true) => {
+                (length.clone(), batch.clone())
+            }
+            _ => return Err(c.bad(0, shown(&dims), "(sequence, batch, input)")),
+        };
         let bias = match c.optional(3)? {
             Some(bias) => bias,
             None => zeros(
@@ -55,21 +61,49 @@ impl Layer {
             ),
         };
         Ok(Self {
-            data: c.x(0)?,
+            data: match batch_first {
+                true => swapped(c.x(0)?),
+                false => c.x(0)?,
+            },
             weight: c.x(1)?,
             recurrence: c.x(2)?,
             bias,
             lengths: c.optional(4)?,
+            length,
+            batch_first,
             state: [Size::i64(directions), batch, Size::i64(hidden)],
         })
     }
 
     fn initial(&self, c: &mut Call<'_, '_>, index: usize) -> Result<Expr, Fault> {
         match c.optional(index)? {
+            Some(state) if self.batch_first => Ok(swapped(state)),
             Some(state) => Ok(state),
             None => Ok(zeros(self.state.clone(), c.dtype(0)?)),
         }
     }
+}
+
+/// The first two dimensions of three in the other order.
+fn swapped(x: Expr) -> Expr {
+    relax::op_with("permute_dims", [x], attrs(&json!({"axes": [1, 0, 2]})))
+}
+
+/// The results, of which the first is (sequence, directions, batch, hidden) and the others are states.
+fn results(c: &mut Call<'_, '_>, all: &Var, count: usize, batch_first: bool) -> Outputs {
+    if !batch_first {
+        return c.items(all, count);
+    }
+    let first = relax::op_with(
+        "permute_dims",
+        [relax::item(all, 0)],
+        attrs(&json!({"axes": [2, 0, 1, 3]})),
+    );
+    let mut outputs = vec![c.emit(first)?.into()];
+    for at in 1..count {
+        outputs.push(c.emit(swapped(relax::item(all, at)))?.into());
+    }
+    Ok(outputs)
 }
 
 /// The attributes that all layers have. Activations are those of the standard if none are given.
@@ -105,6 +139,7 @@ fn lstm(c: &mut Call<'_, '_>) -> Outputs {
     let mut attributes = common(c)?;
     attributes["input_forget"] = json!(c.attributes.flag("input_forget", false)?);
     let (h, cell) = (layer.initial(c, 5)?, layer.initial(c, 6)?);
+    let batch_first = layer.batch_first;
     let mut args = vec![
         layer.data,
         layer.weight,
@@ -114,30 +149,27 @@ fn lstm(c: &mut Call<'_, '_>) -> Outputs {
         cell,
     ];
     let peepholes = c.optional(7)?;
+    let [_, batch, _] = layer.state;
     match (layer.lengths, peepholes) {
         (None, None) => {}
         (Some(lengths), None) => args.push(lengths),
         (lengths, Some(peepholes)) => {
             let lengths = match lengths {
                 Some(lengths) => lengths,
-                None => full_lengths(c)?,
+                None => full_lengths(layer.length, batch),
             };
             args.extend([lengths, peepholes]);
         }
     }
     let all = c.op_with("nn.lstm", args, &attributes)?;
-    c.items(&all, 3)
+    results(c, &all, 3, batch_first)
 }
 
 /// Every sequence is as long as the data.
-fn full_lengths(c: &mut Call<'_, '_>) -> Result<Expr, Fault> {
-    let dims = c.dims(0)?;
-    let length = relax::op("shape_to_tensor", [relax::shape([dims[0].clone()])]);
+fn full_lengths(length: Size, batch: Size) -> Expr {
+    let length = relax::op("shape_to_tensor", [relax::shape([length])]);
     let length = cast(length, DType::I32);
-    Ok(relax::op(
-        "broadcast_to",
-        [length, relax::shape([dims[1].clone()])],
-    ))
+    relax::op("broadcast_to", [length, relax::shape([batch])])
 }
 
 fn gru(c: &mut Call<'_, '_>) -> Outputs {
@@ -163,5 +195,5 @@ fn two_results(
     let mut args = vec![layer.data, layer.weight, layer.recurrence, layer.bias, h];
     args.extend(layer.lengths);
     let all = c.op_with(name, args, attributes)?;
-    c.items(&all, 2)
+    results(c, &all, 2, layer.batch_first)
 }

@@ -93,9 +93,9 @@ impl Transform {
             )));
         }
         let row = |row: i64| (0..columns).map(move |column| (row, column));
-        let values = (0..rows).flat_map(row).map(|(row, column)| {
-            self.factor(row / parts, row % parts, column / to, column % to)
-        });
+        let values = (0..rows)
+            .flat_map(row)
+            .map(|(row, column)| self.factor(row / parts, row % parts, column / to, column % to));
         floats(dtype, &[rows as usize, columns as usize], values)
     }
 

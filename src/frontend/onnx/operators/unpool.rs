@@ -67,7 +67,11 @@ fn max_unpool(c: &mut Call<'_, '_>) -> Outputs {
         let extent = (dims[at + 2].clone() - 1i64) * strides[at] + more;
         full.push(c.importer.arith.simplify(&extent));
     }
-    if full.iter().filter_map(Size::as_int).any(|extent| extent < 0) {
+    if full
+        .iter()
+        .filter_map(Size::as_int)
+        .any(|extent| extent < 0)
+    {
         return Err(Fault::Attribute {
             name: "pads".to_owned(),
             given: format!("{pads:?}"),
@@ -169,11 +173,13 @@ fn col2im(c: &mut Call<'_, '_>) -> Outputs {
     let all = |list: &[i64]| list.iter().fold(1i64, |all, &v| all.saturating_mul(v));
     let (kernel, count, pixels) = (all(&block), all(&blocks), all(&padded));
     let most = MOST_ELEMENTS as i64;
-    if blocks.iter().any(|&count| count < 1)
-        || kernel.saturating_mul(count) > most
-        || pixels > most
+    if blocks.iter().any(|&count| count < 1) || kernel.saturating_mul(count) > most || pixels > most
     {
-        return Err(c.bad(1, format!("{image:?}"), "an image of some blocks, not too many"));
+        return Err(c.bad(
+            1,
+            format!("{image:?}"),
+            "an image of some blocks, not too many",
+        ));
     }
     let channels = match dims.len() {
         3 => c.dim(0, 1)?,

@@ -1,0 +1,117 @@
+//! Non-maximum suppression: of boxes that overlap, the one of the greatest score.
+
+use std::cmp::Ordering;
+
+use super::Tensor;
+use super::host_ops::{HostArgs, HostError, HostResult};
+use super::scalar::decode;
+
+/// A box by its sides.
+struct Sides {
+    low: [f64; 2],
+    high: [f64; 2],
+}
+
+impl Sides {
+    /// From two corners in any order, or from a centre and two extents.
+    fn of(numbers: &[f64], centred: bool) -> Self {
+        let [a, b, c, d] = [numbers[0], numbers[1], numbers[2], numbers[3]];
+        match centred {
+            true => Self {
+                low: [a - c / 2.0, b - d / 2.0],
+                high: [a + c / 2.0, b + d / 2.0],
+            },
+            false => Self {
+                low: [a.min(c), b.min(d)],
+                high: [a.max(c), b.max(d)],
+            },
+        }
+    }
+
+    fn area(&self) -> f64 {
+        (self.high[0] - self.low[0]) * (self.high[1] - self.low[1])
+    }
+
+    /// Whether the common part is more than this part of what both cover.
+    fn overlaps(&self, other: &Self, threshold: f64) -> bool {
+        let side = |at: usize| self.high[at].min(other.high[at]) - self.low[at].max(other.low[at]);
+        let (width, height) = (side(0), side(1));
+        let common = width * height;
+        let all = self.area() + other.area() - common;
+        let some = width > 0.0 && height > 0.0 && self.area() > 0.0 && other.area() > 0.0;
+        some && all > 0.0 && common / all > threshold
+    }
+}
+
+fn floats(x: &Tensor) -> Result<Vec<f64>, HostError> {
+    let dtype = x.dtype();
+    if !dtype.is_float() {
+        return Err(HostError::Arguments("a tensor of floats"));
+    }
+    let elements = x.bytes().chunks_exact(dtype.bytes());
+    Ok(elements
+        .map(|bytes| decode(bytes, dtype.scalar).as_float())
+        .collect())
+}
+
+/// The first element of a tensor.
+fn first(x: &Tensor) -> Result<f64, HostError> {
+    let numbers = floats(x)?;
+    let first = numbers.first().copied();
+    first.ok_or(HostError::Arguments("a number"))
+}
+
+/// Boxes `[batches, n, 4]` and scores `[batches, classes, n]`, then how many boxes to take of a class, the overlap above which the box
+/// of the lower score goes, and the score that a box must exceed. Gives `[taken, 3]`: batch, class and box, in descending order of
+/// the scores within a class; of equal scores the first box. Number: whether boxes are centres and extents.
+pub(super) fn non_max_suppression(args: &HostArgs) -> Result<HostResult, HostError> {
+    let [boxes, scores, most, overlap, least] = args.tensors.as_slice() else {
+        return Err(HostError::Arguments("five tensors"));
+    };
+    let (&[batches, count, 4], &[other, classes, scored]) = (boxes.shape(), scores.shape()) else {
+        return Err(HostError::Arguments("boxes of four numbers, and scores"));
+    };
+    if (batches, count) != (other, scored) {
+        return Err(HostError::Arguments("as many scores as boxes"));
+    }
+    let centred = args.numbers.first().is_some_and(|&flag| flag != 0);
+    let sides: Vec<Sides> = floats(boxes)?
+        .chunks_exact(4)
+        .map(|numbers| Sides::of(numbers, centred))
+        .collect();
+    let scores = floats(scores)?;
+    let dtype = most.dtype();
+    let most = match most.bytes().get(..dtype.bytes()) {
+        Some(bytes) if dtype.is_int() => decode(bytes, dtype.scalar).as_int(),
+        _ => return Err(HostError::Arguments("how many boxes to take")),
+    };
+    let most = usize::try_from(most).unwrap_or(0);
+    let (overlap, least) = (first(overlap)?, first(least)?);
+    let mut taken: Vec<i64> = vec![];
+    for batch in 0..batches {
+        let sides = &sides[batch * count..(batch + 1) * count];
+        for class in 0..classes {
+            let start = (batch * classes + class) * count;
+            let scores = &scores[start..start + count];
+            let mut order: Vec<usize> = (0..count).filter(|&at| scores[at] > least).collect();
+            let descending = |a: &usize, b: &usize| scores[*b].partial_cmp(&scores[*a]);
+            order.sort_by(|a, b| descending(a, b).unwrap_or(Ordering::Equal));
+            let mut chosen: Vec<usize> = vec![];
+            for at in order {
+                if chosen.len() == most {
+                    break;
+                }
+                let free = |&other: &usize| !sides[at].overlaps(&sides[other], overlap);
+                if chosen.iter().all(free) {
+                    chosen.push(at);
+                }
+            }
+            let rows = chosen
+                .iter()
+                .flat_map(|&at| [batch as i64, class as i64, at as i64]);
+            taken.extend(rows);
+        }
+    }
+    let result = Tensor::from_slice(&[taken.len() / 3, 3], &taken)?;
+    Ok(HostResult::Tensor(result))
+}

@@ -115,3 +115,51 @@ pub(super) fn non_max_suppression(args: &HostArgs) -> Result<HostResult, HostErr
     let result = Tensor::from_slice(&[taken.len() / 3, 3], &taken)?;
     Ok(HostResult::Tensor(result))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::DType;
+
+    /// Three boxes: the second overlaps the first, the third lies apart.
+    fn taken(boxes: &[f32], centred: bool, most: i64, least: f32) -> Vec<i64> {
+        let tensor = |shape: &[usize], elements: &[f32]| {
+            Tensor::from_slice(shape, elements).expect("the shape fits")
+        };
+        let args = HostArgs {
+            tensors: vec![
+                tensor(&[1, 3, 4], boxes),
+                tensor(&[1, 1, 3], &[0.7, 0.9, 0.5]),
+                Tensor::from_slice(&[1], &[most]).expect("the shape fits"),
+                tensor(&[1], &[0.5]),
+                tensor(&[1], &[least]),
+            ],
+            numbers: vec![centred.into()],
+        };
+        match non_max_suppression(&args) {
+            Ok(HostResult::Tensor(rows)) => {
+                let rows = rows.bytes().chunks_exact(24);
+                let last = rows.map(|row| decode(&row[16..], DType::I64.scalar).as_int());
+                last.collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_greatest_score_of_boxes_that_overlap_stays() {
+        let corners = [0.0, 0.0, 1.0, 1.0, 1.0, 1.1, 0.0, 0.1, 0.0, 5.0, 1.0, 6.0];
+        assert_eq!(taken(&corners, false, 9, 0.0), [1, 2]);
+        assert_eq!(taken(&corners, false, 1, 0.0), [1]);
+        assert_eq!(taken(&corners, false, 9, 0.6), [1]);
+        assert!(taken(&corners, false, 0, 0.0).is_empty());
+        let centres = [0.5, 0.5, 1.0, 1.0, 0.5, 0.6, 1.0, 1.0, 0.5, 5.5, 1.0, 1.0];
+        assert_eq!(taken(&centres, true, 9, 0.0), [1, 2]);
+    }
+
+    #[test]
+    fn operands_that_do_not_fit_are_refused() {
+        let none = non_max_suppression(&HostArgs::default());
+        assert!(matches!(none, Err(HostError::Arguments(_))));
+    }
+}

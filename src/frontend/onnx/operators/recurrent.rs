@@ -56,7 +56,10 @@ impl Layer {
         let bias = match c.optional(3)? {
             Some(bias) => bias,
             None => zeros(
-                [Size::i64(directions), Size::i64(hidden.saturating_mul(2 * gates))],
+                [
+                    Size::i64(directions),
+                    Size::i64(hidden.saturating_mul(2 * gates)),
+                ],
                 c.dtype(0)?,
             ),
         };

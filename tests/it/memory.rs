@@ -12,7 +12,7 @@ use weftile::runtime::{Device, Override, Registry, Value};
 use weftile::script;
 use weftile::support::Id;
 use weftile::support::tolerance::{Tolerance, compare};
-use weftile::tensor::{ScalarType, Tensor};
+use weftile::tensor::{DType, ScalarType, Tensor};
 use weftile::vm::{Verdict, VirtualMachine, VmError};
 
 use crate::vm::devices;
@@ -164,6 +164,60 @@ fn plans_hold_for_small_and_large_sizes() {
                     same(expected, got.as_tensor().expect("a tensor"));
                 }
             }
+        }
+    }
+}
+
+/// The size `n - 100` is negative where the branch is not taken.
+const BRANCHES: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        a = R.sum(R.concat([x, x, x, x, x, x], axis=0))
+        b = R.concat([x, x, x, x], axis=0)
+        d = R.concat([x, x], axis=0)
+        if c:
+            e = R.full((n - 100, 3), R.const(2, "float32"), dtype="float32")
+            r = R.sum(e)
+        else:
+            r = R.sum(x)
+        h = R.add(R.add(R.sum(d), R.sum(b)), a)
+        z = R.add(x, R.add(r, h))
+        return z
+"#;
+
+#[test]
+fn branches_that_are_not_taken_take_no_memory() {
+    let module = parse(BRANCHES);
+    let scalar = |taken: bool| Tensor::from_bytes(DType::BOOL, &[], &[u8::from(taken)]);
+    for (target, device) in devices() {
+        let exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        // On a GPU an arena must save more.
+        let inside = exec.code.iter().any(|instr| is_inside(&exec, instr));
+        assert!(
+            inside || matches!(target, Target::Gpu(_)),
+            "they do not lie side by side"
+        );
+        let mut machine = VirtualMachine::new(exec, device).expect("it runs");
+        for (n, taken) in [(80, false), (10, false), (99, false), (130, true)] {
+            let elements: Vec<f32> = (0..n).map(|i| i as f32).collect();
+            let x = Tensor::from_slice(&[n], &elements).expect("as many elements");
+            let taken_value = scalar(taken).expect("a scalar");
+            let args = [
+                interp::Value::Tensor(x.clone()),
+                interp::Value::Tensor(taken_value.clone()),
+            ];
+            let expected = run_module(&module, "main", &args, &HashMap::new());
+            let Ok(interp::Value::Tensor(expected)) = expected else {
+                panic!("{expected:?}");
+            };
+            let args = [x.into(), taken_value.into()];
+            let got = machine.call("main", &args);
+            let got = got.unwrap_or_else(|e| panic!("{n} on {target:?}: {e}"));
+            let got = machine.to_host(got).expect("it can be read");
+            same(&expected, got.as_tensor().expect("a tensor"));
         }
     }
 }

@@ -65,7 +65,8 @@ impl Units {
         sums.max().unwrap_or(0)
     }
 
-    /// The bytes as an expression, rounded up where symbols count, and so many lines more.
+    /// The bytes as an expression, rounded up where symbols count, and so many lines more. A size may be negative where its branch
+    /// is not taken: it counts as 0.
     pub(super) fn expr(&self, height: &Height, level: i64, align: i64) -> Expr {
         let rounded = |bytes: Expr| {
             (bytes + Expr::i64(align - 1)).floor_div(Expr::i64(align)) * Expr::i64(align)
@@ -76,6 +77,7 @@ impl Units {
             let open = sum.iter().zip(&self.0).skip(1);
             let open = open.filter(|(factor, _)| **factor != 0);
             let open = open.map(|(factor, unit)| rounded(unit.with(*factor).expr()));
+            let open = open.map(|bytes| bytes.max(Expr::i64(0)));
             let all = open.reduce(|a, b| a + b);
             all.map_or(fixed.clone(), |all| all + fixed)
         };

@@ -7,6 +7,7 @@ use crate::tensor::scalar::{BinOp, Scalar, eval_binary, wrap_int};
 
 impl Run<'_> {
     /// Checks a value against what is declared of it, and gives new symbolic dimensions their values.
+    #[inline(never)]
     pub(super) fn match_info(
         &self,
         func: &str,

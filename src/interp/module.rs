@@ -141,6 +141,7 @@ impl Run<'_> {
     }
 
     /// The values at the start of a call.
+    #[inline(never)]
     fn enter(
         &self,
         func: &Function,
@@ -245,6 +246,7 @@ impl Run<'_> {
     }
 
     /// The condition of a branch.
+    #[inline(never)]
     fn truth(
         &self,
         func: &Function,
@@ -423,6 +425,7 @@ impl Run<'_> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn args(
         &self,
         func: &Function,
@@ -435,6 +438,7 @@ impl Run<'_> {
             .collect()
     }
 
+    #[inline(never)]
     pub(super) fn arg(
         &self,
         func: &Function,

@@ -147,7 +147,6 @@ impl Run<'_> {
 
     /// Calls what writes into its arguments: tensors and scalars, tuples by their elements, shapes by their extents.
     #[inline(never)]
-    #[inline(never)]
     pub(super) fn call_writing(
         &self,
         func: &Function,

@@ -1,5 +1,5 @@
-//! Attributes of a node, by name and type. Which ones were asked for is remembered: one that nobody asked for is a problem of the
-//! model, not something to pass over.
+//! Attributes of a node, by name and type. An attribute that no import asks for is a problem of the model: what it means would be
+//! lost.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -82,6 +82,24 @@ impl<'m> Attributes<'m> {
 
     pub(super) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Fault> {
         self.typed(name, INTS, |a| Some(a.ints.clone()))
+    }
+
+    /// So many integers, each the default if the attribute is left out.
+    pub(super) fn ints_of(
+        &self,
+        name: &str,
+        default: i64,
+        count: usize,
+    ) -> Result<Vec<i64>, Fault> {
+        match self.ints(name)? {
+            None => Ok(vec![default; count]),
+            Some(list) if list.len() == count => Ok(list),
+            Some(list) => Err(Fault::Attribute {
+                name: name.to_owned(),
+                given: format!("{list:?}"),
+                expected: format!("{count} numbers"),
+            }),
+        }
     }
 
     pub(super) fn floats(&self, name: &str) -> Result<Option<Vec<f64>>, Fault> {

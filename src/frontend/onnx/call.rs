@@ -105,7 +105,7 @@ impl<'m> Call<'_, 'm> {
         Ok(match value {
             Value::Var(var) => Some(var.into()),
             Value::Const(tensor) => Some(relax::constant(tensor.clone())),
-            Value::Known(known) => Some(self.made(known)?),
+            Value::Known(known) => Some(materialized(known)?),
             Value::List(_) | Value::Absent | Value::Missing => None,
         })
     }
@@ -114,11 +114,6 @@ impl<'m> Call<'_, 'm> {
     pub(super) fn var(&mut self, index: usize) -> Result<Var, Fault> {
         let x = self.x(index)?;
         self.emit(x)
-    }
-
-    /// A tensor of known elements as a value of the graph.
-    pub(super) fn made(&mut self, known: &Known) -> Result<Expr, Fault> {
-        materialized(known)
     }
 
     /// What is known of the operand.
@@ -162,7 +157,9 @@ impl<'m> Call<'_, 'm> {
         let dims = self.dims(index)?;
         let dim = dims.get(axis).and_then(Size::as_int);
         dim.ok_or_else(|| {
-            let expected = format!("a tensor with a constant extent in dimension {axis}");
+            let expected = format!(
+                "a tensor with a constant extent in dimension {axis} (--dim fixes a symbolic one)"
+            );
             self.bad(index, shown(&dims), expected)
         })
     }
@@ -318,11 +315,6 @@ impl<'m> Call<'_, 'm> {
         one(self.op(name, args?)?)
     }
 
-    /// A constant of this type with one element.
-    pub(super) fn number(&self, value: f64, dtype: DType) -> Result<Expr, Fault> {
-        number(value, dtype)
-    }
-
     /// The shape operand of the graph with these extents.
     pub(super) fn reshaped(
         &mut self,
@@ -382,6 +374,14 @@ pub(super) fn cast(x: impl Into<Expr>, dtype: DType) -> Expr {
     let mut attrs = Attrs::new();
     attrs.insert("dtype".to_owned(), AttrValue::DType(dtype));
     relax::op_with("astype", [x.into()], attrs)
+}
+
+/// The elements in type `to`; as they are if they have it.
+pub(super) fn in_type(x: impl Into<Expr>, from: DType, to: DType) -> Expr {
+    match from == to {
+        true => x.into(),
+        false => cast(x, to),
+    }
 }
 
 /// Attributes of a graph operator.

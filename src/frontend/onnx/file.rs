@@ -22,8 +22,8 @@ pub(super) fn map(path: &Path) -> io::Result<Bytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Bytes::new());
     }
-    // SAFETY: the bytes are only read, as plain numbers, and are copied into tensors before anything relies on what they are. A
-    // program that shortens the file meanwhile ends us with a signal, as it would end any program that maps files.
+    // SAFETY: the bytes are only read, as plain numbers, and are copied into tensors before anything relies on what they are. Text is
+    // copied. A program that shortens the file meanwhile ends this one by a signal, as it does to every program that maps it.
     let map = unsafe { memmap2::Mmap::map(&file) }?;
     Ok(Bytes::from_owner(map))
 }

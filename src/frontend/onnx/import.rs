@@ -1,4 +1,5 @@
-//! Graphs of a model as bindings of a graph function: names, order, scopes. What a single node becomes, [`operators`] know.
+//! Graphs of a model as bindings of a graph function: names, order, scopes. [`operators`] has what a
+//! single node becomes.
 //!
 //! [`operators`]: super::operators
 

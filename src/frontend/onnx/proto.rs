@@ -6,10 +6,6 @@ use bytes::Bytes;
 /// A file.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ModelProto {
-    #[prost(int64, optional, tag = "1")]
-    pub(super) ir_version: Option<i64>,
-    #[prost(string, optional, tag = "2")]
-    pub(super) producer_name: Option<String>,
     #[prost(message, optional, tag = "7")]
     pub(super) graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]

@@ -173,7 +173,7 @@ impl Tensors {
         for at in 0..count {
             let index = &numbers[at * per..(at + 1) * per];
             let place = match index {
-                [linear] if shape.len() != 1 || per == 1 => usize::try_from(*linear).ok(),
+                [linear] => usize::try_from(*linear).ok(),
                 many => many
                     .iter()
                     .zip(&shape)

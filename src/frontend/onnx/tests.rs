@@ -76,7 +76,6 @@ fn model(
         version: Some(17),
     };
     let model = ModelProto {
-        ir_version: Some(8),
         graph: Some(graph),
         opset_import: vec![opset],
         ..ModelProto::default()

@@ -1,9 +1,10 @@
 //! Activations, softmax and dropout.
 
+use super::pieces::volume;
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, cast, one};
+use crate::frontend::onnx::call::{Call, Outputs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
@@ -13,7 +14,7 @@ use crate::tensor::{DType, Tensor};
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Celu", &[12], |c| scaled(c, "nn.celu", 1.0)),
     Operator::new("Dropout", &[7, 10, 12, 13, 22], dropout)
-        .note("inference only: what is dropped is nothing"),
+        .note("inference only: nothing is dropped"),
     Operator::new("Elu", &[6, 22], |c| scaled(c, "nn.elu", 1.0)),
     Operator::new("Gelu", &[20], gelu),
     Operator::new("HardSigmoid", &[6, 22], hard_sigmoid),
@@ -67,7 +68,7 @@ fn hard_sigmoid(c: &mut Call<'_, '_>) -> Outputs {
 fn prelu(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
     let (x, slope) = (c.x(0)?, c.x(1)?);
-    let zero = c.number(0.0, dtype)?;
+    let zero = number(0.0, dtype)?;
     let below = relax::op("less", [x.clone(), zero]);
     let scaled = relax::op("multiply", [x.clone(), slope]);
     one(c.op("where", [below, scaled, x])?)
@@ -79,7 +80,7 @@ fn selu(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
     let x = c.x(0)?;
     let elu = c.op_with("nn.elu", [x], &json!({"alpha": alpha}))?;
-    let gamma = c.number(gamma, dtype)?;
+    let gamma = number(gamma, dtype)?;
     one(c.op("multiply", [elu.into(), gamma])?)
 }
 
@@ -103,7 +104,7 @@ fn swish(c: &mut Call<'_, '_>) -> Outputs {
     }
     let dtype = c.dtype(0)?;
     let x = c.x(0)?;
-    let alpha = c.number(alpha, dtype)?;
+    let alpha = number(alpha, dtype)?;
     let gate = relax::op("sigmoid", [relax::op("multiply", [x.clone(), alpha])]);
     one(c.op("multiply", [x, gate])?)
 }
@@ -128,8 +129,7 @@ fn along(c: &mut Call<'_, '_>, name: &str) -> Outputs {
 
 /// The extents as a matrix: the dimensions before the axis, and those from it on.
 pub(super) fn rows(dims: &[Size], axis: usize) -> Vec<Size> {
-    let product = |dims: &[Size]| dims.iter().fold(Size::i64(1), |a, b| a * b);
-    vec![product(&dims[..axis]), product(&dims[axis..])]
+    vec![volume(&dims[..axis]), volume(&dims[axis..])]
 }
 
 /// 1 at the first greatest element along an axis.

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::Operator;
 use super::pieces::dims_of;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one, shown};
+use crate::frontend::onnx::call::{
+    Call, Outputs, attrs, cast, in_type, materialized, number, one, shown,
+};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
@@ -136,7 +138,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
             1.0 / (size as f64).sqrt()
         }
     };
-    let root = c.number(scale.sqrt(), dtype)?;
+    let root = number(scale.sqrt(), dtype)?;
     let transposed = relax::op_with(
         "permute_dims",
         [&key],
@@ -147,7 +149,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let cap = c.attributes.float_or("softcap", 0.0)?;
     let capped = match cap > 0.0 {
         true => {
-            let cap = c.number(cap, dtype)?;
+            let cap = number(cap, dtype)?;
             let scaled = relax::op("tanh", [&raw / cap.clone()]);
             c.emit(scaled * cap)?
         }
@@ -161,11 +163,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         Some(code) => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
         None => dtype,
     };
-    let input = if precision == dtype {
-        (&biased).into()
-    } else {
-        cast(&biased, precision)
-    };
+    let input = in_type(&biased, dtype, precision);
     let mut shares = c.op_with("nn.softmax", [input], &json!({"axis": -1}))?;
     if let Some(bias) = &bias {
         // A query that may look nowhere gets nothing.

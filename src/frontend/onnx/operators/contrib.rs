@@ -33,7 +33,7 @@ fn gelu(c: &mut Call<'_, '_>, name: &str) -> Outputs {
 
 fn quick_gelu(c: &mut Call<'_, '_>) -> Outputs {
     let alpha = c.attributes.float_or("alpha", f64::from(1.702f32))?;
-    let alpha = c.number(alpha, c.dtype(0)?)?;
+    let alpha = number(alpha, c.dtype(0)?)?;
     let x = c.x(0)?;
     let gate = relax::op("sigmoid", [x.clone() * alpha]);
     one(c.op("multiply", [x, gate])?)
@@ -153,7 +153,7 @@ fn fused_matmul(c: &mut Call<'_, '_>) -> Outputs {
     one(match alpha == 1.0 {
         true => c.emit(product)?,
         false => {
-            let alpha = c.number(alpha, dtype)?;
+            let alpha = number(alpha, dtype)?;
             c.emit(product * alpha)?
         }
     })

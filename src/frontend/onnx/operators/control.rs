@@ -188,17 +188,7 @@ fn scan(c: &mut Call<'_, '_>) -> Outputs {
     })?;
     let states = c.inputs.len() - sequences;
     let results = c.node.output.len().saturating_sub(states);
-    let list = |c: &Call<'_, '_>, name: &str, count: usize| {
-        let list = c.attributes.ints(name)?.unwrap_or_else(|| vec![0; count]);
-        match list.len() == count {
-            true => Ok(list),
-            false => Err(Fault::Attribute {
-                name: name.to_owned(),
-                given: format!("{list:?}"),
-                expected: format!("{count} numbers"),
-            }),
-        }
-    };
+    let list = |c: &Call<'_, '_>, name, count| c.attributes.ints_of(name, 0, count);
     let axes = list(c, "scan_input_axes", sequences)?;
     let directions = list(c, "scan_input_directions", sequences)?;
     let out_axes = list(c, "scan_output_axes", results)?;

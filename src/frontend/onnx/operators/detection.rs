@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, one};
+use crate::frontend::onnx::call::{Call, Outputs, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::relax::Expr;
 use crate::tensor::DType;
@@ -18,7 +18,7 @@ pub(super) const OPERATORS: &[Operator] =
 fn threshold(c: &mut Call<'_, '_>, index: usize, missing: f64) -> Result<Expr, Fault> {
     match c.optional(index)? {
         Some(given) => Ok(given),
-        None => c.number(missing, DType::F32),
+        None => number(missing, DType::F32),
     }
 }
 
@@ -26,7 +26,7 @@ fn non_max_suppression(c: &mut Call<'_, '_>) -> Outputs {
     let centred = c.attributes.flag("center_point_box", false)?;
     let most = match c.optional(2)? {
         Some(most) => most,
-        None => c.number(0.0, DType::I64)?,
+        None => number(0.0, DType::I64)?,
     };
     let args = [
         c.x(0)?,

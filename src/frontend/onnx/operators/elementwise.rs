@@ -1,7 +1,7 @@
 //! Operators on single elements, and conversions.
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, cast, one};
+use crate::frontend::onnx::call::{Call, Outputs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::Value;
@@ -106,7 +106,7 @@ fn mean(c: &mut Call<'_, '_>) -> Outputs {
     let sum = combined(c, "add")?;
     match (count, sum.as_slice()) {
         (2.., [Value::Var(sum)]) => {
-            let count = c.number(count as f64, dtype)?;
+            let count = number(count as f64, dtype)?;
             one(c.op("divide", [sum.into(), count])?)
         }
         _ => Ok(sum),
@@ -133,7 +133,7 @@ fn power(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 fn reciprocal(c: &mut Call<'_, '_>) -> Outputs {
-    let unit = c.number(1.0, c.dtype(0)?)?;
+    let unit = number(1.0, c.dtype(0)?)?;
     let x = c.x(0)?;
     one(c.op("divide", [unit, x])?)
 }
@@ -143,7 +143,7 @@ fn clip(c: &mut Call<'_, '_>) -> Outputs {
     let bound = |c: &mut Call<'_, '_>, name: &str, index: usize| match c.version {
         ..11 => {
             let value = c.attributes.float(name)?;
-            value.map(|value| c.number(value, dtype)).transpose()
+            value.map(|value| number(value, dtype)).transpose()
         }
         _ => c.optional(index),
     };
@@ -165,7 +165,7 @@ fn is_inf(c: &mut Call<'_, '_>) -> Outputs {
     if positive && negative {
         return one(c.op("isinf", [x])?);
     }
-    let zero = c.number(0.0, dtype)?;
+    let zero = number(0.0, dtype)?;
     let infinite = relax::op("isinf", [x.clone()]);
     let side = match (positive, negative) {
         (true, _) => relax::op("greater", [x, zero]),
@@ -188,7 +188,7 @@ fn convert_like(c: &mut Call<'_, '_>) -> Outputs {
     converted(c, to)
 }
 
-/// Elements outside of the range of a float type of eight bits become its greatest ones; that is the only way there is here.
+/// `saturate` and `round_mode` are about floats of eight bits, which are refused before.
 fn converted(c: &mut Call<'_, '_>, to: DType) -> Outputs {
     c.attributes.ignore("saturate");
     c.attributes.ignore("round_mode");

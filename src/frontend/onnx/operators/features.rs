@@ -1,9 +1,10 @@
 //! Operators of `ai.onnx.ml` on features.
 
+use super::pieces::volume;
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, cast, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, cast, number, one, shown};
 use crate::ir::Expr as Size;
 
 const DOMAIN: &str = "ai.onnx.ml";
@@ -19,7 +20,7 @@ fn extract(c: &mut Call<'_, '_>) -> Outputs {
     if dims.is_empty() {
         return Err(c.bad(0, shown(&dims), "a tensor with dimensions"));
     }
-    let count = indices.iter().fold(Size::i64(1), |all, dim| all * dim);
+    let count = volume(&indices);
     let count = c.importer.arith.simplify(&count);
     let (x, at) = (c.x(0)?, c.x(1)?);
     let at = c.reshaped(at, [count.clone()])?;
@@ -34,7 +35,7 @@ fn extract(c: &mut Call<'_, '_>) -> Outputs {
 /// 1 where the element is above the threshold, else 0.
 fn binarize(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
-    let threshold = c.number(c.attributes.float_or("threshold", 0.0)?, dtype)?;
+    let threshold = number(c.attributes.float_or("threshold", 0.0)?, dtype)?;
     let x = c.x(0)?;
     let above = c.op("greater", [x, threshold])?;
     one(c.emit(cast(&above, dtype))?)

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Operator;
 use super::control::{inline, result_of};
 use super::pieces::dims_of;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::relax::{self, Expr, Var};
@@ -78,7 +78,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         Some(scale) => scale,
         None => 1.0 / (c.dim(0, 3)? as f64).sqrt(),
     };
-    let root = c.number(scale.sqrt(), dtype)?;
+    let root = number(scale.sqrt(), dtype)?;
     let heads = c.dim(0, 1)?;
     let (key, value) = (repeated(c, 1, heads)?, repeated(c, 2, heads)?);
     let turned = relax::op_with(

@@ -1,5 +1,6 @@
 //! Resizing and sampling of images.
 
+use super::pieces::volume;
 use serde_json::json;
 
 use super::Operator;
@@ -221,7 +222,7 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
     if !spatial_first {
         let order: Vec<usize> = rest.iter().chain(&moved).copied().collect();
         x = relax::op_with("permute_dims", [x], attrs(&json!({"axes": order})));
-        let flat = rest.iter().fold(Size::i64(1), |n, &axis| n * &dims[axis]);
+        let flat = volume(rest.iter().map(|&axis| &dims[axis]));
         let inner = moved.iter().map(|&axis| dims[axis].clone());
         let shape: Vec<Size> = [Size::i64(1), flat].into_iter().chain(inner).collect();
         x = relax::op("reshape", [x, relax::shape(shape)]);

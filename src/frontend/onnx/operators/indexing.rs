@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one, shown};
+use crate::frontend::onnx::call::{
+    Call, Outputs, attrs, in_type, materialized, number, one, shown,
+};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Known;
 use crate::ir::{AttrValue, Expr as Size, StructInfo};
@@ -214,11 +216,7 @@ fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
                 return materialized(&Known::vector(vec![plain]));
             };
             let x = c.x(index)?;
-            let x = if c.dtype(index)? == DType::I64 {
-                x
-            } else {
-                cast(x, DType::I64)
-            };
+            let x = in_type(x, c.dtype(index)?, DType::I64);
             let at = Size::i64(at as i64);
             let args = [
                 x,
@@ -255,7 +253,7 @@ fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Result<Expr, F
         if let Some(extent) = extent.as_int() {
             let wrap = |&v: &i64| Size::int(if v < 0 { v + extent } else { v }, known.dtype);
             known.elements = ints.iter().map(wrap).collect();
-            return c.made(&known);
+            return materialized(&known);
         }
     }
     let x = c.x(index)?;
@@ -264,11 +262,7 @@ fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Result<Expr, F
         Some(extent) => number(extent as f64, dtype)?,
         None => {
             let shape = relax::op("shape_to_tensor", [relax::shape([extent.clone()])]);
-            if dtype == DType::I64 {
-                shape
-            } else {
-                cast(shape, dtype)
-            }
+            in_type(shape, DType::I64, dtype)
         }
     };
     let below = relax::op("less", [x.clone(), zero]);
@@ -311,11 +305,7 @@ fn positive_rows(c: &mut Call<'_, '_>, dims: &[Size]) -> Result<Expr, Fault> {
     let dtype = c.dtype(1)?;
     let x = c.x(1)?;
     let extents = relax::op("shape_to_tensor", [relax::shape(dims.to_vec())]);
-    let extents = if dtype == DType::I64 {
-        extents
-    } else {
-        cast(extents, dtype)
-    };
+    let extents = in_type(extents, DType::I64, dtype);
     let below = relax::op("less", [x.clone(), number(0.0, dtype)?]);
     let from_end = relax::op("add", [x.clone(), extents]);
     Ok(c.op("where", [below, from_end, x])?.into())

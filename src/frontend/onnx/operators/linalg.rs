@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, one};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::relax::{self, Expr};
 
@@ -41,13 +41,13 @@ fn gemm(c: &mut Call<'_, '_>) -> Outputs {
     let (a, b) = (matrix(c, 0, "transA")?, matrix(c, 1, "transB")?);
     let mut y = relax::op("matmul", [a, b]);
     if alpha != 1.0 {
-        y = relax::op("multiply", [y, c.number(alpha, dtype)?]);
+        y = relax::op("multiply", [y, number(alpha, dtype)?]);
     }
     if let Some(mut bias) = c.optional(2)?
         && beta != 0.0
     {
         if beta != 1.0 {
-            bias = relax::op("multiply", [bias, c.number(beta, dtype)?]);
+            bias = relax::op("multiply", [bias, number(beta, dtype)?]);
         }
         y = relax::op("add", [y, bias]);
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -52,8 +52,8 @@ fn loss(c: &mut Call<'_, '_>, x: &Var) -> Result<Var, Fault> {
     let target = c.emit(target)?;
     // An ignored target may be no class: it looks at one, whose weight is then 0.
     let (first, last) = (
-        c.number(0.0, DType::I64)?,
-        c.number((classes - 1) as f64, DType::I64)?,
+        number(0.0, DType::I64)?,
+        number((classes - 1) as f64, DType::I64)?,
     );
     let index = c.emit(relax::op(
         "minimum",
@@ -75,9 +75,9 @@ fn loss(c: &mut Call<'_, '_>, x: &Var) -> Result<Var, Fault> {
     if let Some(ignored) = ignored {
         let none = relax::op(
             "equal",
-            [(&target).into(), c.number(ignored as f64, DType::I64)?],
+            [(&target).into(), number(ignored as f64, DType::I64)?],
         );
-        let (zero, unit) = (c.number(0.0, dtype)?, c.number(1.0, dtype)?);
+        let (zero, unit) = (number(0.0, dtype)?, number(1.0, dtype)?);
         let kept = weight.unwrap_or(unit);
         weight = Some(relax::op("where", [none, zero, kept]));
     }

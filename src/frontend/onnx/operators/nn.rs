@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
@@ -52,20 +52,7 @@ impl Window {
                 "a tensor with one to three spatial dimensions",
             ));
         }
-        let list = |name: &str, default: i64, count: usize| {
-            let list = c
-                .attributes
-                .ints(name)?
-                .unwrap_or_else(|| vec![default; count]);
-            match list.len() == count {
-                true => Ok(list),
-                false => Err(Fault::Attribute {
-                    name: name.to_owned(),
-                    given: format!("{list:?}"),
-                    expected: format!("{count} numbers"),
-                }),
-            }
-        };
+        let list = |name, default, count| c.attributes.ints_of(name, default, count);
         let strides = list("strides", 1, spatial)?;
         let dilations = list("dilations", 1, spatial)?;
         let pads = list("pads", 0, 2 * spatial)?;
@@ -105,11 +92,7 @@ impl Window {
                         let last = (extent - 1).div_euclid(self.strides[at]) * self.strides[at];
                         (last + span - extent).max(0)
                     };
-                    let less = total / 2;
-                    let (before, after) = match how {
-                        "SAME_UPPER" => (less, total - less),
-                        _ => (total - less, less),
-                    };
+                    let (before, after) = halves(how, total);
                     self.pads[at] = before;
                     self.pads[self.spatial + at] = after;
                 }
@@ -124,6 +107,15 @@ impl Window {
             "padding": self.pads, "ceil_mode": c.attributes.flag("ceil_mode", false)?,
             "layout": (DATA[self.spatial - 1]),
         }))
+    }
+}
+
+/// Padding before and after a dimension: an odd one more lies at its end, or with `SAME_LOWER` at its beginning.
+fn halves(auto_pad: &str, total: i64) -> (i64, i64) {
+    let less = total / 2;
+    match auto_pad {
+        "SAME_UPPER" => (less, total - less),
+        _ => (total - less, less),
     }
 }
 
@@ -215,15 +207,10 @@ fn conv_transpose(c: &mut Call<'_, '_>) -> Outputs {
             more[at] = more[at].saturating_sub(total);
         }
         let total = total.max(0);
-        let less = total / 2;
-        let (before, after) = match how {
-            "SAME_UPPER" => (less, total - less),
-            _ => (total - less, less),
-        };
+        let (before, after) = halves(how, total);
         window.pads[at] = before;
         window.pads[n + at] = after;
     }
-    // The graph's operator takes no more after the result than a stride; what is more is padding.
     let attributes = json!({
         "strides": window.strides, "dilation": window.dilations, "padding": window.pads,
         "output_padding": more, "groups": c.attributes.int_or("group", 1)?,
@@ -296,10 +283,7 @@ fn batch_norm(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
     let args = (0..5).map(|at| {
         let x = c.x(at)?;
-        Ok::<_, Fault>(match c.dtype(at)? == dtype {
-            true => x,
-            false => cast(x, dtype),
-        })
+        Ok::<_, Fault>(in_type(x, c.dtype(at)?, dtype))
     });
     let args = args.collect::<Result<Vec<Expr>, Fault>>()?;
     let attributes = json!({"axis": 1, "epsilon": epsilon, "training": false});
@@ -371,16 +355,12 @@ fn layer_norm(c: &mut Call<'_, '_>) -> Outputs {
         return one(c.op_with("nn.layer_norm", [x, scale, shift], &attributes)?);
     }
     let x = c.x(0)?;
-    let x = c.emit(if dtype == DType::F32 {
-        x
-    } else {
-        cast(x, DType::F32)
-    })?;
+    let x = c.emit(in_type(x, dtype, DType::F32))?;
     let over = json!({"axis": axes, "keepdims": true});
     let mean = c.op_with("mean", [&x], &over)?;
     let centred = c.emit(&x - &mean)?;
     let variance = relax::op_with("mean", [relax::op("square", [&centred])], attrs(&over));
-    let epsilon = c.number(epsilon, DType::F32)?;
+    let epsilon = number(epsilon, DType::F32)?;
     let inverse = c.op("rsqrt", [variance + epsilon])?;
     let mut y = &centred * &inverse;
     if dtype != DType::F32 {
@@ -400,22 +380,15 @@ fn rms_norm(c: &mut Call<'_, '_>) -> Outputs {
     let axes = from_axis(c)?;
     let dtype = c.dtype(0)?;
     let (x, scale) = (c.x(0)?, c.x(1)?);
-    let x = c.emit(if dtype == DType::F32 {
-        x
-    } else {
-        cast(x, DType::F32)
-    })?;
+    let x = c.emit(in_type(x, dtype, DType::F32))?;
     let over = json!({"axis": axes, "keepdims": true});
     let squares = relax::op_with("mean", [relax::op("square", [&x])], attrs(&over));
-    let epsilon = c.number(epsilon, DType::F32)?;
-    let mut y = &x * relax::op("rsqrt", [squares + epsilon]);
-    if dtype != DType::F32 {
-        y = cast(y, dtype);
-    }
-    one(c.emit(y * scale)?)
+    let epsilon = number(epsilon, DType::F32)?;
+    let y = &x * relax::op("rsqrt", [squares + epsilon]);
+    one(c.emit(in_type(y, DType::F32, dtype) * scale)?)
 }
 
-/// Of nothing but zeros, zeros.
+/// A row of zeros stays a row of zeros.
 fn lp_norm(c: &mut Call<'_, '_>) -> Outputs {
     let p = c.attributes.int_or("p", 2)?;
     let axis = c.attributes.int_or("axis", -1)?;
@@ -438,7 +411,7 @@ fn lp_norm(c: &mut Call<'_, '_>) -> Outputs {
         }
     };
     let norm = c.emit(norm)?;
-    let (zero, unit) = (c.number(0.0, dtype)?, c.number(1.0, dtype)?);
+    let (zero, unit) = (number(0.0, dtype)?, number(1.0, dtype)?);
     let nothing = relax::op("equal", [(&norm).into(), zero]);
     let norm = relax::op("where", [nothing, unit, (&norm).into()]);
     one(c.emit(&x / norm)?)
@@ -452,6 +425,6 @@ fn mean_variance(c: &mut Call<'_, '_>) -> Outputs {
     let mean = c.op_with("mean", [&x], &over)?;
     let centred = c.emit(&x - &mean)?;
     let variance = relax::op_with("mean", [relax::op("square", [&centred])], attrs(&over));
-    let deviation = relax::op("sqrt", [variance]) + c.number(1e-9, dtype)?;
+    let deviation = relax::op("sqrt", [variance]) + number(1e-9, dtype)?;
     one(c.emit(&centred / deviation)?)
 }

@@ -52,6 +52,12 @@ pub(super) fn floats(
     Ok(made.map_err(relax::BuildError::from)?)
 }
 
+/// The number of elements of a tensor of these extents.
+pub(super) fn volume<'d>(dims: impl IntoIterator<Item = &'d Size>) -> Size {
+    let dims = dims.into_iter();
+    dims.fold(Size::i64(1), |volume, dim| volume * dim)
+}
+
 /// The extents of a value of the graph.
 pub(super) fn dims_of(c: &Call<'_, '_>, x: &Var) -> Result<Vec<Size>, Fault> {
     let dims = x.sinfo().as_tensor().and_then(|info| info.shape.dims());

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Operator;
 use super::nn;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::ir::Expr as Size;
@@ -75,7 +75,7 @@ fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
         (false, _) => x,
     };
     let y = cast(shifted, dtype) * scale;
-    one(c.emit(if to == dtype { y } else { cast(y, to) })?)
+    one(c.emit(in_type(y, dtype, to))?)
 }
 
 /// `x / scale` to the nearest integer, ties to even, plus the zero point, within the type.
@@ -98,12 +98,12 @@ fn quantize(c: &mut Call<'_, '_>) -> Outputs {
         true => Some(along(c, 2, axis)?),
         false => None,
     };
-    let y = saturated(c, scaled, zero, to)?;
+    let y = saturated(scaled, zero, to)?;
     one(c.emit(y)?)
 }
 
 /// Rounded, moved by the zero point, and within the type.
-fn saturated(c: &Call<'_, '_>, x: Expr, zero: Option<Expr>, to: DType) -> Result<Expr, Fault> {
+fn saturated(x: Expr, zero: Option<Expr>, to: DType) -> Result<Expr, Fault> {
     let Some((low, high)) = to.scalar.int_range() else {
         return Err(Fault::ElementType(to.to_string()));
     };
@@ -112,8 +112,8 @@ fn saturated(c: &Call<'_, '_>, x: Expr, zero: Option<Expr>, to: DType) -> Result
         y = y + cast(zero, DType::F32);
     }
     let (low, high) = (
-        c.number(low as f64, DType::F32)?,
-        c.number(high as f64, DType::F32)?,
+        number(low as f64, DType::F32)?,
+        number(high as f64, DType::F32)?,
     );
     y = relax::op("minimum", [relax::op("maximum", [y, low]), high]);
     Ok(cast(y, to))
@@ -158,7 +158,7 @@ fn q_linear_matmul(c: &mut Call<'_, '_>) -> Outputs {
     };
     let scale = cast(sa, DType::F32) * cast(sb, DType::F32) / cast(c.x(6)?, DType::F32);
     let (zero, to) = (c.x(7)?, c.dtype(7)?);
-    let y = saturated(c, product * scale, Some(zero), to)?;
+    let y = saturated(product * scale, Some(zero), to)?;
     one(c.emit(y)?)
 }
 
@@ -218,14 +218,14 @@ fn q_linear_conv(c: &mut Call<'_, '_>) -> Outputs {
     };
     let scale = scale * c.x(1)? / c.x(6)?;
     let (zero, to) = (c.x(7)?, c.dtype(7)?);
-    let y = saturated(c, cast(y, DType::F32) * scale, Some(zero), to)?;
+    let y = saturated(cast(y, DType::F32) * scale, Some(zero), to)?;
     one(c.emit(y)?)
 }
 
 /// To uint8, over the range of the data and 0.
 fn dynamic_quantize(c: &mut Call<'_, '_>) -> Outputs {
     let x = c.var(0)?;
-    let zero = c.number(0.0, DType::F32)?;
+    let zero = number(0.0, DType::F32)?;
     let all = attrs(&json!({}));
     let high = relax::op(
         "maximum",
@@ -233,15 +233,15 @@ fn dynamic_quantize(c: &mut Call<'_, '_>) -> Outputs {
     );
     let low = relax::op("minimum", [relax::op_with("min", [&x], all), zero.clone()]);
     let (high, low) = (c.emit(high)?, c.emit(low)?);
-    let range = c.number(255.0, DType::F32)?;
+    let range = number(255.0, DType::F32)?;
     let scale = c.emit((&high - &low) / range.clone())?;
     let nothing = relax::op("equal", [(&scale).into(), zero.clone()]);
-    let unit = c.number(1.0, DType::F32)?;
+    let unit = number(1.0, DType::F32)?;
     let divisor = c.op("where", [nothing, unit, (&scale).into()])?;
     let point = relax::op("round", [(zero.clone() - &low) / &divisor]);
     let point = relax::op("minimum", [relax::op("maximum", [point, zero]), range]);
     let point = c.emit(cast(point, DType::U8))?;
-    let y = saturated(c, &x / &divisor, Some((&point).into()), DType::U8)?;
+    let y = saturated(&x / &divisor, Some((&point).into()), DType::U8)?;
     let y = c.emit(y)?;
     Ok(vec![y.into(), scale.into(), point.into()])
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::Expr as Size;
@@ -135,7 +135,7 @@ fn log_sum_exp(c: &mut Call<'_, '_>, x: Expr, r: &Reduced) -> Result<Expr, Fault
         .as_tensor()
         .and_then(|info| info.dtype)
         .unwrap_or(DType::F32);
-    let zero = c.number(0.0, dtype)?;
+    let zero = number(0.0, dtype)?;
     let shift = c.op("where", [finite, (&greatest).into(), zero])?;
     let sum = kept.of("sum", relax::op("exp", [&x - &shift]));
     let value = c.emit(relax::op("log", [sum]) + &shift)?;
@@ -183,7 +183,7 @@ fn position(c: &mut Call<'_, '_>, name: &str) -> Outputs {
     if !last {
         return one(at);
     }
-    let end = c.made(&Known::vector(vec![dims[axis].clone() - 1i64]))?;
+    let end = materialized(&Known::vector(vec![dims[axis].clone() - 1i64]))?;
     let end = relax::op("reshape", [end, relax::shape(Vec::<Size>::new())]);
     one(c.op("subtract", [end, (&at).into()])?)
 }

@@ -1,9 +1,12 @@
 //! Shapes: asking for them, changing them, and tensors made of them.
 
+use super::pieces::volume;
 use serde_json::json;
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one, shown};
+use crate::frontend::onnx::call::{
+    Call, Outputs, attrs, in_type, materialized, number, one, shown,
+};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
@@ -90,8 +93,7 @@ fn shape(c: &mut Call<'_, '_>) -> Outputs {
 
 fn size(c: &mut Call<'_, '_>) -> Outputs {
     let dims = c.dims(0)?;
-    let product = dims.iter().fold(Size::i64(1), |a, b| a * b);
-    one(Known::scalar(c.importer.arith.simplify(&product)))
+    one(Known::scalar(c.importer.arith.simplify(&volume(&dims))))
 }
 
 /// Extents as numbers, if all are.
@@ -138,14 +140,13 @@ fn reshape(c: &mut Call<'_, '_>) -> Outputs {
         .filter(|&at| to[at].as_int() == Some(-1))
         .collect();
     if let [at] = left[..] {
-        let product = |dims: &[Size]| dims.iter().fold(Size::i64(1), |a, b| a * b);
-        let all = product(&dims);
+        let all = volume(&dims);
         let others = to.iter().enumerate().filter(|(i, _)| *i != at);
         let others: Vec<Size> = others.map(|(_, size)| size.clone()).collect();
-        let others = product(&others);
+        let others = volume(&others);
         let arith = &c.importer.arith;
         let (all, others) = (arith.simplify(&all), arith.simplify(&others));
-        // Of nothing, what is left is nothing.
+        // An extent of 0 leaves 0 for the open one.
         to[at] = match others.as_int() {
             Some(0) => Size::i64(0),
             _ => arith.simplify(&all.floor_div(others)),
@@ -169,8 +170,7 @@ fn open_sizes(c: &mut Call<'_, '_>, dims: &[Size], zero_is_zero: bool) -> Result
         let kept = relax::op("equal", [to.clone(), int(0)?]);
         to = c.op("where", [kept, own, to])?.into();
     }
-    let all = dims.iter().fold(Size::i64(1), |a, b| a * b);
-    let all = materialized(&Known::vector(vec![all]))?;
+    let all = materialized(&Known::vector(vec![volume(dims)]))?;
     let open = relax::op("less", [to.clone(), int(0)?]);
     let open = c.emit(open)?;
     let others = relax::op("where", [(&open).into(), int(1)?, to.clone()]);
@@ -272,7 +272,7 @@ fn expand(c: &mut Call<'_, '_>) -> Outputs {
             (Some(1), _) => to,
             (_, Some(1)) => x,
             _ if arith.can_prove_equal(&x, &to) => x,
-            // Which of the two is 1 is seen at run time.
+            // The computed size is 1 or this one: others are refused at run time.
             (_, None) if x.as_int().is_some() => x,
             _ => to,
         }
@@ -360,10 +360,7 @@ fn one_hot(c: &mut Call<'_, '_>) -> Outputs {
         return Err(c.bad(2, shown(&values), "two numbers: off and on"));
     }
     let indices = c.x(0)?;
-    let indices = match c.dtype(0)? {
-        DType::I64 => indices,
-        _ => cast(indices, DType::I64),
-    };
+    let indices = in_type(indices, c.dtype(0)?, DType::I64);
     let zero = number(0.0, DType::I64)?;
     let count = number(depth_number as f64, DType::I64)?;
     let negative = relax::op("less", [indices.clone(), zero]);
@@ -441,11 +438,7 @@ fn range(c: &mut Call<'_, '_>) -> Outputs {
 fn computed_range(c: &mut Call<'_, '_>, dtype: DType) -> Outputs {
     let wide = |c: &mut Call<'_, '_>, at: usize| {
         let x = c.x(at)?;
-        Ok::<Expr, Fault>(if dtype == DType::I64 {
-            x
-        } else {
-            cast(x, DType::I64)
-        })
+        Ok::<Expr, Fault>(in_type(x, dtype, DType::I64))
     };
     let (start, end, step) = (wide(c, 0)?, wide(c, 1)?, wide(c, 2)?);
     // The quotient towards plus infinity.
@@ -468,11 +461,7 @@ fn stepped(c: &mut Call<'_, '_>, count: Size, dtype: DType) -> Outputs {
         attrs(&json!({"dtype": "int64"})),
     );
     let (start, step) = (c.x(0)?, c.x(2)?);
-    let i = if dtype == DType::I64 {
-        i
-    } else {
-        cast(i, dtype)
-    };
+    let i = in_type(i, DType::I64, dtype);
     let scaled = relax::op("multiply", [i, step]);
     one(c.op("add", [scaled, start])?)
 }

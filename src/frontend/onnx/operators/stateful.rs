@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Operator;
 use super::control::MAX_ITERATIONS;
 use super::pieces::{part, zeros};
-use crate::frontend::onnx::call::{Call, Outputs, cast, shown};
+use crate::frontend::onnx::call::{Call, Outputs, cast, number, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
@@ -230,7 +230,7 @@ fn linear_attention(c: &mut Call<'_, '_>) -> Outputs {
         0.0 => 1.0 / (heads.key as f64).sqrt(),
         scale => scale,
     };
-    let scale = c.number(scale, wide)?;
+    let scale = number(scale, wide)?;
     let [query, key, value] = [0, 1, 2].map(|index| widened(c, index, wide));
     let (query, key, value) = (query?, key?, value?);
     let (mut state, kept) = match c.has(3) {

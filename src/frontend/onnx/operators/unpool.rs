@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Operator;
-use super::pieces::{MOST_ELEMENTS, zeros};
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one, shown};
+use super::pieces::{MOST_ELEMENTS, volume, zeros};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr};
@@ -40,7 +40,7 @@ fn list(
 
 /// The product of extents.
 fn product(c: &Call<'_, '_>, dims: &[Size]) -> Size {
-    let all = dims.iter().fold(Size::i64(1), |all, dim| all * dim);
+    let all = volume(dims);
     c.importer.arith.simplify(&all)
 }
 
@@ -136,7 +136,7 @@ fn tensor_scatter(c: &mut Call<'_, '_>) -> Outputs {
     if circular {
         let extent = relax::op("shape_to_tensor", [relax::shape([dims[axis].clone()])]);
         let extent = match dims[axis].as_int() {
-            Some(extent) => c.number(extent as f64, DType::I64)?,
+            Some(extent) => number(extent as f64, DType::I64)?,
             None => extent,
         };
         positions = relax::op("floor_mod", [positions, extent]);

@@ -14,7 +14,7 @@ use super::bodies::for_each_body;
 use crate::ir::graph::{
     Arg, Become, BindingBlock, Callee, Def, Function, Globals, Old, Rewriter, ValueId, rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Func, Module, alpha_eq};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, Var, alpha_eq};
 
 /// The attribute of functions that are computed as a whole.
 pub(super) const PRIMITIVE: &str = "Primitive";
@@ -35,6 +35,7 @@ pub(super) struct Groups<'f> {
     all: Vec<Group>,
     /// By value: its group.
     of: HashMap<ValueId, usize>,
+    needs: Needs<'f>,
 }
 
 impl<'f> Groups<'f> {
@@ -43,6 +44,7 @@ impl<'f> Groups<'f> {
             function,
             all: vec![],
             of: HashMap::new(),
+            needs: Needs::of(function),
         }
     }
 
@@ -108,8 +110,8 @@ impl<'f> Groups<'f> {
         };
         sorted.seen.extend(members);
         for &member in members {
-            for used in self.function.values[member].def.used_values() {
-                self.place(bindings, used, sorted);
+            for needed in self.needs.all(member) {
+                self.place(bindings, needed, sorted);
             }
         }
         sorted.order.extend(members);
@@ -167,6 +169,43 @@ impl<'f> Groups<'f> {
     }
 }
 
+/// What must come before a value: those that it uses, and those that define the symbolic variables in it.
+struct Needs<'f> {
+    function: &'f Function,
+    /// By symbolic variable: the `match_cast` that defines it.
+    definitions: HashMap<Var, ValueId>,
+}
+
+impl<'f> Needs<'f> {
+    fn of(function: &'f Function) -> Self {
+        let mut definitions = HashMap::new();
+        for (id, value) in function.values.iter() {
+            if let Def::MatchCast(_, sinfo) = &value.def {
+                for var in sinfo.defined_vars() {
+                    definitions.entry(var).or_insert(id);
+                }
+            }
+        }
+        Self {
+            function,
+            definitions,
+        }
+    }
+
+    fn all(&self, id: ValueId) -> Vec<ValueId> {
+        let value = &self.function.values[id];
+        let mut all = value.def.used_values();
+        if self.definitions.is_empty() {
+            return all;
+        }
+        let exprs = value.def.exprs().into_iter().flat_map(Expr::free_vars);
+        let vars = exprs.chain(value.sinfo.free_vars());
+        let definitions = vars.filter_map(|var| self.definitions.get(&var).copied());
+        all.extend(definitions.filter(|definition| *definition != id));
+        all
+    }
+}
+
 /// Values of a block in a new order.
 #[derive(Default)]
 struct Sorted {
@@ -200,12 +239,13 @@ pub(super) fn is_orderable(
     for members in groups {
         of.extend(members.iter().map(|id| (*id, members[0])));
     }
+    let of_value = Needs::of(function);
     let mut needs: HashMap<ValueId, HashSet<ValueId>> = HashMap::new();
     let mut users: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
     for id in &block.bindings {
         let own = of[id];
         let needed = needs.entry(own).or_default();
-        for used in function.values[*id].def.used_values() {
+        for used in of_value.all(*id) {
             if let Some(&used) = of.get(&used).filter(|used| **used != own)
                 && needed.insert(used)
             {

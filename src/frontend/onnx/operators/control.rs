@@ -20,7 +20,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch),
     Operator::new("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], repeat)
         .note("loops whose number of iterations follows from the model; they are written out"),
-    Operator::new("Scan", &[9, 11, 16, 19, 21, 23, 24, 25], scan)
+    Operator::new("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scan)
         .note("sequences of a constant length; the iterations are written out"),
 ];
 
@@ -129,6 +129,9 @@ fn repeat(c: &mut Call<'_, '_>) -> Outputs {
         match decided(&going) {
             Some(true) => {}
             Some(false) => break,
+            None if iteration == 0 => {
+                return Err(c.bad(1, "computed", "known when the model is imported"));
+            }
             None => {
                 let text = "whether the loop goes on is computed from elements: only loops whose number of iterations follows from the model are supported";
                 return Err(Fault::Unsupported(text.to_owned()));
@@ -176,74 +179,177 @@ fn stack(c: &mut Call<'_, '_>, list: Vec<Value>, axis: i64) -> Result<Value, Fau
     )
 }
 
-fn scan(c: &mut Call<'_, '_>) -> Outputs {
-    let body = c.attributes.graph("body")?;
-    let sequences = c.attributes.int("num_scan_inputs")?;
-    let sequences = sequences.ok_or_else(|| Fault::NoAttribute("num_scan_inputs".to_owned()))?;
-    let sequences = usize::try_from(sequences)
+/// What a scan runs over.
+struct Sequences {
+    /// The sequences, with the axis of each along which the body runs.
+    data: Vec<(Var, usize)>,
+    length: i64,
+    /// Whether a sequence runs backwards.
+    directions: Vec<i64>,
+}
+
+impl Sequences {
+    /// The operands from `first` on, along these axes.
+    fn of(
+        c: &mut Call<'_, '_>,
+        first: usize,
+        axes: &[i64],
+        directions: Vec<i64>,
+    ) -> Result<Self, Fault> {
+        let (mut data, mut length) = (vec![], None);
+        for (at, &axis) in axes.iter().enumerate() {
+            let index = first + at;
+            let axis = c.axis(axis, c.ndim(index)?)?;
+            let extent = c.dim(index, axis)?;
+            if length.is_some_and(|length| length != extent) {
+                let given = format!("{extent} long");
+                return Err(c.bad(index, given, "as long as the other sequences"));
+            }
+            length = Some(extent);
+            data.push((c.var(index)?, axis));
+        }
+        let length = length.unwrap_or(0);
+        if length > MAX_ITERATIONS {
+            let text = format!("the sequence is longer than {MAX_ITERATIONS}");
+            return Err(Fault::Unsupported(text));
+        }
+        Ok(Self {
+            data,
+            length,
+            directions,
+        })
+    }
+
+    /// The states after the last step, and what each step gives besides. `None` if something in the body stands in the way.
+    fn run<'m>(
+        &self,
+        c: &mut Call<'_, 'm>,
+        body: &'m GraphProto,
+        mut states: Vec<Value>,
+        results: usize,
+        place: &str,
+    ) -> Result<Option<(Vec<Value>, Vec<Vec<Value>>)>, Fault> {
+        let count = states.len();
+        let mut scanned: Vec<Vec<Value>> = vec![vec![]; results];
+        for step in 0..self.length {
+            let mut inputs = std::mem::take(&mut states);
+            for ((x, axis), &direction) in self.data.iter().zip(&self.directions) {
+                let at = match direction {
+                    0 => step,
+                    _ => self.length - 1 - step,
+                };
+                inputs.push(item(c, x, *axis, at)?);
+            }
+            let Some(values) = inline(c, body, inputs, &format!("{place}, step {step}"))? else {
+                return Ok(None);
+            };
+            let mut values = values.into_iter();
+            states = values.by_ref().take(count).collect();
+            for (list, value) in scanned.iter_mut().zip(values) {
+                list.push(value);
+            }
+        }
+        Ok(Some((states, scanned)))
+    }
+}
+
+/// The elements at one place of an axis.
+fn item(c: &mut Call<'_, '_>, x: &Var, axis: usize, at: i64) -> Result<Value, Fault> {
+    let at = number(at as f64, DType::I64)?;
+    let slice = relax::op_with("take", [x.into(), at], attrs(&json!({"axis": axis})));
+    Ok(c.emit(slice)?.into())
+}
+
+/// How many of so many operands are sequences.
+fn scan_inputs(c: &Call<'_, '_>, operands: usize) -> Result<usize, Fault> {
+    let count = c.attributes.int("num_scan_inputs")?;
+    let count = count.ok_or_else(|| Fault::NoAttribute("num_scan_inputs".to_owned()))?;
+    let known = usize::try_from(count)
         .ok()
-        .filter(|&n| 0 < n && n <= c.inputs.len());
-    let sequences = sequences.ok_or_else(|| {
-        Fault::Unsupported("num_scan_inputs is not a number of operands".to_owned())
-    })?;
+        .filter(|&n| 0 < n && n <= operands);
+    known.ok_or_else(|| Fault::Attribute {
+        name: "num_scan_inputs".to_owned(),
+        given: count.to_string(),
+        expected: format!("1 to {operands}, a number of operands"),
+    })
+}
+
+fn scan(c: &mut Call<'_, '_>) -> Outputs {
+    if c.version < 9 {
+        return batched_scan(c);
+    }
+    let body = c.attributes.graph("body")?;
+    let sequences = scan_inputs(c, c.inputs.len())?;
     let states = c.inputs.len() - sequences;
     let results = c.node.output.len().saturating_sub(states);
-    let list = |c: &Call<'_, '_>, name, count| c.attributes.ints_of(name, 0, count);
-    let axes = list(c, "scan_input_axes", sequences)?;
-    let directions = list(c, "scan_input_directions", sequences)?;
-    let out_axes = list(c, "scan_output_axes", results)?;
-    let out_directions = list(c, "scan_output_directions", results)?;
-    let mut carried: Vec<Value> = c.inputs[..states].to_vec();
-    let (mut data, mut length) = (vec![], None);
-    for (at, &axis) in axes.iter().enumerate() {
-        let index = states + at;
-        let axis = c.axis(axis, c.ndim(index)?)?;
-        let extent = c.dim(index, axis)?;
-        if length.is_some_and(|length| length != extent) {
-            return Err(c.bad(
-                index,
-                format!("{extent} long"),
-                "as long as the other sequences",
-            ));
-        }
-        length = Some(extent);
-        let x: Var = c.var(index)?;
-        data.push((x, axis));
-    }
-    let length = length.unwrap_or(0);
-    if length > MAX_ITERATIONS {
-        return Err(Fault::Unsupported(format!(
-            "the sequence is longer than {MAX_ITERATIONS}"
-        )));
-    }
-    let mut scanned: Vec<Vec<Value>> = vec![vec![]; results];
-    for step in 0..length {
-        let mut inputs = std::mem::take(&mut carried);
-        for ((x, axis), &direction) in data.iter().zip(&directions) {
-            let at = if direction == 0 {
-                step
-            } else {
-                length - 1 - step
-            };
-            let at = number(at as f64, DType::I64)?;
-            let slice = relax::op_with("take", [x.into(), at], attrs(&json!({"axis": axis})));
-            inputs.push(c.emit(slice)?.into());
-        }
-        let Some(values) = inline(c, body, inputs, &format!("body, step {step}"))? else {
-            return Ok(vec![]);
-        };
-        let mut values = values.into_iter();
-        carried = values.by_ref().take(states).collect();
-        for (list, value) in scanned.iter_mut().zip(values) {
-            list.push(value);
-        }
-    }
+    let list = |name, count| c.attributes.ints_of(name, 0, count);
+    let axes = list("scan_input_axes", sequences)?;
+    let directions = list("scan_input_directions", sequences)?;
+    let out_axes = list("scan_output_axes", results)?;
+    let out_directions = list("scan_output_directions", results)?;
+    let sequences = Sequences::of(c, states, &axes, directions)?;
+    let states = c.inputs[..states].to_vec();
+    let Some((mut outputs, scanned)) = sequences.run(c, body, states, results, "body")? else {
+        return Ok(vec![]);
+    };
     for ((mut list, axis), direction) in scanned.into_iter().zip(out_axes).zip(out_directions) {
         if direction != 0 {
             list.reverse();
         }
-        let stacked = stack(c, list, axis)?;
-        carried.push(stacked);
+        outputs.push(stack(c, list, axis)?);
     }
-    Ok(carried)
+    Ok(outputs)
+}
+
+/// Before version 9 the first axis of every operand counted the examples of a batch, and the second of a sequence its steps.
+fn batched_scan(c: &mut Call<'_, '_>) -> Outputs {
+    if c.has(0) {
+        return Err(c.bad(
+            0,
+            "given",
+            "left out: all sequences are as long as they are",
+        ));
+    }
+    let body = c.attributes.graph("body")?;
+    let sequences = scan_inputs(c, c.inputs.len().saturating_sub(1))?;
+    let states = c.inputs.len() - 1 - sequences;
+    let results = c.node.output.len().saturating_sub(states);
+    let directions = c.attributes.ints_of("directions", 0, sequences)?;
+    let all = Sequences::of(c, 1 + states, &vec![1; sequences], directions)?;
+    let batch = c.dim(1 + states, 0)?;
+    if batch.saturating_mul(all.length) > MAX_ITERATIONS {
+        let text = format!("the sequences of the batch have more than {MAX_ITERATIONS} steps");
+        return Err(Fault::Unsupported(text));
+    }
+    let mut outputs: Vec<Vec<Value>> = vec![vec![]; states + results];
+    for example in 0..batch {
+        let mut own = vec![];
+        for index in 0..states {
+            let state = c.var(1 + index)?;
+            own.push(item(c, &state, 0, example)?);
+        }
+        let mut data = vec![];
+        for (x, _) in &all.data {
+            if let Value::Var(x) = item(c, x, 0, example)? {
+                data.push((x, 0));
+            }
+        }
+        let sequences = Sequences {
+            data,
+            length: all.length,
+            directions: all.directions.clone(),
+        };
+        let place = format!("body, example {example}");
+        let Some((mut made, scanned)) = sequences.run(c, body, own, results, &place)? else {
+            return Ok(vec![]);
+        };
+        for list in scanned {
+            made.push(stack(c, list, 0)?);
+        }
+        for (list, value) in outputs.iter_mut().zip(made) {
+            list.push(value);
+        }
+    }
+    let outputs = outputs.into_iter().map(|list| stack(c, list, 0));
+    outputs.collect()
 }

@@ -91,13 +91,21 @@ fn bit_shift(c: &mut Call<'_, '_>) -> Outputs {
     }
 }
 
-/// An operator on pairs, of all operands.
+/// An operator on pairs, of all operands: a tree, for there may be thousands.
 fn combined(c: &mut Call<'_, '_>, name: &str) -> Outputs {
-    let mut result = c.x(0)?;
-    for index in 1..c.inputs.len() {
-        let next = c.x(index)?;
-        result = relax::op(name, [result, next]);
+    let all = (0..c.inputs.len()).map(|index| c.x(index));
+    let mut level = all.collect::<Result<Vec<Expr>, Fault>>()?;
+    while level.len() > 1 {
+        let mut next = Vec::with_capacity(level.len().div_ceil(2));
+        for pair in level.chunks(2) {
+            next.push(match pair {
+                [a, b] => (&c.op(name, [a.clone(), b.clone()])?).into(),
+                _ => pair[0].clone(),
+            });
+        }
+        level = next;
     }
+    let result = level.pop().ok_or(Fault::NoOperand(0))?;
     one(c.emit(result)?)
 }
 

@@ -181,11 +181,14 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
             .importer
             .arith
             .can_prove_equal(&dims[axes[at]], &target.sizes[at]);
-        let scale = target
-            .scales
-            .as_ref()
-            .is_none_or(|scales| scales[at] == 1.0);
-        !(same && scale) || roi.is_some()
+        // A region that is all of an axis changes as little as a scale of 1.
+        match &roi {
+            Some(roi) => !(same && roi[at] == 0.0 && roi[axes.len() + at] == 1.0),
+            None => {
+                let scales = target.scales.as_ref();
+                !(same && scales.is_none_or(|scales| scales[at] == 1.0))
+            }
+        }
     };
     let mut moving: Vec<usize> = (0..axes.len()).filter(|&at| changes(at)).collect();
     moving.sort_by_key(|&at| axes[at]);

@@ -3,17 +3,14 @@
 use serde_json::json;
 
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{
-    Call, Outputs, attrs, in_type, materialized, number, one, shown,
-};
+use crate::frontend::onnx::call::{Call, Outputs, in_type, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Known;
-use crate::ir::{AttrValue, Expr as Size, StructInfo};
+use crate::ir::{Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("CenterCropPad", &[18], center_crop_pad),
     Operator::new("Compress", &[9, 11], compress),
     Operator::new("Concat", &[1, 4, 11, 13], concat).folds(fold::concat),
     Operator::new("DepthToSpace", &[1, 11, 13], depth_to_space),
@@ -21,7 +18,6 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("GatherElements", &[11, 13], gather_elements),
     Operator::new("GatherND", &[11, 12, 13], gather_nd),
     Operator::new("NonZero", &[9, 13], non_zero),
-    Operator::new("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
     Operator::new("ReverseSequence", &[10], reverse_sequence),
     Operator::new("Scatter", &[9, 11], scatter_elements),
     Operator::new("ScatterElements", &[11, 13, 16, 18], scatter_elements),
@@ -371,83 +367,6 @@ fn scatter_nd(c: &mut Call<'_, '_>) -> Outputs {
         [x, indices, updates],
         &json!({"reduction": reduction}),
     )?)
-}
-
-fn pad(c: &mut Call<'_, '_>) -> Outputs {
-    let rank = c.ndim(0)?;
-    let modes = ["constant", "reflect", "edge", "wrap"];
-    let mode = c.attributes.one_of("mode", "constant", &modes)?;
-    let (pads, value) = match c.version {
-        ..11 => (
-            c.attributes.ints("pads")?.unwrap_or_default(),
-            c.attributes.any_float("value")?.unwrap_or(0.0),
-        ),
-        _ => {
-            let value = match c.has(2) {
-                true => c.floats(2)?.first().copied().unwrap_or(0.0),
-                false => 0.0,
-            };
-            (c.ints(1)?, value)
-        }
-    };
-    let axes: Vec<usize> = match c.has(3) {
-        true => {
-            let axes = c.ints(3)?;
-            axes.iter()
-                .map(|&axis| c.axis(axis, rank))
-                .collect::<Result<_, _>>()?
-        }
-        false => (0..rank).collect(),
-    };
-    if pads.len() != 2 * axes.len() {
-        return Err(c.bad(
-            1,
-            format!("{} numbers", pads.len()),
-            format!("{} numbers", 2 * axes.len()),
-        ));
-    }
-    let mut width = vec![0i64; 2 * rank];
-    for (at, &axis) in axes.iter().enumerate() {
-        width[2 * axis] = pads[at];
-        width[2 * axis + 1] = pads[axes.len() + at];
-    }
-    let mode = match mode {
-        "edge" => "replicate",
-        "wrap" => "circular",
-        other => other,
-    };
-    let x = c.x(0)?;
-    // JSON has no infinity.
-    let mut attributes = attrs(&json!({"pad_width": width, "pad_mode": mode}));
-    attributes.insert("pad_value".to_owned(), AttrValue::Float(value));
-    one(c.emit(relax::op_with("nn.pad", [x], attributes))?)
-}
-
-/// The middle of the operand, with zeros around it where it is too small.
-fn center_crop_pad(c: &mut Call<'_, '_>) -> Outputs {
-    let dims = c.dims(0)?;
-    let to = c.ints(1)?;
-    let axes = match c.attributes.ints("axes")? {
-        Some(axes) => axes
-            .iter()
-            .map(|&axis| c.axis(axis, dims.len()))
-            .collect::<Result<Vec<_>, _>>()?,
-        None => (0..dims.len()).collect(),
-    };
-    let mut width = vec![0i64; 2 * dims.len()];
-    for (&axis, &to) in axes.iter().zip(&to) {
-        let extent = c.dim(0, axis)?;
-        if to < 0 {
-            return Err(c.bad(1, to, "extents"));
-        }
-        // The half is rounded down before, and up after.
-        let more = to.saturating_sub(extent);
-        let before = more / 2;
-        width[2 * axis] = before;
-        width[2 * axis + 1] = more - before;
-    }
-    let x = c.x(0)?;
-    one(c.op_with("nn.pad", [x], &json!({"pad_width": width}))?)
 }
 
 fn compress(c: &mut Call<'_, '_>) -> Outputs {

@@ -4,6 +4,7 @@ mod activation;
 mod attention;
 mod contrib;
 mod control;
+mod deform;
 mod detection;
 mod elementwise;
 mod features;
@@ -14,6 +15,7 @@ mod indexing;
 mod linalg;
 mod loss;
 mod nn;
+mod pad;
 mod pieces;
 mod quantize;
 mod recurrent;
@@ -22,6 +24,8 @@ mod sequence;
 mod shape;
 mod spectral;
 mod stateful;
+mod text;
+mod training;
 mod unpool;
 
 use super::call::{Call, Outputs};
@@ -95,6 +99,7 @@ const FAMILIES: &[&[Operator]] = &[
     attention::OPERATORS,
     contrib::OPERATORS,
     control::OPERATORS,
+    deform::OPERATORS,
     detection::OPERATORS,
     elementwise::OPERATORS,
     features::OPERATORS,
@@ -104,6 +109,7 @@ const FAMILIES: &[&[Operator]] = &[
     linalg::OPERATORS,
     loss::OPERATORS,
     nn::OPERATORS,
+    pad::OPERATORS,
     quantize::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,
@@ -111,6 +117,8 @@ const FAMILIES: &[&[Operator]] = &[
     shape::OPERATORS,
     spectral::OPERATORS,
     stateful::OPERATORS,
+    text::OPERATORS,
+    training::OPERATORS,
     unpool::OPERATORS,
 ];
 

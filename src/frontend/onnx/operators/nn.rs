@@ -261,11 +261,29 @@ fn max_pool(c: &mut Call<'_, '_>) -> Outputs {
     if !column_major || n == 1 {
         return Ok(vec![values.clone(), at.into()]);
     }
-    Err(Fault::Attribute {
-        name: "storage_order".to_owned(),
-        given: "1".to_owned(),
-        expected: "0".to_owned(),
-    })
+    let at = column_major_positions(c, &at)?;
+    Ok(vec![values.clone(), at.into()])
+}
+
+/// Positions in a row-major image as those in a column-major one: the first spatial dimension runs fastest, batch and channels
+/// stay the slowest.
+fn column_major_positions(c: &mut Call<'_, '_>, at: &Var) -> Result<Var, Fault> {
+    let dims = c.dims(0)?;
+    let extents = (2..dims.len()).map(|axis| c.dim(0, axis));
+    let extents = extents.collect::<Result<Vec<i64>, Fault>>()?;
+    let int = |value: i64| number(value as f64, DType::I64);
+    let area = extents.iter().product::<i64>().max(1);
+    let inner = c.emit(relax::op("floor_mod", [at.into(), int(area)?]))?;
+    let mut result = at - &inner;
+    let (mut row_major, mut column_major) = (area, 1i64);
+    for &extent in &extents {
+        row_major /= extent.max(1);
+        let index = relax::op("floor_divide", [(&inner).into(), int(row_major)?]);
+        let index = relax::op("floor_mod", [index, int(extent.max(1))?]);
+        result = result + index * int(column_major)?;
+        column_major *= extent;
+    }
+    c.emit(result)
 }
 
 fn global_pool(c: &mut Call<'_, '_>, name: &str) -> Outputs {
@@ -277,9 +295,11 @@ fn global_pool(c: &mut Call<'_, '_>, name: &str) -> Outputs {
 
 fn batch_norm(c: &mut Call<'_, '_>) -> Outputs {
     let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
-    c.attributes.ignore("momentum");
+    let momentum = c.attributes.float_or("momentum", f64::from(0.9f32))?;
     c.attributes.only("spatial", 1)?;
-    c.attributes.only("training_mode", 0)?;
+    if c.attributes.flag("training_mode", false)? {
+        return trained_batch_norm(c, epsilon, momentum);
+    }
     let dtype = c.dtype(0)?;
     let args = (0..5).map(|at| {
         let x = c.x(at)?;
@@ -289,6 +309,47 @@ fn batch_norm(c: &mut Call<'_, '_>) -> Outputs {
     let attributes = json!({"axis": 1, "epsilon": epsilon, "training": false});
     let all = c.op_with("nn.batch_norm", args, &attributes)?;
     one(c.emit(relax::item(&all, 0))?)
+}
+
+/// By the mean and variance of the batch itself, which also move those that are kept.
+fn trained_batch_norm(c: &mut Call<'_, '_>, epsilon: f64, momentum: f64) -> Outputs {
+    let (dtype, rank) = (c.dtype(0)?, c.ndim(0)?);
+    let wide = match dtype {
+        DType::F64 => DType::F64,
+        _ => DType::F32,
+    };
+    let axes: Vec<usize> = (0..rank).filter(|&axis| axis != 1).collect();
+    let channels = c.dims(1)?;
+    let per_channel = |c: &mut Call<'_, '_>, index: usize| {
+        let mut dims = vec![Size::i64(1); rank.saturating_sub(1)];
+        dims[0] = channels.first().cloned().unwrap_or_else(|| Size::i64(1));
+        let x = c.x(index)?;
+        let x = in_type(x, c.dtype(index)?, wide);
+        Ok::<Expr, Fault>(relax::op("reshape", [x, relax::shape(dims)]))
+    };
+    let x = c.x(0)?;
+    let x = c.emit(in_type(x, dtype, wide))?;
+    let over = json!({"axis": axes, "keepdims": true});
+    let mean = c.op_with("mean", [&x], &over)?;
+    let centred = c.emit(&x - &mean)?;
+    let variance = c.op_with("mean", [relax::op("square", [&centred])], &over)?;
+    let deviation = relax::op("sqrt", [&variance + number(epsilon, wide)?]);
+    let (scale, shift) = (per_channel(c, 1)?, per_channel(c, 2)?);
+    let y = &centred / deviation * scale + shift;
+    let y = c.emit(in_type(y, wide, dtype))?;
+    let mut outputs = vec![y.into()];
+    for (index, own) in [(3, mean), (4, variance)] {
+        let kept = c.dtype(index)?;
+        let before = c.x(index)?;
+        let before = in_type(before, kept, wide);
+        let own = relax::op(
+            "reshape",
+            [Expr::from(&own), relax::shape(channels.clone())],
+        );
+        let moved = before * number(momentum, wide)? + own * number(1.0 - momentum, wide)?;
+        outputs.push(c.emit(in_type(moved, wide, kept))?.into());
+    }
+    Ok(outputs)
 }
 
 fn instance_norm(c: &mut Call<'_, '_>) -> Outputs {

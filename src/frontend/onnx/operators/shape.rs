@@ -5,12 +5,12 @@ use serde_json::json;
 
 use super::{Operator, fold};
 use crate::frontend::onnx::call::{
-    Call, Outputs, attrs, in_type, materialized, number, one, shown,
+    Call, Outputs, attrs, cast, in_type, materialized, number, one, shown,
 };
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
-use crate::ir::{AttrValue, Expr as Size};
+use crate::ir::{AttrValue, Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::{DType, Tensor};
 
@@ -223,8 +223,20 @@ fn squeeze(c: &mut Call<'_, '_>) -> Outputs {
         let kept = kept.map(|(_, dim)| dim.clone()).collect();
         return with_shape(c, kept);
     }
-    let x = c.x(0)?;
-    one(c.op_with("squeeze", [x], &json!({"axis": axes}))?)
+    // That a symbolic extent is 1 is checked at run time.
+    let known = (dims.iter().enumerate()).map(|(axis, dim)| match axes.contains(&axis) {
+        true => Size::i64(1),
+        false => dim.clone(),
+    });
+    let sinfo = StructInfo::tensor(known.collect(), c.dtype(0)?);
+    let x = c.var(0)?;
+    let x = c.bb.match_cast(&x, sinfo)?;
+    let kept = dims
+        .iter()
+        .enumerate()
+        .filter(|(axis, _)| !axes.contains(axis));
+    let kept: Vec<Size> = kept.map(|(_, dim)| dim.clone()).collect();
+    one(c.reshaped(&x, kept)?)
 }
 
 fn unsqueeze(c: &mut Call<'_, '_>) -> Outputs {
@@ -393,16 +405,13 @@ fn one_hot(c: &mut Call<'_, '_>) -> Outputs {
 fn range(c: &mut Call<'_, '_>) -> Outputs {
     let dtype = c.dtype(0)?;
     let sizes = (0..3).all(|at| c.known(at).is_some_and(|known| known.sizes().is_some()));
-    if !dtype.is_int() && !sizes {
-        let value = |at| {
-            let values = c.floats(at)?;
-            values
-                .first()
-                .copied()
-                .ok_or_else(|| c.bad(at, "empty", "one number"))
-        };
-        let values: Result<Vec<f64>, Fault> = (0..3).map(value).collect();
-        let values = values?;
+    let known: Option<Vec<f64>> = (0..3)
+        .map(|at| c.known(at)?.floats()?.first().copied())
+        .collect();
+    if !dtype.is_int()
+        && !sizes
+        && let Some(values) = known
+    {
         let count = ((values[1] - values[0]) / values[2]).ceil().max(0.0);
         return stepped(c, Size::i64(count as i64), dtype);
     }
@@ -434,19 +443,24 @@ fn range(c: &mut Call<'_, '_>) -> Outputs {
     stepped(c, count, dtype)
 }
 
-/// Of integers that the graph computes: a tensor says how many there are, for a symbolic size is never below 0.
+/// Of numbers that the graph computes: a tensor says how many there are, for a symbolic size is never below 0.
 fn computed_range(c: &mut Call<'_, '_>, dtype: DType) -> Outputs {
-    let wide = |c: &mut Call<'_, '_>, at: usize| {
-        let x = c.x(at)?;
-        Ok::<Expr, Fault>(in_type(x, dtype, DType::I64))
+    let wide = match dtype {
+        DType::F64 => DType::F64,
+        _ if dtype.is_float() => DType::F32,
+        _ => DType::I64,
     };
-    let (start, end, step) = (wide(c, 0)?, wide(c, 1)?, wide(c, 2)?);
+    let widened = |c: &mut Call<'_, '_>, at: usize| {
+        let x = c.x(at)?;
+        Ok::<Expr, Fault>(in_type(x, dtype, wide))
+    };
+    let (start, end, step) = (widened(c, 0)?, widened(c, 1)?, widened(c, 2)?);
     // The quotient towards plus infinity.
-    let steps = relax::op("floor_divide", [start - end, step]);
-    let count = relax::op(
-        "maximum",
-        [relax::op("negative", [steps]), number(0.0, DType::I64)?],
-    );
+    let steps = match wide.is_float() {
+        true => cast(relax::op("ceil", [(end - start) / step]), DType::I64),
+        false => relax::op("negative", [relax::op("floor_divide", [start - end, step])]),
+    };
+    let count = relax::op("maximum", [steps, number(0.0, DType::I64)?]);
     let count = relax::op("reshape", [count, relax::shape([1i64])]);
     let shape = c.op("tensor_to_shape", [count])?;
     let count = c.symbols(&shape, 1)?.remove(0);

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Callee, Constant, Function, Instr, Pc, ShapeFunc};
+use super::{Callee, Constant, Function, Instr, Pc, ShapeFunc, Signature};
 use crate::kernel::{LoweredFunc, Shader, Target};
 
 /// A lowered loop program with the code of its kernels.
@@ -30,6 +30,8 @@ pub struct Executable {
     pub target: Target,
     /// Functions in bytecode.
     pub functions: Vec<Function>,
+    /// What the functions of the module take and give, by name; those that the compiler made are left out.
+    pub signatures: IndexMap<String, Signature>,
     /// What calls can call.
     pub callees: Vec<Callee>,
     /// The constant pool.
@@ -57,6 +59,7 @@ impl Executable {
         Self {
             target,
             functions: vec![],
+            signatures: IndexMap::new(),
             callees: vec![],
             constants: vec![],
             code: vec![],

@@ -3,7 +3,7 @@
 //! | entry | holds |
 //! |---|---|
 //! | `format.json` | version of the format, target, metadata, checksums of all other entries |
-//! | `bytecode` | functions, callees, instructions, shape functions, constants that are no tensors |
+//! | `bytecode` | functions and their types, callees, instructions, shape functions, constants that are no tensors |
 //! | `kernels` | kernel IR |
 //! | `constants.safetensors` | constant tensors, named by their place in the pool |
 //! | `module.py` | the module as TVMScript |
@@ -31,14 +31,14 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{
     ArtifactError, Callee, Constant, ErrorContext, Executable, Function, Instr, KernelFunc,
-    ShapeFunc,
+    ShapeFunc, Signature,
 };
 use crate::kernel::{Kernel, LoweredFunc, ScalarPassing, Shader, Target};
 use crate::support::files::write_whole;
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Alignment of entries in the file, in bytes.
 const ALIGN: u16 = 64;
@@ -59,6 +59,7 @@ struct Bytecode {
     code: Vec<Instr>,
     shape_funcs: Vec<ShapeFunc>,
     constants: Vec<StoredConstant>,
+    signatures: IndexMap<String, Signature>,
 }
 
 /// A constant without the elements of tensors.
@@ -163,6 +164,7 @@ impl Executable {
             code: self.code.clone(),
             shape_funcs: self.shape_funcs.clone(),
             constants: self.constants.iter().map(constant).collect(),
+            signatures: self.signatures.clone(),
         }
     }
 
@@ -209,6 +211,7 @@ impl Executable {
         let executable = Self {
             target: format.target,
             functions: stored.functions,
+            signatures: stored.signatures,
             callees: stored.callees,
             constants: load_constants(stored.constants, &tensors)?,
             code: stored.code,

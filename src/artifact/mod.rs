@@ -5,6 +5,7 @@ mod context;
 mod error;
 mod executable;
 mod file;
+mod signature;
 mod text;
 mod verify;
 
@@ -15,3 +16,4 @@ pub use bytecode::{
 pub use context::ErrorContext;
 pub use error::{ArtifactError, BytecodeError};
 pub use executable::{Executable, KernelFunc};
+pub use signature::{Port, PortKind, Signature};

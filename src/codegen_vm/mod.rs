@@ -14,8 +14,10 @@ mod operand;
 mod pool;
 mod shape_builtin;
 mod shape_func;
+mod signature;
 
 pub use error::{GraphError, GraphProblem, ShapeProblem};
+pub use signature::signature;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::ir::{Func, Module};
@@ -39,6 +41,10 @@ pub fn compile_graph(
     pool.functions = graphs().map(|f| f.name.clone()).collect();
     for function in graphs() {
         func::compile_function(&mut pool, &Unit::of(function))?;
+        let signature = signature(function);
+        pool.exec
+            .signatures
+            .insert(function.name.clone(), signature);
     }
     // Those inside of them come after, and those inside of these.
     while let Some(unit) = pool.closures.pop_front() {

@@ -30,9 +30,16 @@ pub(super) fn shape_func(program: &PrimFunc) -> Result<ShapeFunc, GraphProblem> 
         else {
             return Err(problem(ShapeProblem::Program));
         };
-        let slot = slot(buffer, stored, indices);
+        let slot = slot_of(buffer, stored, indices);
         let slot = slot.ok_or_else(|| problem(ShapeProblem::Program))?;
-        let value = host(buffer, value).map_err(problem)?;
+        let mut load = |e: &Expr| match e.kind() {
+            ExprKind::Load(loaded, indices) => {
+                let slot = slot_of(buffer, loaded, indices)?;
+                Some(HostExpr::Dim(slot.index()))
+            }
+            _ => None,
+        };
+        let value = host(value, &mut load).map_err(problem)?;
         outputs.push((slot, value));
     }
     Ok(ShapeFunc {
@@ -42,7 +49,7 @@ pub(super) fn shape_func(program: &PrimFunc) -> Result<ShapeFunc, GraphProblem> 
 }
 
 /// The slot that is accessed, if the heap is accessed at a known place.
-fn slot(heap: &Buffer, accessed: &Buffer, indices: &[Expr]) -> Option<Slot> {
+fn slot_of(heap: &Buffer, accessed: &Buffer, indices: &[Expr]) -> Option<Slot> {
     let [index] = indices else {
         return None;
     };
@@ -52,26 +59,25 @@ fn slot(heap: &Buffer, accessed: &Buffer, indices: &[Expr]) -> Option<Slot> {
     inside.then(|| Slot::from_index(index))
 }
 
-/// Arithmetic on slots.
-fn host(heap: &Buffer, e: &Expr) -> Result<HostExpr, ShapeProblem> {
+/// Arithmetic on what the host knows, which `leaf` tells.
+pub(super) fn host(
+    e: &Expr,
+    leaf: &mut dyn FnMut(&Expr) -> Option<HostExpr>,
+) -> Result<HostExpr, ShapeProblem> {
     let unknown = || ShapeProblem::Arithmetic(format!("{e:#}"));
     if !e.dtype().is_int() && !e.dtype().is_bool() {
         return Err(unknown());
     }
     Ok(match e.kind() {
         ExprKind::Int(value) => HostExpr::Const(*value),
-        ExprKind::Load(buffer, indices) => {
-            let slot = slot(heap, buffer, indices).ok_or_else(unknown)?;
-            HostExpr::Dim(slot.index())
-        }
-        ExprKind::Cast(a) => host(heap, a)?,
-        ExprKind::Not(a) => HostExpr::binary(BinOp::Eq, host(heap, a)?, HostExpr::Const(0)),
-        ExprKind::Binary(op, a, b) => HostExpr::binary(*op, host(heap, a)?, host(heap, b)?),
+        ExprKind::Cast(a) => host(a, leaf)?,
+        ExprKind::Not(a) => HostExpr::binary(BinOp::Eq, host(a, leaf)?, HostExpr::Const(0)),
+        ExprKind::Binary(op, a, b) => HostExpr::binary(*op, host(a, leaf)?, host(b, leaf)?),
         ExprKind::Select(c, a, b) | ExprKind::IfThenElse(c, a, b) => HostExpr::Select(
-            Box::new(host(heap, c)?),
-            Box::new(host(heap, a)?),
-            Box::new(host(heap, b)?),
+            Box::new(host(c, leaf)?),
+            Box::new(host(a, leaf)?),
+            Box::new(host(b, leaf)?),
         ),
-        _ => return Err(unknown()),
+        _ => leaf(e).ok_or_else(unknown)?,
     })
 }

@@ -172,6 +172,13 @@ pub struct Body {
     pub result: Arg,
 }
 
+/// The name of the attribute of a graph function that lists its author's names of the parameters, if those are no identifiers.
+/// Parameters after them have the names that the function gives them.
+pub const INPUT_NAMES: &str = "input_names";
+
+/// The same for the results.
+pub const OUTPUT_NAMES: &str = "output_names";
+
 /// A graph function.
 #[derive(Clone, Debug)]
 pub struct Function {

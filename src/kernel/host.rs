@@ -31,6 +31,16 @@ impl HostExpr {
         }
     }
 
+    /// Calls a function with every dim in it, as often as it stands there.
+    pub fn for_each_dim(&self, f: &mut dyn FnMut(usize)) {
+        match self {
+            Self::Const(_) => {}
+            Self::Dim(dim) => f(*dim),
+            Self::Binary(_, a, b) => [a, b].into_iter().for_each(|e| e.for_each_dim(f)),
+            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(|e| e.for_each_dim(f)),
+        }
+    }
+
     /// The value, given every dim.
     ///
     /// # Errors

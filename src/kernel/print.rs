@@ -44,7 +44,7 @@ impl Display for LoweredFunc {
 
 impl LoweredFunc {
     fn host(&self, expr: &HostExpr) -> String {
-        host(expr, &self.dims)
+        expr.shown(&self.dims)
     }
 }
 
@@ -57,22 +57,20 @@ impl Display for Ty {
     }
 }
 
-/// A host expression with the names of the dims.
-fn host(expr: &HostExpr, dims: &[String]) -> String {
-    match expr {
-        HostExpr::Const(value) => value.to_string(),
-        HostExpr::Dim(index) => dims
-            .get(*index)
-            .cloned()
-            .unwrap_or_else(|| format!("dim{index}")),
-        HostExpr::Binary(op, a, b) => binary(*op, &host(a, dims), &host(b, dims)),
-        HostExpr::Select(c, a, b) => {
-            format!(
-                "select({}, {}, {})",
-                host(c, dims),
-                host(a, dims),
-                host(b, dims)
-            )
+impl HostExpr {
+    /// The expression with the names of the dims.
+    pub fn shown(&self, dims: &[String]) -> String {
+        match self {
+            Self::Const(value) => value.to_string(),
+            Self::Dim(index) => dims
+                .get(*index)
+                .cloned()
+                .unwrap_or_else(|| format!("dim{index}")),
+            Self::Binary(op, a, b) => binary(*op, &a.shown(dims), &b.shown(dims)),
+            Self::Select(c, a, b) => {
+                let parts = [c, a, b].map(|e| e.shown(dims));
+                format!("select({})", parts.join(", "))
+            }
         }
     }
 }
@@ -209,7 +207,7 @@ impl Printer<'_> {
     }
 
     fn host(&self, expr: &HostExpr) -> String {
-        bare(&host(expr, self.dims)).to_owned()
+        bare(&expr.shown(self.dims)).to_owned()
     }
 
     /// Names need not be unique: the id tells those apart that are not.

@@ -6,7 +6,7 @@
 #![allow(missing_docs, reason = "criterion's macros write public items")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use weftile::codegen_cpu::host_target;
+use weftile::codegen_cpu::this_cpu;
 use weftile::ir::Module;
 use weftile::kernel::Target;
 use weftile::passes::bind_params;
@@ -104,12 +104,7 @@ class Module:
 const MLP: &str = include_str!("../examples/fashion_mnist/mlp.py");
 
 fn devices() -> Vec<(String, Device, Target)> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut devices = vec![(
-        "cpu".to_owned(),
-        Device::Cpu,
-        Target::Cpu(host_target(threads)),
-    )];
+    let mut devices = vec![("cpu".to_owned(), Device::Cpu, Target::Cpu(this_cpu()))];
     for adapter in adapters() {
         let gpu = adapter.open(Checks::default()).expect("the adapter opens");
         let name = adapter

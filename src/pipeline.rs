@@ -6,10 +6,8 @@
 #[cfg(feature = "cpu")]
 mod native;
 
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 use indexmap::IndexMap;
 
@@ -22,6 +20,8 @@ use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
 use crate::{codegen_vm, lower, passes, script};
+
+pub use crate::codegen_vm::signature;
 
 /// Whether what each stage made is verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -391,21 +391,20 @@ fn verify_module(c: &Compilation) -> Result<(), Error> {
     Ok(script::well_formed(&c.module)?)
 }
 
-/// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
 /// The host, beside a GPU: this machine.
 fn host() -> Target {
-    let threads = available_parallelism().map_or(1, NonZero::get);
     #[cfg(feature = "cpu")]
-    let host = crate::codegen_cpu::host_target(threads);
+    let host = crate::codegen_cpu::this_cpu();
     #[cfg(not(feature = "cpu"))]
     let host = crate::kernel::CpuTarget {
-        threads,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
         f32_lanes: 4,
         fma: false,
     };
     Target::Cpu(host)
 }
 
+/// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
     // The machine itself computes scalars of sizes.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use weftile::codegen_cpu::host_target;
+use weftile::codegen_cpu::this_cpu;
 use weftile::frontend::onnx::{MAIN, Model};
 use weftile::interp;
 use weftile::kernel::Target;
@@ -45,10 +45,7 @@ impl Backend {
     pub(crate) fn open(name: &str) -> Result<Self, Box<dyn Error>> {
         match name {
             "interp" => Ok(Self::Interp),
-            "cpu" => {
-                let threads = std::thread::available_parallelism()?.get();
-                Ok(Self::Device(Device::Cpu, Target::Cpu(host_target(threads))))
-            }
+            "cpu" => Ok(Self::Device(Device::Cpu, Target::Cpu(this_cpu()))),
             "gpu" => {
                 let adapters = adapters();
                 let infos: Vec<_> = adapters.iter().map(|a| a.info().clone()).collect();

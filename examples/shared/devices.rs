@@ -1,6 +1,6 @@
 //! The devices that the examples run on.
 
-use weftile::codegen_cpu::host_target;
+use weftile::codegen_cpu::this_cpu;
 use weftile::kernel::Target;
 use weftile::runtime::Device;
 use weftile::runtime_gpu::{Checks, Request, adapters, choose};
@@ -9,8 +9,7 @@ use weftile::runtime_gpu::{Checks, Request, adapters, choose};
 pub(crate) fn devices(
     allow_software: bool,
 ) -> Result<Vec<(Device, Target)>, Box<dyn std::error::Error>> {
-    let threads = std::thread::available_parallelism()?.get();
-    let mut devices = vec![(Device::Cpu, Target::Cpu(host_target(threads)))];
+    let mut devices = vec![(Device::Cpu, Target::Cpu(this_cpu()))];
     let adapters = adapters();
     let infos: Vec<_> = adapters.iter().map(|a| a.info().clone()).collect();
     let request = Request {

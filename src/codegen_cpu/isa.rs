@@ -48,6 +48,11 @@ pub(super) fn host_isa(verify: Verify) -> Result<OwnedTargetIsa, CodegenError> {
         })
 }
 
+/// What schedules should know of this machine, with all threads that this process may use.
+pub fn this_cpu() -> CpuTarget {
+    host_target(std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// What schedules should know of this machine, with `threads` threads.
 pub fn host_target(threads: usize) -> CpuTarget {
     static FMA: OnceLock<bool> = OnceLock::new();

@@ -28,7 +28,7 @@ mod value;
 
 pub use emit::KernelArgs;
 pub use error::CodegenError;
-pub use isa::{Verify, host_target};
+pub use isa::{Verify, host_target, this_cpu};
 pub use module::{
     CompileOptions, NativeFn, NativeKernel, NativeModule, Segment, clif_text, compile,
 };

@@ -1,9 +1,7 @@
 //! Constants that native code computes while a module is compiled.
 
-use std::num::NonZero;
-
 use super::{CompileOptions, compile};
-use crate::codegen_cpu::host_target;
+use crate::codegen_cpu::this_cpu;
 use crate::interp;
 use crate::ir::Module;
 use crate::kernel::Target;
@@ -18,8 +16,7 @@ pub(super) struct Native;
 
 impl Evaluate for Native {
     fn evaluate(&self, module: &Module, func: &str) -> Evaluated {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let mut options = CompileOptions::new(Target::Cpu(host_target(threads)));
+        let mut options = CompileOptions::new(Target::Cpu(this_cpu()));
         // All of this module is constant, and runs once: to fold it would be to compile it again, and again.
         let unwanted = ["fold_constant", "pack_weights"].map(str::to_owned);
         options.passes.disabled.extend(unwanted);

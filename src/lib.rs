@@ -43,11 +43,15 @@ pub mod runtime_gpu;
 pub mod sched;
 #[cfg(feature = "compiler")]
 pub mod script;
+pub mod session;
 #[cfg(feature = "compiler")]
 pub mod te;
 #[cfg(feature = "compiler")]
 pub mod topi;
 pub mod vm;
+
+#[cfg(feature = "compiler")]
+pub use frontend::onnx;
 
 /// The example of the README, kept true.
 #[cfg(all(doctest, feature = "compiler", feature = "cpu"))]

@@ -166,12 +166,26 @@ const ROOMS: &[Room] = &[
         ],
     },
     Room {
+        name: "session",
+        owns: "a model ready to be called by the names of its inputs",
+        uses: &[
+            "kernel",
+            "artifact",
+            "codegen_cpu",
+            "runtime_gpu",
+            "runtime",
+            "vm",
+            "frontend",
+            "pipeline",
+        ],
+    },
+    Room {
         name: "cli",
         owns: "the command line",
         uses: &[
             "ir",
             "kernel",
-            "arith",
+            "artifact",
             "script",
             "interp",
             "passes",

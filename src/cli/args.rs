@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::error::CliError;
+use super::inputs::RANDOM;
 
 /// Compiles tensor programs for the GPU you own, and for the CPU.
 #[derive(Parser, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Cli {
 const ENVIRONMENT: &str = "\
 Examples:
   weftile                          the demo: classifies drawings of garments
+  weftile run model.onnx --input image=photo.png --output results
+                                   runs a model on the best device and writes what it gives
   weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
                                    calls `main` on the best device, with made-up numbers for x
   weftile show examples/fashion_mnist/mlp.py --stage wgsl    prints the compute shaders
@@ -43,10 +46,12 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Lists the devices that programs can run on.
     Devices(DevicesArgs),
-    /// Runs a function of a TVMScript module on tensors from files.
+    /// Runs a model, or a function of a module, on tensors from files.
     Run(RunArgs),
     /// Prints what a module becomes on the way to code.
     Show(ShowArgs),
+    /// Compiles a program into a file that runs without the compiler.
+    Compile(CompileArgs),
     /// Times calls of a function.
     Bench(BenchArgs),
     /// Runs a function on two devices and compares the results.
@@ -67,7 +72,7 @@ pub(crate) struct DeviceArgs {
 /// The program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModuleArgs {
-    /// A TVMScript file, or an ONNX model (.onnx).
+    /// An ONNX model (.onnx), a TVMScript file, or for run and bench what compile made of one (.weft).
     pub(crate) file: PathBuf,
     /// The function to call, a loop program too: its results are the parameters that it writes. If nothing is said: main, or
     /// the only one there is.
@@ -84,10 +89,12 @@ pub(crate) struct ModuleArgs {
 /// What the function is given.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct InputArgs {
-    /// A tensor for a parameter, from an .npy file.
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = parse_input)]
+    /// A tensor for a parameter: an .npy, .npz, .pb or .png file, or `random` for made-up numbers. A picture goes in as colours
+    /// from 0 to 1 (bytes as they are), in the parameter's layout and at its size.
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = parse_input)]
     pub(crate) inputs: Vec<(String, PathBuf)>,
-    /// The shape of a parameter that gets made-up numbers, as 1x784.
+    /// The shape of a parameter that gets made-up numbers, as 1x784 or 1,784. A model is imported for the shapes of its inputs
+    /// that are said. NAME=N is a symbolic extent.
     #[arg(long = "shape", value_name = "NAME=DIMS", value_parser = parse_shape)]
     pub(crate) shapes: Vec<(String, Vec<usize>)>,
 }
@@ -230,6 +237,49 @@ pub(crate) struct ShowArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// Shapes that a model is imported for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ShapeArgs {
+    /// The shape of an input of a model, as 1x3x224x224 or 1,3,224,224.
+    #[arg(long = "shape", value_name = "NAME=DIMS", value_parser = parse_shape)]
+    shapes: Vec<(String, Vec<usize>)>,
+}
+
+impl ShapeArgs {
+    /// The same as what a function is given.
+    pub(crate) fn inputs(&self) -> InputArgs {
+        InputArgs {
+            inputs: vec![],
+            shapes: self.shapes.clone(),
+        }
+    }
+}
+
+/// `weftile compile`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+The file is for the kind of device that it was compiled for. `weftile run` and `bench` take it, and programs load it with
+`weftile::session::Session::load`.
+
+Examples:
+  weftile compile model.onnx --output model.weft
+  weftile compile model.onnx --output model.weft --dim batch=1 --device gpu
+  weftile compile examples/fashion_mnist/mlp.py --params examples/fashion_mnist/weights.safetensors --output mlp.weft")]
+pub(crate) struct CompileArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
+    /// The file to write.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `weftile bench`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
@@ -282,7 +332,11 @@ pub(crate) struct DiffArgs {
 impl InputArgs {
     /// Fails if something is given twice: one of both would have to be passed over.
     pub(crate) fn check(&self) -> Result<(), CliError> {
-        let inputs = self.inputs.iter().map(|(name, _)| (name, "--input"));
+        let files = self
+            .inputs
+            .iter()
+            .filter(|(_, file)| file.as_os_str() != RANDOM);
+        let inputs = files.map(|(name, _)| (name, "--input"));
         let shapes = self.shapes.iter().map(|(name, _)| (name, "--shape"));
         let given: Vec<_> = inputs.chain(shapes).collect();
         for (at, (name, second)) in given.iter().enumerate() {
@@ -329,7 +383,7 @@ fn parse_input(text: &str) -> Result<(String, PathBuf), String> {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
             Ok((name.to_owned(), file.into()))
         }
-        _ => Err("expected NAME=FILE.npy".to_owned()),
+        _ => Err("expected NAME=FILE, or NAME=random".to_owned()),
     }
 }
 

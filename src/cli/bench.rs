@@ -74,9 +74,9 @@ pub(super) fn run(
     }
     let entry = Entry::read(&args.module, &args.inputs)?;
     let func = &entry.func;
-    let inputs = gather(entry.function(), &entry.inputs)?;
-    let chosen = device::open(&args.device)?;
-    let mut program = Program::new(&entry.module, &chosen, environment)?;
+    let inputs = gather(&entry.signature, &entry.inputs)?;
+    let chosen = device::open(&entry.device(&args.device))?;
+    let mut program = Program::of(&entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let first = timed(&mut program, func, &values)?;
     let times = measure(&mut program, func, &values, args.time)?;

@@ -1,11 +1,9 @@
 //! Which device a verb uses, and why.
 
-use std::num::NonZero;
-
 use super::args::DeviceArgs;
 use super::error::CliError;
-use crate::codegen_cpu::host_target;
-use crate::kernel::{CpuTarget, Target};
+use crate::codegen_cpu::this_cpu;
+use crate::kernel::Target;
 use crate::runtime::Device;
 use crate::runtime_gpu::{Adapter, AdapterInfo, Checks, GpuError, Request, adapters, choose};
 
@@ -77,9 +75,4 @@ fn cpu(reason: String) -> Chosen {
         name: "cpu".to_owned(),
         reason,
     }
-}
-
-/// The CPU that this process runs on, with all threads it may use.
-pub(crate) fn this_cpu() -> CpuTarget {
-    host_target(std::thread::available_parallelism().map_or(1, NonZero::get))
 }

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::args::{DeviceArgs, DevicesArgs};
-use super::device::{Chosen, open_among, this_cpu};
+use super::device::{Chosen, open_among};
 use super::error::CliError;
 use super::terminal::Terminal;
+use crate::codegen_cpu::this_cpu;
 use crate::kernel::CpuTarget;
 use crate::runtime_gpu::{Adapter, AdapterInfo, adapters};
 

@@ -55,8 +55,8 @@ pub(super) fn run(
         });
     };
     let entry = Entry::read(&args.module, &args.inputs)?;
-    let inputs = gather(entry.function(), &entry.inputs)?;
-    let opened = open_up(&entry);
+    let inputs = gather(&entry.signature, &entry.inputs)?;
+    let opened = open_up(entry.module()?, &entry.func);
     let run = |device: &String| run_on(device, args, &opened, &inputs, environment);
     let (expected, got) = (run(reference)?, run(device)?);
     let mut values = Vec::new();
@@ -177,10 +177,11 @@ struct Node {
 }
 
 /// Adds the function to the module. The one that it is made of stays, for it may call itself.
-fn open_up(entry: &Entry) -> Opened {
-    let mut module = entry.module.clone();
-    let mut func = entry.function().with_own_vars();
-    func.name = free_name(&module, &format!("{}_values", entry.func));
+fn open_up(module: &Module, func: &str) -> Opened {
+    let mut module = module.clone();
+    let function = module.function(func).expect("it was found");
+    let mut func = function.with_own_vars();
+    func.name = free_name(&module, &format!("{}_values", function.name));
     func.attrs.shift_remove("global_symbol");
     let mut nodes = Vec::new();
     let mut results = Vec::new();

@@ -3,82 +3,159 @@
 //! A loop program writes its results into parameters. Called from the command line, a parameter that it writes is a result
 //! and no input; one that a tensor is given for all the same (`--input`) is both: the result starts out as that tensor.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use indexmap::{IndexMap, IndexSet};
 
-use super::args::{InputArgs, ModuleArgs};
+use super::args::{DeviceArgs, InputArgs, ModuleArgs};
 use super::error::CliError;
-use super::program::{bind, read};
-use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder};
+use super::program::{bind, ends_in, read};
+use crate::artifact::{Executable, Signature};
+use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder, OUTPUT_NAMES};
 use crate::ir::{
-    Buffer, Expr, ExprKind, Func, Module, Param, Place, PrimFunc, Stmt, StructInfo, Var,
+    AttrValue, Buffer, Expr, ExprKind, Func, Module, Param, Place, PrimFunc, Stmt, StructInfo, Var,
 };
+use crate::kernel::Target;
+use crate::pipeline::signature;
 use crate::tensor::DType;
 
 /// The function called if nothing is said.
 const MAIN: &str = "main";
 
-/// A module and the graph function of it to call.
+/// What has the function to call.
+pub(crate) enum Code {
+    /// A module, with weights bound.
+    Module(Module),
+    /// A compiled one.
+    Executable(Arc<Executable>),
+}
+
+/// A graph function to call.
 pub(crate) struct Entry {
-    /// The module, with weights bound.
-    pub(crate) module: Module,
-    /// Name of the graph function.
+    /// What has it.
+    pub(crate) code: Code,
+    /// Its name.
     pub(crate) func: String,
+    /// What it takes and gives.
+    pub(crate) signature: Signature,
     /// What it is given.
     pub(crate) inputs: InputArgs,
-    /// Names of its results, where it calls a loop program: those of the parameters that it writes.
-    pub(crate) results: Option<Vec<String>>,
+    /// The file that it came in.
+    file: PathBuf,
 }
 
 impl Entry {
-    /// Reads a module and finds what to call.
+    /// Reads a program and finds what to call.
     pub(crate) fn read(args: &ModuleArgs, inputs: &InputArgs) -> Result<Self, CliError> {
         inputs.check()?;
-        let module = read(args)?;
-        let name = named(&module, args.func.as_deref())?;
-        let mut entry = match &module.funcs[&name] {
-            Func::Graph(_) => Self {
+        if ends_in(&args.file, "weft") {
+            return Self::load(args, inputs);
+        }
+        let module = read(args, inputs)?;
+        let functions: Vec<&str> = module.funcs.keys().map(String::as_str).collect();
+        let graphs: Vec<&str> = module.functions().map(|(name, _)| name).collect();
+        let name = named(&functions, &graphs, args.func.as_deref())?;
+        let mut called = match &module.funcs[&name] {
+            Func::Graph(_) => Called {
                 module,
                 func: name,
                 inputs: inputs.clone(),
-                results: None,
             },
-            Func::Prim(func) => Call::new(func, inputs)?.entry(&module)?,
+            Func::Prim(func) => Call::new(func, inputs)?.called(&module)?,
         };
-        entry.module = bind(entry.module, &entry.func, args)?;
-        Ok(entry)
+        called.module = bind(called.module, &called.func, args)?;
+        Ok(Self {
+            signature: signature(called.function()),
+            code: Code::Module(called.module),
+            func: called.func,
+            inputs: called.inputs,
+            file: args.file.clone(),
+        })
     }
 
-    /// The graph function.
-    pub(crate) fn function(&self) -> &Function {
-        let func = self.module.function(&self.func);
-        func.expect("it was found or made here")
+    /// Reads a compiled program.
+    fn load(args: &ModuleArgs, inputs: &InputArgs) -> Result<Self, CliError> {
+        if !args.dims.is_empty() {
+            return Err(CliError::DimsOfText);
+        }
+        let executable = Executable::load(&args.file)?;
+        if args.params.is_some() {
+            return Err(CliError::Compiled {
+                path: args.file.clone(),
+            });
+        }
+        let functions: Vec<&str> = executable.signatures.keys().map(String::as_str).collect();
+        let func = named(&functions, &functions, args.func.as_deref())?;
+        Ok(Self {
+            signature: executable.signatures[&func].clone(),
+            code: Code::Executable(executable.into()),
+            func,
+            inputs: inputs.clone(),
+            file: args.file.clone(),
+        })
     }
 
-    /// A better name for a tensor of the result than its place.
-    pub(crate) fn result_name(&self, index: usize, name: &str) -> String {
-        let named = self.results.as_ref().and_then(|names| names.get(index));
-        named.map_or_else(|| name.to_owned(), Clone::clone)
+    /// The module.
+    ///
+    /// # Errors
+    /// If the program is compiled.
+    pub(crate) fn module(&self) -> Result<&Module, CliError> {
+        match &self.code {
+            Code::Module(module) => Ok(module),
+            Code::Executable(_) => Err(CliError::Compiled {
+                path: self.file.clone(),
+            }),
+        }
+    }
+
+    /// The device for `--device auto`: a compiled program runs on the kind of device that it was compiled for.
+    pub(crate) fn device(&self, args: &DeviceArgs) -> DeviceArgs {
+        let mut args = args.clone();
+        if let Code::Executable(executable) = &self.code
+            && args.device.eq_ignore_ascii_case("auto")
+        {
+            args.device = match executable.target {
+                Target::Cpu(_) => "cpu".to_owned(),
+                Target::Gpu(_) => "gpu".to_owned(),
+            };
+        }
+        args
+    }
+}
+
+/// A module and the graph function of it to call.
+struct Called {
+    module: Module,
+    func: String,
+    inputs: InputArgs,
+}
+
+impl Called {
+    fn function(&self) -> &Function {
+        self.module
+            .function(&self.func)
+            .expect("it was found, or made")
     }
 }
 
 /// The name of the function to call: the one asked for, else `main`, else the only graph function, else the only function.
-pub(crate) fn named(module: &Module, asked: Option<&str>) -> Result<String, CliError> {
+pub(crate) fn named(
+    functions: &[&str],
+    graphs: &[&str],
+    asked: Option<&str>,
+) -> Result<String, CliError> {
     let name = asked.unwrap_or(MAIN);
-    if module.funcs.contains_key(name) {
+    if functions.contains(&name) {
         return Ok(name.to_owned());
     }
-    let mut graphs = module.functions().map(|(name, _)| name);
-    if asked.is_none() {
-        match (graphs.next(), graphs.next(), module.funcs.len()) {
-            (Some(only), None, _) => return Ok(only.to_owned()),
-            (None, _, 1) => return Ok(module.funcs.keys().next().expect("there is one").clone()),
-            _ => {}
-        }
+    match (asked, graphs, functions) {
+        (None, [only], _) | (None, [], [only]) => Ok((*only).to_owned()),
+        _ => Err(CliError::NoFunction {
+            name: name.to_owned(),
+            functions: functions.iter().map(|&name| name.to_owned()).collect(),
+        }),
     }
-    Err(CliError::NoFunction {
-        name: name.to_owned(),
-        functions: module.funcs.keys().cloned().collect(),
-    })
 }
 
 /// A call of a loop program in the making.
@@ -214,7 +291,7 @@ impl<'a> Call<'a> {
     }
 
     /// The module with a graph function that calls the loop program.
-    fn entry(mut self, module: &Module) -> Result<Entry, CliError> {
+    fn called(mut self, module: &Module) -> Result<Called, CliError> {
         let tensors = self.tensors()?;
         let outputs = || tensors.iter().filter(|t| t.role != Role::Input);
         let results: Vec<String> = outputs().map(|t| t.name.to_owned()).collect();
@@ -250,13 +327,15 @@ impl<'a> Call<'a> {
             out: out.clone(),
         };
         let result = builder.bind_as(name, def, out);
-        let function = builder.finish(Arg::Value(result));
+        let mut function = builder.finish(Arg::Value(result));
+        let names = results.into_iter().map(AttrValue::Str).collect();
+        let names = AttrValue::List(names);
+        function.attrs.insert(OUTPUT_NAMES.to_owned(), names);
         module.funcs.insert(func.clone(), Func::Graph(function));
-        Ok(Entry {
+        Ok(Called {
             module,
             func,
             inputs: self.inputs,
-            results: Some(results),
         })
     }
 
@@ -321,11 +400,10 @@ mod tests {
     use super::*;
     use crate::script;
 
-    fn entry(text: &str, inputs: &InputArgs) -> Result<Entry, CliError> {
+    fn entry(text: &str, inputs: &InputArgs) -> Result<Called, CliError> {
         let module = script::parse("prim.py", text).unwrap_or_else(|e| panic!("{e}"));
-        let name = named(&module, None)?;
-        let func = module.prim_func(&name).expect("a loop program").clone();
-        Call::new(&func, inputs)?.entry(&module)
+        let (_, func) = module.prim_funcs().next().expect("a loop program");
+        Call::new(func, inputs)?.called(&module)
     }
 
     fn main(text: &str, inputs: &InputArgs) -> String {

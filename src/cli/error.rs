@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use super::args::Stage;
 use super::demo::DataError;
+use super::image::ImageFault;
+use crate::artifact::ArtifactError;
 use crate::codegen_cpu::CodegenError;
 use crate::codegen_wgsl::WgslError;
 use crate::frontend::onnx::OnnxError;
@@ -53,6 +55,44 @@ pub(crate) enum CliError {
     /// The model cannot be imported.
     #[error(transparent)]
     Onnx(#[from] OnnxError),
+    /// A compiled program cannot be read.
+    #[error(transparent)]
+    Artifact(Box<ArtifactError>),
+    /// A compiled program, where one is needed that is not.
+    #[error(
+        "{} is compiled; only run and bench take such a file, without --params and on the device it was compiled for", path.display()
+    )]
+    Compiled {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A program that is no text.
+    #[error("{} is no text: models end in .onnx, compiled programs in .weft", path.display())]
+    NoText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A picture that is no input.
+    #[error("{} cannot be `{param}`", path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// The parameter.
+        param: String,
+        /// Why not.
+        #[source]
+        fault: ImageFault,
+    },
+    /// A file of several tensors without the one that is wanted.
+    #[error("{} has no tensor `{param}`; it has: {}", path.display(), names.join(", "))]
+    NotInFile {
+        /// The file.
+        path: PathBuf,
+        /// The parameter.
+        param: String,
+        /// The names that there are.
+        names: Vec<String>,
+    },
     /// `--dim` for a program that is no model.
     #[error("--dim is for ONNX models; a program's symbolic extents are said with --shape NAME=N")]
     DimsOfText,
@@ -242,6 +282,7 @@ macro_rules! boxed {
 }
 boxed!(
     Pass(PassError),
+    Artifact(ArtifactError),
     Compile(crate::pipeline::Error),
     Wgsl(WgslError),
     Codegen(CodegenError)

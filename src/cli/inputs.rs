@@ -1,142 +1,184 @@
 //! What a function is given: tensors from files, and made-up numbers where only a shape is said.
 
-use indexmap::IndexMap;
+use std::path::Path;
 
 use super::args::InputArgs;
 use super::error::CliError;
-use crate::arith::Analyzer;
-use crate::frontend::load_tensor;
-use crate::ir::graph::{Function, dims};
-use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo, Var};
+use super::image;
+use crate::artifact::{Port, PortKind, Signature};
+use crate::frontend::{LoadError, load_params, load_tensor};
+use crate::kernel::HostExpr;
 use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 
-/// The arguments of a function, in the order of its parameters. A shape may also be said for a symbolic dimension
+/// What stands in place of a file for made-up numbers.
+pub(crate) const RANDOM: &str = "random";
+
+/// The arguments of a function, in the order of its parameters. A shape may also be said for a symbolic extent
 /// (`--shape n=128`); parameters whose extents are all known by then need nothing.
-pub(crate) fn gather(function: &Function, args: &InputArgs) -> Result<Vec<Tensor>, CliError> {
-    let params: Vec<(&str, &TensorInfo)> = function
-        .params
+pub(crate) fn gather(signature: &Signature, args: &InputArgs) -> Result<Vec<Tensor>, CliError> {
+    if let Some(port) = signature
+        .inputs
         .iter()
-        .map(|id| {
-            let value = &function.values[*id];
-            let info = value
-                .sinfo
-                .as_tensor()
-                .ok_or_else(|| CliError::NotATensor {
-                    param: value.name.clone(),
-                })?;
-            Ok((value.name.as_str(), info))
-        })
-        .collect::<Result<_, CliError>>()?;
-    let mut given: IndexMap<&str, Tensor> = IndexMap::new();
-    for (name, path) in &args.inputs {
-        known(&params, name)?;
-        given.insert(name, load_tensor(path)?);
+        .find(|port| as_tensor(port).is_none())
+    {
+        return Err(CliError::NotATensor {
+            param: port.name.clone(),
+        });
     }
-    let mut bound = IndexMap::new();
-    let mut shapes: IndexMap<&str, Vec<usize>> = IndexMap::new();
+    let mut sizes = Sizes {
+        signature,
+        values: vec![None; signature.symbols.len()],
+    };
+    let mut given: Vec<Option<Tensor>> = vec![None; signature.inputs.len()];
+    let mut shapes: Vec<Option<&[usize]>> = vec![None; signature.inputs.len()];
     for (name, shape) in &args.shapes {
-        if params.iter().any(|(param, _)| param == name) {
-            shapes.insert(name, shape.clone());
-        } else {
-            bind_dim(&params, name, shape, &mut bound)?;
-        }
-    }
-    for (name, info) in &params {
-        let shape = given
-            .get(name)
-            .map(Tensor::shape)
-            .or_else(|| shapes.get(name).map(Vec::as_slice));
-        if let Some(shape) = shape {
-            let dims = shape.iter().map(|&dim| extent(dim)).collect();
-            let dtype = info.dtype.unwrap_or(DType::F32);
-            let param = StructInfo::Tensor((*info).clone());
-            dims::bind_vars(&param, &StructInfo::tensor(dims, dtype), &mut bound);
-        }
-    }
-    let mut tensors = Vec::with_capacity(params.len());
-    for (seed, (name, info)) in params.iter().enumerate() {
-        let tensor = match (given.swap_remove(name), shapes.get(name)) {
-            (Some(tensor), _) => tensor,
-            (None, Some(shape)) => made_up(info.dtype.unwrap_or(DType::F32), shape, seed)?,
-            (None, None) => {
-                let shape = known_shape(name, info, &bound)?;
-                made_up(info.dtype.unwrap_or(DType::F32), &shape, seed)?
+        match sizes.port(name) {
+            Ok(at) => {
+                sizes.bind(&signature.inputs[at], shape);
+                shapes[at] = Some(shape);
             }
+            Err(error) => sizes.set(name, shape, error)?,
+        }
+    }
+    for (name, path) in &args.inputs {
+        let at = sizes.port(name)?;
+        let port = &signature.inputs[at];
+        if path.as_os_str() == RANDOM {
+            continue;
+        }
+        let tensor = read(port, path)?;
+        sizes.bind(port, tensor.shape());
+        given[at] = Some(tensor);
+    }
+    let ports = signature.inputs.iter().zip(given).zip(shapes).enumerate();
+    let tensors = ports.map(|(seed, ((port, given), shape))| {
+        if let Some(tensor) = given {
+            return Ok(tensor);
+        }
+        let shape = match shape {
+            Some(shape) => shape.to_vec(),
+            None => sizes.shape(port)?,
         };
-        tensors.push(tensor);
-    }
-    Ok(tensors)
+        let (dtype, _) = as_tensor(port).unwrap_or_default();
+        Ok(made_up(dtype.unwrap_or(DType::F32), &shape, seed)?)
+    });
+    tensors.collect()
 }
 
-fn known(params: &[(&str, &TensorInfo)], name: &str) -> Result<(), CliError> {
-    if params.iter().any(|(param, _)| *param == name) {
-        return Ok(());
+/// The element type and the extents of a tensor, as far as they are known.
+fn as_tensor(port: &Port) -> Option<(Option<DType>, Option<&[HostExpr]>)> {
+    match &port.kind {
+        PortKind::Tensor { dtype, shape } => Some((*dtype, shape.as_deref())),
+        PortKind::Other(_) => None,
     }
-    Err(CliError::NoSuchParam {
-        name: name.to_owned(),
-        params: params
-            .iter()
-            .map(|(param, _)| (*param).to_owned())
-            .collect(),
-    })
 }
 
-/// Gives a symbolic dimension its value.
-fn bind_dim(
-    params: &[(&str, &TensorInfo)],
-    name: &str,
-    shape: &[usize],
-    bound: &mut IndexMap<Var, Expr>,
-) -> Result<(), CliError> {
-    let vars = params
-        .iter()
-        .filter_map(|(_, info)| info.shape.dims())
-        .flatten()
-        .flat_map(Expr::free_vars);
-    let var = vars.into_iter().find(|var| var.name() == name);
-    match (var, shape) {
-        (Some(var), [value]) => {
-            bound.insert(var, extent(*value));
-            Ok(())
+/// A tensor for a parameter from a file: of several in it, that of the same name.
+fn read(port: &Port, path: &Path) -> Result<Tensor, CliError> {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    match ending.to_str() {
+        Some("png") => {
+            let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
+                path: path.to_owned(),
+                source,
+            })?;
+            let (dtype, shape) = as_tensor(port).unwrap_or_default();
+            image::tensor(&bytes, dtype.unwrap_or(DType::F32), shape).map_err(|fault| {
+                CliError::Image {
+                    path: path.to_owned(),
+                    param: port.name.clone(),
+                    fault,
+                }
+            })
         }
-        _ => known(params, name),
+        Some("npz" | "safetensors") => {
+            let mut tensors = load_params(path)?;
+            let found = match tensors.swap_remove(&port.name) {
+                None if tensors.len() == 1 => tensors.pop().map(|(_, only)| only),
+                found => found,
+            };
+            found.ok_or_else(|| CliError::NotInFile {
+                path: path.to_owned(),
+                param: port.name.clone(),
+                names: tensors.keys().cloned().collect(),
+            })
+        }
+        _ => Ok(load_tensor(path)?),
     }
 }
 
-fn extent(dim: usize) -> Expr {
-    Expr::i64(i64::try_from(dim).unwrap_or(i64::MAX))
+/// The values of symbolic extents, as far as they are known.
+struct Sizes<'a> {
+    signature: &'a Signature,
+    values: Vec<Option<usize>>,
 }
 
-/// The extents of a parameter that nothing was said about, as far as others fix them.
-fn known_shape(
-    name: &str,
-    info: &TensorInfo,
-    bound: &IndexMap<Var, Expr>,
-) -> Result<Vec<usize>, CliError> {
-    let missing = |dims: String| CliError::NoInput {
-        param: name.to_owned(),
-        dims,
-    };
-    let ShapeInfo::Known(dims) = &info.shape else {
-        return Err(missing("its shape".to_owned()));
-    };
-    let analyzer = Analyzer::new();
-    let mut shape = Vec::with_capacity(dims.len());
-    let mut unknown = Vec::new();
-    for dim in dims {
-        let value = analyzer.simplify(&dim.substitute(&|var| bound.get(var).cloned()));
-        match value.as_int().map(usize::try_from) {
-            Some(Ok(extent)) => shape.push(extent),
-            _ => unknown.extend(value.free_vars().iter().map(|var| var.name().to_owned())),
+impl Sizes<'_> {
+    /// The parameter with this name.
+    fn port(&self, name: &str) -> Result<usize, CliError> {
+        let ports = &self.signature.inputs;
+        let found = ports.iter().position(|port| port.name == name);
+        found.ok_or_else(|| CliError::NoSuchParam {
+            name: name.to_owned(),
+            params: ports.iter().map(|port| port.name.clone()).collect(),
+        })
+    }
+
+    /// Gives a symbolic extent the value that is said for it; `otherwise`, if there is none of this name.
+    fn set(&mut self, name: &str, value: &[usize], otherwise: CliError) -> Result<(), CliError> {
+        let symbol = self.signature.symbols.iter().position(|own| own == name);
+        match (symbol, value) {
+            (Some(symbol), [value]) => {
+                self.values[symbol] = Some(*value);
+                Ok(())
+            }
+            _ => Err(otherwise),
         }
     }
-    if shape.len() == dims.len() {
-        Ok(shape)
-    } else {
-        unknown.dedup();
-        Err(missing(format!("dimension {}", unknown.join(", "))))
+
+    /// Takes what the shape of a parameter says.
+    fn bind(&mut self, port: &Port, shape: &[usize]) {
+        let dims = as_tensor(port).and_then(|(_, dims)| dims);
+        for (dim, &extent) in dims.into_iter().flatten().zip(shape) {
+            if let HostExpr::Dim(symbol) = dim {
+                self.values[*symbol].get_or_insert(extent);
+            }
+        }
     }
+
+    /// The extents of a parameter that nothing was said about, as far as others fix them.
+    fn shape(&self, port: &Port) -> Result<Vec<usize>, CliError> {
+        let missing = |dims: String| CliError::NoInput {
+            param: port.name.clone(),
+            dims,
+        };
+        let Some(dims) = as_tensor(port).and_then(|(_, dims)| dims) else {
+            return Err(missing("its shape".to_owned()));
+        };
+        let mut open: Vec<&str> = vec![];
+        for dim in dims {
+            dim.for_each_dim(&mut |symbol| {
+                if self.values[symbol].is_none() {
+                    open.push(&self.signature.symbols[symbol]);
+                }
+            });
+        }
+        if !open.is_empty() {
+            open.dedup();
+            return Err(missing(format!("dimension {}", open.join(", "))));
+        }
+        let values: Vec<i64> = self.values.iter().map(|value| extent(*value)).collect();
+        let dims = dims.iter().map(|dim| dim.eval_exact(&values));
+        let dims = dims.map(|dim| dim.ok().and_then(|dim| usize::try_from(dim).ok()));
+        let dims: Option<Vec<usize>> = dims.collect();
+        dims.ok_or_else(|| missing("its shape".to_owned()))
+    }
+}
+
+/// An extent as an `int64`; nothing asks for one that is not known.
+fn extent(value: Option<usize>) -> i64 {
+    i64::try_from(value.unwrap_or(0)).unwrap_or(i64::MAX)
 }
 
 /// Numbers that look random and are the same every time: floats in [-1, 1), integers from 0 to 9.
@@ -181,12 +223,12 @@ fn write<const BYTES: usize>(element: &mut [u8], scalar: [u8; BYTES]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script;
+    use crate::{pipeline, script};
 
-    /// `main` of the lecture's module, whose sizes are all symbolic.
-    fn function() -> Function {
+    /// That of `main` of the lecture's module, whose sizes are all symbolic.
+    fn signature() -> Signature {
         let module = script::parse("mlp.py", crate::cli::fashion::MODULE).expect("well formed");
-        module.function("main").expect("there").clone()
+        pipeline::signature(module.function("main").expect("there"))
     }
 
     fn shapes(given: &[(&str, &[usize])]) -> Result<Vec<Vec<usize>>, CliError> {
@@ -197,7 +239,7 @@ mod tests {
                 .map(|(n, s)| ((*n).to_owned(), s.to_vec()))
                 .collect(),
         };
-        let tensors = gather(&function(), &args)?;
+        let tensors = gather(&signature(), &args)?;
         Ok(tensors.iter().map(|t| t.shape().to_vec()).collect())
     }
 

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod compile;
 mod demo;
 mod device;
 mod devices;
@@ -13,6 +14,7 @@ mod entry;
 mod environment;
 mod error;
 mod fashion;
+mod image;
 mod inputs;
 mod program;
 mod run;
@@ -66,6 +68,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Devices(args) => devices::run(&args, &mut terminal),
         Command::Run(args) => run::run(&args, &environment, &mut terminal),
         Command::Show(args) => show::run(&args, &environment, &mut terminal),
+        Command::Compile(args) => compile::run(&args, &environment, &mut terminal),
         Command::Bench(args) => bench::run(&args, &environment, &mut terminal),
         Command::Diff(args) => diff::run(&args, &environment, &mut terminal),
     }

@@ -1,16 +1,19 @@
 //! From a file to a machine that runs it.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 
-use super::args::ModuleArgs;
+use super::args::{InputArgs, ModuleArgs};
 use super::device::Chosen;
+use super::entry::Code;
 use super::environment::Environment;
 use super::error::CliError;
-use crate::frontend::onnx::{self, ImportOptions};
+use crate::artifact::{Executable, Signature};
+use crate::frontend::onnx::{self, ImportOptions, Model};
 use crate::frontend::{LoadError, load_params};
 use crate::interp;
 use crate::ir::Module;
@@ -21,27 +24,53 @@ use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
 use crate::vm::VirtualMachine;
 
-/// Reads a module: TVMScript, or an ONNX model.
-pub(crate) fn read(args: &ModuleArgs) -> Result<Module, CliError> {
-    if args
-        .file
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("onnx"))
-    {
-        let options = ImportOptions {
-            dims: args.dims.iter().cloned().collect(),
-            ..ImportOptions::default()
-        };
-        return Ok(onnx::load(&args.file, &options)?.module);
+/// Whether a file has this ending.
+pub(crate) fn ends_in(file: &Path, ending: &str) -> bool {
+    let own = file.extension();
+    own.is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
+/// Reads a module: TVMScript, or an ONNX model, which is imported for the shapes of its inputs that are said.
+pub(crate) fn read(args: &ModuleArgs, inputs: &InputArgs) -> Result<Module, CliError> {
+    if ends_in(&args.file, "onnx") {
+        return Ok(import(args, inputs)?.module);
+    }
+    if ends_in(&args.file, "weft") {
+        return Err(CliError::Compiled {
+            path: args.file.clone(),
+        });
     }
     if !args.dims.is_empty() {
         return Err(CliError::DimsOfText);
     }
-    let text = std::fs::read_to_string(&args.file).map_err(|source| LoadError::Read {
+    let bytes = std::fs::read(&args.file).map_err(|source| LoadError::Read {
         path: args.file.clone(),
         source,
     })?;
+    let text = String::from_utf8(bytes).map_err(|_| CliError::NoText {
+        path: args.file.clone(),
+    })?;
     Ok(script::parse(&args.file.display().to_string(), &text)?)
+}
+
+/// Imports an ONNX model.
+pub(crate) fn import(args: &ModuleArgs, inputs: &InputArgs) -> Result<Model, CliError> {
+    let names = match inputs.shapes.is_empty() {
+        true => vec![],
+        false => onnx::input_names_of(&args.file)?,
+    };
+    let extent = |&dim: &usize| i64::try_from(dim).unwrap_or(i64::MAX);
+    let shapes = inputs
+        .shapes
+        .iter()
+        .filter(|(name, _)| names.contains(name));
+    let shapes = shapes.map(|(name, shape)| (name.clone(), shape.iter().map(extent).collect()));
+    let options = ImportOptions {
+        dims: args.dims.iter().cloned().collect(),
+        shapes: shapes.collect(),
+        ..ImportOptions::default()
+    };
+    Ok(onnx::load(&args.file, &options)?)
 }
 
 /// Binds weights to parameters of a function, if some are given.
@@ -65,6 +94,20 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Loads what a verb calls on a device; a module is compiled for it.
+    pub(crate) fn of(
+        code: &Code,
+        chosen: &Chosen,
+        environment: &Environment,
+    ) -> Result<Self, CliError> {
+        match code {
+            Code::Module(module) => Self::new(module, chosen, environment),
+            Code::Executable(executable) => {
+                Self::loaded(executable.clone(), chosen, IndexMap::new(), Duration::ZERO)
+            }
+        }
+    }
+
     /// Compiles a module for a device and loads it there.
     pub(crate) fn new(
         module: &Module,
@@ -77,11 +120,20 @@ impl Program {
         let rules = compilation.scheduled.iter();
         let rules = rules.map(|(name, s)| (name.clone(), s.rules.join(", ")));
         let executable = compilation.executable.expect("the last stage makes it");
+        Self::loaded(executable.into(), chosen, rules.collect(), compile)
+    }
+
+    fn loaded(
+        executable: Arc<Executable>,
+        chosen: &Chosen,
+        rules: IndexMap<String, String>,
+        compile: Duration,
+    ) -> Result<Self, CliError> {
         let start = Instant::now();
         let vm = VirtualMachine::new(executable, chosen.device.clone())?;
         Ok(Self {
             vm,
-            rules: rules.collect(),
+            rules,
             compile,
             load: start.elapsed(),
         })
@@ -113,6 +165,20 @@ impl Program {
     /// The result in host memory.
     pub(crate) fn download(&mut self, result: Value) -> Result<Value, CliError> {
         Ok(self.vm.to_host(result)?)
+    }
+}
+
+/// The parts of a result under the names of the outputs.
+pub(crate) fn outputs(signature: &Signature, result: Value) -> Vec<(String, Value)> {
+    let ports = &signature.outputs;
+    match result {
+        Value::Tuple(items) if items.len() == ports.len() => {
+            let pairs = ports.iter().zip(items);
+            pairs
+                .flat_map(|(port, item)| parts(&port.name, item))
+                .collect()
+        }
+        single => parts(ports.first().map_or("result", |port| &port.name), single),
     }
 }
 

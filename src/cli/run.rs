@@ -1,5 +1,6 @@
 //! `weftile run`: one call of a function.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
-use super::program::{Program, interpret, parts};
+use super::program::{self, Program, interpret};
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
 use crate::runtime::Value;
@@ -79,16 +80,16 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let entry = Entry::read(&args.module, &args.inputs)?;
-    let inputs = gather(entry.function(), &entry.inputs)?;
+    let inputs = gather(&entry.signature, &entry.inputs)?;
     let ran = if device::is_interpreter(&args.device.device) {
         interpreted(&entry, inputs)?
     } else {
         compiled(&entry, inputs, args, environment)?
     };
     let mut outputs = Vec::new();
-    for (index, (name, value)) in parts(&entry.func, ran.result).into_iter().enumerate() {
-        let name = entry.result_name(index, &name);
-        let value = shown(value, &name, args.output.as_deref())?;
+    let mut files = Files::new(args.output.as_deref());
+    for (name, value) in program::outputs(&entry.signature, ran.result) {
+        let value = shown(value, &name, &mut files)?;
         outputs.push(Output { name, value });
     }
     let report = Report {
@@ -122,7 +123,7 @@ struct Ran {
 
 fn interpreted(entry: &Entry, inputs: Vec<Tensor>) -> Result<Ran, CliError> {
     let start = Instant::now();
-    let result = interpret(&entry.module, &entry.func, inputs)?;
+    let result = interpret(entry.module()?, &entry.func, inputs)?;
     Ok(Ran {
         device: "interp".to_owned(),
         reason: "asked for".to_owned(),
@@ -140,8 +141,8 @@ fn compiled(
     args: &RunArgs,
     environment: &Environment,
 ) -> Result<Ran, CliError> {
-    let chosen = device::open(&args.device)?;
-    let mut program = Program::new(&entry.module, &chosen, environment)?;
+    let chosen = device::open(&entry.device(&args.device))?;
+    let mut program = Program::of(&entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let start = Instant::now();
     let result = program.call(&entry.func, &values)?;
@@ -163,15 +164,15 @@ fn compiled(
 }
 
 /// What is shown of a value; a tensor is written into the folder, if there is one.
-fn shown(value: Value, name: &str, folder: Option<&Path>) -> Result<Shown, CliError> {
+fn shown(value: Value, name: &str, files: &mut Files<'_>) -> Result<Shown, CliError> {
     Ok(match value {
         Value::Tensor(tensor) => {
-            let file = folder.map(|folder| save(folder, name, &tensor));
+            let file = files.save(name, &tensor)?;
             let first = elements(&tensor).into_iter().take(SHOWN);
             Shown::Tensor {
                 dtype: tensor.dtype().to_string(),
                 shape: tensor.shape().to_vec(),
-                file: file.transpose()?,
+                file,
                 first: first.map(|v| v.as_float()).collect(),
             }
         }
@@ -261,13 +262,42 @@ fn listed<T: ToString>(items: &[T]) -> String {
     items.join(", ")
 }
 
-/// Writes a result into a folder, which is made if need be; returns the file's path.
-fn save(folder: &Path, name: &str, tensor: &Tensor) -> Result<String, CliError> {
-    std::fs::create_dir_all(folder).map_err(|source| CliError::Folder {
-        path: folder.to_owned(),
-        source,
-    })?;
-    let path = folder.join(format!("{name}.npy"));
-    save_npy(&path, tensor)?;
-    Ok(path.display().to_string())
+/// Results as files in a folder.
+struct Files<'a> {
+    folder: Option<&'a Path>,
+    /// The names that there are.
+    names: HashSet<String>,
+}
+
+impl<'a> Files<'a> {
+    fn new(folder: Option<&'a Path>) -> Self {
+        Self {
+            folder,
+            names: HashSet::new(),
+        }
+    }
+
+    /// Writes a result, if there is a folder, which is made if need be; returns the file's path. A name is the author's: what could
+    /// be more than the name of a file becomes `_`.
+    fn save(&mut self, name: &str, tensor: &Tensor) -> Result<Option<String>, CliError> {
+        let Some(folder) = self.folder else {
+            return Ok(None);
+        };
+        std::fs::create_dir_all(folder).map_err(|source| CliError::Folder {
+            path: folder.to_owned(),
+            source,
+        })?;
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let kept = name.chars().map(|c| if plain(c) { c } else { '_' });
+        let mut file: String = kept.collect();
+        if file.starts_with('.') {
+            file.insert(0, '_');
+        }
+        while !self.names.insert(file.to_lowercase()) {
+            file.push('_');
+        }
+        let path = folder.join(format!("{file}.npy"));
+        save_npy(&path, tensor)?;
+        Ok(Some(path.display().to_string()))
+    }
 }

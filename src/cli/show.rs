@@ -5,14 +5,14 @@ use std::path::Path;
 
 use indexmap::IndexSet;
 
-use super::args::{ShowArgs, Stage, TargetKind};
-use super::device::{self, this_cpu};
+use super::args::{InputArgs, ShowArgs, Stage, TargetKind};
+use super::device;
 use super::entry::named;
 use super::environment::Environment;
 use super::error::CliError;
 use super::program::{bind, read};
 use super::terminal::{Terminal, table};
-use crate::codegen_cpu::clif_text;
+use crate::codegen_cpu::{clif_text, this_cpu};
 use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
 use crate::ir::graph::{Def, Function};
@@ -39,9 +39,11 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let mut module = read(&args.module)?;
+    let mut module = read(&args.module, &InputArgs::default())?;
     if args.module.params.is_some() {
-        let func = named(&module, args.module.func.as_deref())?;
+        let functions: Vec<&str> = module.funcs.keys().map(String::as_str).collect();
+        let graphs: Vec<&str> = module.functions().map(|(name, _)| name).collect();
+        let func = named(&functions, &graphs, args.module.func.as_deref())?;
         module = bind(module, &func, &args.module)?;
     }
     let pages = pages(args, &module, environment)?;

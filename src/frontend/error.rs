@@ -51,6 +51,10 @@ pub enum FileFault {
     /// In a safetensors file.
     #[error(transparent)]
     Safetensors(#[from] SafetensorsError),
+    /// In a tensor of ONNX.
+    #[cfg(feature = "compiler")]
+    #[error(transparent)]
+    Onnx(#[from] super::onnx::OnnxError),
 }
 
 impl FileFault {

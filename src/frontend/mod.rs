@@ -40,7 +40,7 @@ pub fn load_params(path: &Path) -> Result<IndexMap<String, Tensor>, LoadError> {
     }
 }
 
-/// Reads one tensor: numpy's `.npy`, or an idx file, which may be compressed with gzip.
+/// Reads one tensor: numpy's `.npy`, a `TensorProto` of ONNX (`.pb`), or an idx file, which may be compressed with gzip.
 ///
 /// # Errors
 /// [`LoadError`] with the path.
@@ -48,11 +48,13 @@ pub fn load_tensor(path: &Path) -> Result<Tensor, LoadError> {
     let at = |source: FileFault| source.at(path);
     match extension(path).as_str() {
         "npy" => parse_npy(&read(path)?).map_err(|e| at(e.into())),
+        #[cfg(feature = "compiler")]
+        "pb" => onnx::parse_tensor(&read(path)?).map_err(|e| at(e.into())),
         "gz" | "idx" => parse_idx(&read(path)?).map_err(|e| at(e.into())),
         _ if is_idx_name(path) => parse_idx(&read(path)?).map_err(|e| at(e.into())),
         _ => Err(LoadError::UnknownFormat {
             path: path.to_owned(),
-            known: "npy, idx, gz",
+            known: "npy, pb, idx, gz",
         }),
     }
 }

@@ -10,6 +10,8 @@ mod cli_environment;
 mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_functions;
+#[cfg(feature = "cli")]
+mod cli_models;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;

@@ -29,7 +29,8 @@ use prost::Message;
 pub use docs::markdown;
 pub use error::{Fault, OnnxError, Problem, Problems, TensorFault};
 
-use crate::ir::{Expr as Size, Module, Origin, StructInfo};
+use crate::ir::graph::{INPUT_NAMES, OUTPUT_NAMES};
+use crate::ir::{AttrValue, Attrs, Expr as Size, Module, Origin, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::Tensor;
 use call::shown;
@@ -82,10 +83,7 @@ pub struct Model {
 /// # Errors
 /// [`OnnxError`] with everything that stands in the way.
 pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
-    let bytes = file::map(path).map_err(|source| OnnxError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = mapped(path)?;
     let folder = path.parent().map(|folder| match folder.as_os_str() {
         empty if empty.is_empty() => Path::new("."),
         _ => folder,
@@ -104,8 +102,27 @@ pub fn parse(bytes: &[u8], options: &ImportOptions) -> Result<Model, OnnxError> 
 /// The names of the inputs of a model that are no weights, in order.
 ///
 /// # Errors
+/// [`OnnxError`] if the file cannot be read or is no model.
+pub fn input_names_of(path: &Path) -> Result<Vec<String>, OnnxError> {
+    names_of(mapped(path)?)
+}
+
+/// The same of a model from its bytes.
+///
+/// # Errors
 /// [`OnnxError`] if the bytes are no model.
 pub fn input_names(bytes: &[u8]) -> Result<Vec<String>, OnnxError> {
+    names_of(Bytes::copy_from_slice(bytes))
+}
+
+fn mapped(path: &Path) -> Result<Bytes, OnnxError> {
+    file::map(path).map_err(|source| OnnxError::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn names_of(bytes: Bytes) -> Result<Vec<String>, OnnxError> {
     let model = ModelProto::decode(bytes)?;
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     Ok(open_inputs(graph)
@@ -157,7 +174,11 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
     let mut bb = BlockBuilder::new();
     let mut results: Vec<StructInfo> = vec![];
     let params: Vec<&Var> = params.iter().collect();
-    bb.function::<OnnxError>(MAIN, &params, |bb| {
+    let options = relax::FunctionOptions {
+        attrs: port_names(graph, &inputs),
+        ..relax::FunctionOptions::default()
+    };
+    bb.function_with::<OnnxError>(MAIN, &params, options, |bb| {
         let functions = model.functions.iter();
         let branches = has_control_flow(&graph.node)
             || functions
@@ -195,6 +216,18 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
             .collect(),
         opset,
     })
+}
+
+/// The model's names of inputs and outputs, as attributes of the function: it may give its parameters other ones.
+fn port_names(graph: &GraphProto, inputs: &[Port]) -> Attrs {
+    let text = |name: &str| AttrValue::Str(name.to_owned());
+    let inputs = inputs.iter().map(|port| text(&port.name));
+    let outputs = graph.output.iter();
+    let outputs = outputs.map(|output| text(output.name.as_deref().unwrap_or_default()));
+    Attrs::from_iter([
+        (INPUT_NAMES.to_owned(), AttrValue::List(inputs.collect())),
+        (OUTPUT_NAMES.to_owned(), AttrValue::List(outputs.collect())),
+    ])
 }
 
 /// Whether a node decides at run time what runs.

@@ -1,0 +1,80 @@
+//! `weftile compile`: a program into a file that runs without the compiler.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::args::CompileArgs;
+use super::device;
+use super::entry::Entry;
+use super::environment::Environment;
+use super::error::CliError;
+use super::terminal::{Terminal, milliseconds};
+use crate::artifact::Port;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    bytes: u64,
+    device: String,
+    func: String,
+    compile_ms: f64,
+    kernels: usize,
+    inputs: Vec<NamedType>,
+    outputs: Vec<NamedType>,
+}
+
+#[derive(Serialize)]
+struct NamedType {
+    name: String,
+    kind: String,
+}
+
+pub(super) fn run(
+    args: &CompileArgs,
+    environment: &Environment,
+    terminal: &mut Terminal,
+) -> Result<(), CliError> {
+    let entry = Entry::read(&args.module, &args.shapes.inputs())?;
+    let chosen = device::open(&args.device)?;
+    let start = Instant::now();
+    let compilation = environment.compile_until(entry.module()?, &chosen.target, "bytecode")?;
+    let compile_ms = milliseconds(start.elapsed());
+    let executable = compilation.executable.expect("the last stage makes it");
+    executable.save(&args.output)?;
+    let bytes = std::fs::metadata(&args.output).map_or(0, |file| file.len());
+    let named = |port: &Port| NamedType {
+        name: port.name.clone(),
+        kind: entry.signature.shown(port).to_string(),
+    };
+    let report = Report {
+        file: args.output.display().to_string(),
+        bytes,
+        device: chosen.name,
+        func: entry.func.clone(),
+        compile_ms,
+        kernels: executable.kernels.len(),
+        inputs: entry.signature.inputs.iter().map(named).collect(),
+        outputs: entry.signature.outputs.iter().map(named).collect(),
+    };
+    if args.json {
+        terminal.json(&report)?;
+        return Ok(());
+    }
+    terminal.line(format!(
+        "compiled for {} in {:.1} ms: {} kernels, {} bytes in {}",
+        terminal.bold(&report.device),
+        report.compile_ms,
+        report.kernels,
+        report.bytes,
+        report.file
+    ))?;
+    for (what, ports) in [("input", &report.inputs), ("output", &report.outputs)] {
+        for port in ports {
+            let name = terminal.bold(&port.name);
+            terminal.line(format!("{what} {name}: {}", port.kind))?;
+        }
+    }
+    Ok(())
+}

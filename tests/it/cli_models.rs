@@ -1,0 +1,125 @@
+//! ONNX models on the command line and as sessions: by the model's own names, as a model and compiled.
+
+use std::path::Path;
+
+use weftile::artifact::Executable;
+use weftile::frontend::{load_tensor, save_npy};
+use weftile::onnx::{self, ImportOptions};
+use weftile::runtime::Device;
+use weftile::session::{Session, SessionError};
+use weftile::tensor::Tensor;
+
+use crate::cli::{json, refused, stdout, weftile};
+
+/// `relu(x @ w + b)` and its sums. Input `image.in`, outputs `scores/out` and `../sum`: no name is an identifier, and one is no
+/// name of a file. Written by the package `onnx`; the numbers below are those of onnxruntime.
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/onnx/linear.onnx");
+
+const ROWS: [f32; 8] = [1.0, 2.0, 3.0, 4.0, -1.0, 0.0, 0.5, -2.0];
+const SCORES: [f32; 6] = [6.0, 9.5, 13.0, 0.0, 0.125, 0.5];
+const SUMS: [f32; 2] = [28.5, 0.625];
+
+fn rows() -> Tensor {
+    Tensor::from_slice(&[2, 4], &ROWS).expect("eight elements")
+}
+
+#[test]
+fn a_model_runs_by_its_own_names() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    save_npy(Path::new(&at("x.npy")), &rows()).expect("writable");
+    let weft = at("linear.weft");
+    let compile = json(&["compile", MODEL, "-o", &weft, "--device", "cpu", "--json"]);
+    assert_eq!(compile["inputs"][0]["name"], "image.in");
+    assert_eq!(compile["inputs"][0]["kind"], "float32 [batch, 4]");
+    for file in [MODEL, &weft] {
+        let input = format!("image.in={}", at("x.npy"));
+        let out = at("out");
+        let args = [
+            "run", file, "--input", &input, "--output", &out, "--json", "--device", "cpu",
+        ];
+        let report = json(&args);
+        let names = ["scores/out", "../sum"];
+        let files = ["scores_out.npy", "_.._sum.npy"];
+        let expected = [&SCORES[..], &SUMS];
+        for (at, expected) in expected.into_iter().enumerate() {
+            assert_eq!(report["outputs"][at]["name"], names[at]);
+            let written = load_tensor(&folder.path().join("out").join(files[at])).expect("written");
+            assert_eq!(written.as_slice::<f32>().expect("floats"), expected);
+        }
+        std::fs::remove_dir_all(&out).expect("it was made");
+    }
+}
+
+#[test]
+fn a_compiled_model_is_for_run_and_bench() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let weft = folder.path().join("linear.weft").display().to_string();
+    stdout(&weftile(&[
+        "compile", MODEL, "-o", &weft, "--device", "cpu",
+    ]));
+    let shape = ["--shape", "batch=3"];
+    let times = json(&[&["bench", &weft, "--time", "0.01", "--json"], &shape[..]].concat());
+    assert_eq!(times["device"], "cpu");
+    let random = [
+        "run",
+        &weft,
+        "--input",
+        "image.in=random",
+        "--shape",
+        "image.in=5,4",
+        "--json",
+    ];
+    assert_eq!(
+        json(&random)["outputs"][0]["shape"],
+        serde_json::json!([5, 3])
+    );
+    for verb in [
+        &["show", &weft][..],
+        &["compile", &weft, "-o", "never.weft"],
+    ] {
+        let message = refused(verb, 1);
+        assert!(
+            message.contains("only run and bench take such a file"),
+            "{message}"
+        );
+    }
+    let message = refused(&["run", &weft, "--input", "image=x.npy"], 1);
+    assert!(
+        message.contains("there is no parameter `image`; there are: image.in"),
+        "{message}"
+    );
+    std::fs::write(&weft, b"damaged").expect("writable");
+    refused(&["run", &weft, "--shape", "batch=1"], 1);
+}
+
+#[test]
+fn a_session_is_called_by_names() {
+    let model = onnx::load(Path::new(MODEL), &ImportOptions::default()).expect("a model");
+    let mut compiled = model.compile(&Device::Cpu).expect("it compiles");
+    let bytes = compiled
+        .machine()
+        .executable()
+        .to_bytes()
+        .expect("an archive");
+    let loaded = Executable::from_bytes(&bytes).expect("what was written");
+    let loaded = Session::new(loaded, Device::Cpu).expect("it loads");
+    for mut session in [compiled, loaded] {
+        let outputs = session.run([("image.in", rows())]).expect("it runs");
+        assert_eq!(
+            outputs["scores/out"].as_slice::<f32>().expect("floats"),
+            SCORES
+        );
+        assert_eq!(outputs["../sum"].shape(), [2, 1]);
+        assert!(
+            matches!(session.run([]), Err(SessionError::Missing(names)) if names == ["image.in"])
+        );
+        let twice = session.run([("image.in", rows()), ("image.in", rows())]);
+        assert!(matches!(twice, Err(SessionError::Input { name, .. }) if name == "image.in"));
+        let wide = Tensor::from_slice(&[1, 8], &ROWS).expect("eight elements");
+        assert!(matches!(
+            session.run([("image.in", wide)]),
+            Err(SessionError::Vm(_))
+        ));
+    }
+}

@@ -97,6 +97,9 @@ pub enum Error {
         /// What refused it, and why.
         source: Box<Self>,
     },
+    /// Several loop programs are refused, each for itself.
+    #[error("{} loop programs are refused{}", .0.len(), listed(.0))]
+    Several(Vec<Self>),
     /// A dump cannot be written.
     #[error("cannot write dumps to {dir}")]
     Dump {
@@ -118,6 +121,20 @@ fn refused(error: &lower::LowerError, scheduled: &Scheduled) -> String {
         _ => "default rules were",
     };
     format!("{shown}\n  = {rules} declined before; WEFTILE_LOG=debug shows why")
+}
+
+/// Most errors that a message writes out.
+const LISTED: usize = 5;
+
+fn listed(errors: &[Error]) -> String {
+    let mut text = String::new();
+    for error in errors.iter().take(LISTED) {
+        text += &format!("\n{error}");
+    }
+    match errors.len().saturating_sub(LISTED) {
+        0 => text,
+        more => format!("{text}\nand {more} more"),
+    }
 }
 
 /// What the stages have made so far.
@@ -436,14 +453,29 @@ fn verify_schedules(c: &Compilation) -> Result<(), Error> {
 }
 
 fn lower(c: &mut Compilation) -> Result<(), Error> {
+    let mut refused = vec![];
     for (name, lowered) in std::mem::take(&mut c.attempts) {
-        let lowered = lowered.map_err(|error| {
-            let scheduled = Box::new(c.scheduled[&name].clone());
-            Error::Lower { error, scheduled }.in_program(&c.module, &name)
-        })?;
-        c.lowered.insert(name, lowered);
+        match lowered {
+            Ok(lowered) => {
+                c.lowered.insert(name, lowered);
+            }
+            Err(error) => {
+                let scheduled = Box::new(c.scheduled[&name].clone());
+                let error = Error::Lower { error, scheduled };
+                refused.push(error.in_program(&c.module, &name));
+            }
+        }
     }
-    Ok(())
+    all_of(refused)
+}
+
+/// What stands in the way, all of it.
+fn all_of(mut refused: Vec<Error>) -> Result<(), Error> {
+    match refused.len() {
+        0 => Ok(()),
+        1 => Err(refused.remove(0)),
+        _ => Err(Error::Several(refused)),
+    }
 }
 
 /// Shaders; native code is made from kernel IR when the executable is loaded.
@@ -453,15 +485,18 @@ fn emit(c: &mut Compilation) -> Result<(), Error> {
     };
     let module = &c.module;
     let of_host = |name: &str| module.prim_func(name).is_some_and(passes::is_of_host);
+    let mut refused = vec![];
     for (name, func) in c.lowered.iter().filter(|(name, _)| !of_host(name)) {
         let kernels = func.kernels.iter();
         let shaders = kernels.map(|kernel| codegen_wgsl::emit(kernel, target));
-        let shaders = shaders
-            .collect::<Result<_, _>>()
-            .map_err(|error| Error::from(error).in_program(&c.module, name))?;
-        c.wgsl.insert(name.clone(), shaders);
+        match shaders.collect() {
+            Ok(shaders) => {
+                c.wgsl.insert(name.clone(), shaders);
+            }
+            Err(error) => refused.push(Error::from(error).in_program(&c.module, name)),
+        }
     }
-    Ok(())
+    all_of(refused)
 }
 
 fn verify_shaders(c: &Compilation) -> Result<(), Error> {

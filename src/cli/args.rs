@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Prints what a module becomes on the way to code.
     Show(ShowArgs),
+    /// Says whether a model runs on a kind of device, all that stands in the way, and what a call takes.
+    Check(CheckArgs),
     /// Compiles a program into a file that runs without the compiler.
     Compile(CompileArgs),
     /// Times calls of a function.
@@ -253,6 +255,28 @@ impl ShapeArgs {
             shapes: self.shapes.clone(),
         }
     }
+}
+
+/// `weftile check`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+No device is needed: a GPU is taken to have what every GPU has. Exit code 0 only if the model runs.
+
+Examples:
+  weftile check model.onnx
+  weftile check model.onnx --target cpu --dim batch=4 --json
+  weftile check examples/fashion_mnist/mlp.py --params examples/fashion_mnist/weights.safetensors")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
+    /// What it is to run on.
+    #[arg(long, value_enum, default_value = "gpu")]
+    pub(crate) target: TargetKind,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `weftile compile`.

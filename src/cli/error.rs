@@ -55,6 +55,16 @@ pub(crate) enum CliError {
     /// The model cannot be imported.
     #[error(transparent)]
     Onnx(#[from] OnnxError),
+    /// `check` found something.
+    #[error("{file} does not run on {target}: {problems} things stand in the way")]
+    WillNotRun {
+        /// The program.
+        file: String,
+        /// The kind of device.
+        target: &'static str,
+        /// How many.
+        problems: usize,
+    },
     /// A compiled program cannot be read.
     #[error(transparent)]
     Artifact(Box<ArtifactError>),

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod check;
 mod compile;
 mod demo;
 mod device;
@@ -68,6 +69,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Devices(args) => devices::run(&args, &mut terminal),
         Command::Run(args) => run::run(&args, &environment, &mut terminal),
         Command::Show(args) => show::run(&args, &environment, &mut terminal),
+        Command::Check(args) => check::run(&args, &environment, &mut terminal),
         Command::Compile(args) => compile::run(&args, &environment, &mut terminal),
         Command::Bench(args) => bench::run(&args, &environment, &mut terminal),
         Command::Diff(args) => diff::run(&args, &environment, &mut terminal),

@@ -123,3 +123,61 @@ fn a_session_is_called_by_names() {
         ));
     }
 }
+
+#[test]
+fn a_check_says_what_a_call_takes() {
+    let report = |more: &[&str]| json(&[&["check", MODEL, "--json"], more].concat());
+    for target in ["cpu", "gpu"] {
+        let fixed = report(&["--target", target, "--dim", "batch=2"]);
+        assert_eq!(fixed["runs"], true);
+        assert_eq!(fixed["inputs"][0]["kind"], "float32 [2, 4]");
+        assert_eq!(fixed["outputs"][1]["name"], "../sum");
+        assert_eq!(fixed["model"]["opsets"]["ai.onnx"], 17);
+        // Weights, bias, and the axis of the sum.
+        assert_eq!(fixed["model"]["parameters"], 12 + 3 + 1);
+        assert_eq!(fixed["model"]["weight_bytes"], 4 * 12 + 4 * 3 + 8);
+        // A product of 2x4 and 4x3, a bias, a maximum, a sum.
+        assert_eq!(fixed["costs"]["flops"], 2 * 24 + 6 + 6 + 6);
+        let parts = fixed["parts"].as_array().expect("a list");
+        assert!(
+            parts.iter().all(|part| part["runs_on"] == target),
+            "{parts:?}"
+        );
+        let origins: Vec<_> = parts
+            .iter()
+            .flat_map(|part| part["origins"].as_array())
+            .collect();
+        assert!(
+            format!("{origins:?}").contains("node `sum` (ReduceSum)"),
+            "{origins:?}"
+        );
+    }
+    let open = report(&[]);
+    assert_eq!(open["costs"]["flops"], serde_json::Value::Null);
+    assert_eq!(open["costs"]["open"], serde_json::json!(["batch"]));
+}
+
+#[test]
+fn a_check_names_all_that_stands_in_the_way() {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/onnx/refused.onnx");
+    let output = weftile(&["check", model, "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["runs"], false);
+    let problems = report["problems"].as_array().expect("a list");
+    let places: Vec<&str> = problems
+        .iter()
+        .filter_map(|p| p["place"].as_str())
+        .collect();
+    let named = ["first", "second", "third"].map(|name| format!("node `{name}`"));
+    assert_eq!(places.len(), 3, "{problems:?}");
+    for (place, name) in places.iter().zip(&named) {
+        assert!(place.contains(name.as_str()), "{place}");
+    }
+    let text = weftile(&["check", model]);
+    let text = String::from_utf8(text.stdout).expect("text");
+    assert!(
+        text.contains("operators: Elu 1, Relu 1, Twist 1, org.example::Sparkle 1"),
+        "{text}"
+    );
+}

@@ -15,6 +15,7 @@ mod file;
 mod import;
 mod operators;
 mod proto;
+mod summary;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use prost::Message;
 
 pub use docs::markdown;
 pub use error::{Fault, OnnxError, Problem, Problems, TensorFault};
+pub use summary::{Summary, summary};
 
 use crate::ir::graph::{INPUT_NAMES, OUTPUT_NAMES};
 use crate::ir::{AttrValue, Attrs, Expr as Size, Module, Origin, StructInfo};

@@ -43,6 +43,14 @@ pub struct CompileOptions {
     pub dump: Option<(PathBuf, Vec<DumpKind>)>,
     /// Which passes run, and who watches them.
     pub passes: PassContext,
+    /// Who is told how far the compiler is.
+    pub watch: Option<Arc<dyn Watch>>,
+}
+
+/// Somebody who is told how far a compilation is.
+pub trait Watch: std::fmt::Debug + Send + Sync {
+    /// A pass or stage begins, or has done so many of its loop programs.
+    fn at(&self, stage: &str, done: usize, of: usize);
 }
 
 impl CompileOptions {
@@ -58,6 +66,13 @@ impl CompileOptions {
             verify,
             dump: None,
             passes: PassContext::default(),
+            watch: None,
+        }
+    }
+
+    fn tell(&self, stage: &str, done: usize, of: usize) {
+        if let Some(watch) = &self.watch {
+            watch.at(stage, done, of);
         }
     }
 }
@@ -390,6 +405,7 @@ impl Run {
         dump: impl FnOnce(&Compilation, &mut Dumper, &str) -> std::io::Result<()>,
     ) -> Result<(), Error> {
         let c = &mut self.compilation;
+        c.options.tell(name, 0, 0);
         let mut timing = std::mem::take(&mut c.timing);
         let result = timing.time(name, || run(c));
         c.timing = timing;
@@ -431,7 +447,9 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
         func.as_scalar().is_none() && !shape_funcs.contains(name)
     };
     let host = host();
-    for (name, func) in programs.filter(has_kernels) {
+    let programs: Vec<_> = programs.filter(has_kernels).collect();
+    for (done, (name, func)) in programs.iter().copied().enumerate() {
+        c.options.tell("schedule", done, programs.len());
         let target = if passes::is_of_host(func) {
             &host
         } else {

@@ -1,14 +1,17 @@
-//! A warm call on the CPU allocates nothing. A binary of its own, because it takes the place of the allocator.
+//! Memory: a warm call on the CPU allocates nothing, and damaged files ask for little. A binary of its own, because it takes the place
+//! of the allocator.
 #![expect(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::io::Read;
 
 use indexmap::IndexMap;
 use weftile::artifact::Executable;
 use weftile::codegen_cpu::host_target;
 use weftile::ir::Module;
 use weftile::kernel::Target;
+use weftile::onnx::{self, ImportOptions, OnnxError};
 use weftile::passes::bind_params;
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
@@ -19,7 +22,13 @@ use weftile::vm::VirtualMachine;
 #[path = "it/forge.rs"]
 mod forge;
 
+#[path = "it/data.rs"]
+mod data;
+#[path = "it/mutate.rs"]
+mod mutate;
+
 use forge::{Checksums, forged};
+use mutate::{Random, mutated};
 
 struct Counting;
 
@@ -28,6 +37,9 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     /// Bytes of the largest.
     static LARGEST: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that are not freed, and the most of them at any time. What another thread frees stays counted.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: every call goes to the system's allocator unchanged.
@@ -35,11 +47,14 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         LARGEST.set(LARGEST.get().max(layout.size()));
+        HELD.set(HELD.get().saturating_add(layout.size()));
+        PEAK.set(PEAK.get().max(HELD.get()));
         // SAFETY: the caller keeps the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.set(HELD.get().saturating_sub(layout.size()));
         // SAFETY: the caller keeps the contract.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -143,4 +158,61 @@ fn damaged_artifacts_ask_for_little_memory() {
             check(&damaged, &format!("{entry} damaged at {at} of 200"));
         }
     }
+}
+
+/// ONNX models: those here, and those of the node tests where these are.
+fn models() -> Vec<Vec<u8>> {
+    let own: [&[u8]; 2] = [
+        include_bytes!("it/onnx/linear.onnx"),
+        include_bytes!("it/onnx/refused.onnx"),
+    ];
+    let mut models: Vec<Vec<u8>> = own.map(<[u8]>::to_vec).into();
+    let Some(data) = data::data_dir("damaged_models_are_refused") else {
+        return models;
+    };
+    let archive = data.join("onnx-node-tests/node-tests-dev.tar.gz");
+    let archive = std::fs::File::open(archive).expect("the archive is there");
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
+    for entry in archive.entries().expect("an archive") {
+        let mut entry = entry.expect("an entry");
+        if entry.path().is_ok_and(|path| path.ends_with("model.onnx")) {
+            let mut bytes = vec![];
+            entry.read_to_end(&mut bytes).expect("whole");
+            models.push(bytes);
+        }
+    }
+    models
+}
+
+/// Most bytes that the import of a small file may hold.
+const MOST: usize = 1 << 30;
+
+/// Whatever is done to the bytes of a model, it is compiled or refused, in bounded memory. `WEFTILE_MUTATIONS` says how many.
+#[test]
+fn damaged_models_are_refused() {
+    let rounds = std::env::var("WEFTILE_MUTATIONS");
+    let rounds = rounds.map_or(500, |rounds| rounds.parse().expect("a number"));
+    let options = CompileOptions::new(Target::Cpu(host_target(1)));
+    let models = models();
+    let mut random = Random::new(1);
+    let mut decoded = 0;
+    for round in 0..rounds {
+        let [file, other] = [0, 1].map(|_| &models[random.below(models.len())]);
+        let bytes = mutated(file, other, &mut random);
+        let held = HELD.get();
+        PEAK.set(held);
+        match onnx::parse(&bytes, &ImportOptions::default()) {
+            Ok(model) => {
+                decoded += 1;
+                // What comes of it is not the question.
+                let _ = compile(&model.module, &options);
+            }
+            Err(OnnxError::Decode(_) | OnnxError::NoGraph) => {}
+            Err(_) => decoded += 1,
+        }
+        let peak = PEAK.get() - held;
+        assert!(peak <= MOST, "{peak} bytes in round {round}");
+    }
+    // Or the mutations try nothing but the decoder.
+    assert!(decoded > rounds / 8, "{decoded} of {rounds} were models");
 }

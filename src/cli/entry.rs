@@ -26,7 +26,7 @@ const MAIN: &str = "main";
 /// What has the function to call.
 pub(crate) enum Code {
     /// A module, with weights bound.
-    Module(Module),
+    Module(Box<Module>),
     /// A compiled one.
     Executable(Arc<Executable>),
 }
@@ -67,7 +67,7 @@ impl Entry {
         called.module = bind(called.module, &called.func, args)?;
         Ok(Self {
             signature: signature(called.function()),
-            code: Code::Module(called.module),
+            code: Code::Module(called.module.into()),
             func: called.func,
             inputs: called.inputs,
             file: args.file.clone(),

@@ -1,8 +1,10 @@
 //! The variables of the environment that weftile reads, all here and once.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::CliError;
+use super::terminal::Progress;
 use super::to_stderr;
 use crate::ir::Module;
 use crate::kernel::Target;
@@ -53,7 +55,11 @@ impl Environment {
         if self.verify {
             options.verify = Verify::Yes;
         }
-        let compilation = compile_until(module, &options, stage)?;
+        options.watch = Some(Arc::new(Progress::new("compile")));
+        let mut compilation = compile_until(module, &options, stage)?;
+        // What is left of it would go on to move.
+        compilation.options.watch = None;
+        options.watch = None;
         if self.time {
             to_stderr(&compilation.timing.to_string());
         }

@@ -12,6 +12,7 @@ use super::device::Chosen;
 use super::entry::Code;
 use super::environment::Environment;
 use super::error::CliError;
+use super::terminal::Progress;
 use crate::artifact::{Executable, Signature};
 use crate::frontend::onnx::{self, ImportOptions, Model};
 use crate::frontend::{LoadError, load_params};
@@ -59,6 +60,7 @@ pub(crate) fn import(args: &ModuleArgs, inputs: &InputArgs) -> Result<Model, Cli
         true => vec![],
         false => onnx::input_names_of(&args.file)?,
     };
+    let _progress = Progress::new("read the model");
     let extent = |&dim: &usize| i64::try_from(dim).unwrap_or(i64::MAX);
     let shapes = inputs
         .shapes

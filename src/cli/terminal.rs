@@ -1,13 +1,19 @@
 //! Standard output: text, tables and JSON, fitted to the terminal.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table};
+use indicatif::ProgressBar;
 use serde::Serialize;
+
+use crate::pipeline::Watch;
 
 /// Columns where the width of the output is not known.
 const DEFAULT_WIDTH: usize = 80;
+/// How often the sign of progress moves.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Where a verb writes.
 pub(crate) struct Terminal {
@@ -97,8 +103,36 @@ impl Terminal {
     }
 }
 
+/// Says on stderr what takes long, if that is a terminal. Gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    /// Something begins.
+    pub(crate) fn new(what: &'static str) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(what);
+        bar.enable_steady_tick(TICK);
+        Self(bar)
+    }
+}
+
+impl Watch for Progress {
+    fn at(&self, stage: &str, done: usize, of: usize) {
+        self.0.set_message(match of {
+            0 => format!("compile: {stage}"),
+            of => format!("compile: {stage}, {done} of {of}"),
+        });
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A duration in milliseconds.
-pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 

@@ -54,7 +54,7 @@ pub enum FileFault {
     /// In a tensor of ONNX.
     #[cfg(feature = "compiler")]
     #[error(transparent)]
-    Onnx(#[from] super::onnx::OnnxError),
+    Onnx(Box<super::onnx::OnnxError>),
 }
 
 impl FileFault {

@@ -49,7 +49,7 @@ pub fn load_tensor(path: &Path) -> Result<Tensor, LoadError> {
     match extension(path).as_str() {
         "npy" => parse_npy(&read(path)?).map_err(|e| at(e.into())),
         #[cfg(feature = "compiler")]
-        "pb" => onnx::parse_tensor(&read(path)?).map_err(|e| at(e.into())),
+        "pb" => onnx::parse_tensor(&read(path)?).map_err(|e| at(FileFault::Onnx(Box::new(e)))),
         "gz" | "idx" => parse_idx(&read(path)?).map_err(|e| at(e.into())),
         _ if is_idx_name(path) => parse_idx(&read(path)?).map_err(|e| at(e.into())),
         _ => Err(LoadError::UnknownFormat {

@@ -83,16 +83,6 @@ pub(super) const OPS: &[OpDef] = &[
             any("soft_nms_sigma"),
             any("score_threshold"),
         ]),
-    OpDef::new("vision.roi_align", "for detection")
-        .operands(&[tensor("data"), tensor("rois")])
-        .attrs(&[
-            any("pooled_size"),
-            any("spatial_scale"),
-            any("sample_ratio"),
-            any("aligned"),
-            any("layout"),
-            any("mode"),
-        ]),
     OpDef::new("vision.roi_pool", "for detection")
         .operands(&[tensor("data"), tensor("rois")])
         .attrs(&[any("pooled_size"), any("spatial_scale"), any("layout")]),

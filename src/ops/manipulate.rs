@@ -57,6 +57,25 @@ pub(super) const OPS: &[OpDef] = &[
     .pattern(Pattern::Injective)
     .layout(Layout::Permutes("axes")),
     OpDef::new(
+        "reinterpret",
+        "the bits of every element as those of another type, which has as many",
+    )
+    .operands(X)
+    .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Required)])
+    .infer(reinterpreted_type)
+    .compute(|c| {
+        let dtype = c.result_dtype(0);
+        Ok(vec![topi::map("reinterpret", c.x(0), |x| {
+            // A bool is the number 0 or 1 in a byte.
+            match x.dtype().is_bool() || dtype.is_bool() {
+                true => x.cast(dtype),
+                false => x.reinterpret(dtype),
+            }
+        })])
+    })
+    .pattern(Pattern::ElemWise)
+    .layout(Layout::Any),
+    OpDef::new(
         "reshape",
         "the same elements in another shape; one extent may be -1 (what is left), 0 is the extent of x there",
     )
@@ -88,6 +107,17 @@ fn as_type(c: &OpCall<'_>) -> rules::Inferred {
         return Err(c.bad_attribute("dtype", "an element type of one lane"));
     }
     Ok(tensor_like(info, info.shape.clone(), dtype))
+}
+
+fn reinterpreted_type(c: &OpCall<'_>) -> rules::Inferred {
+    let to = c.dtype("dtype")?;
+    let from = c.tensor(0)?.and_then(|info| info.dtype);
+    match from.zip(to) {
+        Some((from, to)) if from.bytes() != to.bytes() => {
+            Err(c.bad_attribute("dtype", "an element type of as many bits"))
+        }
+        _ => as_type(c),
+    }
 }
 
 fn permute_dims(c: &OpCall<'_>) -> rules::Inferred {

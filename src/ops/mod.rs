@@ -35,6 +35,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod unary;
+mod vision;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -145,6 +146,10 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "image",
         ops: image::OPS,
+    },
+    Family {
+        name: "vision",
+        ops: vision::OPS,
     },
     Family {
         name: "inspect",

@@ -18,6 +18,7 @@ pub mod pool;
 pub mod recurrent;
 mod reduce;
 pub mod resize;
+pub mod roi;
 pub mod rotary;
 mod scan;
 mod scatter;

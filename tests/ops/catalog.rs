@@ -51,6 +51,7 @@ x[n,3] | R.triu(x, R.prim_value(1))
 x[n] | R.ones(R.shape([n, 2]), "$T")
 x[n] | R.zeros(R.shape([n, 2]), "$T")
 x[n] | R.astype(x, "float32")
+x[n] | R.reinterpret(x, dtype="$T")
 x[n,1] | R.broadcast_to(x, R.shape([n, 5]))
 x[n,2] y[3,2] | R.concat((x, y), axis=0)
 x[n,2] | R.expand_dims(x, axis=[1])
@@ -154,5 +155,6 @@ x[1,2,5,4] t[1,2,3,3] | R.image.grid_sample(x, t) | 8
 x[1,2,5] | R.image.resize1d(x, R.shape([7])) | 4
 x[1,2,5,4] | R.image.resize2d(x, R.shape([7, 3])) | 4
 x[1,2,3,5,4] | R.image.resize3d(x, R.shape([2, 7, 3])) | 4
+x[2,2,5,4] p[3,5] | R.vision.roi_align(x, p, pooled_size=[2, 3], spatial_scale=1.0, sample_ratio=2) | 8
 x[n] | R.wrap_param(x, dtype="float32")
 "#;

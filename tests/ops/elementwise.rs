@@ -190,3 +190,54 @@ fn remainders_of_infinities_and_zeros() {
     }
     cases.run();
 }
+
+#[test]
+fn bits_as_another_type() {
+    let mut cases = Cases::default();
+    let floats = [0.0f32, -0.0, 1.5, f32::INFINITY, f32::from_bits(1)];
+    let words = floats.map(|v| v.to_bits() as i32);
+    let (f, i) = (tensor(&[5], &floats), tensor(&[5], &words));
+    let unsigned = tensor(&[5], &words.map(|v| v as u32));
+    let to = |dtype: &str| format!("R.reinterpret(x, dtype=\"{dtype}\")");
+    cases.case(&to("int32"), &[("x", &f)], std::slice::from_ref(&i));
+    cases.case(&to("float32"), &[("x", &i)], std::slice::from_ref(&f));
+    cases.case(&to("int32"), &[("x", &unsigned)], std::slice::from_ref(&i));
+    let bytes = [0i8, -1, -128, 127];
+    let unsigned = bytes.map(|v| v as u8);
+    let pair = (tensor(&[4], &bytes), tensor(&[4], &unsigned));
+    cases.case(
+        &to("uint8"),
+        &[("x", &pair.0)],
+        std::slice::from_ref(&pair.1),
+    );
+    cases.case(
+        &to("int8"),
+        &[("x", &pair.1)],
+        std::slice::from_ref(&pair.0),
+    );
+    let halves = [1.0f32, -2.5, 65504.0].map(half::f16::from_f32);
+    let pair = (
+        tensor(&[3], &halves),
+        tensor(&[3], &halves.map(half::f16::to_bits)),
+    );
+    cases.case(
+        &to("uint16"),
+        &[("x", &pair.0)],
+        std::slice::from_ref(&pair.1),
+    );
+    cases.case(
+        &to("float16"),
+        &[("x", &pair.1)],
+        std::slice::from_ref(&pair.0),
+    );
+    let wide = [-1i64, i64::MIN, 7];
+    let pair = (tensor(&[3], &wide), tensor(&[3], &wide.map(|v| v as u64)));
+    cases.case(
+        &to("uint64"),
+        &[("x", &pair.0)],
+        std::slice::from_ref(&pair.1),
+    );
+    let truth = bools(&[2], &[false, true]);
+    cases.case(&to("uint8"), &[("x", &truth)], &[tensor(&[2], &[0u8, 1])]);
+    cases.run();
+}

@@ -32,5 +32,6 @@ mod slice;
 mod spatial;
 mod system;
 mod unknown;
+mod vision;
 
 use cases::{Cases, bools, f32s, i8s, i32s, i64s, tensor, u8s};

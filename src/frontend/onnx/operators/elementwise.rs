@@ -5,6 +5,7 @@ use crate::frontend::onnx::call::{Call, Outputs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::Value;
+use crate::ir::{AttrValue, Attrs};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -23,6 +24,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Asinh", &[9, 22], |c| c.simple("asinh", 1)),
     Operator::new("Atan", &[7, 22], |c| c.simple("atan", 1)),
     Operator::new("Atanh", &[9, 22], |c| c.simple("atanh", 1)),
+    Operator::new("BitCast", &[26], bit_cast),
     Operator::new("BitShift", &[11], bit_shift),
     Operator::new("BitwiseAnd", &[18], |c| c.simple("bitwise_and", 2)),
     Operator::new("BitwiseNot", &[18], |c| c.simple("bitwise_not", 1)),
@@ -82,6 +84,15 @@ fn sum_of_sizes(c: &mut Call<'_, '_>) -> Result<Option<Value>, Fault> {
 
 fn identity(c: &mut Call<'_, '_>) -> Outputs {
     Ok(c.inputs.drain(..).take(1).collect())
+}
+
+/// The same bits as another type.
+fn bit_cast(c: &mut Call<'_, '_>) -> Outputs {
+    let to = wanted_type(c)?;
+    let mut attributes = Attrs::new();
+    attributes.insert("dtype".to_owned(), AttrValue::DType(to));
+    let x = c.x(0)?;
+    one(c.emit(relax::op_with("reinterpret", [x], attributes))?)
 }
 
 fn bit_shift(c: &mut Call<'_, '_>) -> Outputs {
@@ -184,10 +195,15 @@ fn is_inf(c: &mut Call<'_, '_>) -> Outputs {
     one(c.op("logical_and", [infinite, side])?)
 }
 
-fn convert(c: &mut Call<'_, '_>) -> Outputs {
+/// The element type that the attribute `to` names.
+fn wanted_type(c: &Call<'_, '_>) -> Result<DType, Fault> {
     let code = c.attributes.int("to")?;
     let code = code.ok_or_else(|| Fault::NoAttribute("to".to_owned()))?;
-    let to = tensor::dtype(code as i32).map_err(Fault::ElementType)?;
+    tensor::dtype(i32::try_from(code).unwrap_or(0)).map_err(Fault::ElementType)
+}
+
+fn convert(c: &mut Call<'_, '_>) -> Outputs {
+    let to = wanted_type(c)?;
     converted(c, to)
 }
 

@@ -4,7 +4,7 @@ use super::accumulator;
 use super::extent::{clamped, product, quotient, remainder, scaled, shifted, sum};
 use super::window::Positions;
 use crate::ir::Expr;
-use crate::te::{self, Tensor};
+use crate::te::{self, ReduceAxis, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
@@ -510,57 +510,71 @@ pub fn grid_sample(
 ) -> Tensor {
     let wide = mixed_type(x.dtype());
     let extents = &x.shape()[2..];
-    let spatial = extents.len();
-    te::compute(name, shape.to_vec(), |i| {
-        let taps = extents.iter().enumerate().map(|(axis, extent)| {
-            let mut index = i.to_vec();
-            index[1] = Expr::i64((spatial - 1 - axis) as i64);
-            let at = corners.coordinate(grid.at(index).cast(wide), extent);
-            taps_of_sample(&at, extent, method, beyond, corners)
+    // The coordinate along a dimension, in pixels.
+    let coordinate = |i: &[Expr], axis: usize| {
+        let mut index = i.to_vec();
+        index[1] = Expr::i64((extents.len() - 1 - axis) as i64);
+        corners.coordinate(grid.at(index).cast(wide), &extents[axis])
+    };
+    let element = |i: &[Expr], at: &[Expr]| {
+        let index = at.iter().zip(extents).map(|(at, n)| clamped(at, n));
+        let element = x.at(i[..2].iter().cloned().chain(index)).cast(wide);
+        if beyond != Beyond::Zeros {
+            return element;
+        }
+        let inside = at.iter().zip(extents);
+        let inside = inside.flat_map(|(at, n)| [at.ge(0), at.lt(n)]);
+        te::if_then_else(te::all(inside), element, Expr::float(0.0, wide))
+    };
+    let Method::Cubic { .. } = method else {
+        return te::compute(name, shape.to_vec(), |i| {
+            let taps = extents.iter().enumerate().map(|(axis, extent)| {
+                let at = beyond.moved(&coordinate(i, axis), extent, corners);
+                match method {
+                    Method::Nearest(rounding) => vec![(nearest_float(&at, rounding), None)],
+                    Method::Linear | Method::Cubic { .. } => {
+                        linear_taps(Coordinate::Float(at).floor(wide))
+                    }
+                }
+            });
+            let taps: Vec<Taps> = taps.collect();
+            mix(&taps, vec![], &|at| element(i, at)).cast(x.dtype())
         });
-        let taps: Vec<Taps> = taps.collect();
-        let element = |at: &[Expr]| {
-            let index = at.iter().zip(extents).map(|(at, n)| clamped(at, n));
-            let element = x.at(i[..2].iter().cloned().chain(index)).cast(wide);
-            if beyond != Beyond::Zeros {
-                return element;
-            }
-            let inside = at.iter().zip(extents);
-            let inside = inside.flat_map(|(at, n)| [at.ge(0), at.lt(n)]);
-            te::if_then_else(te::all(inside), element, Expr::float(0.0, wide))
-        };
-        mix(&taps, vec![], &element).cast(x.dtype())
-    })
+    };
+    // A reduction over the taps: with all of them written out, the text of a kernel would have each coordinate for each pixel.
+    let axis = |axis| te::reduce_axis(format!("k{axis}"), 4i64);
+    let k: Vec<ReduceAxis> = (0..extents.len()).map(axis).collect();
+    let mixed = te::compute(format!("{name}_mixed"), shape.to_vec(), |i| {
+        let (mut at, mut weights) = (vec![], vec![]);
+        for (axis, extent) in extents.iter().enumerate() {
+            let (floor, fraction) = Coordinate::Float(coordinate(i, axis)).floor(wide);
+            let tap = shifted(&k[axis].expr(), -1);
+            weights.push(weight(method, tap.cast(wide) - fraction));
+            let tap = floor + tap;
+            at.push(match beyond {
+                Beyond::Reflection => {
+                    let moved = beyond.moved(&tap.cast(wide), extent, corners);
+                    moved.cast(DType::I64)
+                }
+                Beyond::Zeros | Beyond::Border => tap,
+            });
+        }
+        let weights = weights.into_iter();
+        te::sum(weights.fold(element(i, &at), |a, b| a * b), &k)
+    });
+    te::compute(name, shape.to_vec(), |i| mixed.at(i).cast(x.dtype()))
 }
 
-fn taps_of_sample(
-    at: &Expr,
-    extent: &Expr,
-    method: Method,
-    beyond: Beyond,
-    corners: Corners,
-) -> Taps {
-    let dtype = at.dtype();
-    let last = shifted(extent, -1).cast(dtype);
-    let into_border = |at: &Expr| at.min(&last).max(Expr::float(0.0, dtype));
-    let moved = |at: &Expr| match beyond {
-        Beyond::Zeros => at.clone(),
-        Beyond::Border => into_border(at),
-        Beyond::Reflection => into_border(&corners.reflect(at, extent)),
-    };
-    match method {
-        Method::Nearest(rounding) => vec![(nearest_float(&moved(at), rounding), None)],
-        Method::Linear => linear_taps(Coordinate::Float(moved(at)).floor(dtype)),
-        Method::Cubic {
-            alpha,
-            exclude_outside: _,
-        } => {
-            let taps = cubic_taps(Coordinate::Float(at.clone()).floor(dtype), alpha);
-            let tap = |(at, weight): (Expr, Option<Expr>)| match beyond {
-                Beyond::Reflection => (moved(&at.cast(dtype)).cast(DType::I64), weight),
-                Beyond::Zeros | Beyond::Border => (at, weight),
-            };
-            taps.into_iter().map(tap).collect()
+impl Beyond {
+    /// The coordinate in the image that stands for one that may be outside of it.
+    fn moved(self, at: &Expr, extent: &Expr, corners: Corners) -> Expr {
+        let dtype = at.dtype();
+        let last = shifted(extent, -1).cast(dtype);
+        let into_border = |at: &Expr| at.min(&last).max(Expr::float(0.0, dtype));
+        match self {
+            Self::Zeros => at.clone(),
+            Self::Border => into_border(at),
+            Self::Reflection => into_border(&corners.reflect(at, extent)),
         }
     }
 }

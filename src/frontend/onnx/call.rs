@@ -4,16 +4,13 @@
 use serde_json::Value as Json;
 
 use super::attributes::Attributes;
-use super::error::Fault;
+use super::error::{Fault, MAX_RANK};
 use super::import::{Importer, Scope};
 use super::proto::NodeProto;
 use super::value::{Known, Value};
 use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::{DType, Tensor};
-
-/// Most sizes that are read from a tensor.
-const MAX_RANK: i64 = 64;
 
 /// What an import gives: the outputs of the node, as many as it knows.
 pub(super) type Outputs = Result<Vec<Value>, Fault>;
@@ -221,7 +218,10 @@ impl<'m> Call<'_, 'm> {
     /// A vector of integers as sizes. Those that the graph computes are read on the host and become new symbolic sizes.
     pub(super) fn sizes(&mut self, index: usize) -> Result<Vec<Size>, Fault> {
         if let Some(sizes) = self.known(index).and_then(|known| known.sizes()) {
-            return Ok(sizes);
+            return match sizes.len() {
+                ..=MAX_RANK => Ok(sizes),
+                rank => Err(Fault::Rank(rank)),
+            };
         }
         let dims = self.dims(index)?;
         let count = match dims.as_slice() {
@@ -245,7 +245,7 @@ impl<'m> Call<'_, 'm> {
         let count = match dims.as_slice() {
             [count] => count
                 .as_int()
-                .filter(|count| (0..=MAX_RANK).contains(count)),
+                .filter(|count| (0..=MAX_RANK as i64).contains(count)),
             _ => None,
         };
         let expected = format!("a vector of a known number of sizes, at most {MAX_RANK}");
@@ -268,6 +268,9 @@ impl<'m> Call<'_, 'm> {
         let StructInfo::Tensor(info) = var.sinfo() else {
             return Ok(var);
         };
+        if let Some(rank) = info.shape.ndim().filter(|&ndim| ndim > MAX_RANK) {
+            return Err(Fault::Rank(rank));
+        }
         let ShapeInfo::Ndim(ndim) = info.shape else {
             return Ok(var);
         };

@@ -11,7 +11,8 @@ const HEAD: &str = "# ONNX operators
 
 What `weftile run MODEL.onnx` and `weftile::frontend::onnx` import. This page is written from the importer's own table
 (`src/frontend/onnx/operators`): `WEFTILE_BLESS=1 cargo test --lib onnx::docs` writes it. The versions are those of the operator set
-in which an operator came or changed; a model of any operator set from the first on is taken. Attributes and element types that are
+in which an operator came or changed; a model of any operator set from the first on is taken, up to 28 of `ai.onnx` and 5 of
+`ai.onnx.ml`: what newer ones change is not known. Tensors have at most 64 dimensions. Attributes and element types that are
 not supported are refused while the model is imported, with the node.
 
 Element types: float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64, bool. Not: strings, complex numbers, floats of

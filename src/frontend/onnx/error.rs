@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use crate::relax::BuildError;
 use crate::tensor::{DType, TensorError};
 
+/// Most dimensions of a tensor.
+pub(super) const MAX_RANK: usize = 64;
+
 /// A model that cannot be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -95,6 +98,16 @@ pub enum Fault {
         /// That of the model.
         given: i64,
     },
+    /// An operator set that is newer than those that are known.
+    #[error("it uses version {given} of the operator set `{domain}`; up to {known} are known")]
+    OperatorSet {
+        /// The domain.
+        domain: String,
+        /// The newest version that is known.
+        known: i64,
+        /// That of the model.
+        given: i64,
+    },
     /// A domain whose version the model does not say.
     #[error("the model does not say which version of `{0}` it uses")]
     Domain(String),
@@ -141,6 +154,9 @@ pub enum Fault {
     /// Something of the standard that is not supported.
     #[error("{0}")]
     Unsupported(String),
+    /// More dimensions than tensors have here.
+    #[error("a tensor of {0} dimensions; tensors have at most {MAX_RANK}")]
+    Rank(usize),
     /// An element type that is not supported.
     #[error("element type {0} is not supported")]
     ElementType(String),
@@ -164,6 +180,9 @@ pub enum TensorFault {
     /// An extent below 0, or more elements than memory has bytes.
     #[error("the shape {0:?} is impossible")]
     Shape(Vec<i64>),
+    /// More dimensions than tensors have here.
+    #[error("it has {0} dimensions; tensors have at most {MAX_RANK}")]
+    Rank(usize),
     /// An element type that is not supported.
     #[error("element type {0} is not supported")]
     ElementType(String),

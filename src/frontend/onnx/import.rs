@@ -130,6 +130,31 @@ impl<'m> Importer<'m> {
         self.opsets.get("").copied().unwrap_or(1)
     }
 
+    /// Adds the operator sets that are newer than those that are known, of the model and of its functions.
+    pub(super) fn check_operator_sets(&mut self, model: &ModelProto) {
+        let own = ("the model".to_owned(), &model.opset_import);
+        let functions = model.functions.iter().map(|function| {
+            let name = function.name.as_deref().unwrap_or_default();
+            (format!("function `{name}`"), &function.opset_import)
+        });
+        for (place, sets) in std::iter::once(own).chain(functions) {
+            let mut sets: Vec<(&str, i64)> = opsets(sets).into_iter().collect();
+            sets.sort_unstable();
+            for (domain, given) in sets {
+                let known = operators::NEWEST.iter().find(|(known, _)| *known == domain);
+                if let Some(&(_, known)) = known.filter(|(_, known)| given > *known) {
+                    let domain = if domain.is_empty() { "ai.onnx" } else { domain }.to_owned();
+                    let fault = Fault::OperatorSet {
+                        domain,
+                        known,
+                        given,
+                    };
+                    self.problem(place.clone(), None, fault);
+                }
+            }
+        }
+    }
+
     /// A new symbolic extent, named after this.
     pub(super) fn fresh(&mut self, stem: &str) -> Symbol {
         let stem = identifier(stem);

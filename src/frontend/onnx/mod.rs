@@ -36,10 +36,11 @@ use crate::ir::{AttrValue, Attrs, Expr as Size, Module, Origin, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::Tensor;
 use call::shown;
+use error::MAX_RANK;
 use import::{Importer, Scope, identifier};
 use proto::{
-    Dimension, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto,
-    type_proto,
+    Dimension, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto,
+    ValueInfoProto, type_proto,
 };
 use tensor::Tensors;
 use value::Value;
@@ -78,6 +79,8 @@ pub struct Model {
     pub outputs: Vec<Port>,
     /// The version of the default operator set.
     pub opset: i64,
+    /// What the model says of its outputs and is not so, as sentences.
+    pub notes: Vec<String>,
 }
 
 /// Reads a model and its weights.
@@ -156,6 +159,7 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     let mut importer = Importer::new(&model, tensors);
     let inputs = inputs(graph, &mut importer, options)?;
+    importer.check_operator_sets(&model);
     let params: Vec<Var> = inputs
         .iter()
         .map(|port| Var::new(identifier(&port.name), port.sinfo.clone()))
@@ -174,7 +178,7 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
         }
     }
     let mut bb = BlockBuilder::new();
-    let mut results: Vec<StructInfo> = vec![];
+    let (mut results, mut notes): (Vec<StructInfo>, Vec<String>) = (vec![], vec![]);
     let params: Vec<&Var> = params.iter().collect();
     let options = relax::FunctionOptions {
         attrs: port_names(graph, &inputs),
@@ -198,6 +202,7 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
             })?
         };
         results = made.iter().map(|var| var.sinfo().clone()).collect();
+        notes = contradicted(graph, &results)?;
         match made.as_slice() {
             [single] => bb.emit_func_output(single)?,
             several => bb.emit_func_output(relax::tuple(several))?,
@@ -217,7 +222,64 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
             .map(|(name, sinfo)| Port { name, sinfo })
             .collect(),
         opset,
+        notes,
     })
+}
+
+/// What the model says of its outputs, against what they are: another element type stands in the way, another shape is noted.
+fn contradicted(graph: &GraphProto, made: &[StructInfo]) -> Result<Vec<String>, OnnxError> {
+    let (mut notes, mut problems) = (vec![], vec![]);
+    for (output, made) in graph.output.iter().zip(made) {
+        let said = match output.kind.as_ref().and_then(|kind| kind.value.as_ref()) {
+            Some(type_proto::Value::Tensor(tensor)) => tensor,
+            _ => continue,
+        };
+        let place = format!("output `{}`", output.name.as_deref().unwrap_or_default());
+        let Some(info) = made.as_tensor() else {
+            continue;
+        };
+        if let Ok(dtype) = tensor::dtype(said.elem_type.unwrap_or(0))
+            && let Some(made) = info.dtype.filter(|&made| made != dtype)
+        {
+            problems.push(Problem {
+                place,
+                operator: None,
+                fault: Fault::Unsupported(format!(
+                    "its elements are {made}, and the model says {dtype} of them"
+                )),
+            });
+            continue;
+        }
+        let (Some(dims), Some(shape)) = (info.shape.dims(), &said.shape) else {
+            continue;
+        };
+        let extent = |dim: &DimensionProto| match &dim.value {
+            Some(Dimension::Value(extent)) => Some(*extent),
+            _ => None,
+        };
+        let agrees = |(said, made): (&DimensionProto, &Size)| {
+            extent(said)
+                .zip(made.as_int())
+                .is_none_or(|(said, made)| said == made)
+        };
+        if shape.dim.len() != dims.len() || !shape.dim.iter().zip(dims).all(agrees) {
+            let said = shape.dim.iter().map(|dim| match (&dim.value, extent(dim)) {
+                (_, Some(extent)) => extent.to_string(),
+                (Some(Dimension::Param(name)), _) => name.clone(),
+                _ => "?".to_owned(),
+            });
+            let said: Vec<String> = said.collect();
+            let made = shown(dims);
+            let said = said.join(", ");
+            notes.push(format!(
+                "{place}: the model says ({said}) of it, and it is {made}"
+            ));
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(notes),
+        false => Err(Problems(problems).into()),
+    }
 }
 
 /// The model's names of inputs and outputs, as attributes of the function: it may give its parameters other ones.
@@ -313,7 +375,11 @@ fn inputs(
     let mut params = vec![];
     let mut ports = vec![];
     for (input, name) in open.into_iter().zip(names) {
-        if options.values.contains_key(&name) {
+        if let Some(value) = options.values.get(&name) {
+            let kind = input.kind.as_ref();
+            if let Err(fault) = check_value(&name, kind, value, importer, options, &mut params) {
+                importer.problem(format!("input `{name}`"), None, fault);
+            }
             continue;
         }
         let shape = options.shapes.get(&name).map(Vec::as_slice);
@@ -348,6 +414,30 @@ fn inputs(
     }
 }
 
+/// Checks that a tensor can be the value of an input; the type of an input that is a constant need not be said.
+fn check_value(
+    name: &str,
+    kind: Option<&TypeProto>,
+    value: &Tensor,
+    importer: &mut Importer<'_>,
+    options: &ImportOptions,
+    params: &mut Vec<String>,
+) -> Result<(), Fault> {
+    if kind.is_none_or(|kind| kind.value.is_none()) {
+        return Ok(());
+    }
+    let shape: Vec<i64> = value.shape().iter().map(|&extent| extent as i64).collect();
+    let sinfo = input_type(name, kind, Some(&shape), importer, options, params)?;
+    let dtype = sinfo.as_tensor().and_then(|info| info.dtype);
+    match dtype.filter(|&dtype| dtype != value.dtype()) {
+        None => Ok(()),
+        Some(dtype) => Err(Fault::Unsupported(format!(
+            "it cannot have a value of {}: it is {dtype}",
+            value.dtype()
+        ))),
+    }
+}
+
 /// The type of an input; `params` gets the names of its symbolic extents.
 fn input_type(
     name: &str,
@@ -378,6 +468,15 @@ fn input_type(
         });
         dims.collect::<Vec<Size>>()
     });
+    let given = shape.map(<[i64]>::len);
+    if let Some(rank) = dims
+        .as_ref()
+        .map(Vec::len)
+        .max(given)
+        .filter(|&n| n > MAX_RANK)
+    {
+        return Err(Fault::Rank(rank));
+    }
     let dims = match (dims, shape) {
         (None, None) => {
             let text = "its number of dimensions is not said: give its shape".to_owned();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::error::TensorFault;
+use super::error::{MAX_RANK, TensorFault};
 use super::file;
 use super::proto::{EXTERNAL, SparseTensorProto, TensorProto};
 use crate::tensor::{DType, ScalarType, Tensor};
@@ -191,6 +191,9 @@ impl Tensors {
 }
 
 fn extents(dims: &[i64]) -> Result<Vec<usize>, TensorFault> {
+    if dims.len() > MAX_RANK {
+        return Err(TensorFault::Rank(dims.len()));
+    }
     let shape: Option<Vec<usize>> = dims.iter().map(|&dim| usize::try_from(dim).ok()).collect();
     let shape = shape.ok_or_else(|| TensorFault::Shape(dims.to_vec()))?;
     // Also with an extent of 0: what follows multiplies the others.

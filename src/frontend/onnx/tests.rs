@@ -283,3 +283,89 @@ fn extents_of_one_name_are_one_and_others_are_not() {
     assert_ne!(dims(0)[0], dims(1)[0]);
     assert_eq!(dims(0)[1], dims(1)[1]);
 }
+
+#[test]
+fn operator_sets_that_are_too_new_are_refused() {
+    let nodes = vec![node("Relu", &["x"], &["y"])];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["y"]);
+    let mut newer = ModelProto::decode(bytes.as_slice()).expect("it was encoded");
+    newer.opset_import[0].version = Some(99);
+    assert_eq!(
+        problems(&newer.encode_to_vec()),
+        ["the model: it uses version 99 of the operator set `ai.onnx`; up to 28 are known"]
+    );
+}
+
+#[test]
+fn values_of_inputs_have_their_types() {
+    let nodes = vec![node("Relu", &["x"], &["y"])];
+    let bytes = model(nodes, vec![], vec![port("x", &["2"])], &["y"]);
+    let given = |value: Tensor| {
+        let mut options = ImportOptions::default();
+        options.values.insert("x".to_owned(), value);
+        parse(&bytes, &options).map_err(|error| error.to_string())
+    };
+    let right = Tensor::from_slice(&[2], &[1f32, 2.0]).expect("two elements");
+    assert!(given(right).is_ok());
+    for (wrong, why) in [
+        (
+            Tensor::from_slice(&[2], &[1i64, 2]),
+            "it cannot have a value of int64: it is float32",
+        ),
+        (
+            Tensor::from_slice(&[3], &[1f32, 2.0, 3.0]),
+            "it cannot have the shape [3]",
+        ),
+    ] {
+        let refused = given(wrong.expect("as many elements")).expect_err("another type");
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn outputs_are_what_the_model_says_of_them() {
+    let nodes = vec![node("Shape", &["x"], &["y"]), node("Relu", &["x"], &["z"])];
+    let bytes = model(nodes, vec![], vec![port("x", &["2", "3"])], &["y", "z"]);
+    let mut said = ModelProto::decode(bytes.as_slice()).expect("it was encoded");
+    let graph = said.graph.as_mut().expect("it has a graph");
+    graph.output = vec![port("y", &["2"]), port("z", &["2", "3"])];
+    assert_eq!(
+        problems(&said.encode_to_vec()),
+        ["output `y`: its elements are int64, and the model says float32 of them"]
+    );
+    let graph = said.graph.as_mut().expect("it has a graph");
+    graph.output = vec![port("z", &["n", "4"])];
+    let model = parse(&said.encode_to_vec(), &ImportOptions::default()).expect("a note is enough");
+    assert_eq!(
+        model.notes,
+        ["output `z`: the model says (n, 4) of it, and it is a tensor of shape (2, 3)"]
+    );
+}
+
+/// Nodes of thousands of operands, and tensors of thousands of dimensions.
+#[test]
+fn many_operands_and_dimensions_end() {
+    let names = vec!["x"; 3000];
+    let mut concat = node("Concat", &names, &["y"]);
+    concat.attribute.push(int("axis", 0));
+    for wide in [
+        concat,
+        node("Sum", &names, &["y"]),
+        node("Max", &names, &["y"]),
+    ] {
+        let bytes = model(vec![wide], vec![], vec![port("x", &["2"])], &["y"]);
+        assert!(parse(&bytes, &ImportOptions::default()).is_ok());
+    }
+    let ones = vec![1i64; 1000];
+    let nodes = vec![node("Reshape", &["x", "to"], &["y"])];
+    let bytes = model(
+        nodes,
+        vec![ints("to", &ones)],
+        vec![port("x", &["1"])],
+        &["y"],
+    );
+    assert_eq!(
+        problems(&bytes),
+        ["the node that makes `y` (Reshape): a tensor of 1000 dimensions; tensors have at most 64"]
+    );
+}

@@ -17,7 +17,9 @@ use crate::tensor::DType;
 pub(super) const MAX_ITERATIONS: i64 = 256;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch),
+    Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch).note(
+        "branches that give values of the same number of dimensions, if the condition is computed",
+    ),
     Operator::new("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], repeat)
         .note("loops whose number of iterations follows from the model; they are written out"),
     Operator::new("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scan)
@@ -228,7 +230,7 @@ impl Sequences {
         mut states: Vec<Value>,
         results: usize,
         place: &str,
-    ) -> Result<Option<(Vec<Value>, Vec<Vec<Value>>)>, Fault> {
+    ) -> Result<Option<Scanned>, Fault> {
         let count = states.len();
         let mut scanned: Vec<Vec<Value>> = vec![vec![]; results];
         for step in 0..self.length {
@@ -249,8 +251,16 @@ impl Sequences {
                 list.push(value);
             }
         }
-        Ok(Some((states, scanned)))
+        Ok(Some(Scanned { states, scanned }))
     }
+}
+
+/// What a scan gives.
+struct Scanned {
+    /// The states after the last step.
+    states: Vec<Value>,
+    /// What each step gives besides, by result.
+    scanned: Vec<Vec<Value>>,
 }
 
 /// The elements at one place of an axis.
@@ -289,7 +299,11 @@ fn scan(c: &mut Call<'_, '_>) -> Outputs {
     let out_directions = list("scan_output_directions", results)?;
     let sequences = Sequences::of(c, states, &axes, directions)?;
     let states = c.inputs[..states].to_vec();
-    let Some((mut outputs, scanned)) = sequences.run(c, body, states, results, "body")? else {
+    let Some(Scanned {
+        states: mut outputs,
+        scanned,
+    }) = sequences.run(c, body, states, results, "body")?
+    else {
         return Ok(vec![]);
     };
     for ((mut list, axis), direction) in scanned.into_iter().zip(out_axes).zip(out_directions) {
@@ -340,7 +354,11 @@ fn batched_scan(c: &mut Call<'_, '_>) -> Outputs {
             directions: all.directions.clone(),
         };
         let place = format!("body, example {example}");
-        let Some((mut made, scanned)) = sequences.run(c, body, own, results, &place)? else {
+        let Some(Scanned {
+            states: mut made,
+            scanned,
+        }) = sequences.run(c, body, own, results, &place)?
+        else {
             return Ok(vec![]);
         };
         for list in scanned {

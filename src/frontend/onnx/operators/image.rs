@@ -11,9 +11,13 @@ use crate::relax;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("AffineGrid", &[20], affine_grid),
-    Operator::new("GridSample", &[16, 20, 22], grid_sample),
-    Operator::new("Resize", &[10, 11, 13, 18, 19], resize),
-    Operator::new("Upsample", &[7, 9], upsample),
+    Operator::new("GridSample", &[16, 20, 22], grid_sample)
+        .note("images of two or three dimensions; `cubic` only of two"),
+    Operator::new("Resize", &[10, 11, 13, 18, 19], resize).note(
+        "scales, sizes and regions that follow from the model; at most three dimensions change",
+    ),
+    Operator::new("Upsample", &[7, 9, 10], upsample)
+        .note("scales that follow from the model; at most three dimensions change"),
 ];
 
 /// The new extents of the axes, and the scales where those are what is given.

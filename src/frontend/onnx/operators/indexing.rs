@@ -11,20 +11,21 @@ use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("Compress", &[9, 11], compress),
+    Operator::new("Compress", &[9, 11, 28], compress),
     Operator::new("Concat", &[1, 4, 11, 13], concat).folds(fold::concat),
-    Operator::new("DepthToSpace", &[1, 11, 13], depth_to_space),
+    Operator::new("DepthToSpace", &[1, 11, 13, 28], depth_to_space),
     Operator::new("Gather", &[1, 11, 13], gather).folds(fold::gather),
     Operator::new("GatherElements", &[11, 13], gather_elements),
     Operator::new("GatherND", &[11, 12, 13], gather_nd),
     Operator::new("NonZero", &[9, 13], non_zero),
-    Operator::new("ReverseSequence", &[10], reverse_sequence),
+    Operator::new("ReverseSequence", &[10, 28], reverse_sequence),
     Operator::new("Scatter", &[9, 11], scatter_elements),
     Operator::new("ScatterElements", &[11, 13, 16, 18], scatter_elements),
     Operator::new("ScatterND", &[11, 13, 16, 18], scatter_nd),
-    Operator::new("Slice", &[1, 10, 11, 13], slice),
-    Operator::new("SpaceToDepth", &[1, 13], space_to_depth),
-    Operator::new("Split", &[2, 11, 13, 18], split),
+    Operator::new("Slice", &[1, 10, 11, 13], slice)
+        .note("axes and steps that follow from the model"),
+    Operator::new("SpaceToDepth", &[1, 13, 28], space_to_depth),
+    Operator::new("Split", &[2, 11, 13, 18], split).note("sizes that follow from the model"),
 ];
 
 /// A row of indices for each dimension.
@@ -42,9 +43,23 @@ fn non_zero(c: &mut Call<'_, '_>) -> Outputs {
 fn concat(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.attributes.int_or("axis", 1)?;
     let axis = c.axis(axis, c.ndim(0)?)?;
-    let parts: Result<Vec<Expr>, Fault> = (0..c.inputs.len()).map(|at| c.x(at)).collect();
-    one(c.op_with("concat", [relax::tuple(parts?)], &json!({"axis": axis}))?)
+    let parts = (0..c.inputs.len()).map(|at| c.x(at));
+    let mut parts = parts.collect::<Result<Vec<Expr>, Fault>>()?;
+    loop {
+        let mut joined = Vec::with_capacity(parts.len().div_ceil(MOST_PARTS));
+        for some in parts.chunks(MOST_PARTS) {
+            let some = relax::tuple(some.iter().cloned());
+            joined.push(c.op_with("concat", [some], &json!({"axis": axis}))?);
+        }
+        if let [whole] = joined.as_slice() {
+            return one(whole.clone());
+        }
+        parts = joined.iter().map(Expr::from).collect();
+    }
 }
+
+/// Most tensors that one kernel joins.
+const MOST_PARTS: usize = 64;
 
 fn split(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.attributes.int_or("axis", 0)?;

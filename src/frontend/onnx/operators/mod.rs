@@ -94,6 +94,14 @@ impl Operator {
     }
 }
 
+/// The newest operator set of each domain that the table was checked against. What newer ones change is not known.
+pub(super) const NEWEST: &[(&str, i64)] = &[
+    ("", 28),
+    ("ai.onnx.ml", 5),
+    ("ai.onnx.preview", 1),
+    ("ai.onnx.preview.training", 1),
+];
+
 const FAMILIES: &[&[Operator]] = &[
     activation::OPERATORS,
     attention::OPERATORS,

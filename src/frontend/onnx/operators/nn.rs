@@ -11,21 +11,32 @@ use crate::relax::{self, Expr, Var};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("AveragePool", &[7, 10, 11, 19, 22], average_pool),
-    Operator::new("BatchNormalization", &[7, 9, 14, 15], batch_norm),
-    Operator::new("Conv", &[1, 11, 22], conv),
-    Operator::new("ConvTranspose", &[1, 11, 22], conv_transpose),
+    Operator::new("AveragePool", &[7, 10, 11, 19, 22], average_pool).note(
+        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+    ),
+    Operator::new("BatchNormalization", &[7, 9, 14, 15], batch_norm)
+        .note("training mode from version 14 on; `spatial` only 1"),
+    Operator::new("Conv", &[1, 11, 22], conv).note(
+        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+    ),
+    Operator::new("ConvTranspose", &[1, 11, 22], conv_transpose).note(
+        "one to three spatial dimensions; `auto_pad` SAME and `output_shape` need constant extents",
+    ),
     Operator::new("GlobalAveragePool", &[1, 22], |c| global_pool(c, "mean")),
     Operator::new("GlobalMaxPool", &[1, 22], |c| global_pool(c, "max")),
     Operator::new("GroupNormalization", &[18, 21], group_norm),
     Operator::new("InstanceNormalization", &[6, 22], instance_norm),
     Operator::new("LRN", &[1, 13], lrn),
-    Operator::new("LayerNormalization", &[17], layer_norm),
-    Operator::new("LpNormalization", &[1, 22], lp_norm),
-    Operator::new("LpPool", &[2, 11, 18, 22], lp_pool),
-    Operator::new("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool),
+    Operator::new("LayerNormalization", &[17], layer_norm).note("`stash_type` only 1"),
+    Operator::new("LpNormalization", &[1, 22], lp_norm).note("`p` only 1 or 2"),
+    Operator::new("LpPool", &[2, 11, 18, 22], lp_pool).note(
+        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+    ),
+    Operator::new("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool).note(
+        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+    ),
     Operator::new("MeanVarianceNormalization", &[9, 13], mean_variance),
-    Operator::new("RMSNormalization", &[23], rms_norm),
+    Operator::new("RMSNormalization", &[23], rms_norm).note("`stash_type` only 1"),
 ];
 
 /// Names of layouts by the number of spatial dimensions, and of the operators.

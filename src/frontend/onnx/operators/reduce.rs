@@ -13,43 +13,61 @@ use crate::tensor::DType;
 /// Versions of reductions whose axes came as an operand with 18.
 const REDUCE: &[i64] = &[1, 11, 13, 18];
 
+/// The same of those that take bfloat16 from 28 on.
+const LOGARITHM: &[i64] = &[1, 11, 13, 18, 28];
+
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ArgMax", &[1, 11, 12, 13], |c| position(c, "argmax")),
     Operator::new("ArgMin", &[1, 11, 12, 13], |c| position(c, "argmin")),
-    Operator::new("CumProd", &[26], |c| scan(c, "cumprod")),
-    Operator::new("CumSum", &[11, 14], |c| scan(c, "cumsum")),
+    Operator::new("CumProd", &[26], |c| scan(c, "cumprod"))
+        .note("an axis that follows from the model"),
+    Operator::new("CumSum", &[11, 14], |c| scan(c, "cumsum"))
+        .note("an axis that follows from the model"),
     Operator::new("ReduceL1", REDUCE, |c| {
         reduced(c, 18, |_, x, r| Ok(r.of("sum", relax::op("abs", [x]))))
-    }),
+    })
+    .note("axes that follow from the model"),
     Operator::new("ReduceL2", REDUCE, |c| {
         reduced(c, 18, |_, x, r| {
             Ok(relax::op("sqrt", [r.of("sum", relax::op("square", [x]))]))
         })
-    }),
-    Operator::new("ReduceLogSum", REDUCE, |c| {
+    })
+    .note("axes that follow from the model"),
+    Operator::new("ReduceLogSum", LOGARITHM, |c| {
         reduced(c, 18, |_, x, r| Ok(relax::op("log", [r.of("sum", x)])))
-    }),
-    Operator::new("ReduceLogSumExp", REDUCE, |c| reduced(c, 18, log_sum_exp)),
+    })
+    .note("axes that follow from the model"),
+    Operator::new("ReduceLogSumExp", LOGARITHM, |c| {
+        reduced(c, 18, log_sum_exp)
+    })
+    .note("axes that follow from the model"),
     Operator::new("ReduceMax", &[1, 11, 12, 13, 18, 20], |c| extreme(c, "max"))
-        .folds(|c| folded(c, |a, b| a.max(b))),
+        .folds(|c| folded(c, |a, b| a.max(b)))
+        .note("axes that follow from the model"),
     Operator::new("ReduceMean", REDUCE, |c| {
         reduced(c, 18, |_, x, r| Ok(r.of("mean", x)))
-    }),
+    })
+    .note("axes that follow from the model"),
     Operator::new("ReduceMin", &[1, 11, 12, 13, 18, 20], |c| extreme(c, "min"))
-        .folds(|c| folded(c, |a, b| a.min(b))),
+        .folds(|c| folded(c, |a, b| a.min(b)))
+        .note("axes that follow from the model"),
     Operator::new("ReduceProd", REDUCE, |c| {
         reduced(c, 18, |_, x, r| Ok(r.of("prod", x)))
     })
-    .folds(|c| folded(c, |a, b| a * b)),
+    .folds(|c| folded(c, |a, b| a * b))
+    .note("axes that follow from the model"),
     Operator::new("ReduceSum", &[1, 11, 13], |c| {
         reduced(c, 13, |_, x, r| Ok(r.of("sum", x)))
     })
-    .folds(|c| folded(c, |a, b| a + b)),
+    .folds(|c| folded(c, |a, b| a + b))
+    .note("axes that follow from the model"),
     Operator::new("ReduceSumSquare", REDUCE, |c| {
         reduced(c, 18, |_, x, r| Ok(r.of("sum", relax::op("square", [x]))))
-    }),
-    Operator::new("TopK", &[1, 10, 11, 24], top_k),
-    Operator::new("Unique", &[11], unique),
+    })
+    .note("axes that follow from the model"),
+    Operator::new("TopK", &[1, 10, 11, 24], top_k)
+        .note("a computed number of elements of an axis of a constant length"),
+    Operator::new("Unique", &[11, 28], unique),
 ];
 
 /// The axes of a reduction, and whether they stay.
@@ -206,6 +224,7 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
             .attributes
             .int("k")?
             .ok_or_else(|| Fault::NoAttribute("k".to_owned()))?,
+        _ if c.known(1).is_none() => return computed_top_k(c, axis),
         _ => c.ints(1)?.first().copied().unwrap_or(0),
     };
     if k < 1 {
@@ -218,6 +237,28 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
     let attributes = json!({"k": k, "axis": axis, "largest": largest, "dtype": "int64"});
     let both = c.op_with("topk", [x], &attributes)?;
     c.items(&both, 2)
+}
+
+/// As many as the graph computes: all in order, and of them the first.
+fn computed_top_k(c: &mut Call<'_, '_>, axis: usize) -> Outputs {
+    let largest = c.attributes.flag("largest", true)?;
+    c.attributes.ignore("sorted");
+    let k = c.sizes(1)?;
+    let extent = c.dim(0, axis)?;
+    let x = c.x(0)?;
+    let attributes = json!({"k": extent, "axis": axis, "largest": largest, "dtype": "int64"});
+    let both = c.op_with("topk", [x], &attributes)?;
+    let mut first = vec![];
+    for item in 0..2 {
+        let args = [
+            relax::item(&both, item),
+            relax::shape([axis as i64]),
+            relax::shape([0i64]),
+            relax::shape(k.clone()),
+        ];
+        first.push(c.op("strided_slice", args)?.into());
+    }
+    Ok(first)
 }
 
 fn unique(c: &mut Call<'_, '_>) -> Outputs {

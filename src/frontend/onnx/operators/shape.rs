@@ -7,7 +7,7 @@ use super::{Operator, fold};
 use crate::frontend::onnx::call::{
     Call, Outputs, attrs, cast, in_type, materialized, number, one, shown,
 };
-use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::error::{Fault, MAX_RANK};
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::{AttrValue, Expr as Size, StructInfo};
@@ -28,16 +28,18 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Expand", &[8, 13], expand).folds(fold::expand),
     Operator::new("EyeLike", &[9, 22], eye_like),
     Operator::new("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], flatten),
-    Operator::new("OneHot", &[9, 11], one_hot),
+    Operator::new("OneHot", &[9, 11, 28], one_hot).note("a depth that follows from the model"),
     Operator::new("Range", &[11, 27], range).folds(fold::range),
     Operator::new("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape),
     Operator::new("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], shape),
     Operator::new("Size", &[1, 13, 19, 21, 23, 24, 25], size),
-    Operator::new("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze),
+    Operator::new("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze)
+        .note("axes that follow from the model"),
     Operator::new("Tile", &[6, 13], tile),
     Operator::new("Transpose", &[1, 13, 21, 23, 24, 25], transpose),
-    Operator::new("Trilu", &[14], trilu),
-    Operator::new("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze),
+    Operator::new("Trilu", &[14], trilu).note("a diagonal that follows from the model"),
+    Operator::new("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze)
+        .note("axes that follow from the model"),
 ];
 
 fn constant(c: &mut Call<'_, '_>) -> Outputs {
@@ -104,6 +106,9 @@ fn constants(dims: &[Size]) -> Option<Vec<usize>> {
 
 /// The operand with these extents; elements that are known stay so.
 fn with_shape(c: &mut Call<'_, '_>, dims: Vec<Size>) -> Outputs {
+    if dims.len() > MAX_RANK {
+        return Err(Fault::Rank(dims.len()));
+    }
     c.inputs.truncate(1);
     if let Some(known) = fold::reshaped(c, constants(&dims)) {
         return one(known);

@@ -34,7 +34,7 @@ impl Step {
     /// A step whose tensors have so many operands each.
     fn of(c: &mut Call<'_, '_>, kinds: usize) -> Result<Self, Fault> {
         let given = c.inputs.len().saturating_sub(2);
-        if given == 0 || given % kinds != 0 {
+        if given == 0 || !given.is_multiple_of(kinds) {
             let text = format!("{given} tensors for an optimiser that takes {kinds} for each");
             return Err(Fault::Unsupported(text));
         }

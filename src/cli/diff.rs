@@ -1,15 +1,16 @@
-//! `weftile diff`: one function on two devices, and the first value in which they differ.
+//! `weftile diff`: one function on two devices, and the first step in which they differ.
 //!
-//! The function is changed to return every tensor that it computes, so that the values between are compared as well: the
-//! first one that differs is where to look.
+//! The function is changed to return every tensor that it computes. First the kernels are compared that the second device runs, fused
+//! as they are there. Where one differs that was made of several operators, these are compared one by one: either one of them
+//! differs by itself, or what was made of them is to blame.
 
 use serde::Serialize;
 
 use super::args::{DeviceArgs, DiffArgs};
-use super::device;
+use super::device::{self, Chosen};
 use super::entry::{Entry, free_name};
 use super::environment::Environment;
-use super::error::CliError;
+use super::error::{Blame, CliError};
 use super::inputs::gather;
 use super::program::{Program, interpret, parts};
 use super::terminal::Terminal;
@@ -28,7 +29,11 @@ struct Report {
     reference: String,
     device: String,
     agree: bool,
+    /// What each kernel gives, or each operator on a device that fuses none.
     values: Vec<Compared>,
+    /// Where a fused kernel differs: what each operator of the function gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operators: Option<Vec<Compared>>,
 }
 
 /// A value of the function on both devices.
@@ -56,38 +61,128 @@ pub(super) fn run(
     };
     let entry = Entry::read(&args.module, &args.inputs)?;
     let inputs = gather(&entry.signature, &entry.inputs)?;
-    let opened = open_up(entry.module()?, &entry.func);
-    let run = |device: &String| run_on(device, args, &opened, &inputs, environment);
-    let (expected, got) = (run(reference)?, run(device)?);
-    let mut values = Vec::new();
-    for (at, node) in opened.nodes.iter().enumerate() {
-        let name = &node.name;
-        let expected = named_tensors(name, &expected, at);
-        let got = named_tensors(name, &got, at);
-        for ((name, expected), (_, got)) in expected.iter().zip(&got) {
-            values.push(compared(name, node, expected, got));
+    let pair = Pair {
+        reference: Side::open(reference, args)?,
+        device: Side::open(device, args)?,
+        inputs,
+        environment,
+    };
+    let module = entry.module()?;
+    let fused = pair.fused(module)?;
+    let values = pair.compared(fused.as_ref().unwrap_or(module), &entry.func)?;
+    let first = values.iter().find(|value| !value.agree);
+    let operators = match (first, &fused) {
+        (Some(Compared { origin, .. }), Some(_)) if matches!(origin, Origin::Several(_)) => {
+            Some(pair.compared(module, &entry.func)?)
         }
-    }
+        _ => None,
+    };
     let report = Report {
         reference: reference.clone(),
         device: device.clone(),
-        agree: values.iter().all(|value| value.agree),
+        agree: first.is_none(),
         values,
+        operators,
     };
     if args.json {
         terminal.json(&report)?;
     } else {
         print(terminal, &report)?;
     }
-    match report.values.iter().find(|value| !value.agree) {
+    match report.values.into_iter().find(|value| !value.agree) {
         None => Ok(()),
         Some(first) => Err(CliError::Differ {
-            reference: reference.clone(),
-            device: device.clone(),
-            value: first.name.clone(),
-            by: first.by.clone(),
-            origin: Box::new(first.origin.clone()),
+            reference: report.reference,
+            device: report.device,
+            value: first.name,
+            by: first.by,
+            origin: Box::new(first.origin),
+            blame: blame(report.operators),
         }),
+    }
+}
+
+/// What is to blame for a difference, by what each operator gives by itself.
+fn blame(operators: Option<Vec<Compared>>) -> Blame {
+    match operators {
+        None => Blame::Single,
+        Some(operators) => match operators.into_iter().find(|value| !value.agree) {
+            None => Blame::Fusion,
+            Some(value) => Blame::Operator(Box::new(value.origin)),
+        },
+    }
+}
+
+/// A device, or the interpreter.
+enum Side {
+    Interpreter,
+    Device(Box<Chosen>),
+}
+
+impl Side {
+    fn open(device: &str, args: &DiffArgs) -> Result<Self, CliError> {
+        if device::is_interpreter(device) {
+            return Ok(Self::Interpreter);
+        }
+        let chosen = device::open(&DeviceArgs {
+            device: device.to_owned(),
+            allow_software: args.allow_software,
+        })?;
+        Ok(Self::Device(Box::new(chosen)))
+    }
+
+    /// All values that the function computes: a tuple with an item for each.
+    fn run(
+        &self,
+        opened: &Opened,
+        inputs: &[Tensor],
+        environment: &Environment,
+    ) -> Result<Value, CliError> {
+        let chosen = match self {
+            Self::Interpreter => return interpret(&opened.module, &opened.func, inputs.to_vec()),
+            Self::Device(chosen) => chosen,
+        };
+        let mut program = Program::new(&opened.module, chosen, environment)?;
+        let values = program.upload(inputs.to_vec())?;
+        let result = program.call(&opened.func, &values)?;
+        program.download(result)
+    }
+}
+
+/// What is compared.
+struct Pair<'a> {
+    reference: Side,
+    device: Side,
+    inputs: Vec<Tensor>,
+    environment: &'a Environment,
+}
+
+impl Pair<'_> {
+    /// The module as it is when it is fused, for the device that is not the reference; nothing where neither fuses.
+    fn fused(&self, module: &Module) -> Result<Option<Module>, CliError> {
+        let target = match (&self.device, &self.reference) {
+            (Side::Device(chosen), _) | (Side::Interpreter, Side::Device(chosen)) => &chosen.target,
+            (Side::Interpreter, Side::Interpreter) => return Ok(None),
+        };
+        let fused = self.environment.compile_until(module, target, "fuse_tir")?;
+        Ok(Some(fused.module))
+    }
+
+    /// Every value of a function on both sides.
+    fn compared(&self, module: &Module, func: &str) -> Result<Vec<Compared>, CliError> {
+        let opened = open_up(module, func);
+        let run = |side: &Side| side.run(&opened, &self.inputs, self.environment);
+        let (expected, got) = (run(&self.reference)?, run(&self.device)?);
+        let mut values = Vec::new();
+        for (at, node) in opened.nodes.iter().enumerate() {
+            let name = &node.name;
+            let expected = named_tensors(name, &expected, at);
+            let got = named_tensors(name, &got, at);
+            for ((name, expected), (_, got)) in expected.iter().zip(&got) {
+                values.push(compared(name, node, expected, got));
+            }
+        }
+        Ok(values)
     }
 }
 
@@ -109,17 +204,12 @@ fn compared(name: &str, node: &Node, expected: &Tensor, got: &Tensor) -> Compare
 }
 
 fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
-    let mut rows = Vec::new();
-    for value in &report.values {
-        let verdict = match (&value.difference, value.max_abs_difference) {
-            (Some(difference), _) => difference.clone(),
-            (None, Some(worst)) => format!("agree, at most {worst:.1e} apart"),
-            (None, None) => "agree".to_owned(),
-        };
-        rows.push(vec![value.name.clone(), value.by.clone(), verdict]);
-    }
     let verdict = format!("{} against {}", report.device, report.reference);
-    terminal.table(&["value", "computed by", &verdict], &rows)?;
+    terminal.table(&["value", "computed by", &verdict], &rows(&report.values))?;
+    if let Some(operators) = &report.operators {
+        terminal.line("\nEach operator by itself:")?;
+        terminal.table(&["value", "computed by", &verdict], &rows(operators))?;
+    }
     if report.agree {
         let good = terminal.good("no difference beyond rounding");
         terminal.line(good)?;
@@ -127,25 +217,16 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
     Ok(())
 }
 
-/// All values that the function computes, on a device: a tuple with an item for each.
-fn run_on(
-    device: &str,
-    args: &DiffArgs,
-    opened: &Opened,
-    inputs: &[Tensor],
-    environment: &Environment,
-) -> Result<Value, CliError> {
-    if device::is_interpreter(device) {
-        return interpret(&opened.module, &opened.func, inputs.to_vec());
-    }
-    let chosen = device::open(&DeviceArgs {
-        device: device.to_owned(),
-        allow_software: args.allow_software,
-    })?;
-    let mut program = Program::new(&opened.module, &chosen, environment)?;
-    let values = program.upload(inputs.to_vec())?;
-    let result = program.call(&opened.func, &values)?;
-    program.download(result)
+fn rows(values: &[Compared]) -> Vec<Vec<String>> {
+    let rows = values.iter().map(|value| {
+        let verdict = match (&value.difference, value.max_abs_difference) {
+            (Some(difference), _) => difference.clone(),
+            (None, Some(worst)) => format!("agree, at most {worst:.1e} apart"),
+            (None, None) => "agree".to_owned(),
+        };
+        vec![value.name.clone(), value.by.clone(), verdict]
+    });
+    rows.collect()
 }
 
 /// The tensors in one item of a result: `name`, or `name.0`, `name.1` … for those of a tuple.
@@ -240,5 +321,33 @@ fn computed_by(def: &Def) -> String {
         Def::MatchCast(..) => "match_cast".to_owned(),
         Def::If { .. } => "a branch".to_owned(),
         Def::Function(_) => "a closure".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_that_agrees_by_itself_is_not_to_blame() {
+        let compared = |name: &str, agree| Compared {
+            name: name.to_owned(),
+            by: name.to_owned(),
+            origin: Origin::Node(format!("node `{name}`").into()),
+            agree,
+            max_abs_difference: None,
+            difference: None,
+        };
+        assert_eq!(blame(None).to_string(), "");
+        let all_agree = vec![compared("a", true), compared("b", true)];
+        let fusion = "\n  each of its operators by itself agrees: the fusion is to blame";
+        assert_eq!(blame(Some(all_agree)).to_string(), fusion);
+        let one_differs = vec![
+            compared("a", true),
+            compared("b", false),
+            compared("c", false),
+        ];
+        let operator = "\n  by itself, the first to differ is from node `b`";
+        assert_eq!(blame(Some(one_differs)).to_string(), operator);
     }
 }

@@ -1,5 +1,6 @@
 //! What may go wrong for a user of the command.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -216,7 +217,7 @@ pub(crate) enum CliError {
         given: usize,
     },
     /// Two devices differ.
-    #[error("{device} differs from {reference}, first in `{value}`, computed by {by}{}", origin.from())]
+    #[error("{device} differs from {reference}, first in `{value}`, computed by {by}{}{blame}", origin.from())]
     Differ {
         /// The first device.
         reference: String,
@@ -228,6 +229,8 @@ pub(crate) enum CliError {
         by: String,
         /// Where it comes from.
         origin: Box<Origin>,
+        /// Which of its operators.
+        blame: Blame,
     },
     /// A stage that another target has.
     #[error("the stage {stage} is of --target {target}")]
@@ -298,6 +301,31 @@ boxed!(
     Codegen(CodegenError)
 );
 boxed!(Vm(VmError), Interp(InterpError), Data(DataError));
+
+/// Which operator of a kernel differs by itself.
+#[derive(Debug)]
+pub(crate) enum Blame {
+    /// It has only one.
+    Single,
+    /// None: what was made of them differs.
+    Fusion,
+    /// The first of those that do comes from here.
+    Operator(Box<Origin>),
+}
+
+impl fmt::Display for Blame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => Ok(()),
+            Self::Fusion => {
+                f.write_str("\n  each of its operators by itself agrees: the fusion is to blame")
+            }
+            Self::Operator(origin) => {
+                write!(f, "\n  by itself, the first to differ is from {origin}")
+            }
+        }
+    }
+}
 
 /// Exit code of an error in what was given.
 const WRONG_INPUT: u8 = 1;

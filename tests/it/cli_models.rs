@@ -181,3 +181,19 @@ fn a_check_names_all_that_stands_in_the_way() {
         "{text}"
     );
 }
+
+#[test]
+fn a_diff_compares_kernels_as_they_are_fused() {
+    let diff = [
+        "diff", MODEL, "--dim", "batch=3", "--device", "interp", "--device", "cpu", "--json",
+    ];
+    let report = json(&diff);
+    assert_eq!(report["agree"], true);
+    let values = report["values"].as_array().expect("a list");
+    let fused = values.iter().find(|value| {
+        let from = value["origin"].as_str().unwrap_or_default();
+        from.contains("`dense`") && from.contains("`act`")
+    });
+    assert!(fused.is_some(), "{values:?}");
+    assert!(report["operators"].is_null());
+}

@@ -14,7 +14,7 @@ use super::bodies::for_each_body;
 use crate::ir::graph::{
     Arg, Become, BindingBlock, Callee, Def, Function, Globals, Old, Rewriter, ValueId, rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module, Var, alpha_eq};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, Origin, Var, alpha_eq};
 
 /// The attribute of functions that are computed as a whole.
 pub(super) const PRIMITIVE: &str = "Primitive";
@@ -146,6 +146,9 @@ impl<'f> Groups<'f> {
             sinfo_args: vec![],
         };
         let ret = group.ret.clone();
+        let members = group.members.iter();
+        let origins = members.map(|&id| &self.function.values[id].origin);
+        rewriter.builder().set_origin(Origin::of_all(origins));
         match group.outputs.as_slice() {
             [(output, name)] => {
                 let call = rewriter.builder().bind_as(name.as_str(), call, ret);

@@ -19,6 +19,8 @@ pub(super) const OPERATORS: &[Operator] = &[Operator::new("TfIdfVectorizer", &[9
 struct Grams {
     /// By length: each sequence, and the column of the result that counts it.
     by_length: BTreeMap<usize, Vec<(Vec<i64>, usize)>>,
+    /// The column of each sequence, in the order of the pool.
+    places: Vec<usize>,
     /// Columns of the result.
     columns: usize,
 }
@@ -68,6 +70,7 @@ impl Grams {
         }
         Ok(Self {
             by_length,
+            places: columns,
             columns: taken.last().map_or(0, |&last| last + 1),
         })
     }
@@ -189,13 +192,17 @@ fn tf_idf(c: &mut Call<'_, '_>) -> Outputs {
         &json!({"axis": 1}),
     )?;
     if mode != "TF" {
-        let weights = weights.unwrap_or_else(|| vec![1.0; grams.columns]);
-        if weights.len() != grams.columns {
+        let given = weights.unwrap_or_else(|| vec![1.0; grams.places.len()]);
+        if given.len() != grams.places.len() {
             return Err(Fault::Attribute {
                 name: "weights".to_owned(),
-                given: format!("{} numbers", weights.len()),
-                expected: format!("{} numbers", grams.columns),
+                given: format!("{} numbers", given.len()),
+                expected: format!("{} numbers, one for each sequence", grams.places.len()),
             });
+        }
+        let mut weights = vec![0.0; grams.columns];
+        for (&place, weight) in grams.places.iter().zip(given) {
+            weights[place] = weight;
         }
         let weights = relax::constant(floats(DType::F32, &[grams.columns], weights)?);
         let factor = match mode {

@@ -8,12 +8,13 @@ use weftile::codegen_cpu::this_cpu;
 use weftile::frontend::onnx::{MAIN, Model};
 use weftile::interp;
 use weftile::kernel::Target;
-use weftile::pipeline::{CompileOptions, compile};
+use weftile::lower::LowerProblem;
+use weftile::pipeline::{self, CompileOptions, compile};
 use weftile::runtime::{Device, Value};
-use weftile::runtime_gpu::{Checks, Request, adapters, choose};
+use weftile::runtime_gpu::{Checks, GpuError, Request, adapters, choose};
 use weftile::support::tolerance::elements;
 use weftile::tensor::Tensor;
-use weftile::vm::VirtualMachine;
+use weftile::vm::{VirtualMachine, VmError};
 
 /// What models run on.
 pub(crate) enum Backend {
@@ -27,7 +28,7 @@ pub(crate) enum Outcome {
     Passed,
     /// Wrong numbers, or an error after the model was taken.
     Failed(String),
-    /// Said so at import.
+    /// Said so at import, or before it ran: the device lacks an element type.
     Unsupported(String),
     Crashed(String),
 }
@@ -128,6 +129,25 @@ pub(crate) fn guarded(f: impl FnOnce() -> Outcome) -> Outcome {
     })
 }
 
+/// Whether the device does not compute with an element type of the model.
+fn lacks_type(error: &(dyn Error + 'static)) -> bool {
+    let compiled = error.downcast_ref::<pipeline::Error>();
+    let ran = error.downcast_ref::<VmError>();
+    compiled.is_some_and(is_about_type) || matches!(ran, Some(VmError::Gpu(GpuError::DType(_))))
+}
+
+fn is_about_type(error: &pipeline::Error) -> bool {
+    match error {
+        pipeline::Error::Lower { error, .. } => matches!(
+            *error.problem,
+            LowerProblem::WideType { .. } | LowerProblem::DType { .. }
+        ),
+        pipeline::Error::From { source, .. } => is_about_type(source),
+        pipeline::Error::Several(errors) => errors.iter().all(is_about_type),
+        _ => false,
+    }
+}
+
 /// An error with its causes, on one line.
 pub(crate) fn line(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -147,6 +167,7 @@ pub(crate) fn agrees(
 ) -> Outcome {
     let results = match results {
         Ok(results) => results,
+        Err(error) if lacks_type(&*error) => return Outcome::Unsupported(line(&*error)),
         Err(error) => return Outcome::Failed(line(&*error)),
     };
     let (wanted, given) = (expected.len(), results.len());

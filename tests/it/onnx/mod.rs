@@ -15,7 +15,8 @@ mod parallel;
 
 use judge::{Backend, Outcome};
 
-/// Node tests that passed when this list was written, on every device.
+/// Node tests that passed when this list was written, in the interpreter and on the CPU. A GPU passes those whose element types it
+/// has.
 const PASSED: &str = include_str!("passed.txt");
 
 /// Runs the node tests of the list, and of the others each `step`th.
@@ -31,10 +32,13 @@ fn node_tests(test: &str, device: &str, step: usize) {
         listed.len(),
         "tests of the list are missing in the archive"
     );
+    let lacking = |o: &Outcome| device == "gpu" && matches!(o, Outcome::Unsupported(_));
     let bad: Vec<_> = tests
         .iter()
-        .filter(|(_, o)| *o != Outcome::Passed)
+        .filter(|(_, o)| *o != Outcome::Passed && !lacking(o))
         .collect();
+    let passed = tests.iter().filter(|(_, o)| *o == Outcome::Passed).count();
+    assert!(passed * 10 >= tests.len() * 9, "only {passed} pass");
     assert!(
         bad.is_empty(),
         "{} of {} no longer pass: {bad:#?}",
@@ -55,6 +59,19 @@ fn node_tests_of_the_list_pass_in_the_interpreter() {
         "interp",
         4,
     );
+}
+
+/// A part of the list: drivers take long for shaders that they have not seen.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+fn node_tests_of_the_list_pass_on_the_gpu() {
+    let test = "node_tests_of_the_list_pass_on_the_gpu";
+    let required = std::env::var_os("WEFTILE_REQUIRE_GPU").is_some();
+    if weftile::runtime_gpu::adapters().is_empty() && !required {
+        eprintln!("{test}: skipped: no adapter");
+        return;
+    }
+    node_tests(test, "gpu", 16);
 }
 
 /// What is refused is refused while the model is imported: nothing else fails.

@@ -35,8 +35,12 @@ use indexmap::IndexMap;
 use crate::artifact::{ArtifactError, Executable, Signature};
 #[cfg(feature = "compiler")]
 use crate::frontend::onnx::Model;
+#[cfg(feature = "compiler")]
+use crate::ir::Module;
 #[cfg(feature = "cpu")]
 use crate::kernel::Target;
+#[cfg(feature = "compiler")]
+use crate::passes::unbind_params;
 #[cfg(feature = "compiler")]
 use crate::pipeline::{self, CompileOptions};
 use crate::runtime::{Device, Value};
@@ -47,6 +51,8 @@ use crate::vm::{FuncId, VirtualMachine, VmError};
 
 /// The function that a session calls.
 const MAIN: &str = "main";
+/// What the name of the function ends in that prepares weights.
+const TRANSFORM: &str = "_transform_params";
 
 /// Why a session cannot be made, or a call of it failed.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +83,9 @@ pub enum SessionError {
         /// The inputs of the model.
         inputs: Vec<String>,
     },
+    /// Weights that a model without them needs, or those that it gives no name to.
+    #[error("weights are missing: {}", .0.join(", "))]
+    Weights(Vec<String>),
     /// A result that is no tensor.
     #[error("output `{name}` is {kind}, no tensor")]
     Output {
@@ -106,25 +115,42 @@ pub struct Session {
     vm: VirtualMachine,
     main: FuncId,
     signature: Signature,
+    /// On the device, as the kernels read them; nothing where they are constants of the executable.
+    weights: Vec<Value>,
 }
 
 impl Session {
     /// The function `main` of an executable on a device.
     ///
     /// # Errors
-    /// [`SessionError::Vm`] if it has none, or is for another kind of device.
+    /// [`SessionError::Vm`] if it has none, or is for another kind of device; [`SessionError::Weights`] if it was compiled without
+    /// weights.
     pub fn new(
         executable: impl Into<Arc<Executable>>,
         device: Device,
     ) -> Result<Self, SessionError> {
-        let vm = VirtualMachine::new(executable, device)?;
+        Self::with_weights(executable, device, &IndexMap::new())
+    }
+
+    /// The same for an executable without weights, which come by the names that the model gives them. They are brought into the form
+    /// that the kernels read once, now.
+    ///
+    /// # Errors
+    /// As [`Session::new`]; [`SessionError::Vm`] if a weight is not what the model takes.
+    pub fn with_weights(
+        executable: impl Into<Arc<Executable>>,
+        device: Device,
+        weights: &IndexMap<String, Tensor>,
+    ) -> Result<Self, SessionError> {
+        let mut vm = VirtualMachine::new(executable, device)?;
         let main = vm.function(MAIN)?;
-        let signature = vm.executable().signatures.get(MAIN);
-        let signature = signature.cloned().unwrap_or_default();
+        let signature = signature_of(vm.executable());
+        let weights = prepared_weights(&mut vm, weights)?;
         Ok(Self {
             vm,
             main,
             signature,
+            weights,
         })
     }
 
@@ -195,9 +221,54 @@ impl Session {
         let open = ports.iter().zip(&args).filter(|(_, value)| value.is_none());
         let missing: Vec<String> = open.map(|(port, _)| port.name.clone()).collect();
         match missing.is_empty() {
-            true => Ok(args.into_iter().flatten().collect()),
+            true => Ok(args
+                .into_iter()
+                .flatten()
+                .chain(self.weights.iter().cloned())
+                .collect()),
             false => Err(SessionError::Missing(missing)),
         }
+    }
+}
+
+/// What the function `main` of an executable takes and gives. Weights that the executable was compiled without are no inputs.
+pub fn signature_of(executable: &Executable) -> Signature {
+    let signature = executable.signatures.get(MAIN);
+    let mut signature = signature.cloned().unwrap_or_default();
+    if !executable.weights().is_empty() {
+        let prepared = executable.signatures.get(&format!("{MAIN}{TRANSFORM}"));
+        let prepared = prepared.map_or(0, |prepared| prepared.outputs.len());
+        let inputs = signature.inputs.len().saturating_sub(prepared);
+        signature.inputs.truncate(inputs);
+    }
+    signature
+}
+
+/// The weights of an executable that was compiled without them, as its function `main` takes them after the inputs; nothing for one
+/// that has them.
+///
+/// # Errors
+/// [`SessionError::Weights`] if one is missing; [`SessionError::Vm`] if one is not what the model takes.
+pub fn prepared_weights(
+    vm: &mut VirtualMachine,
+    weights: &IndexMap<String, Tensor>,
+) -> Result<Vec<Value>, SessionError> {
+    let names = vm.executable().weights();
+    if names.is_empty() {
+        return Ok(vec![]);
+    }
+    let found = names.iter().map(|name| weights.get(name).ok_or(name));
+    let missing = found.clone().filter_map(Result::err).cloned();
+    let missing: Vec<String> = missing.collect();
+    if !missing.is_empty() {
+        return Err(SessionError::Weights(missing));
+    }
+    let given = found.flatten().map(|tensor| Value::Tensor(tensor.clone()));
+    let given = Value::Tuple(given.collect());
+    let prepared = vm.call(&format!("{MAIN}{TRANSFORM}"), &[given])?;
+    match prepared {
+        Value::Tuple(weights) => Ok(weights),
+        single => Ok(vec![single]),
     }
 }
 
@@ -211,6 +282,32 @@ impl Model {
         let options = CompileOptions::new(target_of(device));
         let executable = pipeline::compile(&self.module, &options)?;
         Session::new(executable, device.clone())
+    }
+
+    /// The module with its weights as parameters, whose preparation is a function of its own; and the names of the weights.
+    ///
+    /// # Errors
+    /// What the first pass that fails says.
+    pub fn without_weights(
+        &self,
+        options: &CompileOptions,
+    ) -> Result<(Module, Vec<String>), pipeline::Error> {
+        let (module, names) = unbind_params(&self.module, MAIN, &self.weights)?;
+        Ok((pipeline::weights_apart(&module, options)?, names))
+    }
+
+    /// Compiles the model without its weights, for a file that others bring the weights to ([`Session::with_weights`]).
+    ///
+    /// # Errors
+    /// If something of it cannot run on such a device.
+    pub fn compile_without_weights(
+        &self,
+        options: &CompileOptions,
+    ) -> Result<Executable, SessionError> {
+        let (apart, names) = self.without_weights(options)?;
+        let mut executable = pipeline::compile(&apart, options)?;
+        executable.set_weights(&names);
+        Ok(executable)
     }
 }
 

@@ -169,8 +169,10 @@ const ROOMS: &[Room] = &[
         name: "session",
         owns: "a model ready to be called by the names of its inputs",
         uses: &[
+            "ir",
             "kernel",
             "artifact",
+            "passes",
             "codegen_cpu",
             "runtime_gpu",
             "runtime",
@@ -196,6 +198,7 @@ const ROOMS: &[Room] = &[
             "vm",
             "frontend",
             "pipeline",
+            "session",
         ],
     },
     Room {

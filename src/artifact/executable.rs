@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Callee, Constant, Function, Instr, Pc, ShapeFunc, Signature};
 use crate::kernel::{LoweredFunc, Shader, Target};
 
+/// The entry of the metadata that lists weights.
+const WEIGHTS: &str = "weights";
+
 /// A lowered loop program with the code of its kernels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelFunc {
@@ -82,6 +85,19 @@ impl Executable {
     /// The function with this name.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name == name)
+    }
+
+    /// The names of the weights that it was compiled without, in the order in which the function takes them that prepares weights.
+    pub fn weights(&self) -> Vec<String> {
+        let names = self.metadata.get(WEIGHTS);
+        let names = names.and_then(|names| serde_json::from_str(names).ok());
+        names.unwrap_or_default()
+    }
+
+    /// Notes the names of the weights that it was compiled without.
+    pub fn set_weights(&mut self, names: &[String]) {
+        let names = serde_json::Value::from(names).to_string();
+        self.metadata.insert(WEIGHTS.to_owned(), names);
     }
 
     /// The name of a callee.

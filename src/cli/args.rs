@@ -80,7 +80,8 @@ pub(crate) struct ModuleArgs {
     /// the only one there is.
     #[arg(long, value_name = "NAME")]
     pub(crate) func: Option<String>,
-    /// Binds parameters of the function to these weights, by name (.safetensors, or pickled numpy arrays).
+    /// Binds parameters of the function to these weights, by name (.safetensors, .npz, or pickled numpy arrays). A file that was
+    /// compiled without weights takes them from here, also from an .onnx file.
     #[arg(long, value_name = "FILE")]
     pub(crate) params: Option<PathBuf>,
     /// A symbolic extent of an ONNX model that is a number, as batch=4; others stay open.
@@ -294,6 +295,9 @@ pub(crate) struct CompileArgs {
     pub(crate) module: ModuleArgs,
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
+    /// Leaves the weights of a model out: `weftile run model.weft --params model.onnx` brings them.
+    #[arg(long)]
+    pub(crate) no_weights: bool,
     /// The file to write.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,

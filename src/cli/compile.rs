@@ -9,8 +9,12 @@ use super::device;
 use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
+use super::program::{ends_in, import};
 use super::terminal::{Terminal, milliseconds};
 use crate::artifact::Port;
+use crate::ir::Module;
+use crate::kernel::Target;
+use crate::pipeline::CompileOptions;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -39,9 +43,20 @@ pub(super) fn run(
     let entry = Entry::read(&args.module, &args.shapes.inputs())?;
     let chosen = device::open(&args.device)?;
     let start = Instant::now();
-    let compilation = environment.compile_until(entry.module()?, &chosen.target, "bytecode")?;
+    let module = match args.no_weights {
+        true => Some(apart(args, &chosen.target)?),
+        false => None,
+    };
+    let (module, weights) = match &module {
+        Some((module, weights)) => (module, weights.as_slice()),
+        None => (entry.module()?, &[][..]),
+    };
+    let compilation = environment.compile_until(module, &chosen.target, "bytecode")?;
     let compile_ms = milliseconds(start.elapsed());
-    let executable = compilation.executable.expect("the last stage makes it");
+    let mut executable = compilation.executable.expect("the last stage makes it");
+    if args.no_weights {
+        executable.set_weights(weights);
+    }
     executable.save(&args.output)?;
     let bytes = std::fs::metadata(&args.output).map_or(0, |file| file.len());
     let named = |port: &Port| NamedType {
@@ -77,4 +92,15 @@ pub(super) fn run(
         }
     }
     Ok(())
+}
+
+/// A model without its weights, and their names.
+fn apart(args: &CompileArgs, target: &Target) -> Result<(Module, Vec<String>), CliError> {
+    if !ends_in(&args.module.file, "onnx") {
+        return Err(CliError::NoModel {
+            path: args.module.file.clone(),
+        });
+    }
+    let model = import(&args.module, &args.shapes.inputs())?;
+    Ok(model.without_weights(&CompileOptions::new(target.clone()))?)
 }

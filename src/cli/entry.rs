@@ -12,13 +12,15 @@ use super::args::{DeviceArgs, InputArgs, ModuleArgs};
 use super::error::CliError;
 use super::program::{bind, ends_in, read};
 use crate::artifact::{Executable, Signature};
+use crate::frontend::{load_params, onnx};
 use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder, OUTPUT_NAMES};
 use crate::ir::{
     AttrValue, Buffer, Expr, ExprKind, Func, Module, Param, Place, PrimFunc, Stmt, StructInfo, Var,
 };
 use crate::kernel::Target;
 use crate::pipeline::signature;
-use crate::tensor::DType;
+use crate::session::signature_of;
+use crate::tensor::{DType, Tensor};
 
 /// The function called if nothing is said.
 const MAIN: &str = "main";
@@ -27,8 +29,8 @@ const MAIN: &str = "main";
 pub(crate) enum Code {
     /// A module, with weights bound.
     Module(Box<Module>),
-    /// A compiled one.
-    Executable(Arc<Executable>),
+    /// A compiled one, and weights for it.
+    Executable(Arc<Executable>, IndexMap<String, Tensor>),
 }
 
 /// A graph function to call.
@@ -80,16 +82,25 @@ impl Entry {
             return Err(CliError::DimsOfText);
         }
         let executable = Executable::load(&args.file)?;
-        if args.params.is_some() {
-            return Err(CliError::Compiled {
-                path: args.file.clone(),
-            });
-        }
+        let wants = !executable.weights().is_empty();
+        let weights = match &args.params {
+            Some(path) if wants && ends_in(path, "onnx") => onnx::weights(path)?,
+            Some(path) if wants => load_params(path)?,
+            None => IndexMap::new(),
+            Some(_) => {
+                return Err(CliError::Compiled {
+                    path: args.file.clone(),
+                });
+            }
+        };
         let functions: Vec<&str> = executable.signatures.keys().map(String::as_str).collect();
         let func = named(&functions, &functions, args.func.as_deref())?;
         Ok(Self {
-            signature: executable.signatures[&func].clone(),
-            code: Code::Executable(executable.into()),
+            signature: match func.as_str() {
+                MAIN => signature_of(&executable),
+                other => executable.signatures[other].clone(),
+            },
+            code: Code::Executable(executable.into(), weights),
             func,
             inputs: inputs.clone(),
             file: args.file.clone(),
@@ -103,7 +114,7 @@ impl Entry {
     pub(crate) fn module(&self) -> Result<&Module, CliError> {
         match &self.code {
             Code::Module(module) => Ok(module),
-            Code::Executable(_) => Err(CliError::Compiled {
+            Code::Executable(..) => Err(CliError::Compiled {
                 path: self.file.clone(),
             }),
         }
@@ -112,7 +123,7 @@ impl Entry {
     /// The device for `--device auto`: a compiled program runs on the kind of device that it was compiled for.
     pub(crate) fn device(&self, args: &DeviceArgs) -> DeviceArgs {
         let mut args = args.clone();
-        if let Code::Executable(executable) = &self.code
+        if let Code::Executable(executable, _) = &self.code
             && args.device.eq_ignore_ascii_case("auto")
         {
             args.device = match executable.target {
@@ -175,7 +186,7 @@ enum Role {
 }
 
 /// A buffer parameter as the graph function sees it.
-struct Tensor<'a> {
+struct BufferParam<'a> {
     name: &'a str,
     role: Role,
     sinfo: StructInfo,
@@ -280,12 +291,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn tensors(&mut self) -> Result<Vec<Tensor<'a>>, CliError> {
+    fn tensors(&mut self) -> Result<Vec<BufferParam<'a>>, CliError> {
         let mut tensors = Vec::new();
         for (name, buffer, role) in self.buffers()? {
             let dims = buffer.shape().iter().map(|e| self.dim(name, e));
             let sinfo = StructInfo::tensor(dims.collect::<Result<_, _>>()?, buffer.dtype());
-            tensors.push(Tensor { name, role, sinfo });
+            tensors.push(BufferParam { name, role, sinfo });
         }
         Ok(tensors)
     }

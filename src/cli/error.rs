@@ -17,6 +17,7 @@ use crate::ir::Origin;
 use crate::passes::PassError;
 use crate::runtime_gpu::GpuError;
 use crate::script::ScriptErrors;
+use crate::session::SessionError;
 use crate::tensor::TensorError;
 use crate::vm::VmError;
 
@@ -77,6 +78,15 @@ pub(crate) enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// `--no-weights` for a program that is no model.
+    #[error("--no-weights is for ONNX models; {} has its weights as parameters, which nothing binds without --params", path.display())]
+    NoModel {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The weights of a model are missing, or do not fit.
+    #[error(transparent)]
+    Session(Box<SessionError>),
     /// A program that is no text.
     #[error("{} is no text: models end in .onnx, compiled programs in .weft", path.display())]
     NoText {
@@ -295,6 +305,7 @@ macro_rules! boxed {
 }
 boxed!(
     Pass(PassError),
+    Session(SessionError),
     Artifact(ArtifactError),
     Compile(crate::pipeline::Error),
     Wgsl(WgslError),

@@ -21,6 +21,7 @@ use crate::ir::Module;
 use crate::passes::bind_params;
 use crate::runtime::{Closure, Device, Value};
 use crate::script;
+use crate::session::prepared_weights;
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
 use crate::vm::VirtualMachine;
@@ -87,6 +88,8 @@ pub(crate) fn bind(module: Module, func: &str, args: &ModuleArgs) -> Result<Modu
 pub(crate) struct Program {
     /// The machine.
     pub(crate) vm: VirtualMachine,
+    /// What it takes after its inputs.
+    weights: Vec<Value>,
     /// By loop program: the schedule rules that took its blocks.
     pub(crate) rules: IndexMap<String, String>,
     /// How long the compiler took.
@@ -104,8 +107,11 @@ impl Program {
     ) -> Result<Self, CliError> {
         match code {
             Code::Module(module) => Self::new(module, chosen, environment),
-            Code::Executable(executable) => {
-                Self::loaded(executable.clone(), chosen, IndexMap::new(), Duration::ZERO)
+            Code::Executable(executable, weights) => {
+                let rules = IndexMap::new();
+                let mut program = Self::loaded(executable.clone(), chosen, rules, Duration::ZERO)?;
+                program.weights = prepared_weights(&mut program.vm, weights)?;
+                Ok(program)
             }
         }
     }
@@ -135,18 +141,20 @@ impl Program {
         let vm = VirtualMachine::new(executable, chosen.device.clone())?;
         Ok(Self {
             vm,
+            weights: vec![],
             rules,
             compile,
             load: start.elapsed(),
         })
     }
 
-    /// Copies tensors to the device.
+    /// Copies the inputs to the device; weights come after them.
     pub(crate) fn upload(&mut self, tensors: Vec<Tensor>) -> Result<Vec<Value>, CliError> {
-        tensors
-            .into_iter()
-            .map(|tensor| Ok(self.vm.to_device(Value::Tensor(tensor))?))
-            .collect()
+        let values = tensors.into_iter();
+        let values = values.map(|tensor| Ok(self.vm.to_device(Value::Tensor(tensor))?));
+        let mut values: Vec<Value> = values.collect::<Result<_, CliError>>()?;
+        values.extend(self.weights.iter().cloned());
+        Ok(values)
     }
 
     /// Calls a function and waits for its result, which stays on the device.

@@ -16,7 +16,7 @@ use crate::support::Id;
 use crate::tensor::DType;
 
 /// The attribute that says how many parameters come before the weights.
-const NUM_INPUT: &str = "num_input";
+pub(super) const NUM_INPUT: &str = "num_input";
 
 /// The module where public functions take a function in the place of their parameters from `num_input` on, or of all without this
 /// attribute. It gets number and name of a parameter where the parameter is first needed.

@@ -65,6 +65,7 @@ mod signature;
 mod specialize;
 mod to_mixed_precision;
 mod topological_sort;
+mod unbind_params;
 mod vdevice;
 mod vm_shape_lower;
 
@@ -85,6 +86,7 @@ pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
 pub use rewrite_call::{Site, rewrite_call};
 pub use run_codegen::Codegens;
 use signature::{function, not_called};
+pub use unbind_params::unbind_params;
 pub use vm_shape_lower::shape_funcs;
 
 #[cfg(test)]

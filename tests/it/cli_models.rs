@@ -94,6 +94,39 @@ fn a_compiled_model_is_for_run_and_bench() {
 }
 
 #[test]
+fn weights_may_come_later() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    save_npy(Path::new(&at("x.npy")), &rows()).expect("writable");
+    let weft = at("light.weft");
+    let compile = [
+        "compile",
+        MODEL,
+        "--no-weights",
+        "-o",
+        &weft,
+        "--device",
+        "cpu",
+    ];
+    stdout(&weftile(&compile));
+    let input = format!("image.in={}", at("x.npy"));
+    let run = ["run", &weft, "--input", &input, "--json"];
+    let report = json(&[&run[..], &["--params", MODEL]].concat());
+    assert_eq!(report["outputs"][0]["first"], serde_json::json!(SCORES));
+    let message = refused(&run, 1);
+    assert!(message.contains("weights are missing: w, b"), "{message}");
+    // The same from the library, with other weights.
+    let light = Executable::load(&weft).expect("it was written");
+    assert_eq!(light.weights(), ["w", "b"]);
+    let mut weights = onnx::weights(Path::new(MODEL)).expect("a model");
+    weights["b"] = Tensor::from_slice(&[3], &[0f32, 0.0, -100.0]).expect("three");
+    let mut session = Session::with_weights(light, Device::Cpu, &weights).expect("it loads");
+    let outputs = session.run([("image.in", rows())]).expect("it runs");
+    let scores = outputs["scores/out"].as_slice::<f32>().expect("floats");
+    assert_eq!(scores, [5.0, 7.5, 0.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
 fn a_session_is_called_by_names() {
     let model = onnx::load(Path::new(MODEL), &ImportOptions::default()).expect("a model");
     let mut compiled = model.compile(&Device::Cpu).expect("it compiles");

@@ -25,6 +25,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use bytes::Bytes;
+use indexmap::IndexMap;
 use prost::Message;
 
 pub use docs::markdown;
@@ -81,6 +82,8 @@ pub struct Model {
     pub opset: i64,
     /// What the model says of its outputs and is not so, as sentences.
     pub notes: Vec<String>,
+    /// The weights of the graph by their names. Those that the module uses as they are share their elements with its constants.
+    pub weights: IndexMap<String, Tensor>,
 }
 
 /// Reads a model and its weights.
@@ -89,11 +92,7 @@ pub struct Model {
 /// [`OnnxError`] with everything that stands in the way.
 pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
     let bytes = mapped(path)?;
-    let folder = path.parent().map(|folder| match folder.as_os_str() {
-        empty if empty.is_empty() => Path::new("."),
-        _ => folder,
-    });
-    import(bytes, Tensors::of(folder), options)
+    import(bytes, Tensors::of(folder_of(path)), options)
 }
 
 /// Reads a model from its bytes. It can have no weights in other files.
@@ -210,6 +209,7 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
         Ok(())
     })?;
     let opset = importer.opset();
+    let weights = constants(graph, &scope);
     let names = graph
         .output
         .iter()
@@ -223,6 +223,44 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
             .collect(),
         opset,
         notes,
+        weights,
+    })
+}
+
+/// The weights of a model by their names, without importing it.
+///
+/// # Errors
+/// [`OnnxError`] if the file cannot be read or is no model, or a weight is damaged.
+pub fn weights(path: &Path) -> Result<IndexMap<String, Tensor>, OnnxError> {
+    let model = ModelProto::decode(mapped(path)?)?;
+    let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
+    let mut importer = Importer::new(&model, Tensors::of(folder_of(path)));
+    let mut scope = Scope::new("");
+    importer.initializers(graph, &mut scope);
+    match importer.problems.is_empty() {
+        true => Ok(constants(graph, &scope)),
+        false => Err(Problems(importer.problems).into()),
+    }
+}
+
+/// The initializers of a graph, as its scope has them.
+fn constants(graph: &GraphProto, scope: &Scope<'_, '_>) -> IndexMap<String, Tensor> {
+    let names = graph
+        .initializer
+        .iter()
+        .filter_map(|proto| proto.name.as_deref());
+    let constants = names.filter_map(|name| match scope.find(name) {
+        Some(Value::Const(tensor)) => Some((name.to_owned(), tensor.clone())),
+        _ => None,
+    });
+    constants.collect()
+}
+
+/// The folder that files beside a model are in.
+fn folder_of(path: &Path) -> Option<&Path> {
+    path.parent().map(|folder| match folder.as_os_str() {
+        empty if empty.is_empty() => Path::new("."),
+        _ => folder,
     })
 }
 

@@ -19,15 +19,22 @@ mod differential;
 mod empty;
 mod forge;
 mod frontend;
+#[cfg(feature = "cpu")]
+mod fuzz;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod jumps;
 mod lowers;
 mod memory;
+#[cfg(feature = "cpu")]
+mod mutate;
 #[cfg(all(feature = "gpu", feature = "cpu"))]
 mod onnx;
 mod origins;
 mod passes;
+#[cfg(feature = "cpu")]
+#[allow(dead_code, reason = "other tests call the rest")]
+mod properties;
 #[cfg(feature = "cpu")]
 mod reductions;
 mod runs;

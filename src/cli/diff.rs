@@ -72,9 +72,13 @@ pub(super) fn run(
     let values = pair.compared(fused.as_ref().unwrap_or(module), &entry.func)?;
     let first = values.iter().find(|value| !value.agree);
     let operators = match (first, &fused) {
-        (Some(Compared { origin, .. }), Some(_)) if matches!(origin, Origin::Several(_)) => {
-            Some(pair.compared(module, &entry.func)?)
-        }
+        (
+            Some(Compared {
+                origin: Origin::Several(_),
+                ..
+            }),
+            Some(_),
+        ) => Some(pair.compared(module, &entry.func)?),
         _ => None,
     };
     let report = Report {

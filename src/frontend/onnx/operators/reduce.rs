@@ -28,17 +28,23 @@ pub(super) const OPERATORS: &[Operator] = &[
     })
     .note("axes that follow from the model"),
     Operator::new("ReduceL2", REDUCE, |c| {
-        reduced(c, 18, |_, x, r| {
-            Ok(relax::op("sqrt", [r.of("sum", relax::op("square", [x]))]))
+        reduced(c, 18, |c, x, r| {
+            let sum = r.of("sum", relax::op("square", [x]));
+            in_floats(c, sum, |_, sum| Ok(relax::op("sqrt", [sum])))
         })
     })
     .note("axes that follow from the model"),
     Operator::new("ReduceLogSum", LOGARITHM, |c| {
-        reduced(c, 18, |_, x, r| Ok(relax::op("log", [r.of("sum", x)])))
+        reduced(c, 18, |c, x, r| {
+            let sum = r.of("sum", x);
+            in_floats(c, sum, |_, sum| Ok(relax::op("log", [sum])))
+        })
     })
     .note("axes that follow from the model"),
     Operator::new("ReduceLogSumExp", LOGARITHM, |c| {
-        reduced(c, 18, log_sum_exp)
+        reduced(c, 18, |c, x, r| {
+            in_floats(c, x, |c, x| log_sum_exp(c, x, r))
+        })
     })
     .note("axes that follow from the model"),
     Operator::new("ReduceMax", &[1, 11, 12, 13, 18, 20], |c| extreme(c, "max"))
@@ -135,6 +141,19 @@ fn reduced(
             )?;
             one(c.reshaped(value, dims)?)
         }
+    }
+}
+
+/// A function of floats; integers are converted before it, and back after it.
+fn in_floats(
+    c: &mut Call<'_, '_>,
+    x: Expr,
+    f: impl FnOnce(&mut Call<'_, '_>, Expr) -> Result<Expr, Fault>,
+) -> Result<Expr, Fault> {
+    let dtype = c.dtype(0)?;
+    match dtype.is_float() {
+        true => f(c, x),
+        false => Ok(cast(f(c, cast(x, DType::F32))?, dtype)),
     }
 }
 

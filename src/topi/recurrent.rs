@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::accumulator;
 use super::extent::{clamped, product, shifted, sum};
+use super::{accumulator, activation};
 use crate::ir::{Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -22,9 +22,25 @@ pub enum Direction {
     Reverse,
 }
 
-/// A function that an activation of a cell is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A function that an activation of a cell is; the numbers are those that ONNX calls alpha and beta.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Activation {
+    /// `alpha * x + beta`
+    Affine(f64, f64),
+    /// `x`, or `alpha * (exp(x) - 1)` below 0.
+    Elu(f64),
+    /// `alpha * x + beta`, between 0 and 1.
+    HardSigmoid(f64, f64),
+    /// `x`, or `alpha * x` below 0.
+    LeakyRelu(f64),
+    /// `alpha * tanh(beta * x)`
+    ScaledTanh(f64, f64),
+    /// `log(1 + exp(x))`
+    Softplus,
+    /// `x / (1 + |x|)`
+    Softsign,
+    /// `x` above alpha, else 0.
+    ThresholdedRelu(f64),
     /// `1 / (1 + exp(-x))`
     Sigmoid,
     /// Hyperbolic tangent.
@@ -35,7 +51,18 @@ pub enum Activation {
 
 impl Activation {
     fn of(self, x: Expr) -> Expr {
+        let number = |v: f64| Expr::float(v, x.dtype());
         match self {
+            Self::Affine(alpha, beta) => &x * number(alpha) + number(beta),
+            Self::Elu(alpha) => activation::elu(&x, alpha),
+            Self::HardSigmoid(alpha, beta) => activation::hard_sigmoid(&x, alpha, beta),
+            Self::LeakyRelu(alpha) => activation::leaky_relu(&x, alpha),
+            Self::ScaledTanh(alpha, beta) => {
+                Expr::call(Intrin::Tanh, vec![&x * number(beta)]) * number(alpha)
+            }
+            Self::Softplus => activation::softplus(&x, 1.0, 20.0),
+            Self::Softsign => activation::softsign(&x),
+            Self::ThresholdedRelu(alpha) => activation::thresholded_relu(&x, alpha),
             Self::Sigmoid => Expr::call(Intrin::Sigmoid, vec![x]),
             Self::Tanh => Expr::call(Intrin::Tanh, vec![x]),
             Self::Relu => {

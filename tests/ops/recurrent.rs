@@ -269,3 +269,33 @@ fn gated_units_and_plain_ones() {
     cases.case(text, &given, &expected).terms(4);
     cases.run();
 }
+
+#[test]
+fn activations_with_numbers() {
+    let mut cases = Cases::default();
+    let hidden = 5;
+    let layer = Layer::new(1, 1, 3);
+    let functions: [(&str, fn(f64) -> f64); 8] = [
+        ("Affine(0.5, 0.25)", |v| 0.5 * v + 0.25),
+        ("Elu(0.5)", |v| if v < 0.0 { 0.5 * v.exp_m1() } else { v }),
+        ("HardSigmoid", |v| (0.2 * v + 0.5).clamp(0.0, 1.0)),
+        ("LeakyRelu(0.25)", |v| if v < 0.0 { 0.25 * v } else { v }),
+        ("ScaledTanh(0.5, 2.0)", |v| 0.5 * (2.0 * v).tanh()),
+        ("Softplus", |v| v.exp().ln_1p()),
+        ("Softsign", |v| v / (1.0 + v.abs())),
+        ("ThresholdedRelu(0.25)", |v| if v > 0.25 { v } else { 0.0 }),
+    ];
+    for (text, function) in functions {
+        let cell = |s: Step<'_>| {
+            let h = (0..hidden).map(|j| function((s.input)(j) + (s.state)(j, s.h)));
+            (h.collect(), s.c.to_vec())
+        };
+        let [all, last, _] = layer.run(&[false], &cell);
+        let rest = format!(", activations=[\"{text}\"]");
+        let expected = [all, last];
+        case(&mut cases, &layer, "x w r b h", &rest, "nn.rnn", &expected);
+    }
+    // A step is a large shader: one of the eight shows that GPUs run it.
+    cases.on_gpus_every(8);
+    cases.run();
+}

@@ -143,10 +143,30 @@ fn attributes(c: &OpCall<'_>) -> Result<Recurrent, InferError> {
     })
 }
 
-/// The activations in the attribute, by their names in lower case.
+/// The activations in the attribute, by their names in lower case, with their numbers: `elu`, `hardsigmoid(0.2, 0.5)`.
 fn activations(c: &OpCall<'_>) -> Result<Option<Vec<Activation>>, InferError> {
     let one = |value: &AttrValue| {
-        Some(match value.as_str()?.to_lowercase().as_str() {
+        let text = value.as_str()?.to_lowercase();
+        let (name, numbers) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, numbers)) => {
+                let numbers = numbers.split(',').map(|number| number.trim().parse().ok());
+                (name, numbers.collect::<Option<Vec<f64>>>()?)
+            }
+            None => (text.as_str(), vec![]),
+        };
+        if numbers.len() > 2 || numbers.iter().any(|number| !number.is_finite()) {
+            return None;
+        }
+        let number = |at: usize, default: f64| numbers.get(at).copied().unwrap_or(default);
+        Some(match name {
+            "affine" => Activation::Affine(number(0, 1.0), number(1, 0.0)),
+            "elu" => Activation::Elu(number(0, 1.0)),
+            "hardsigmoid" => Activation::HardSigmoid(number(0, 0.2), number(1, 0.5)),
+            "leakyrelu" => Activation::LeakyRelu(number(0, 0.01)),
+            "scaledtanh" => Activation::ScaledTanh(number(0, 1.0), number(1, 1.0)),
+            "softplus" => Activation::Softplus,
+            "softsign" => Activation::Softsign,
+            "thresholdedrelu" => Activation::ThresholdedRelu(number(0, 1.0)),
             "sigmoid" => Activation::Sigmoid,
             "tanh" => Activation::Tanh,
             "relu" => Activation::Relu,

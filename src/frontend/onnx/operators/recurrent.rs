@@ -117,24 +117,44 @@ fn common(c: &Call<'_, '_>) -> Result<serde_json::Value, Fault> {
         &["forward", "reverse", "bidirectional"],
     )?;
     let names = c.attributes.strs("activations")?;
-    let alpha = c.attributes.floats("activation_alpha")?.unwrap_or_default();
-    let beta = c.attributes.floats("activation_beta")?.unwrap_or_default();
-    if !alpha.is_empty() || !beta.is_empty() {
-        return Err(Fault::Attribute {
-            name: "activation_alpha".to_owned(),
-            given: format!("{alpha:?}"),
-            expected: "left out: activations with numbers are not supported".to_owned(),
-        });
-    }
+    let (mut alpha, mut beta) = (
+        numbers(c, "activation_alpha")?,
+        numbers(c, "activation_beta")?,
+    );
     let activations = names.map(|names| {
-        names
-            .iter()
-            .map(|name| name.to_lowercase())
-            .collect::<Vec<_>>()
+        let names = names.iter().map(|name| name.to_lowercase());
+        let names = names.map(|name| with_numbers(name, &mut alpha, &mut beta));
+        names.collect::<Vec<_>>()
     });
     Ok(json!({
         "direction": direction, "activations": activations, "clip": c.attributes.float("clip")?,
     }))
+}
+
+fn numbers(c: &Call<'_, '_>, name: &str) -> Result<std::vec::IntoIter<f64>, Fault> {
+    let numbers = c.attributes.floats(name)?.unwrap_or_default();
+    Ok(numbers.into_iter())
+}
+
+/// An activation with its numbers: of each list, those that take one have the next, or the usual number at its end.
+fn with_numbers(
+    name: String,
+    alpha: &mut impl Iterator<Item = f64>,
+    beta: &mut impl Iterator<Item = f64>,
+) -> String {
+    let usual = match name.as_str() {
+        "affine" => (1.0, Some(0.0)),
+        "elu" | "thresholdedrelu" => (1.0, None),
+        "hardsigmoid" => (f64::from(0.2f32), Some(0.5)),
+        "leakyrelu" => (f64::from(0.01f32), None),
+        "scaledtanh" => (1.0, Some(1.0)),
+        _ => return name,
+    };
+    let first = alpha.next().unwrap_or(usual.0);
+    match usual.1 {
+        Some(usual) => format!("{name}({first:?}, {:?})", beta.next().unwrap_or(usual)),
+        None => format!("{name}({first:?})"),
+    }
 }
 
 fn lstm(c: &mut Call<'_, '_>) -> Outputs {

@@ -145,6 +145,7 @@ pub(crate) struct DevicesArgs {
 `--device interp` runs the interpreter that all tests compare with.
 
 Examples:
+  weftile run model.onnx --shape batch=1 --output results
   weftile run examples/fashion_mnist/mlp.py --shape x=1x784 --params examples/fashion_mnist/weights.safetensors
   weftile run examples/fashion_mnist/mlp.py --func main --shape x=1x784 --params examples/fashion_mnist/weights.safetensors --output results --device gpu
   weftile run examples/fashion_mnist/mlp.py --func relu --shape x=2x3 --output results

@@ -5,7 +5,9 @@ use weftile::tensor::Tensor;
 
 use crate::cli::{MODULE, gpu, refused, stdout, weftile};
 
-const VERBS: [&str; 6] = ["demo", "devices", "run", "show", "bench", "diff"];
+const VERBS: [&str; 8] = [
+    "demo", "devices", "run", "show", "check", "compile", "bench", "diff",
+];
 
 #[test]
 fn every_help_has_examples() {
@@ -54,7 +56,7 @@ fn examples_of_the_help_run_from_the_root_of_the_repository() {
     }
 }
 
-/// The files that examples name, as they lie in the repository.
+/// The files that examples name, as they lie in the repository, and a model.
 fn copy_examples(root: &std::path::Path) {
     let name = "examples/fashion_mnist";
     let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
@@ -62,6 +64,7 @@ fn copy_examples(root: &std::path::Path) {
     for file in ["mlp.py", "weights.safetensors"] {
         std::fs::copy(from.join(file), root.join(name).join(file)).expect("it is there");
     }
+    std::fs::copy(crate::cli_models::MODEL, root.join("model.onnx")).expect("it is there");
 }
 
 /// A file with a tensor.

@@ -13,7 +13,7 @@ use crate::cli::{json, refused, stdout, weftile};
 
 /// `relu(x @ w + b)` and its sums. Input `image.in`, outputs `scores/out` and `../sum`: no name is an identifier, and one is no
 /// name of a file. Written by the package `onnx`; the numbers below are those of onnxruntime.
-const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/onnx/linear.onnx");
+pub(crate) const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/onnx/linear.onnx");
 
 const ROWS: [f32; 8] = [1.0, 2.0, 3.0, 4.0, -1.0, 0.0, 0.5, -2.0];
 const SCORES: [f32; 6] = [6.0, 9.5, 13.0, 0.0, 0.125, 0.5];

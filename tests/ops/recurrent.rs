@@ -275,7 +275,8 @@ fn activations_with_numbers() {
     let mut cases = Cases::default();
     let hidden = 5;
     let layer = Layer::new(1, 1, 3);
-    let functions: [(&str, fn(f64) -> f64); 8] = [
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function); 8] = [
         ("Affine(0.5, 0.25)", |v| 0.5 * v + 0.25),
         ("Elu(0.5)", |v| if v < 0.0 { 0.5 * v.exp_m1() } else { v }),
         ("HardSigmoid", |v| (0.2 * v + 0.5).clamp(0.0, 1.0)),

@@ -187,6 +187,11 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
         Target::Cpu(_) | Target::Gpu(_) => &[
             "realize_vdevice",
+            "remove_redundant_reshape",
+            "remove_redundant_permute_dims",
+            "recognize_ops",
+            "simplify_batchnorm",
+            "decompose_attention",
             "legalize_ops",
             "fold_constant",
             "specialize",
@@ -253,11 +258,16 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
 /// What the first pass that fails says.
 pub fn weights_apart(module: &Module, options: &CompileOptions) -> Result<Module, Error> {
     let cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
-    let parameters = [("parameters".to_owned(), AttrValue::Bool(true))];
+    let parameters = || [("parameters".to_owned(), AttrValue::Bool(true))].into();
     let passes = [
+        passes::pass("remove_redundant_reshape")?,
+        passes::pass("remove_redundant_permute_dims")?,
+        passes::pass("recognize_ops")?,
+        passes::pass_with("simplify_batchnorm", parameters())?,
+        passes::pass("decompose_attention")?,
         passes::pass("legalize_ops")?,
         passes::pass("specialize")?,
-        passes::pass_with("pack_weights", parameters.into_iter().collect())?,
+        passes::pass_with("pack_weights", parameters())?,
         passes::pass("lift_transform_params")?,
     ];
     Ok(passes::Sequential::new(passes).run(module, &cx)?)

@@ -32,7 +32,18 @@ pub(super) fn decompose_ops_for_inference(
     })
 }
 
-/// The same for training: `R.nn.batch_norm` takes mean and variance of the batch and moves the running ones towards them, and
+/// The module where `R.nn.batch_norm` with running mean and variance (`training=False`) is arithmetic.
+///
+/// # Errors
+/// If the types of a call do not fit.
+pub(super) fn decompose_batch_norm(module: &Module) -> Result<Module, PassError> {
+    decompose(module, "", &mut |builder, call| {
+        let running = call.op.name() == "nn.batch_norm" && !call.flag("training")?;
+        running.then(|| batch_norm(builder, call)).unwrap_or(Ok(None))
+    })
+}
+
+/// The same as `decompose_ops_for_inference` for training: `R.nn.batch_norm` takes mean and variance of the batch and moves the running ones towards them, and
 /// `R.nn.layer_norm` is arithmetic too.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
 //! `fold_batchnorm_to_conv2d`: a batch normalisation after a convolution goes into its weight (Relax: `FoldBatchnormToConv2D`).
 
 use super::PassError;
+use super::early::Early;
+use super::pack_weights::Weights;
 use super::rewrite_call::{Site, rewrite_each};
-use crate::ir::graph::pattern::{DfPattern, is_const, is_op, is_tuple_get_item, wildcard};
+use crate::ir::graph::pattern::{DfPattern, is_op, is_tuple_get_item, wildcard};
 use crate::ir::graph::{Arg, Become, Callee, Def, GraphBuilder, InferError, Rewriter, ValueId};
 use crate::ir::{AttrValue, Attrs, Expr, Module, StructInfo};
 use crate::ops;
@@ -18,21 +20,49 @@ use crate::tensor::DType;
 /// c = b[0]                                                    c = a + (beta - mean * s)
 /// ```
 ///
+/// With [`Weights::Parameters`], parameters after `num_input` and what is made of them count as constants: `lift_transform_params`
+/// takes the new weight out of inference.
+///
 /// A normalisation of another axis than that of the channels, or one without scale or offset, stays; so does a convolution with
 /// elements of several types, or with its weights in several groups of layout IOHW.
 ///
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
-pub(super) fn fold_batchnorm_to_conv2d(module: &Module) -> Result<Module, PassError> {
+pub(super) fn fold_batchnorm_to_conv2d(
+    module: &Module,
+    weights: Weights,
+    training: Training,
+) -> Result<Module, PassError> {
     let normalized = Normalized::new();
     rewrite_each(
         module,
         &normalized.result,
-        &mut |_, rewriter, site| match Fold::of(&normalized, rewriter, site) {
-            Some(fold) => fold.def(rewriter.builder()).map(Become::Def),
-            None => Ok(Become::Kept),
+        &mut |function, rewriter, site| {
+            let scope = rewriter.scope();
+            let mut early = Early::new(&scope, function);
+            let mut is_weight = |part: &DfPattern| match &site.matches[part] {
+                Arg::Const(_) | Arg::Omitted(_) => true,
+                arg => weights == Weights::Parameters && early.is(arg),
+            };
+            let statistics = normalized.statistics.iter();
+            if !statistics.chain([&normalized.weight]).all(&mut is_weight) {
+                return Ok(Become::Kept);
+            }
+            match Fold::of(&normalized, training, rewriter, site) {
+                Some(fold) => fold.def(rewriter.builder()).map(Become::Def),
+                None => Ok(Become::Kept),
+            }
         },
     )
+}
+
+/// What becomes of normalisations that say that they are trained (`training=True`, the default of the operator).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Training {
+    /// They are taken as those for inference.
+    IsOver,
+    /// They stay: they take mean and variance of the batch.
+    GoesOn,
 }
 
 /// A convolution and its normalisation.
@@ -48,9 +78,9 @@ struct Normalized {
 
 impl Normalized {
     fn new() -> Self {
-        let (input, weight) = (wildcard(), is_const());
+        let (input, weight) = (wildcard(), wildcard());
         let convolution = is_op(ops::op("nn.conv2d"), [&input, &weight]);
-        let statistics = [is_const(), is_const(), is_const(), is_const()];
+        let statistics = std::array::from_fn(|_| wildcard());
         let operands = std::iter::once(&convolution).chain(&statistics);
         let normalisation = is_op(ops::op("nn.batch_norm"), operands);
         let result = is_tuple_get_item(&normalisation, Some(0));
@@ -81,12 +111,20 @@ struct Fold {
 
 impl Fold {
     /// The convolution in the place of this value, if it computes the same.
-    fn of(normalized: &Normalized, rewriter: &Rewriter<'_>, site: &Site<'_>) -> Option<Self> {
+    fn of(
+        normalized: &Normalized,
+        training: Training,
+        rewriter: &Rewriter<'_>,
+        site: &Site<'_>,
+    ) -> Option<Self> {
         let scope = rewriter.scope();
         let attrs = site.matches.attrs(&normalized.convolution, &scope)?;
         let own = site.matches.attrs(&normalized.normalisation, &scope)?;
         let text = |name: &str| attrs.get(name).and_then(AttrValue::as_str);
         let int = |attrs: &Attrs, name: &str| attrs.get(name).and_then(AttrValue::as_int);
+        if training == Training::GoesOn && int(own, "training") != Some(0) {
+            return None;
+        }
         let out_layout = text("out_layout").or(text("data_layout"));
         let whole = int(own, "center") == Some(1) && int(own, "scale") == Some(1);
         if out_layout != Some("NCHW") || int(own, "axis") != Some(1) || !whole {
@@ -194,7 +232,8 @@ class Module:
         let mut weights: indexmap::IndexMap<_, _> = weights.into_iter().collect();
         weights.insert("w".to_owned(), tensor(&[2, 2, 2, 2], -1.0));
         let module = bind_params(&module, "main", &weights).unwrap_or_else(|e| panic!("{e}"));
-        let new = fold_batchnorm_to_conv2d(&module).unwrap_or_else(|e| panic!("{e}"));
+        let new = fold_batchnorm_to_conv2d(&module, Weights::Constants, Training::IsOver);
+        let new = new.unwrap_or_else(|e| panic!("{e}"));
         script::well_formed(&new).unwrap_or_else(|e| panic!("{e}"));
         let left = script::print(&new).matches("batch_norm").count();
         let x = interp::Value::Tensor(tensor(&[1, 2, 3, 3], 0.5));

@@ -17,11 +17,14 @@ use super::convert_layout::convert_layout;
 use super::dataflow::{convert_to_dataflow, to_non_dataflow};
 use super::dataflow_use_inplace_calls::dataflow_use_inplace_calls;
 use super::dead_code_elimination::dead_code_elimination;
-use super::decompose_ops::{decompose_ops_for_inference, decompose_ops_for_training};
+use super::decompose_attention::decompose_attention;
+use super::decompose_ops::{
+    decompose_batch_norm, decompose_ops_for_inference, decompose_ops_for_training,
+};
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
 use super::expand_matmul_of_sum::expand_matmul_of_sum;
 use super::expand_tuple_arguments::expand_tuple_arguments;
-use super::fold_batchnorm_to_conv2d::fold_batchnorm_to_conv2d;
+use super::fold_batchnorm_to_conv2d::{Training, fold_batchnorm_to_conv2d};
 use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_reductions::fuse_reductions;
@@ -40,7 +43,9 @@ use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::optimize_layout_transform::optimize_layout_transform;
 use super::pack_weights::{Weights, pack_weights};
+use super::recognize_ops::recognize_ops;
 use super::remove_purity_checking::remove_purity_checking;
+use super::remove_redundant_permute_dims::remove_redundant_permute_dims;
 use super::remove_redundant_reshape::remove_redundant_reshape;
 use super::remove_unused_outputs::remove_unused_outputs;
 use super::remove_unused_parameters::remove_unused_parameters;
@@ -55,6 +60,7 @@ use super::vm_shape_lower::{Contexts, vm_shape_lower};
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
 use crate::ir::{AttrValue, Attrs, Module, VDevice};
+use crate::kernel::Target;
 use crate::tensor::DType;
 
 /// What a pass does: the module that it makes of one that is well formed.
@@ -126,6 +132,25 @@ const FUNC_NAME: &[AttrSpec] = &[AttrSpec {
     kind: AttrKind::Str(&[]),
     default: AttrDefault::None,
 }];
+
+/// How many calls `fuse_ops` joins at most, unless the configuration says otherwise (TVM: 256). A loop program takes time to schedule
+/// that grows with the square of its blocks, and saves little by more of them: it computes for far longer than it reads.
+const DEEPEST: usize = 64;
+
+/// Whether parameters after `num_input` are weights, beside constants.
+const PARAMETERS: &[AttrSpec] = &[AttrSpec {
+    name: "parameters",
+    kind: AttrKind::Bool,
+    default: AttrDefault::Bool(false),
+}];
+
+fn weights(options: &Options) -> Weights {
+    if options.bool("parameters") {
+        Weights::Parameters
+    } else {
+        Weights::Constants
+    }
+}
 
 /// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
 pub const PASSES: &[PassDef] = &[
@@ -274,6 +299,16 @@ pub const PASSES: &[PassDef] = &[
         },
     },
     PassDef {
+        name: "decompose_attention",
+        about: "attention becomes two products with a softmax between them, for a GPU",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| match cx.target {
+            Target::Gpu(_) => decompose_attention(module),
+            Target::Cpu(_) => Ok(module.clone()),
+        },
+    },
+    PassDef {
         name: "decompose_ops_for_inference",
         about: "operators that are made of others become those, as they are where nothing is learnt",
         opt_level: 0,
@@ -324,7 +359,9 @@ pub const PASSES: &[PassDef] = &[
         about: "batch normalisations after convolutions go into their weights",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| fold_batchnorm_to_conv2d(module),
+        run: |module, _, _| {
+            fold_batchnorm_to_conv2d(module, Weights::Constants, Training::IsOver)
+        },
     },
     PassDef {
         name: "fold_constant",
@@ -350,7 +387,7 @@ pub const PASSES: &[PassDef] = &[
             let depth = cx.context.config.get("relax.FuseOps.max_depth");
             let depth = depth
                 .and_then(AttrValue::as_int)
-                .map_or(256, |d| d.max(1) as usize);
+                .map_or(DEEPEST, |d| d.max(1) as usize);
             Ok(fuse_ops(module, level, depth))
         },
     },
@@ -483,19 +520,8 @@ pub const PASSES: &[PassDef] = &[
         name: "pack_weights",
         about: "weights are rewritten once to the layouts that schedules want",
         opt_level: 0,
-        options: &[AttrSpec {
-            name: "parameters",
-            kind: AttrKind::Bool,
-            default: AttrDefault::Bool(false),
-        }],
-        run: |module, cx, options| {
-            let weights = if options.bool("parameters") {
-                Weights::Parameters
-            } else {
-                Weights::Constants
-            };
-            pack_weights(module, cx, weights)
-        },
+        options: PARAMETERS,
+        run: |module, cx, options| pack_weights(module, cx, weights(options)),
     },
     PassDef {
         name: "realize_vdevice",
@@ -505,11 +531,25 @@ pub const PASSES: &[PassDef] = &[
         run: |module, _, _| realize_vdevice(module),
     },
     PassDef {
+        name: "recognize_ops",
+        about: "operators that are written in primitives become calls of the operators",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(recognize_ops(module).module),
+    },
+    PassDef {
         name: "remove_purity_checking",
         about: "calls need not be marked as pure any more",
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(remove_purity_checking(module)),
+    },
+    PassDef {
+        name: "remove_redundant_permute_dims",
+        about: "of transposes one after the other one is left, or none",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(remove_redundant_permute_dims(module)),
     },
     PassDef {
         name: "remove_redundant_reshape",
@@ -552,6 +592,16 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(rewrite_dataflow_reshape(module)),
+    },
+    PassDef {
+        name: "simplify_batchnorm",
+        about: "batch normalisations with running statistics go into convolutions, or become arithmetic",
+        opt_level: 0,
+        options: PARAMETERS,
+        run: |module, _, options| {
+            let folded = fold_batchnorm_to_conv2d(module, weights(options), Training::GoesOn)?;
+            decompose_batch_norm(&folded)
+        },
     },
     PassDef {
         name: "specialize",

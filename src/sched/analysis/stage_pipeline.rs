@@ -5,11 +5,11 @@
 //! write, consumers with all that they might read.
 
 use super::outside::check_only_blocks;
-use super::path::{facts_at, relaxed_domains};
+use super::path::{facts_at, loops_between, relaxed_domains};
 use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
-use crate::ir::{Block, BlockId, Buffer, BufferRegion, Expr, Place, PrimFunc, Range, Var};
+use crate::ir::{Block, BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, Place, PrimFunc, Range, Var};
 use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
 
@@ -72,6 +72,9 @@ fn covered_at(
     read: &BufferRegion,
     written: &[(BlockId, &BufferRegion)],
 ) -> bool {
+    if written.iter().any(|(p, w)| fills(func, *p, w, place)) {
+        return true;
+    }
     let analyzer = facts_at(func, place);
     let needed = region_bound(func, consumer, read, place, &analyzer);
     let mut produced: Option<Vec<IntSet>> = None;
@@ -99,6 +102,37 @@ fn covered_at(
             let clip = |set: &IntSet| set.intersect(&inside, &analyzer).simplified(&analyzer);
             clip(&produced).covers(&clip(needed), &analyzer)
         })
+}
+
+/// Whether a block visibly writes every element of a buffer while `place` runs once: its iter variables are the variables of
+/// the loops around it, over the same domains, and each index is one of them over the extent. This is how operators are written, and
+/// spares the general proof.
+fn fills(func: &PrimFunc, block: BlockId, write: &BufferRegion, place: Place) -> bool {
+    let node = &func.blocks[block];
+    let loops = loops_between(func, block.into(), place);
+    let mut used = Vec::with_capacity(loops.len());
+    let in_loop = |(iter, binding): (&IterVar, &Expr)| {
+        let is_bound = |l: &&LoopId| binding.as_var() == Some(&func.loops[**l].var);
+        let Some(&id) = loops.iter().find(is_bound).filter(|l| !used.contains(*l)) else {
+            return false;
+        };
+        used.push(id);
+        let over = &func.loops[id];
+        over.min == iter.dom.min && over.extent == iter.dom.extent
+    };
+    let mut iters = node.iters.iter().zip(&node.bindings);
+    let each = node.predicate.as_int() == Some(1) && iters.all(in_loop);
+    if !each || used.len() != loops.len() {
+        return false;
+    }
+    let indexes = |(at, (range, extent)): (usize, (&Range, &Expr))| {
+        let iter = node.iters.iter().find(|iter| range.min.as_var() == Some(&iter.var));
+        let twice = write.region[..at].iter().any(|other| other.min == range.min);
+        let whole = |iter: &IterVar| iter.dom.min.is_zero() && iter.dom.extent == *extent;
+        range.extent.is_one() && !twice && iter.is_some_and(whole)
+    };
+    let shape = write.buffer.shape();
+    write.region.iter().zip(shape).enumerate().all(indexes)
 }
 
 /// A region of a block as intervals that hold all that it may touch while `place` runs once.

@@ -1,0 +1,140 @@
+//! `decompose_attention`: attention becomes two products with a softmax between them.
+//!
+//! The operator is one loop program, whose products are computed row by row. GPU schedules of products tile and share what they
+//! read: there three kernels are several times as fast. On the CPU both take the same time.
+
+use super::PassError;
+use crate::ir::graph::{
+    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Scope, rewrite,
+};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
+use crate::ops;
+use crate::tensor::scalar::{Scalar, encode};
+use crate::tensor::{DType, Tensor};
+
+/// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls with
+/// a causal mask, with heads of keys that serve several heads of queries, and of narrower floats, whose scores the operator keeps
+/// in float32, stay.
+///
+/// ```text
+/// y = R.nn.attention_bias(q, k, v, b, scale=s)    →    a = R.einsum((q, k), "bqhd,bkhd->bhqk")
+///                                                      c = R.nn.softmax(a * s + b, axis=-1)
+///                                                      y = R.einsum((c, v), "bhqk,bkhd->bqhd")
+/// ```
+///
+/// # Errors
+/// [`PassError::Type`] if the types of a call do not fit.
+pub(super) fn decompose_attention(module: &Module) -> Result<Module, PassError> {
+    let globals = Globals::of(module);
+    let mut out = module.clone();
+    for (name, function) in module.functions() {
+        let mut changed = false;
+        let new = rewrite(function, &globals, &mut |rewriter, old| {
+            let Some(attention) = Attention::of(old.def, &rewriter.scope()) else {
+                return Ok(Become::Kept);
+            };
+            changed = true;
+            let made = attention.products(rewriter.builder());
+            made.map(Become::Def).map_err(|error| PassError::Type {
+                func: name.to_owned(),
+                value: old.value.name.clone(),
+                error: Box::new(error),
+            })
+        })?;
+        if changed {
+            out.funcs.insert(name.to_owned(), Func::Graph(new));
+        }
+    }
+    Ok(out)
+}
+
+/// A call that can be taken apart.
+struct Attention {
+    query: Arg,
+    key: Arg,
+    value: Arg,
+    bias: Option<Arg>,
+    scale: f64,
+}
+
+impl Attention {
+    fn of(def: &Def, scope: &Scope<'_>) -> Option<Self> {
+        let Def::Call {
+            callee: Callee::Op(op),
+            args,
+            attrs,
+            sinfo_args: _,
+        } = def
+        else {
+            return None;
+        };
+        let (query, key, value, bias) = match (op.name(), args.as_slice()) {
+            ("nn.attention", [query, key, value]) => (query, key, value, None),
+            ("nn.attention_bias", [query, key, value, bias]) => (query, key, value, Some(bias)),
+            _ => return None,
+        };
+        let is_set = |name: &str| !matches!(attrs.get(name), None | Some(AttrValue::None));
+        if is_set("causal_mask") || is_set("window_size") {
+            return None;
+        }
+        let infos = [query, key].map(|arg| scope.arg(arg));
+        let [q, k] = infos.each_ref().map(extents);
+        let ([_, _, heads, size], [_, _, shared, _]) = (q?, k?) else {
+            return None;
+        };
+        let dtype = infos[0].as_tensor().and_then(|info| info.dtype);
+        if dtype != Some(DType::F32) || heads != shared {
+            return None;
+        }
+        let scale = match attrs.get("scale") {
+            Some(AttrValue::Float(scale)) => *scale,
+            _ => 1.0 / (size.as_int().filter(|size| *size > 0)? as f64).sqrt(),
+        };
+        Some(Self {
+            query: query.clone(),
+            key: key.clone(),
+            value: value.clone(),
+            bias: bias.cloned(),
+            scale,
+        })
+    }
+
+    /// Binds scores and shares, and gives the product with the values.
+    fn products(self, builder: &mut GraphBuilder) -> Result<Def, InferError> {
+        let mut call = |op: &str, args: Vec<Arg>, attrs: Attrs| {
+            let made = builder.op("lv", ops::op(op), args, attrs);
+            made.map(Arg::Value)
+        };
+        let subscripts = |text: &str| attr("subscripts", AttrValue::Str(text.to_owned()));
+        let operands = vec![Arg::Tuple(vec![self.query, self.key])];
+        let mut scores = call("einsum", operands, subscripts("bqhd,bkhd->bhqk"))?;
+        if self.scale != 1.0 {
+            let scale = Arg::Const(scalar(self.scale));
+            scores = call("multiply", vec![scores, scale], Attrs::new())?;
+        }
+        if let Some(bias) = self.bias {
+            scores = call("add", vec![scores, bias], Attrs::new())?;
+        }
+        let shares = call("nn.softmax", vec![scores], attr("axis", AttrValue::Int(-1)))?;
+        Ok(Def::Call {
+            callee: Callee::Op(ops::op("einsum")),
+            args: vec![Arg::Tuple(vec![shares, self.value])],
+            attrs: subscripts("bhqk,bkhd->bqhd"),
+            sinfo_args: vec![],
+        })
+    }
+}
+
+fn extents(info: &StructInfo) -> Option<&[Expr]> {
+    info.as_tensor()?.shape.dims()
+}
+
+fn attr(name: &str, value: AttrValue) -> Attrs {
+    Attrs::from_iter([(name.to_owned(), value)])
+}
+
+fn scalar(value: f64) -> Tensor {
+    let mut bytes = [0; 4];
+    encode(Scalar::Float(value), DType::F32.scalar, &mut bytes);
+    Tensor::from_bytes(DType::F32, &[], &bytes).expect("four bytes are a float32")
+}

@@ -1,0 +1,250 @@
+//! Scaled dot-product attention, with the transposes that exporters put around it.
+//!
+//! # References
+//! A. Vaswani et al., "Attention is all you need", 2017, section 3.2.
+
+use super::Declined;
+use super::idiom::{Calls, Idiom, Match, Operand, attrs, axes, binary, ints, same_dims, scalar};
+use crate::ir::graph::pattern::{DfPattern, is_op, is_op_with_first, wildcard};
+use crate::ir::graph::{Arg, ValueId};
+use crate::ir::{AttrValue, Attrs};
+use crate::ops;
+
+/// Batch, heads, sequence and size as the operator has them, of what a product of heads has: both ways.
+const HEADS_INSIDE: [usize; 4] = [0, 2, 1, 3];
+/// The same of keys that are transposed for the product.
+const KEYS_INSIDE: [usize; 4] = [0, 3, 1, 2];
+
+/// Attention whose result is transposed, and attention whose result is not.
+pub(super) fn idioms() -> Vec<Idiom> {
+    let parts = Parts::new();
+    let transposed = is_op(ops::op("permute_dims"), [&parts.mixed]);
+    let whole = [transposed, parts.mixed.clone()];
+    let idiom = |whole: DfPattern| {
+        let parts = parts.clone();
+        let core = parts.softmax.clone();
+        let pattern = whole.clone();
+        Idiom::new("nn.attention", &pattern, &core, move |site| {
+            parts.instead(site, &whole)
+        })
+    };
+    whole.map(idiom).into()
+}
+
+#[derive(Clone)]
+struct Parts {
+    query: DfPattern,
+    key: DfPattern,
+    value: DfPattern,
+    factor: DfPattern,
+    divisor: DfPattern,
+    mask: DfPattern,
+    replaced: DfPattern,
+    softmax: DfPattern,
+    mixed: DfPattern,
+}
+
+impl Parts {
+    fn new() -> Self {
+        let [query, key, value, factor, divisor, mask, condition] =
+            std::array::from_fn(|_| wildcard());
+        let product = binary("matmul", &query, &key);
+        let scaled = &binary("multiply", &product, &factor) | &binary("divide", &product, &divisor);
+        let scaled = &scaled | &product;
+        let choice = ops::op("where");
+        let replaced = &is_op(choice, [&condition, &scaled, &mask])
+            | &is_op(choice, [&condition, &mask, &scaled]);
+        let scores = &(&binary("add", &scaled, &mask) | &replaced) | &scaled;
+        let softmax = is_op_with_first(ops::op("nn.softmax"), [&scores]);
+        let mixed = binary("matmul", &softmax, &value);
+        Self {
+            query,
+            key,
+            value,
+            factor,
+            divisor,
+            mask,
+            replaced,
+            softmax,
+            mixed,
+        }
+    }
+
+    fn instead(&self, site: &Match<'_>, whole: &DfPattern) -> Result<Option<Calls>, Declined> {
+        let operands = [&self.query, &self.key, &self.value].map(|part| site.arg(part));
+        let ([Some(query), Some(key), Some(value)], Some(mixed)) = (operands, site.arg(&self.mixed))
+        else {
+            return Ok(None);
+        };
+        let dims = [
+            site.dims_of("the query", query)?,
+            site.dims_of("the key", key)?,
+            site.dims_of("the value", value)?,
+        ];
+        if let Some(at) = dims.iter().position(|dims| dims.len() != 4) {
+            let what = ["the query", "the key", "the value"][at];
+            return Err(Declined::Shape { what });
+        }
+        // The operator broadcasts neither batches nor heads.
+        for (what, other) in [("the key", &dims[1]), ("the value", &dims[2])] {
+            if !same_dims(&dims[0][..2], &other[..2]) {
+                return Err(Declined::Shape { what });
+            }
+        }
+        let along = site.matches.attrs(&self.softmax, site.scope);
+        let along = along.and_then(|own| axes(own, "axis", 4));
+        if along.as_deref() != Some(&[3]) {
+            return Err(Declined::Axes {
+                what: "softmax",
+                given: along.unwrap_or_default(),
+                expected: vec![3],
+            });
+        }
+        if site.arg(&self.replaced).is_some() {
+            return Err(Declined::MaskReplaces);
+        }
+        let mut scale = 1.0;
+        if let Some(factor) = site.arg(&self.factor) {
+            scale *= site.number("the scale", factor)?;
+        }
+        if let Some(divisor) = site.arg(&self.divisor) {
+            scale /= site.number("the scale", divisor)?;
+        }
+        let (query, key) = (Operands::scaled(site, query), Operands::scaled(site, key));
+        scale *= query.scale * key.scale;
+        let value = Operands::unscaled(site, value);
+        let result = match site.arg(whole) {
+            Some(arg) if arg != mixed => {
+                let own = site.matches.attrs(whole, site.scope);
+                let axes = own.and_then(|own| permutation(own, 4));
+                axes.ok_or(Declined::Shape { what: "the result" })?
+            }
+            _ => vec![0, 1, 2, 3],
+        };
+
+        let mut layout = Layout::default();
+        let mut calls = Calls::default();
+        let mut args = vec![
+            layout.operand(&mut calls, &query, HEADS_INSIDE),
+            layout.operand(&mut calls, &key, KEYS_INSIDE),
+            layout.operand(&mut calls, &value, HEADS_INSIDE),
+        ];
+        let op = match site.arg(&self.mask) {
+            Some(mask) => {
+                args.push(Operand::Given(mask.clone()));
+                "nn.attention_bias"
+            }
+            None => "nn.attention",
+        };
+        let attended = calls.add(op, args, attrs([("scale", AttrValue::Float(scale))]));
+        let back: Vec<usize> = result.iter().map(|&at| HEADS_INSIDE[at]).collect();
+        layout.saved.extend((site.arg(whole) != Some(mixed)).then_some(site.value));
+        if back != [0, 1, 2, 3] {
+            layout.added += 1;
+            calls.add("permute_dims", vec![attended], attrs([("axes", ints(back))]));
+        }
+        let (added, saved) = (layout.added, layout.saved.len());
+        match added <= saved {
+            true => Ok(Some(calls)),
+            false => Err(Declined::Transposes { added, saved }),
+        }
+    }
+}
+
+/// An operand without the transposes and scalar factors before it.
+struct Operands {
+    base: Arg,
+    /// The dimension of the base that each dimension of the operand is.
+    axes: Vec<usize>,
+    scale: f64,
+    /// Transposes that nothing else uses.
+    transposes: Vec<ValueId>,
+}
+
+impl Operands {
+    fn scaled(site: &Match<'_>, arg: &Arg) -> Self {
+        let mut operand = Self::unscaled(site, arg);
+        while let Some((scale, base)) = factor(site, &operand.base) {
+            operand.scale *= scale;
+            operand.base = base;
+            operand.look_through(site);
+        }
+        operand
+    }
+
+    fn unscaled(site: &Match<'_>, arg: &Arg) -> Self {
+        let mut operand = Self {
+            base: arg.clone(),
+            axes: vec![0, 1, 2, 3],
+            scale: 1.0,
+            transposes: vec![],
+        };
+        operand.look_through(site);
+        operand
+    }
+
+    /// Goes through transposes.
+    fn look_through(&mut self, site: &Match<'_>) {
+        while let Some((id, "permute_dims", [data], own)) = site.call(&self.base)
+            && let Some(axes) = permutation(own, 4)
+        {
+            self.axes.iter_mut().for_each(|at| *at = axes[*at]);
+            if site.is_used_once(id) {
+                self.transposes.push(id);
+            }
+            self.base = data.clone();
+        }
+    }
+}
+
+/// A constant scalar with which an argument is multiplied, and what is multiplied.
+fn factor(site: &Match<'_>, arg: &Arg) -> Option<(f64, Arg)> {
+    let (_, op, [a, b], _) = site.call(arg)? else {
+        return None;
+    };
+    let (scale, base) = match (op, scalar(a), scalar(b)) {
+        ("multiply", _, Some(scale)) => (scale, a),
+        ("multiply", Some(scale), _) => (scale, b),
+        ("divide", _, Some(divisor)) => (1.0 / divisor, a),
+        _ => return None,
+    };
+    same_dims(&site.dims(arg)?, &site.dims(base)?).then(|| (scale, base.clone()))
+}
+
+/// The dimensions of the operand in the order of the result.
+fn permutation(own: &Attrs, ndim: usize) -> Option<Vec<usize>> {
+    let AttrValue::List(values) = own.get("axes")? else {
+        return Some((0..ndim).rev().collect());
+    };
+    let axis = |value: &AttrValue| {
+        let axis = value.as_int()?;
+        usize::try_from(if axis < 0 { axis + ndim as i64 } else { axis }).ok()
+    };
+    let axes = values.iter().map(axis).collect::<Option<Vec<_>>>()?;
+    (axes.len() == ndim && axes.iter().all(|at| *at < ndim)).then_some(axes)
+}
+
+/// Transposes that the layout of the operator takes, and those that it makes superfluous.
+#[derive(Default)]
+struct Layout {
+    added: usize,
+    saved: Vec<ValueId>,
+}
+
+impl Layout {
+    /// The operand with its dimensions in this order.
+    fn operand(&mut self, calls: &mut Calls, of: &Operands, order: [usize; 4]) -> Operand {
+        for id in &of.transposes {
+            if !self.saved.contains(id) {
+                self.saved.push(*id);
+            }
+        }
+        let axes = order.map(|at| of.axes[at]);
+        let base = Operand::Given(of.base.clone());
+        if axes == [0, 1, 2, 3] {
+            return base;
+        }
+        self.added += 1;
+        calls.add("permute_dims", vec![base], attrs([("axes", ints(axes))]))
+    }
+}

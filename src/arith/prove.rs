@@ -3,6 +3,8 @@
 //!
 //! Replacing a variable by the end of its range that makes the sum smallest is one step of Fourier–Motzkin elimination.
 
+use std::cell::RefCell;
+
 use super::Analyzer;
 use super::analyzer::as_binary;
 use crate::ir::sum::{Sum, Term, is_index};
@@ -42,11 +44,14 @@ pub(super) fn holds(facts: &Analyzer, cond: &Expr) -> bool {
 /// Whether the sum is at least 0 wherever what is known holds.
 pub(super) fn nonneg(facts: &Analyzer, sum: &Sum) -> bool {
     let mut fuel = FUEL;
-    Prover { facts }.nonneg(sum, &mut fuel, 2)
+    let failed = RefCell::default();
+    Prover { facts, failed }.nonneg(sum, &mut fuel, 2)
 }
 
 struct Prover<'a> {
     facts: &'a Analyzer,
+    /// Sums for which there was no proof with so many facts: atoms that are replaced in another order give them again.
+    failed: RefCell<Vec<(Sum, u32)>>,
 }
 
 /// How one atom is replaced.
@@ -67,10 +72,22 @@ impl Prover<'_> {
         if self.facts.bound_of_sum(sum).min >= 0 {
             return true;
         }
-        if *fuel == 0 {
+        let same = |(other, facts): &(Sum, u32)| {
+            *facts >= facts_left && other.constant == sum.constant && other.terms == sum.terms
+        };
+        if *fuel == 0 || self.failed.borrow().iter().any(same) {
             return false;
         }
         *fuel -= 1;
+        let proved = self.nonneg_by_parts(sum, fuel, facts_left);
+        if !proved {
+            self.failed.borrow_mut().push((sum.clone(), facts_left));
+        }
+        proved
+    }
+
+    /// Proves the sum with an atom replaced, or less a fact.
+    fn nonneg_by_parts(&self, sum: &Sum, fuel: &mut u32, facts_left: u32) -> bool {
         let mut atoms: Vec<&Expr> = Vec::new();
         for atom in sum.terms.iter().flat_map(|t| &t.atoms) {
             if !atoms.contains(&atom) {

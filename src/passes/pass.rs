@@ -359,9 +359,7 @@ pub const PASSES: &[PassDef] = &[
         about: "batch normalisations after convolutions go into their weights",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| {
-            fold_batchnorm_to_conv2d(module, Weights::Constants, Training::IsOver)
-        },
+        run: |module, _, _| fold_batchnorm_to_conv2d(module, Weights::Constants, Training::IsOver),
     },
     PassDef {
         name: "fold_constant",

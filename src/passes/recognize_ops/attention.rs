@@ -72,7 +72,8 @@ impl Parts {
 
     fn instead(&self, site: &Match<'_>, whole: &DfPattern) -> Result<Option<Calls>, Declined> {
         let operands = [&self.query, &self.key, &self.value].map(|part| site.arg(part));
-        let ([Some(query), Some(key), Some(value)], Some(mixed)) = (operands, site.arg(&self.mixed))
+        let ([Some(query), Some(key), Some(value)], Some(mixed)) =
+            (operands, site.arg(&self.mixed))
         else {
             return Ok(None);
         };
@@ -138,10 +139,16 @@ impl Parts {
         };
         let attended = calls.add(op, args, attrs([("scale", AttrValue::Float(scale))]));
         let back: Vec<usize> = result.iter().map(|&at| HEADS_INSIDE[at]).collect();
-        layout.saved.extend((site.arg(whole) != Some(mixed)).then_some(site.value));
+        layout
+            .saved
+            .extend((site.arg(whole) != Some(mixed)).then_some(site.value));
         if back != [0, 1, 2, 3] {
             layout.added += 1;
-            calls.add("permute_dims", vec![attended], attrs([("axes", ints(back))]));
+            calls.add(
+                "permute_dims",
+                vec![attended],
+                attrs([("axes", ints(back))]),
+            );
         }
         let (added, saved) = (layout.added, layout.saved.len());
         match added <= saved {

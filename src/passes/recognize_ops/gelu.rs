@@ -31,8 +31,8 @@ impl Product {
         let multiply = |a: &DfPattern, b: &DfPattern| binary("multiply", a, b);
         let both = multiply(&x, &plus);
         let last = &multiply(&both, &half) | &binary("divide", &both, &over);
-        let first = &multiply(&multiply(&x, &half), &plus)
-            | &multiply(&binary("divide", &x, &over), &plus);
+        let first =
+            &multiply(&multiply(&x, &half), &plus) | &multiply(&binary("divide", &x, &over), &plus);
         let within = multiply(&x, &multiply(&plus, &half));
         Self {
             x,

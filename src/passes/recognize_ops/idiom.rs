@@ -212,7 +212,9 @@ pub(super) fn ints(values: impl IntoIterator<Item = usize>) -> AttrValue {
 /// Attributes of these names and values.
 pub(super) fn attrs<const N: usize>(values: [(&str, AttrValue); N]) -> Attrs {
     let values = values.into_iter();
-    values.map(|(name, value)| (name.to_owned(), value)).collect()
+    values
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Calls of operators that compute a value; the last one gives it.

@@ -16,7 +16,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
-pub use site::{Declined, Recognition, OpSite};
+pub use site::{Declined, OpSite, Recognition};
 
 use self::idiom::{Calls, Idiom, Match};
 use super::dead_code_elimination::without_unused;
@@ -132,10 +132,9 @@ impl Found {
                     break;
                 }
                 let within = |id: ValueId| bindings.contains(&id) && !self.claimed.contains(&id);
-                let matches =
-                    idiom
-                        .pattern
-                        .matches_within(&Arg::Value(value), &scope, &within);
+                let matches = idiom
+                    .pattern
+                    .matches_within(&Arg::Value(value), &scope, &within);
                 let Some(matches) = matches else {
                     continue;
                 };
@@ -151,9 +150,7 @@ impl Found {
                     outputs,
                     bindings: &bindings,
                 };
-                let calls = site
-                    .used_inside()
-                    .and_then(|()| (idiom.instead)(&site));
+                let calls = site.used_inside().and_then(|()| (idiom.instead)(&site));
                 match calls {
                     Ok(Some(calls)) => {
                         let computed = matches.computed();

@@ -89,7 +89,9 @@ fn reduced(
     ndim: usize,
 ) -> Result<Vec<usize>, Declined> {
     let own = site.matches.attrs(mean, site.scope);
-    let keeps = own.and_then(|own| own.get("keepdims")).and_then(AttrValue::as_int);
+    let keeps = own
+        .and_then(|own| own.get("keepdims"))
+        .and_then(AttrValue::as_int);
     if keeps != Some(1) {
         return Err(Declined::DroppedDims { what });
     }

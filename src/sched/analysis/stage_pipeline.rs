@@ -9,7 +9,9 @@ use super::path::{facts_at, loops_between, relaxed_domains};
 use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
-use crate::ir::{Block, BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, Place, PrimFunc, Range, Var};
+use crate::ir::{
+    Block, BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, Place, PrimFunc, Range, Var,
+};
 use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
 
@@ -126,8 +128,13 @@ fn fills(func: &PrimFunc, block: BlockId, write: &BufferRegion, place: Place) ->
         return false;
     }
     let indexes = |(at, (range, extent)): (usize, (&Range, &Expr))| {
-        let iter = node.iters.iter().find(|iter| range.min.as_var() == Some(&iter.var));
-        let twice = write.region[..at].iter().any(|other| other.min == range.min);
+        let iter = node
+            .iters
+            .iter()
+            .find(|iter| range.min.as_var() == Some(&iter.var));
+        let twice = write.region[..at]
+            .iter()
+            .any(|other| other.min == range.min);
         let whole = |iter: &IterVar| iter.dom.min.is_zero() && iter.dom.extent == *extent;
         range.extent.is_one() && !twice && iter.is_some_and(whole)
     };

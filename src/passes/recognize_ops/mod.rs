@@ -209,15 +209,15 @@ impl Found {
 
     /// The sites in the order of the function; each declined one once, and none that is a part of a recognized one.
     fn sites(self, function: &Function) -> Vec<OpSite> {
-        let recognized: HashSet<(&str, ValueId)> = self
+        let recognized: HashSet<ValueId> = self
             .instead
             .values()
-            .flat_map(|r| r.computed.iter().map(|id| (r.operator, *id)))
+            .flat_map(|r| r.computed.iter().copied())
             .collect();
         let mut seen = HashSet::new();
         let declined = self.declined.into_iter().filter(|refused| {
             let key = (refused.operator, refused.core);
-            !recognized.contains(&key) && seen.insert(key)
+            !recognized.contains(&refused.core) && seen.insert(key)
         });
         let declined = declined.map(|r| (r.value, r.operator, Some(r.reason)));
         let found = self.instead.into_iter();

@@ -105,10 +105,26 @@ fn normalisations_are_along_one_set_of_dimensions() {
     // The distances are normalised all the same.
     assert_eq!(
         layer_norm("axis=[0], keepdims=True", last, scale),
-        [
-            "no nn.layer_norm at v7: the mean is along dimensions [0], not [1]",
-            "nn.rms_norm at v7"
-        ]
+        ["nn.rms_norm at v7"]
+    );
+}
+
+#[test]
+fn both_means_are_along_the_same_dimensions() {
+    let lines = [
+        "R.mean(x, axis=[0], keepdims=True)",
+        "R.mean(x, axis=[1], keepdims=True)",
+        "R.subtract(x, v0)",
+        "R.subtract(x, v1)",
+        "R.multiply(v3, v3)",
+        "R.mean(v4, axis=[1], keepdims=True)",
+        "R.add(v5, R.const(0.00001, \"float32\"))",
+        "R.sqrt(v6)",
+        "R.divide(v2, v7)",
+    ];
+    assert_eq!(
+        sites(X, &lines),
+        ["no nn.layer_norm at v8: the mean is along dimensions [0], not [1]"]
     );
 }
 
@@ -130,7 +146,7 @@ fn reductions_keep_their_dimensions() {
 
 /// Attention with scores made of the product `v0` by this, shares of these by a softmax along this axis, of these operands.
 fn attention(scores: &str, axis: i64, operand: &str) -> Vec<String> {
-    let params = r#"q: R.Tensor((2, 3, 4, 4), "float32"), r: R.Tensor((2, 1, 4, 4), "float32"), k: R.Tensor((4, 4), "float32"), b: R.Tensor((4, 4), "bool"), s: R.Tensor((), "float32")"#;
+    let params = r#"q: R.Tensor((2, 3, 4, 4), "float32"), r: R.Tensor((2, 1, 4, 4), "float32"), k: R.Tensor((3, 3), "float32"), b: R.Tensor((3, 3), "bool"), s: R.Tensor((), "float32")"#;
     let softmax = format!("R.nn.softmax(v1, axis={axis})");
     let operand = format!("R.permute_dims({operand}, axes=[0, 2, 1, 3])");
     let lines = [

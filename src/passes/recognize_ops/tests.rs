@@ -1,3 +1,5 @@
+//! Sites by their reasons, and the sites of every idiom.
+
 use super::*;
 use crate::script;
 

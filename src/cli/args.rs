@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     /// Times calls of a function.
     Bench(BenchArgs),
+    /// Writes a page about a model: its graph, a call on the device, memory, kernels and their code.
+    Report(ReportArgs),
     /// Runs a function on two devices and compares the results.
     Diff(DiffArgs),
 }
@@ -330,6 +332,30 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) profile: bool,
     /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weftile report`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+The page is one file that needs nothing else: any browser shows it.
+
+Examples:
+  weftile report examples/fashion_mnist/mlp.py --shape x=256x784 --params examples/fashion_mnist/weights.safetensors
+  weftile report model.onnx --dim batch=1 --device gpu -o model.html
+  weftile report model.onnx --dim batch=1 --json")]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Where to write the page.
+    #[arg(short, long, value_name = "FILE.html", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    /// Prints what the page shows as JSON, and writes no page.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,6 +8,7 @@ use super::terminal::Progress;
 use super::to_stderr;
 use crate::ir::Module;
 use crate::kernel::Target;
+use crate::passes::PassContext;
 use crate::pipeline::{Compilation, CompileOptions, Verify, compile_until};
 use crate::support::dump::DumpKind;
 
@@ -48,7 +49,19 @@ impl Environment {
         target: &Target,
         stage: &str,
     ) -> Result<Compilation, CliError> {
+        self.compile_watched(module, target, stage, PassContext::default())
+    }
+
+    /// The same, with passes under a context of the verb's.
+    pub(crate) fn compile_watched(
+        &self,
+        module: &Module,
+        target: &Target,
+        stage: &str,
+        passes: PassContext,
+    ) -> Result<Compilation, CliError> {
         let mut options = CompileOptions::new(target.clone());
+        options.passes = passes;
         if !self.dump.is_empty() {
             options.dump = Some((self.dump_dir.clone(), self.dump.clone()));
         }

@@ -17,6 +17,7 @@ use crate::ir::Origin;
 use crate::passes::PassError;
 use crate::runtime_gpu::GpuError;
 use crate::script::ScriptErrors;
+use crate::script::picture::layered::DrawError;
 use crate::session::SessionError;
 use crate::tensor::TensorError;
 use crate::vm::VmError;
@@ -40,7 +41,7 @@ pub(crate) enum CliError {
     },
     /// The interpreter, where times are asked for.
     #[error(
-        "bench times compiled programs, and the interpreter compiles nothing; use --device cpu or gpu"
+        "compiled programs are timed, and the interpreter compiles nothing; use --device cpu or gpu"
     )]
     InterpreterTimed,
     /// The GPU cannot be used.
@@ -117,6 +118,9 @@ pub(crate) enum CliError {
     /// `--dim` for a program that is no model.
     #[error("--dim is for ONNX models; a program's symbolic extents are said with --shape NAME=N")]
     DimsOfText,
+    /// A graph that cannot be drawn.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
     /// The program text is wrong; the message shows the lines.
     #[error("{}", .0.to_string().trim_end())]
     Script(#[from] ScriptErrors),

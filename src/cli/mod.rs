@@ -18,6 +18,7 @@ mod fashion;
 mod image;
 mod inputs;
 mod program;
+mod report;
 mod run;
 mod show;
 mod terminal;
@@ -72,6 +73,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Check(args) => check::run(&args, &environment, &mut terminal),
         Command::Compile(args) => compile::run(&args, &environment, &mut terminal),
         Command::Bench(args) => bench::run(&args, &environment, &mut terminal),
+        Command::Report(args) => report::run(&args, &environment, &mut terminal),
         Command::Diff(args) => diff::run(&args, &environment, &mut terminal),
     }
 }

@@ -76,7 +76,7 @@ fn pages(
             let text = script::print_with(module, &options);
             vec![text_page("module", "py", text)]
         }
-        Stage::Graph => graphs(args, module),
+        Stage::Graph => graphs(args, module)?,
         Stage::Scheduled | Stage::Trace => scheduled(args.stage, &until("schedule")?),
         Stage::Kernel => kernels(&until("lower")?),
         Stage::Clif => clif(&until("lower")?)?,
@@ -130,15 +130,17 @@ fn text_page(name: &str, extension: &str, text: String) -> Page {
 }
 
 /// The pictures of the graph functions: on a terminal the Graphviz text alone, for an SVG is not for reading.
-fn graphs(args: &ShowArgs, module: &Module) -> Vec<Page> {
-    let names = module.functions().map(|(name, _)| name);
-    names
-        .flat_map(|name| {
-            let dot = picture::dot(module, name).map(|text| text_page(name, "dot", text));
-            let svg = picture::svg(module, name).map(|text| text_page(name, "svg", text));
-            dot.into_iter().chain(svg.filter(|_| args.output.is_some()))
-        })
-        .collect()
+fn graphs(args: &ShowArgs, module: &Module) -> Result<Vec<Page>, CliError> {
+    let mut pages = vec![];
+    for (name, _) in module.functions() {
+        let dot = picture::dot(module, name).map(|text| text_page(name, "dot", text));
+        pages.extend(dot);
+        if args.output.is_some() {
+            let svg = picture::svg(module, name)?;
+            pages.extend(svg.map(|text| text_page(name, "svg", text)));
+        }
+    }
+    Ok(pages)
 }
 
 /// Each loop program as the default rules schedule it.

@@ -83,7 +83,7 @@ pub use fuse_ops_by_pattern::{
 };
 pub use groups::Constants;
 pub use legalize_ops::LegalizeOps;
-pub use memory::{MemoryUsage, memory_usage};
+pub use memory::{MemoryPlan, MemoryUsage, PlannedTensor, memory_plan, memory_usage};
 pub use options::Options;
 pub use pass::{PASSES, Pass, PassDef, pass, pass_with};
 pub use recognize_ops::{Declined, OpSite, Recognition, recognize_ops};

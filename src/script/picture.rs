@@ -1,21 +1,37 @@
 //! A graph function as a picture: Graphviz text, and an SVG that needs no other program.
 //!
 //! Nodes are parameters, constants and bindings, edges are uses, labelled with the shape that flows. Dataflow blocks and branches
-//! are frames around their bindings.
+//! are frames around their bindings. [`layered`] places them.
 
-mod layout;
+pub mod layered;
 mod svg;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use serde::Serialize;
+
 use crate::ir::graph::{Arg, Body, Callee, Def, DpsCallee, Function, ValueId};
 use crate::ir::{Module, ShapeInfo, StructInfo};
 
+use layered::{DrawError, Layout, Link};
+
+/// Pixels of a character of the monospaced font at the size of titles.
+const CHAR: f64 = 7.3;
+/// Height of a box.
+const HEIGHT: f64 = 44.0;
+/// Pixels of a character of a label.
+const LABEL_CHAR: f64 = 6.2;
+/// Height of a label.
+const LABEL_HEIGHT: f64 = 12.0;
+
 /// What a node stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A parameter of the function.
     Param,
+    /// A constant.
     Constant,
     /// A call of a loop program or function of the module.
     Program,
@@ -25,6 +41,7 @@ enum Kind {
     Extern,
     /// A binding that computes nothing: a name, a tuple, a tuple's item, a cast, a branch, a closure.
     Other,
+    /// What the function gives back.
     Result,
 }
 
@@ -66,93 +83,156 @@ impl Kind {
     }
 }
 
+/// Whether constants have boxes of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Constants {
+    /// Each use of one.
+    Shown,
+    /// None.
+    LeftOut,
+}
+
 /// One box.
-#[derive(Debug)]
-struct Node {
-    kind: Kind,
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it stands for.
+    pub kind: Kind,
+    /// The parameter or binding, if it stands for one.
+    pub value: Option<ValueId>,
     /// What is computed.
-    title: String,
+    pub title: String,
     /// The name of the value and what is known of it.
-    subtitle: String,
+    pub subtitle: String,
     /// The frame that it is in.
-    frame: Option<usize>,
+    pub frame: Option<usize>,
 }
 
 /// One use.
-#[derive(Debug, PartialEq, Eq)]
-struct Edge {
-    from: usize,
-    to: usize,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The node of what is used.
+    pub from: usize,
+    /// The node of the user.
+    pub to: usize,
     /// The shape that flows.
-    label: String,
+    pub label: String,
+}
+
+/// A frame around the bindings of a dataflow block or of a branch.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What it says.
+    pub name: String,
+    /// The frame around this one; it comes before this one.
+    pub parent: Option<usize>,
 }
 
 /// A function as nodes and edges. Nodes other than parameters and constants are in program order.
-#[derive(Debug, Default)]
-struct Picture {
-    name: String,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    /// Names of the frames.
-    frames: Vec<String>,
-    /// For each node the number of the block that it is in; parameters and constants are in none.
-    blocks: Vec<Option<usize>>,
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// The function.
+    pub name: String,
+    /// Boxes.
+    pub nodes: Vec<Node>,
+    /// Links between them.
+    pub edges: Vec<Edge>,
+    /// Frames around them.
+    pub frames: Vec<Frame>,
 }
 
 /// The graph function `func` as Graphviz text; `None` if the module does not have it.
 pub fn dot(module: &Module, func: &str) -> Option<String> {
-    Some(Picture::of(module, module.function(func)?).dot())
+    Some(Picture::of(module, module.function(func)?, Constants::Shown).dot())
 }
 
 /// The graph function `func` as an SVG; `None` if the module does not have it.
-pub fn svg(module: &Module, func: &str) -> Option<String> {
-    Some(svg::write(&Picture::of(module, module.function(func)?)))
+///
+/// # Errors
+/// If the graph cannot be drawn.
+pub fn svg(module: &Module, func: &str) -> Result<Option<String>, DrawError> {
+    let function = module.function(func);
+    let picture = function.map(|f| Picture::of(module, f, Constants::Shown));
+    picture.as_ref().map(svg::write).transpose()
 }
 
 /// Collects the picture of one function.
 struct Collector<'m> {
     module: &'m Module,
     func: &'m Function,
+    constants: Constants,
     picture: Picture,
     /// The node of each value.
     nodes: HashMap<ValueId, usize>,
-    block: usize,
 }
 
 impl Picture {
-    fn of(module: &Module, func: &Function) -> Self {
+    /// The picture of a function of the module.
+    pub fn of(module: &Module, func: &Function, constants: Constants) -> Self {
         let mut collector = Collector {
             module,
             func,
+            constants,
             picture: Self {
                 name: func.name.clone(),
                 ..Self::default()
             },
             nodes: HashMap::new(),
-            block: 0,
         };
         for id in &func.params {
             let value = &func.values[*id];
             let node = Node {
                 kind: Kind::Param,
+                value: Some(*id),
                 title: value.name.clone(),
                 subtitle: sinfo_text(&value.sinfo),
                 frame: None,
             };
-            let node = collector.add(node, None);
+            let node = collector.add(node);
             collector.nodes.insert(*id, node);
         }
         collector.body(&func.body, None);
         let result = Node {
             kind: Kind::Result,
+            value: None,
             title: "return".to_owned(),
             subtitle: sinfo_text(&func.ret),
             frame: None,
         };
-        let block = collector.block;
-        let node = collector.add(result, Some(block));
+        let node = collector.add(result);
         collector.uses(&func.body.result, node);
         collector.picture
+    }
+
+    /// Where the boxes of the picture are.
+    ///
+    /// # Errors
+    /// If the graph cannot be drawn.
+    pub fn lay_out(&self) -> Result<Layout, DrawError> {
+        let box_of = |node: &Node| {
+            let chars = node
+                .title
+                .chars()
+                .count()
+                .max(node.subtitle.chars().count());
+            layered::Node {
+                width: chars as f64 * CHAR + 24.0,
+                height: HEIGHT,
+                frame: node.frame,
+            }
+        };
+        let link = |edge: &Edge| Link {
+            from: edge.from,
+            to: edge.to,
+            label: (!edge.label.is_empty())
+                .then(|| (edge.label.chars().count() as f64 * LABEL_CHAR, LABEL_HEIGHT)),
+        };
+        let frame = |frame: &Frame| layered::Frame {
+            parent: frame.parent,
+        };
+        let nodes: Vec<_> = self.nodes.iter().map(box_of).collect();
+        let links: Vec<_> = self.edges.iter().map(link).collect();
+        let frames: Vec<_> = self.frames.iter().map(frame).collect();
+        layered::lay_out(&nodes, &links, &frames)
     }
 
     fn dot(&self) -> String {
@@ -164,12 +244,13 @@ impl Picture {
             let label = quoted(&format!("{}\n{}", node.title, node.subtitle));
             format!("{indent}n{at} [label={label}, fillcolor=\"{fill}\", color=\"{border}\"];\n")
         };
-        for (frame, name) in self.frames.iter().enumerate() {
-            let _ = writeln!(out, "    subgraph cluster_{frame} {{");
-            let _ = writeln!(out, "        label={}; color=\"#94a3b8\";", quoted(name));
-            for (at, n) in self.nodes.iter().enumerate() {
-                if n.frame == Some(frame) {
-                    out.push_str(&node(at, n, "        "));
+        for (at, frame) in self.frames.iter().enumerate() {
+            let _ = writeln!(out, "    subgraph cluster_{at} {{");
+            let name = quoted(&frame.name);
+            let _ = writeln!(out, "        label={name}; color=\"#94a3b8\";");
+            for (index, n) in self.nodes.iter().enumerate() {
+                if n.frame == Some(at) {
+                    out.push_str(&node(index, n, "        "));
                 }
             }
             out.push_str("    }\n");
@@ -189,17 +270,15 @@ impl Picture {
 }
 
 impl Collector<'_> {
-    fn add(&mut self, node: Node, block: Option<usize>) -> usize {
+    fn add(&mut self, node: Node) -> usize {
         self.picture.nodes.push(node);
-        self.picture.blocks.push(block);
         self.picture.nodes.len() - 1
     }
 
     fn body(&mut self, body: &Body, frame: Option<usize>) {
         for block in &body.blocks {
-            self.block += 1;
             let frame = match &block.dataflow {
-                Some(_) => Some(self.frame("dataflow".to_owned())),
+                Some(_) => Some(self.frame("dataflow".to_owned(), frame)),
                 None => frame,
             };
             for id in &block.bindings {
@@ -208,8 +287,8 @@ impl Collector<'_> {
         }
     }
 
-    fn frame(&mut self, name: String) -> usize {
-        self.picture.frames.push(name);
+    fn frame(&mut self, name: String, parent: Option<usize>) -> usize {
+        self.picture.frames.push(Frame { name, parent });
         self.picture.frames.len() - 1
     }
 
@@ -225,21 +304,20 @@ impl Collector<'_> {
         {
             for (side, body) in [("then", then), ("else", otherwise)] {
                 if body.blocks.iter().any(|block| !block.bindings.is_empty()) {
-                    let side = self.frame(format!("{}: {side}", value.name));
+                    let side = self.frame(format!("{}: {side}", value.name), frame);
                     self.body(body, Some(side));
                 }
             }
-            self.block += 1;
         }
         let (kind, title) = self.describe(&value.def);
         let node = Node {
             kind,
+            value: Some(id),
             title,
             subtitle: format!("{}: {}", value.name, sinfo_text(&value.sinfo)),
             frame,
         };
-        let block = self.block;
-        let node = self.add(node, Some(block));
+        let node = self.add(node);
         self.nodes.insert(id, node);
         for arg in value.def.args() {
             self.uses(arg, node);
@@ -255,7 +333,7 @@ impl Collector<'_> {
                 sinfo_args: _,
             } => self.uses(&Arg::Value(*callee), node),
             Def::Function(inner) => {
-                for captured in captured(inner, 1) {
+                for captured in inner.captured(1) {
                     self.uses(&Arg::Value(captured), node);
                 }
             }
@@ -318,6 +396,7 @@ impl Collector<'_> {
                 let shape = shape_of(&dims);
                 let node = Node {
                     kind: Kind::Constant,
+                    value: None,
                     title: "constant".to_owned(),
                     subtitle: format!("{shape} {}", tensor.dtype()),
                     frame: None,
@@ -327,6 +406,7 @@ impl Collector<'_> {
             Arg::Omitted(index) => {
                 let node = Node {
                     kind: Kind::Constant,
+                    value: None,
                     title: "constant".to_owned(),
                     subtitle: format!("number {index}, left out"),
                     frame: None,
@@ -342,39 +422,15 @@ impl Collector<'_> {
             | Arg::Global(_)
             | Arg::Extern(_) => {}
         });
-        for (node, label) in found {
-            let from = node.unwrap_or_else(|node| self.add(node, None));
+        let shown = self.constants == Constants::Shown;
+        for (node, label) in found.into_iter().filter(|(node, _)| shown || node.is_ok()) {
+            let from = node.unwrap_or_else(|node| self.add(node));
             let edge = Edge { from, to, label };
             if !self.picture.edges.contains(&edge) {
                 self.picture.edges.push(edge);
             }
         }
     }
-}
-
-/// The values of the function `depth` functions out that a closure captures.
-fn captured(func: &Function, depth: usize) -> Vec<ValueId> {
-    let mut out = Vec::new();
-    let mut leaf = |leaf: &Arg| {
-        if let Arg::Captured { depth: d, value } = leaf
-            && *d == depth
-        {
-            out.push(*value);
-        }
-    };
-    func.body.result.walk(&mut leaf);
-    for (_, value) in func.values.iter() {
-        let results = value.def.bodies().into_iter().map(|body| &body.result);
-        for arg in value.def.args().into_iter().chain(results) {
-            arg.walk(&mut leaf);
-        }
-    }
-    for (_, value) in func.values.iter() {
-        if let Def::Function(inner) = &value.def {
-            out.extend(captured(inner, depth + 1));
-        }
-    }
-    out
 }
 
 fn shape_of(dims: &[String]) -> String {

@@ -133,7 +133,7 @@ fn devices_that_are_not_there_are_named() {
     }
     let args = ["bench", MODULE, "--shape", "x=1x3", "--device", "interp"];
     let interpreter = refused(&[&args[..], &NET].concat(), 1);
-    let expected = "bench times compiled programs, and the interpreter compiles nothing; use --device cpu or gpu";
+    let expected = "compiled programs are timed, and the interpreter compiles nothing; use --device cpu or gpu";
     assert!(interpreter.contains(expected), "{interpreter}");
     let args = ["diff", MODULE, "--shape", "x=1x3", "--device", "cpu"];
     let one = refused(&[&args[..], &NET].concat(), 2);

@@ -12,6 +12,8 @@ mod cli_errors;
 mod cli_functions;
 #[cfg(feature = "cli")]
 mod cli_models;
+#[cfg(feature = "cli")]
+mod cli_report;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;

@@ -1,6 +1,8 @@
 //! Project chores: `cargo xtask` lists them.
 
+mod browser;
 mod cargo;
+mod packages;
 mod test;
 mod vulkan;
 

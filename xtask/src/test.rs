@@ -5,7 +5,7 @@
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crate::{cargo, vulkan};
+use crate::{browser, cargo, vulkan};
 
 /// The features of the crate that are checked on their own. `cli` has all others, and so has what the stages before build.
 const FEATURES: &[&str] = &["gpu", "cpu", "compiler"];
@@ -32,7 +32,8 @@ impl Stage {
     }
 }
 
-/// Runs all stages. `WEFTILE_REQUIRE_GPU=0` leaves the GPU tests to skip themselves where there is no adapter.
+/// Runs all stages. `WEFTILE_REQUIRE_GPU=0` leaves the GPU tests to skip themselves where there is no adapter. The test of pages
+/// skips itself where no browser can be had, unless `WEFTILE_REQUIRE_BROWSER=1` makes that a failure; with 0 none is installed.
 pub(crate) fn run(args: &[String]) -> ExitCode {
     if let Some(arg) = args.first() {
         eprintln!("xtask test: takes no arguments, got `{arg}`");
@@ -44,11 +45,23 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         println!("== GPU set-up: a Vulkan driver for the tests");
         let start = Instant::now();
         if let Err(error) = cargo::with_heartbeat("GPU set-up", vulkan::ensure) {
-            eprintln!("xtask test: {error}");
+            eprintln!("xtask test: no Vulkan adapter: {error}");
             eprintln!("xtask test: WEFTILE_REQUIRE_GPU=0 runs the tests without a GPU");
             return ExitCode::FAILURE;
         }
         times.push(("GPU set-up".to_owned(), start.elapsed()));
+    }
+    let asked = std::env::var("WEFTILE_REQUIRE_BROWSER").ok();
+    if asked.as_deref() != Some("0") {
+        println!("== browser set-up: Chromium for the test of pages");
+        let start = Instant::now();
+        if let Err(error) = cargo::with_heartbeat("browser set-up", browser::ensure) {
+            eprintln!("xtask test: no browser: {error}");
+            if asked.as_deref() == Some("1") {
+                return ExitCode::FAILURE;
+            }
+        }
+        times.push(("browser set-up".to_owned(), start.elapsed()));
     }
     for stage in stages(require_gpu) {
         println!("\n== {}: cargo {}", stage.name, stage.args.join(" "));

@@ -5,121 +5,25 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package manager and how it installs a software Vulkan driver.
-struct Manager {
-    program: &'static str,
-    /// Command lines, run in order.
-    commands: &'static [&'static [&'static str]],
-    /// Whether it must run as root.
-    as_root: bool,
-}
+use crate::packages::{Package, SetUpError, on_path};
 
-const MANAGERS: &[Manager] = &[
-    Manager {
-        program: "apt-get",
-        commands: &[
-            &["update", "-q"],
-            &[
-                "install",
-                "-q",
-                "-y",
-                "--no-install-recommends",
-                "mesa-vulkan-drivers",
-                "libvulkan1",
-            ],
-        ],
-        as_root: true,
-    },
-    Manager {
-        program: "dnf",
-        commands: &[&[
-            "install",
-            "-q",
-            "-y",
-            "mesa-vulkan-drivers",
-            "vulkan-loader",
-        ]],
-        as_root: true,
-    },
-    Manager {
-        program: "brew",
-        commands: &[&["install", "--quiet", "mesa", "vulkan-loader"]],
-        as_root: false,
-    },
-];
-
-/// Why there is no adapter.
-#[derive(Debug)]
-pub(crate) enum SetUpError {
-    /// None of the package managers known here is installed.
-    NoManager,
-    /// A command of the package manager failed.
-    Install { command: String },
-    /// It went through, yet there is still no driver.
-    StillNone { manager: &'static str },
-}
-
-impl std::fmt::Display for SetUpError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoManager => write!(
-                f,
-                "no Vulkan adapter, and none of apt-get, dnf and brew to install lavapipe with; \
-                 install a Vulkan driver (Mesa's software driver will do)"
-            ),
-            Self::Install { command } => write!(f, "no Vulkan adapter, and `{command}` failed"),
-            Self::StillNone { manager } => {
-                write!(
-                    f,
-                    "{manager} installed Mesa's Vulkan drivers, but none is found"
-                )
-            }
-        }
-    }
-}
+const DRIVER: Package = Package {
+    what: "Mesa's software Vulkan driver (lavapipe)",
+    apt: &["mesa-vulkan-drivers", "libvulkan1"],
+    dnf: &["mesa-vulkan-drivers", "vulkan-loader"],
+    brew: &["mesa", "vulkan-loader"],
+};
 
 /// Finds an adapter or installs the software driver.
 pub(crate) fn ensure() -> Result<(), SetUpError> {
     if !cfg!(target_os = "linux") || has_adapter() {
         return Ok(());
     }
-    let manager = MANAGERS
-        .iter()
-        .find(|manager| on_path(manager.program))
-        .ok_or(SetUpError::NoManager)?;
-    println!(
-        "no Vulkan adapter found: installing Mesa's software driver with {}",
-        manager.program
-    );
-    for arguments in manager.commands {
-        install(manager, arguments)?;
-    }
-    if has_adapter() {
-        Ok(())
-    } else {
-        Err(SetUpError::StillNone {
-            manager: manager.program,
-        })
-    }
-}
-
-fn install(manager: &Manager, arguments: &[&str]) -> Result<(), SetUpError> {
-    let mut line = vec![manager.program];
-    line.extend_from_slice(arguments);
-    if manager.as_root && !is_root() {
-        line.insert(0, "sudo");
-    }
-    println!("$ {}", line.join(" "));
-    let status = Command::new(line[0])
-        .args(&line[1..])
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .status();
-    if status.is_ok_and(|status| status.success()) {
-        Ok(())
-    } else {
-        Err(SetUpError::Install {
-            command: line.join(" "),
-        })
+    println!("no Vulkan adapter found");
+    DRIVER.install()?;
+    match has_adapter() {
+        true => Ok(()),
+        false => Err(SetUpError::StillNone { what: DRIVER.what }),
     }
 }
 
@@ -174,15 +78,4 @@ fn has_loader() -> bool {
         .iter()
         .flat_map(|folder| [PathBuf::from(folder), Path::new(folder).join(&arch)])
         .any(|folder| folder.join("libvulkan.so.1").exists())
-}
-
-fn on_path(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-    })
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output();
-    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
 }

@@ -20,7 +20,7 @@ pub(super) use liveness::{Aliases, Liveness};
 pub(super) use lower_alloc_tensor::lower_alloc_tensor;
 pub(super) use size::upper_bounds;
 pub(super) use static_plan::static_plan_block_memory;
-pub use usage::{MemoryUsage, memory_usage};
+pub use usage::{MemoryPlan, MemoryUsage, PlannedTensor, memory_plan, memory_usage};
 
 use crate::ir::graph::{Arg, Callee, Def};
 use crate::ir::{Attrs, Expr, StructInfo};

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use super::liveness::Liveness;
 use crate::arith::Analyzer;
-use crate::ir::graph::{Arg, Callee, Def, Function};
+use crate::ir::graph::{Arg, Callee, Def, Function, ValueId};
 use crate::ir::{Expr, Var};
 use crate::ops::{self, Compute, MachineOp};
 
@@ -23,50 +25,108 @@ pub struct MemoryUsage {
     pub live: u64,
 }
 
+/// Which memory the tensors of one function are in, parameters and constants aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Bytes of each storage.
+    pub storages: Vec<u64>,
+    /// The tensors, in program order.
+    pub tensors: Vec<PlannedTensor>,
+    /// Calls of loop programs and of other functions: positions, and names of what is called.
+    pub calls: Vec<(usize, String)>,
+}
+
+/// A tensor in planned memory. Positions number the bindings of the function in program order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTensor {
+    /// Its name.
+    pub name: String,
+    /// Its storage, if the function allocates that.
+    pub storage: Option<usize>,
+    /// Where in the storage it starts, in bytes.
+    pub offset: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Position of its allocation.
+    pub from: usize,
+    /// Position of its last use; `usize::MAX` if the function gives it back.
+    pub to: usize,
+}
+
 /// The memory that a graph function takes whose allocations are written down (`static_plan_block_memory`, `lower_alloc_tensor`);
 /// what functions inside take is not counted. `sizes` gives symbolic extents by their names; without one that matters there is
 /// no answer, and none where bytes cannot be counted.
 pub fn memory_usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryUsage> {
+    let plan = memory_plan(function, sizes)?;
+    let mut each = plan.tensors.iter().map(|tensor| tensor.bytes);
+    let mut storages = plan.storages.iter().copied();
+    Some(MemoryUsage {
+        tensors: plan.tensors.len(),
+        storages: plan.storages.len(),
+        naive: each.try_fold(0, u64::checked_add)?,
+        planned: storages.try_fold(0, u64::checked_add)?,
+        live: needed_together(&plan.tensors),
+    })
+}
+
+/// The plan that [`memory_usage`] counts: storages, and where in them and for how long each tensor is.
+pub fn memory_plan(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryPlan> {
     let live = Liveness::of(function);
     let analyzer = Analyzer::new();
+    let number = |e: &Expr| {
+        let known = |var: &Var| sizes.get(var.name()).map(|size| Expr::i64(*size));
+        let e = analyzer.simplify(&e.substitute(&known));
+        u64::try_from(e.as_int()?).ok()
+    };
     let bytes = |dims: &[Expr], each: u64| {
-        dims.iter().try_fold(each, |bytes, dim| {
-            let known = |var: &Var| sizes.get(var.name()).map(|size| Expr::i64(*size));
-            let dim = dim.substitute(&known);
-            let dim = analyzer.simplify(&dim).as_int()?;
-            bytes.checked_mul(u64::try_from(dim).ok()?)
-        })
+        let mut dims = dims.iter();
+        dims.try_fold(each, |bytes, dim| bytes.checked_mul(number(dim)?))
     };
-    let mut usage = MemoryUsage {
-        tensors: 0,
-        storages: 0,
-        naive: 0,
-        planned: 0,
-        live: 0,
-    };
-    let mut lives: Vec<(usize, usize, u64)> = vec![];
+    let mut storages: IndexMap<ValueId, u64> = IndexMap::new();
+    let mut tensors = vec![];
     for (id, value) in function.values.iter() {
         match allocation(&value.def) {
             Some(Allocation::Storage(size)) => {
-                usage.storages += 1;
-                usage.planned = usage.planned.checked_add(bytes(size, 1)?)?;
+                storages.insert(id, bytes(size, 1)?);
             }
-            Some(Allocation::Tensor(shape, each)) => {
-                let bytes = bytes(shape, each)?;
-                usage.tensors += 1;
-                usage.naive = usage.naive.checked_add(bytes)?;
-                lives.push((live.position(id), live.last_use(id), bytes));
-            }
+            Some(Allocation::Tensor {
+                storage,
+                offset,
+                shape,
+                each,
+            }) => tensors.push(PlannedTensor {
+                name: value.name.clone(),
+                storage: storages.get_index_of(&storage),
+                offset: number(offset)?,
+                bytes: bytes(shape, each)?,
+                from: live.position(id),
+                to: live.last_use(id),
+            }),
             None => {}
         }
     }
-    usage.live = needed_together(&lives);
-    Some(usage)
+    let mut calls = vec![];
+    function.for_each_binding(&mut |id, value| {
+        if let Some(callee) = value.def.callee() {
+            calls.push((live.position(id), callee.to_owned()));
+        }
+    });
+    Some(MemoryPlan {
+        storages: storages.into_values().collect(),
+        tensors,
+        calls,
+    })
 }
 
 enum Allocation<'a> {
     Storage(&'a [Expr]),
-    Tensor(&'a [Expr], u64),
+    Tensor {
+        storage: ValueId,
+        offset: &'a Expr,
+        shape: &'a [Expr],
+        /// Bytes of an element.
+        each: u64,
+    },
 }
 
 fn allocation(def: &Def) -> Option<Allocation<'_>> {
@@ -84,23 +144,31 @@ fn allocation(def: &Def) -> Option<Allocation<'_>> {
         }
         (
             Compute::Machine(MachineOp::AllocTensor),
-            [_, _, Arg::Shape(shape), Arg::DType(dtype), ..],
-        ) => Some(Allocation::Tensor(shape, dtype.bytes() as u64)),
+            [
+                Arg::Value(storage),
+                Arg::Prim(offset),
+                Arg::Shape(shape),
+                Arg::DType(dtype),
+                ..,
+            ],
+        ) => Some(Allocation::Tensor {
+            storage: *storage,
+            offset,
+            shape,
+            each: dtype.bytes() as u64,
+        }),
         _ => None,
     }
 }
 
-/// The most that lives (from, to, bytes) take at one position.
-fn needed_together(lives: &[(usize, usize, u64)]) -> u64 {
+/// The most bytes that tensors take at one position.
+fn needed_together(tensors: &[PlannedTensor]) -> u64 {
     let at = |position: usize| {
-        let there = lives
+        let there = tensors
             .iter()
-            .filter(|(from, to, _)| (*from..=*to).contains(&position));
-        there.map(|(_, _, bytes)| bytes).sum::<u64>()
+            .filter(|tensor| (tensor.from..=tensor.to).contains(&position));
+        there.map(|tensor| tensor.bytes).sum::<u64>()
     };
-    lives
-        .iter()
-        .map(|(from, _, _)| at(*from))
-        .max()
-        .unwrap_or(0)
+    let positions = tensors.iter().map(|tensor| at(tensor.from));
+    positions.max().unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::layout::{Rect, layout};
+use super::layered::{DrawError, Rect};
 use super::{Kind, Picture};
 
 /// Around everything.
@@ -10,21 +10,12 @@ const MARGIN: f64 = 28.0;
 /// Height of the title above and of the legend below.
 const BAND: f64 = 40.0;
 
-pub(super) fn write(picture: &Picture) -> String {
-    let layout = layout(picture);
-    let boxes = layout.nodes.iter().chain(layout.frames.iter().flatten());
-    let points = layout.edges.iter().flatten();
-    let left = boxes.clone().map(|r| r.x);
-    let left = left.chain(points.clone().map(|p| p.0)).fold(0.0, f64::min);
-    let right = boxes.clone().map(|r| r.x + r.width);
-    // Half of a label beside the outermost line.
-    let right = right.chain(points.map(|p| p.0 + 40.0)).fold(0.0, f64::max);
-    let top = boxes.clone().map(|r| r.y).fold(0.0, f64::min);
-    let bottom = boxes.map(|r| r.y + r.height).fold(0.0, f64::max);
+pub(super) fn write(picture: &Picture) -> Result<String, DrawError> {
+    let layout = picture.lay_out()?;
     let legend = legend(picture);
     let legend_width: f64 = legend.iter().map(|(_, width)| width).sum();
-    let width = (right - left).max(legend_width) + 2.0 * MARGIN;
-    let height = bottom - top + 2.0 * (MARGIN + BAND);
+    let width = layout.width.max(legend_width) + 2.0 * MARGIN;
+    let height = layout.height + 2.0 * (MARGIN + BAND);
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -43,16 +34,20 @@ pub(super) fn write(picture: &Picture) -> String {
         "<text x=\"{MARGIN}\" y=\"{:.0}\" font-size=\"16\" font-weight=\"bold\" fill=\"#0f172a\">{name}</text>",
         MARGIN + 12.0
     );
-    let spare = (width - 2.0 * MARGIN - (right - left)) / 2.0;
-    let (dx, dy) = (MARGIN - left + spare, MARGIN + BAND - top);
+    let dx = (width - layout.width) / 2.0;
+    let dy = MARGIN + BAND;
     let _ = writeln!(out, "<g transform=\"translate({dx:.1} {dy:.1})\">");
-    for (name, rect) in picture.frames.iter().zip(&layout.frames) {
+    for (frame, rect) in picture.frames.iter().zip(&layout.frames) {
         if let Some(rect) = rect {
-            frame(&mut out, name, rect);
+            framed(&mut out, &frame.name, rect);
         }
     }
-    for points in &layout.edges {
-        edge(&mut out, points);
+    for route in &layout.links {
+        let path = route.path();
+        let _ = writeln!(
+            out,
+            "<path class=\"e\" marker-end=\"url(#a)\" d=\"{path}\"/>"
+        );
     }
     for (node, rect) in picture.nodes.iter().zip(&layout.nodes) {
         let (fill, border) = node.kind.colours();
@@ -75,10 +70,14 @@ pub(super) fn write(picture: &Picture) -> String {
             escape(&node.subtitle),
         );
     }
-    for (at, (edge, points)) in picture.edges.iter().zip(&layout.edges).enumerate() {
-        // Edges that leave one box are labelled at different heights.
-        let earlier = picture.edges[..at].iter().filter(|e| e.from == edge.from);
-        label(&mut out, &edge.label, points, earlier.count());
+    for (edge, route) in picture.edges.iter().zip(&layout.links) {
+        if let Some((x, y)) = route.label {
+            let (y, text) = (y + 3.5, escape(&edge.label));
+            let _ = writeln!(
+                out,
+                "<text class=\"l\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
+            );
+        }
     }
     out.push_str("</g>\n");
     let mut x = MARGIN;
@@ -96,14 +95,14 @@ pub(super) fn write(picture: &Picture) -> String {
         x += width;
     }
     out.push_str("</svg>\n");
-    out
+    Ok(out)
 }
 
 const STYLE: &str = "<style>
 .t{font-size:12px;font-weight:bold;text-anchor:middle;fill:#0f172a}
 .s{font-size:11px;text-anchor:middle;fill:#475569}
 .e{fill:none;stroke:#64748b;stroke-width:1.3}
-.l{font-size:10px;text-anchor:middle;fill:#334155;stroke:#ffffff;stroke-width:3px;paint-order:stroke}
+.l{font-size:10px;text-anchor:middle;fill:#334155;stroke:#ffffff;stroke-width:8px;paint-order:stroke}
 </style>
 <defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
 <path d=\"M0 0L8 4L0 8z\" fill=\"#64748b\"/></marker></defs>
@@ -116,7 +115,7 @@ fn legend(picture: &Picture) -> Vec<(Kind, f64)> {
     Kind::ALL.into_iter().filter(occurs).map(width).collect()
 }
 
-fn frame(out: &mut String, name: &str, rect: &Rect) {
+fn framed(out: &mut String, name: &str, rect: &Rect) {
     let Rect {
         x,
         y,
@@ -131,47 +130,6 @@ fn frame(out: &mut String, name: &str, rect: &Rect) {
         x + 9.0,
         y + height - 8.0,
         escape(name),
-    );
-}
-
-/// A smooth line downwards through the points.
-fn edge(out: &mut String, points: &[(f64, f64)]) {
-    let Some(((x, y), rest)) = points.split_first() else {
-        return;
-    };
-    let _ = write!(
-        out,
-        "<path class=\"e\" marker-end=\"url(#a)\" d=\"M{x:.1} {y:.1}"
-    );
-    let (mut px, mut py) = (*x, *y);
-    for &(x, y) in rest {
-        let bend = (y - py) * 0.5;
-        let (from, to) = (py + bend, y - bend);
-        let _ = write!(out, "C{px:.1} {from:.1} {x:.1} {to:.1} {x:.1} {y:.1}");
-        (px, py) = (x, y);
-    }
-    out.push_str("\"/>\n");
-}
-
-/// The shape that flows: on the first part of the line near its source; if other lines have their labels there, on the way.
-fn label(out: &mut String, text: &str, points: &[(f64, f64)], earlier: usize) {
-    let [(x0, y0), (x1, y1), rest @ ..] = points else {
-        return;
-    };
-    let (x, y) = match rest {
-        [(x2, y2), ..] if earlier > 0 => ((x1 + x2) / 2.0, (y1 + y2) / 2.0),
-        _ => {
-            let t = (0.3 + 0.22 * earlier as f64).min(0.8);
-            // A cubic curve whose control points are straight below and above its ends, half way.
-            let x_part = t * t * (3.0 - 2.0 * t);
-            let y_part = t * (1.5 - 1.5 * t + t * t);
-            (x0 + (x1 - x0) * x_part, y0 + (y1 - y0) * y_part)
-        }
-    };
-    let (y, text) = (y + 3.5, escape(text));
-    let _ = writeln!(
-        out,
-        "<text class=\"l\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
     );
 }
 
@@ -223,7 +181,9 @@ def main(x: R.Tensor((1, "n"), "float32"), c: R.Tensor((), "bool")):
 
     #[test]
     fn names_are_escaped_and_every_value_is_drawn() {
-        let svg = svg(&module(), "main").expect("it has main");
+        let svg = svg(&module(), "main")
+            .expect("it can be drawn")
+            .expect("it has main");
         assert!(svg.contains("&lt;env&gt;&amp;&quot;f&quot;"), "{svg}");
         for text in [
             "dataflow",

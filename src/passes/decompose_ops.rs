@@ -39,9 +39,10 @@ pub(super) fn decompose_ops_for_inference(
 pub(super) fn decompose_batch_norm(module: &Module) -> Result<Module, PassError> {
     decompose(module, "", &mut |builder, call| {
         let running = call.op.name() == "nn.batch_norm" && !call.flag("training")?;
-        running
-            .then(|| batch_norm(builder, call))
-            .unwrap_or(Ok(None))
+        match running {
+            true => batch_norm(builder, call),
+            false => Ok(None),
+        }
     })
 }
 

@@ -30,6 +30,8 @@ struct Report {
     target: &'static str,
     runs: bool,
     problems: Vec<Trouble>,
+    /// What a model says of itself and is not so.
+    notes: Vec<String>,
     inputs: Vec<Typed>,
     outputs: Vec<Typed>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +102,7 @@ pub(super) fn run(
         target: kind,
         runs: false,
         problems: vec![],
+        notes: vec![],
         inputs: vec![],
         outputs: vec![],
         model: None,
@@ -160,7 +163,10 @@ fn imported(args: &CheckArgs, report: &mut Report) -> Result<Option<Module>, Cli
         operators: summary.operators,
     });
     match import(&args.module, &inputs) {
-        Ok(model) => Ok(Some(model.module)),
+        Ok(model) => {
+            report.notes = model.notes;
+            Ok(Some(model.module))
+        }
         Err(CliError::Onnx(OnnxError::Problems(problems))) => {
             let problems = problems.0.into_iter().map(|problem| Trouble {
                 place: Some(problem.place),
@@ -350,6 +356,9 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
         if let Some(more @ 1..) = report.parts.len().checked_sub(LISTED) {
             terminal.line(format!("and {more} more; --json lists them"))?;
         }
+    }
+    for note in &report.notes {
+        terminal.line(format!("note: {note}"))?;
     }
     for trouble in &report.problems {
         let place = trouble.place.as_deref();

@@ -73,7 +73,11 @@ pub(crate) fn import(args: &ModuleArgs, inputs: &InputArgs) -> Result<Model, Cli
         shapes: shapes.collect(),
         ..ImportOptions::default()
     };
-    Ok(onnx::load(&args.file, &options)?)
+    let model = onnx::load(&args.file, &options)?;
+    for note in &model.notes {
+        log::warn!("{}: {note}", args.file.display());
+    }
+    Ok(model)
 }
 
 /// Binds weights to parameters of a function, if some are given.

@@ -450,6 +450,7 @@ def pad(y: T.handle, x: T.handle):
                 .collect(),
         };
         let expected = "def call_pad(x: R.Tensor((\"n\",), dtype=\"float32\")) -> R.Tensor((8,), dtype=\"float32\"):\n\
+             R.func_attr({\"output_names\": [\"y\"]})\n\
              cls = Module\n\
              y = R.call_tir(cls.pad_outputs_last, (x,), out_sinfo=R.Tensor((8,), dtype=\"float32\"))\n\
              return y";

@@ -59,6 +59,6 @@ fn errors_name_the_file() {
     let error = load_tensor("weights.bin".as_ref()).expect_err("no such format");
     assert_eq!(
         error.to_string(),
-        "cannot tell the format of weights.bin by its name: known are npy, idx, gz"
+        "cannot tell the format of weights.bin by its name: known are npy, pb, idx, gz"
     );
 }

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{JoinHandle, current};
 use std::time::Duration;
 
 use super::GpuError;
@@ -21,7 +22,7 @@ struct Waiting {
     tickets: usize,
     /// How many tickets were made so far.
     made: u64,
-    started: bool,
+    thread: Option<JoinHandle<()>>,
     closed: bool,
 }
 
@@ -43,16 +44,16 @@ impl Poller {
     /// Has the device polled while the ticket is there.
     pub(super) fn ticket(&self, device: &wgpu::Device) -> Result<Ticket, GpuError> {
         let mut waiting = lock(&self.0.waiting);
-        if !waiting.started {
+        if waiting.thread.is_none() {
             let (state, device) = (self.0.clone(), device.clone());
-            std::thread::Builder::new()
+            let thread = std::thread::Builder::new()
                 .name("weftile poll".to_owned())
                 .spawn(move || state.run(&device))
                 .map_err(|e| GpuError::Rejected {
                     during: "starting the thread that polls the device".to_owned(),
                     problem: e.to_string(),
                 })?;
-            waiting.started = true;
+            waiting.thread = Some(thread);
         }
         waiting.tickets += 1;
         waiting.made += 1;
@@ -68,8 +69,18 @@ impl Poller {
 
 impl Drop for Poller {
     fn drop(&mut self) {
-        lock(&self.0.waiting).closed = true;
+        let thread = {
+            let mut waiting = lock(&self.0.waiting);
+            waiting.closed = true;
+            waiting.thread.take()
+        };
         self.0.changed.notify_all();
+        // Its device must be gone when this one is: a process that ends while another thread closes a device may crash in the driver.
+        // The thread itself may be who drops the last device, in a callback.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
+            // A panic of the thread was reported where it happened.
+            let _ = thread.join();
+        }
     }
 }
 

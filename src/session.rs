@@ -33,16 +33,18 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::artifact::{ArtifactError, Executable, Signature};
-#[cfg(feature = "compiler")]
+#[cfg(all(feature = "compiler", feature = "cpu"))]
 use crate::frontend::onnx::Model;
-#[cfg(feature = "compiler")]
+#[cfg(all(feature = "compiler", feature = "cpu"))]
 use crate::ir::Module;
 #[cfg(feature = "cpu")]
 use crate::kernel::Target;
-#[cfg(feature = "compiler")]
+#[cfg(all(feature = "compiler", feature = "cpu"))]
 use crate::passes::unbind_params;
 #[cfg(feature = "compiler")]
-use crate::pipeline::{self, CompileOptions};
+use crate::pipeline;
+#[cfg(all(feature = "compiler", feature = "cpu"))]
+use crate::pipeline::CompileOptions;
 use crate::runtime::{Device, Value};
 #[cfg(feature = "gpu")]
 use crate::runtime_gpu::{Checks, GpuError, Request, adapters, choose};

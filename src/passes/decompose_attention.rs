@@ -59,16 +59,8 @@ struct Attention {
 
 impl Attention {
     fn of(def: &Def, scope: &Scope<'_>) -> Option<Self> {
-        let Def::Call {
-            callee: Callee::Op(op),
-            args,
-            attrs,
-            sinfo_args: _,
-        } = def
-        else {
-            return None;
-        };
-        let (query, key, value, bias) = match (op.name(), args.as_slice()) {
+        let (op, args, attrs) = def.op_call()?;
+        let (query, key, value, bias) = match (op.name(), args) {
             ("nn.attention", [query, key, value]) => (query, key, value, None),
             ("nn.attention_bias", [query, key, value, bias]) => (query, key, value, Some(bias)),
             _ => return None,

@@ -53,16 +53,8 @@ pub(super) fn remove_redundant_permute_dims(module: &Module) -> Module {
 
 /// What a call of `R.permute_dims` takes, and the dimension there of each of its own.
 fn transpose(def: &Def, rewriter: &Rewriter<'_>) -> Option<(Arg, Vec<usize>)> {
-    let Def::Call {
-        callee: Callee::Op(op),
-        args,
-        attrs,
-        sinfo_args: _,
-    } = def
-    else {
-        return None;
-    };
-    let [data] = args.as_slice() else {
+    let (op, args, attrs) = def.op_call()?;
+    let [data] = args else {
         return None;
     };
     if op.name() != "permute_dims" {

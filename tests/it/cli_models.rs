@@ -89,6 +89,12 @@ fn a_compiled_model_is_for_run_and_bench() {
         message.contains("there is no parameter `image`; there are: image.in"),
         "{message}"
     );
+    let junk = folder.path().join("junk.onnx").display().to_string();
+    std::fs::write(&junk, b"no model").expect("writable");
+    for verb in ["check", "run"] {
+        let message = refused(&[verb, &junk], 1);
+        assert!(message.contains("junk.onnx is no ONNX model"), "{message}");
+    }
     std::fs::write(&weft, b"damaged").expect("writable");
     refused(&["run", &weft, "--shape", "batch=1"], 1);
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use weftile::artifact::{BytecodeError, Executable, Instr, Operand, Pc};
+use weftile::artifact::{BytecodeError, Executable, Instr, Operand, Pc, Reg};
 use weftile::interp::{self, run_module};
 use weftile::kernel::Target;
 use weftile::passes::memory_usage;
@@ -373,15 +373,20 @@ fn is_inside(exec: &Executable, instr: &Instr) -> bool {
             && args[1] != Operand::Imm(0))
 }
 
+/// The register of a tensor in an arena.
+fn tensor_inside(exec: &Executable) -> Option<Reg> {
+    exec.code.iter().find_map(|instr| match instr {
+        Instr::Call { dst: Some(dst), .. } if is_inside(exec, instr) => Some(*dst),
+        _ => None,
+    })
+}
+
 #[test]
 fn tensors_of_arenas_stay_inside() {
     let module = parse(TREE);
     for (target, device) in devices() {
         let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
-        let inside = exec.code.iter().find_map(|instr| match instr {
-            Instr::Call { dst: Some(dst), .. } if is_inside(&exec, instr) => Some(*dst),
-            _ => None,
-        });
+        let inside = tensor_inside(&exec);
         let inside = inside.expect("an arena");
         for instr in &mut exec.code {
             if let Instr::Ret { result } = instr {
@@ -403,10 +408,7 @@ fn tensors_of_storages_stay_out_of_arenas() {
     let module = parse(TREE);
     for (target, device) in devices() {
         let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
-        let inside = exec.code.iter().find_map(|instr| match instr {
-            Instr::Call { dst: Some(dst), .. } if is_inside(&exec, instr) => Some(*dst),
-            _ => None,
-        });
+        let inside = tensor_inside(&exec);
         let result = exec.code.iter().find_map(|instr| match instr {
             Instr::Ret { result } => Some(*result),
             _ => None,

@@ -22,8 +22,16 @@ pub enum OnnxError {
         /// Why.
         source: io::Error,
     },
-    /// The bytes are no model.
-    #[error("this is no ONNX model: {0}")]
+    /// The file is no model.
+    #[error("{} is no ONNX model", path.display())]
+    NoModel {
+        /// The file.
+        path: PathBuf,
+        /// What its bytes are not.
+        source: prost::DecodeError,
+    },
+    /// The bytes are no model, or no tensor.
+    #[error("these bytes are no message of ONNX: {0}")]
     Decode(#[from] prost::DecodeError),
     /// A model without a graph.
     #[error("the model has no graph")]

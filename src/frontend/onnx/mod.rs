@@ -91,8 +91,7 @@ pub struct Model {
 /// # Errors
 /// [`OnnxError`] with everything that stands in the way.
 pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
-    let bytes = mapped(path)?;
-    import(bytes, Tensors::of(folder_of(path)), options)
+    import(&read(path)?, Tensors::of(folder_of(path)), options)
 }
 
 /// Reads a model from its bytes. It can have no weights in other files.
@@ -100,7 +99,8 @@ pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
 /// # Errors
 /// As [`load`].
 pub fn parse(bytes: &[u8], options: &ImportOptions) -> Result<Model, OnnxError> {
-    import(Bytes::copy_from_slice(bytes), Tensors::default(), options)
+    let model = ModelProto::decode(Bytes::copy_from_slice(bytes))?;
+    import(&model, Tensors::default(), options)
 }
 
 /// The names of the inputs of a model that are no weights, in order.
@@ -108,7 +108,7 @@ pub fn parse(bytes: &[u8], options: &ImportOptions) -> Result<Model, OnnxError> 
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model.
 pub fn input_names_of(path: &Path) -> Result<Vec<String>, OnnxError> {
-    names_of(mapped(path)?)
+    names_of(&read(path)?)
 }
 
 /// The same of a model from its bytes.
@@ -116,18 +116,22 @@ pub fn input_names_of(path: &Path) -> Result<Vec<String>, OnnxError> {
 /// # Errors
 /// [`OnnxError`] if the bytes are no model.
 pub fn input_names(bytes: &[u8]) -> Result<Vec<String>, OnnxError> {
-    names_of(Bytes::copy_from_slice(bytes))
+    names_of(&ModelProto::decode(Bytes::copy_from_slice(bytes))?)
 }
 
-fn mapped(path: &Path) -> Result<Bytes, OnnxError> {
-    file::map(path).map_err(|source| OnnxError::Read {
+/// The message in a file. Its tensors are slices of the mapped file.
+fn read(path: &Path) -> Result<ModelProto, OnnxError> {
+    let bytes = file::map(path).map_err(|source| OnnxError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    ModelProto::decode(bytes).map_err(|source| OnnxError::NoModel {
         path: path.to_owned(),
         source,
     })
 }
 
-fn names_of(bytes: Bytes) -> Result<Vec<String>, OnnxError> {
-    let model = ModelProto::decode(bytes)?;
+fn names_of(model: &ModelProto) -> Result<Vec<String>, OnnxError> {
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     Ok(open_inputs(graph)
         .into_iter()
@@ -153,12 +157,15 @@ pub fn parse_tensor(bytes: &[u8]) -> Result<Tensor, OnnxError> {
     })
 }
 
-fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Model, OnnxError> {
-    let model = ModelProto::decode(bytes)?;
+fn import(
+    model: &ModelProto,
+    tensors: Tensors,
+    options: &ImportOptions,
+) -> Result<Model, OnnxError> {
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
-    let mut importer = Importer::new(&model, tensors);
+    let mut importer = Importer::new(model, tensors);
     let inputs = inputs(graph, &mut importer, options)?;
-    importer.check_operator_sets(&model);
+    importer.check_operator_sets(model);
     let params: Vec<Var> = inputs
         .iter()
         .map(|port| Var::new(identifier(&port.name), port.sinfo.clone()))
@@ -232,7 +239,7 @@ fn import(bytes: Bytes, tensors: Tensors, options: &ImportOptions) -> Result<Mod
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model, or a weight is damaged.
 pub fn weights(path: &Path) -> Result<IndexMap<String, Tensor>, OnnxError> {
-    let model = ModelProto::decode(mapped(path)?)?;
+    let model = read(path)?;
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     let mut importer = Importer::new(&model, Tensors::of(folder_of(path)));
     let mut scope = Scope::new("");

@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
-use prost::Message;
 
 use super::proto::{
-    Dimension, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto,
-    type_proto,
+    Dimension, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, type_proto,
 };
-use super::{OnnxError, mapped, open_inputs, tensor};
+use super::{OnnxError, open_inputs, read, tensor};
 
 /// What a model says of itself.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +32,7 @@ pub struct Summary {
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model.
 pub fn summary(path: &Path) -> Result<Summary, OnnxError> {
-    let model = ModelProto::decode(mapped(path)?)?;
+    let model = read(path)?;
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     let mut summary = Summary {
         inputs: open_inputs(graph).into_iter().map(port).collect(),

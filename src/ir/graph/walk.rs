@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Globals, Value, ValueId};
+use super::{
+    Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Globals, Op, Value, ValueId,
+};
 use crate::ir::{AttrValue, Attrs, Expr, StructInfo, Var};
 use crate::support::Arena;
 
@@ -129,6 +131,19 @@ impl Def {
                 attrs,
                 sinfo_args: _,
             } => Some(attrs),
+            _ => None,
+        }
+    }
+
+    /// The operator that it calls, with arguments and attributes.
+    pub fn op_call(&self) -> Option<(Op, &[Arg], &Attrs)> {
+        match self {
+            Self::Call {
+                callee: Callee::Op(op),
+                args,
+                attrs,
+                sinfo_args: _,
+            } => Some((*op, args, attrs)),
             _ => None,
         }
     }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
+use super::pieces::spatial_dims;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
@@ -54,15 +55,7 @@ struct Window {
 
 impl Window {
     fn of(c: &Call<'_, '_>, kernel: Vec<i64>) -> Result<Self, Fault> {
-        let dims = c.dims(0)?;
-        let spatial = dims.len().saturating_sub(2);
-        if !(1..=3).contains(&spatial) {
-            return Err(c.bad(
-                0,
-                shown(&dims),
-                "a tensor with one to three spatial dimensions",
-            ));
-        }
+        let spatial = spatial_dims(c)?;
         let list = |name, default, count| c.attributes.ints_of(name, default, count);
         let strides = list("strides", 1, spatial)?;
         let dilations = list("dilations", 1, spatial)?;

@@ -1,6 +1,6 @@
 //! Expressions of the graph that several families need.
 
-use crate::frontend::onnx::call::Call;
+use crate::frontend::onnx::call::{Call, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::{AttrValue, Attrs, Expr as Size};
 use crate::relax::{self, Expr, Var};
@@ -9,6 +9,20 @@ use crate::tensor::{DType, Tensor};
 
 /// Most elements of a constant that an operator becomes.
 pub(super) const MOST_ELEMENTS: usize = 1 << 24;
+
+/// The number of spatial dimensions of the first operand: those after batch and channels.
+pub(super) fn spatial_dims(c: &Call<'_, '_>) -> Result<usize, Fault> {
+    let dims = c.dims(0)?;
+    let spatial = dims.len().saturating_sub(2);
+    match spatial {
+        1..=3 => Ok(spatial),
+        _ => Err(c.bad(
+            0,
+            shown(&dims),
+            "a tensor with one to three spatial dimensions",
+        )),
+    }
+}
 
 /// Zeros of this shape and type.
 pub(super) fn zeros(dims: impl IntoIterator<Item = Size>, dtype: DType) -> Expr {

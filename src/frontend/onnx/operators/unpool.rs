@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
-use super::pieces::{MOST_ELEMENTS, volume, zeros};
+use super::pieces::{MOST_ELEMENTS, spatial_dims, volume, zeros};
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
@@ -47,14 +47,7 @@ fn product(c: &Call<'_, '_>, dims: &[Size]) -> Size {
 /// The elements at their indices in the whole result, zeros elsewhere.
 fn max_unpool(c: &mut Call<'_, '_>) -> Outputs {
     let dims = c.dims(0)?;
-    let spatial = dims.len().saturating_sub(2);
-    if !(1..=3).contains(&spatial) {
-        return Err(c.bad(
-            0,
-            shown(&dims),
-            "a tensor with one to three spatial dimensions",
-        ));
-    }
+    let spatial = spatial_dims(c)?;
     if !c.attributes.has("kernel_shape") {
         return Err(Fault::NoAttribute("kernel_shape".to_owned()));
     }

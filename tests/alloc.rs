@@ -162,6 +162,43 @@ fn damaged_artifacts_ask_for_little_memory() {
     }
 }
 
+/// A compiled model is written from its weights and read into them: neither takes memory for a second copy.
+#[test]
+fn files_of_compiled_models_take_the_memory_of_their_weights_once() {
+    const SLACK: usize = 2 << 20;
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2048,), "float32"), w: R.Tensor((4096, 2048), "float32")):
+        y = R.add(x, w)
+        return y
+"#;
+    let module = script::parse("add.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let elements: Vec<f32> = (0..4096 * 2048).map(|at| (at % 251) as f32).collect();
+    let weight = Tensor::from_slice(&[4096, 2048], &elements).expect("as many");
+    let bytes = weight.bytes().len();
+    let weights = IndexMap::from([("w".to_owned(), weight)]);
+    let bound = bind_params(&module, "main", &weights).expect("it fits");
+    let options = CompileOptions::new(Target::Cpu(host_target(1)));
+    let exec = compile(&bound, &options).expect("compiles");
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("add.weft");
+
+    let held = HELD.get();
+    PEAK.set(held);
+    exec.save(&path).expect("writable");
+    let taken = PEAK.get() - held;
+    assert!(taken < SLACK, "{taken} bytes to write {bytes}");
+
+    let held = HELD.get();
+    PEAK.set(held);
+    let loaded = Executable::load(&path).expect("what was written");
+    let taken = PEAK.get() - held;
+    assert!(taken < bytes + SLACK, "{taken} bytes to read {bytes}");
+    assert_eq!(loaded.constants, exec.constants);
+}
+
 /// ONNX models: those here, and those of the node tests where these are.
 fn models() -> Vec<Vec<u8>> {
     let own: [&[u8]; 2] = [

@@ -15,27 +15,26 @@
 //! [`MAX_DEPTH`](crate::support::depth::MAX_DEPTH), every index and every shader is checked, and no kernel is believed to be
 //! in bounds: they are shown to be, call by call, or run with checks.
 
-use std::collections::HashMap;
-use std::fs;
-use std::io::{Cursor, Read, Write};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
 use indexmap::IndexMap;
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zip::read::ZipFile;
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{
     ArtifactError, Callee, Constant, ErrorContext, Executable, Function, Instr, KernelFunc,
-    ShapeFunc, Signature,
+    ShapeFunc, Signature, constants,
 };
 use crate::kernel::{Kernel, LoweredFunc, ScalarPassing, Shader, Target};
-use crate::support::files::write_whole;
-use crate::tensor::{DType, ScalarType, Tensor};
+use crate::support::files::write_whole_with;
+use crate::tensor::DType;
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
 const VERSION: u32 = 4;
@@ -88,24 +87,34 @@ impl Executable {
     /// If the file system refuses.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ArtifactError> {
         let path = path.as_ref();
-        let bytes = self.to_bytes()?;
-        write_whole(path, &bytes).map_err(|source| ArtifactError::Io {
-            path: path.to_owned(),
-            source,
+        let (format, entries) = self.entries()?;
+        let written = write_whole_with(path, |file| write_entries(file, &format, &entries));
+        written.map_err(|error| match error {
+            ZipError::Io(source) => ArtifactError::Io {
+                path: path.to_owned(),
+                source,
+            },
+            other => other.into(),
         })
     }
 
-    /// Reads an artifact.
+    /// Reads an artifact. Its weights are read from the file to where they stay.
     ///
     /// # Errors
     /// If the file cannot be read or is no valid artifact.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ArtifactError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|source| ArtifactError::Io {
+        let refused = |source| ArtifactError::Io {
             path: path.to_owned(),
             source,
-        })?;
-        Self::from_bytes(&bytes)
+        };
+        let file = File::open(path).map_err(refused)?;
+        let about = file.metadata().map_err(refused)?;
+        // To read a pipe waits for somebody who writes, and nothing else can be read from any place on.
+        if !about.is_file() {
+            return Err(refused(io::Error::other("it is no regular file")));
+        }
+        Self::read(BufReader::new(file), about.len())
     }
 
     /// The artifact as bytes.
@@ -113,39 +122,49 @@ impl Executable {
     /// # Errors
     /// If it cannot be put into an archive.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ArtifactError> {
+        let (format, entries) = self.entries()?;
+        let mut bytes = vec![];
+        write_entries(Cursor::new(&mut bytes), &format, &entries)?;
+        Ok(bytes)
+    }
+
+    /// The first entry, and the others.
+    fn entries(&self) -> Result<(Vec<u8>, Vec<Entry<'_>>), ArtifactError> {
+        let whole = |name: &str, bytes| Entry {
+            name: name.to_owned(),
+            pieces: vec![Cow::Owned(bytes)],
+        };
+        let text = |name: &str, text: &'_ str| Entry {
+            name: name.to_owned(),
+            pieces: vec![Cow::Owned(text.as_bytes().to_vec())],
+        };
+        let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
         let mut entries = vec![
-            ("bytecode".to_owned(), encode("bytecode", &self.stored())?),
-            ("kernels".to_owned(), {
-                let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
-                encode("kernels", &kernels)?
-            }),
-            ("origins".to_owned(), encode("origins", &self.origins)?),
-            ("constants.safetensors".to_owned(), self.stored_tensors()?),
-            ("module.py".to_owned(), self.script.clone().into_bytes()),
+            whole("bytecode", encode("bytecode", &self.stored())?),
+            whole("kernels", encode("kernels", &kernels)?),
+            whole("origins", encode("origins", &self.origins)?),
+            Entry {
+                name: constants::NAME.to_owned(),
+                pieces: constants::pieces(&self.constants)?,
+            },
+            text("module.py", &self.script),
         ];
         for kernel in &self.kernels {
             for (one, shader) in kernel.func.kernels.iter().zip(&kernel.wgsl) {
-                let name = shader_entry(&kernel.func, one);
-                entries.push((name, shader.text.clone().into_bytes()));
+                entries.push(text(&shader_entry(&kernel.func, one), &shader.text));
             }
         }
         for (name, trace) in &self.traces {
-            entries.push((format!("traces/{name}.txt"), trace.clone().into_bytes()));
+            entries.push(text(&format!("traces/{name}.txt"), trace));
         }
-        let checksum = |(name, bytes): &(String, Vec<u8>)| (name.clone(), crc32(bytes));
         let format = Format {
             version: VERSION,
             target: self.target.clone(),
             metadata: self.metadata.clone(),
-            checksums: entries.iter().map(checksum).collect(),
+            checksums: entries.iter().map(Entry::checksum).collect(),
         };
         let format = serde_json::to_vec_pretty(&format).map_err(|e| malformed("format.json", e))?;
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        write_entry(&mut zip, "format.json", &format)?;
-        for (name, bytes) in &entries {
-            write_entry(&mut zip, name, bytes)?;
-        }
-        Ok(zip.finish()?.into_inner())
+        Ok((format, entries))
     }
 
     fn stored(&self) -> Bytecode {
@@ -168,27 +187,18 @@ impl Executable {
         }
     }
 
-    fn stored_tensors(&self) -> Result<Vec<u8>, ArtifactError> {
-        let name = "constants.safetensors";
-        let mut views = Vec::new();
-        for (index, constant) in self.constants.iter().enumerate() {
-            if let Constant::Tensor(tensor) = constant {
-                let (dtype, shape) = stored_layout(tensor.dtype(), tensor.shape());
-                let view = TensorView::new(dtype, shape, tensor.bytes());
-                views.push((index.to_string(), view.map_err(|e| malformed(name, e))?));
-            }
-        }
-        safetensors::serialize(views, None).map_err(|e| malformed(name, e))
-    }
-
     /// Reads an artifact from bytes.
     ///
     /// # Errors
     /// If they are no valid artifact.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArtifactError> {
+        Self::read(Cursor::new(bytes), bytes.len() as u64)
+    }
+
+    fn read(file: impl Read + Seek, file_bytes: u64) -> Result<Self, ArtifactError> {
         let mut entries = Entries {
-            zip: ZipArchive::new(Cursor::new(bytes))?,
-            file_bytes: bytes.len() as u64,
+            zip: ZipArchive::new(file)?,
+            file_bytes,
         };
         let format = entries.bytes("format.json")?;
         let version: serde_json::Value =
@@ -207,13 +217,12 @@ impl Executable {
             .into_iter()
             .map(|kernel| load_kernel(kernel, &mut entries))
             .collect::<Result<_, _>>()?;
-        let tensors = entries.bytes("constants.safetensors")?;
         let executable = Self {
             target: format.target,
             functions: stored.functions,
             signatures: stored.signatures,
             callees: stored.callees,
-            constants: load_constants(stored.constants, &tensors)?,
+            constants: load_constants(stored.constants, &mut entries)?,
             code: stored.code,
             origins: decode("origins", &entries.bytes("origins")?)?,
             shape_funcs: stored.shape_funcs,
@@ -227,12 +236,26 @@ impl Executable {
     }
 }
 
-struct Entries<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+/// An entry to be written: its bytes in pieces, of which some lie where they are used.
+struct Entry<'a> {
+    name: String,
+    pieces: Vec<Cow<'a, [u8]>>,
+}
+
+impl Entry<'_> {
+    fn checksum(&self) -> (String, u32) {
+        let mut crc = flate2::Crc::new();
+        self.pieces.iter().for_each(|piece| crc.update(piece));
+        (self.name.clone(), crc.sum())
+    }
+}
+
+struct Entries<R> {
+    zip: ZipArchive<R>,
     file_bytes: u64,
 }
 
-impl<'a> Entries<'a> {
+impl<R: Read + Seek> Entries<R> {
     /// The entries are those that the list says, with those checksums. Whether their bytes have them is found when they are
     /// read.
     fn verify(&mut self, checksums: &IndexMap<String, u32>) -> Result<(), ArtifactError> {
@@ -253,28 +276,31 @@ impl<'a> Entries<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, name: &str) -> Result<ZipFile<'_, Cursor<&'a [u8]>>, ArtifactError> {
+    fn entry(&mut self, name: &str) -> Result<ZipFile<'_, R>, ArtifactError> {
         match self.zip.by_name(name) {
-            Err(zip::result::ZipError::FileNotFound) => {
-                Err(ArtifactError::Missing(name.to_owned()))
-            }
+            Err(ZipError::FileNotFound) => Err(ArtifactError::Missing(name.to_owned())),
             entry => Ok(entry?),
         }
     }
 
-    fn bytes(&mut self, name: &str) -> Result<Vec<u8>, ArtifactError> {
+    /// An entry whose size is believed. Entries are stored, so none is larger than the file.
+    fn sized(&mut self, name: &str) -> Result<ZipFile<'_, R>, ArtifactError> {
         let file_bytes = self.file_bytes;
         let entry = self.entry(name)?;
-        // Entries are stored, so none is larger than the file.
         let bytes = entry.size();
         if bytes > file_bytes || entry.compression() != CompressionMethod::Stored {
-            let name = name.to_owned();
             return Err(ArtifactError::Size {
-                name,
+                name: name.to_owned(),
                 bytes,
                 file_bytes,
             });
         }
+        Ok(entry)
+    }
+
+    fn bytes(&mut self, name: &str) -> Result<Vec<u8>, ArtifactError> {
+        let entry = self.sized(name)?;
+        let bytes = entry.size();
         let mut data = Vec::with_capacity(bytes as usize);
         entry
             .take(bytes + 1)
@@ -308,29 +334,34 @@ impl<'a> Entries<'a> {
     }
 }
 
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    crc.sum()
-}
-
-fn malformed(name: &str, problem: impl ToString) -> ArtifactError {
+pub(super) fn malformed(name: &str, problem: impl ToString) -> ArtifactError {
     ArtifactError::Malformed {
         name: name.to_owned(),
         problem: problem.to_string(),
     }
 }
 
-fn write_entry(
-    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
-    name: &str,
-    bytes: &[u8],
-) -> Result<(), ArtifactError> {
+fn write_entries(
+    file: impl Write + Seek,
+    format: &[u8],
+    entries: &[Entry<'_>],
+) -> Result<(), ZipError> {
+    let mut zip = ZipWriter::new(file);
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .with_alignment(ALIGN);
-    zip.start_file(name, options)?;
-    zip.write_all(bytes).map_err(|e| malformed(name, e))
+    zip.start_file("format.json", options)?;
+    zip.write_all(format)?;
+    for entry in entries {
+        let bytes: usize = entry.pieces.iter().map(|piece| piece.len()).sum();
+        let large = bytes as u64 >= u64::from(u32::MAX);
+        zip.start_file(&entry.name, options.large_file(large))?;
+        for piece in &entry.pieces {
+            zip.write_all(piece)?;
+        }
+    }
+    zip.finish()?;
+    Ok(())
 }
 
 fn encode<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, ArtifactError> {
@@ -353,7 +384,10 @@ fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
     }
 }
 
-fn load_kernel(stored: StoredKernel, entries: &mut Entries) -> Result<KernelFunc, ArtifactError> {
+fn load_kernel(
+    stored: StoredKernel,
+    entries: &mut Entries<impl Read + Seek>,
+) -> Result<KernelFunc, ArtifactError> {
     let StoredKernel { mut func, shaders } = stored;
     let (kernels, count) = (func.kernels.len(), shaders.len());
     if count != 0 && count != kernels {
@@ -402,25 +436,22 @@ fn check_shader(_kernel: &str, _text: &str) -> Result<(), ArtifactError> {
 
 fn load_constants(
     stored: Vec<StoredConstant>,
-    tensors: &[u8],
+    entries: &mut Entries<impl Read + Seek>,
 ) -> Result<Vec<Constant>, ArtifactError> {
-    let name = "constants.safetensors";
-    let file = SafeTensors::deserialize(tensors).map_err(|e| malformed(name, e))?;
-    let views: HashMap<String, TensorView> = file.tensors().into_iter().collect();
+    let types = stored.iter().enumerate();
+    let types = types.filter_map(|(index, constant)| match constant {
+        StoredConstant::Tensor(dtype, shape) => Some((index, (*dtype, shape.clone()))),
+        _ => None,
+    });
+    let types = types.collect();
+    let entry = entries.sized(constants::NAME)?;
+    let bytes = entry.size();
+    let mut tensors = constants::read(entry, bytes, &types)?;
     let load = |(index, constant): (usize, StoredConstant)| {
         Ok(match constant {
-            StoredConstant::Tensor(dtype, shape) => {
-                let view = views.get(&index.to_string());
-                let view = view.ok_or_else(|| malformed(name, format!("no tensor `{index}`")))?;
-                let (stored_dtype, stored_shape) = stored_layout(dtype, &shape);
-                if view.dtype() != stored_dtype || view.shape() != stored_shape {
-                    return Err(malformed(
-                        name,
-                        format!("tensor `{index}` has another type"),
-                    ));
-                }
-                let tensor = Tensor::from_bytes(dtype, &shape, view.data());
-                Constant::Tensor(tensor.map_err(|e| malformed(name, e))?)
+            StoredConstant::Tensor(..) => {
+                let missing = || malformed(constants::NAME, format!("no tensor `{index}`"));
+                Constant::Tensor(tensors.remove(&index).ok_or_else(missing)?)
             }
             StoredConstant::Shape(dims) => Constant::Shape(dims),
             StoredConstant::DType(dtype) => Constant::DType(dtype),
@@ -431,28 +462,4 @@ fn load_constants(
         })
     };
     stored.into_iter().enumerate().map(load).collect()
-}
-
-/// Type and shape in safetensors, which has no vectors: their lanes become a dimension.
-fn stored_layout(dtype: DType, shape: &[usize]) -> (Dtype, Vec<usize>) {
-    let scalar = match dtype.scalar {
-        ScalarType::Bool => Dtype::BOOL,
-        ScalarType::I8 => Dtype::I8,
-        ScalarType::I16 => Dtype::I16,
-        ScalarType::I32 => Dtype::I32,
-        ScalarType::I64 => Dtype::I64,
-        ScalarType::U8 | ScalarType::Small(_) => Dtype::U8,
-        ScalarType::U16 => Dtype::U16,
-        ScalarType::U32 => Dtype::U32,
-        ScalarType::U64 => Dtype::U64,
-        ScalarType::F16 => Dtype::F16,
-        ScalarType::BF16 => Dtype::BF16,
-        ScalarType::F32 => Dtype::F32,
-        ScalarType::F64 => Dtype::F64,
-    };
-    let mut shape = shape.to_vec();
-    if dtype.is_vector() {
-        shape.push(dtype.lanes.into());
-    }
-    (scalar, shape)
 }

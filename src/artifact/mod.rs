@@ -1,6 +1,7 @@
 //! [`Executable`]: bytecode, kernels, constants and metadata as plain data; saved to and loaded from one file.
 
 mod bytecode;
+mod constants;
 mod context;
 mod error;
 mod executable;

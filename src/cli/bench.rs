@@ -14,6 +14,7 @@ use super::inputs::gather;
 use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::runtime::Value;
+use crate::support::resident::peak_resident;
 use crate::vm::{Clock, Profile, ProfileKind};
 
 /// Calls before measuring: at least this many, and for at least this long.
@@ -35,6 +36,7 @@ struct Report {
     first_ms: f64,
     #[serde(flatten)]
     times: Times,
+    memory: Memory,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<StepTime>,
 }
@@ -46,6 +48,17 @@ struct Times {
     min_ms: f64,
     median_ms: f64,
     p95_ms: f64,
+}
+
+/// Bytes of this process. What was resident at most is `None` where the operating system does not say it.
+#[derive(Serialize)]
+struct Memory {
+    /// Of the weights in the program.
+    weight_bytes: u64,
+    /// Resident at most when the program was read, before it was compiled.
+    read_peak_bytes: Option<u64>,
+    /// Resident at most in all.
+    peak_bytes: Option<u64>,
 }
 
 /// A kernel, copy or packed function of a call.
@@ -73,10 +86,11 @@ pub(super) fn run(
         return Err(CliError::InterpreterTimed);
     }
     let entry = Entry::read(&args.module, &args.inputs)?;
+    let (weight_bytes, read_peak_bytes) = (entry.code.weight_bytes(), peak_resident());
     let func = &entry.func;
     let inputs = gather(&entry.signature, &entry.inputs)?;
     let chosen = device::open(&entry.device(&args.device))?;
-    let mut program = Program::of(&entry.code, &chosen, environment)?;
+    let mut program = Program::of(entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let first = timed(&mut program, func, &values)?;
     let times = measure(&mut program, func, &values, args.time)?;
@@ -92,6 +106,11 @@ pub(super) fn run(
         load_ms: milliseconds(program.load),
         first_ms: milliseconds(first),
         times,
+        memory: Memory {
+            weight_bytes,
+            read_peak_bytes,
+            peak_bytes: peak_resident(),
+        },
         steps,
     };
     if args.json {
@@ -195,6 +214,15 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
         times.min_ms,
         times.calls
     ))?;
+    let memory = &report.memory;
+    if let (Some(read), Some(peak)) = (memory.read_peak_bytes, memory.peak_bytes) {
+        terminal.line(format!(
+            "memory: {} of weights; resident at most {} when they were read, {} in all",
+            megabytes(memory.weight_bytes),
+            megabytes(read),
+            megabytes(peak)
+        ))?;
+    }
     if report.steps.is_empty() {
         return Ok(());
     }
@@ -220,6 +248,10 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
     ];
     terminal.table(&columns, &rows)?;
     Ok(())
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 * 1e-6)
 }
 
 #[cfg(test)]

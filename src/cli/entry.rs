@@ -11,7 +11,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::args::{DeviceArgs, InputArgs, ModuleArgs};
 use super::error::CliError;
 use super::program::{bind, ends_in, read};
-use crate::artifact::{Executable, Signature};
+use crate::artifact::{Constant, Executable, Signature};
 use crate::frontend::{load_params, onnx};
 use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder, OUTPUT_NAMES};
 use crate::ir::{
@@ -31,6 +31,37 @@ pub(crate) enum Code {
     Module(Box<Module>),
     /// A compiled one, and weights for it.
     Executable(Arc<Executable>, IndexMap<String, Tensor>),
+}
+
+impl Code {
+    /// Bytes of the weights in it, each counted once.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        let mut weights: IndexMap<*const u8, usize> = IndexMap::new();
+        let mut count = |tensor: &Tensor| {
+            let bytes = tensor.bytes();
+            weights.insert(bytes.as_ptr(), bytes.len());
+        };
+        match self {
+            Self::Module(module) => {
+                for arg in module.functions().flat_map(|(_, function)| function.args()) {
+                    arg.walk(&mut |leaf| {
+                        if let Arg::Const(tensor) = leaf {
+                            count(tensor);
+                        }
+                    });
+                }
+            }
+            Self::Executable(executable, apart) => {
+                for constant in &executable.constants {
+                    if let Constant::Tensor(tensor) = constant {
+                        count(tensor);
+                    }
+                }
+                apart.values().for_each(count);
+            }
+        }
+        weights.values().map(|&bytes| bytes as u64).sum()
+    }
 }
 
 /// A graph function to call.

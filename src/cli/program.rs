@@ -103,18 +103,18 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Loads what a verb calls on a device; a module is compiled for it.
+    /// Loads what a verb calls on a device; a module is compiled for it, and its weights as they were read go.
     pub(crate) fn of(
-        code: &Code,
+        code: Code,
         chosen: &Chosen,
         environment: &Environment,
     ) -> Result<Self, CliError> {
         match code {
-            Code::Module(module) => Self::new(module, chosen, environment),
+            Code::Module(module) => Self::new(&module, chosen, environment),
             Code::Executable(executable, weights) => {
                 let rules = IndexMap::new();
-                let mut program = Self::loaded(executable.clone(), chosen, rules, Duration::ZERO)?;
-                program.weights = prepared_weights(&mut program.vm, weights)?;
+                let mut program = Self::loaded(executable, chosen, rules, Duration::ZERO)?;
+                program.weights = prepared_weights(&mut program.vm, &weights)?;
                 Ok(program)
             }
         }

@@ -81,14 +81,15 @@ pub(super) fn run(
 ) -> Result<(), CliError> {
     let entry = Entry::read(&args.module, &args.inputs)?;
     let inputs = gather(&entry.signature, &entry.inputs)?;
+    let signature = entry.signature.clone();
     let ran = if device::is_interpreter(&args.device.device) {
         interpreted(&entry, inputs)?
     } else {
-        compiled(&entry, inputs, args, environment)?
+        compiled(entry, inputs, args, environment)?
     };
     let mut outputs = Vec::new();
     let mut files = Files::new(args.output.as_deref());
-    for (name, value) in program::outputs(&entry.signature, ran.result) {
+    for (name, value) in program::outputs(&signature, ran.result) {
         let value = shown(value, &name, &mut files)?;
         outputs.push(Output { name, value });
     }
@@ -136,13 +137,13 @@ fn interpreted(entry: &Entry, inputs: Vec<Tensor>) -> Result<Ran, CliError> {
 }
 
 fn compiled(
-    entry: &Entry,
+    entry: Entry,
     inputs: Vec<Tensor>,
     args: &RunArgs,
     environment: &Environment,
 ) -> Result<Ran, CliError> {
     let chosen = device::open(&entry.device(&args.device))?;
-    let mut program = Program::of(&entry.code, &chosen, environment)?;
+    let mut program = Program::of(entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let start = Instant::now();
     let result = program.call(&entry.func, &values)?;

@@ -1,21 +1,38 @@
 //! Files that appear whole or not at all.
 
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{fs, io};
 
 /// Writes beside the file and then into its place, so that a failure leaves what was there.
 ///
 /// # Errors
 /// If the file system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole_with(path, |file| file.write_all(bytes))
+}
+
+/// The same of what a function writes piece by piece.
+///
+/// # Errors
+/// If the file system refuses, and what the function says.
+pub fn write_whole_with<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), E> {
     /// Threads of the process may write the same file.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.{number}.partial", std::process::id()));
     let partial = path.with_file_name(name);
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    let written = File::create(&partial).map_err(E::from).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()?;
+        Ok(fs::rename(&partial, path)?)
+    });
     if written.is_err() {
         // The write failed already; a partial file that cannot be removed either changes nothing about that.
         let _ = fs::remove_file(&partial);

@@ -6,6 +6,7 @@ pub mod depth;
 pub mod diag;
 pub mod dump;
 pub mod files;
+pub mod resident;
 pub mod timing;
 pub mod tolerance;
 

@@ -132,6 +132,80 @@ fn weights_may_come_later() {
     assert_eq!(scores, [5.0, 7.5, 0.0, 0.0, 0.0, 0.0]);
 }
 
+/// A model of the sum of its input and a weight of these bytes, written by hand: messages of protobuf are numbers of fields, lengths
+/// and contents.
+#[cfg(target_os = "linux")]
+fn sum_with_a_weight(rows: u64, columns: u64) -> Vec<u8> {
+    fn varint(mut value: u64) -> Vec<u8> {
+        let mut bytes = vec![];
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    }
+    fn number(field: u64, value: u64) -> Vec<u8> {
+        [varint(field << 3), varint(value)].concat()
+    }
+    fn message(field: u64, content: &[u8]) -> Vec<u8> {
+        let length = varint(content.len() as u64);
+        [&varint(field << 3 | 2)[..], &length, content].concat()
+    }
+    let port = |name: &str, dims: &[u64]| {
+        let dims = dims.iter().map(|&dim| message(1, &number(1, dim)));
+        let shape = message(2, &dims.collect::<Vec<_>>().concat());
+        let tensor = message(1, &[number(1, 1), shape].concat());
+        [message(1, name.as_bytes()), message(2, &tensor)].concat()
+    };
+    let raw = vec![0x3f; (rows * columns * 4) as usize];
+    let weight = [
+        number(1, rows),
+        number(1, columns),
+        number(2, 1),
+        message(8, b"w"),
+        message(9, &raw),
+    ];
+    let node = [
+        message(1, b"x"),
+        message(1, b"w"),
+        message(2, b"y"),
+        message(4, b"Add"),
+    ];
+    let graph = [
+        message(1, &node.concat()),
+        message(2, b"sum"),
+        message(5, &weight.concat()),
+        message(11, &port("x", &[columns])),
+        message(12, &port("y", &[rows, columns])),
+    ];
+    let opset = message(8, &number(2, 17));
+    [number(1, 8), message(7, &graph.concat()), opset].concat()
+}
+
+/// What was mapped of a file and copied does not stay in memory beside the copy.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_that_is_read_takes_the_memory_of_its_weights_once() {
+    const WEIGHT: u64 = 64 << 20;
+    // The program itself, and what it knows of the model.
+    const SLACK: u64 = 40 << 20;
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("sum.onnx");
+    std::fs::write(&path, sum_with_a_weight(4096, 4096)).expect("writable");
+    let path = path.display().to_string();
+    let times = json(&["bench", &path, "--device", "cpu", "--time", "0", "--json"]);
+    let memory = &times["memory"];
+    assert_eq!(memory["weight_bytes"], WEIGHT);
+    let read = memory["read_peak_bytes"].as_u64().expect("Linux says it");
+    assert!((WEIGHT..WEIGHT + SLACK).contains(&read), "{read} bytes");
+    let peak = memory["peak_bytes"].as_u64().expect("Linux says it");
+    assert!(
+        peak >= read + WEIGHT,
+        "the result is as large: {peak} bytes"
+    );
+}
+
 #[test]
 fn a_session_is_called_by_names() {
     let model = onnx::load(Path::new(MODEL), &ImportOptions::default()).expect("a model");

@@ -38,6 +38,7 @@ use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::Tensor;
 use call::shown;
 use error::MAX_RANK;
+use file::Mapped;
 use import::{Importer, Scope, identifier};
 use proto::{
     Dimension, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto,
@@ -91,7 +92,8 @@ pub struct Model {
 /// # Errors
 /// [`OnnxError`] with everything that stands in the way.
 pub fn load(path: &Path, options: &ImportOptions) -> Result<Model, OnnxError> {
-    import(&read(path)?, Tensors::of(folder_of(path)), options)
+    let (model, tensors) = read(path)?;
+    import(&model, tensors, options)
 }
 
 /// Reads a model from its bytes. It can have no weights in other files.
@@ -108,7 +110,7 @@ pub fn parse(bytes: &[u8], options: &ImportOptions) -> Result<Model, OnnxError> 
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model.
 pub fn input_names_of(path: &Path) -> Result<Vec<String>, OnnxError> {
-    names_of(&read(path)?)
+    names_of(&read(path)?.0)
 }
 
 /// The same of a model from its bytes.
@@ -119,16 +121,17 @@ pub fn input_names(bytes: &[u8]) -> Result<Vec<String>, OnnxError> {
     names_of(&ModelProto::decode(Bytes::copy_from_slice(bytes))?)
 }
 
-/// The message in a file. Its tensors are slices of the mapped file.
-fn read(path: &Path) -> Result<ModelProto, OnnxError> {
-    let bytes = file::map(path).map_err(|source| OnnxError::Read {
+/// The message in a file, whose tensors are slices of the mapped file, and what reads them.
+fn read(path: &Path) -> Result<(ModelProto, Tensors), OnnxError> {
+    let file = Mapped::open(path).map_err(|source| OnnxError::Read {
         path: path.to_owned(),
         source,
     })?;
-    ModelProto::decode(bytes).map_err(|source| OnnxError::NoModel {
+    let model = ModelProto::decode(file.bytes()).map_err(|source| OnnxError::NoModel {
         path: path.to_owned(),
         source,
-    })
+    })?;
+    Ok((model, Tensors::of(folder_of(path), file)))
 }
 
 fn names_of(model: &ModelProto) -> Result<Vec<String>, OnnxError> {
@@ -239,9 +242,9 @@ fn import(
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model, or a weight is damaged.
 pub fn weights(path: &Path) -> Result<IndexMap<String, Tensor>, OnnxError> {
-    let model = read(path)?;
+    let (model, tensors) = read(path)?;
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
-    let mut importer = Importer::new(&model, Tensors::of(folder_of(path)));
+    let mut importer = Importer::new(&model, tensors);
     let mut scope = Scope::new("");
     importer.initializers(graph, &mut scope);
     match importer.problems.is_empty() {

@@ -32,7 +32,7 @@ pub struct Summary {
 /// # Errors
 /// [`OnnxError`] if the file cannot be read or is no model.
 pub fn summary(path: &Path) -> Result<Summary, OnnxError> {
-    let model = read(path)?;
+    let (model, _) = read(path)?;
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     let mut summary = Summary {
         inputs: open_inputs(graph).into_iter().map(port).collect(),

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::error::{MAX_RANK, TensorFault};
-use super::file;
+use super::file::{self, Mapped};
 use super::proto::{EXTERNAL, SparseTensorProto, TensorProto};
 use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Most bytes of a tensor whose elements the file does not hold one by one.
 const MAX_SPARSE: usize = 1 << 28;
+
+/// Bytes of a mapped file that are copied before their memory is released.
+const AT_ONCE: usize = 1 << 22;
 
 /// The element type of `TensorProto.DataType`.
 pub(super) fn dtype(code: i32) -> Result<DType, String> {
@@ -52,17 +55,20 @@ pub(super) fn dtype(code: i32) -> Result<DType, String> {
 pub(super) struct Tensors {
     /// The folder of the model; `None` for a model that came as bytes.
     pub(super) folder: Option<PathBuf>,
+    /// The file of the model; nothing of a model that came as bytes.
+    own: Mapped,
     /// The files read so far.
-    files: HashMap<PathBuf, Bytes>,
+    files: HashMap<PathBuf, Mapped>,
     /// The tensors read so far, by the address of their message: the body of a loop is imported once for each iteration.
     read: HashMap<usize, Tensor>,
 }
 
 impl Tensors {
-    /// Tensors of a model in this folder.
-    pub(super) fn of(folder: Option<&Path>) -> Self {
+    /// Tensors of a model in this folder, which is read from this file.
+    pub(super) fn of(folder: Option<&Path>, own: Mapped) -> Self {
         Self {
             folder: folder.map(Path::to_owned),
+            own,
             ..Self::default()
         }
     }
@@ -82,11 +88,11 @@ impl Tensors {
         let dtype = dtype(proto.data_type.unwrap_or(0)).map_err(TensorFault::ElementType)?;
         let shape = extents(&proto.dims)?;
         if proto.data_location == Some(EXTERNAL) {
-            let bytes = self.external(proto)?;
-            return of_bytes(dtype, &shape, &bytes);
+            let (file, bytes) = self.external(proto)?;
+            return of_bytes(dtype, &shape, &bytes, &file);
         }
         if let Some(raw) = &proto.raw_data {
-            return of_bytes(dtype, &shape, raw);
+            return of_bytes(dtype, &shape, raw, &self.own);
         }
         match dtype.scalar {
             ScalarType::F32 => of_elements(dtype, &shape, &proto.float_data, |v| v.to_le_bytes()),
@@ -112,7 +118,8 @@ impl Tensors {
         }
     }
 
-    fn external(&mut self, proto: &TensorProto) -> Result<Bytes, TensorFault> {
+    /// The file that holds the elements, and the part of it that they are.
+    fn external(&mut self, proto: &TensorProto) -> Result<(Mapped, Bytes), TensorFault> {
         let entry = |key: &str| {
             let entries = proto.external_data.iter();
             let mut found = entries.filter(|entry| entry.key.as_deref() == Some(key));
@@ -129,21 +136,22 @@ impl Tensors {
         let folder = self.folder.as_deref();
         let folder = folder.ok_or_else(|| said("the model came as bytes, without a folder"))?;
         let path = file::beside(folder, location)?;
-        let bytes = match self.files.get(&path) {
-            Some(bytes) => bytes.clone(),
+        let file = match self.files.get(&path) {
+            Some(file) => file.clone(),
             None => {
-                let bytes = file::map(&path).map_err(|source| TensorFault::Read {
+                let file = Mapped::open(&path).map_err(|source| TensorFault::Read {
                     path: path.clone(),
                     source,
                 })?;
-                self.files.insert(path, bytes.clone());
-                bytes
+                self.files.insert(path, file.clone());
+                file
             }
         };
+        let bytes = file.bytes();
         let start = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(bytes.len().saturating_sub(start));
         match start.checked_add(length) {
-            Some(end) if end <= bytes.len() => Ok(bytes.slice(start..end)),
+            Some(end) if end <= bytes.len() => Ok((file, bytes.slice(start..end))),
             _ => Err(TensorFault::External(format!(
                 "{location} has {} bytes, not {length} from {start} on",
                 bytes.len()
@@ -227,10 +235,21 @@ fn counted(dtype: DType, shape: &[usize], given: usize) -> Result<(), TensorFaul
     }
 }
 
-/// ONNX keeps bytes little-endian, as all hosts that we run on.
-fn of_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<Tensor, TensorFault> {
+/// A copy of these bytes of a file, which do not stay in memory. ONNX keeps them little-endian, as all hosts that we run on.
+fn of_bytes(
+    dtype: DType,
+    shape: &[usize],
+    bytes: &[u8],
+    file: &Mapped,
+) -> Result<Tensor, TensorFault> {
     counted(dtype, shape, bytes.len())?;
-    Ok(Tensor::from_bytes(dtype, shape, bytes)?)
+    let mut tensor = Tensor::zeros(dtype, shape)?;
+    let to = tensor.bytes_mut()?.chunks_mut(AT_ONCE);
+    for (to, from) in to.zip(bytes.chunks(AT_ONCE)) {
+        to.copy_from_slice(from);
+        file.release(from);
+    }
+    Ok(tensor)
 }
 
 fn of_elements<T, const N: usize>(

@@ -27,6 +27,7 @@ pub(super) fn merge(facts: &Analyzer, mut sum: Sum) -> Sum {
     // Each merge removes a term, so this ends.
     while let Some(merged) = merge_quotient(&sum)
         .or_else(|| merge_splits(&sum))
+        .or_else(|| merge_congruent(&sum))
         .or_else(|| merge_shifted(&sum))
         .or_else(|| distribute_min_max(&sum))
         .or_else(|| known_multiple(facts, &sum))
@@ -163,6 +164,37 @@ fn merge_splits(sum: &Sum) -> Option<Sum> {
             let joined = Sum::with_atoms(&joined, Expand::All, &mut Clone::clone);
             let (_, rest) = sum.partition(|t| t == high_term || t == low_term);
             return Some(rest.plus(&joined, low_term.coeff));
+        }
+    }
+    None
+}
+
+/// `(x // m)·(k·m) + (y % m)·k = k·x` where `x - y` is a multiple of `m`: a remainder is written without multiples of its divisor.
+fn merge_congruent(sum: &Sum) -> Option<Sum> {
+    let parts = |term: &Term, wanted: BinOp| {
+        let (op, x, m) = as_binary(term.atom()?)?;
+        let m = i128::from(m.as_int().filter(|&m| m > 1)?);
+        (op == wanted).then(|| (x.clone(), m))
+    };
+    for low in &sum.terms {
+        let Some((y, m)) = parts(low, BinOp::FloorMod) else {
+            continue;
+        };
+        for high in sum
+            .terms
+            .iter()
+            .filter(|t| Some(t.coeff) == low.coeff.checked_mul(m))
+        {
+            let Some((x, _)) = parts(high, BinOp::FloorDiv).filter(|(_, d)| *d == m) else {
+                continue;
+            };
+            let whole = Sum::of(&x);
+            let apart = whole.clone().plus(&Sum::of(&y), -1);
+            if apart.overflowed() || apart.content() % m != 0 || apart.constant % m != 0 {
+                continue;
+            }
+            let (_, rest) = sum.partition(|t| t == high || t == low);
+            return Some(rest.plus(&whole, low.coeff));
         }
     }
     None

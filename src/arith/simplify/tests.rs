@@ -88,6 +88,9 @@ fn symbolic_extents_divide() {
     same(&facts, (&i * &n + &k).floor_div(&n), &i);
     same(&facts, (&i * &n + &k).floor_mod(&n), &k);
     same(&facts, x.floor_div(&n) * &n + x.floor_mod(&n), &x);
+    // The remainder is (2·x + 1) % 7.
+    let tile = &x * 16 + 1;
+    same(&facts, tile.floor_div(7) * 7 + tile.floor_mod(7), &tile);
     assert!(facts.can_prove(&((&n + 15).floor_div(16) * 16).ge(&n)));
     assert!(facts.can_prove(&(&n - &k).ge(1)));
     assert!(!facts.can_prove(&(&n - &k).ge(2)));

@@ -3,7 +3,8 @@
 //! From the innermost loop outwards, each serial loop is
 //! 1. split where a condition on its variable changes, and its invariant conditions are tested once before it ([`partition`]),
 //!    so that the tails of sizes that do not divide stay out of the inner loop;
-//! 2. freed of the memory that it accumulates in: elements at invariant positions become local variables ([`promote`]);
+//! 2. freed of the memory that it accumulates in, or the loops that it holds alone do: elements at invariant positions become local
+//!    variables ([`promote`]);
 //! 3. run on vectors with several accumulators, if it is a reduction of scalars ([`reduce`]).
 
 mod partition;
@@ -115,6 +116,10 @@ impl Optimizer {
         let outermost = self.scope.depth == 0 && l.kind == ForKind::Parallel;
         if !outermost && let Some(parts) = self.partition(&l) {
             return self.stmts(parts);
+        }
+        if !outermost && let Some(promoted) = self.promote_nest(&l) {
+            let inner = self.loop_(promoted.inner);
+            return [promoted.before, inner, promoted.after].concat();
         }
         self.scope.depth += 1;
         self.scope.define(l.var);

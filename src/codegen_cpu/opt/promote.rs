@@ -7,7 +7,7 @@
 
 use super::{Loop, Optimizer, binary, load};
 use crate::codegen_cpu::index::Poly;
-use crate::kernel::{ArrayId, Expr, Space, Stmt};
+use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
@@ -40,13 +40,56 @@ impl Optimizer {
         if !self.kernel.in_bounds || !l.body.iter().all(is_store) {
             return None;
         }
-        let (cells, conditions) = self.cells(l);
+        let (cells, conditions) = self.cells(&[l.var], &l.body);
         if cells.is_empty() {
             return None;
         }
-        let (mut before, mut after) = (vec![], vec![]);
         let mut body = l.body.clone();
-        for cell in &cells {
+        let (mut before, mut after) = self.in_registers(&cells, &mut body);
+        let inner = Loop { body, ..l.clone() };
+        let condition = conditions
+            .into_iter()
+            .reduce(|a, b| binary(BinOp::And, a, b));
+        if !has_iterations(&l.extent) {
+            // Without iterations nothing may be read or written.
+            let zero = Expr::Int(0, self.scalar_of(l.var)?);
+            let any = binary(BinOp::Gt, l.extent.clone(), zero);
+            (before, after) = (guarded(&any, before), guarded(&any, after));
+        }
+        Some(Promoted {
+            before,
+            inner,
+            after,
+            condition,
+        })
+    }
+
+    /// The same for a loop that holds nothing but another one, and so on down to stores: what none of them moves is kept while
+    /// all of them run.
+    pub(super) fn promote_nest(&mut self, l: &Loop) -> Option<Promoted> {
+        let mut inner = l.clone();
+        let mut vars = vec![l.var];
+        let stores = innermost(&mut inner.body, &mut vars)?;
+        if !self.kernel.in_bounds || vars.len() == 1 || !has_iterations(&l.extent) {
+            return None;
+        }
+        let (cells, conditions) = self.cells(&vars, stores);
+        if cells.is_empty() || !conditions.is_empty() {
+            return None;
+        }
+        let (before, after) = self.in_registers(&cells, stores);
+        Some(Promoted {
+            before,
+            inner,
+            after,
+            condition: None,
+        })
+    }
+
+    /// Makes a local array of each cell in some stores; gives what loads them, and what stores them.
+    fn in_registers(&mut self, cells: &[Cell], body: &mut [Stmt]) -> (Vec<Stmt>, Vec<Stmt>) {
+        let (mut before, mut after) = (vec![], vec![]);
+        for cell in cells {
             let dtype = self.kernel.arrays[cell.array].dtype;
             let name = format!("{}_cell", self.kernel.arrays[cell.array].name);
             let local = self.local(&name, dtype, cell.lanes.into());
@@ -63,30 +106,15 @@ impl Optimizer {
                     value: load(local, zero.clone(), cell.lanes),
                 });
             }
-            self.replace(&mut body, cell, local);
+            self.replace(body, cell, local);
         }
-        let inner = Loop { body, ..l.clone() };
-        let condition = conditions
-            .into_iter()
-            .reduce(|a, b| binary(BinOp::And, a, b));
-        if !matches!(l.extent, Expr::Int(1.., _)) {
-            // Without iterations nothing may be read or written.
-            let zero = Expr::Int(0, self.scalar_of(l.var)?);
-            let any = binary(BinOp::Gt, l.extent.clone(), zero);
-            (before, after) = (guarded(&any, before), guarded(&any, after));
-        }
-        Some(Promoted {
-            before,
-            inner,
-            after,
-            condition,
-        })
+        (before, after)
     }
 
-    /// The cells of the arrays that the loop writes and that can be kept in registers.
-    fn cells(&self, l: &Loop) -> Cells {
+    /// The cells of the arrays that the body of these loops writes and that can be kept in registers.
+    fn cells(&self, vars: &[VarId], body: &[Stmt]) -> Cells {
         let mut arrays: Vec<ArrayId> = Vec::new();
-        for s in &l.body {
+        for s in body {
             if let Stmt::Store {
                 array,
                 index: _,
@@ -98,15 +126,18 @@ impl Optimizer {
             }
         }
         let (mut cells, mut conditions) = (vec![], vec![]);
-        for (own, apart) in arrays.into_iter().filter_map(|a| self.cells_of(a, l)) {
+        for (own, apart) in arrays
+            .into_iter()
+            .filter_map(|a| self.cells_of(a, vars, body))
+        {
             cells.extend(own);
             conditions.extend(apart);
         }
         (cells, conditions)
     }
 
-    fn cells_of(&self, array: ArrayId, l: &Loop) -> Option<Cells> {
-        let accesses = self.accesses(array, &l.body);
+    fn cells_of(&self, array: ArrayId, vars: &[VarId], body: &[Stmt]) -> Option<Cells> {
+        let accesses = self.accesses(array, body);
         // Those are in registers anyway.
         if self.kernel.arrays.get(array)?.space == Space::Local
             && accesses
@@ -118,7 +149,7 @@ impl Optimizer {
         let mut cells: Vec<Cell> = Vec::new();
         let mut unknown: Vec<Distance> = Vec::new();
         for (index, lanes, stored) in accesses {
-            if index.uses(l.var) || index.loads() {
+            if vars.iter().any(|&var| index.uses(var)) || index.loads() {
                 return None;
             }
             let same = cells.iter_mut().find(|cell| {
@@ -276,6 +307,32 @@ fn guarded(cond: &Expr, body: Vec<Stmt>) -> Vec<Stmt> {
         then: body,
         otherwise: vec![],
     }]
+}
+
+fn has_iterations(extent: &Expr) -> bool {
+    matches!(extent, Expr::Int(1.., _))
+}
+
+/// The stores below serial loops each of which holds one loop alone and has iterations.
+fn innermost<'s>(body: &'s mut Vec<Stmt>, vars: &mut Vec<VarId>) -> Option<&'s mut Vec<Stmt>> {
+    if body.iter().all(is_store) {
+        return Some(body);
+    }
+    match body.as_mut_slice() {
+        [
+            Stmt::For {
+                var,
+                min: _,
+                extent,
+                kind: ForKind::Serial,
+                body,
+            },
+        ] if has_iterations(extent) => {
+            vars.push(*var);
+            innermost(body, vars)
+        }
+        _ => None,
+    }
 }
 
 fn is_store(s: &Stmt) -> bool {

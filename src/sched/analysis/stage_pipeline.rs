@@ -10,7 +10,8 @@ use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    Block, BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, Place, PrimFunc, Range, Var,
+    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, Place, PrimFunc, Range,
+    Var,
 };
 use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
@@ -78,6 +79,12 @@ fn covered_at(
         return true;
     }
     let analyzer = facts_at(func, place);
+    let same_places = |(producer, write): &(BlockId, &BufferRegion)| {
+        writes_in_the_places(func, place, (consumer, read), (*producer, write), &analyzer)
+    };
+    if written.iter().any(same_places) {
+        return true;
+    }
     let needed = region_bound(func, consumer, read, place, &analyzer);
     let mut produced: Option<Vec<IntSet>> = None;
     for (producer, write) in written {
@@ -104,6 +111,73 @@ fn covered_at(
             let clip = |set: &IntSet| set.intersect(&inside, &analyzer).simplified(&analyzer);
             clip(&produced).covers(&clip(needed), &analyzer)
         })
+}
+
+/// Whether both regions are the same places of their iter variables, and those of the producer take all values that those of the
+/// consumer take.
+fn writes_in_the_places(
+    func: &PrimFunc,
+    place: Place,
+    (consumer, read): (BlockId, &BufferRegion),
+    (producer, write): (BlockId, &BufferRegion),
+    analyzer: &Analyzer,
+) -> bool {
+    let memory = read.buffer.scope();
+    let iters = |block: BlockId| &func.blocks[block].iters;
+    let mut pairs = Vec::new();
+    let both = read.region.iter().zip(&write.region);
+    let same = both.clone().all(|(r, w)| {
+        pair_up(&r.min, &w.min, iters(consumer), iters(producer), &mut pairs)
+            && pair_up(&r.extent, &w.extent, &[], &[], &mut vec![])
+    });
+    if !same {
+        return false;
+    }
+    let Some(certain) = certain_iters(func, producer, memory, place, analyzer) else {
+        return false;
+    };
+    let needed = iter_sets(func, consumer, memory, place, analyzer);
+    let set = |sets: &[(Var, IntSet)], var: &Var| {
+        let found = sets.iter().find(|(own, _)| own == var);
+        found.map(|(_, set)| set.clone())
+    };
+    pairs.iter().all(|(reader, writer)| {
+        let sets = set(&certain, writer).zip(set(&needed, reader));
+        sets.is_some_and(|(written, read)| written.covers(&read, analyzer))
+    })
+}
+
+/// Whether two expressions are the same but for their iter variables, which are paired up.
+fn pair_up(
+    a: &Expr,
+    b: &Expr,
+    a_iters: &[IterVar],
+    b_iters: &[IterVar],
+    pairs: &mut Vec<(Var, Var)>,
+) -> bool {
+    let is_iter = |iters: &[IterVar], var: &Var| iters.iter().any(|iter| iter.var == *var);
+    if let (Some(x), Some(y)) = (a.as_var(), b.as_var())
+        && is_iter(a_iters, x)
+        && is_iter(b_iters, y)
+    {
+        let known = pairs
+            .iter()
+            .find(|(reader, writer)| reader == x || writer == y);
+        return match known {
+            Some((reader, writer)) => reader == x && writer == y,
+            None => {
+                pairs.push((x.clone(), y.clone()));
+                true
+            }
+        };
+    }
+    if let (ExprKind::Binary(f, a0, a1), ExprKind::Binary(g, b0, b1)) = (a.kind(), b.kind()) {
+        return f == g
+            && pair_up(a0, b0, a_iters, b_iters, pairs)
+            && pair_up(a1, b1, a_iters, b_iters, pairs);
+    }
+    let free = |e: &Expr, iters| !e.free_vars().iter().any(|var| is_iter(iters, var));
+    a == b && free(a, a_iters) && free(b, b_iters)
 }
 
 /// Whether a block visibly writes every element of a buffer while `place` runs once: its iter variables are the variables of
@@ -208,8 +282,84 @@ fn write_bound(
     place: Place,
     analyzer: &Analyzer,
 ) -> Option<Vec<IntSet>> {
+    let iters = certain_iters(func, block, region.buffer.scope(), place, analyzer)?;
+    bound_of_each(region, &iters, analyzer).or_else(|| bound_of_digits(region, &iters, analyzer))
+}
+
+/// The intervals where each index depends on an iter variable of its own.
+fn bound_of_each(
+    region: &BufferRegion,
+    iters: &[(Var, IntSet)],
+    analyzer: &Analyzer,
+) -> Option<Vec<IntSet>> {
+    let mut used: Vec<&Var> = Vec::new();
+    let interval = |range: &Range| {
+        let vars: Vec<Var> = range.min.free_vars();
+        let moving: Vec<&(Var, IntSet)> = iters.iter().filter(|(v, _)| vars.contains(v)).collect();
+        let (set, step) = match moving[..] {
+            [] => (
+                IntSet::point(range.min.clone()),
+                Expr::int(1, range.min.dtype()),
+            ),
+            [(var, set)] => {
+                if used.contains(&var) && set.as_point(analyzer).is_none() {
+                    return None;
+                }
+                used.push(var);
+                let step = step_of(&range.min, var, analyzer)?;
+                let domain = |v: &Var| (v == var).then(|| set.clone());
+                (eval_set(&range.min, &domain, analyzer), step)
+            }
+            _ => return None,
+        };
+        let (min, max) = set.bounds()?;
+        let dense = set.as_point(analyzer).is_some() || analyzer.can_prove(&range.extent.ge(&step));
+        dense.then(|| IntSet::interval(min.clone(), max + &range.extent - 1))
+    };
+    region.region.iter().map(interval).collect()
+}
+
+/// The intervals where indices are digits of iter variables, as `v // 56, v % 56`: they take all values in all combinations if that
+/// is an affine map onto them.
+fn bound_of_digits(
+    region: &BufferRegion,
+    iters: &[(Var, IntSet)],
+    analyzer: &Analyzer,
+) -> Option<Vec<IntSet>> {
+    let mut facts = analyzer.clone();
+    let mut inputs = Vec::new();
+    for (var, set) in iters {
+        let range = set.to_range(analyzer)?;
+        facts.bind(var, &range);
+        inputs.push((var.clone(), range));
+    }
+    let indices: Vec<Expr> = region.region.iter().map(|r| r.min.clone()).collect();
+    let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
+    let map = detect_iter_map(&facts, &indices, &inputs, &Expr::bool(true), level, units).ok()?;
+    let digits = map.indices.iter().zip(&region.region);
+    digits
+        .map(|(sum, range)| {
+            let last = match &sum.args[..] {
+                [] => sum.base.clone(),
+                [digit] if digit.scale.is_one() => &sum.base + &digit.extent - 1,
+                _ => return None,
+            };
+            Some(IntSet::interval(sum.base.clone(), last + &range.extent - 1))
+        })
+        .collect()
+}
+
+/// The values that the iter variables of a block certainly take, in all combinations, while `place` runs once; `None` if that is
+/// not known.
+fn certain_iters(
+    func: &PrimFunc,
+    block: BlockId,
+    memory: &crate::ir::Scope,
+    place: Place,
+    analyzer: &Analyzer,
+) -> Option<Vec<(Var, IntSet)>> {
     let node = &func.blocks[block];
-    let loops = relaxed_domains(func, block.into(), place, region.buffer.scope());
+    let loops = relaxed_domains(func, block.into(), place, memory);
     let moves = |e: &Expr| {
         e.free_vars()
             .iter()
@@ -222,50 +372,21 @@ fn write_bound(
         inside.bind(var, &range);
         ranges.push((var.clone(), range));
     }
-    let conditions = node.predicate.conjuncts().into_iter();
-    // Conditions that only keep iter variables in their domains are known to the reader of the region as well.
-    let rest = conditions.filter(|cond| moves(cond) && !follows_from_domains(node, cond, &inside));
-    let rest = Expr::all(rest);
-    detect_iter_map(
-        &inside,
-        &node.bindings,
-        &ranges,
-        &rest,
-        IterMapLevel::Surjective,
-        UnitIters::Simplify,
-    )
-    .ok()?;
-    let iters = iter_sets(func, block, region.buffer.scope(), place, analyzer);
-    let mut used: Vec<&Var> = Vec::new();
-    region
-        .region
-        .iter()
-        .map(|range| {
-            let vars: Vec<Var> = range.min.free_vars();
-            let moving: Vec<&(Var, IntSet)> =
-                iters.iter().filter(|(v, _)| vars.contains(v)).collect();
-            let (set, step) = match moving[..] {
-                [] => (
-                    IntSet::point(range.min.clone()),
-                    Expr::int(1, range.min.dtype()),
-                ),
-                [(var, set)] => {
-                    if used.contains(&var) && set.as_point(analyzer).is_none() {
-                        return None;
-                    }
-                    used.push(var);
-                    let step = step_of(&range.min, var, analyzer)?;
-                    let domain = |v: &Var| (v == var).then(|| set.clone());
-                    (eval_set(&range.min, &domain, analyzer), step)
-                }
-                _ => return None,
-            };
-            let (min, max) = set.bounds()?;
-            let dense =
-                set.as_point(analyzer).is_some() || analyzer.can_prove(&range.extent.ge(&step));
-            dense.then(|| IntSet::interval(min.clone(), max + &range.extent - 1))
-        })
-        .collect()
+    let conditions: Vec<Expr> = node.predicate.conjuncts();
+    let moving = conditions.into_iter().filter(moves);
+    // Conditions that only keep iter variables in their domains are known to the reader of the region as well; but what they keep
+    // together may be affine only with them.
+    let (implied, rest): (Vec<Expr>, Vec<Expr>) =
+        moving.partition(|cond| follows_from_domains(node, cond, &inside));
+    let covers = |conditions: Expr| {
+        let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
+        detect_iter_map(&inside, &node.bindings, &ranges, &conditions, level, units).is_ok()
+    };
+    let all = rest.iter().chain(&implied).cloned();
+    if !covers(Expr::all(rest.iter().cloned())) && (implied.is_empty() || !covers(Expr::all(all))) {
+        return None;
+    }
+    Some(iter_sets(func, block, memory, place, analyzer))
 }
 
 /// Whether a condition of a block says no more than that an iter variable is in its domain. `facts` knows the loops.

@@ -123,7 +123,7 @@ impl Plan {
 
 /// Refuses a block that itself reads the buffer, or with which a reader of the old values runs by turns: they would read the
 /// copy before it is written, or the buffer before it is copied to.
-fn check_not_read_before(
+pub(super) fn check_not_read_before(
     func: &PrimFunc,
     graph: &BlockScope,
     block: BlockId,

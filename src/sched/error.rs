@@ -338,6 +338,78 @@ pub enum Reason {
         /// How many write it.
         count: usize,
     },
+    /// TVM: `NotSinglePointAccess`.
+    #[error("block `{block}` does not touch a single element of `{buffer}` in each instance")]
+    NotSinglePoint {
+        /// The block's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// A copy would be made of what is no element; TVM does not look.
+    #[error(
+        "block `{block}` is not known to stay inside of `{buffer}` where it does not look before"
+    )]
+    OutsideBuffer {
+        /// The block's name.
+        block: String,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// TVM: `ReindexCacheReadWriteNotMatchError`.
+    #[error("iter variable `{var}` of block `{block}` is missing among the indices of {missing}")]
+    ReindexMismatch {
+        /// The block's name.
+        block: String,
+        /// The iter variable.
+        var: String,
+        /// Whose indices do not use it.
+        missing: &'static str,
+    },
+    /// A map of another number of iter variables.
+    #[error("`{map}` is no map of the {iters} iter variables of block `{block}`")]
+    MapArity {
+        /// The map.
+        map: String,
+        /// The block's name.
+        block: String,
+        /// How many it has.
+        iters: usize,
+    },
+    /// Elements would share a place, or lie before the first one; TVM does not look for the former.
+    #[error(
+        "`{map}` is not known to give each element that block `{block}` touches a place of its own, from 0 on"
+    )]
+    NotInjective {
+        /// The map.
+        map: String,
+        /// The block's name.
+        block: String,
+    },
+    /// TVM: `NotBijectiveAffineIndexMapError`.
+    #[error("`{map}` is no affine bijection of the iter variables of block `{block}`")]
+    NotBijective {
+        /// The map.
+        map: String,
+        /// The block's name.
+        block: String,
+    },
+    /// TVM: `OpaqueNewIterTypeError`.
+    #[error("`{value:#}` mixes spatial and reduce iter variables of block `{block}`")]
+    MixedIterKinds {
+        /// A result of the map.
+        value: Expr,
+        /// The block's name.
+        block: String,
+    },
+    /// TVM: `NotTrivialBindingError`.
+    #[error(
+        "the iter variables of block `{block}` are not the variables of the loops around it, or these hold more, or it has a predicate"
+    )]
+    NotTrivialBinding {
+        /// The block's name.
+        block: String,
+    },
     /// A copy would hold elements that were never written; TVM does not look.
     #[error(
         "block `{block}` is not known to write all of the region of `{buffer}` that would be copied"

@@ -27,6 +27,9 @@ mod move_block;
 mod parallel;
 mod primitives;
 mod query;
+mod reindex_cache;
+mod reindex_cache_read;
+mod reindex_cache_write;
 mod render;
 mod reorder;
 mod reverse_compute_at;
@@ -37,6 +40,7 @@ mod split;
 mod step;
 mod trace;
 mod trace_text;
+mod transform_block_layout;
 mod unroll;
 mod vectorize;
 

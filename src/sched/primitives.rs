@@ -109,6 +109,27 @@ pub const PRIMITIVES: &[Primitive] = &[
         },
     },
     Primitive {
+        name: "reindex_cache_read",
+        params: &["block", "read_buffer_index", "storage_scope", "index_map"],
+        run: |s, a| {
+            let block = a.block(s, 0)?;
+            places(s.reindex_cache_read(block, a.index(1)?, a.text(2)?, &a.index_map(3)?))
+        },
+    },
+    Primitive {
+        name: "reindex_cache_write",
+        params: &["block", "write_buffer_index", "storage_scope", "index_map"],
+        run: |s, a| {
+            let block = a.block(s, 0)?;
+            places(s.reindex_cache_write(block, a.index(1)?, a.text(2)?, &a.index_map(3)?))
+        },
+    },
+    Primitive {
+        name: "transform_block_layout",
+        params: &["block", "index_map"],
+        run: |s, a| places(s.transform_block_layout(a.block(s, 0)?, &a.index_map(1)?)),
+    },
+    Primitive {
         name: "compute_at",
         params: &["block", "loop", "preserve_unit_loops", "index"],
         run: |s, a| {

@@ -14,7 +14,8 @@ use super::primitives::primitive;
 use super::query::block_named;
 use super::{Arg, Factor, InsertAt, Schedule, ScheduleError};
 use crate::arith::iter_map::UnitIters;
-use crate::ir::{AttrValue, BlockId, LoopId, Place, ThreadAxis};
+use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, ThreadAxis};
+use crate::script;
 
 /// Why a step was not applied.
 #[derive(Debug, thiserror::Error)]
@@ -253,6 +254,22 @@ impl Args<'_> {
         found.map_or_else(|| self.wrong(index, "a list of factors"), Ok)
     }
 
+    /// A map of indices: `lambda i, j: (j, i)`, or `{"in": ["i", "j"], "out": ["j", "i"]}`.
+    pub(super) fn index_map(&self, index: usize) -> Result<Lambda, StepError> {
+        let text = match self.at(index) {
+            Arg::Map(map) => return Ok(map.clone()),
+            Arg::Str(text) => Some(text.clone()),
+            Arg::Dict(items) => {
+                let part = |name: &str| joined(&items.iter().find(|(key, _)| key == name)?.1);
+                let parts = part("in").zip(part("out"));
+                parts.map(|(params, results)| format!("lambda {params}: ({results},)"))
+            }
+            _ => None,
+        };
+        let map = text.and_then(|text| script::parse_lambda(&text).ok());
+        map.map_or_else(|| self.wrong(index, "a map of indices"), Ok)
+    }
+
     pub(super) fn axis(&self, index: usize) -> Result<ThreadAxis, StepError> {
         let axis = ThreadAxis::parse(self.text(index)?);
         axis.map_or_else(|| self.wrong(index, "a thread axis"), Ok)
@@ -262,6 +279,18 @@ impl Args<'_> {
         let value = attr_value(self.at(index));
         value.map_or_else(|| self.wrong(index, "a plain value"), Ok)
     }
+}
+
+/// A list of texts, written as one with commas.
+fn joined(arg: &Arg) -> Option<String> {
+    let Arg::List(items) = arg else {
+        return None;
+    };
+    let texts = items.iter().map(|item| match item {
+        Arg::Str(text) => Some(text.as_str()),
+        _ => None,
+    });
+    Some(texts.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 fn attr_value(arg: &Arg) -> Option<AttrValue> {
@@ -276,6 +305,7 @@ fn attr_value(arg: &Arg) -> Option<AttrValue> {
             let entry = |(key, value): &(String, Arg)| Some((key.clone(), attr_value(value)?));
             AttrValue::Dict(items.iter().map(entry).collect::<Option<_>>()?)
         }
+        Arg::Map(map) => AttrValue::IndexMap(map.clone()),
         Arg::Result { step: _, index: _ } | Arg::Handle(_) => return None,
     })
 }
@@ -295,6 +325,6 @@ fn resolve(s: &Schedule, results: &[Vec<Place>], arg: &Arg) -> Option<Place> {
             }
             _ => None,
         },
-        Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::Float(_) | Arg::Dict(_) => None,
+        Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::Float(_) | Arg::Dict(_) | Arg::Map(_) => None,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{AttrValue, BlockId, LoopId, Place, PrimFunc};
+use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, PrimFunc};
 
 /// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub enum Arg {
     List(Vec<Arg>),
     /// Several with names.
     Dict(Vec<(String, Arg)>),
+    /// A map of indices.
+    Map(Lambda),
     /// A result of an earlier step.
     Result {
         /// Position of the step in the trace.
@@ -48,6 +50,12 @@ impl From<BlockId> for Arg {
 impl From<Place> for Arg {
     fn from(place: Place) -> Self {
         Self::Handle(place)
+    }
+}
+
+impl From<&Lambda> for Arg {
+    fn from(map: &Lambda) -> Self {
+        Self::Map(map.clone())
     }
 }
 

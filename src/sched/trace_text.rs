@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::primitives::primitive;
 use super::step::{StepError, Steps};
 use super::{Arg, ResultKind, Schedule, Trace};
-use crate::ir::PrimFunc;
+use crate::ir::{PrimFunc, Var};
 
 impl Arg {
     /// The argument of a step in JSON.
@@ -54,6 +54,10 @@ impl Arg {
                     .map(|(key, value)| (key.clone(), value.to_json()))
                     .collect::<Map<_, _>>(),
             ),
+            Self::Map(map) => json!({
+                "in": map.params.iter().map(Var::name).collect::<Vec<_>>(),
+                "out": map.results.iter().map(|e| format!("{e:#}")).collect::<Vec<_>>(),
+            }),
             Self::Result { step, index } => {
                 let mut map = Map::new();
                 map.insert("r".to_owned(), Value::from(vec![*step, *index]));
@@ -177,6 +181,7 @@ fn arg_text(arg: &Arg, names: &[Vec<String>]) -> String {
             }
             out + "}"
         }
+        Arg::Map(map) => map.to_string(),
         Arg::Result { step, index } => names
             .get(*step)
             .and_then(|results| results.get(*index))

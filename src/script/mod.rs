@@ -15,7 +15,7 @@ mod well_formed;
 
 pub use error::{ScriptError, ScriptErrorKind, ScriptErrors};
 pub use highlight::highlight;
-pub use parse::parse;
+pub use parse::{parse, parse_lambda};
 pub use print::{
     PrintOptions, Printed, PrintedModule, print, print_module, print_prim_func, print_with,
 };

@@ -17,7 +17,8 @@ mod tir;
 mod written_out;
 
 use super::error::{ScriptError, ScriptErrorKind, ScriptErrors};
-use crate::ir::Module;
+use crate::ir::{Lambda, Module};
+use crate::tensor::DType;
 use context::Context;
 
 /// Errors that are collected before the rest is not shown.
@@ -39,6 +40,25 @@ pub fn parse(name: &str, text: &str) -> Result<Module, ScriptErrors> {
             errors,
         }
     })
+}
+
+/// Reads a map of indices, `lambda i, j: (i // 4, j, i % 4)`, of `int64` parameters.
+///
+/// # Errors
+/// All that is wrong with the text.
+pub fn parse_lambda(text: &str) -> Result<Lambda, ScriptErrors> {
+    let errors = |errors: Vec<ScriptError>| ScriptErrors {
+        name: "map".to_owned(),
+        text: text.to_owned(),
+        errors,
+    };
+    nesting::check(text).map_err(|error| errors(vec![*error]))?;
+    let parsed = ruff_python_parser::parse_expression(text)
+        .map_err(|error| errors(vec![syntax_error(&error)]))?;
+    let mut cx = Context::new(text);
+    let lambda = cx.lambda(parsed.expr(), &|_| DType::I64);
+    let reported = cx.finish(()).err().unwrap_or_default();
+    lambda.map_err(|_| errors(reported))
 }
 
 fn parse_text(text: &str) -> Result<Module, Vec<ScriptError>> {

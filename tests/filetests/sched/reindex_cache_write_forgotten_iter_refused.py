@@ -1,0 +1,14 @@
+# test: sched
+# run: reindex_cache_write(block("C"), 0, "local", "lambda i, j: (i,)")
+@T.prim_func
+def before(A: T.Buffer((16, 18), "float32"), C: T.Buffer((16, 18), "float32")):
+    for i, j in T.grid(16, 18):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] * T.float32(2)
+# expect-error:
+# error: reindex_cache_write: iter variable `vj` of block `C` is missing among the indices of the cache
+#   --> before:7:9
+#   |
+# 7 |         with T.block("C"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "C"

@@ -88,7 +88,7 @@ const LAYERS: &[Layer] = &[
         call: "R.nn.conv2d(x, w)",
         rows: &[1],
         rest: &[4, 6, 5],
-        packs: false,
+        packs: true,
     },
 ];
 

@@ -8,6 +8,7 @@
 mod chain;
 mod choose;
 pub mod cpu;
+mod epilogue;
 pub mod gpu;
 pub mod layouts;
 mod nest;

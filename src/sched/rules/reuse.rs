@@ -39,7 +39,7 @@ pub(super) fn shares_inputs(func: &PrimFunc, block: BlockId) -> bool {
 }
 
 /// By how much an index grows with a variable, if that is a constant.
-fn step(index: &Expr, var: &Var) -> Option<i64> {
+pub(super) fn step(index: &Expr, var: &Var) -> Option<i64> {
     let next = index.substitute(&|v| (v == var).then(|| v.expr() + 1));
     Analyzer::new().simplify(&(next - index)).as_int()
 }

@@ -9,6 +9,7 @@
 //!
 //! Blocks of rows times panels are spread over the threads. Extents may be symbolic.
 
+use super::convolution::Roles;
 use super::reduction::neighbours;
 use super::{are_constant, parallel_fused};
 use crate::ir::{BlockId, Buffer, Expr, LoopId, PrimFunc, Range, Var};
@@ -21,13 +22,13 @@ use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 use crate::tensor::scalar::BinOp;
 
 /// Rows of a tile.
-const ROWS: i64 = 2;
+pub(super) const ROWS: i64 = 2;
 /// Rows of `A` that one panel of `B` serves.
-const ROW_BLOCK: i64 = 128;
+pub(super) const ROW_BLOCK: i64 = 128;
 /// Columns of a tile in the form with vectors along `n`.
-const COLUMNS: i64 = 16;
+pub(super) const COLUMNS: i64 = 16;
 /// Rows of a panel of `B`: 16 KiB, a third of the L1 cache.
-const DEPTH: i64 = 256;
+pub(super) const DEPTH: i64 = 256;
 /// Columns of a tile of sums along `k`.
 const SUMS: i64 = 4;
 
@@ -39,8 +40,7 @@ pub(super) fn apply(
     let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
         return Err(DeclineReason::Pattern("not a matmul"));
     };
-    let dtype = matmul.c.dtype();
-    if !dtype.is_float() || dtype.scalar.bytes() != 4 {
+    if !is_float32(&matmul) {
         return Err(DeclineReason::Pattern("not of float32"));
     }
     let packed = is_in_panels(schedule.func(), block, &matmul);
@@ -58,6 +58,11 @@ pub(super) fn apply(
     } else {
         Err(DeclineReason::Pattern("operands are not in rows"))
     }
+}
+
+pub(super) fn is_float32(matmul: &Matmul) -> bool {
+    let dtype = matmul.c.dtype();
+    dtype.is_float() && dtype.scalar.bytes() == 4 && dtype.lanes == 1
 }
 
 /// The loops of the roles, each fused to one.
@@ -124,25 +129,33 @@ pub(in crate::sched::rules) fn panels_for(
     let Pattern::Matmul(matmul) = classify(func, block) else {
         return None;
     };
-    let dtype = matmul.c.dtype();
-    let float32 = dtype.is_float() && dtype.scalar.bytes() == 4 && dtype.lanes == 1;
-    let roles = indices_of(func, block, matmul.b.read_index)?;
-    let axis = roles.iter().position(|at| matmul.n == [*at])?;
-    let batch = roles
+    if !is_float32(&matmul) {
+        return None;
+    }
+    // Either rule reads panels; which one it is depends on the layout of the result.
+    let (weight, columns) = if in_rows(func, block, &matmul) {
+        (matmul.b.clone(), matmul.n[0])
+    } else {
+        let roles = Roles::of(func, block, &matmul)?;
+        (roles.weight, roles.channels)
+    };
+    let indices = indices_of(func, block, weight.read_index)?;
+    let axis = indices.iter().position(|at| *at == columns)?;
+    let batch = indices
         .iter()
         .take_while(|at| matmul.batch.contains(at))
         .count();
-    let others = roles[batch..].iter().filter(|at| !matmul.n.contains(at));
+    let others = indices[batch..].iter().filter(|at| **at != columns);
     let matrix = others.clone().all(|at| matmul.k.contains(at)) && others.count() > 0;
-    let constant = matmul.b.buffer.shape().iter().all(|e| e.as_int().is_some());
-    let columns = matmul.b.buffer.shape()[axis].as_int()?;
+    let shape = weight.buffer.shape();
+    let constant = shape.iter().all(|e| e.as_int().is_some());
     let panels = Panels {
         batch,
         axis,
         width: COLUMNS,
     };
-    (float32 && matrix && constant && columns >= MIN_COLUMNS && in_rows(func, block, &matmul))
-        .then(|| (matmul.b.buffer.clone(), panels))
+    (matrix && constant && shape[axis].as_int()? >= MIN_COLUMNS)
+        .then(|| (weight.buffer.clone(), panels))
 }
 
 /// The iter variables that a read has as its indices, one each.

@@ -4,6 +4,7 @@
 //! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
 //! them, and runs sums along neighbouring elements on vectors.
 
+mod convolution;
 mod elementwise;
 mod inline;
 mod matmul;
@@ -26,6 +27,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
         apply: matmul::apply,
     },
     DefaultRule {
+        name: "convolution",
+        apply: convolution::apply,
+    },
+    DefaultRule {
         name: "rows",
         apply: rows::apply,
     },
@@ -42,6 +47,9 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
         apply: fallback,
     },
 ];
+
+/// Most copies of a body that a loop over a window is written out to.
+const MOST_TAPS: i64 = 7;
 
 /// Bytes of a vector: a cache line, four registers.
 const VECTOR_BYTES: i64 = 64;

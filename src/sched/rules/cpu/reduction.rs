@@ -1,14 +1,17 @@
 //! Reductions other than matmul. Along the last axis each result is a sum of neighbours, which code generation runs on vectors;
-//! along another axis the vectors are those of neighbouring results.
+//! along another axis, or in windows that slide over an image (pooling, depthwise convolution), the vectors are those of neighbouring
+//! results.
 
 use super::elementwise::vector_lanes;
-use super::{are_constant, parallel_fused};
-use crate::ir::{BlockId, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
+use super::{MOST_TAPS, are_constant, parallel_fused};
+use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::nest::sort_loops;
+use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::nest::{Nest, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
-use crate::sched::{Factor, Schedule};
+use crate::sched::rules::reuse::step;
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -30,20 +33,86 @@ pub(super) fn apply(
         return Ok(());
     };
     let one = schedule.func().loops[last].extent.is_one();
-    if one || !neighbours(schedule.func(), block, last) {
+    if one || !in_steps(schedule.func(), block, last) {
         spread(schedule, &nest.spatial)?;
         schedule.decompose_reduction(block, first_reduce)?;
         return Ok(());
     }
-    let lanes = vector_lanes(schedule.func(), block);
+    let mut fused = schedule.clone();
+    if along_results(&mut fused, block, &nest, last, outer, Epilogue::Inlined).is_ok() {
+        *schedule = fused;
+        return Ok(());
+    }
+    along_results(schedule, block, &nest, last, outer, Epilogue::Apart)
+}
+
+/// Where what follows the reduction is computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Epilogue {
+    /// Where the sums, kept in an array of the thread, are written back.
+    Inlined,
+    /// By a kernel of its own, or there is nothing.
+    Apart,
+}
+
+/// Vectors of neighbouring results, each over all terms. Windows of few terms are written out.
+fn along_results(
+    schedule: &mut Schedule,
+    block: BlockId,
+    nest: &Nest,
+    last: LoopId,
+    outer: &[LoopId],
+    epilogue: Epilogue,
+) -> Result<(), DeclineReason> {
+    let write_back = match epilogue {
+        Epilogue::Inlined => {
+            let copy = schedule.cache_write(block, 0, "local", &[])?;
+            if inline_consumers(schedule, copy) == 0 {
+                return Err(DeclineReason::Pattern("nothing follows"));
+            }
+            Some(copy)
+        }
+        Epilogue::Apart => None,
+    };
+    let lanes = lanes(schedule, block, last);
     let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     let order: Vec<LoopId> = nest.reduce.iter().copied().chain([columns[1]]).collect();
     schedule.reorder(&order)?;
+    if let Some(copy) = write_back {
+        schedule.reverse_compute_at(copy, columns[0], UnitLoops::Preserve, InsertAt::Latest)?;
+        let loops = schedule.get_loops(copy)?;
+        if let Some(&elements) = loops.last() {
+            schedule.vectorize(elements)?;
+        }
+    }
     let outer: Vec<LoopId> = outer.iter().copied().chain([columns[0]]).collect();
     spread(schedule, &outer)?;
     schedule.vectorize(columns[1])?;
-    schedule.decompose_reduction(block, first_reduce)?;
+    if let [_, .., taps] = nest.reduce[..]
+        && schedule.func().loops[taps]
+            .extent
+            .as_int()
+            .is_some_and(|taps| taps <= MOST_TAPS)
+    {
+        schedule.unroll(taps)?;
+    }
+    schedule.decompose_reduction(block, nest.reduce[0])?;
     Ok(())
+}
+
+/// Results of a vector: all of a cache line, unless fewer leave no rest.
+fn lanes(schedule: &Schedule, block: BlockId, last: LoopId) -> i64 {
+    let most = vector_lanes(schedule.func(), block);
+    let even = schedule.func().loops[last]
+        .extent
+        .as_int()
+        .and_then(|count| {
+            let sizes = [most, most / 2, most / 4];
+            sizes
+                .into_iter()
+                .find(|lanes| *lanes > 1 && count % lanes == 0)
+        });
+    even.unwrap_or(most)
 }
 
 /// All loops over the threads, or only the first one where they cannot be fused or are symbolic (see `matmul::spread`).
@@ -56,6 +125,22 @@ fn spread(schedule: &mut Schedule, loops: &[LoopId]) -> Result<(), DeclineReason
 
 /// Whether neighbouring iterations of the loop read and write neighbouring elements.
 pub(super) fn neighbours(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
+    steps(func, block, l).is_some_and(|steps| steps.loads.iter().all(|&step| step <= 1))
+}
+
+/// Whether neighbouring iterations of the loop write neighbouring elements, and read elements that are so many apart in a row: a
+/// window slides over it.
+fn in_steps(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
+    steps(func, block, l).is_some()
+}
+
+/// By how much the last index of each load grows from one iteration of a loop to the next.
+struct Steps {
+    loads: Vec<i64>,
+}
+
+/// The steps, if the loop moves nothing but last indices, the store's by 1.
+fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps> {
     let info = &func.blocks[block];
     let var = &func.loops[l].var;
     let bound = info.iters.iter().zip(&info.bindings);
@@ -64,14 +149,18 @@ pub(super) fn neighbours(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
         .map(|(iter, _)| &iter.var)
         .collect();
     let [iter] = iters[..] else {
-        return false;
+        return None;
     };
-    let in_row = |indices: &[crate::ir::Expr]| match indices.split_last() {
-        Some((last, others)) => {
-            let outside = others.iter().any(|e| e.uses(iter));
-            !outside && (!last.uses(iter) || last.as_var() == Some(iter))
+    let in_row = |indices: &[Expr]| match indices.split_last() {
+        Some((last, others)) if !others.iter().any(|e| e.uses(iter)) => {
+            if last.uses(iter) {
+                step(last, iter).filter(|&step| step >= 1)
+            } else {
+                Some(0)
+            }
         }
-        None => true,
+        Some(_) => None,
+        None => Some(0),
     };
     let [
         Stmt::Store {
@@ -81,14 +170,18 @@ pub(super) fn neighbours(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
         },
     ] = func.tree.body(Place::Block(block))
     else {
-        return false;
+        return None;
     };
-    let mut fine = in_row(indices) && indices.last().is_some_and(|e| e.uses(iter));
+    let mut loads = Some(vec![]);
     value.walk(&mut |e| {
         if let ExprKind::Load(_, indices) = e.kind() {
-            fine &= in_row(indices);
+            loads = loads.take().zip(in_row(indices)).map(|(mut loads, step)| {
+                loads.push(step);
+                loads
+            });
         }
-        fine
+        loads.is_some()
     });
-    fine
+    let loads = loads.filter(|_| in_row(indices) == Some(1))?;
+    Some(Steps { loads })
 }

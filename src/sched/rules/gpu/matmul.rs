@@ -8,11 +8,11 @@
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 use super::fuse_loops;
-use super::inline::inline_consumers;
 use super::tile::{Extents, Tile};
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
 

@@ -1,0 +1,349 @@
+//! Convolution as implicit GEMM: `C[n, oc, oh, ow] += data[n, ic, oh * s + ry, ow * s + rx] * weight[oc, ic, ry, rx]` is a matmul of
+//! pixels by channels, whose operand `data` is read where it is.
+//!
+//! - A tile is 2 pixels by 16 output channels, in registers, vectors along the channels: an element of `data` serves a vector, so
+//!   strides, dilation and layout of the image do not matter.
+//! - The weight lies in panels of 16 channels (see `layouts`), or is copied to one on the stack for each block of pixels.
+//! - Sums stand in an array of the thread, pixels by channels, over all steps of `ic`; what follows the convolution is computed where
+//!   they are written back, along the pixels, which are neighbours in the result.
+//!
+//! Blocks of pixels times panels are spread over the threads. Other reductions of this kind (einsums whose result is not in rows)
+//! are taken, too.
+//!
+//! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
+
+use super::matmul::{COLUMNS, DEPTH, ROW_BLOCK, ROWS, is_float32};
+use super::{MOST_TAPS, are_constant, parallel_fused};
+use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
+use crate::kernel::CpuTarget;
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::tensor::DType;
+
+pub(super) fn apply(
+    schedule: &mut Schedule,
+    block: BlockId,
+    _target: &CpuTarget,
+) -> Result<(), DeclineReason> {
+    let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
+        return Err(DeclineReason::Pattern("not a sum of products"));
+    };
+    if !is_float32(&matmul) {
+        return Err(DeclineReason::Pattern("not of float32"));
+    }
+    let roles = Roles::of(schedule.func(), block, &matmul).ok_or(DeclineReason::Pattern(
+        "no operand is a matrix with one dimension of columns",
+    ))?;
+    let loops = Loops::of(schedule, block, &roles)?;
+    let params = params(schedule.func(), block);
+    let sums = params[..=loops.channel_iter].to_vec();
+    let write_back = schedule.reindex_cache_write(block, 0, "local", &places(&params, sums))?;
+    inline_consumers(schedule, write_back);
+
+    let m = split_pixels(schedule, loops.pixels)?;
+    let n = schedule.split(loops.channels, &[Factor::Infer, COLUMNS.into()])?;
+    let k = split_depth(schedule, &loops)?;
+    let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
+    order.extend(&loops.taps);
+    order.extend([m[2], n[1]]);
+    schedule.reorder(&order)?;
+    if !roles.in_panels {
+        copy_panel(schedule, block, &roles, &loops, k[0])?;
+    }
+    schedule.reverse_compute_at(write_back, n[0], UnitLoops::Preserve, InsertAt::Latest)?;
+    along_pixels(schedule, write_back, n[0])?;
+    schedule.vectorize(n[1])?;
+    schedule.unroll(m[2])?;
+    if let Some(&last) = loops.taps.last()
+        && extent(schedule, last).is_some_and(|taps| taps <= MOST_TAPS)
+    {
+        schedule.unroll(last)?;
+    }
+    spread(schedule, &loops.outer, &[m[0], n[0]])?;
+    schedule.decompose_reduction(block, k[0])?;
+    Ok(())
+}
+
+/// What the iter variables of the block are, as positions among them.
+pub(super) struct Roles {
+    /// Of the result, one instance of which needs its own matmul: images, batches.
+    outer: Vec<usize>,
+    /// Rows of the matmul: neighbours in the result, in its order.
+    pixels: Vec<usize>,
+    /// Columns of the matmul.
+    pub(super) channels: usize,
+    /// The reduction, in the order of the weight.
+    k: Vec<usize>,
+    /// The operand with the columns.
+    pub(super) weight: Operand,
+    /// Whether it lies in panels of this rule's width.
+    in_panels: bool,
+}
+
+impl Roles {
+    /// The roles, if one operand has one iter variable of the result, besides those of batches, and no index of several.
+    pub(super) fn of(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Option<Self> {
+        let sides = [(&matmul.b, &matmul.n), (&matmul.a, &matmul.m)];
+        sides.into_iter().find_map(|(weight, columns)| {
+            let wide = |at: &&usize| !func.blocks[block].iters[**at].dom.extent.is_one();
+            let [channels] = columns.iter().filter(wide).collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            Self::with(func, block, matmul, weight, *channels)
+        })
+    }
+
+    fn with(
+        func: &PrimFunc,
+        block: BlockId,
+        matmul: &Matmul,
+        weight: &Operand,
+        channels: usize,
+    ) -> Option<Self> {
+        let info = &func.blocks[block];
+        let position = |var: &Var| info.iters.iter().position(|iter| iter.var == *var);
+        let column = info.iters[channels].var.expr();
+        let digits = [
+            column.floor_div(Expr::int(COLUMNS, column.dtype())),
+            column.floor_mod(Expr::int(COLUMNS, column.dtype())),
+        ];
+        let region = &info.reads[weight.read_index].region;
+        let in_panels = region.last()?.min == digits[1];
+        let mut k = Vec::new();
+        for range in region {
+            if in_panels && digits.contains(&range.min) {
+                continue;
+            }
+            match range.min.as_var().and_then(position) {
+                Some(at) if info.iters[at].kind == IterKind::Reduce => k.push(at),
+                Some(at) if at == channels && !in_panels => {}
+                Some(at) if matmul.batch.contains(&at) => {}
+                // A unit iter variable may have been folded away.
+                None if range.min.as_int().is_some() => {}
+                _ => return None,
+            }
+        }
+        let reduce = info.iters.iter().enumerate();
+        let reduce = reduce.filter(|(_, iter)| iter.kind == IterKind::Reduce);
+        k.extend(
+            reduce
+                .map(|(at, _)| at)
+                .filter(|at| !k.contains(at))
+                .collect::<Vec<_>>(),
+        );
+        let [write] = info.writes.as_slice() else {
+            return None;
+        };
+        let result: Option<Vec<usize>> = write
+            .region
+            .iter()
+            .map(|range| range.min.as_var().and_then(position))
+            .collect();
+        let result = result?;
+        let mut pixels: Vec<usize> = Vec::new();
+        for &at in result.iter().rev().filter(|&&at| at != channels) {
+            let constant = info.iters[at].dom.extent.as_int().is_some();
+            let row = !matmul.batch.contains(&at) && (constant || pixels.is_empty());
+            let after =
+                result.iter().position(|&x| x == at) > result.iter().position(|&x| x == channels);
+            if !row || (!pixels.is_empty() && !after) {
+                break;
+            }
+            pixels.insert(0, at);
+            if !constant {
+                break;
+            }
+        }
+        let outer = result
+            .into_iter()
+            .filter(|at| *at != channels && !pixels.contains(at));
+        Some(Self {
+            outer: outer.collect(),
+            pixels,
+            channels,
+            k,
+            weight: weight.clone(),
+            in_panels,
+        })
+    }
+}
+
+/// The loops of the block as a matmul, one for each of its iter variables, in this order.
+struct Loops {
+    outer: Vec<LoopId>,
+    pixels: LoopId,
+    channels: LoopId,
+    /// Position of the iter variable of the channels; those of the sums are before it.
+    channel_iter: usize,
+    /// The first loop of the reduction, and the others.
+    depth: LoopId,
+    taps: Vec<LoopId>,
+}
+
+impl Loops {
+    /// Makes a matmul of the block. Iter variables that take one value are left out.
+    fn of(schedule: &mut Schedule, block: BlockId, roles: &Roles) -> Result<Self, DeclineReason> {
+        let params = params(schedule.func(), block);
+        let iters = &schedule.func().blocks[block].iters;
+        let wide = |at: &&usize| !iters[**at].dom.extent.is_one();
+        let var = |at: &usize| params[*at].expr();
+        let outer: Vec<Expr> = roles.outer.iter().filter(wide).map(var).collect();
+        let row = roles.pixels.iter().filter(wide).map(|at| {
+            let extent = iters[*at].dom.extent.cast(DType::I64);
+            (var(at), extent)
+        });
+        let row = row.reduce(|(row, all), (at, extent)| (row * &extent + at, all * extent));
+        let k: Vec<Expr> = roles.k.iter().filter(wide).map(var).collect();
+        let channel_iter = outer.len() + usize::from(row.is_some());
+        let outer_count = outer.len();
+        let mut results = outer;
+        let has_rows = row.is_some();
+        results.extend(row.map(|(row, _)| row));
+        results.push(params[roles.channels].expr());
+        results.extend(k);
+        schedule.transform_block_layout(block, &Lambda { params, results })?;
+        let loops = schedule.get_loops(block)?;
+        let [channels, depth, taps @ ..] = &loops[channel_iter..] else {
+            return Err(DeclineReason::Pattern("nothing is summed"));
+        };
+        let (channels, depth, taps) = (*channels, *depth, taps.to_vec());
+        let pixels = if has_rows {
+            loops[outer_count]
+        } else {
+            schedule.add_unit_loop(channels)?
+        };
+        Ok(Self {
+            outer: loops[..outer_count].to_vec(),
+            pixels,
+            channels,
+            channel_iter,
+            depth,
+            taps,
+        })
+    }
+}
+
+/// Variables that stand for the iter variables of a block in a map.
+fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
+    let iters = func.blocks[block].iters.iter();
+    iters
+        .map(|iter| Var::new(iter.var.name(), DType::I64))
+        .collect()
+}
+
+/// The map of iter variables to some of them.
+fn places(params: &[Var], results: Vec<Var>) -> Lambda {
+    Lambda {
+        params: params.to_vec(),
+        results: results.iter().map(Var::expr).collect(),
+    }
+}
+
+/// Steps of the reduction between panels, without a rest where there is such a number.
+fn split_depth(schedule: &mut Schedule, loops: &Loops) -> Result<Vec<LoopId>, DeclineReason> {
+    let taps: Option<i64> = loops.taps.iter().map(|&l| extent(schedule, l)).product();
+    let most = (DEPTH / taps.unwrap_or(1)).max(1);
+    let even = extent(schedule, loops.depth).and_then(|all| {
+        let mut sizes = (most / 2 + 1..=most + most / 4).rev();
+        if all <= most + most / 4 {
+            return Some(all.max(1));
+        }
+        sizes.find(|size| all % size == 0)
+    });
+    let steps = even.unwrap_or(most);
+    Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
+}
+
+/// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, of whole vectors above all.
+fn split_pixels(schedule: &mut Schedule, pixels: LoopId) -> Result<Vec<LoopId>, DeclineReason> {
+    let usual = ROW_BLOCK / ROWS;
+    let (rows, tiles) = match extent(schedule, pixels) {
+        None => (ROWS, usual),
+        Some(count) => {
+            let rows = ROWS.min(count.max(1));
+            let all = (count + rows - 1) / rows;
+            let sizes = (usual / 2..=2 * usual).filter(|tiles| all % tiles == 0);
+            let best =
+                sizes.max_by_key(|tiles| (whole_vectors(tiles * rows), -(tiles - usual).abs()));
+            (rows, best.unwrap_or_else(|| usual.min(all.max(1))))
+        }
+    };
+    let factors = [Factor::Infer, tiles.into(), rows.into()];
+    Ok(schedule.split(pixels, &factors)?)
+}
+
+/// The largest vector of which these elements are a multiple, if it is one.
+fn whole_vectors(count: i64) -> Option<i64> {
+    [COLUMNS, 8, 4].into_iter().find(|lanes| count % lanes == 0)
+}
+
+/// A panel of the weight on the stack: a row of channels for each step of the reduction.
+fn copy_panel(
+    schedule: &mut Schedule,
+    block: BlockId,
+    roles: &Roles,
+    loops: &Loops,
+    at: LoopId,
+) -> Result<(), DeclineReason> {
+    let params = params(schedule.func(), block);
+    let info = &schedule.func().blocks[block];
+    let region = &info.reads[roles.weight.read_index].region;
+    let channels = loops.channel_iter;
+    let others = (0..params.len()).filter(|&i| i != channels);
+    let used = others.chain([channels]).filter(|&i| {
+        let var = &info.iters[i].var;
+        region.iter().any(|range| range.min.uses(var))
+    });
+    let results = used.map(|i| params[i].clone()).collect();
+    let map = places(&params, results);
+    let panel = schedule.reindex_cache_read(block, roles.weight.read_index, "local", &map)?;
+    schedule.compute_at(panel, at, UnitLoops::Preserve, InsertAt::Latest)?;
+    Ok(())
+}
+
+/// Writes back a channel after the other, vectors along the pixels.
+fn along_pixels(
+    schedule: &mut Schedule,
+    write_back: BlockId,
+    below: LoopId,
+) -> Result<(), DeclineReason> {
+    let loops = schedule.get_loops(write_back)?;
+    let own = loops
+        .iter()
+        .position(|&l| l == below)
+        .map_or(0, |at| at + 1);
+    // Units of outer dimensions, pixels, channels.
+    let [.., last, channels] = loops[own..] else {
+        return Ok(());
+    };
+    schedule.reorder(&[channels, last])?;
+    let lanes = extent(schedule, last).and_then(whole_vectors);
+    if let Some(lanes) = lanes {
+        let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+        schedule.vectorize(parts[1])?;
+    }
+    Ok(())
+}
+
+/// Over the threads: all that has constant extents.
+fn spread(
+    schedule: &mut Schedule,
+    outer: &[LoopId],
+    tiles: &[LoopId],
+) -> Result<(), DeclineReason> {
+    let all: Vec<LoopId> = outer.iter().chain(tiles).copied().collect();
+    if are_constant(schedule, &all) && parallel_fused(schedule, &all) {
+        return Ok(());
+    }
+    if are_constant(schedule, tiles) && parallel_fused(schedule, tiles) {
+        return Ok(());
+    }
+    schedule.parallel(all[0])?;
+    Ok(())
+}
+
+fn extent(schedule: &Schedule, l: LoopId) -> Option<i64> {
+    schedule.func().loops[l].extent.as_int()
+}

@@ -1,5 +1,7 @@
 //! Functions that move, join, cut or retype.
 
+use std::ops::Range;
+
 use crate::ir::Expr;
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
@@ -105,7 +107,7 @@ pub fn reindex(
     })
 }
 
-/// The tensors joined along `axis`.
+/// The tensors joined along `axis`. An element is looked for by halves: a thousand tensors are ten comparisons.
 pub fn concat(name: &str, tensors: &[Tensor], shape: &[Expr], axis: usize) -> Tensor {
     te::compute(name, shape.to_vec(), |i| {
         let mut ends = vec![Expr::i64(0)];
@@ -125,9 +127,45 @@ pub fn concat(name: &str, tensors: &[Tensor], shape: &[Expr], axis: usize) -> Te
             }
             tensors[at].at(index)
         };
-        let last = tensors.len() - 1;
-        (0..last).rev().fold(part(last), |rest, at| {
-            te::if_then_else(i[axis].lt(&ends[at + 1]), part(at), rest)
-        })
+        among(0..tensors.len(), &|at| i[axis].lt(&ends[at]), &part)
     })
+}
+
+/// What the part of this range gives that an index lies in; `before` says whether the index lies before a part.
+fn among(
+    parts: Range<usize>,
+    before: &impl Fn(usize) -> Expr,
+    part: &impl Fn(usize) -> Expr,
+) -> Expr {
+    let half = parts.start + parts.len() / 2;
+    if half == parts.start {
+        return part(half);
+    }
+    let (low, high) = (parts.start..half, half..parts.end);
+    te::if_then_else(
+        before(half),
+        among(low, before, part),
+        among(high, before, part),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(e: &Expr) -> usize {
+        let inside = e.children().into_iter().map(depth);
+        1 + inside.max().unwrap_or(0)
+    }
+
+    #[test]
+    fn what_joins_a_thousand_tensors_is_not_deep() {
+        let parts: Vec<Expr> = (0..1000).map(Expr::i64).collect();
+        let i = crate::ir::Var::new("i", DType::I64).expr();
+        let e = among(0..1000, &|at| i.lt(Expr::i64(at as i64)), &|at| {
+            parts[at].clone()
+        });
+        // Ten choices above a part, or beside the operands of a comparison.
+        assert!(depth(&e) <= 12, "{}", depth(&e));
+    }
 }

@@ -23,6 +23,9 @@ use crate::tensor::DType;
 /// With [`Weights::Parameters`], parameters after `num_input` and what is made of them count as constants: `lift_transform_params`
 /// takes the new weight out of inference.
 ///
+/// With [`Reach::All`], also convolutions over one dimension and over three, and those with a bias, whose offset is then
+/// `beta + (bias - mean) * s`. A normalisation that says that it is trained stays then: it takes mean and variance of the batch.
+///
 /// A normalisation of another axis than that of the channels, or one without scale or offset, stays; so does a convolution with
 /// elements of several types, or with its weights in several groups of layout IOHW.
 ///
@@ -31,9 +34,32 @@ use crate::tensor::DType;
 pub(super) fn fold_batchnorm_to_conv2d(
     module: &Module,
     weights: Weights,
-    training: Training,
+    reach: Reach,
 ) -> Result<Module, PassError> {
-    let normalized = Normalized::new();
+    let kinds: &[(&Kind, Bias)] = match reach {
+        Reach::Relax => &[(&CONV2D, Bias::No)],
+        Reach::All => &[
+            (&CONV1D, Bias::No),
+            (&CONV1D, Bias::Yes),
+            (&CONV2D, Bias::No),
+            (&CONV2D, Bias::Yes),
+            (&CONV3D, Bias::No),
+            (&CONV3D, Bias::Yes),
+        ],
+    };
+    let mut module = module.clone();
+    for &(kind, bias) in kinds {
+        module = fold(&module, weights, reach, &Normalized::new(kind, bias))?;
+    }
+    Ok(module)
+}
+
+fn fold(
+    module: &Module,
+    weights: Weights,
+    reach: Reach,
+    normalized: &Normalized,
+) -> Result<Module, PassError> {
     rewrite_each(
         module,
         &normalized.result,
@@ -44,11 +70,12 @@ pub(super) fn fold_batchnorm_to_conv2d(
                 Arg::Const(_) | Arg::Omitted(_) => true,
                 arg => weights == Weights::Parameters && early.is(arg),
             };
-            let statistics = normalized.statistics.iter();
-            if !statistics.chain([&normalized.weight]).all(&mut is_weight) {
+            let parts = normalized.statistics.iter().chain([&normalized.weight]);
+            let mut parts = parts.chain(normalized.bias.as_ref().map(|bias| &bias.vector));
+            if !parts.all(&mut is_weight) {
                 return Ok(Become::Kept);
             }
-            match Fold::of(&normalized, training, rewriter, site) {
+            match Fold::of(normalized, reach, rewriter, site) {
                 Some(fold) => fold.def(rewriter.builder()).map(Become::Def),
                 None => Ok(Become::Kept),
             }
@@ -56,20 +83,67 @@ pub(super) fn fold_batchnorm_to_conv2d(
     )
 }
 
-/// What becomes of normalisations that say that they are trained (`training=True`, the default of the operator).
+/// Which normalisations go into a convolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Training {
-    /// They are taken as those for inference.
-    IsOver,
-    /// They stay: they take mean and variance of the batch.
-    GoesOn,
+pub(super) enum Reach {
+    /// Those that Relax folds: after `nn.conv2d` without a bias, all taken as those for inference, whatever they say.
+    Relax,
+    /// Those of inference after a convolution over one to three dimensions, with or without a bias.
+    All,
+}
+
+/// A convolution: the operator, the layout of its data, and those of its weight that are folded.
+struct Kind {
+    op: &'static str,
+    data: &'static str,
+    weight: &'static str,
+    /// With the channels of the result second: of one group only.
+    weight_swapped: &'static str,
+    spatial: usize,
+}
+
+const CONV1D: Kind = Kind {
+    op: "nn.conv1d",
+    data: "NCW",
+    weight: "OIW",
+    weight_swapped: "IOW",
+    spatial: 1,
+};
+const CONV2D: Kind = Kind {
+    op: "nn.conv2d",
+    data: "NCHW",
+    weight: "OIHW",
+    weight_swapped: "IOHW",
+    spatial: 2,
+};
+const CONV3D: Kind = Kind {
+    op: "nn.conv3d",
+    data: "NCDHW",
+    weight: "OIDHW",
+    weight_swapped: "IODHW",
+    spatial: 3,
+};
+
+/// Whether the convolution has a bias.
+#[derive(Clone, Copy)]
+enum Bias {
+    Yes,
+    No,
+}
+
+/// What is added to each channel: a vector, reshaped to lie beside the channels.
+struct Added {
+    vector: DfPattern,
+    reshaped: DfPattern,
 }
 
 /// A convolution and its normalisation.
 struct Normalized {
+    kind: &'static Kind,
     input: DfPattern,
     weight: DfPattern,
     convolution: DfPattern,
+    bias: Option<Added>,
     /// Scale, offset, mean and variance.
     statistics: [DfPattern; 4],
     normalisation: DfPattern,
@@ -77,17 +151,31 @@ struct Normalized {
 }
 
 impl Normalized {
-    fn new() -> Self {
+    fn new(kind: &'static Kind, bias: Bias) -> Self {
         let (input, weight) = (wildcard(), wildcard());
-        let convolution = is_op(ops::op("nn.conv2d"), [&input, &weight]);
+        let convolution = is_op(ops::op(kind.op), [&input, &weight]);
+        let bias = match bias {
+            Bias::Yes => {
+                let vector = wildcard();
+                let reshaped = is_op(ops::op("reshape"), [&vector, &wildcard()]);
+                Some(Added { vector, reshaped })
+            }
+            Bias::No => None,
+        };
+        let convolved = match &bias {
+            Some(bias) => is_op(ops::op("add"), [&convolution, &bias.reshaped]),
+            None => convolution.clone(),
+        };
         let statistics = std::array::from_fn(|_| wildcard());
-        let operands = std::iter::once(&convolution).chain(&statistics);
+        let operands = std::iter::once(&convolved).chain(&statistics);
         let normalisation = is_op(ops::op("nn.batch_norm"), operands);
         let result = is_tuple_get_item(&normalisation, Some(0));
         Self {
+            kind,
             input,
             weight,
             convolution,
+            bias,
             statistics,
             normalisation,
             result,
@@ -97,6 +185,8 @@ impl Normalized {
 
 /// What is to be computed instead.
 struct Fold {
+    /// The convolution.
+    op: &'static str,
     input: Arg,
     weight: Arg,
     /// Attributes of the convolution.
@@ -104,16 +194,18 @@ struct Fold {
     /// Scale, offset, mean and variance.
     statistics: [Arg; 4],
     epsilon: Expr,
-    /// The shape of the factors beside the weight, and of the bias beside the result.
+    /// What the convolution adds to each channel.
+    bias: Option<Arg>,
+    /// The shape of the factors beside the weight, and of the offset beside the result.
     factors: Vec<Expr>,
-    bias: Vec<Expr>,
+    offset: Vec<Expr>,
 }
 
 impl Fold {
     /// The convolution in the place of this value, if it computes the same.
     fn of(
         normalized: &Normalized,
-        training: Training,
+        reach: Reach,
         rewriter: &Rewriter<'_>,
         site: &Site<'_>,
     ) -> Option<Self> {
@@ -122,18 +214,21 @@ impl Fold {
         let own = site.matches.attrs(&normalized.normalisation, &scope)?;
         let text = |name: &str| attrs.get(name).and_then(AttrValue::as_str);
         let int = |attrs: &Attrs, name: &str| attrs.get(name).and_then(AttrValue::as_int);
-        if training == Training::GoesOn && int(own, "training") != Some(0) {
+        if reach == Reach::All && int(own, "training") != Some(0) {
             return None;
         }
         let out_layout = text("out_layout").or(text("data_layout"));
         let whole = int(own, "center") == Some(1) && int(own, "scale") == Some(1);
-        if out_layout != Some("NCHW") || int(own, "axis") != Some(1) || !whole {
+        let kind = normalized.kind;
+        if out_layout != Some(kind.data) || int(own, "axis") != Some(1) || !whole {
             return None;
         }
         let statistics = (normalized.statistics.each_ref()).map(|p| site.matches[p].clone());
         let weight = site.matches[&normalized.weight].clone();
         let dtype = dtype(&scope.arg(&site.matches[&normalized.convolution]))?;
-        let mut constants = std::iter::once(&weight).chain(&statistics);
+        let bias = normalized.bias.as_ref();
+        let bias = bias.map(|bias| site.matches[&bias.vector].clone());
+        let mut constants = std::iter::once(&weight).chain(&statistics).chain(&bias);
         if !constants.all(|arg| self::dtype(&scope.arg(arg)) == Some(dtype)) {
             return None;
         }
@@ -141,26 +236,44 @@ impl Fold {
         let [channels] = channels.as_tensor()?.shape.dims()? else {
             return None;
         };
-        let one = || Expr::i64(1);
-        let factors = match text("kernel_layout") {
-            Some("OIHW") => vec![channels.clone(), one(), one(), one()],
-            Some("IOHW") if int(attrs, "groups") == Some(1) => {
-                vec![one(), channels.clone(), one(), one()]
+        // The channels at this place, and an extent of 1 elsewhere.
+        let beside = |at: usize| {
+            let mut dims = vec![Expr::i64(1); 2 + kind.spatial];
+            dims[at] = channels.clone();
+            dims
+        };
+        if let Some(bias) = &normalized.bias {
+            let vector = scope.arg(&site.matches[&bias.vector]);
+            let reshaped = scope.arg(&site.matches[&bias.reshaped]);
+            let whole = beside(1);
+            let reshaped = reshaped.as_tensor()?.shape.dims()?.to_vec();
+            let of_channels = vector.as_tensor()?.shape.dims()? == [channels.clone()];
+            if !of_channels || (reshaped != whole && reshaped != whole[1..]) {
+                return None;
             }
-            _ => return None,
+        }
+        let layout = text("kernel_layout")?;
+        let factors = if layout == kind.weight {
+            beside(0)
+        } else if layout == kind.weight_swapped && int(attrs, "groups") == Some(1) {
+            beside(1)
+        } else {
+            return None;
         };
         let epsilon = match own.get("epsilon")? {
             AttrValue::Float(epsilon) => Expr::float(*epsilon, dtype),
             _ => return None,
         };
         Some(Self {
+            op: kind.op,
             input: site.matches[&normalized.input].clone(),
             weight,
             attrs: attrs.clone(),
             statistics,
             epsilon,
+            bias,
             factors,
-            bias: vec![one(), channels.clone(), one(), one()],
+            offset: beside(1),
         })
     }
 
@@ -178,10 +291,14 @@ impl Fold {
         let factors = vec![scale.clone(), Arg::Shape(self.factors)];
         let factors = call("reshape", factors, none())?;
         let weight = call("multiply", vec![self.weight, factors], none())?;
-        let convolved = call("nn.conv2d", vec![self.input, weight], self.attrs)?;
+        let convolved = call(self.op, vec![self.input, weight], self.attrs)?;
+        let mean = match self.bias {
+            Some(bias) => call("subtract", vec![mean, bias], none())?,
+            None => mean,
+        };
         let offset = call("multiply", vec![mean, scale], none())?;
         let offset = call("subtract", vec![beta, offset], none())?;
-        let offset = call("reshape", vec![offset, Arg::Shape(self.bias)], none())?;
+        let offset = call("reshape", vec![offset, Arg::Shape(self.offset)], none())?;
         Ok(Def::Call {
             callee: Callee::Op(ops::op("add")),
             args: vec![convolved, offset],
@@ -217,6 +334,22 @@ class Module:
         return y
 "#;
 
+    /// The normalisation of a convolution over one dimension, as importers write it.
+    const BIASED: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 2, 3), "float32"), w: R.Tensor((2, 2, 2), "float32"), o: R.Tensor((2,), "float32"), g: R.Tensor((2,), "float32"), b: R.Tensor((2,), "float32"), m: R.Tensor((2,), "float32"), v: R.Tensor((2,), "float32")):
+        with R.dataflow():
+            c = R.nn.conv1d(x, w, LAYOUT)
+            r = R.reshape(o, R.shape([2, 1]))
+            s = R.add(c, r)
+            n = R.nn.batch_norm(s, g, b, m, v, axis=1, NORM)
+            y = n[0]
+            R.output(y)
+        return y
+"#;
+
     fn tensor(shape: &[usize], first: f32) -> Tensor {
         let count: usize = shape.iter().product();
         let elements: Vec<f32> = (0..count).map(|i| first + i as f32 * 0.25).collect();
@@ -224,19 +357,30 @@ class Module:
     }
 
     /// How many normalisations are left, and the greatest difference of the results.
-    fn folded(layout: &str, norm: &str) -> (usize, f32) {
-        let text = TEXT.replace("LAYOUT", layout).replace("NORM", norm);
+    fn folded(text: &str, reach: Reach, layout: &str, norm: &str) -> (usize, f32) {
+        let text = text.replace("LAYOUT", layout).replace("NORM", norm);
         let module = script::parse("test.py", &text).unwrap_or_else(|e| panic!("{e}"));
-        let weights = [("g", 0.5), ("b", -1.0), ("m", 0.75), ("v", 2.0)];
-        let weights = weights.map(|(name, first)| (name.to_owned(), tensor(&[2], first)));
-        let mut weights: indexmap::IndexMap<_, _> = weights.into_iter().collect();
-        weights.insert("w".to_owned(), tensor(&[2, 2, 2, 2], -1.0));
+        let main = module.function("main").expect("as written");
+        let mut firsts = [0.5, -1.0, 0.75, 2.0, 0.25, -0.5].into_iter();
+        let mut weights = indexmap::IndexMap::new();
+        let mut shapes = main.params.iter().map(|id| {
+            let value = &main.values[*id];
+            let dims = value.sinfo.as_tensor().and_then(|info| info.shape.dims());
+            let dims = dims.expect("shapes are said").iter();
+            let dims = dims.map(|dim| dim.as_int().expect("numbers") as usize);
+            (value.name.clone(), dims.collect::<Vec<usize>>())
+        });
+        let (_, input) = shapes.next().expect("the input");
+        weights.extend(shapes.map(|(name, shape)| {
+            let first = firsts.next().expect("one for each");
+            (name, tensor(&shape, first))
+        }));
         let module = bind_params(&module, "main", &weights).unwrap_or_else(|e| panic!("{e}"));
-        let new = fold_batchnorm_to_conv2d(&module, Weights::Constants, Training::IsOver);
+        let new = fold_batchnorm_to_conv2d(&module, Weights::Constants, reach);
         let new = new.unwrap_or_else(|e| panic!("{e}"));
         script::well_formed(&new).unwrap_or_else(|e| panic!("{e}"));
         let left = script::print(&new).matches("batch_norm").count();
-        let x = interp::Value::Tensor(tensor(&[1, 2, 3, 3], 0.5));
+        let x = interp::Value::Tensor(tensor(&input, 0.5));
         let result = |module: &Module| {
             let args = std::slice::from_ref(&x);
             match interp::run_module(module, "main", args, &HashMap::new()) {
@@ -251,8 +395,15 @@ class Module:
 
     #[test]
     fn the_convolution_computes_what_the_normalisation_gave() {
-        for layout in ["kernel_layout=\"OIHW\"", "kernel_layout=\"IOHW\""] {
-            let (left, difference) = folded(layout, "training=False");
+        let cases = [
+            (TEXT, Reach::Relax, "kernel_layout=\"OIHW\""),
+            (TEXT, Reach::Relax, "kernel_layout=\"IOHW\""),
+            (TEXT, Reach::All, "kernel_layout=\"IOHW\""),
+            (BIASED, Reach::All, "kernel_layout=\"OIW\""),
+            (BIASED, Reach::All, "kernel_layout=\"IOW\""),
+        ];
+        for (text, reach, layout) in cases {
+            let (left, difference) = folded(text, reach, layout, "training=False");
             assert_eq!(left, 0, "{layout}");
             // Values of about 10, each a sum of 8 products.
             assert!(
@@ -268,7 +419,15 @@ class Module:
             "training=False, scale=False",
             "training=False, center=False",
         ] {
-            assert_eq!(folded("groups=1", norm), (1, 0.0), "{norm}");
+            let folded = folded(TEXT, Reach::Relax, "groups=1", norm);
+            assert_eq!(folded, (1, 0.0), "{norm}");
         }
+        let relax = folded(BIASED, Reach::Relax, "groups=1", "training=False");
+        assert_eq!(relax, (1, 0.0));
+        let trained = folded(BIASED, Reach::All, "groups=1", "training=True");
+        assert_eq!(trained.0, 1);
+        let other = BIASED.replace("R.shape([2, 1])", "R.shape([1, 2])");
+        let along_the_row = folded(&other, Reach::All, "groups=1", "training=False");
+        assert_eq!(along_the_row, (1, 0.0));
     }
 }

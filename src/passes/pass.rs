@@ -24,7 +24,7 @@ use super::decompose_ops::{
 use super::eliminate_common_subexpr::{Compared, eliminate_common_subexpr};
 use super::expand_matmul_of_sum::expand_matmul_of_sum;
 use super::expand_tuple_arguments::expand_tuple_arguments;
-use super::fold_batchnorm_to_conv2d::{Training, fold_batchnorm_to_conv2d};
+use super::fold_batchnorm_to_conv2d::{Reach, fold_batchnorm_to_conv2d};
 use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_reductions::fuse_reductions;
@@ -359,7 +359,7 @@ pub const PASSES: &[PassDef] = &[
         about: "batch normalisations after convolutions go into their weights",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| fold_batchnorm_to_conv2d(module, Weights::Constants, Training::IsOver),
+        run: |module, _, _| fold_batchnorm_to_conv2d(module, Weights::Constants, Reach::Relax),
     },
     PassDef {
         name: "fold_constant",
@@ -597,7 +597,7 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: PARAMETERS,
         run: |module, _, options| {
-            let folded = fold_batchnorm_to_conv2d(module, weights(options), Training::GoesOn)?;
+            let folded = fold_batchnorm_to_conv2d(module, weights(options), Reach::All)?;
             decompose_batch_norm(&folded)
         },
     },

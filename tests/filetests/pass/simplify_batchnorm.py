@@ -12,7 +12,8 @@ class Module:
             a = R.nn.conv2d(x, w)
             n = R.nn.batch_norm(a, g, b, m, v, axis=1, training=False)
             y = n[0]
-            o = R.nn.batch_norm(y, g, b, m, v, axis=1, training=False)
+            q = R.nn.relu(y)
+            o = R.nn.batch_norm(q, g, b, m, v, axis=1, training=False)
             z = o[0]
             c = R.nn.conv2d(z, w)
             p = R.nn.batch_norm(c, g, b, m, v, axis=1, training=True)
@@ -39,8 +40,9 @@ class Module:
             lv_7: R.Tensor((2,), dtype="float32") = R.subtract(b, lv_6)
             lv_8: R.Tensor((1, 2, 1, 1), dtype="float32") = R.reshape(lv_7, R.shape([1, 2, 1, 1]))
             y: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv_5, lv_8)
+            q: R.Tensor((1, 2, 3, 3), dtype="float32") = R.nn.relu(y)
             lv_9: R.Tensor((1, 2, 1, 1), dtype="float32") = R.expand_dims(m, axis=[0, 2, 3])
-            lv_10: R.Tensor((1, 2, 3, 3), dtype="float32") = R.subtract(y, lv_9)
+            lv_10: R.Tensor((1, 2, 3, 3), dtype="float32") = R.subtract(q, lv_9)
             lv_11: R.Tensor((1, 2, 1, 1), dtype="float32") = R.expand_dims(v, axis=[0, 2, 3])
             lv_12: R.Tensor((1, 2, 1, 1), dtype="float32") = R.add(lv_11, R.const(1e-5, "float32"))
             lv_13: R.Tensor((1, 2, 1, 1), dtype="float32") = R.sqrt(lv_12)

@@ -369,3 +369,51 @@ fn many_operands_and_dimensions_end() {
         ["the node that makes `y` (Reshape): a tensor of 1000 dimensions; tensors have at most 64"]
     );
 }
+
+/// Places and elements.
+const RESIZED: [(usize, f32); 6] = [
+    (0, 8.0),
+    (5, 12.375),
+    (17, 12.125),
+    (40, 20.15625),
+    (63, 16.71875),
+    (95, 31.0),
+];
+
+/// Four dimensions change: three at a time, with the numbers of ONNX's reference implementation.
+#[test]
+fn more_than_three_dimensions_are_resized() {
+    let scales = TensorProto {
+        name: Some("scales".to_owned()),
+        data_type: Some(1),
+        dims: vec![4],
+        float_data: vec![2.0, 0.5, 2.0, 1.5],
+        ..TensorProto::default()
+    };
+    let mut resize = node("Resize", &["x", "", "scales"], &["y"]);
+    resize.attribute = vec![AttributeProto {
+        name: Some("mode".to_owned()),
+        s: Some(b"linear".to_vec()),
+        kind: Some(3),
+        ..AttributeProto::default()
+    }];
+    let input = port("x", &["2", "4", "2", "2"]);
+    let bytes = model(vec![resize], vec![scales], vec![input], &["y"]);
+    let model = parse(&bytes, &ImportOptions::default());
+    let model = model.unwrap_or_else(|e| panic!("{e}"));
+    let elements: Vec<f32> = (0..32).map(|at| (at * at % 37) as f32).collect();
+    let x = Tensor::from_slice(&[2, 4, 2, 2], &elements).expect("as many");
+    let args = [crate::interp::Value::Tensor(x)];
+    let y = crate::interp::run_module(&model.module, MAIN, &args, &HashMap::new());
+    let Ok(crate::interp::Value::Tensor(y)) = y else {
+        panic!("{y:?}")
+    };
+    let y = y.as_slice::<f32>().expect("floats");
+    for (at, expected) in RESIZED {
+        assert!(
+            (y[at] - expected).abs() < 1e-3,
+            "{at}: {} {expected}",
+            y[at]
+        );
+    }
+}

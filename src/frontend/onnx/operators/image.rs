@@ -7,23 +7,37 @@ use super::Operator;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
-use crate::relax;
+use crate::relax::{self, Var};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("AffineGrid", &[20], affine_grid),
     Operator::new("GridSample", &[16, 20, 22], grid_sample)
         .note("images of two or three dimensions; `cubic` only of two"),
     Operator::new("Resize", &[10, 11, 13, 18, 19], resize).note(
-        "scales, sizes and regions that follow from the model; at most three dimensions change",
+        "scales, sizes and regions that follow from the model; of integers at most three dimensions change, but for `nearest`",
     ),
-    Operator::new("Upsample", &[7, 9, 10], upsample)
-        .note("scales that follow from the model; at most three dimensions change"),
+    Operator::new("Upsample", &[7, 9, 10], upsample).note(
+        "scales that follow from the model; of integers at most three dimensions change, but for `nearest`",
+    ),
 ];
 
 /// The new extents of the axes, and the scales where those are what is given.
 struct Target {
     sizes: Vec<Size>,
     scales: Option<Vec<f64>>,
+}
+
+/// Most axes that one operator resizes.
+const AT_ONCE: usize = 3;
+
+/// How elements between those of the tensor are found.
+struct Sampling {
+    /// Whether an element is one of the tensor.
+    nearest: bool,
+    /// Attributes of the operator that are the same for all axes.
+    attributes: serde_json::Value,
+    /// Where the region of each axis begins, then where each ends.
+    roi: Option<Vec<f64>>,
 }
 
 fn resize(c: &mut Call<'_, '_>) -> Outputs {
@@ -134,9 +148,8 @@ fn kept_aspect(
     })
 }
 
-/// Resizes the axes that change, which the others are moved before.
-fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
-    let dims = c.dims(0)?;
+/// How the node samples its tensor along these axes.
+fn sampling(c: &Call<'_, '_>, axes: &[usize]) -> Result<Sampling, Fault> {
     let methods = ["nearest", "linear", "cubic"];
     let method = c.attributes.one_of("mode", "nearest", &methods)?;
     let modes = [
@@ -180,13 +193,33 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         },
         false => None,
     };
+    let attributes = json!({
+        "method": if method == "nearest" { "nearest_neighbor" } else { method },
+        "coordinate_transformation_mode": mode,
+        "rounding_method": rounding,
+        "cubic_alpha": cubic_alpha,
+        "cubic_exclude": exclude,
+        "extrapolation_value": extrapolation,
+        "antialias": antialias,
+    });
+    Ok(Sampling {
+        nearest: method == "nearest",
+        attributes,
+        roi,
+    })
+}
+
+/// Resizes the axes that change. They do not depend on each other, so of many some are resized first.
+fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
+    let dims = c.dims(0)?;
+    let sampling = sampling(c, axes)?;
     let changes = |at: usize| {
         let same = c
             .importer
             .arith
             .can_prove_equal(&dims[axes[at]], &target.sizes[at]);
         // A region that is all of an axis changes as little as a scale of 1.
-        match &roi {
+        match &sampling.roi {
             Some(roi) => !(same && roi[at] == 0.0 && roi[axes.len() + at] == 1.0),
             None => {
                 let scales = target.scales.as_ref();
@@ -196,26 +229,43 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
     };
     let mut moving: Vec<usize> = (0..axes.len()).filter(|&at| changes(at)).collect();
     moving.sort_by_key(|&at| axes[at]);
-    // All spatial axes, where there is no need to move any: results of kernels are then as one expects.
-    let spatial_first = dims.len() > 2 && moving.iter().all(|&at| axes[at] >= 2) && dims.len() <= 5;
-    if moving.is_empty() {
-        return Ok(c.inputs.drain(..1).collect());
-    }
-    let count = if spatial_first {
-        dims.len() - 2
-    } else {
-        moving.len()
-    };
-    if count > 3 {
+    // A row of integers would be rounded after each step.
+    let exact = sampling.nearest || c.dtype(0)?.is_float();
+    if moving.len() > AT_ONCE && !exact {
         return Err(c.bad(
             0,
             shown(&dims),
-            "a tensor of which at most three dimensions change",
+            "a tensor of which at most three dimensions change, or floats",
         ));
     }
+    for some in moving.chunks(AT_ONCE) {
+        let own: Vec<usize> = some.iter().map(|&at| axes[at]).collect();
+        let pick = |all: &[f64]| some.iter().map(|&at| all[at]).collect::<Vec<f64>>();
+        let target = Target {
+            sizes: some.iter().map(|&at| target.sizes[at].clone()).collect(),
+            scales: target.scales.as_deref().map(pick),
+        };
+        let roi = sampling.roi.as_deref();
+        let roi = roi.map(|roi| [pick(roi), pick(&roi[axes.len()..])].concat());
+        c.inputs[0] = resized_at_once(c, &own, &target, &sampling.attributes, roi)?.into();
+    }
+    Ok(c.inputs.drain(..1).collect())
+}
+
+/// Resizes up to three axes, which the others are moved before.
+fn resized_at_once(
+    c: &mut Call<'_, '_>,
+    axes: &[usize],
+    target: &Target,
+    common: &serde_json::Value,
+    roi: Option<Vec<f64>>,
+) -> Result<Var, Fault> {
+    let dims = c.dims(0)?;
+    // All spatial axes, where there is no need to move any: results of kernels are then as one expects.
+    let spatial_first = dims.len() > 2 && axes.iter().all(|&axis| axis >= 2) && dims.len() <= 5;
     let moved: Vec<usize> = match spatial_first {
         true => (2..dims.len()).collect(),
-        false => moving.iter().map(|&at| axes[at]).collect(),
+        false => axes.to_vec(),
     };
     let rest: Vec<usize> = (0..dims.len())
         .filter(|axis| !moved.contains(axis))
@@ -248,25 +298,18 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         };
         [part(0), part(1)].concat()
     });
-    let attributes = json!({
-        "layout": (["NCW", "NCHW", "NCDHW"][count - 1]),
-        "method": if method == "nearest" { "nearest_neighbor" } else { method },
-        "coordinate_transformation_mode": mode,
-        "rounding_method": rounding,
-        "cubic_alpha": cubic_alpha,
-        "cubic_exclude": exclude,
-        "extrapolation_value": extrapolation,
-        "antialias": antialias,
-        "scales": scales,
-        "roi": roi,
-    });
+    let count = moved.len();
+    let mut attributes = common.clone();
+    attributes["layout"] = json!(["NCW", "NCHW", "NCDHW"][count - 1]);
+    attributes["scales"] = json!(scales);
+    attributes["roi"] = json!(roi);
     let y = c.op_with(
         &format!("image.resize{count}d"),
         [x, relax::shape(sizes.clone())],
         &attributes,
     )?;
     if spatial_first {
-        return one(y);
+        return Ok(y);
     }
     let order: Vec<usize> = rest.iter().chain(&moved).copied().collect();
     let wide = rest.iter().map(|&axis| dims[axis].clone()).chain(sizes);
@@ -274,7 +317,7 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
     let back: Vec<usize> = (0..dims.len())
         .map(|axis| order.iter().position(|&a| a == axis).unwrap_or(axis))
         .collect();
-    one(c.op_with("permute_dims", [&y], &json!({"axes": back}))?)
+    c.op_with("permute_dims", [&y], &json!({"axes": back}))
 }
 
 fn grid_sample(c: &mut Call<'_, '_>) -> Outputs {

@@ -241,6 +241,9 @@ pub(crate) struct ShowArgs {
     /// Writes files into this folder instead of printing.
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Prints JSON: of each page its name, and its text or its words.
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
 }
 
 /// Shapes that a model is imported for.

@@ -1,6 +1,7 @@
 //! `weftile check`: whether a program runs on a device, all that stands in the way, and what it takes there.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -9,13 +10,14 @@ use super::args::{CheckArgs, InputArgs, TargetKind};
 use super::environment::Environment;
 use super::error::CliError;
 use super::program::{bind, ends_in, import, read};
+use super::recognized::{Site, Sites};
 use super::terminal::Terminal;
 use crate::artifact::{Port, Signature};
 use crate::codegen_cpu::this_cpu;
-use crate::frontend::onnx::{self, OnnxError};
+use crate::frontend::onnx::{self, OnnxError, Open};
 use crate::ir::{Module, Origin};
 use crate::kernel::{GpuTarget, LoweredFunc, Target};
-use crate::passes::{is_of_host, memory_usage};
+use crate::passes::{PassContext, is_of_host, memory_usage};
 use crate::pipeline::{self, Compilation, signature};
 
 /// The function that is looked at if none is named.
@@ -38,6 +40,8 @@ struct Report {
     model: Option<OfModel>,
     #[serde(skip_serializing_if = "Option::is_none")]
     costs: Option<Costs>,
+    /// Where the program writes an operator in primitives, and why it stays so where it does.
+    recognized: Vec<Site>,
     parts: Vec<Part>,
 }
 
@@ -74,6 +78,8 @@ struct Costs {
     activation_bytes: Option<u64>,
     /// The symbolic extents.
     open: Vec<String>,
+    /// Options that make extents of inputs numbers.
+    missing: Vec<String>,
 }
 
 /// A step of a call: a loop program, or a function that is not compiled here.
@@ -107,19 +113,27 @@ pub(super) fn run(
         outputs: vec![],
         model: None,
         costs: None,
+        recognized: vec![],
         parts: vec![],
     };
-    if let Some(module) = imported(args, &mut report)? {
+    if let Some((module, missing)) = imported(args, &mut report)? {
         let main = args.module.func.as_deref().unwrap_or(MAIN);
         if let Some(function) = module.function(main) {
             let signature = signature(function);
             report.inputs = typed(&signature, &signature.inputs);
             report.outputs = typed(&signature, &signature.outputs);
         }
-        match environment.compile_until(&module, &target, "emit") {
+        let sites = Arc::new(Sites::default());
+        let watched = PassContext {
+            instruments: vec![sites.instrument()],
+            ..PassContext::default()
+        };
+        let compiled = environment.compile_watched(&module, &target, "emit", watched);
+        report.recognized = sites.found();
+        match compiled {
             Ok(compilation) => {
                 report.runs = true;
-                report.costs = Some(costs(&compilation, main));
+                report.costs = Some(costs(&compilation, main, missing));
                 report.parts = parts(&compilation, kind);
             }
             Err(CliError::Compile(error)) => refused(*error, &mut report.problems),
@@ -141,13 +155,17 @@ pub(super) fn run(
     }
 }
 
-/// The module, if nothing stands in the way of reading it. What a model says of itself is told in any case.
-fn imported(args: &CheckArgs, report: &mut Report) -> Result<Option<Module>, CliError> {
+/// The module, if nothing stands in the way of reading it, and the options that would make extents of its inputs numbers. What a model
+/// says of itself is told in any case.
+fn imported(
+    args: &CheckArgs,
+    report: &mut Report,
+) -> Result<Option<(Module, Vec<String>)>, CliError> {
     let inputs = args.shapes.inputs();
     if !ends_in(&args.module.file, "onnx") {
         let module = read(&args.module, &InputArgs::default())?;
         let main = args.module.func.as_deref().unwrap_or(MAIN);
-        return Ok(Some(bind(module, main, &args.module)?));
+        return Ok(Some((bind(module, main, &args.module)?, vec![])));
     }
     let summary = onnx::summary(&args.module.file)?;
     let typed = |ports: Vec<(String, String)>| {
@@ -165,7 +183,11 @@ fn imported(args: &CheckArgs, report: &mut Report) -> Result<Option<Module>, Cli
     match import(&args.module, &inputs) {
         Ok(model) => {
             report.notes = model.notes;
-            Ok(Some(model.module))
+            let missing = model.open.iter().map(|open| match open {
+                Open::Symbol(name) => format!("--dim {name}=N"),
+                Open::Input(name) => format!("--shape {name}=DIMS"),
+            });
+            Ok(Some((model.module, missing.collect())))
         }
         Err(CliError::Onnx(OnnxError::Problems(problems))) => {
             let problems = problems.0.into_iter().map(|problem| Trouble {
@@ -208,12 +230,13 @@ fn typed(signature: &Signature, ports: &[Port]) -> Vec<Typed> {
 }
 
 /// What a call of the function takes.
-fn costs(compilation: &Compilation, main: &str) -> Costs {
+fn costs(compilation: &Compilation, main: &str, missing: Vec<String>) -> Costs {
     let Some(function) = compilation.module.function(main) else {
         return Costs {
             flops: None,
             activation_bytes: None,
             open: vec![],
+            missing,
         };
     };
     let mut flops = Some(0u64);
@@ -238,6 +261,7 @@ fn costs(compilation: &Compilation, main: &str) -> Costs {
         flops,
         activation_bytes: usage.map(|usage| usage.planned),
         open,
+        missing,
     }
 }
 
@@ -292,6 +316,27 @@ fn parts(compilation: &Compilation, device: &'static str) -> Vec<Part> {
     parts.into_values().collect()
 }
 
+/// Which operators were recognized, how often, and which places stay as they are written.
+fn print_sites(terminal: &mut Terminal, sites: &[Site]) -> Result<(), CliError> {
+    let mut recognized: IndexMap<&str, usize> = IndexMap::new();
+    for site in sites.iter().filter(|site| site.declined.is_none()) {
+        *recognized.entry(site.operator).or_default() += 1;
+    }
+    if !recognized.is_empty() {
+        let all = recognized.iter();
+        let all = all.map(|(operator, count)| format!("{operator} {count}"));
+        let all = all.collect::<Vec<_>>().join(", ");
+        terminal.line(format!("recognized: {all}"))?;
+    }
+    for site in sites {
+        if let Some(reason) = &site.declined {
+            let place = terminal.bold(&site.place);
+            terminal.line(format!("{place}: no {}: {reason}", site.operator))?;
+        }
+    }
+    Ok(())
+}
+
 fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
     let verdict = match report.runs {
         true => terminal.good(&format!("runs on {}", report.target)),
@@ -332,9 +377,14 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
                 Some(number) => format!("a call takes {number} {what}"),
                 None => format!(
                     "how many {what} a call takes depends on {}",
-                    match costs.open.is_empty() {
-                        true => "its data".to_owned(),
-                        false => costs.open.join(", "),
+                    match (costs.open.is_empty(), costs.missing.is_empty()) {
+                        (true, _) => "its data".to_owned(),
+                        (false, true) => costs.open.join(", "),
+                        (false, false) => format!(
+                            "{}: give {}",
+                            costs.open.join(", "),
+                            costs.missing.join(" ")
+                        ),
                     }
                 ),
             })?;
@@ -357,6 +407,7 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
             terminal.line(format!("and {more} more; --json lists them"))?;
         }
     }
+    print_sites(terminal, &report.recognized)?;
     for note in &report.notes {
         terminal.line(format!("note: {note}"))?;
     }

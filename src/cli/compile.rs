@@ -11,7 +11,8 @@ use super::environment::Environment;
 use super::error::CliError;
 use super::program::{ends_in, import};
 use super::terminal::{Terminal, milliseconds};
-use crate::artifact::Port;
+use crate::artifact::{ArtifactError, Port};
+use crate::frontend::SaveError;
 use crate::ir::Module;
 use crate::kernel::Target;
 use crate::pipeline::CompileOptions;
@@ -57,7 +58,10 @@ pub(super) fn run(
     if args.no_weights {
         executable.set_weights(weights);
     }
-    executable.save(&args.output)?;
+    executable.save(&args.output).map_err(|error| match error {
+        ArtifactError::Io { path, source } => SaveError::Write { path, source }.into(),
+        other => CliError::from(other),
+    })?;
     let bytes = std::fs::metadata(&args.output).map_or(0, |file| file.len());
     let named = |port: &Port| NamedType {
         name: port.name.clone(),

@@ -60,6 +60,7 @@ pub(super) fn run(
         });
     };
     let entry = Entry::read(&args.module, &args.inputs)?;
+    let module = entry.module()?;
     let inputs = gather(&entry.signature, &entry.inputs)?;
     let pair = Pair {
         reference: Side::open(reference, args)?,
@@ -67,7 +68,6 @@ pub(super) fn run(
         inputs,
         environment,
     };
-    let module = entry.module()?;
     let fused = pair.fused(module)?;
     let values = pair.compared(fused.as_ref().unwrap_or(module), &entry.func)?;
     let first = values.iter().find(|value| !value.agree);
@@ -176,15 +176,15 @@ impl Pair<'_> {
     fn compared(&self, module: &Module, func: &str) -> Result<Vec<Compared>, CliError> {
         let opened = open_up(module, func);
         let run = |side: &Side| side.run(&opened, &self.inputs, self.environment);
-        let (expected, got) = (run(&self.reference)?, run(&self.device)?);
+        let expected = items(run(&self.reference)?);
+        let got = items(run(&self.device)?);
         let mut values = Vec::new();
-        for (at, node) in opened.nodes.iter().enumerate() {
-            let name = &node.name;
-            let expected = named_tensors(name, &expected, at);
-            let got = named_tensors(name, &got, at);
-            for ((name, expected), (_, got)) in expected.iter().zip(&got) {
-                values.push(compared(name, node, expected, got));
-            }
+        // Tensors are compared by value: those that were compared go.
+        for ((node, expected), got) in opened.nodes.iter().zip(expected).zip(got) {
+            let pairs = tensors(&node.name, expected).zip(tensors(&node.name, got));
+            values.extend(
+                pairs.map(|((name, expected), (_, got))| compared(&name, node, &expected, &got)),
+            );
         }
         Ok(values)
     }
@@ -233,17 +233,18 @@ fn rows(values: &[Compared]) -> Vec<Vec<String>> {
     rows.collect()
 }
 
+/// The items of a tuple.
+fn items(result: Value) -> Vec<Value> {
+    match result {
+        Value::Tuple(items) => items,
+        _ => vec![],
+    }
+}
+
 /// The tensors in one item of a result: `name`, or `name.0`, `name.1` … for those of a tuple.
-fn named_tensors(name: &str, result: &Value, item: usize) -> Vec<(String, Tensor)> {
-    let Value::Tuple(items) = result else {
-        return vec![];
-    };
-    let parts = items.get(item).map(|value| parts(name, value.clone()));
-    let tensors = parts.into_iter().flatten().map(|(name, value)| {
-        let tensor = value.into_tensor().ok()?;
-        Some((name, tensor))
-    });
-    tensors.flatten().collect()
+fn tensors(name: &str, item: Value) -> impl Iterator<Item = (String, Tensor)> {
+    let parts = parts(name, item).into_iter();
+    parts.filter_map(|(name, value)| Some((name, value.into_tensor().ok()?)))
 }
 
 /// A module with a function that returns every value it computes.

@@ -11,8 +11,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::args::{DeviceArgs, InputArgs, ModuleArgs};
 use super::error::CliError;
 use super::program::{bind, ends_in, read};
-use crate::artifact::{Constant, Executable, Signature};
-use crate::frontend::{load_params, onnx};
+use crate::artifact::{ArtifactError, Constant, Executable, Signature};
+use crate::frontend::{LoadError, load_params, onnx};
 use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder, OUTPUT_NAMES};
 use crate::ir::{
     AttrValue, Buffer, Expr, ExprKind, Func, Module, Param, Place, PrimFunc, Stmt, StructInfo, Var,
@@ -112,14 +112,20 @@ impl Entry {
         if !args.dims.is_empty() {
             return Err(CliError::DimsOfText);
         }
-        let executable = Executable::load(&args.file)?;
+        let executable = Executable::load(&args.file).map_err(|error| match error {
+            ArtifactError::Io { path, source } => LoadError::Read { path, source }.into(),
+            other => CliError::LoadCompiled {
+                path: args.file.clone(),
+                source: Box::new(other),
+            },
+        })?;
         let wants = !executable.weights().is_empty();
         let weights = match &args.params {
             Some(path) if wants && ends_in(path, "onnx") => onnx::weights(path)?,
             Some(path) if wants => load_params(path)?,
             None => IndexMap::new(),
             Some(_) => {
-                return Err(CliError::Compiled {
+                return Err(CliError::HasWeights {
                     path: args.file.clone(),
                 });
             }

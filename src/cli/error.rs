@@ -59,7 +59,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Onnx(#[from] OnnxError),
     /// `check` found something.
-    #[error("{file} does not run on {target}: {problems} things stand in the way")]
+    #[error("{file} does not run on {target}: {}", match problems { 1 => "1 thing stands in the way".to_owned(), n => format!("{n} things stand in the way") })]
     WillNotRun {
         /// The program.
         file: String,
@@ -68,14 +68,34 @@ pub(crate) enum CliError {
         /// How many.
         problems: usize,
     },
-    /// A compiled program cannot be read.
+    /// A compiled program cannot be written.
     #[error(transparent)]
     Artifact(Box<ArtifactError>),
+    /// A compiled program cannot be read.
+    #[error("cannot load {}", path.display())]
+    LoadCompiled {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<ArtifactError>,
+    },
+    /// Weights that a program was compiled without.
+    #[error("weights are missing: {}; --params brings them, from the .onnx file of the model or from a file of tensors by name", names.join(", "))]
+    NoWeights {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// A compiled program, where one is needed that is not.
     #[error(
-        "{} is compiled; only run and bench take such a file, without --params and on the device it was compiled for", path.display()
+        "{} is compiled; only run and bench take such a file, on the kind of device it was compiled for: give the model or the text that it was made of", path.display()
     )]
     Compiled {
+        /// The file.
+        path: PathBuf,
+    },
+    /// `--params` for a compiled program that has its weights.
+    #[error("{} has its weights; --params is for files that were compiled with --no-weights", path.display())]
+    HasWeights {
         /// The file.
         path: PathBuf,
     },

@@ -14,6 +14,9 @@ use crate::tensor::{DType, ScalarType, Tensor, TensorError};
 /// What stands in place of a file for made-up numbers.
 pub(crate) const RANDOM: &str = "random";
 
+/// Endings of the files that an input may be in.
+const FORMATS: &str = "npy, npz, pb, png, safetensors, idx, gz";
+
 /// The arguments of a function, in the order of its parameters. A shape may also be said for a symbolic extent
 /// (`--shape n=128`); parameters whose extents are all known by then need nothing.
 pub(crate) fn gather(signature: &Signature, args: &InputArgs) -> Result<Vec<Tensor>, CliError> {
@@ -104,7 +107,13 @@ fn read(port: &Port, path: &Path) -> Result<Tensor, CliError> {
                 names: tensors.keys().cloned().collect(),
             })
         }
-        _ => Ok(load_tensor(path)?),
+        _ => Ok(load_tensor(path).map_err(|error| match error {
+            LoadError::UnknownFormat { path, known: _ } => LoadError::UnknownFormat {
+                path,
+                known: FORMATS,
+            },
+            other => other,
+        })?),
     }
 }
 

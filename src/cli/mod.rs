@@ -18,6 +18,7 @@ mod fashion;
 mod image;
 mod inputs;
 mod program;
+mod recognized;
 mod report;
 mod run;
 mod show;

@@ -21,7 +21,7 @@ use crate::ir::Module;
 use crate::passes::bind_params;
 use crate::runtime::{Closure, Device, Value};
 use crate::script;
-use crate::session::prepared_weights;
+use crate::session::{SessionError, prepared_weights};
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
 use crate::vm::VirtualMachine;
@@ -114,7 +114,11 @@ impl Program {
             Code::Executable(executable, weights) => {
                 let rules = IndexMap::new();
                 let mut program = Self::loaded(executable, chosen, rules, Duration::ZERO)?;
-                program.weights = prepared_weights(&mut program.vm, &weights)?;
+                let weights = prepared_weights(&mut program.vm, &weights);
+                program.weights = weights.map_err(|error| match error {
+                    SessionError::Weights(names) => CliError::NoWeights { names },
+                    other => other.into(),
+                })?;
                 Ok(program)
             }
         }

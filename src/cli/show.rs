@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use indexmap::IndexSet;
+use serde::Serialize;
 
 use super::args::{InputArgs, ShowArgs, Stage, TargetKind};
 use super::device;
@@ -22,12 +23,24 @@ use crate::pipeline::Compilation;
 use crate::script::{self, PrintOptions, picture};
 use crate::support::files::write_whole;
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    stage: String,
+    pages: Vec<Page>,
+}
+
 /// One thing to show: its name with an extension, and its content.
+#[derive(Serialize)]
 struct Page {
     name: String,
+    #[serde(flatten)]
     content: Content,
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Content {
     Text(String),
     /// SPIR-V.
@@ -47,6 +60,14 @@ pub(super) fn run(
         module = bind(module, &func, &args.module)?;
     }
     let pages = pages(args, &module, environment)?;
+    if args.json {
+        terminal.json(&Report {
+            file: args.module.file.display().to_string(),
+            stage: args.stage.to_string(),
+            pages,
+        })?;
+        return Ok(());
+    }
     match &args.output {
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|source| CliError::Folder {

@@ -76,6 +76,9 @@ fn a_compiled_model_is_for_run_and_bench() {
     );
     for verb in [
         &["show", &weft][..],
+        &["check", &weft],
+        &["report", &weft],
+        &["diff", &weft, "--device", "cpu", "--device", "interp"],
         &["compile", &weft, "-o", "never.weft"],
     ] {
         let message = refused(verb, 1);
@@ -84,6 +87,17 @@ fn a_compiled_model_is_for_run_and_bench() {
             "{message}"
         );
     }
+    let params = ["run", &weft, "--shape", "batch=1", "--params", MODEL];
+    let message = refused(&params, 1);
+    assert!(
+        message.contains("has its weights; --params is for"),
+        "{message}"
+    );
+    let message = refused(&["run", &weft, "--input", "image.in=x.bin"], 1);
+    assert!(
+        message.contains("known are npy, npz, pb, png, safetensors, idx, gz"),
+        "{message}"
+    );
     let message = refused(&["run", &weft, "--input", "image=x.npy"], 1);
     assert!(
         message.contains("there is no parameter `image`; there are: image.in"),
@@ -95,8 +109,21 @@ fn a_compiled_model_is_for_run_and_bench() {
         let message = refused(&[verb, &junk], 1);
         assert!(message.contains("junk.onnx is no ONNX model"), "{message}");
     }
+    std::fs::write(&junk, b"").expect("writable");
+    let message = refused(&["run", &junk], 1);
+    assert!(
+        message.contains("junk.onnx is no ONNX model: it has no graph"),
+        "{message}"
+    );
     std::fs::write(&weft, b"damaged").expect("writable");
-    refused(&["run", &weft, "--shape", "batch=1"], 1);
+    let message = refused(&["run", &weft, "--shape", "batch=1"], 1);
+    assert!(message.contains("cannot load "), "{message}");
+    assert!(message.contains("linear.weft"), "{message}");
+    let nowhere = folder.path().join("no/such.weft").display().to_string();
+    let message = refused(&["run", &nowhere], 1);
+    assert!(message.contains("cannot read "), "{message}");
+    let message = refused(&["compile", MODEL, "-o", &nowhere, "--device", "cpu"], 1);
+    assert!(message.contains("cannot write "), "{message}");
 }
 
 #[test]
@@ -120,7 +147,10 @@ fn weights_may_come_later() {
     let report = json(&[&run[..], &["--params", MODEL]].concat());
     assert_eq!(report["outputs"][0]["first"], serde_json::json!(SCORES));
     let message = refused(&run, 1);
-    assert!(message.contains("weights are missing: w, b"), "{message}");
+    assert!(
+        message.contains("weights are missing: w, b; --params brings them"),
+        "{message}"
+    );
     // The same from the library, with other weights.
     let light = Executable::load(&weft).expect("it was written");
     assert_eq!(light.weights(), ["w", "b"]);
@@ -268,6 +298,85 @@ fn a_check_says_what_a_call_takes() {
     let open = report(&[]);
     assert_eq!(open["costs"]["flops"], serde_json::Value::Null);
     assert_eq!(open["costs"]["open"], serde_json::json!(["batch"]));
+    let missing = serde_json::json!(["--dim batch=N"]);
+    assert_eq!(open["costs"]["missing"], missing);
+    let text = stdout(&weftile(&["check", MODEL]));
+    assert!(
+        text.contains("a call takes depends on batch: give --dim batch=N\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_check_names_what_nearly_is_an_operator() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("gelu.py").display().to_string();
+    let gelu = |x: &str, divisor: &str| {
+        format!(
+            r#"
+            {x}a = R.divide({x}, R.const({divisor}, "float32"))
+            {x}b = R.erf({x}a)
+            {x}c = R.add({x}b, R.const(1.0, "float32"))
+            {x}d = R.multiply({x}, {x}c)
+            {x}e = R.multiply({x}d, R.const(0.5, "float32"))"#
+        )
+    };
+    let text = format!(
+        r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        with R.dataflow():{}{}
+            z = R.add(xe, ye)
+            R.output(z)
+        return z
+"#,
+        gelu("x", "1.4142135"),
+        gelu("y", "1.5")
+    );
+    std::fs::write(&path, text).expect("writable");
+    let sites = |report: &serde_json::Value| {
+        let sites = report["recognized"].as_array().expect("a list").iter();
+        let sites = sites.filter(|site| site["operator"] == "nn.gelu");
+        let declined = sites.map(|site| site["declined"].as_str().map(str::to_owned));
+        declined.collect::<Vec<_>>()
+    };
+    let reason = "the divisor in `erf` is 1.5, not 1.4142135623730951";
+    let expected = [None, Some(reason.to_owned())];
+    assert_eq!(
+        sites(&json(&["check", &path, "--target", "cpu", "--json"])),
+        expected
+    );
+    assert_eq!(
+        sites(&json(&["report", &path, "--device", "cpu", "--json"])),
+        expected
+    );
+    let text = stdout(&weftile(&["check", &path, "--target", "cpu"]));
+    assert!(text.contains("\nrecognized: nn.gelu 1\n"), "{text}");
+    assert!(text.contains(&format!(": no nn.gelu: {reason}")), "{text}");
+}
+
+#[test]
+fn pages_are_shown_to_machines() {
+    let text = json(&["show", MODEL, "--stage", "wgsl", "--json"]);
+    assert_eq!(text["stage"], "wgsl");
+    let page = &text["pages"][0];
+    assert!(
+        page["name"]
+            .as_str()
+            .is_some_and(|name| name.ends_with(".wgsl")),
+        "{page}"
+    );
+    assert!(
+        page["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("@compute")),
+        "{page}"
+    );
+    let words = json(&["show", MODEL, "--stage", "spirv", "--json"]);
+    // The magic number of SPIR-V.
+    assert_eq!(words["pages"][0]["words"][0], 0x0723_0203);
 }
 
 #[test]

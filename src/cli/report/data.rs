@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cli::recognized::Site;
 use crate::script::picture::Kind;
 use crate::vm::{Clock, ProfileKind};
 
@@ -29,6 +30,8 @@ pub(super) struct Report {
     pub(super) steps: Vec<Step>,
     /// `None` where sizes depend on elements.
     pub(super) memory: Option<Memory>,
+    /// Where the model writes an operator in primitives.
+    pub(super) recognized: Vec<Site>,
     /// What the device can do at most.
     pub(super) peaks: Peaks,
 }

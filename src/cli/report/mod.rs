@@ -19,6 +19,7 @@ use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
 use super::inputs::gather;
+use super::recognized::Sites;
 use super::terminal::{Terminal, milliseconds};
 use crate::artifact::Port;
 use crate::codegen_cpu::clif_text;
@@ -80,10 +81,14 @@ fn report(args: &ReportArgs, environment: &Environment) -> Result<Report, CliErr
     let sizes = function.map_or_else(Vec::new, |function| memory::sizes(function, &inputs));
     let described = described(&entry, &inputs);
     let chosen = device::open(&args.device)?;
-    let stages = Arc::new(Stages::default());
+    let (stages, recognized) = (Arc::new(Stages::default()), Arc::new(Sites::default()));
     let start = Instant::now();
-    let mut compilation =
-        environment.compile_watched(module, &chosen.target, "bytecode", stages.watching())?;
+    let mut compilation = environment.compile_watched(
+        module,
+        &chosen.target,
+        "bytecode",
+        stages.watching(&recognized),
+    )?;
     let compile_ms = milliseconds(start.elapsed());
     let executable = compilation.executable.take();
     let executable = Arc::new(executable.expect("the last stage makes it"));
@@ -116,6 +121,7 @@ fn report(args: &ReportArgs, environment: &Environment) -> Result<Report, CliErr
         steps: steps::steps(&call.profiles, &executable, &sites, func, &names),
         programs,
         memory: planned.and_then(|module| memory::memory(&module, func, &sizes)),
+        recognized: recognized.found(),
         peaks: peaks::peaks(&chosen, environment)?,
         device: chosen.name,
         reason: chosen.reason,

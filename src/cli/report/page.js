@@ -95,6 +95,12 @@ function head() {
     ["compiled in", time(report.times.compile_ms * 1000)],
   ];
   byId("facts").append(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+  const declined = report.recognized.filter((site) => site.declined);
+  const box = byId("declined");
+  box.hidden = declined.length === 0;
+  box.querySelector("summary").textContent = `${declined.length} ${declined.length === 1 ? "place" : "places"} nearly an operator`;
+  box.querySelector("ul").append(
+    ...declined.map((site) => html("li", {}, html("b", {}, site.operator), ` ${site.place}: ${site.declined}`)));
 }
 
 // ---- Tabs -----------------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
+use crate::cli::recognized::Sites;
 use crate::ir::Module;
 use crate::passes::{Instrument, Pass, PassContext, PassError};
 
@@ -19,10 +20,10 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// A context in which passes run as ever, watched by this.
-    pub(super) fn watching(self: &Arc<Self>) -> PassContext {
+    /// A context in which passes run as ever, watched by this, and by those who look for operators in primitives.
+    pub(super) fn watching(self: &Arc<Self>, sites: &Arc<Sites>) -> PassContext {
         PassContext {
-            instruments: vec![Arc::clone(self) as Arc<dyn Instrument>],
+            instruments: vec![Arc::clone(self) as Arc<dyn Instrument>, sites.instrument()],
             ..PassContext::default()
         }
     }

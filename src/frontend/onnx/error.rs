@@ -36,6 +36,12 @@ pub enum OnnxError {
     /// A model without a graph.
     #[error("the model has no graph")]
     NoGraph,
+    /// The file is a model without a graph, as an empty file is.
+    #[error("{} is no ONNX model: it has no graph", path.display())]
+    NoGraphIn {
+        /// The file.
+        path: PathBuf,
+    },
     /// An option names what the model does not have.
     #[error("the model has no {what} `{name}`; it has {known}")]
     NoSuch {

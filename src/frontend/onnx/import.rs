@@ -12,6 +12,7 @@ use super::operators;
 use super::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto};
 use super::tensor::Tensors;
 use super::value::Value;
+use super::{Open, Port};
 use crate::arith::Analyzer;
 use crate::ir::{Origin, Var as Symbol};
 use crate::relax::BlockBuilder;
@@ -177,6 +178,24 @@ impl<'m> Importer<'m> {
         let symbol = self.fresh(name);
         self.symbols.insert(name.to_owned(), symbol.clone());
         symbol
+    }
+
+    /// The extents of inputs that are no numbers, each once.
+    pub(super) fn open(&self, inputs: &[Port]) -> Vec<Open> {
+        let mut all = vec![];
+        for port in inputs {
+            for var in port.sinfo.defined_vars() {
+                let named = self.symbols.iter().find(|(_, symbol)| **symbol == var);
+                let open = match named {
+                    Some((name, _)) => Open::Symbol(name.clone()),
+                    None => Open::Input(port.name.clone()),
+                };
+                if !all.contains(&open) {
+                    all.push(open);
+                }
+            }
+        }
+        all
     }
 
     /// Adds what stands in the way.

@@ -70,6 +70,15 @@ pub struct Port {
     pub sinfo: StructInfo,
 }
 
+/// An extent of an input that is no number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Open {
+    /// A symbolic one, by the name that the model gives it: [`ImportOptions::dims`] can say it.
+    Symbol(String),
+    /// One without a name, of this input: [`ImportOptions::shapes`] can say it.
+    Input(String),
+}
+
 /// An imported model.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -83,6 +92,8 @@ pub struct Model {
     pub opset: i64,
     /// What the model says of its outputs and is not so, as sentences.
     pub notes: Vec<String>,
+    /// What keeps extents of the inputs from being numbers.
+    pub open: Vec<Open>,
     /// The weights of the graph by their names. Those that the module uses as they are share their elements with its constants.
     pub weights: IndexMap<String, Tensor>,
 }
@@ -131,7 +142,12 @@ fn read(path: &Path) -> Result<(ModelProto, Tensors), OnnxError> {
         path: path.to_owned(),
         source,
     })?;
-    Ok((model, Tensors::of(folder_of(path), file)))
+    match model.graph {
+        Some(_) => Ok((model, Tensors::of(folder_of(path), file))),
+        None => Err(OnnxError::NoGraphIn {
+            path: path.to_owned(),
+        }),
+    }
 }
 
 fn names_of(model: &ModelProto) -> Result<Vec<String>, OnnxError> {
@@ -219,6 +235,7 @@ fn import(
         Ok(())
     })?;
     let opset = importer.opset();
+    let open = importer.open(&inputs);
     let weights = constants(graph, &scope);
     let names = graph
         .output
@@ -233,6 +250,7 @@ fn import(
             .collect(),
         opset,
         notes,
+        open,
         weights,
     })
 }

@@ -327,18 +327,24 @@ fn along_pixels(
     Ok(())
 }
 
-/// Over the threads: all that has constant extents.
+/// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which
+/// there may be one each.
 fn spread(
     schedule: &mut Schedule,
     outer: &[LoopId],
     tiles: &[LoopId],
 ) -> Result<(), DeclineReason> {
     let all: Vec<LoopId> = outer.iter().chain(tiles).copied().collect();
-    if are_constant(schedule, &all) && parallel_fused(schedule, &all) {
-        return Ok(());
-    }
-    if are_constant(schedule, tiles) && parallel_fused(schedule, tiles) {
-        return Ok(());
+    let constant = |loops: &[LoopId]| are_constant(schedule, loops);
+    let choices = [
+        (constant(&all), &all[..]),
+        (constant(tiles), tiles),
+        (!outer.is_empty(), outer),
+    ];
+    for (_, loops) in choices.into_iter().filter(|(possible, _)| *possible) {
+        if parallel_fused(schedule, loops) {
+            return Ok(());
+        }
     }
     schedule.parallel(all[0])?;
     Ok(())

@@ -1,7 +1,7 @@
 //! Elementwise, broadcast and other injective blocks: vectors along the last axis, the rest over the threads.
 
 use super::VECTOR_BYTES;
-use crate::ir::{Block, BlockId, Expr, ExprKind, Place, PrimFunc, Stmt};
+use crate::ir::{Block, BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
@@ -22,13 +22,24 @@ pub(super) fn apply(
         // All tensors are walked in order: one loop over all of them.
         _ if is_flat => (None, fuse_all(schedule, block, &nest.spatial)?),
         None | Some((_, [])) => (None, fuse_all(schedule, block, &nest.spatial)?),
-        Some((&last, outer)) => (Some(fuse_all(schedule, block, outer)?), last),
+        Some((&last, outer)) => {
+            let outer = &outer[..told_apart(schedule.func(), outer)];
+            (Some(fuse_all(schedule, block, outer)?), last)
+        }
     };
     let lanes = vector_lanes(schedule.func(), block);
     let loops = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     schedule.vectorize(loops[1])?;
     schedule.parallel(outer.unwrap_or(loops[0]))?;
     Ok(())
+}
+
+/// How many of the loops to fuse: with two symbolic extents among them, nobody after this rule could tell from the fused loop which
+/// elements are written.
+fn told_apart(func: &PrimFunc, loops: &[LoopId]) -> usize {
+    let symbolic = |l: &LoopId| func.loops[*l].extent.as_int().is_none();
+    let second = loops.iter().enumerate().filter(|(_, l)| symbolic(l)).nth(1);
+    second.map_or(loops.len(), |(at, _)| at)
 }
 
 /// Lanes of a vector of the block's output.

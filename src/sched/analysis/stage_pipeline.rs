@@ -9,6 +9,7 @@ use super::path::{facts_at, loops_between, relaxed_domains};
 use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
+use crate::ir::sum::Sum;
 use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, Place, PrimFunc, Range,
     Var,
@@ -86,6 +87,12 @@ fn covered_at(
         return true;
     }
     let needed = region_bound(func, consumer, read, place, &analyzer);
+    // What the consumer would read outside of its domain, too: this may be easier to compare.
+    let wider = region_values(
+        read,
+        &bound_sets(func, consumer, read.buffer.scope(), place, &analyzer),
+        &analyzer,
+    );
     let mut produced: Option<Vec<IntSet>> = None;
     for (producer, write) in written {
         let Some(sets) = write_bound(func, *producer, write, place, &analyzer) else {
@@ -104,12 +111,13 @@ fn covered_at(
     produced
         .into_iter()
         .flatten()
-        .zip(&needed)
+        .zip(needed.iter().zip(&wider))
         .zip(shape)
-        .all(|((produced, needed), extent)| {
+        .all(|((produced, (needed, wider)), extent)| {
             let inside = IntSet::from_range(&Range::to(extent.clone()));
             let clip = |set: &IntSet| set.intersect(&inside, &analyzer).simplified(&analyzer);
-            clip(&produced).covers(&clip(needed), &analyzer)
+            let produced = clip(&produced);
+            produced.covers(&clip(needed), &analyzer) || produced.covers(&clip(wider), &analyzer)
         })
 }
 
@@ -225,6 +233,15 @@ pub fn region_bound(
     analyzer: &Analyzer,
 ) -> Vec<IntSet> {
     let iters = iter_sets(func, block, region.buffer.scope(), place, analyzer);
+    region_values(region, &iters, analyzer)
+}
+
+/// A region as intervals, for values of the variables in it.
+fn region_values(
+    region: &BufferRegion,
+    iters: &[(Var, IntSet)],
+    analyzer: &Analyzer,
+) -> Vec<IntSet> {
     let domain = |v: &Var| {
         let found = iters.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())
@@ -251,20 +268,33 @@ fn iter_sets(
     place: Place,
     analyzer: &Analyzer,
 ) -> Vec<(Var, IntSet)> {
+    let bound = bound_sets(func, block, memory, place, analyzer).into_iter();
+    let iters = func.blocks[block].iters.iter();
+    let within = |((var, set), iter): ((Var, IntSet), &IterVar)| {
+        let set = set.intersect(&IntSet::from_range(&iter.dom), analyzer);
+        (var, set.simplified(analyzer))
+    };
+    bound.zip(iters).map(within).collect()
+}
+
+/// The values that are bound to the iter variables of a block while `place` runs once; instances of those outside of the
+/// domains do not run.
+fn bound_sets(
+    func: &PrimFunc,
+    block: BlockId,
+    memory: &crate::ir::Scope,
+    place: Place,
+    analyzer: &Analyzer,
+) -> Vec<(Var, IntSet)> {
     let loops = relaxed_domains(func, block.into(), place, memory);
     let domain = |v: &Var| {
         let found = loops.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())
     };
     let node = &func.blocks[block];
-    node.iters
-        .iter()
-        .zip(&node.bindings)
-        .map(|(iter, binding)| {
-            let set = eval_set(binding, &domain, analyzer);
-            let set = set.intersect(&IntSet::from_range(&iter.dom), analyzer);
-            (iter.var.clone(), set.simplified(analyzer))
-        })
+    let iters = node.iters.iter().zip(&node.bindings);
+    iters
+        .map(|(iter, binding)| (iter.var.clone(), eval_set(binding, &domain, analyzer)))
         .collect()
 }
 
@@ -405,9 +435,26 @@ fn implied_by_domain(cond: &Expr, value: &Expr, end: &Expr, analyzer: &Analyzer)
     let Some((left, right)) = cond.as_binary(BinOp::Lt) else {
         return false;
     };
-    analyzer.simplify(&(left - right)) == analyzer.simplify(&(value - end))
+    let excess = analyzer.simplify(&(left - right));
+    let outside = analyzer.simplify(&(value - end));
+    excess == outside
+        || without_quotient(&outside).is_some_and(|outside| analyzer.simplify(&outside) == excess)
         || (analyzer.simplify(left) == analyzer.simplify(value)
             && analyzer.can_prove(&right.ge(end)))
+}
+
+/// A sum with the same sign, made of one with a single quotient: `x // c + y < 0  <=>  x + y·c < 0`.
+fn without_quotient(sum: &Expr) -> Option<Expr> {
+    let sum = Sum::of(sum);
+    let mut quotients = sum.terms.iter().filter_map(|term| {
+        let (x, c) = term.atom()?.as_binary(BinOp::FloorDiv)?;
+        let c = c.as_int().filter(|&c| c > 0 && term.coeff == 1)?;
+        Some((term, x, i128::from(c)))
+    });
+    let (quotient, x, c) = quotients.next()?;
+    let mut rest = sum.clone();
+    rest.terms.retain(|term| term != quotient);
+    Sum::of(x).plus(&rest, c).to_expr()
 }
 
 /// How much an index moves when the variable grows by 1, if that is a constant of at least 1.

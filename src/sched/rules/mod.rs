@@ -27,7 +27,7 @@ use crate::kernel::Target;
 pub struct Scheduled {
     /// The schedule, with its trace.
     pub schedule: Schedule,
-    /// The rules that took its blocks, in program order; before them, `serial` for each statement that stays as written.
+    /// The rules that took its blocks, in the order in which blocks were tried; before them, `serial` for each statement that stays as written.
     pub rules: Vec<&'static str>,
     /// The rules that a block was for, and why they left it to others.
     pub declined: Vec<Declined>,
@@ -127,13 +127,18 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
             if !without.inlining {
                 gpu::inline_producers(&mut work.schedule);
             }
-            work.run(gpu::RULES, gpu, Some(gpu::in_one_thread));
+            work.run(
+                gpu::RULES,
+                gpu,
+                Some(gpu::in_one_thread),
+                Some(gpu::convolution_of),
+            );
         }
         Target::Cpu(cpu) => {
             if !without.inlining {
                 cpu::inline_read_once(&mut work.schedule);
             }
-            work.run(cpu::RULES, cpu, None);
+            work.run(cpu::RULES, cpu, None, None);
         }
     }
     Scheduled {
@@ -151,6 +156,9 @@ fn is_scheduled(func: &PrimFunc) -> bool {
 
 /// Makes a loop or block run as it is written.
 type InOrder = fn(&mut Schedule, Place) -> Result<(), DeclineReason>;
+
+/// The block that is tried before this one, its producer: a rule cannot see any more what a scheduled block writes wholly.
+type TriedFirst = fn(&PrimFunc, BlockId) -> Option<BlockId>;
 
 /// What is to be scheduled next.
 enum Next {
@@ -178,11 +186,20 @@ impl Work<'_> {
     }
 
     /// Tries the rules on each block at the root that is not yet scheduled. Statements that must run in order stay whole.
-    fn run<T>(&mut self, rules: &[DefaultRule<T>], target: &T, in_order: Option<InOrder>) {
+    fn run<T>(
+        &mut self,
+        rules: &[DefaultRule<T>],
+        target: &T,
+        in_order: Option<InOrder>,
+        tried_first: Option<TriedFirst>,
+    ) {
         let mut done = Vec::new();
         while let Some(next) = self.next(&done) {
             let block = match next {
-                Next::Block(block) => block,
+                Next::Block(block) => tried_first
+                    .and_then(|first| first(self.schedule.func(), block))
+                    .filter(|first| !done.contains(&(*first).into()))
+                    .unwrap_or(block),
                 Next::Ordered(places, reason) => {
                     self.keep_order(&places, reason, in_order);
                     let func = self.schedule.func();

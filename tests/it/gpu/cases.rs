@@ -24,7 +24,7 @@ pub(super) fn gpu() -> Option<Gpu> {
 }
 
 /// Values between -1 and 1, with a NaN, infinities and -0.0 among them if asked for.
-fn data(shape: &[usize], special: bool) -> Tensor {
+pub(super) fn data(shape: &[usize], special: bool) -> Tensor {
     let len: usize = shape.iter().product();
     let mut state = 0x2545_f491_4f6c_dd1d_u64 ^ len as u64;
     let mut values: Vec<f32> = (0..len)

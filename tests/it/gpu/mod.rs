@@ -3,6 +3,7 @@
 mod accuracy;
 mod cases;
 mod classes;
+mod conv;
 mod goldens;
 mod launch;
 mod loops;

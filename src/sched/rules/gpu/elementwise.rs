@@ -1,6 +1,7 @@
 //! Elementwise, broadcast and other spatial blocks: one fused loop over threads, each with a vector of neighbours.
 
-use super::{fuse_loops, memory_threads};
+use super::loops::fuse_loops;
+use super::memory_threads;
 use crate::ir::{BlockId, BufferRegion, Expr, IterVar, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;

@@ -1,18 +1,34 @@
 //! Inlining before anything else: what an elementwise block computes is computed where it is read.
 
-use crate::ir::Place;
+use super::conv::is_convolution;
+use crate::ir::{BlockId, Buffer, Place, PrimFunc};
 use crate::sched::Schedule;
 use crate::sched::rules::pattern::{Pattern, classify};
 
-/// Inlines every producer that a rule of `compute_inline` allows.
+/// Inlines every producer that a rule of `compute_inline` allows, but for the operands of convolutions: each element of them is
+/// read many times.
 pub(in crate::sched::rules) fn inline_producers(sch: &mut Schedule) {
     let root = sch.func().root;
     for block in sch.func().child_blocks(Place::Block(root)) {
-        if matches!(classify(sch.func(), block), Pattern::Injective) {
+        if matches!(classify(sch.func(), block), Pattern::Injective)
+            && convolution_of(sch.func(), block).is_none()
+        {
             let mut attempt = sch.clone();
             if attempt.compute_inline(block).is_ok() {
                 *sch = attempt;
             }
         }
     }
+}
+
+/// The convolution at the root that reads what the block writes.
+pub(in crate::sched::rules) fn convolution_of(func: &PrimFunc, block: BlockId) -> Option<BlockId> {
+    let writes = func.blocks[block].writes.iter();
+    let written: Vec<&Buffer> = writes.map(|w| &w.buffer).collect();
+    let others = func.child_blocks(Place::Block(func.root)).into_iter();
+    let mut readers = others.filter(|&other| {
+        let mut reads = func.blocks[other].reads.iter();
+        other != block && reads.any(|r| written.contains(&&r.buffer))
+    });
+    readers.find(|&reader| is_convolution(func, reader))
 }

@@ -7,7 +7,7 @@
 //!
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
-use super::fuse_loops;
+use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::tile::{Extents, Tile};
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
@@ -148,15 +148,6 @@ fn split(
     })
 }
 
-fn parts<const N: usize>(
-    sch: &mut Schedule,
-    l: LoopId,
-    factors: [Factor; N],
-) -> Result<[LoopId; N], DeclineReason> {
-    let loops = sch.split(l, &factors)?;
-    <[LoopId; N]>::try_from(loops).map_err(|_| DeclineReason::Pattern("a split of other length"))
-}
-
 /// The threads of a workgroup copy what a step reads of so many rows of an operand, neighbours to neighbours.
 fn load_shared(
     sch: &mut Schedule,
@@ -227,37 +218,4 @@ fn load_local(
     let inner = inner_loops(sch, copy, at)?;
     no_gaps(sch, &inner, side * if along_k { steps } else { 1 })?;
     tile_loops(sch, &inner)
-}
-
-/// The loops of a block below a loop.
-fn inner_loops(
-    sch: &mut Schedule,
-    block: BlockId,
-    below: LoopId,
-) -> Result<Vec<LoopId>, DeclineReason> {
-    let loops = sch.get_loops(block)?;
-    let from = loops
-        .iter()
-        .position(|&l| l == below)
-        .map_or(0, |at| at + 1);
-    Ok(loops[from..].to_vec())
-}
-
-/// Loops of a tile in registers are written out, so that every index is a constant; the last one is a vector.
-fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), DeclineReason> {
-    if let Some((last, rest)) = loops.split_last() {
-        for &l in rest {
-            sch.unroll(l)?;
-        }
-        if sch.func().loops[*last]
-            .extent
-            .as_int()
-            .is_some_and(|n| n > 1)
-        {
-            sch.vectorize(*last)?;
-        } else {
-            sch.unroll(*last)?;
-        }
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! | rule | for | form |
 //! |---|---|---|
+//! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
@@ -10,24 +11,29 @@
 //!
 //! References: TVM's dlight rules of the same names.
 
+mod conv;
 mod elementwise;
 mod fallback;
 mod inline;
+mod loops;
 mod matmul;
 mod rows;
 mod serial;
 mod tile;
+mod window;
 
-pub(super) use inline::inline_producers;
+pub(super) use inline::{convolution_of, inline_producers};
 pub(super) use serial::{bind_rest, in_one_thread};
 
-use super::{DeclineReason, DefaultRule, SERIAL};
-use crate::ir::LoopId;
+use super::{DefaultRule, SERIAL};
 use crate::kernel::{GpuClass, GpuTarget};
-use crate::sched::Schedule;
 
 /// The rules; the last one takes every block.
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
+    DefaultRule {
+        name: "conv",
+        apply: conv::apply,
+    },
     DefaultRule {
         name: "matmul",
         apply: matmul::apply,
@@ -58,23 +64,4 @@ fn memory_threads(target: &GpuTarget) -> i64 {
         GpuClass::Software | GpuClass::Mobile | GpuClass::Apple | GpuClass::Unknown => 64,
     };
     wanted.min(i64::from(target.max_threads))
-}
-
-/// One loop of neighbouring ones. Loops of extent 1 stay where they are, around it, unless there is no other.
-fn fuse_loops(schedule: &mut Schedule, loops: &[LoopId]) -> Result<LoopId, DeclineReason> {
-    let runs_once = |l: &LoopId| schedule.func().loops[*l].extent.is_one();
-    let (units, others): (Vec<LoopId>, Vec<LoopId>) = loops.iter().partition(|l| runs_once(l));
-    match others.as_slice() {
-        [] => units
-            .last()
-            .copied()
-            .ok_or(DeclineReason::Pattern("no loop left to fuse")),
-        [one] => Ok(*one),
-        several => {
-            if !units.is_empty() {
-                schedule.reorder(&[units, several.to_vec()].concat())?;
-            }
-            Ok(schedule.fuse(several)?)
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //!
 //! Reference: TVM dlight `GeneralReduction`.
 
-use super::fuse_loops;
+use super::loops::fuse_loops;
 use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;

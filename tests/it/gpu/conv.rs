@@ -1,0 +1,250 @@
+//! Convolutions on the GPU against the interpreter: windows, strides, dilations, groups, sizes that no tile divides, and epilogues;
+//! for the adapter that is there, and with the default schedules of real GPUs on it.
+
+use weftile::ir::Module;
+use weftile::kernel::{GpuClass, Target};
+use weftile::pipeline::{self, CompileOptions};
+use weftile::runtime::{Device, Value};
+use weftile::runtime_gpu::Gpu;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
+use weftile::vm::VirtualMachine;
+use weftile::{interp, script};
+
+use super::cases::{data, gpu};
+
+/// A call of a convolution.
+struct Case {
+    /// Extents of the image, of which the first may be symbolic (`n`), and the batches to run then.
+    image: &'static str,
+    weight: &'static str,
+    /// The operator, and what is said of its windows.
+    op: &'static str,
+    attributes: &'static str,
+    /// What follows: `y` is the convolution, `b` a bias of its channels.
+    epilogue: &'static str,
+}
+
+const fn case(
+    op: &'static str,
+    image: &'static str,
+    weight: &'static str,
+    attributes: &'static str,
+) -> Case {
+    Case {
+        image,
+        weight,
+        op,
+        attributes,
+        epilogue: "y",
+    }
+}
+
+const CASES: &[Case] = &[
+    case(
+        "conv2d",
+        "1, 8, 9, 8",
+        "16, 8, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    ),
+    // More rows than threads, pieces that do not divide a row, channels that no tile divides.
+    case(
+        "conv2d",
+        "3, 5, 19, 37",
+        "13, 5, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 3, 21, 23",
+        "7, 3, 7, 7",
+        "strides=[2, 2], padding=[3, 3, 3, 3]",
+    ),
+    case(
+        "conv2d",
+        "2, 6, 11, 13",
+        "9, 6, 3, 2",
+        "strides=[2, 1], dilation=[1, 3], padding=[0, 1, 2, 3]",
+    ),
+    case(
+        "conv2d",
+        "1, 24, 7, 7",
+        "20, 24, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    ),
+    // Without taps: whole vectors of the sum, parts of them, one.
+    case("conv2d", "1, 16, 6, 28", "12, 16, 1, 1", ""),
+    case("conv2d", "2, 6, 5, 9", "5, 6, 1, 1", "strides=[2, 2]"),
+    case("conv2d", "1, 7, 4, 4", "3, 7, 1, 1", ""),
+    case("conv2d", "1, 4, 9, 9", "8, 4, 3, 1", "padding=[1, 0, 1, 0]"),
+    // Groups of many channels, of few, and of one.
+    case(
+        "conv2d",
+        "2, 8, 9, 10",
+        "24, 4, 3, 3",
+        "groups=2, padding=[1, 1, 1, 1]",
+    ),
+    case("conv2d", "1, 12, 5, 5", "12, 3, 3, 3", "groups=4"),
+    case(
+        "conv2d",
+        "1, 6, 11, 9",
+        "6, 1, 3, 3",
+        "groups=6, padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "1, 3, 8, 9",
+        "6, 1, 5, 5",
+        "groups=3, strides=[2, 2], padding=[2, 2, 2, 2]",
+    ),
+    case(
+        "conv2d",
+        "n, 5, 10, 12",
+        "8, 5, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    ),
+    case("conv2d", "n, 8, 3, 7", "9, 8, 1, 1", ""),
+    case(
+        "conv2d",
+        "n, 4, 6, 5",
+        "4, 1, 3, 3",
+        "groups=4, padding=[1, 1, 1, 1]",
+    ),
+    case("conv1d", "1, 6, 61", "10, 6, 5", "padding=[2, 2]"),
+    case("conv1d", "3, 4, 20", "5, 4, 3", "strides=[2], dilation=[2]"),
+    case("conv1d", "1, 6, 33", "6, 1, 4", "groups=6"),
+    case(
+        "conv3d",
+        "1, 3, 5, 6, 7",
+        "4, 3, 2, 3, 3",
+        "padding=[0, 1, 1, 1, 1, 1]",
+    ),
+    case(
+        "conv3d",
+        "2, 2, 4, 5, 9",
+        "3, 2, 1, 1, 1",
+        "strides=[1, 2, 1]",
+    ),
+    case(
+        "conv2d_transpose",
+        "1, 4, 5, 6",
+        "4, 6, 3, 3",
+        "strides=[2, 2], padding=[1, 1, 1, 1]",
+    ),
+    Case {
+        epilogue: "R.nn.relu(R.add(y, b))",
+        ..case(
+            "conv2d",
+            "2, 5, 9, 12",
+            "8, 5, 3, 3",
+            "padding=[1, 1, 1, 1]",
+        )
+    },
+    Case {
+        epilogue: "R.nn.relu(R.add(R.add(y, b), x))",
+        ..case(
+            "conv2d",
+            "1, 8, 13, 13",
+            "8, 8, 3, 3",
+            "padding=[1, 1, 1, 1]",
+        )
+    },
+    Case {
+        epilogue: "R.clip(R.add(y, b), 0, 6)",
+        ..case(
+            "conv2d",
+            "n, 8, 5, 5",
+            "8, 1, 3, 3",
+            "groups=8, padding=[1, 1, 1, 1]",
+        )
+    },
+];
+
+impl Case {
+    fn text(&self) -> String {
+        let Self {
+            image,
+            weight,
+            op,
+            attributes,
+            epilogue,
+        } = self;
+        let extents: Vec<&str> = weight.split(", ").collect();
+        let channels = extents[usize::from(*op == "conv2d_transpose")];
+        let bias = format!("1, {channels}{}", ", 1".repeat(extents.len() - 2));
+        let image = image.replace('n', "\"n\"");
+        format!(
+            r#"
+@R.function
+def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), b: R.Tensor(({bias}), "float32")):
+    with R.dataflow():
+        y = R.nn.{op}(x, w, {attributes})
+        z = {epilogue}
+        R.output(z)
+    return z
+"#
+        )
+    }
+
+    /// Arguments for each batch.
+    fn inputs(&self) -> Vec<[Vec<usize>; 3]> {
+        let extents = |text: &str, batch: usize| -> Vec<usize> {
+            let extents = text.split(", ").map(|e| e.parse().unwrap_or(batch));
+            extents.collect()
+        };
+        let weight = extents(self.weight, 0);
+        let mut bias = vec![1; weight.len()];
+        bias[1] = weight[usize::from(self.op == "conv2d_transpose")];
+        let batches: &[usize] = if self.image.contains('n') {
+            &[1, 3]
+        } else {
+            &[0]
+        };
+        let inputs = |&batch: &usize| [extents(self.image, batch), weight.clone(), bias.clone()];
+        batches.iter().map(inputs).collect()
+    }
+
+    /// Compiles the case with the default schedules of a class.
+    fn machine(&self, gpu: &Gpu, class: Option<GpuClass>) -> VirtualMachine {
+        let mut target = gpu.target().clone();
+        target.class = class.unwrap_or(target.class);
+        let options = CompileOptions::new(Target::Gpu(target));
+        let executable = pipeline::compile(&self.module(), &options);
+        let executable = executable.unwrap_or_else(|e| panic!("{e}"));
+        VirtualMachine::new(executable, Device::Gpu(gpu.clone())).expect("loads")
+    }
+
+    fn module(&self) -> Module {
+        script::parse("conv.py", &self.text()).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn check(&self, gpu: &Gpu, classes: &[Option<GpuClass>]) {
+        let mut machines: Vec<_> = classes.iter().map(|&c| (c, self.machine(gpu, c))).collect();
+        for shapes in self.inputs() {
+            let inputs: Vec<Tensor> = shapes.iter().map(|s| data(s, false)).collect();
+            let args: Vec<_> = inputs.iter().cloned().map(interp::Value::Tensor).collect();
+            let expected = interp::run_module(&self.module(), "main", &args, &Default::default());
+            let interp::Value::Tensor(expected) = expected.expect("the interpreter runs it") else {
+                panic!("one tensor")
+            };
+            let terms = shapes[1][1..].iter().product();
+            let tolerance = Tolerance::of(ScalarType::F32, terms);
+            let args: Vec<_> = inputs.into_iter().map(Value::Tensor).collect();
+            for (class, vm) in &mut machines {
+                let result = vm.call("main", &args).expect("runs");
+                let result = vm.to_host(result).expect("is copied").into_tensor();
+                compare(&expected, &result.expect("a tensor"), tolerance)
+                    .unwrap_or_else(|e| panic!("{class:?} {shapes:?}: {e}\n{}", self.text()));
+            }
+        }
+    }
+}
+
+#[test]
+fn convolutions_agree_with_the_interpreter() {
+    let Some(gpu) = gpu() else { return };
+    let classes = [GpuClass::Nvidia, GpuClass::Apple, GpuClass::Unknown];
+    for (case, class) in CASES.iter().zip(classes.into_iter().cycle()) {
+        case.check(&gpu, &[None, Some(class)]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Rewrites of what one block executes itself, and of where statements stand.
 
 use super::{Reason, Refusal};
-use crate::ir::{BlockId, Expr, Place, PrimFunc, Stmt};
+use crate::ir::{BlockId, Expr, Loop, Place, PrimFunc, Stmt};
 
 /// Rewrites every expression and store that the block executes itself: its init, its body, and the loops below up to the next
 /// blocks, whose bindings and predicates count as its own. `store` gets each store with its expressions already rewritten.
@@ -92,6 +92,15 @@ pub(crate) fn position_of(func: &PrimFunc, place: Place, item: Place) -> Option<
         .body(place)
         .iter()
         .position(|stmt| holds(stmt, child))
+}
+
+/// New loops around a statement, outermost first. Gives the outermost statement.
+pub(crate) fn nest(func: &mut PrimFunc, loops: Vec<Loop>, inner: Stmt) -> Stmt {
+    loops.into_iter().rev().fold(inner, |stmt, l| {
+        let id = func.loops.push(l);
+        func.tree.set_body(id, vec![stmt]);
+        Stmt::Loop(id)
+    })
 }
 
 /// Puts a statement before the one at `position` in the body of a place.

@@ -1,7 +1,7 @@
 //! What `cache_read` and `cache_write` share: where the copy stands, which region it copies, and the block that copies.
 
 use super::analysis::{BlockScope, check_stage_pipeline, facts_at, region_bound, writes_wholly};
-use super::body::position_of;
+use super::body::{nest, position_of};
 use super::{Reason, Refusal};
 use crate::arith::{Analyzer, IntSet};
 use crate::ir::{
@@ -209,6 +209,11 @@ pub(super) fn cache_of(
         CacheSize::Full => buffer.shape().to_vec(),
         CacheSize::Compact => region.region.iter().map(|r| r.extent.clone()).collect(),
     };
+    with_shape(buffer, scope, shape)
+}
+
+/// The same with a shape of its own.
+pub(super) fn with_shape(buffer: &Buffer, scope: Scope, shape: Vec<Expr>) -> Buffer {
     Buffer::from_node(BufferNode {
         name: format!("{}_{}", buffer.name(), scope.name()),
         dtype: buffer.dtype(),
@@ -322,12 +327,7 @@ impl StagedCopy {
             value: Expr::load(from, from_at),
         };
         func.tree.set_body(block, vec![store]);
-        let mut stmt = Stmt::Block(block);
-        for l in loops.into_iter().rev() {
-            let id = func.loops.push(l);
-            func.tree.set_body(id, vec![stmt]);
-            stmt = Stmt::Loop(id);
-        }
+        let stmt = nest(func, loops, Stmt::Block(block));
         (block, stmt)
     }
 }

@@ -2,14 +2,14 @@
 //! the block that copies one element of it.
 
 use super::analysis::facts_at;
-use super::body::{insert_at, rewrite_own};
-use super::cache::{Direction, Location};
+use super::body::{insert_at, nest, rewrite_own};
+use super::cache::{Direction, Location, with_shape};
 use super::{Reason, Refusal};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    Attrs, Block, BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, ExprKind, IterKind,
-    IterVar, Lambda, Loop, LoopId, LoopKind, Place, PrimFunc, Range, Scope, Stmt, Var,
+    Attrs, Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, IterVar, Lambda, Loop,
+    LoopId, LoopKind, Place, PrimFunc, Range, Scope, Stmt, Var,
 };
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -86,7 +86,7 @@ impl Reindexed {
         let bindings: Vec<&Expr> = iters.iter().map(|&at| &node.bindings[at]).collect();
         Ok(Self {
             block,
-            cache: cache_of(&region.buffer, scope, shape),
+            cache: with_shape(&region.buffer, scope, shape),
             region: region.clone(),
             place,
             loops: loops_of(func, block, &bindings, location.place),
@@ -206,12 +206,7 @@ impl Reindexed {
         };
         let block = func.blocks.push(block);
         func.tree.set_body(block, vec![store]);
-        let mut stmt = Stmt::Block(block);
-        for l in loops.into_iter().rev() {
-            let id = func.loops.push(l);
-            func.tree.set_body(id, vec![stmt]);
-            stmt = Stmt::Loop(id);
-        }
+        let stmt = nest(func, loops, Stmt::Block(block));
         (block, stmt)
     }
 }
@@ -394,21 +389,6 @@ fn lcm(a: i64, b: i64) -> i64 {
         (x, y) = (y, x % y);
     }
     (a / x).saturating_mul(b)
-}
-
-fn cache_of(buffer: &Buffer, scope: Scope, shape: Vec<Expr>) -> Buffer {
-    Buffer::from_node(BufferNode {
-        name: format!("{}_{}", buffer.name(), scope.name()),
-        dtype: buffer.dtype(),
-        shape,
-        strides: vec![],
-        elem_offset: None,
-        scope,
-        layout: None,
-        address: vec![],
-        hints: BufferHints::default(),
-        producer: None,
-    })
 }
 
 fn is_below(func: &PrimFunc, l: LoopId, place: Place) -> bool {

@@ -15,7 +15,7 @@
 
 use super::affine::shape_facts;
 use super::analysis::check_complete_or_reduction_block;
-use super::body::{insert_at, position_of, remove_place, rewrite_own};
+use super::body::{insert_at, nest, position_of, remove_place, rewrite_own};
 use super::reindex_cache::{extents, mapped};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
@@ -164,12 +164,7 @@ impl Plan {
         let parent = func.tree.parent(self.outermost);
         let at = parent.and_then(|parent| position_of(func, parent, self.outermost));
         remove_place(func, self.outermost, Some(self.block));
-        let mut stmt = Stmt::Block(self.block);
-        for l in loops.into_iter().rev() {
-            let id = func.loops.push(l);
-            func.tree.set_body(id, vec![stmt]);
-            stmt = Stmt::Loop(id);
-        }
+        let stmt = nest(func, loops, Stmt::Block(self.block));
         if let Some((parent, at)) = parent.zip(at) {
             insert_at(func, parent, at, stmt);
         }

@@ -14,6 +14,8 @@ mod cli_functions;
 mod cli_models;
 #[cfg(feature = "cli")]
 mod cli_report;
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+mod convolution;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod data;

@@ -13,7 +13,7 @@ use super::analysis::{
     check_not_output_block, check_stage_pipeline, facts_at, follows_from_domains, relaxed_domains,
     share_a_loop,
 };
-use super::body::{insert_at, removal_of, remove_place};
+use super::body::{insert_at, nest, removal_of, remove_place};
 use super::{Arg, Reason, Refusal, attached_block, attached_loop};
 use crate::arith::iter_map::{IterMapLevel, IterSplit, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
@@ -241,12 +241,7 @@ impl Plan {
         let node = &mut func.blocks[self.block];
         node.bindings = self.bindings;
         node.predicate = self.predicate;
-        let mut stmt = Stmt::Block(self.block);
-        for l in self.loops.into_iter().rev() {
-            let id = func.loops.push(l);
-            func.tree.set_body(id, vec![stmt]);
-            stmt = Stmt::Loop(id);
-        }
+        let stmt = nest(func, self.loops, Stmt::Block(self.block));
         insert_at(func, self.target.into(), self.position, stmt);
     }
 }

@@ -27,7 +27,8 @@ use crate::kernel::Target;
 pub struct Scheduled {
     /// The schedule, with its trace.
     pub schedule: Schedule,
-    /// The rules that took its blocks, in the order in which blocks were tried; before them, `serial` for each statement that stays as written.
+    /// The rules that took its blocks, in the order in which blocks were tried; before them, `serial` for each statement that stays
+    /// as written.
     pub rules: Vec<&'static str>,
     /// The rules that a block was for, and why they left it to others.
     pub declined: Vec<Declined>,

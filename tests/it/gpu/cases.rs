@@ -10,7 +10,7 @@ use super::launch::launch;
 
 /// The first adapter; `None` where there is none and none is required.
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-pub(super) fn gpu() -> Option<Gpu> {
+pub(crate) fn gpu() -> Option<Gpu> {
     match adapters().first() {
         Some(adapter) => Some(adapter.open(Default::default()).expect("opens")),
         None if std::env::var_os("WEFTILE_REQUIRE_GPU").is_some() => {
@@ -24,7 +24,7 @@ pub(super) fn gpu() -> Option<Gpu> {
 }
 
 /// Values between -1 and 1, with a NaN, infinities and -0.0 among them if asked for.
-pub(super) fn data(shape: &[usize], special: bool) -> Tensor {
+pub(crate) fn data(shape: &[usize], special: bool) -> Tensor {
     let len: usize = shape.iter().product();
     let mut state = 0x2545_f491_4f6c_dd1d_u64 ^ len as u64;
     let mut values: Vec<f32> = (0..len)

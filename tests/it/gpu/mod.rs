@@ -1,9 +1,8 @@
 //! Default schedules on the GPU against the interpreter, and the emitted WGSL against goldens.
 
 mod accuracy;
-mod cases;
+pub(crate) mod cases;
 mod classes;
-mod conv;
 mod goldens;
 mod launch;
 mod loops;

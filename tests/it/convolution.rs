@@ -1,5 +1,5 @@
-//! Convolutions on the GPU against the interpreter: windows, strides, dilations, groups, sizes that no tile divides, and epilogues;
-//! for the adapter that is there, and with the default schedules of real GPUs on it.
+//! Convolutions against the interpreter: windows, strides, dilations, groups, sizes that no tile divides, and epilogues; on the CPU, on
+//! the GPU that is there, and with the default schedules of other GPUs on it.
 
 use weftile::ir::Module;
 use weftile::kernel::{GpuClass, Target};
@@ -11,7 +11,8 @@ use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::VirtualMachine;
 use weftile::{interp, script};
 
-use super::cases::{data, gpu};
+use crate::gpu::cases::{data, gpu};
+use crate::vm::cpu;
 
 /// A call of a convolution.
 struct Case {
@@ -204,22 +205,26 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
         batches.iter().map(inputs).collect()
     }
 
-    /// Compiles the case with the default schedules of a class.
-    fn machine(&self, gpu: &Gpu, class: Option<GpuClass>) -> VirtualMachine {
-        let mut target = gpu.target().clone();
-        target.class = class.unwrap_or(target.class);
-        let options = CompileOptions::new(Target::Gpu(target));
-        let executable = pipeline::compile(&self.module(), &options);
+    /// Compiles the case with the default schedules of a target.
+    fn machine(&self, target: &Target, device: &Device) -> VirtualMachine {
+        let executable = pipeline::compile(&self.module(), &CompileOptions::new(target.clone()));
         let executable = executable.unwrap_or_else(|e| panic!("{e}"));
-        VirtualMachine::new(executable, Device::Gpu(gpu.clone())).expect("loads")
+        VirtualMachine::new(executable, device.clone()).expect("loads")
+    }
+
+    /// Whether the CPU's rule takes it: a kernel of its own for each channel is a window, a flipped one no matrix.
+    fn is_tiled(&self) -> bool {
+        !self.attributes.contains("groups") && self.op != "conv2d_transpose"
     }
 
     fn module(&self) -> Module {
         script::parse("conv.py", &self.text()).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    fn check(&self, gpu: &Gpu, classes: &[Option<GpuClass>]) {
-        let mut machines: Vec<_> = classes.iter().map(|&c| (c, self.machine(gpu, c))).collect();
+    fn check(&self, targets: &[(Target, Device)]) {
+        let machine =
+            |(target, device): &(Target, Device)| (target.clone(), self.machine(target, device));
+        let mut machines: Vec<_> = targets.iter().map(machine).collect();
         for shapes in self.inputs() {
             let inputs: Vec<Tensor> = shapes.iter().map(|s| data(s, false)).collect();
             let args: Vec<_> = inputs.iter().cloned().map(interp::Value::Tensor).collect();
@@ -230,21 +235,48 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
             let terms = shapes[1][1..].iter().product();
             let tolerance = Tolerance::of(ScalarType::F32, terms);
             let args: Vec<_> = inputs.into_iter().map(Value::Tensor).collect();
-            for (class, vm) in &mut machines {
+            for (target, vm) in &mut machines {
                 let result = vm.call("main", &args).expect("runs");
                 let result = vm.to_host(result).expect("is copied").into_tensor();
                 compare(&expected, &result.expect("a tensor"), tolerance)
-                    .unwrap_or_else(|e| panic!("{class:?} {shapes:?}: {e}\n{}", self.text()));
+                    .unwrap_or_else(|e| panic!("{target:?} {shapes:?}: {e}\n{}", self.text()));
             }
         }
     }
 }
 
+/// The GPU with the default schedules of a class, its own if none is said.
+fn scheduled_for(gpu: &Gpu, class: Option<GpuClass>) -> (Target, Device) {
+    let mut target = gpu.target().clone();
+    target.class = class.unwrap_or(target.class);
+    (Target::Gpu(target), Device::Gpu(gpu.clone()))
+}
+
 #[test]
-fn convolutions_agree_with_the_interpreter() {
+fn convolutions_agree_with_the_interpreter_on_the_gpu() {
     let Some(gpu) = gpu() else { return };
     let classes = [GpuClass::Nvidia, GpuClass::Apple, GpuClass::Unknown];
     for (case, class) in CASES.iter().zip(classes.into_iter().cycle()) {
-        case.check(&gpu, &[None, Some(class)]);
+        case.check(&[None, Some(class)].map(|class| scheduled_for(&gpu, class)));
+    }
+}
+
+#[test]
+fn convolutions_agree_with_the_interpreter_on_the_cpu() {
+    for case in CASES {
+        case.check(&[cpu()]);
+    }
+}
+
+/// A rule that declines leaves a program that is right and slow.
+#[test]
+fn convolutions_are_tiled_on_the_cpu() {
+    for case in CASES.iter().filter(|case| case.is_tiled()) {
+        let (target, _) = cpu();
+        let options = CompileOptions::new(target);
+        let compiled = pipeline::compile_until(&case.module(), &options, "schedule");
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let mut rules = compiled.scheduled.values().flat_map(|s| &s.rules);
+        assert!(rules.any(|rule| *rule == "convolution"), "{}", case.text());
     }
 }

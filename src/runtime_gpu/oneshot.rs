@@ -57,13 +57,6 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-impl<T> Receiver<T> {
-    /// The value, if it is there.
-    pub(super) fn take(&self) -> Option<T> {
-        lock(&self.0).value.take()
-    }
-}
-
 impl<T> Future for Receiver<T> {
     /// `None` if the callback was dropped and not called.
     type Output = Option<T>;

@@ -60,12 +60,6 @@ impl Reading {
         })
     }
 
-    /// The bytes, after the device was waited for.
-    pub(super) fn finish(mut self) -> Result<Vec<u8>, GpuError> {
-        let mapped = self.mapped.take();
-        self.bytes_of(mapped)
-    }
-
     fn bytes_of(
         &mut self,
         mapped: Option<Result<(), wgpu::BufferAsyncError>>,
@@ -128,7 +122,8 @@ impl Gpu {
         }
         let reading = Reading::start(self, buffer, bytes, None)?;
         self.wait()?;
-        reading.finish()
+        // The thread that saw the end of this copy calls back, and that may be another one that waits for its own.
+        pollster::block_on(reading)
     }
 
     /// Done when the device has done all work that was submitted before. No thread needs to poll the device meanwhile: it has one

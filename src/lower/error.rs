@@ -180,7 +180,7 @@ pub enum LowerProblem {
     },
     /// A loop of which nobody knows how often it runs, on a device with a limit.
     #[error(
-        "kernel `{kernel}`: the iterations of a loop depend on data, and this software adapter ends every loop after {limit}; run it on the CPU"
+        "kernel `{kernel}`: the iterations of a loop depend on data, and this software adapter ends every loop after {limit}, without an error; run it on the CPU, as compiled modules do"
     )]
     UnboundedLoop {
         /// The kernel.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use crate::ir::graph::{Become, Def, DpsCallee, Globals, rewrite};
-use crate::ir::{AttrValue, Func, Module, PrimFunc, StructInfo};
+use crate::ir::{AttrValue, Func, Module, Place, PrimFunc, Stmt, StructInfo};
 use crate::kernel::Target;
 
 /// Marks loop programs that run on the host in a program for a GPU.
@@ -17,16 +17,59 @@ pub fn is_of_host(func: &PrimFunc) -> bool {
 }
 
 /// The module in which calls whose results are on the host call programs of the host. Where a program is called on both devices,
-/// there are two of it. On the CPU there is only the host, and nothing changes.
+/// there are two of it. On the CPU there is only the host, and nothing changes. Where the device ends long loops without an error,
+/// programs with a `while` are of the host: nothing bounds their passes.
 ///
 /// ```text
 /// y = R.call_tir(exp, x, R.Tensor((4,), …, "vulkan:0"))       y = R.call_tir(exp, x, …)
 /// z = R.call_tir(exp, w, R.Tensor((4,), …, "llvm:0"))    →    z = R.call_tir(exp_host, w, …)    # T.func_attr: is_host_func
 /// ```
 pub(super) fn bind_target(module: &Module, target: &Target) -> Module {
-    if matches!(target, Target::Cpu(_)) || module.vdevices.is_empty() {
+    let Target::Gpu(gpu) = target else {
         return module.clone();
+    };
+    let mut out = module.clone();
+    if gpu.max_loop_passes.is_some() {
+        unbounded_to_host(&mut out);
     }
+    match module.vdevices.is_empty() {
+        true => out,
+        false => calls_on_host(out),
+    }
+}
+
+/// Marks the programs with a loop of which nobody knows how often it runs.
+fn unbounded_to_host(module: &mut Module) {
+    for func in module.funcs.values_mut() {
+        if let Func::Prim(program) = func
+            && has_while(program)
+        {
+            program.attrs.insert(HOST.to_owned(), AttrValue::Bool(true));
+        }
+    }
+}
+
+fn has_while(func: &PrimFunc) -> bool {
+    fn below(stmts: &[Stmt]) -> bool {
+        stmts.iter().any(|stmt| {
+            let is_while = matches!(stmt, Stmt::While { cond: _, body: _ });
+            is_while || stmt.nested().into_iter().any(|body| below(body))
+        })
+    }
+    let mut found = false;
+    func.tree.walk(func.root.into(), &mut |place| {
+        let init = match place {
+            Place::Block(id) => func.blocks[id].init.as_deref().unwrap_or_default(),
+            Place::Loop(_) => &[],
+        };
+        found |= below(func.tree.body(place)) || below(init);
+    });
+    found
+}
+
+/// The module in which calls whose results are on the host call programs of the host.
+fn calls_on_host(module: Module) -> Module {
+    let module = &module;
     let globals = Globals::of(module);
     let mut out = module.clone();
     let mut of_host: HashMap<String, String> = HashMap::new();

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use weftile::ir::{LoopKind, Module, PrimFunc, verify};
+use weftile::ir::{Func, LoopKind, Module, PrimFunc, verify};
 use weftile::kernel::{CpuTarget, GpuClass, GpuTarget, LoweredFunc, Target};
 use weftile::lower::{LowerError, LowerProblem, lower};
 use weftile::sched::rules::{self, Scheduled};
-use weftile::script;
+use weftile::{passes, script};
 
 use crate::data::data_dir;
 use crate::{differential, runs};
@@ -24,17 +24,32 @@ fn targets() -> Vec<(String, Target)> {
         };
         (format!("{class:?}"), Target::Gpu(target))
     };
-    let cpu = Target::Cpu(CpuTarget {
+    let gpus = classes.into_iter().map(gpu);
+    gpus.chain([("CPU".to_owned(), cpu())]).collect()
+}
+
+fn cpu() -> Target {
+    Target::Cpu(CpuTarget {
         threads: 2,
         f32_lanes: 4,
         fma: true,
-    });
-    let gpus = classes.into_iter().map(gpu);
-    gpus.chain([("CPU".to_owned(), cpu)]).collect()
+    })
 }
 
-/// The program as the default rules schedule it, and its kernels.
+/// The program as the default rules schedule it for the device that it is of, and its kernels.
 fn choose(func: &PrimFunc, target: &Target) -> (Scheduled, Result<LoweredFunc, LowerError>) {
+    let mut module = Module::default();
+    module
+        .funcs
+        .insert(func.name.clone(), Func::Prim(func.clone()));
+    let bind = passes::pass("bind_target").expect("is there");
+    let bound = passes::Cx::new(&module, target).run(&bind, &module);
+    let bound = bound.expect("it refuses nothing");
+    let func = bound.prim_func(&func.name).expect("it stays");
+    let target = match passes::is_of_host(func) {
+        true => &cpu(),
+        false => target,
+    };
     rules::choose(func, target, |func| lower(func, target))
 }
 
@@ -135,6 +150,31 @@ fn programs_of_the_corpora_run_everywhere() {
     let programs = programs.flat_map(|text| programs_of(&text));
     let count = runs::all_agree(programs);
     assert!(count >= at_least(40), "only {count} programs ran");
+}
+
+/// A program of two loops of which nobody knows how often they run, one for each thread.
+const UNBOUNDED: &str = r#"
+@T.prim_func
+def f(A: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")):
+    for t in range(8):
+        with T.block("count"):
+            vt = T.axis.spatial(8, t)
+            while Y[vt] < A[vt]:
+                Y[vt] = Y[vt] + 1
+    for t in T.thread_binding(8, "threadIdx.x"):
+        while Y[t] > 0 and A[t] > 0:
+            Y[t] = Y[t] // 2
+"#;
+
+#[test]
+fn loops_without_a_bound_lower_everywhere() {
+    let module = script::parse("case.py", UNBOUNDED).unwrap_or_else(|errors| panic!("{errors}"));
+    let func = module.prim_func("f").expect("is there");
+    for (name, target) in targets() {
+        let (scheduled, lowered) = choose(func, &target);
+        let scheduled = scheduled.schedule.func();
+        lowered.unwrap_or_else(|error| panic!("{name}: {}", error.render(scheduled)));
+    }
 }
 
 #[test]

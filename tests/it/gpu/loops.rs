@@ -1,8 +1,13 @@
 //! Long loops: lavapipe ends every loop of a thread after 65,535 passes through all of them, without an error.
 
+use weftile::artifact::Executable;
 use weftile::kernel::{GpuClass, GpuTarget, Proof, Target};
 use weftile::lower::{LowerError, LowerProblem};
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::Device;
+use weftile::runtime_gpu::Gpu;
 use weftile::tensor::Tensor;
+use weftile::vm::VirtualMachine;
 use weftile::{interp, lower, sched, script};
 
 use super::cases::gpu;
@@ -218,4 +223,64 @@ fn loops_without_a_bound_are_refused() {
         matches!(problem, LowerProblem::UnboundedLoop { .. }),
         "{problem:?}"
     );
+}
+
+/// `WHILE` between two other programs, in a graph.
+const GRAPH: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def count(A: T.Buffer((64,), "int32"), Y: T.Buffer((64,), "int32")):
+        for i in range(64):
+            Y[i] = 0
+            while Y[i] < A[i]:
+                Y[i] = Y[i] + 1
+
+    @R.function
+    def main(x: R.Tensor((64,), "int32")) -> R.Tensor((64,), "int32"):
+        cls = Module
+        a = R.multiply(x, R.const(2, "int32"))
+        b = R.call_tir(cls.count, (a,), R.Tensor((64,), "int32"))
+        c = R.add(b, a)
+        return c
+"#;
+
+/// `main` of `GRAPH` gives four times its input.
+#[track_caller]
+fn fourfold(exec: Executable, gpu: Gpu, x: &[i32]) {
+    let expected: Vec<i32> = x.iter().map(|x| 4 * x).collect();
+    let x = Tensor::from_slice(&[64], x).expect("fits");
+    let mut machine = VirtualMachine::new(exec, Device::Gpu(gpu)).expect("it can be loaded");
+    let got = machine.call("main", &[x.into()]).expect("it runs");
+    let got = machine.to_host(got).expect("it can be read");
+    let got = got.as_tensor().expect("a tensor");
+    assert_eq!(got.as_slice::<i32>().expect("int32"), expected);
+}
+
+/// Each iteration of a `while` counts one, more often than lavapipe goes through loops.
+#[test]
+fn loops_without_a_bound_run_on_the_host_where_the_device_would_end_them() {
+    let Some(gpu) = gpu() else { return };
+    let module = script::parse("case.py", GRAPH).unwrap_or_else(|e| panic!("{e}"));
+    let x: Vec<i32> = (0..64).map(|i| 40_000 + i).collect();
+    let exec = compile(&module, &CompileOptions::new(limited())).unwrap_or_else(|e| panic!("{e}"));
+    let native = exec.kernels.iter().filter(|kernel| kernel.is_native());
+    let native: Vec<&str> = native.map(|kernel| kernel.func.name.as_str()).collect();
+    assert_eq!(native, ["count"]);
+    fourfold(exec, gpu, &x);
+}
+
+/// Few enough passes for lavapipe, too.
+#[test]
+fn loops_without_a_bound_run_on_devices_that_end_no_loops() {
+    let Some(gpu) = gpu() else { return };
+    let target = Target::Gpu(GpuTarget {
+        max_loop_passes: None,
+        ..gpu.target().clone()
+    });
+    let module = script::parse("case.py", GRAPH).unwrap_or_else(|e| panic!("{e}"));
+    let exec = compile(&module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
+    assert!(exec.kernels.iter().all(|kernel| !kernel.is_native()));
+    let x: Vec<i32> = (0..64).map(|i| i * 7 % 50).collect();
+    fourfold(exec, gpu, &x);
 }

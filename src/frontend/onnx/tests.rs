@@ -8,6 +8,9 @@ use super::proto::{
     TypeProto, ValueInfoProto, type_proto,
 };
 use super::*;
+use crate::interp;
+
+mod numbers;
 
 fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {
@@ -81,6 +84,55 @@ fn model(
         ..ModelProto::default()
     };
     model.encode_to_vec()
+}
+
+fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        s: Some(value.as_bytes().to_vec()),
+        kind: Some(3),
+        ..AttributeProto::default()
+    }
+}
+
+/// An input of another type than float32, by its code.
+fn port_of(name: &str, dims: &[&str], elem_type: i32) -> ValueInfoProto {
+    let mut port = port(name, dims);
+    if let Some(TypeProto {
+        value: Some(type_proto::Value::Tensor(tensor)),
+    }) = &mut port.kind
+    {
+        tensor.elem_type = Some(elem_type);
+    }
+    port
+}
+
+/// The same model with outputs of which only the names are said, of another operator set.
+fn of_version(bytes: &[u8], version: i64) -> Vec<u8> {
+    let mut model = ModelProto::decode(bytes).expect("it was encoded");
+    model.opset_import[0].version = Some(version);
+    let graph = model.graph.as_mut().expect("it has a graph");
+    graph
+        .output
+        .iter_mut()
+        .for_each(|output| output.kind = None);
+    model.encode_to_vec()
+}
+
+/// What the interpreter computes.
+fn run(bytes: &[u8], inputs: &[Tensor]) -> Vec<Tensor> {
+    let model = parse(bytes, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let inputs: Vec<_> = inputs.iter().cloned().map(interp::Value::Tensor).collect();
+    let result = interp::run_module(&model.module, MAIN, &inputs, &HashMap::new());
+    let items = match result.unwrap_or_else(|e| panic!("{e}")) {
+        interp::Value::Tuple(items) => items,
+        single => vec![single],
+    };
+    let tensor = |item| match item {
+        interp::Value::Tensor(tensor) => tensor,
+        other => panic!("{other:?} is no tensor"),
+    };
+    items.into_iter().map(tensor).collect()
 }
 
 fn problems(bytes: &[u8]) -> Vec<String> {
@@ -403,9 +455,9 @@ fn more_than_three_dimensions_are_resized() {
     let model = model.unwrap_or_else(|e| panic!("{e}"));
     let elements: Vec<f32> = (0..32).map(|at| (at * at % 37) as f32).collect();
     let x = Tensor::from_slice(&[2, 4, 2, 2], &elements).expect("as many");
-    let args = [crate::interp::Value::Tensor(x)];
-    let y = crate::interp::run_module(&model.module, MAIN, &args, &HashMap::new());
-    let Ok(crate::interp::Value::Tensor(y)) = y else {
+    let args = [interp::Value::Tensor(x)];
+    let y = interp::run_module(&model.module, MAIN, &args, &HashMap::new());
+    let Ok(interp::Value::Tensor(y)) = y else {
         panic!("{y:?}")
     };
     let y = y.as_slice::<f32>().expect("floats");

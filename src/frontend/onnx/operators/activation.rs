@@ -4,7 +4,7 @@ use super::pieces::volume;
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, cast, number, one};
+use crate::frontend::onnx::call::{Call, Outputs, cast, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
@@ -31,6 +31,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Softmax", &[1, 11, 13], |c| along(c, "nn.softmax")),
     Operator::new("Softplus", &[1, 22], |c| c.simple("nn.softplus", 1)),
     Operator::new("Softsign", &[1, 22], |c| c.simple("nn.softsign", 1)),
+    Operator::new("SwiGLU", &[28], swiglu),
     Operator::new("Swish", &[24], swish),
     Operator::new("ThresholdedRelu", &[10, 22], |c| {
         scaled(c, "nn.thresholded_relu", 1.0)
@@ -109,6 +110,20 @@ fn swish(c: &mut Call<'_, '_>) -> Outputs {
     one(c.op("multiply", [x, gate])?)
 }
 
+/// The swish of a gate, times the other operand.
+fn swiglu(c: &mut Call<'_, '_>) -> Outputs {
+    let (gate, linear) = (c.dims(0)?, c.dims(1)?);
+    if gate.len() != linear.len() {
+        return Err(c.bad(1, shown(&linear), shown(&gate)));
+    }
+    let linear = c.x(1)?;
+    c.inputs.truncate(1);
+    match swish(c)?.as_slice() {
+        [Value::Var(gate)] => one(c.op("multiply", [gate.into(), linear])?),
+        _ => Ok(vec![]),
+    }
+}
+
 /// An operator along an axis. Before version 13 it works along all dimensions from the axis on, as if they were one.
 fn along(c: &mut Call<'_, '_>, name: &str) -> Outputs {
     let dims = c.dims(0)?;
@@ -174,8 +189,13 @@ fn dropout(c: &mut Call<'_, '_>) -> Outputs {
     c.attributes.ignore("seed");
     if c.version >= 12 && c.has(2) {
         let training = c.known(2).and_then(|known| known.ints());
-        if training.is_none_or(|flags| flags != [0]) {
-            return Err(c.bad(2, "training", "false: nothing is trained here"));
+        let ratio = match c.has(1) {
+            true => c.known(1).and_then(|known| known.floats()),
+            false => Some(vec![0.5]),
+        };
+        if training.is_none_or(|flags| flags != [0]) && ratio.is_none_or(|ratio| ratio != [0.0]) {
+            let expected = "false, or the ratio 0: nothing is trained here";
+            return Err(c.bad(2, "training", expected));
         }
     }
     let x = c.inputs.first().cloned().ok_or(Fault::NoOperand(0))?;

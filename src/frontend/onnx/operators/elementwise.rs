@@ -95,11 +95,31 @@ fn bit_cast(c: &mut Call<'_, '_>) -> Outputs {
     one(c.emit(relax::op_with("reinterpret", [x], attributes))?)
 }
 
+/// An amount below 0, or of as many bits as the type has, shifts all bits out: what is left is the sign, if that fills them up.
 fn bit_shift(c: &mut Call<'_, '_>) -> Outputs {
-    match c.attributes.one_of("direction", "", &["LEFT", "RIGHT"])? {
-        "LEFT" => c.simple("left_shift", 2),
-        _ => c.simple("right_shift", 2),
+    let left = c.attributes.one_of("direction", "", &["LEFT", "RIGHT"])? == "LEFT";
+    let name = if left { "left_shift" } else { "right_shift" };
+    let dtype = c.dtype(0)?;
+    let signed = dtype.scalar.is_signed_int();
+    let bits = i64::from(dtype.scalar.bits());
+    let amounts = c.known(1).and_then(|known| known.ints());
+    if amounts.is_some_and(|all| all.iter().all(|amount| (0..bits).contains(amount))) {
+        return c.simple(name, 2);
     }
+    let (x, amount) = (c.x(0)?, c.var(1)?);
+    let mut inside = relax::op("less", [(&amount).into(), number(bits as f64, dtype)?]);
+    if signed {
+        let positive = relax::op("greater_equal", [(&amount).into(), number(0.0, dtype)?]);
+        inside = relax::op("logical_and", [inside, positive]);
+    }
+    let inside = c.emit(inside)?;
+    let most = number((bits - 1) as f64, dtype)?;
+    let amount = relax::op("where", [(&inside).into(), (&amount).into(), most]);
+    let shifted = relax::op(name, [x, amount]);
+    if !left && signed {
+        return one(c.emit(shifted)?);
+    }
+    one(c.op("where", [(&inside).into(), shifted, number(0.0, dtype)?])?)
 }
 
 /// An operator on pairs, of all operands: a tree, for there may be thousands.

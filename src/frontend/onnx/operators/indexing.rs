@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::pieces::dims_of;
 use super::{Operator, fold};
 use crate::frontend::onnx::call::{Call, Outputs, in_type, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
@@ -406,8 +407,20 @@ fn depth_to_space(c: &mut Call<'_, '_>) -> Outputs {
 fn space_to_depth(c: &mut Call<'_, '_>) -> Outputs {
     let size = c.attributes.int("blocksize")?;
     let size = size.ok_or_else(|| Fault::NoAttribute("blocksize".to_owned()))?;
+    let mode = c.attributes.one_of("mode", "DCR", &["DCR", "CRD"])?;
     let x = c.x(0)?;
-    one(c.op_with("space_to_depth", [x], &json!({"block_size": size}))?)
+    let y = c.op_with("space_to_depth", [x], &json!({"block_size": size}))?;
+    if mode == "DCR" {
+        return one(y);
+    }
+    // The places in a block are the outer part of the channels there, and the inner one here.
+    let (dims, deep) = (c.dims(0)?, dims_of(c, &y)?);
+    let (block, channels) = (Size::i64(size.saturating_mul(size)), dims[1].clone());
+    let (rows, columns) = (deep[2].clone(), deep[3].clone());
+    let parts = [dims[0].clone(), block, channels, rows, columns];
+    let y = c.reshaped(&y, parts)?;
+    let y = c.op_with("permute_dims", [&y], &json!({"axes": [0, 2, 1, 3, 4]}))?;
+    one(c.reshaped(&y, deep)?)
 }
 
 fn reverse_sequence(c: &mut Call<'_, '_>) -> Outputs {

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::Operator;
 use super::nn;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one};
+use super::pieces::MOST_ELEMENTS;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::ir::Expr as Size;
@@ -26,7 +27,10 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// A scale or zero point along an axis, as a tensor that broadcasts to the data.
-fn along(c: &mut Call<'_, '_>, index: usize, axis: i64) -> Result<Expr, Fault> {
+fn along(c: &mut Call<'_, '_>, index: usize, axis: i64, block: i64) -> Result<Expr, Fault> {
+    if block > 0 {
+        return each_block(c, index, axis, block);
+    }
     let x = c.x(index)?;
     let (dims, rank) = (c.dims(index)?, c.ndim(0)?);
     match dims.as_slice() {
@@ -45,31 +49,71 @@ fn along(c: &mut Call<'_, '_>, index: usize, axis: i64) -> Result<Expr, Fault> {
     }
 }
 
-fn no_blocks(c: &Call<'_, '_>) -> Result<(), Fault> {
-    c.attributes.only("block_size", 0)?;
+/// A scale or zero point for each block along an axis, as a tensor of the extents of the data.
+fn each_block(c: &mut Call<'_, '_>, index: usize, axis: i64, block: i64) -> Result<Expr, Fault> {
+    let (dims, own) = (c.dims(0)?, c.dims(index)?);
+    let axis = c.axis(axis, dims.len())?;
+    let blocks = c
+        .importer
+        .arith
+        .simplify(&(&dims[axis] + (block - 1)).floor_div(block));
+    let differs = |at: usize| {
+        let expected = if at == axis { &blocks } else { &dims[at] };
+        own[at]
+            .as_int()
+            .zip(expected.as_int())
+            .is_some_and(|(own, expected)| own != expected)
+    };
+    if own.len() != dims.len() || (0..dims.len()).any(differs) {
+        let mut expected = dims;
+        expected[axis] = blocks;
+        return Err(c.bad(index, shown(&own), shown(&expected)));
+    }
+    // One block may reach beyond the data: no more copies of its number are made than there are places.
+    let most = dims[axis].as_int().unwrap_or(block).max(1);
+    let block = block.min(most);
+    let x = c.x(index)?;
+    let each = c.op_with("repeat", [x], &json!({"repeats": block, "axis": axis}))?;
+    if c.importer.arith.simplify(&(&own[axis] * block)) == dims[axis] {
+        return Ok((&each).into());
+    }
+    let (first, end) = (relax::shape([0i64]), relax::shape([dims[axis].clone()]));
+    let args = [(&each).into(), relax::shape([axis as i64]), first, end];
+    Ok((&c.op("strided_slice", args)?).into())
+}
+
+/// How many elements along the axis share a scale; 0 if all do, or each has its own.
+fn block_size(c: &Call<'_, '_>) -> Result<i64, Fault> {
     c.attributes.ignore("saturate");
     c.attributes.ignore("precision");
-    Ok(())
+    match c.attributes.int_or("block_size", 0)? {
+        block @ 0.. => Ok(block.min(MOST_ELEMENTS as i64)),
+        block => Err(Fault::Attribute {
+            name: "block_size".to_owned(),
+            given: block.to_string(),
+            expected: "at least 0".to_owned(),
+        }),
+    }
 }
 
 /// `(x - zero_point) * scale`, in the type of the scale.
 fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
-    no_blocks(c)?;
+    let block = block_size(c)?;
     let axis = c.attributes.int_or("axis", 1)?;
     let dtype = c.dtype(1)?;
     let to = match c.attributes.int_or("output_dtype", 0)? {
         0 => dtype,
         code => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
     };
-    let scale = along(c, 1, axis)?;
+    let scale = along(c, 1, axis, block)?;
     let x = c.x(0)?;
     let shifted = match (c.has(2), c.dtype(0)?.is_int()) {
         (true, true) => {
-            let zero = along(c, 2, axis)?;
+            let zero = along(c, 2, axis, block)?;
             cast(x, DType::I32) - cast(zero, DType::I32)
         }
         (true, false) => {
-            let zero = along(c, 2, axis)?;
+            let zero = along(c, 2, axis, block)?;
             cast(x, dtype) - cast(zero, dtype)
         }
         (false, _) => x,
@@ -80,7 +124,7 @@ fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
 
 /// `x / scale` to the nearest integer, ties to even, plus the zero point, within the type.
 fn quantize(c: &mut Call<'_, '_>) -> Outputs {
-    no_blocks(c)?;
+    let block = block_size(c)?;
     let axis = c.attributes.int_or("axis", 1)?;
     let code = c.attributes.int_or("output_dtype", 0)?;
     let to = match (c.has(2), code) {
@@ -89,13 +133,13 @@ fn quantize(c: &mut Call<'_, '_>) -> Outputs {
         (false, code) => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
     };
     let x = c.x(0)?;
-    let scale = along(c, 1, axis)?;
+    let scale = along(c, 1, axis, block)?;
     let scaled = cast(x, DType::F32) / cast(scale, DType::F32);
     if !to.is_int() {
         return one(c.emit(cast(scaled, to))?);
     }
     let zero = match c.has(2) {
-        true => Some(along(c, 2, axis)?),
+        true => Some(along(c, 2, axis, block)?),
         false => None,
     };
     let y = saturated(scaled, zero, to)?;

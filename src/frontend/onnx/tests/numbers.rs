@@ -1,0 +1,85 @@
+//! Models of one node, against the numbers of ONNX's reference implementation.
+
+use super::*;
+
+fn tensor<T: crate::tensor::Element>(shape: &[usize], elements: &[T]) -> Tensor {
+    Tensor::from_slice(shape, elements).expect("as many elements")
+}
+
+/// Amounts below 0, within the type, and of all its bits and more.
+#[test]
+fn shifts_of_any_amount_leave_the_sign() {
+    let amounts = [-1i8, 0, 1, 7, 8, 127];
+    for (direction, x, expected) in [
+        ("LEFT", -3i8, [0i8, -3, -6, -128, 0, 0]),
+        ("LEFT", 3, [0, 3, 6, -128, 0, 0]),
+        ("RIGHT", -3, [-1, -3, -2, -1, -1, -1]),
+        ("RIGHT", 3, [0, 3, 1, 0, 0, 0]),
+    ] {
+        let mut shift = node("BitShift", &["x", "amount"], &["y"]);
+        shift.attribute.push(text("direction", direction));
+        let inputs = vec![port_of("x", &[], 3), port_of("amount", &["6"], 3)];
+        let bytes = of_version(&model(vec![shift], vec![], inputs, &["y"]), 28);
+        let y = run(&bytes, &[tensor(&[], &[x]), tensor(&[6], &amounts)]);
+        assert_eq!(y[0].as_slice::<i8>(), Ok(&expected[..]), "{x} {direction}");
+    }
+}
+
+/// The channels of a block are together, or its places.
+#[test]
+fn depth_takes_blocks_in_two_orders() {
+    let x: Vec<f32> = (0..8u8).map(f32::from).collect();
+    for (mode, expected) in [
+        ("DCR", [0.0f32, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]),
+        ("CRD", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
+    ] {
+        let mut deep = node("SpaceToDepth", &["x"], &["y"]);
+        deep.attribute = vec![int("blocksize", 2), text("mode", mode)];
+        let inputs = vec![port("x", &["1", "2", "2", "2"])];
+        let bytes = of_version(&model(vec![deep], vec![], inputs, &["y"]), 28);
+        let y = run(&bytes, &[tensor(&[1, 2, 2, 2], &x)]);
+        assert_eq!(y[0].as_slice::<f32>(), Ok(&expected[..]), "{mode}");
+    }
+}
+
+/// Three scales for five columns: the last block has one column.
+#[test]
+fn blocks_have_scales_of_their_own() {
+    let quantized = |rows: &str| {
+        let mut node = node("DequantizeLinear", &["x", "scale", "zero"], &["y"]);
+        node.attribute = vec![int("axis", 1), int("block_size", 2)];
+        let inputs = vec![
+            port_of("x", &[rows, "5"], 3),
+            port("scale", &[rows, "3"]),
+            port_of("zero", &[rows, "3"], 3),
+        ];
+        of_version(&model(vec![node], vec![], inputs, &["y"]), 25)
+    };
+    let x = tensor(&[2, 5], &[1i8, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let scale = tensor(&[2, 3], &[1f32, 10.0, 100.0, 2.0, 20.0, 200.0]);
+    let zero = tensor(&[2, 3], &[0i8, 1, 2, 3, 4, 5]);
+    let expected = [1f32, 2.0, 20.0, 30.0, 300.0, 6.0, 8.0, 80.0, 100.0, 1000.0];
+    for rows in ["2", "rows"] {
+        let y = run(&quantized(rows), &[x.clone(), scale.clone(), zero.clone()]);
+        assert_eq!(y[0].as_slice::<f32>(), Ok(&expected[..]));
+    }
+    let wrong = of_version(
+        &model(
+            vec![{
+                let mut node = node("QuantizeLinear", &["x", "scale"], &["y"]);
+                node.attribute = vec![int("axis", 1), int("block_size", 3)];
+                node
+            }],
+            vec![],
+            vec![port("x", &["2", "5"]), port("scale", &["2", "3"])],
+            &["y"],
+        ),
+        25,
+    );
+    assert_eq!(
+        problems(&wrong),
+        [
+            "the node that makes `y` (QuantizeLinear): operand 1 (`scale`) is a tensor of shape (2, 3); it must be a tensor of shape (2, 2)"
+        ]
+    );
+}

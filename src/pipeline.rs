@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cpu")]
 mod native;
+mod origins;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::support::timing::Timing;
 use crate::{codegen_vm, lower, passes, script};
 
 pub use crate::codegen_vm::signature;
+pub use origins::Operand;
 
 /// Whether what each stage made is verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,10 +107,12 @@ pub enum Error {
     #[error(transparent)]
     Bytecode(#[from] codegen_vm::GraphError),
     /// A loop program was refused that somebody wrote, or a call of it.
-    #[error("{source}{}", origin.from())]
+    #[error("{source}{}{}", origin.from(), operand.iter().map(|operand| format!("\n  = {operand}")).collect::<String>())]
     From {
         /// Where the calls of the loop program come from, or it itself where there are none.
         origin: Origin,
+        /// What the calls hand over that is refused, if it is that.
+        operand: Option<Operand>,
         /// What refused it, and why.
         source: Box<Self>,
     },
@@ -373,36 +377,6 @@ fn evaluator() -> Option<Arc<dyn passes::Evaluate>> {
 struct Run {
     compilation: Compilation,
     dumper: Dumper,
-}
-
-impl Error {
-    /// The error, said of a loop program of this module.
-    fn in_program(self, module: &Module, name: &str) -> Self {
-        let origin = called_from(module, name);
-        if origin.is_unknown() {
-            return self;
-        }
-        let source = Box::new(self);
-        Self::From { origin, source }
-    }
-}
-
-/// Where the calls of a loop program come from, or it itself where there are none.
-fn called_from(module: &Module, name: &str) -> Origin {
-    let mut origins = vec![];
-    for (_, function) in module.functions() {
-        function.for_each_value(&mut |value| {
-            if value.def.callee() == Some(name) {
-                origins.push(&value.origin);
-            }
-        });
-    }
-    match Origin::of_all(origins) {
-        Origin::Unknown => module
-            .prim_func(name)
-            .map_or(Origin::Unknown, |f| f.origin.clone()),
-        known => known,
-    }
 }
 
 impl Run {

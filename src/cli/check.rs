@@ -208,10 +208,17 @@ fn refused(error: pipeline::Error, out: &mut Vec<Trouble>) {
         pipeline::Error::Several(errors) => {
             errors.into_iter().for_each(|error| refused(error, out));
         }
-        pipeline::Error::From { origin, source } => out.push(Trouble {
-            place: Some(origin.to_string()),
+        pipeline::Error::From {
+            origin,
+            operand,
+            source,
+        } => out.push(Trouble {
+            place: (!origin.is_unknown()).then(|| origin.to_string()),
             operator: None,
-            problem: source.to_string().trim_end().to_owned(),
+            problem: match operand {
+                Some(operand) => format!("{}; {operand}", source.to_string().trim_end()),
+                None => source.to_string().trim_end().to_owned(),
+            },
         }),
         other => out.push(Trouble {
             place: None,

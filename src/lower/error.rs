@@ -203,6 +203,8 @@ pub enum LowerProblem {
     WideType {
         /// The buffer that the value comes from, or the value.
         what: String,
+        /// The buffer, if there is one.
+        buffer: Option<String>,
         /// Its type.
         dtype: DType,
     },

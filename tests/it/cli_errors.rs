@@ -392,4 +392,8 @@ fn a_type_that_gpus_do_not_compute_with_is_said_once_and_first() {
         message.contains("from line 3: `a = R.sum(x, axis=[1])`"),
         "{message}"
     );
+    assert!(
+        message.contains("`x` is parameter `x` of `main`"),
+        "{message}"
+    );
 }

@@ -65,6 +65,29 @@ fn a_refused_loop_program_names_its_calls() {
     assert!(error.ends_with(origin), "{error}");
 }
 
+/// A GPU does not compute with `float64`: the message names the input by its author's name, a value by where it is computed.
+#[test]
+fn a_type_that_gpus_lack_is_traced_to_the_graph() {
+    let refused = |body: &str| {
+        let text = format!(
+            "@R.function\ndef main(x: R.Tensor((8, 16), \"float64\"), i: R.Tensor((8,), \"int64\")):\n    \
+             R.func_attr({{\"input_names\": [\"the/x:0\", \"i\"]}})\n    {body}\n    return b\n"
+        );
+        let module = script::parse("test.py", &text).unwrap_or_else(|e| panic!("{e}"));
+        let options = CompileOptions::new(Target::Gpu(GpuTarget::default()));
+        let error = compile(&module, &options).expect_err("no such type");
+        error.to_string()
+    };
+    let error = refused("b = R.split(x, 2, axis=0)");
+    let expected = "is parameter `the/x:0` of `main`";
+    assert!(error.contains(expected), "{error}");
+    let error = refused(
+        "a = R.call_pure_packed(\"make\", i, sinfo_args=R.Tensor((8,), \"float64\"))\n    b = R.exp(a)",
+    );
+    let expected = "is value `a`, from line 4: `a = R.call_pure_packed(";
+    assert!(error.contains(expected), "{error}");
+}
+
 #[test]
 fn a_call_that_fails_names_its_line_also_when_loaded() {
     let (target, _) = cpu();

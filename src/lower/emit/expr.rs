@@ -34,12 +34,17 @@ impl Emit<'_> {
                 if let ExprKind::Load(buffer, _) = part.kind()
                     && buffer.dtype() == e.dtype()
                 {
-                    source.get_or_insert_with(|| format!("buffer `{}`", buffer.name()));
+                    source.get_or_insert_with(|| buffer.name().to_owned());
                 }
                 source.is_none()
             });
+            let what = match &source {
+                Some(buffer) => format!("buffer `{buffer}`"),
+                None => format!("`{e:#}`"),
+            };
             return Err(LowerProblem::WideType {
-                what: source.unwrap_or_else(|| format!("`{e:#}`")),
+                what,
+                buffer: source,
                 dtype: e.dtype(),
             }
             .into());

@@ -87,7 +87,7 @@ pub(super) enum Writer<'a> {
 }
 
 /// Where an argument lies.
-enum Home {
+enum Location {
     Placed(Rc<Placed>),
     /// A value of the function.
     Value(ValueId),
@@ -179,16 +179,16 @@ impl Run<'_> {
                 })?;
             }
         }
-        for ((tensor, before), home) in tensors.into_iter().zip(before).zip(call.homes) {
+        for ((tensor, before), location) in tensors.into_iter().zip(before).zip(call.locations) {
             if tensor.bytes() == before.bytes() {
                 continue;
             }
-            match home {
-                Home::Placed(placed) => placed.write(&tensor),
-                Home::Value(id) => {
+            match location {
+                Location::Placed(placed) => placed.write(&tensor),
+                Location::Value(id) => {
                     frame.values.insert(id, Value::Tensor(tensor));
                 }
-                Home::Nowhere => {
+                Location::Nowhere => {
                     return Err(InterpError::WrongKind {
                         value: "an argument that is written".to_owned(),
                         expected: "memory",
@@ -227,7 +227,7 @@ impl Run<'_> {
 #[derive(Default)]
 struct Leaves {
     tensors: Vec<Tensor>,
-    homes: Vec<Home>,
+    locations: Vec<Location>,
     scalars: Vec<Scalar>,
 }
 
@@ -236,13 +236,13 @@ impl Leaves {
         match value {
             Value::Placed(placed) => {
                 self.tensors.push(placed.read()?);
-                self.homes.push(Home::Placed(placed));
+                self.locations.push(Location::Placed(placed));
             }
             Value::Tensor(tensor) => {
                 self.tensors.push(tensor);
-                self.homes.push(match arg {
-                    Some(Arg::Value(id)) => Home::Value(*id),
-                    _ => Home::Nowhere,
+                self.locations.push(match arg {
+                    Some(Arg::Value(id)) => Location::Value(*id),
+                    _ => Location::Nowhere,
                 });
             }
             Value::Scalar(scalar) => self.scalars.push(scalar),

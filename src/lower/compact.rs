@@ -123,7 +123,7 @@ fn array_size(buffer: &Buffer) -> LowerProblem {
 }
 
 /// The shared buffers of which an iteration of a loop over threads may read what another one wrote.
-pub(super) fn exchanged(
+pub(super) fn shared_between_threads(
     nest: &Nest,
     memory_plan: &MemoryPlan,
     analyzer: &Analyzer,

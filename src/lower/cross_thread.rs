@@ -26,7 +26,7 @@ struct Access {
     write: bool,
 }
 
-/// Refuses a nest whose threads exchange values through device memory.
+/// Refuses a nest whose threads communicate through device memory.
 pub(super) fn check(
     nest: &Nest,
     memory_plan: &MemoryPlan,
@@ -46,7 +46,7 @@ pub(super) fn check(
         };
         if !nest.axes.iter().all(separate) {
             let buffer = buffer.name().to_owned();
-            return Err(LowerProblem::Exchange { buffer }.into());
+            return Err(LowerProblem::CrossThread { buffer }.into());
         }
     }
     Ok(())

@@ -230,16 +230,18 @@ pub enum LowerProblem {
         index: ScalarType,
     },
     /// A barrier would be needed where not all threads of the workgroup come by.
-    #[error("threads exchange `{array}` under a condition or loop that differs between threads")]
+    #[error(
+        "threads communicate through `{array}` under a condition or loop that differs between threads"
+    )]
     DivergentBarrier {
         /// The shared array.
         array: String,
     },
-    /// A temporary in device memory that threads of one kernel exchange.
+    /// A temporary in device memory through which threads of one kernel communicate.
     #[error(
-        "threads of one kernel exchange `{buffer}`, which fits neither registers nor shared memory"
+        "threads of one kernel communicate through `{buffer}`, which fits neither registers nor shared memory"
     )]
-    Exchange {
+    CrossThread {
         /// The buffer.
         buffer: String,
     },

@@ -176,8 +176,8 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(MemoryPlan, Vec<Rea
             let located = |error: LowerError| error.or_at(&places);
             let (mut nest, analyzer) = unblock.run(stmt).map_err(located)?;
             if !gpu {
-                let exchanged = compact::exchanged(&nest, &memory_plan, &analyzer);
-                nest.body = thread_loops::imply_barriers(nest.body, &exchanged);
+                let shared = compact::shared_between_threads(&nest, &memory_plan, &analyzer);
+                nest.body = thread_loops::imply_barriers(nest.body, &shared);
             }
             match compact::compact(&mut nest, &memory_plan, &analyzer).map_err(located)? {
                 Ok(mut arrays) => {
@@ -198,7 +198,7 @@ fn nests(func: &PrimFunc, gpu: bool, dims: &Dims) -> Result<(MemoryPlan, Vec<Rea
                         && !nest.axes.is_empty() =>
                 {
                     let buffer = buffer.name().to_owned();
-                    return Err(located(LowerProblem::Exchange { buffer }.into()));
+                    return Err(located(LowerProblem::CrossThread { buffer }.into()));
                 }
                 Err(buffer) => {
                     kept.insert(buffer);

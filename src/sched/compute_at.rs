@@ -18,8 +18,9 @@
 //! the block computes, before the first consumer, all that the consumers then read; computing an element again gives the same
 //! value.
 
-use super::move_block::{InsertAt, Moved, Plan, UnitLoops};
+use super::move_block::{InsertAt, Moved, Plan};
 use super::{Schedule, ScheduleError};
+use crate::arith::iter_map::UnitIters;
 use crate::ir::{BlockId, LoopId};
 
 impl Schedule {
@@ -31,7 +32,7 @@ impl Schedule {
         &mut self,
         block: BlockId,
         target: LoopId,
-        units: UnitLoops,
+        units: UnitIters,
         at: InsertAt,
     ) -> Result<(), ScheduleError> {
         let plan = Plan::check(&self.func, block, target, units, at, Moved::Producer)

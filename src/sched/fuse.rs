@@ -38,7 +38,7 @@ impl Schedule {
         units: UnitIters,
     ) -> Result<LoopId, ScheduleError> {
         let plan = FusePlan::check(&self.func, loops, units).map_err(|r| r.of("fuse"))?;
-        let args = vec![loops.into(), (units == UnitIters::Preserve).into()];
+        let args = vec![loops.into(), units.into()];
         Ok(self.record("fuse", args, |func| plan.apply(func)))
     }
 }

@@ -8,8 +8,8 @@
 
 use super::affine::check_affine_below;
 use super::analysis::{
-    check_compact_dataflow, check_no_exchange, check_only_blocks, drives_reduction, is_private,
-    overwriter,
+    check_compact_dataflow, check_independent_iterations, check_only_blocks, drives_reduction,
+    is_private, overwriter,
 };
 use super::{Reason, Refusal, attached_loop};
 use crate::ir::{BlockId, Buffer, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var};
@@ -27,7 +27,7 @@ impl LoopKindPlan {
         check_iter_kinds(func, target, kind)?;
         if !l.extent.is_one() {
             check_only_blocks(func, target.into())?;
-            check_no_exchange(func, &[target])?;
+            check_independent_iterations(func, &[target])?;
             check_memory(func, target, kind)?;
             if let LoopKind::ThreadBinding(axis) = kind {
                 check_axis(func, target, axis)?;

@@ -44,8 +44,9 @@ mod transform_block_layout;
 mod unroll;
 mod vectorize;
 
+pub use crate::arith::iter_map::UnitIters;
 pub use error::{Reason, Refusal, ScheduleError};
-pub use move_block::{InsertAt, UnitLoops};
+pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use split::Factor;
 pub use step::{StepError, Steps, parse_step};

@@ -11,7 +11,7 @@
 //! is kept: spatial instances are independent, and reductions are taken to commute.
 
 use super::affine::check_affine_below;
-use super::analysis::{check_no_exchange, check_only_blocks};
+use super::analysis::{check_independent_iterations, check_only_blocks};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_loop};
 use crate::ir::{Expr, IterKind, LoopId, Place, PrimFunc, Stmt};
 
@@ -74,7 +74,7 @@ impl ReorderPlan {
         check_mixed(func, &old, &new)?;
         if let Some(&bottom) = old.last().filter(|_| old != new) {
             check_only_blocks(func, bottom.into())?;
-            check_no_exchange(func, &old)?;
+            check_independent_iterations(func, &old)?;
         }
         Ok(Self { old, new })
     }

@@ -18,8 +18,9 @@
 //! first. Meaning is kept: each element is consumed in the last iteration that makes it, if not before, and consuming it again
 //! with the final value overwrites what was made of an earlier one; a term that is added where it was made is added once.
 
-use super::move_block::{InsertAt, Moved, Plan, UnitLoops};
+use super::move_block::{InsertAt, Moved, Plan};
 use super::{Schedule, ScheduleError};
+use crate::arith::iter_map::UnitIters;
 use crate::ir::{BlockId, LoopId};
 
 impl Schedule {
@@ -31,7 +32,7 @@ impl Schedule {
         &mut self,
         block: BlockId,
         target: LoopId,
-        units: UnitLoops,
+        units: UnitIters,
         at: InsertAt,
     ) -> Result<(), ScheduleError> {
         let plan = Plan::check(&self.func, block, target, units, at, Moved::Consumer)

@@ -68,11 +68,7 @@ impl Schedule {
     ) -> Result<Vec<LoopId>, ScheduleError> {
         let plan =
             SplitPlan::check(&self.func, target, factors, units).map_err(|r| r.of("split"))?;
-        let args = vec![
-            target.into(),
-            factors.into(),
-            (units == UnitIters::Preserve).into(),
-        ];
+        let args = vec![target.into(), factors.into(), units.into()];
         Ok(self.record("split", args, |func| plan.apply(func)))
     }
 }

@@ -189,11 +189,7 @@ impl Args<'_> {
 
     /// `preserve_unit_iters`, true if left out.
     pub(super) fn units(&self, index: usize) -> Result<UnitIters, StepError> {
-        Ok(if self.flag_or(index, true)? {
-            UnitIters::Preserve
-        } else {
-            UnitIters::Simplify
-        })
+        Ok(self.flag_or(index, true)?.into())
     }
 
     pub(super) fn block(&self, s: &Schedule, index: usize) -> Result<BlockId, StepError> {

@@ -2,7 +2,7 @@
 //!
 //! `WEFTILE_TRACES` gives the number of traces per program, for longer runs.
 
-use super::{Factor, InsertAt, Schedule, UnitLoops};
+use super::{Factor, InsertAt, Schedule, UnitIters};
 use crate::interp::same_results;
 use crate::ir::{BlockId, LoopId, PrimFunc, ThreadAxis};
 use crate::script;
@@ -200,9 +200,9 @@ fn random_step(sch: &mut Schedule, random: &mut Random) -> Option<()> {
     let block = random.pick(&blocks)?;
     let target = loop_around(sch, random, &blocks)?;
     let units = if random.below(2) == 0 {
-        UnitLoops::Drop
+        UnitIters::Simplify
     } else {
-        UnitLoops::Preserve
+        UnitIters::Preserve
     };
     let at = random.pick(&[InsertAt::Latest, InsertAt::Earliest, InsertAt::Index(0)])?;
     let scope = random.pick(&["local", "shared", "global"])?;

@@ -41,7 +41,7 @@ pub(super) struct RunPlan {
 
 /// A launch with arguments of certain shapes.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct LaunchPlan {
     /// Extents of all tensor arguments, one after the other, then the scalar arguments.
     key: Vec<i64>,
     pub(super) kernels: Vec<KernelPlan>,
@@ -57,7 +57,7 @@ pub(super) struct Plan {
 /// The plans of one launch instruction, the last used one first.
 #[derive(Debug, Default)]
 pub(super) struct Site {
-    plans: Vec<Plan>,
+    plans: Vec<LaunchPlan>,
 }
 
 /// The arguments of a launch or call where they are.
@@ -99,7 +99,7 @@ impl Site {
         &mut self,
         func: &LoweredFunc,
         args: &Args,
-    ) -> Result<(&mut Plan, bool), VmError> {
+    ) -> Result<(&mut LaunchPlan, bool), VmError> {
         let found = self.plans.iter().position(|plan| plan.fits(func, args));
         let new = match found {
             Some(0) => false,
@@ -108,7 +108,7 @@ impl Site {
                 false
             }
             None => {
-                let plan = Plan::new(func, args)?;
+                let plan = LaunchPlan::new(func, args)?;
                 self.plans.truncate(PLANS - 1);
                 self.plans.insert(0, plan);
                 true
@@ -118,7 +118,7 @@ impl Site {
     }
 
     /// The plan used last.
-    pub(super) fn newest(&self) -> Option<&Plan> {
+    pub(super) fn newest(&self) -> Option<&LaunchPlan> {
         self.plans.first()
     }
 
@@ -129,7 +129,7 @@ impl Site {
     }
 }
 
-impl Plan {
+impl LaunchPlan {
     /// Whether the arguments have the shapes of the plan. Their types were checked when a plan was made for these ranks.
     fn fits(&self, func: &LoweredFunc, args: &Args) -> bool {
         let mut key = self.key.iter();

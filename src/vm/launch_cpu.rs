@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::VmError;
-use super::launch::{Args, Plan};
+use super::launch::{Args, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, Pc};
@@ -121,7 +121,7 @@ impl CpuBackend {
         &self,
         exec: &Executable,
         func: &LoweredFunc,
-        plan: &mut Plan,
+        plan: &mut LaunchPlan,
     ) -> Result<(), VmError> {
         let proved = func.unproved_dim(&plan.dims).is_none();
         let kernels = &func.kernels;
@@ -142,7 +142,7 @@ impl CpuBackend {
         &mut self,
         exec: &Executable,
         index: usize,
-        plan: &Plan,
+        plan: &LaunchPlan,
         args: &mut Args,
         profile: bool,
     ) -> Result<(), VmError> {
@@ -198,7 +198,7 @@ impl CpuBackend {
     }
 
     /// Temporaries at least as large as planned.
-    fn reserve_temps(&mut self, func: &LoweredFunc, plan: &Plan) -> Result<(), VmError> {
+    fn reserve_temps(&mut self, func: &LoweredFunc, plan: &LaunchPlan) -> Result<(), VmError> {
         self.buffers.temps.clear();
         for (index, &bytes) in plan.temps.iter().enumerate() {
             if self.temps.get(index).is_none_or(|temp| temp.len() < bytes) {

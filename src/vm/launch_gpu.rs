@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::VmError;
 use super::arenas::Variant;
-use super::launch::{Args, KernelPlan, Plan, RunPlan, Site};
+use super::launch::{Args, KernelPlan, LaunchPlan, RunPlan, Site};
 use super::loaded::Loaded;
 use super::machine::host_constant;
 use super::place::Memory;
@@ -282,7 +282,7 @@ impl GpuBackend {
         &mut self,
         func: &LoweredFunc,
         variant: usize,
-        plan: &mut Plan,
+        plan: &mut LaunchPlan,
     ) -> Result<(), VmError> {
         if let Some((dim, proved)) = func.unproved_dim(&plan.dims) {
             return Err(VmError::OutOfRange {
@@ -382,7 +382,7 @@ fn write_scalars<'o>(
 /// The buffers of a kernel in binding order, with the bytes of each that it sees.
 fn bound<'a>(
     kernel: &GpuKernel,
-    plan: &Plan,
+    plan: &LaunchPlan,
     temps: &'a [Arc<DeviceBuffer>],
     args: &'a Args,
     func: &LoweredFunc,

@@ -316,7 +316,7 @@ fn threads_keep_to_themselves() {
                     Y[vj] = A[63 - vj]"#;
     let text = module(("(64,)", "float32"), ("(64,)", "float32"), mirrored);
     assert!(
-        refused(&text).contains("exchange `A`"),
+        refused(&text).contains("communicate through `A`"),
         "{}",
         refused(&text)
     );

@@ -3,7 +3,7 @@
 
 use weftile::interp::run_prim_func;
 use weftile::ir::{BlockId, PrimFunc, ThreadAxis};
-use weftile::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use weftile::sched::{Factor, InsertAt, Schedule, UnitIters};
 use weftile::script;
 use weftile::tensor::Tensor;
 
@@ -120,9 +120,9 @@ fn gpu_tiles(text: &str) -> (PrimFunc, Schedule, [BlockId; 3]) {
     sch.bind(i[1], ThreadAxis::ThreadIdxY).expect("binds");
     sch.bind(j[1], ThreadAxis::ThreadIdxX).expect("binds");
     let out = sch.cache_write(c, 0, "local", &[]).expect("caches");
-    sch.reverse_compute_at(out, j[1], UnitLoops::Preserve, InsertAt::Latest)
+    sch.reverse_compute_at(out, j[1], UnitIters::Preserve, InsertAt::Latest)
         .expect("moves the copy out");
-    let (units, at) = (UnitLoops::Drop, InsertAt::Latest);
+    let (units, at) = (UnitIters::Simplify, InsertAt::Latest);
     let a = sch.cache_read(c, 0, "shared", &[]).expect("caches A");
     sch.compute_at(a, k[0], units, at).expect("moves A's copy");
     let b = sch.cache_read(c, 1, "shared", &[]).expect("caches B");
@@ -195,7 +195,7 @@ fn an_epilogue_is_inlined_and_moved_under_the_tile() {
     let j = sch.split(loops[1], &infer(&[5])).expect("splits");
     sch.reorder(&[i[0], j[0], i[1], j[1], loops[2]])
         .expect("reorders");
-    sch.reverse_compute_at(relu, j[0], UnitLoops::Drop, InsertAt::Latest)
+    sch.reverse_compute_at(relu, j[0], UnitIters::Simplify, InsertAt::Latest)
         .expect("moves");
     let update = sch.decompose_reduction(mm, loops[2]).expect("decomposes");
     assert_eq!(sch.func().blocks[update].name, "mm_init");
@@ -213,7 +213,7 @@ fn a_refused_move_changes_nothing() {
     let text = script::print_prim_func(sch.func()).text;
     let loops = sch.get_loops(mm).expect("loops");
     let error = sch
-        .compute_at(relu, loops[0], UnitLoops::Drop, InsertAt::Latest)
+        .compute_at(relu, loops[0], UnitIters::Simplify, InsertAt::Latest)
         .expect_err("an output block stays");
     assert_eq!(
         error.to_string(),

@@ -78,13 +78,25 @@ pub enum IterMapLevel {
     NoCheck,
 }
 
-/// What becomes of inputs with a single value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What becomes of iterations with a single value, and of loops that run once (TVM: `preserve_unit_iters`,
+/// `preserve_unit_loops`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnitIters {
     /// Replaced by the value.
+    #[default]
     Simplify,
     /// Kept as iterations.
     Preserve,
+}
+
+impl From<bool> for UnitIters {
+    fn from(preserve: bool) -> Self {
+        if preserve {
+            Self::Preserve
+        } else {
+            Self::Simplify
+        }
+    }
 }
 
 /// Indices as sums of splits.

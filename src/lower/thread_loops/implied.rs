@@ -7,28 +7,28 @@ use crate::ir::{Buffer, Expr, ExprKind};
 use crate::lower::node::{Barrier, Node, walk_nodes};
 
 /// Puts barriers between the statements of threads that are iterations of a loop, where one writes and another one reads a
-/// buffer that they exchange values by.
-pub(in crate::lower) fn imply_barriers(nodes: Vec<Node>, exchanged: &HashSet<Buffer>) -> Vec<Node> {
+/// buffer through which they communicate.
+pub(in crate::lower) fn imply_barriers(nodes: Vec<Node>, shared: &HashSet<Buffer>) -> Vec<Node> {
     let each = |mut node: Node| {
         if is_thread_loop(&node) {
             for body in node.nested_mut() {
                 let stmts = std::mem::take(body);
-                *body = Implied { exchanged }.stmts(stmts, &mut Uses::default());
+                *body = Implied { shared }.stmts(stmts, &mut Uses::default());
             }
         } else {
             for body in node.nested_mut() {
-                *body = imply_barriers(std::mem::take(body), exchanged);
+                *body = imply_barriers(std::mem::take(body), shared);
             }
         }
         node
     };
-    match exchanged.is_empty() {
+    match shared.is_empty() {
         true => nodes,
         false => nodes.into_iter().map(each).collect(),
     }
 }
 
-/// What happened to the exchanged buffers since the last barrier.
+/// What happened to the shared buffers since the last barrier.
 #[derive(Clone, Default)]
 struct Uses {
     read: HashSet<Buffer>,
@@ -50,7 +50,7 @@ impl Uses {
 }
 
 struct Implied<'a> {
-    exchanged: &'a HashSet<Buffer>,
+    shared: &'a HashSet<Buffer>,
 }
 
 impl Implied<'_> {
@@ -108,7 +108,7 @@ impl Implied<'_> {
                 uses.add(self.uses_of(e));
             }
             if let Node::Store { buffer, .. } = node
-                && self.exchanged.contains(buffer)
+                && self.shared.contains(buffer)
             {
                 uses.written.insert(buffer.clone());
             }
@@ -120,7 +120,7 @@ impl Implied<'_> {
         let mut uses = Uses::default();
         e.walk(&mut |e| {
             if let ExprKind::Load(buffer, _) = e.kind()
-                && self.exchanged.contains(buffer)
+                && self.shared.contains(buffer)
             {
                 uses.read.insert(buffer.clone());
             }

@@ -1,4 +1,4 @@
-//! What iterations of a loop have to do with each other: values that they exchange, and elements that they overwrite.
+//! What iterations of a loop have to do with each other: values that one computes and another one uses, and elements that they overwrite.
 
 use super::scope::{BlockScope, DependencyKind};
 use super::stage_pipeline::uncovered;
@@ -12,7 +12,7 @@ use crate::sched::{Reason, Refusal};
 ///
 /// # Errors
 /// TVM: `NotStagePipelineError`, for the scope around the loops.
-pub fn check_no_exchange(func: &PrimFunc, chain: &[LoopId]) -> Result<(), Refusal> {
+pub fn check_independent_iterations(func: &PrimFunc, chain: &[LoopId]) -> Result<(), Refusal> {
     let Some(&target) = chain.last() else {
         return Ok(());
     };

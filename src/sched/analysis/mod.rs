@@ -5,7 +5,7 @@
 //! - [`check_stage_pipeline`]: whether every block of a scope reads only what blocks before it wrote.
 //! - [`check_compact_dataflow`]: whether the blocks under a loop only depend on each other in ways that iterations may be
 //!   reordered.
-//! - [`check_no_exchange`], [`check_inputs_outlive`], [`overwriter`]: whether iterations of a loop use or overwrite what others
+//! - [`check_independent_iterations`], [`check_inputs_outlive`], [`overwriter`]: whether iterations of a loop use or overwrite what others
 //!   compute.
 //! - [`check_only_blocks`]: whether anything stands outside of blocks, where no primitive looks.
 //!
@@ -23,7 +23,9 @@ pub use block_kind::{
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
 };
-pub use independence::{check_inputs_outlive, check_no_exchange, drives_reduction, overwriter};
+pub use independence::{
+    check_independent_iterations, check_inputs_outlive, drives_reduction, overwriter,
+};
 pub use outside::check_only_blocks;
 pub use path::{facts_at, is_private, loops_between, relaxed_domains, share_a_loop};
 pub use scope::{BlockScope, Dependency, DependencyKind};

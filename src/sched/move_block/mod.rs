@@ -22,25 +22,9 @@ use crate::ir::{
     Scope, Stmt, Var,
 };
 
-/// What becomes of new loops that run once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum UnitLoops {
-    /// They are left out.
-    #[default]
-    Drop,
-    /// They are made like others.
-    Preserve,
-}
-
-impl From<bool> for UnitLoops {
-    fn from(preserve: bool) -> Self {
-        if preserve { Self::Preserve } else { Self::Drop }
-    }
-}
-
-impl From<UnitLoops> for Arg {
-    fn from(units: UnitLoops) -> Self {
-        Self::Bool(units == UnitLoops::Preserve)
+impl From<UnitIters> for Arg {
+    fn from(units: UnitIters) -> Self {
+        Self::Bool(units == UnitIters::Preserve)
     }
 }
 
@@ -93,7 +77,7 @@ impl Plan {
         func: &PrimFunc,
         block: BlockId,
         target: LoopId,
-        units: UnitLoops,
+        units: UnitIters,
         at: InsertAt,
         moved: Moved,
     ) -> Result<Self, Refusal> {
@@ -426,7 +410,7 @@ fn new_nest(
     func: &PrimFunc,
     block: BlockId,
     domains: &[domain::IterDomain],
-    units: UnitLoops,
+    units: UnitIters,
     facts: &mut Analyzer,
 ) -> (Vec<Loop>, Vec<Expr>, Expr) {
     let mut loops = Vec::new();
@@ -437,7 +421,7 @@ fn new_nest(
             .values
             .to_range(facts)
             .unwrap_or_else(|| iter.dom.clone());
-        let value = if units == UnitLoops::Preserve || !range.extent.is_one() {
+        let value = if units == UnitIters::Preserve || !range.extent.is_one() {
             let dtype = iter.var.dtype();
             let var = Var::new(format!("ax{}", loops.len()), dtype);
             let extent = range.extent.cast(dtype);

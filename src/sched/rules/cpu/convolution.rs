@@ -19,7 +19,7 @@ use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
 pub(super) fn apply(
@@ -52,7 +52,7 @@ pub(super) fn apply(
     if !roles.in_panels {
         copy_panel(schedule, block, &roles, &loops, k[0])?;
     }
-    schedule.reverse_compute_at(write_back, n[0], UnitLoops::Preserve, InsertAt::Latest)?;
+    schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
     along_pixels(schedule, write_back, n[0])?;
     schedule.vectorize(n[1])?;
     schedule.unroll(m[2])?;
@@ -299,7 +299,7 @@ fn copy_panel(
     let results = used.map(|i| params[i].clone()).collect();
     let map = places(&params, results);
     let panel = schedule.reindex_cache_read(block, roles.weight.read_index, "local", &map)?;
-    schedule.compute_at(panel, at, UnitLoops::Preserve, InsertAt::Latest)?;
+    schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::sched::rules::DeclineReason;
 use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
 /// Rows of a tile.
@@ -214,7 +214,7 @@ fn along_columns(
     schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
     if let Some(matmul) = copied {
         let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
-        schedule.compute_at(panel, k[0], UnitLoops::Preserve, InsertAt::Latest)?;
+        schedule.compute_at(panel, k[0], UnitIters::Preserve, InsertAt::Latest)?;
         let panel_loops = schedule.get_loops(panel)?;
         if let Some(&columns) = panel_loops.last() {
             schedule.vectorize(columns)?;

@@ -11,7 +11,7 @@ use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::{Nest, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::rules::reuse::step;
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -79,7 +79,7 @@ fn along_results(
     let order: Vec<LoopId> = nest.reduce.iter().copied().chain([columns[1]]).collect();
     schedule.reorder(&order)?;
     if let Some(copy) = write_back {
-        schedule.reverse_compute_at(copy, columns[0], UnitLoops::Preserve, InsertAt::Latest)?;
+        schedule.reverse_compute_at(copy, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
         let loops = schedule.get_loops(copy)?;
         if let Some(&elements) = loops.last() {
             schedule.vectorize(elements)?;

@@ -8,7 +8,7 @@ use crate::ir::{BlockId, Expr, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::chain::{Chain, is_reduction, loops_of_rows};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -43,7 +43,7 @@ pub(super) fn apply(
         (first, innermost)
     };
     for &b in blocks.iter().rev().filter(|&&b| b != last) {
-        schedule.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
+        schedule.compute_at(b, row, UnitIters::Simplify, InsertAt::Latest)?;
     }
     // Before sums are decomposed: an update alone is no reduction.
     schedule.parallel(spread)?;

@@ -20,7 +20,7 @@ use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::reuse::step;
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
 /// Reduction iterations that are written out where there are no taps, the most that divide the extent: those of one 16-byte load.
@@ -78,10 +78,10 @@ pub(super) fn apply(
     let write_back = sch.cache_write(block, 0, "local", &[])?;
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &conv, tile)?;
-    sch.reverse_compute_at(write_back, l.thread, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.reverse_compute_at(write_back, l.thread, UnitIters::Simplify, InsertAt::Latest)?;
     for (operand, at) in [(&conv.image, l.step), (&conv.weights, l.channel)] {
         let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
-        sch.compute_at(copy, at, UnitLoops::Drop, InsertAt::Latest)?;
+        sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
         let inner = inner_loops(sch, copy, at)?;
         tile_loops(sch, &inner)?;
     }

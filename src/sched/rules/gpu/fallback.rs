@@ -6,7 +6,7 @@ use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 const THREADS: i64 = 64;
 
@@ -44,7 +44,7 @@ fn in_register(
         .ok_or(DeclineReason::Pattern("no reduce loop"))?;
     let write_back = sch.cache_write(block, 0, "local", &[])?;
     let thread = over_threads(sch, block, &nest.spatial, target)?;
-    sch.reverse_compute_at(write_back, thread, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.reverse_compute_at(write_back, thread, UnitIters::Simplify, InsertAt::Latest)?;
     sch.decompose_reduction(block, first)?;
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Steps of `k` that are written out: those of one 16-byte load of `f32` along `k`.
 const LANES: i64 = 4;
@@ -72,7 +72,7 @@ pub(super) fn apply(
     let write_back = sch.cache_write(block, 0, "local", &[])?;
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &matmul, tile)?;
-    sch.reverse_compute_at(write_back, l.nx, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
     let sides = [
         (&matmul.a, tile.ty * tile.tm),
         (&matmul.b, tile.tx * tile.tn),
@@ -158,7 +158,7 @@ fn load_shared(
     rows: i64,
 ) -> Result<(), DeclineReason> {
     let copy = sch.cache_read(block, operand.read_index, "shared", &[block])?;
-    sch.compute_at(copy, l.ko, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.compute_at(copy, l.ko, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, l.ko)?;
     no_gaps(sch, &inner, rows * tile.bk)?;
     let fused = fuse_loops(sch, &inner)?;
@@ -214,7 +214,7 @@ fn load_local(
     });
     let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
     let at = if along_k { l.kr } else { l.ki };
-    sch.compute_at(copy, at, UnitLoops::Drop, InsertAt::Latest)?;
+    sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;
     no_gaps(sch, &inner, side * if along_k { steps } else { 1 })?;
     tile_loops(sch, &inner)

@@ -8,7 +8,7 @@ use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::chain::{Chain, along_rows, is_reduction, loops_of_rows};
-use crate::sched::{Factor, InsertAt, Schedule, UnitLoops};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 pub(super) fn apply(
     sch: &mut Schedule,
@@ -51,7 +51,7 @@ pub(super) fn apply(
     over_threads(sch, last, inner, share)?;
     for &b in chain.iter().rev().filter(|&&b| b != last) {
         let row = row.ok_or(DeclineReason::Pattern("no rows"))?;
-        sch.compute_at(b, row, UnitLoops::Drop, InsertAt::Latest)?;
+        sch.compute_at(b, row, UnitIters::Simplify, InsertAt::Latest)?;
         let all = sch.get_loops(b)?;
         let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
         over_threads(sch, b, &all[from..], share)?;
@@ -109,7 +109,7 @@ fn over_threads(
     }
     for read in along_rows(sch.func(), block) {
         let copy = sch.cache_read(block, read, "local", &[block])?;
-        sch.compute_at(copy, parts[1], UnitLoops::Drop, InsertAt::Latest)?;
+        sch.compute_at(copy, parts[1], UnitIters::Simplify, InsertAt::Latest)?;
         if let Some(&lanes) = sch.get_loops(copy)?.last() {
             sch.vectorize(lanes)?;
         }

@@ -112,7 +112,7 @@ pub enum Error {
         /// Where the calls of the loop program come from, or it itself where there are none.
         origin: Origin,
         /// What the calls hand over that is refused, if it is that.
-        operand: Option<Operand>,
+        operand: Option<Box<Operand>>,
         /// What refused it, and why.
         source: Box<Self>,
     },

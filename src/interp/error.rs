@@ -115,12 +115,9 @@ pub enum InterpError {
     /// Threads that wait for others that do not come.
     #[error("threads meet at `T.tvm_storage_sync`, but not all threads of the workgroup come by")]
     Divergent,
-    /// Threads of one workgroup, some of which leave the loop or function.
-    #[error("some threads of a workgroup leave by `{statement}`, and others do not")]
-    SomeLeave {
-        /// The statement.
-        statement: &'static str,
-    },
+    /// Threads of one workgroup, some of which leave their loop.
+    #[error("some threads of a workgroup leave by `break`, and others do not")]
+    SomeLeave,
     /// An index outside the extent of its dimension.
     #[error(
         "index {index} is out of range for dimension {dim} of `{buffer}`, which has extent {extent}"

@@ -297,6 +297,8 @@ impl Run<'_> {
             match flow {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
+                // The work of the thread ends; the others go on.
+                Flow::Return(None) if l.kind.is_of_launch() => {}
                 Flow::Return(_) => return Ok(flow),
             }
         }

@@ -170,7 +170,11 @@ impl Run<'_> {
         let Member { mut thread, flow } = team.members.remove(0);
         self.env.swap(&mut thread);
         self.env.leave_threads()?;
-        Ok(flow)
+        Ok(match flow {
+            // Each thread did.
+            Flow::Return(None) => Flow::Next,
+            flow => flow,
+        })
     }
 
     /// Runs something as one thread.
@@ -216,18 +220,22 @@ impl Run<'_> {
         self.together(&mut inner, &all, self.func.tree.body(id))?;
         let mut done = inner.members.into_iter();
         for (&at, count) in running.iter().zip(counts) {
-            let (mut left, mut stayed) = (None, false);
+            let (mut broke, mut returned, mut stayed) = (false, None, false);
             for member in done.by_ref().take(count) {
                 match member.flow {
                     Flow::Next | Flow::Continue => stayed = true,
-                    flow @ (Flow::Break | Flow::Return(_)) => left = Some(flow),
+                    Flow::Break => broke = true,
+                    flow @ Flow::Return(_) => returned = Some(flow),
                 }
                 team.members[at].thread.take_own(member.thread);
             }
-            match left {
-                Some(flow) if stayed => return Err(some_leave(flow)),
-                Some(flow @ Flow::Return(_)) => team.members[at].flow = flow,
-                Some(Flow::Next | Flow::Continue | Flow::Break) | None => {}
+            if broke && (stayed || returned.is_some()) {
+                return Err(InterpError::SomeLeave);
+            }
+            if let Some(flow) = returned
+                && !stayed
+            {
+                team.members[at].flow = flow;
             }
         }
         Ok(())
@@ -460,12 +468,4 @@ fn next_iteration(team: &mut Team, inside: &[usize]) -> Vec<usize> {
         }
     }
     next
-}
-
-fn some_leave(flow: Flow) -> InterpError {
-    let statement = match flow {
-        Flow::Return(_) => "return",
-        Flow::Next | Flow::Continue | Flow::Break => "break",
-    };
-    InterpError::SomeLeave { statement }
 }

@@ -101,6 +101,13 @@ pub enum LoopKind {
     ThreadBinding(ThreadAxis),
 }
 
+impl LoopKind {
+    /// Whether the iterations are threads or workgroups of a launch; virtual threads are not.
+    pub fn is_of_launch(self) -> bool {
+        matches!(self, Self::ThreadBinding(axis) if axis.is_block() || axis.is_thread())
+    }
+}
+
 /// A loop over `min .. min + extent`.
 #[derive(Clone, Debug)]
 pub struct Loop {
@@ -300,7 +307,7 @@ pub enum Stmt {
     Break,
     /// Ends this iteration of the innermost loop.
     Continue,
-    /// Ends the function, with its result if it has one.
+    /// Ends the function, with its result if it has one; in a loop that is bound to the launch, the work of the thread.
     Return(Option<Expr>),
 }
 

@@ -272,13 +272,17 @@ pub enum LowerProblem {
     /// A function that returns a scalar. Kernels give back what they write to tensors.
     #[error("a function that returns a scalar has no lowering; let it write a tensor instead")]
     ScalarResult,
-    /// `break` or `return` out of a loop that is bound to the launch, whose iterations have no order.
+    /// `break` out of a loop that is bound to the launch, whose iterations have no order, or `return` out of one of which
+    /// something of the same thread follows.
     #[error(
-        "`{statement}` leaves a loop that is bound to the launch, whose iterations have no order"
+        "`{statement}` leaves {}, whose iterations have no order",
+        .var.as_ref().map_or("a loop that is bound to the launch".to_owned(), |var| format!("loop `{var}` of the launch"))
     )]
     Jump {
         /// The statement.
         statement: &'static str,
+        /// The variable of the loop.
+        var: Option<String>,
     },
     /// A function that only another compiler knows.
     #[error(

@@ -1,6 +1,6 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: it returns at its end alone (`returns`); its parameters become dense (`layout`); the memory of each buffer is chosen (`storage`); each root-level nest
+//! The way of a function: it and its threads return at their ends alone (`returns`, `thread_returns`); its parameters become dense (`layout`); the memory of each buffer is chosen (`storage`); each root-level nest
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
 //! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
 //! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
@@ -39,6 +39,7 @@ mod storage;
 mod tail;
 mod thread_loops;
 mod thread_reduce;
+mod thread_returns;
 mod view;
 mod widen;
 mod wrapping_sum;
@@ -88,6 +89,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     let dims = Dims::of(func);
     check_scalar_params(func)?;
     check_buffers(func)?;
+    let func = &*thread_returns::structured(func)?;
     let func = &*returns::structured(func)?;
     let func = &*layout::dense(func, &dims)?;
     let (memory_plan, nests) = nests(func, gpu.is_some(), &dims)?;

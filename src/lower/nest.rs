@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use super::jumps::State;
 use super::lanes::{self, Vectors};
 use super::node::{AxisSet, Barrier, Node, branch};
+use super::returns::jump;
 use super::storage::{Memory, MemoryPlan};
 use super::view::View;
 use super::widen::{is_index, widen, widen_inside};
@@ -291,7 +292,10 @@ impl<'a> Unblock<'a> {
 
     fn jump(&self, jump: Jump, statement: &'static str) -> Result<Node, LowerError> {
         let state = self.state.as_ref();
-        let outside = || LowerProblem::Jump { statement };
+        let outside = || LowerProblem::Jump {
+            statement,
+            var: None,
+        };
         Ok(state.ok_or_else(outside)?.jump(jump))
     }
 
@@ -339,8 +343,7 @@ impl<'a> Unblock<'a> {
         let ends = func.jump_out(body) == Some(Jump::Break) && !extent.is_one();
         let kind = match l.kind {
             LoopKind::ThreadBinding(_) if ends => {
-                let statement = "break";
-                return Err(LowerError::from(LowerProblem::Jump { statement }).or_at(&[id.into()]));
+                return Err(jump(self.func, id, "break"));
             }
             // Only their order says which iterations come before the one that ends the loop.
             LoopKind::Parallel | LoopKind::Vectorized if ends => LoopKind::Serial,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `returned` is a buffer of the function, because its kernels come one after the other. Iterations of a loop with a `return`
-//! run in order, as in the interpreter; a launch has no order, so it is refused there.
+//! run in order, as in the interpreter. In loops that are bound to the launch `thread_returns` has been there before.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::tensor::DType;
 /// The function without `return` but at the end of its root block. Loops and blocks keep their handles.
 ///
 /// # Errors
-/// If the function returns a scalar, or from a loop that is bound to the launch.
+/// If the function returns a scalar.
 pub(super) fn structured(func: &PrimFunc) -> Result<Cow<'_, PrimFunc>, LowerError> {
     if func.ret.is_some() {
         return Err(LowerProblem::ScalarResult.into());
@@ -31,21 +31,24 @@ pub(super) fn structured(func: &PrimFunc) -> Result<Cow<'_, PrimFunc>, LowerErro
         return Ok(Cow::Borrowed(func));
     }
     let memory = Buffer::new("returned", vec![Expr::i64(1)], DType::I32);
-    let mut structured = Structured {
-        func: func.clone(),
-        memory: memory.clone(),
-    };
+    let mut structured = Structured::new(func.clone(), memory.clone());
     let mut stmts = vec![structured.store(0)];
     stmts.extend(structured.stmts(body)?);
-    let mut func = structured.func;
+    let mut func = structured.into_func();
     func.tree.set_body(func.root, stmts);
     let root = func.root;
     func.blocks[root].alloc_buffers.push(memory);
     Ok(Cow::Owned(func))
 }
 
-/// Whether a statement may end the function.
-fn returns(func: &PrimFunc, stmt: &Stmt) -> bool {
+/// The statement leaves this loop, which is bound to the launch.
+pub(super) fn jump(func: &PrimFunc, id: LoopId, statement: &'static str) -> LowerError {
+    let var = Some(func.loops[id].var.name().to_owned());
+    LowerError::from(LowerProblem::Jump { statement, var }).or_at(&[id.into()])
+}
+
+/// Whether a statement may return.
+pub(super) fn returns(func: &PrimFunc, stmt: &Stmt) -> bool {
     let below = |place: Place| func.tree.body(place).iter().any(|stmt| returns(func, stmt));
     match stmt {
         Stmt::Return(_) => true,
@@ -59,14 +62,24 @@ fn returns(func: &PrimFunc, stmt: &Stmt) -> bool {
     }
 }
 
-struct Structured {
+/// Statements without `return`, which the content of a buffer stands for.
+pub(super) struct Structured {
     func: PrimFunc,
-    /// 1 once the function has returned.
+    /// 1 after the return.
     memory: Buffer,
 }
 
 impl Structured {
-    fn stmts(&mut self, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, LowerError> {
+    pub(super) fn new(func: PrimFunc, memory: Buffer) -> Self {
+        Self { func, memory }
+    }
+
+    /// The function with what was made of its loops and blocks.
+    pub(super) fn into_func(self) -> PrimFunc {
+        self.func
+    }
+
+    pub(super) fn stmts(&mut self, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, LowerError> {
         let mut out = Vec::new();
         let mut rest = stmts.into_iter();
         while let Some(stmt) = rest.next() {
@@ -87,7 +100,7 @@ impl Structured {
         Ok(out)
     }
 
-    /// A statement that may end the function.
+    /// A statement that may return.
     fn stmt(&mut self, mut stmt: Stmt) -> Result<Stmt, LowerError> {
         match &mut stmt {
             Stmt::Loop(id) => {
@@ -121,9 +134,7 @@ impl Structured {
         let kind = &mut self.func.loops[id].kind;
         match *kind {
             LoopKind::ThreadBinding(_) => {
-                let statement = "return";
-                let problem = LowerProblem::Jump { statement };
-                return Err(LowerError::from(problem).or_at(&[id.into()]));
+                return Err(jump(&self.func, id, "return"));
             }
             LoopKind::Parallel | LoopKind::Vectorized => *kind = LoopKind::Serial,
             LoopKind::Serial | LoopKind::Unrolled => {}
@@ -143,7 +154,8 @@ impl Structured {
         }
     }
 
-    fn store(&self, value: i32) -> Stmt {
+    /// Notes whether there was a return.
+    pub(super) fn store(&self, value: i32) -> Stmt {
         Stmt::Store {
             buffer: self.memory.clone(),
             indices: vec![Expr::i64(0)],

@@ -57,7 +57,7 @@ impl Error {
         }
         Self::From {
             origin,
-            operand,
+            operand: operand.map(Box::new),
             source: Box::new(self),
         }
     }

@@ -86,6 +86,55 @@ const PROGRAMS: &[(&str, &str)] = &[
             Y[vi, 0] = 6"#,
     ),
     (
+        "threads without an element, which return",
+        r#"
+    for b in T.thread_binding(4, "blockIdx.x"):
+        for t in T.thread_binding(8, "threadIdx.x"):
+            if t >= 5:
+                return
+            Y[b, t] = A[b, t] + 1"#,
+    ),
+    (
+        "threads that return from a loop, and those of the next launch, which do not",
+        r#"
+    for i in T.thread_binding(4, "threadIdx.x"):
+        Y[i, 4] = 2
+        for j in range(5):
+            if A[i, j] == 2:
+                return
+            Y[i, j] = 3
+        Y[i, 0] = 7
+    for i in T.thread_binding(4, "threadIdx.x"):
+        Y[i, 4] = Y[i, 4] + 1"#,
+    ),
+    (
+        "a block of a workgroup that returns in one of three branches",
+        r#"
+    for i in T.thread_binding(4, "blockIdx.x"):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            Y[vi, 1] = 2
+            if A[vi, 1] == 2:
+                Y[vi, 1] = 4
+                return
+            else:
+                if A[vi, 1] == 1:
+                    Y[vi, 2] = 5
+            Y[vi, 0] = 6"#,
+    ),
+    (
+        "threads that return after they met",
+        r#"
+    S = T.alloc_buffer((5,), "int32", scope="shared")
+    for b in T.thread_binding(4, "blockIdx.x"):
+        for t in T.thread_binding(5, "threadIdx.x"):
+            S[t] = A[b, t] * 10
+            T.tvm_storage_sync("shared")
+            if A[b, t] == 1:
+                return
+            Y[b, t] = S[4 - t]"#,
+    ),
+    (
         "an array of which a loop without iterations uses nothing",
         r#"
     W = T.alloc_buffer((4,), "int32", scope="local")
@@ -129,15 +178,53 @@ fn a_return_ends_the_function_in_the_interpreter() {
 }
 
 #[test]
+fn threads_that_return_are_those_that_say_so() {
+    let func = parse(
+        PROGRAMS
+            .iter()
+            .find(|(name, _)| name.starts_with("threads that return from"))
+            .expect("is there")
+            .1,
+    );
+    let tensor = |values: &[i32; 20]| Tensor::from_slice(&[4, 5], values).expect("fits");
+    let mut a = [0; 20];
+    a[7] = 2;
+    let mut tensors = [tensor(&a), tensor(&[-1; 20])];
+    interp::run_prim_func(&func, &mut tensors).expect("runs");
+    let whole = [7, 3, 3, 3, 4];
+    let expected = [whole, [3, 3, -1, -1, 3], whole, whole].concat();
+    assert_eq!(tensors[1].as_slice::<i32>().expect("int32"), expected);
+}
+
+/// The iterations of a launch have no order, so none is the one that ends the others; and after a loop over threads nobody knows
+/// which of them are gone.
+#[test]
 fn nobody_leaves_a_launch_early() {
-    for statement in ["break", "return"] {
-        let body = format!(
-            "\n    for i in T.thread_binding(4, \"threadIdx.x\"):\n        if A[i, 0] == 0:\n            {statement}\n        Y[i, 0] = 1"
-        );
+    let broken = "\n    for i in T.thread_binding(4, \"threadIdx.x\"):\n        if A[i, 0] == 0:\n            break\n        Y[i, 0] = 1";
+    let followed = r#"
+    for b in T.thread_binding(4, "blockIdx.x"):
+        for i in T.thread_binding(4, "threadIdx.x"):
+            if A[b, i] == 0:
+                return
+            Y[b, i] = 1
+        for j in T.thread_binding(4, "threadIdx.x"):
+            Y[b, j] = 2"#;
+    let repeated = r#"
+    for b in T.thread_binding(4, "blockIdx.x"):
+        for k in range(3):
+            for i in T.thread_binding(4, "threadIdx.x"):
+                if A[b, i] == k:
+                    return
+                Y[b, i] = k"#;
+    for (body, statement, var) in [
+        (broken, "break", "i"),
+        (followed, "return", "i"),
+        (repeated, "return", "i"),
+    ] {
         let gpu = Target::Gpu(GpuTarget::default());
-        let error = lower::lower(&parse(&body), &gpu).expect_err("has no order");
+        let error = lower::lower(&parse(body), &gpu).expect_err("has no order");
         let expected = format!(
-            "`f`: `{statement}` leaves a loop that is bound to the launch, whose iterations have no order"
+            "`f`: `{statement}` leaves loop `{var}` of the launch, whose iterations have no order"
         );
         assert_eq!(error.to_string(), expected);
     }

@@ -9,7 +9,7 @@ def some(X: T.Buffer((8,), "int32"), Y: T.Buffer((8,), "int32")):
             break
 
 # expect-error:
-# error: `some`: `break` leaves a loop that is bound to the launch, whose iterations have no order
+# error: `some`: `break` leaves loop `t` of the launch, whose iterations have no order
 #   --> some:6:5
 #   |
 # 6 |     for t in T.thread_binding(8, thread="threadIdx.x"):

@@ -182,6 +182,28 @@ pub(crate) fn agrees(
     wrong.unwrap_or(Outcome::Passed)
 }
 
+/// The same of a model that takes random numbers: its results have the types and shapes of those that were recorded.
+pub(crate) fn agrees_in_type(
+    results: Result<Vec<Tensor>, Box<dyn Error>>,
+    expected: &[Tensor],
+) -> Outcome {
+    let zeros = |tensor: &Tensor| Tensor::zeros(tensor.dtype(), tensor.shape());
+    let blank = |tensors: &[Tensor]| tensors.iter().map(zeros).collect::<Result<Vec<_>, _>>();
+    let any = Allowed {
+        relative: 0.0,
+        absolute: 0.0,
+        of_largest: 0.0,
+    };
+    match blank(expected) {
+        Ok(expected) => agrees(
+            results.and_then(|results| Ok(blank(&results)?)),
+            &expected,
+            any,
+        ),
+        Err(error) => Outcome::Failed(line(&error)),
+    }
+}
+
 /// Why the tensors differ, if they do.
 fn differs(expected: &Tensor, got: &Tensor, allowed: Allowed) -> Option<String> {
     if expected.shape() != got.shape() || expected.dtype() != got.dtype() {

@@ -1,5 +1,5 @@
-//! Functions of tensors whose results have extents that depend on elements: they run on the host, and nobody knows the size of
-//! what they give before.
+//! Functions that the host runs: those of tensors whose results have extents that depend on elements, so that nobody knows the size
+//! of what they give before, and those that make random numbers.
 //!
 //! The names are those under which programs call them as packed functions (`relax.run.unique`, as in TVM).
 
@@ -65,6 +65,8 @@ pub const HOST_OPS: &[(&str, HostOp)] = &[
     ("relax.run.shape_to_tensor", shape_to_tensor),
     ("relax.run.unique", unique),
     ("vm.builtin.tensor_to_shape", tensor_to_shape),
+    ("weftile.random_normal", super::random::normal),
+    ("weftile.random_uniform", super::random::uniform),
 ];
 
 /// The function with this name.

@@ -7,6 +7,7 @@ mod host;
 mod host_ops;
 mod ndarray;
 mod non_max_suppression;
+mod random;
 pub mod scalar;
 mod small;
 mod storage;

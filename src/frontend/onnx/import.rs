@@ -547,7 +547,7 @@ fn names_in<'m>(node: &'m NodeProto, names: &mut BTreeSet<&'m str>) {
 }
 
 /// `ai.onnx` is the default domain, whose name is empty.
-fn plain_domain(domain: Option<&str>) -> &str {
+pub(super) fn plain_domain(domain: Option<&str>) -> &str {
     match domain.unwrap_or_default() {
         "ai.onnx" => "",
         other => other,

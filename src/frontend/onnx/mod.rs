@@ -205,17 +205,17 @@ fn import(
     let mut bb = BlockBuilder::new();
     let (mut results, mut notes): (Vec<StructInfo>, Vec<String>) = (vec![], vec![]);
     let params: Vec<&Var> = params.iter().collect();
+    let functions = model.functions.iter();
+    let mut functions = functions.map(|function| function.node.as_slice());
+    let impure = is_impure(&graph.node) || functions.clone().any(is_impure);
+    let plain = impure || has_control_flow(&graph.node) || functions.any(has_control_flow);
     let options = relax::FunctionOptions {
         attrs: port_names(graph, &inputs),
+        impure,
         ..relax::FunctionOptions::default()
     };
     bb.function_with::<OnnxError>(MAIN, &params, options, |bb| {
-        let functions = model.functions.iter();
-        let branches = has_control_flow(&graph.node)
-            || functions
-                .clone()
-                .any(|function| has_control_flow(&function.node));
-        let made: Vec<Var> = if branches {
+        let made: Vec<Var> = if plain {
             let values = outputs(graph, &mut scope, &mut importer, bb)?;
             let values = values.into_iter().map(|value| bb.emit(value));
             values.collect::<Result<_, _>>()?
@@ -365,6 +365,15 @@ fn has_control_flow(nodes: &[NodeProto]) -> bool {
     let graphs = nodes.iter().flat_map(|node| &node.attribute);
     let mut graphs = graphs.filter(|attribute| attribute.g.is_some());
     graphs.next().is_some()
+}
+
+/// Whether two calls of the nodes may give different results.
+fn is_impure(nodes: &[NodeProto]) -> bool {
+    nodes.iter().any(|node| {
+        let mut graphs = node.attribute.iter().filter_map(|a| a.g.as_deref());
+        operators::of_node(node).is_some_and(|operator| (operator.impure)(node))
+            || graphs.any(|graph| is_impure(&graph.node))
+    })
 }
 
 /// The outputs as values of the graph, if nothing stands in the way.

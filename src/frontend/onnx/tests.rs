@@ -11,6 +11,7 @@ use super::*;
 use crate::interp;
 
 mod numbers;
+mod random;
 
 fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {

@@ -1,10 +1,10 @@
 //! Activations, softmax and dropout.
 
-use super::pieces::volume;
 use serde_json::json;
 
-use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, cast, number, one, shown};
+use super::pieces::volume;
+use super::{Operator, random};
+use crate::frontend::onnx::call::{Call, Outputs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
@@ -14,7 +14,7 @@ use crate::tensor::{DType, Tensor};
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Celu", &[12], |c| scaled(c, "nn.celu", 1.0)),
     Operator::new("Dropout", &[7, 10, 12, 13, 22], dropout)
-        .note("inference only: nothing is dropped"),
+        .impure(|node| node.input.get(2).is_some_and(|name| !name.is_empty())),
     Operator::new("Elu", &[6, 22], |c| scaled(c, "nn.elu", 1.0)),
     Operator::new("Gelu", &[20], gelu),
     Operator::new("HardSigmoid", &[6, 22], hard_sigmoid),
@@ -183,21 +183,18 @@ fn dims_of(x: &relax::Var) -> usize {
     info.and_then(|info| info.shape.ndim()).unwrap_or(0)
 }
 
-/// In inference nothing is dropped.
+/// In inference nothing is dropped. In training, which an operand says from version 12 on, random elements are, and others grow.
 fn dropout(c: &mut Call<'_, '_>) -> Outputs {
+    let known = |c: &Call<'_, '_>, index: usize| match c.has(index) {
+        true => c.known(index).and_then(|known| known.floats()),
+        false => None,
+    };
+    let training = c.version >= 12 && c.has(2) && known(c, 2).is_none_or(|flags| flags != [0.0]);
+    if training && known(c, 1).is_none_or(|ratio| ratio != [0.0]) {
+        return dropped(c);
+    }
     c.attributes.ignore("ratio");
     c.attributes.ignore("seed");
-    if c.version >= 12 && c.has(2) {
-        let training = c.known(2).and_then(|known| known.ints());
-        let ratio = match c.has(1) {
-            true => c.known(1).and_then(|known| known.floats()),
-            false => Some(vec![0.5]),
-        };
-        if training.is_none_or(|flags| flags != [0]) && ratio.is_none_or(|ratio| ratio != [0.0]) {
-            let expected = "false, or the ratio 0: nothing is trained here";
-            return Err(c.bad(2, "training", expected));
-        }
-    }
     let x = c.inputs.first().cloned().ok_or(Fault::NoOperand(0))?;
     if !c.wants(1) {
         return Ok(vec![x]);
@@ -211,4 +208,24 @@ fn dropout(c: &mut Call<'_, '_>) -> Outputs {
     let kept = cast(relax::constant(kept), dtype);
     let mask = c.op("broadcast_to", [kept, relax::shape(dims)])?;
     Ok(vec![x, Value::Var(mask)])
+}
+
+/// Dropout in training, if the operand that says so is true.
+fn dropped(c: &mut Call<'_, '_>) -> Outputs {
+    let (dims, dtype) = (c.dims(0)?, c.dtype(0)?);
+    let seed = c.attributes.int("seed")?.map(|seed| seed as u64);
+    let (drawn, wide) = random::uniform(c, &dims, dtype, seed)?;
+    let ratio = match c.optional(1)? {
+        Some(ratio) => in_type(ratio, c.dtype(1)?, wide),
+        None => number(0.5, wide)?,
+    };
+    let training = c.x(2)?;
+    let ratio = relax::op("where", [training, ratio, number(0.0, wide)?]);
+    let ratio = c.emit(ratio)?;
+    let mask = c.op("greater_equal", [&drawn, &ratio])?;
+    let scale = number(1.0, wide)? / (number(1.0, wide)? - &ratio);
+    let x = in_type(c.x(0)?, dtype, wide);
+    let kept = relax::op("where", [(&mask).into(), x * scale, number(0.0, wide)?]);
+    let y = c.emit(in_type(kept, wide, dtype))?;
+    Ok(vec![y.into(), mask.into()])
 }

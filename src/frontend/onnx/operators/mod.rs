@@ -18,6 +18,7 @@ mod nn;
 mod pad;
 mod pieces;
 mod quantize;
+mod random;
 mod recurrent;
 mod reduce;
 mod sequence;
@@ -30,6 +31,8 @@ mod unpool;
 
 use super::call::{Call, Outputs};
 use super::error::Fault;
+use super::import::plain_domain;
+use super::proto::NodeProto;
 use fold::Fold;
 
 /// What a node becomes.
@@ -50,6 +53,8 @@ pub(super) struct Operator {
     pub(super) fold: Option<Fold>,
     /// What is not supported, and what is special.
     pub(super) notes: &'static str,
+    /// Whether two calls of the node may give different results.
+    pub(super) impure: fn(&NodeProto) -> bool,
 }
 
 impl Operator {
@@ -62,6 +67,7 @@ impl Operator {
             import,
             fold: None,
             notes: "",
+            impure: |_| false,
         }
     }
 
@@ -80,6 +86,12 @@ impl Operator {
     /// The same with a note for the documentation.
     const fn note(mut self, notes: &'static str) -> Self {
         self.notes = notes;
+        self
+    }
+
+    /// The same with results that may differ from call to call, for these nodes.
+    const fn impure(mut self, impure: fn(&NodeProto) -> bool) -> Self {
+        self.impure = impure;
         self
     }
 
@@ -119,6 +131,7 @@ const FAMILIES: &[&[Operator]] = &[
     nn::OPERATORS,
     pad::OPERATORS,
     quantize::OPERATORS,
+    random::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,
     sequence::OPERATORS,
@@ -133,6 +146,12 @@ const FAMILIES: &[&[Operator]] = &[
 /// All operators, by family.
 pub(super) fn all() -> impl Iterator<Item = &'static Operator> {
     FAMILIES.iter().copied().flatten()
+}
+
+/// The operator of a node, unless the model defines it.
+pub(super) fn of_node(node: &NodeProto) -> Option<&'static Operator> {
+    let domain = plain_domain(node.domain.as_deref());
+    find(domain, node.op_type.as_deref().unwrap_or_default())
 }
 
 /// The operator of this name.

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use weftile::frontend::onnx::{self, Fault, ImportOptions, MAIN, Model, OnnxError};
+use weftile::frontend::onnx::{self, Edge, EdgeKind, Fault, ImportOptions, MAIN, Model, OnnxError};
 use weftile::tensor::Tensor;
 
 use super::judge::{Allowed, Backend, Outcome, agrees, agrees_in_type, guarded, line};
@@ -70,15 +70,31 @@ fn read(path: &Path, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, Box<dyn 
 
 /// The model, and the inputs that it takes. Where a node must know an operand while it is imported (axes, sizes), and that is an
 /// input of the test, the input is a constant of the import.
-fn import(bytes: &[u8], inputs: Vec<Tensor>) -> Result<(Model, Vec<Tensor>), OnnxError> {
+fn import(bytes: &[u8], inputs: Vec<Edge>) -> Result<(Model, Vec<Tensor>), OnnxError> {
     let names = onnx::input_names(bytes)?;
     let mut options = ImportOptions::default();
+    for (name, input) in names.iter().zip(&inputs) {
+        match input {
+            Edge::Tensor(_) => {}
+            Edge::Sequence(items) => {
+                options.lengths.insert(name.clone(), items.len());
+                for (at, item) in items.iter().enumerate() {
+                    let shape = item.shape().iter().map(|&extent| extent as i64).collect();
+                    options.shapes.insert(format!("{name}[{at}]"), shape);
+                }
+            }
+            Edge::Absent => {
+                options.absent.insert(name.clone());
+            }
+        }
+    }
     loop {
         let error = match onnx::parse(bytes, &options) {
             Ok(model) => {
-                let named = names.iter().zip(&inputs);
-                let taken = named.filter(|(name, _)| !options.values.contains_key(*name));
-                return Ok((model, taken.map(|(_, tensor)| tensor.clone()).collect()));
+                let named = names.into_iter().zip(inputs);
+                let taken = named.filter(|(name, _)| !options.values.contains_key(name));
+                let taken = taken.flat_map(|(_, input)| tensors_of(input));
+                return Ok((model, taken.collect()));
             }
             Err(error) => error,
         };
@@ -91,7 +107,7 @@ fn import(bytes: &[u8], inputs: Vec<Tensor>) -> Result<(Model, Vec<Tensor>), Onn
                 continue;
             };
             if let Some(at) = names.iter().position(|known| known == name)
-                && let Some(tensor) = inputs.get(at)
+                && let Some(Edge::Tensor(tensor)) = inputs.get(at)
             {
                 options.values.insert(name.clone(), tensor.clone());
             }
@@ -102,28 +118,50 @@ fn import(bytes: &[u8], inputs: Vec<Tensor>) -> Result<(Model, Vec<Tensor>), Onn
     }
 }
 
+/// The tensors that a function takes or gives for an input or output.
+fn tensors_of(edge: Edge) -> Vec<Tensor> {
+    match edge {
+        Edge::Tensor(tensor) => vec![tensor],
+        Edge::Sequence(tensors) => tensors,
+        Edge::Absent => vec![],
+    }
+}
+
 impl Test {
-    /// The tensors of this kind, in order.
-    fn tensors(&self, kind: &str) -> Result<Vec<Tensor>, String> {
-        let mut tensors = vec![];
+    /// The inputs or outputs, which are of these kinds.
+    fn edges(&self, what: &str, kinds: &[EdgeKind]) -> Result<Vec<Edge>, String> {
+        let mut edges = vec![];
         while let Some(bytes) = self
             .files
-            .get(&format!("test_data_set_0/{kind}_{}.pb", tensors.len()))
+            .get(&format!("test_data_set_0/{what}_{}.pb", edges.len()))
         {
-            let tensor = onnx::parse_tensor(bytes).map_err(|e| line(&e))?;
-            tensors.push(tensor);
+            let kind = kinds.get(edges.len()).unwrap_or(&EdgeKind::Tensor);
+            edges.push(onnx::parse_edge(bytes, kind).map_err(|e| line(&e))?);
         }
-        Ok(tensors)
+        // Nothing is recorded of optional values that are not there.
+        let left = kinds.iter().skip(edges.len());
+        let absent = left.take_while(|kind| matches!(kind, EdgeKind::Optional(_)));
+        edges.extend(absent.map(|_| Edge::Absent));
+        Ok(edges)
     }
 
     fn judge(&self, backend: &Backend) -> Outcome {
         let Some(bytes) = self.files.get("model.onnx") else {
             return Outcome::Failed("there is no model.onnx".to_owned());
         };
-        let (inputs, expected) = match (self.tensors("input"), self.tensors("output")) {
+        let kinds = match onnx::edge_kinds(bytes) {
+            Ok(kinds) => kinds,
+            Err(error) => return Outcome::Unsupported(line(&error)),
+        };
+        let edges = (
+            self.edges("input", &kinds.0),
+            self.edges("output", &kinds.1),
+        );
+        let (inputs, expected) = match edges {
             (Ok(inputs), Ok(outputs)) => (inputs, outputs),
             (Err(why), _) | (_, Err(why)) => return Outcome::Unsupported(why),
         };
+        let expected: Vec<Tensor> = expected.into_iter().flat_map(tensors_of).collect();
         let (model, inputs) = match import(bytes, inputs) {
             Ok(imported) => imported,
             Err(error) => return Outcome::Unsupported(line(&error)),

@@ -10,6 +10,7 @@
 mod attributes;
 mod call;
 mod docs;
+mod edges;
 mod error;
 mod file;
 mod import;
@@ -29,21 +30,18 @@ use indexmap::IndexMap;
 use prost::Message;
 
 pub use docs::markdown;
+pub use edges::EdgeKind;
 pub use error::{Fault, OnnxError, Problem, Problems, TensorFault};
 pub use summary::{Summary, summary};
 
 use crate::ir::graph::{INPUT_NAMES, OUTPUT_NAMES};
-use crate::ir::{AttrValue, Attrs, Expr as Size, Module, Origin, StructInfo};
-use crate::relax::{self, BlockBuilder, Expr, Var};
+use crate::ir::{AttrValue, Func, Module, StructInfo};
+use crate::relax::{self, BlockBuilder, Var};
 use crate::tensor::Tensor;
-use call::shown;
-use error::MAX_RANK;
+use edges::{Inputs, Made, open_inputs};
 use file::Mapped;
 use import::{Importer, Scope, identifier};
-use proto::{
-    Dimension, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto,
-    ValueInfoProto, type_proto,
-};
+use proto::{GraphProto, ModelProto, NodeProto, OptionalProto, SequenceProto, TensorProto};
 use tensor::Tensors;
 use value::Value;
 
@@ -59,6 +57,11 @@ pub struct ImportOptions {
     pub shapes: HashMap<String, Vec<i64>>,
     /// Inputs that are constants of the import, as axes or sizes on which the types of results depend. They are no inputs then.
     pub values: HashMap<String, Tensor>,
+    /// How many tensors an input has that is a sequence. They are the inputs `x[0]`, `x[1]`, …; without a number here there are as
+    /// many as have shapes.
+    pub lengths: HashMap<String, usize>,
+    /// Optional inputs that are left out.
+    pub absent: HashSet<String>,
 }
 
 /// An input or output.
@@ -68,6 +71,15 @@ pub struct Port {
     pub name: String,
     /// What is known of it.
     pub sinfo: StructInfo,
+}
+
+impl Port {
+    fn of(made: Made<'_, Var>) -> Self {
+        Self {
+            sinfo: made.value.sinfo().clone(),
+            name: made.name,
+        }
+    }
 }
 
 /// An extent of an input that is no number.
@@ -158,13 +170,65 @@ fn names_of(model: &ModelProto) -> Result<Vec<String>, OnnxError> {
         .collect())
 }
 
+/// What an input or output is.
+#[derive(Clone, Debug)]
+pub enum Edge {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A sequence of tensors.
+    Sequence(Vec<Tensor>),
+    /// An optional value that is not there.
+    Absent,
+}
+
+/// The kinds of the inputs of a model that are no weights, and of its outputs, from its bytes.
+///
+/// # Errors
+/// [`OnnxError`] if the bytes are no model.
+pub fn edge_kinds(bytes: &[u8]) -> Result<(Vec<EdgeKind>, Vec<EdgeKind>), OnnxError> {
+    let model = ModelProto::decode(Bytes::copy_from_slice(bytes))?;
+    let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
+    let inputs = open_inputs(graph).into_iter();
+    let inputs = inputs.map(|input| EdgeKind::of(input.kind.as_ref()));
+    let outputs = graph.output.iter();
+    let outputs = outputs.map(|output| EdgeKind::of(output.kind.as_ref()));
+    Ok((inputs.collect(), outputs.collect()))
+}
+
+/// Reads what an input or output of this kind is from the bytes of a `TensorProto`, `SequenceProto` or `OptionalProto` (`.pb`), as
+/// test data of models come.
+///
+/// # Errors
+/// [`OnnxError`] if it is damaged.
+pub fn parse_edge(bytes: &[u8], kind: &EdgeKind) -> Result<Edge, OnnxError> {
+    let sequence = |proto: SequenceProto| {
+        let tensors = proto.tensor_values.iter().map(tensor_of);
+        Ok(Edge::Sequence(tensors.collect::<Result<_, OnnxError>>()?))
+    };
+    match kind {
+        EdgeKind::Tensor => Ok(Edge::Tensor(parse_tensor(bytes)?)),
+        EdgeKind::Sequence => sequence(SequenceProto::decode(Bytes::copy_from_slice(bytes))?),
+        EdgeKind::Optional(_) => {
+            let proto = OptionalProto::decode(Bytes::copy_from_slice(bytes))?;
+            match (proto.tensor_value, proto.sequence_value) {
+                (Some(proto), _) => Ok(Edge::Tensor(tensor_of(&proto)?)),
+                (None, Some(proto)) => sequence(proto),
+                (None, None) => Ok(Edge::Absent),
+            }
+        }
+    }
+}
+
 /// Reads a tensor from the bytes of a `TensorProto` (`.pb`), as test data of models come.
 ///
 /// # Errors
 /// [`OnnxError`] if it is damaged.
 pub fn parse_tensor(bytes: &[u8]) -> Result<Tensor, OnnxError> {
-    let proto = TensorProto::decode(Bytes::copy_from_slice(bytes))?;
-    Tensors::default().read(&proto).map_err(|fault| {
+    tensor_of(&TensorProto::decode(Bytes::copy_from_slice(bytes))?)
+}
+
+fn tensor_of(proto: &TensorProto) -> Result<Tensor, OnnxError> {
+    Tensors::default().read(proto).map_err(|fault| {
         let name = proto.name.clone().unwrap_or_default();
         let place = format!("tensor `{name}`");
         let problem = Problem {
@@ -183,71 +247,64 @@ fn import(
 ) -> Result<Model, OnnxError> {
     let graph = model.graph.as_ref().ok_or(OnnxError::NoGraph)?;
     let mut importer = Importer::new(model, tensors);
-    let inputs = inputs(graph, &mut importer, options)?;
+    let inputs = Inputs::of(graph, &mut importer, options)?;
     importer.check_operator_sets(model);
     let params: Vec<Var> = inputs
+        .ports
         .iter()
         .map(|port| Var::new(identifier(&port.name), port.sinfo.clone()))
         .collect();
     let mut scope = Scope::new("");
-    let taken: HashMap<&str, &Var> = inputs
-        .iter()
-        .map(|port| port.name.as_str())
-        .zip(&params)
-        .collect();
-    for input in graph.input.iter().filter_map(|input| input.name.as_deref()) {
-        if let Some(value) = options.values.get(input) {
-            scope.define(input, Value::Const(value.clone()));
-        } else if let Some(&param) = taken.get(input) {
-            scope.define(input, Value::Var(param.clone()));
-        }
-    }
+    inputs.define(&params, &mut scope);
     let mut bb = BlockBuilder::new();
-    let (mut results, mut notes): (Vec<StructInfo>, Vec<String>) = (vec![], vec![]);
+    let (mut outputs, mut notes): (Vec<Port>, Vec<String>) = (vec![], vec![]);
     let params: Vec<&Var> = params.iter().collect();
     let functions = model.functions.iter();
     let mut functions = functions.map(|function| function.node.as_slice());
     let impure = is_impure(&graph.node) || functions.clone().any(is_impure);
     let plain = impure || has_control_flow(&graph.node) || functions.any(has_control_flow);
     let options = relax::FunctionOptions {
-        attrs: port_names(graph, &inputs),
         impure,
         ..relax::FunctionOptions::default()
     };
     bb.function_with::<OnnxError>(MAIN, &params, options, |bb| {
-        let made: Vec<Var> = if plain {
-            let values = outputs(graph, &mut scope, &mut importer, bb)?;
-            let values = values.into_iter().map(|value| bb.emit(value));
+        let made: Vec<Made<'_, Var>> = if plain {
+            let values = edges::outputs(graph, &mut scope, &mut importer, bb)?;
+            let values = values
+                .into_iter()
+                .map(|made| made.bound(|value| bb.emit(value)));
             values.collect::<Result<_, _>>()?
         } else {
             bb.dataflow(|bb| {
-                let values = outputs(graph, &mut scope, &mut importer, bb)?;
-                let values = values.into_iter().map(|value| bb.emit_output(value));
-                Ok::<_, OnnxError>(values.collect::<Result<Vec<Var>, _>>()?)
+                let values = edges::outputs(graph, &mut scope, &mut importer, bb)?;
+                let values = values
+                    .into_iter()
+                    .map(|made| made.bound(|value| bb.emit_output(value)));
+                Ok::<_, OnnxError>(values.collect::<Result<Vec<_>, _>>()?)
             })?
         };
-        results = made.iter().map(|var| var.sinfo().clone()).collect();
-        notes = contradicted(graph, &results)?;
-        match made.as_slice() {
-            [single] => bb.emit_func_output(single)?,
-            several => bb.emit_func_output(relax::tuple(several))?,
+        notes = edges::contradicted(&made)?;
+        let values: Vec<&Var> = made.iter().map(|made| &made.value).collect();
+        match values.as_slice() {
+            [single] => bb.emit_func_output(*single)?,
+            several => bb.emit_func_output(relax::tuple(several.iter().copied()))?,
         }
+        outputs = made.into_iter().map(Port::of).collect();
         Ok(())
     })?;
     let opset = importer.opset();
-    let open = importer.open(&inputs);
+    let open = importer.open(&inputs.ports);
     let weights = constants(graph, &scope);
-    let names = graph
-        .output
-        .iter()
-        .map(|output| output.name.clone().unwrap_or_default());
+    let mut module = bb.finish()?;
+    if let Some(Func::Graph(main)) = module.funcs.get_mut(MAIN) {
+        let names = [(INPUT_NAMES, &inputs.ports), (OUTPUT_NAMES, &outputs)];
+        main.attrs
+            .extend(names.map(|(attr, ports)| (attr.to_owned(), names_of_ports(ports))));
+    }
     Ok(Model {
-        module: bb.finish()?,
-        inputs,
-        outputs: names
-            .zip(results)
-            .map(|(name, sinfo)| Port { name, sinfo })
-            .collect(),
+        module,
+        inputs: inputs.ports,
+        outputs,
         opset,
         notes,
         open,
@@ -292,72 +349,10 @@ fn folder_of(path: &Path) -> Option<&Path> {
     })
 }
 
-/// What the model says of its outputs, against what they are: another element type stands in the way, another shape is noted.
-fn contradicted(graph: &GraphProto, made: &[StructInfo]) -> Result<Vec<String>, OnnxError> {
-    let (mut notes, mut problems) = (vec![], vec![]);
-    for (output, made) in graph.output.iter().zip(made) {
-        let said = match output.kind.as_ref().and_then(|kind| kind.value.as_ref()) {
-            Some(type_proto::Value::Tensor(tensor)) => tensor,
-            _ => continue,
-        };
-        let place = format!("output `{}`", output.name.as_deref().unwrap_or_default());
-        let Some(info) = made.as_tensor() else {
-            continue;
-        };
-        if let Ok(dtype) = tensor::dtype(said.elem_type.unwrap_or(0))
-            && let Some(made) = info.dtype.filter(|&made| made != dtype)
-        {
-            problems.push(Problem {
-                place,
-                operator: None,
-                fault: Fault::Unsupported(format!(
-                    "its elements are {made}, and the model says {dtype} of them"
-                )),
-            });
-            continue;
-        }
-        let (Some(dims), Some(shape)) = (info.shape.dims(), &said.shape) else {
-            continue;
-        };
-        let extent = |dim: &DimensionProto| match &dim.value {
-            Some(Dimension::Value(extent)) => Some(*extent),
-            _ => None,
-        };
-        let agrees = |(said, made): (&DimensionProto, &Size)| {
-            extent(said)
-                .zip(made.as_int())
-                .is_none_or(|(said, made)| said == made)
-        };
-        if shape.dim.len() != dims.len() || !shape.dim.iter().zip(dims).all(agrees) {
-            let said = shape.dim.iter().map(|dim| match (&dim.value, extent(dim)) {
-                (_, Some(extent)) => extent.to_string(),
-                (Some(Dimension::Param(name)), _) => name.clone(),
-                _ => "?".to_owned(),
-            });
-            let said: Vec<String> = said.collect();
-            let made = shown(dims);
-            let said = said.join(", ");
-            notes.push(format!(
-                "{place}: the model says ({said}) of it, and it is {made}"
-            ));
-        }
-    }
-    match problems.is_empty() {
-        true => Ok(notes),
-        false => Err(Problems(problems).into()),
-    }
-}
-
-/// The model's names of inputs and outputs, as attributes of the function: it may give its parameters other ones.
-fn port_names(graph: &GraphProto, inputs: &[Port]) -> Attrs {
-    let text = |name: &str| AttrValue::Str(name.to_owned());
-    let inputs = inputs.iter().map(|port| text(&port.name));
-    let outputs = graph.output.iter();
-    let outputs = outputs.map(|output| text(output.name.as_deref().unwrap_or_default()));
-    Attrs::from_iter([
-        (INPUT_NAMES.to_owned(), AttrValue::List(inputs.collect())),
-        (OUTPUT_NAMES.to_owned(), AttrValue::List(outputs.collect())),
-    ])
+/// The model's names of inputs or outputs, as an attribute of the function: it may give its parameters other ones.
+fn names_of_ports(ports: &[Port]) -> AttrValue {
+    let names = ports.iter().map(|port| AttrValue::Str(port.name.clone()));
+    AttrValue::List(names.collect())
 }
 
 /// Whether a node decides at run time what runs.
@@ -374,204 +369,4 @@ fn is_impure(nodes: &[NodeProto]) -> bool {
         operators::of_node(node).is_some_and(|operator| (operator.impure)(node))
             || graphs.any(|graph| is_impure(&graph.node))
     })
-}
-
-/// The outputs as values of the graph, if nothing stands in the way.
-fn outputs<'m>(
-    graph: &'m GraphProto,
-    scope: &mut Scope<'_, 'm>,
-    importer: &mut Importer<'m>,
-    bb: &mut BlockBuilder,
-) -> Result<Vec<Expr>, OnnxError> {
-    let values = importer.graph(graph, scope, bb);
-    let mut outputs = vec![];
-    for (value, output) in values.into_iter().zip(&graph.output) {
-        let name = output.name.as_deref().unwrap_or_default();
-        match value {
-            Value::Var(var) => outputs.push((&var).into()),
-            Value::Const(tensor) => outputs.push(relax::constant(tensor)),
-            Value::Known(known) => {
-                outputs.push(call::materialized(&known).map_err(|fault| problem(name, fault))?)
-            }
-            Value::List(_) | Value::Absent => {
-                let text = "a sequence or an optional value cannot be an output".to_owned();
-                importer.problem(format!("output `{name}`"), None, Fault::Unsupported(text));
-            }
-            Value::Missing => {}
-        }
-    }
-    bb.set_origin(Origin::Unknown);
-    match std::mem::take(&mut importer.problems) {
-        none if none.is_empty() => Ok(outputs),
-        problems => Err(Problems(problems).into()),
-    }
-}
-
-fn problem(name: &str, fault: Fault) -> OnnxError {
-    let problem = Problem {
-        place: format!("output `{name}`"),
-        operator: None,
-        fault,
-    };
-    Problems(vec![problem]).into()
-}
-
-/// The inputs that are no weights: old models name their weights among the inputs.
-fn open_inputs(graph: &GraphProto) -> Vec<&ValueInfoProto> {
-    let weights = graph
-        .initializer
-        .iter()
-        .filter_map(|tensor| tensor.name.as_deref());
-    let weights: HashSet<&str> = weights.collect();
-    let inputs = graph.input.iter();
-    let open = inputs.filter(|input| !weights.contains(input.name.as_deref().unwrap_or_default()));
-    open.collect()
-}
-
-/// The types of the inputs that are no weights.
-fn inputs(
-    graph: &GraphProto,
-    importer: &mut Importer<'_>,
-    options: &ImportOptions,
-) -> Result<Vec<Port>, OnnxError> {
-    let open = open_inputs(graph);
-    let names: Vec<String> = open
-        .iter()
-        .map(|input| input.name.clone().unwrap_or_default())
-        .collect();
-    let mut said = options.shapes.keys().chain(options.values.keys());
-    if let Some(name) = said.find(|name| !names.contains(name)) {
-        return Err(OnnxError::NoSuch {
-            what: "input",
-            name: name.clone(),
-            known: names.join(", "),
-        });
-    }
-    let mut params = vec![];
-    let mut ports = vec![];
-    for (input, name) in open.into_iter().zip(names) {
-        if let Some(value) = options.values.get(&name) {
-            let kind = input.kind.as_ref();
-            if let Err(fault) = check_value(&name, kind, value, importer, options, &mut params) {
-                importer.problem(format!("input `{name}`"), None, fault);
-            }
-            continue;
-        }
-        let shape = options.shapes.get(&name).map(Vec::as_slice);
-        let sinfo = input_type(
-            &name,
-            input.kind.as_ref(),
-            shape,
-            importer,
-            options,
-            &mut params,
-        );
-        match sinfo {
-            Ok(sinfo) => ports.push(Port { name, sinfo }),
-            Err(fault) => importer.problem(format!("input `{name}`"), None, fault),
-        }
-    }
-    if let Some(name) = options.dims.keys().find(|name| !params.contains(name)) {
-        params.sort();
-        params.dedup();
-        return Err(OnnxError::NoSuch {
-            what: "symbolic extent",
-            name: name.clone(),
-            known: match params.is_empty() {
-                true => "none".to_owned(),
-                false => params.join(", "),
-            },
-        });
-    }
-    match std::mem::take(&mut importer.problems) {
-        none if none.is_empty() => Ok(ports),
-        problems => Err(Problems(problems).into()),
-    }
-}
-
-/// Checks that a tensor can be the value of an input; the type of an input that is a constant need not be said.
-fn check_value(
-    name: &str,
-    kind: Option<&TypeProto>,
-    value: &Tensor,
-    importer: &mut Importer<'_>,
-    options: &ImportOptions,
-    params: &mut Vec<String>,
-) -> Result<(), Fault> {
-    if kind.is_none_or(|kind| kind.value.is_none()) {
-        return Ok(());
-    }
-    let shape: Vec<i64> = value.shape().iter().map(|&extent| extent as i64).collect();
-    let sinfo = input_type(name, kind, Some(&shape), importer, options, params)?;
-    let dtype = sinfo.as_tensor().and_then(|info| info.dtype);
-    match dtype.filter(|&dtype| dtype != value.dtype()) {
-        None => Ok(()),
-        Some(dtype) => Err(Fault::Unsupported(format!(
-            "it cannot have a value of {}: it is {dtype}",
-            value.dtype()
-        ))),
-    }
-}
-
-/// The type of an input; `params` gets the names of its symbolic extents.
-fn input_type(
-    name: &str,
-    kind: Option<&TypeProto>,
-    shape: Option<&[i64]>,
-    importer: &mut Importer<'_>,
-    options: &ImportOptions,
-    params: &mut Vec<String>,
-) -> Result<StructInfo, Fault> {
-    let kind = match kind.and_then(|kind| kind.value.as_ref()) {
-        Some(type_proto::Value::Tensor(tensor)) => tensor,
-        Some(_) => return Err(Fault::Unsupported("only tensors can be inputs".to_owned())),
-        None => return Err(Fault::Unsupported("its type is not said".to_owned())),
-    };
-    let dtype = tensor::dtype(kind.elem_type.unwrap_or(0)).map_err(Fault::ElementType)?;
-    let said = kind.shape.as_ref().map(|shape| &shape.dim);
-    let dims = said.map(|dims| {
-        let dims = dims.iter().enumerate().map(|(axis, dim)| match &dim.value {
-            Some(Dimension::Value(extent)) if *extent >= 0 => Size::i64(*extent),
-            Some(Dimension::Param(param)) if !param.is_empty() => {
-                params.push(param.clone());
-                match options.dims.get(param) {
-                    Some(&extent) => Size::i64(extent.max(0)),
-                    None => importer.symbol(param).expr(),
-                }
-            }
-            _ => importer.fresh(&format!("{name}_{axis}")).expr(),
-        });
-        dims.collect::<Vec<Size>>()
-    });
-    let given = shape.map(<[i64]>::len);
-    if let Some(rank) = dims
-        .as_ref()
-        .map(Vec::len)
-        .max(given)
-        .filter(|&n| n > MAX_RANK)
-    {
-        return Err(Fault::Rank(rank));
-    }
-    let dims = match (dims, shape) {
-        (None, None) => {
-            let text = "its number of dimensions is not said: give its shape".to_owned();
-            return Err(Fault::Unsupported(text));
-        }
-        (Some(dims), None) => dims,
-        (dims, Some(shape)) => {
-            let fits = dims.as_ref().is_none_or(|dims| {
-                let mut pairs = dims.iter().zip(shape);
-                dims.len() == shape.len()
-                    && pairs.all(|(dim, &given)| dim.as_int().is_none_or(|dim| dim == given))
-            });
-            if !fits || shape.iter().any(|&extent| extent < 0) {
-                let model = shown(&dims.unwrap_or_default());
-                return Err(Fault::Unsupported(format!(
-                    "it cannot have the shape {shape:?}: it is {model}"
-                )));
-            }
-            shape.iter().map(|&extent| Size::i64(extent)).collect()
-        }
-    };
-    Ok(StructInfo::tensor(dims, dtype))
 }

@@ -141,6 +141,22 @@ pub(super) struct SparseTensorProto {
     pub(super) dims: Vec<i64>,
 }
 
+/// A sequence of tensors.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct SequenceProto {
+    #[prost(message, repeated, tag = "3")]
+    pub(super) tensor_values: Vec<TensorProto>,
+}
+
+/// An optional value: at most one of its fields is there.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct OptionalProto {
+    #[prost(message, optional, tag = "3")]
+    pub(super) tensor_value: Option<TensorProto>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) sequence_value: Option<SequenceProto>,
+}
+
 /// A key with its value.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct StringStringEntryProto {

@@ -104,6 +104,20 @@ fn port(info: &ValueInfoProto) -> (String, String) {
 fn shown(kind: &TypeProto) -> String {
     let tensor = match &kind.value {
         Some(type_proto::Value::Tensor(tensor)) => tensor,
+        Some(type_proto::Value::Sequence(of)) => {
+            let of = of
+                .elem_type
+                .as_ref()
+                .map_or("of no type".to_owned(), |of| shown(of));
+            return format!("sequence of {of}");
+        }
+        Some(type_proto::Value::Optional(of)) => {
+            let of = of
+                .elem_type
+                .as_ref()
+                .map_or("of no type".to_owned(), |of| shown(of));
+            return format!("optional {of}");
+        }
         Some(_) => return "no tensor".to_owned(),
         None => return "of no type".to_owned(),
     };

@@ -12,6 +12,7 @@ use crate::interp;
 
 mod numbers;
 mod random;
+mod sequences;
 
 fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {

@@ -18,7 +18,7 @@ pub(super) const MAX_ITERATIONS: i64 = 256;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch).note(
-        "branches that give values of the same number of dimensions, if the condition is computed",
+        "branches that give values of the same number of dimensions, and sequences of the same length, if the condition is computed",
     ),
     Operator::new("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], repeat)
         .note("loops whose number of iterations follows from the model; they are written out"),
@@ -57,7 +57,13 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
     }
     let condition = c.emit(condition)?;
     let before = c.importer.problems.len();
-    let count = then.output.len();
+    // Reported if the branches give values that no one type has.
+    let unlike = RefCell::new(Some(c.bad(
+        0,
+        "computed",
+        "known when the model is imported: only one branch gives a sequence of this length, or an optional value",
+    )));
+    let forms: RefCell<Option<Vec<Form>>> = RefCell::default();
     let places = [c.inside("then_branch"), c.inside("else_branch")];
     let emitted = {
         let Call {
@@ -72,11 +78,20 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
                 importer
                     .borrow_mut()
                     .subgraph(graph, vec![], scope, place.to_owned(), bb)?;
-            let values = values.iter().map(result_of);
-            let values = values.collect::<Result<Vec<Expr>, Fault>>()?;
-            Ok::<Expr, Fault>(match values.as_slice() {
+            let own: Vec<Form> = values.iter().map(Form::of).collect();
+            let missing = values.iter().any(|value| matches!(value, Value::Missing));
+            let other = forms.replace(Some(own.clone()));
+            if !missing
+                && other.is_some_and(|other| other != own)
+                && let Some(fault) = unlike.take()
+            {
+                return Err(fault);
+            }
+            let parts = values.iter().flat_map(parts_of).map(result_of);
+            let parts = parts.collect::<Result<Vec<Expr>, Fault>>()?;
+            Ok::<Expr, Fault>(match parts.as_slice() {
                 [single] => single.clone(),
-                _ => relax::tuple(values),
+                _ => relax::tuple(parts),
             })
         };
         bb.if_(
@@ -85,12 +100,65 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
             |bb| side(otherwise, &places[1], bb),
         )
     };
-    match emitted {
+    let var = match emitted {
         // What is wrong inside has been reported.
-        Err(_) if c.importer.problems.len() > before => Ok(vec![]),
-        Err(fault) => Err(fault),
-        Ok(var) if count == 1 => Ok(vec![c.emit(&var)?.into()]),
-        Ok(var) => c.items(&var, count),
+        Err(_) if c.importer.problems.len() > before => return Ok(vec![]),
+        Err(fault) => return Err(fault),
+        Ok(var) => var,
+    };
+    let forms = forms.into_inner().unwrap_or_default();
+    let parts = match forms.iter().map(Form::count).sum() {
+        1 => vec![c.emit(&var)?.into()],
+        count => c.items(&var, count)?,
+    };
+    let mut parts = parts.into_iter();
+    let values = forms.iter().map(|form| form.value(&mut parts));
+    Ok(values.collect())
+}
+
+/// What a branch gives, as tensors.
+#[derive(Clone, PartialEq)]
+enum Form {
+    Tensor,
+    /// A sequence of so many.
+    List(usize),
+    Absent,
+}
+
+impl Form {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Var(_) | Value::Const(_) | Value::Known(_) | Value::Missing => Self::Tensor,
+            Value::List(items) => Self::List(items.len()),
+            Value::Absent => Self::Absent,
+        }
+    }
+
+    /// How many tensors it is.
+    fn count(&self) -> usize {
+        match self {
+            Self::Tensor => 1,
+            Self::List(count) => *count,
+            Self::Absent => 0,
+        }
+    }
+
+    /// The value of the next tensors.
+    fn value(&self, parts: &mut impl Iterator<Item = Value>) -> Value {
+        match self {
+            Self::Tensor => parts.next().unwrap_or(Value::Missing),
+            Self::List(count) => Value::List(parts.take(*count).collect()),
+            Self::Absent => Value::Absent,
+        }
+    }
+}
+
+/// The tensors that a value is.
+fn parts_of(value: &Value) -> &[Value] {
+    match value {
+        Value::List(items) => items,
+        Value::Absent => &[],
+        single => std::slice::from_ref(single),
     }
 }
 
@@ -101,7 +169,7 @@ pub(super) fn result_of(value: &Value) -> Result<Expr, Fault> {
         Value::Const(tensor) => Ok(relax::constant(tensor.clone())),
         Value::Known(known) => materialized(known),
         Value::List(_) | Value::Absent | Value::Missing => {
-            let text = "a branch gives a sequence or an optional value".to_owned();
+            let text = "a sequence of sequences or of optional values is computed".to_owned();
             Err(Fault::Unsupported(text))
         }
     }

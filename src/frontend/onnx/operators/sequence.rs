@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Operator;
+use super::control::inline;
 use crate::frontend::onnx::call::{Call, Outputs, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Known, Value};
@@ -20,6 +21,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("SequenceErase", &[11], erase),
     Operator::new("SequenceInsert", &[11], insert),
     Operator::new("SequenceLength", &[11], length),
+    Operator::new("SequenceMap", &[17], map),
     Operator::new("SplitToSequence", &[11, 24], split),
 ];
 
@@ -166,6 +168,36 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
         }
     }
     Ok(vec![Value::List(parts)])
+}
+
+/// A graph over the elements at each position; operands after the first may be tensors, which are the same for all.
+fn map(c: &mut Call<'_, '_>) -> Outputs {
+    let body = c.attributes.graph("body")?;
+    let count = list(c, 0)?.len();
+    let operands = c.inputs.clone();
+    for (index, operand) in operands.iter().enumerate() {
+        if let Value::List(items) = operand
+            && items.len() != count
+        {
+            let given = format!("a sequence of {}", items.len());
+            return Err(c.bad(index, given, format!("one of {count}, as the first is")));
+        }
+    }
+    let mut results: Vec<Vec<Value>> = vec![vec![]; body.output.len()];
+    for at in 0..count {
+        let inputs = operands.iter().map(|operand| match operand {
+            Value::List(items) => items[at].clone(),
+            other => other.clone(),
+        });
+        let place = format!("body, element {at}");
+        let Some(values) = inline(c, body, inputs.collect(), &place)? else {
+            return Ok(vec![]);
+        };
+        for (list, value) in results.iter_mut().zip(values) {
+            list.push(value);
+        }
+    }
+    Ok(results.into_iter().map(Value::List).collect())
 }
 
 fn optional(c: &mut Call<'_, '_>) -> Outputs {

@@ -13,12 +13,12 @@ use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("AveragePool", &[7, 10, 11, 19, 22], average_pool).note(
-        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+        "one to three spatial dimensions",
     ),
     Operator::new("BatchNormalization", &[7, 9, 14, 15], batch_norm)
         .note("training mode from version 14 on; `spatial` only 1"),
     Operator::new("Conv", &[1, 11, 22], conv).note(
-        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+        "one to three spatial dimensions",
     ),
     Operator::new("ConvTranspose", &[1, 11, 22], conv_transpose).note(
         "one to three spatial dimensions; `auto_pad` SAME and `output_shape` need constant extents",
@@ -31,10 +31,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("LayerNormalization", &[17], layer_norm).note("`stash_type` only 1"),
     Operator::new("LpNormalization", &[1, 22], lp_norm).note("`p` only 1 or 2"),
     Operator::new("LpPool", &[2, 11, 18, 22], lp_pool).note(
-        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+        "one to three spatial dimensions",
     ),
     Operator::new("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool).note(
-        "one to three spatial dimensions; `auto_pad` SAME with strides needs constant extents",
+        "one to three spatial dimensions; with positions `auto_pad` SAME with strides needs constant extents",
     ),
     Operator::new("MeanVarianceNormalization", &[9, 13], mean_variance),
     Operator::new("RMSNormalization", &[23], rms_norm).note("`stash_type` only 1"),
@@ -51,6 +51,8 @@ struct Window {
     dilations: Vec<i64>,
     /// Before each dimension, then after each.
     pads: Vec<i64>,
+    /// The dimensions in which the operand itself was padded.
+    padded: Vec<usize>,
 }
 
 impl Window {
@@ -76,6 +78,7 @@ impl Window {
             strides,
             dilations,
             pads,
+            padded: vec![],
         })
     }
 
@@ -87,8 +90,9 @@ impl Window {
             "NOTSET" => {}
             "VALID" => self.pads.fill(0),
             _ => {
-                for at in 0..self.spatial {
-                    let span = (self.kernel[at] - 1) * self.dilations[at] + 1;
+                let own = |at: &usize| !self.padded.contains(at);
+                for at in (0..self.spatial).filter(own) {
+                    let span = self.span(at);
                     let total = if self.strides[at] == 1 {
                         span - 1
                     } else {
@@ -105,6 +109,56 @@ impl Window {
         Ok(())
     }
 
+    /// How many places of a dimension the kernel reaches over.
+    fn span(&self, at: usize) -> i64 {
+        (self.kernel[at] - 1) * self.dilations[at] + 1
+    }
+
+    /// Pads the operand itself in the dimensions whose extent is no number, where `auto_pad` makes the padding depend on it.
+    fn pad_operand(&mut self, c: &mut Call<'_, '_>, fill: f64) -> Result<(), Fault> {
+        let how = c.attributes.str_or("auto_pad", "NOTSET")?;
+        if !how.starts_with("SAME") {
+            return Ok(());
+        }
+        for at in 0..self.spatial {
+            let extent = c.dims(0)?[at + 2].clone();
+            let stride = self.strides[at];
+            if stride == 1 || extent.as_int().is_some() {
+                continue;
+            }
+            let last = (&extent - 1i64).floor_div(stride) * stride;
+            let total = (last + self.span(at) - extent).max(0i64);
+            let less = total.floor_div(2i64);
+            let more = total - less.clone();
+            let (before, after) = match how {
+                "SAME_UPPER" => (less, more),
+                _ => (more, less),
+            };
+            let x = c.x(0)?;
+            let sides = [
+                filled(c, at + 2, before, fill)?,
+                x,
+                filled(c, at + 2, after, fill)?,
+            ];
+            let x = c.op_with("concat", [relax::tuple(sides)], &json!({"axis": at + 2}))?;
+            c.inputs[0] = x.into();
+            self.padded.push(at);
+        }
+        Ok(())
+    }
+
+    /// The operator of a convolution, and its attributes.
+    fn conv(&mut self, c: &Call<'_, '_>) -> Result<(String, serde_json::Value), Fault> {
+        self.auto_pad(c)?;
+        let n = self.spatial;
+        let attributes = json!({
+            "strides": self.strides, "dilation": self.dilations, "padding": self.pads,
+            "groups": c.attributes.int_or("group", 1)?,
+            "data_layout": (DATA[n - 1]), "kernel_layout": (["OIW", "OIHW", "OIDHW"][n - 1]),
+        });
+        Ok((format!("nn.conv{n}d"), attributes))
+    }
+
     fn pool(&self, c: &Call<'_, '_>) -> Result<serde_json::Value, Fault> {
         Ok(json!({
             "pool_size": self.kernel, "strides": self.strides, "dilation": self.dilations,
@@ -112,6 +166,16 @@ impl Window {
             "layout": (DATA[self.spatial - 1]),
         }))
     }
+}
+
+/// A number wherever the first operand has elements, of another extent in one dimension.
+fn filled(c: &Call<'_, '_>, axis: usize, extent: Size, fill: f64) -> Result<Expr, Fault> {
+    let (mut dims, dtype) = (c.dims(0)?, c.dtype(0)?);
+    dims[axis] = c.importer.arith.simplify(&extent);
+    Ok(relax::op(
+        "full",
+        [relax::shape(dims), number(fill, dtype)?],
+    ))
 }
 
 /// Padding before and after a dimension: an odd one more lies at its end, or with `SAME_LOWER` at its beginning.
@@ -150,19 +214,13 @@ fn biased(c: &mut Call<'_, '_>, y: Expr, index: usize, spatial: usize) -> Result
 
 /// The operator of a convolution, and its attributes. The data are the first operand, the weights the second.
 pub(super) fn conv_attributes(c: &Call<'_, '_>) -> Result<(String, serde_json::Value), Fault> {
-    let mut window = Window::of(c, kernel_of(c)?)?;
-    window.auto_pad(c)?;
-    let n = window.spatial;
-    let attributes = json!({
-        "strides": window.strides, "dilation": window.dilations, "padding": window.pads,
-        "groups": c.attributes.int_or("group", 1)?,
-        "data_layout": (DATA[n - 1]), "kernel_layout": (["OIW", "OIHW", "OIDHW"][n - 1]),
-    });
-    Ok((format!("nn.conv{n}d"), attributes))
+    Window::of(c, kernel_of(c)?)?.conv(c)
 }
 
 fn conv(c: &mut Call<'_, '_>) -> Outputs {
-    let (name, attributes) = conv_attributes(c)?;
+    let mut window = Window::of(c, kernel_of(c)?)?;
+    window.pad_operand(c, 0.0)?;
+    let (name, attributes) = window.conv(c)?;
     let spatial = c.ndim(0)? - 2;
     let (x, w) = (c.x(0)?, c.x(1)?);
     let y = relax::op_with(name, [x, w], attrs(&attributes));
@@ -227,15 +285,34 @@ fn conv_transpose(c: &mut Call<'_, '_>) -> Outputs {
 
 fn average_pool(c: &mut Call<'_, '_>) -> Outputs {
     let mut window = Window::of(c, needed_kernel(c)?)?;
+    let (dims, dtype) = (c.dims(0)?, c.dtype(0)?);
+    window.pad_operand(c, 0.0)?;
     window.auto_pad(c)?;
+    let all = c.attributes.flag("count_include_pad", false)?;
     let mut attributes = window.pool(c)?;
-    attributes["count_include_pad"] = json!(c.attributes.flag("count_include_pad", false)?);
+    attributes["count_include_pad"] = json!(all || !window.padded.is_empty());
+    let name = format!("nn.avg_pool{}d", window.spatial);
     let x = c.x(0)?;
-    one(c.op_with(&format!("nn.avg_pool{}d", window.spatial), [x], &attributes)?)
+    let y = c.op_with(&name, [x], &attributes)?;
+    if all || window.padded.is_empty() {
+        return one(y);
+    }
+    // How much of each window is no padding.
+    let mut shape = vec![Size::i64(1); 2];
+    shape.extend_from_slice(&dims[2..]);
+    c.inputs[0] = c
+        .op("full", [relax::shape(shape), number(1.0, dtype)?])?
+        .into();
+    window.padded.clear();
+    window.pad_operand(c, 0.0)?;
+    let ones = c.x(0)?;
+    let share = c.op_with(&name, [ones], &attributes)?;
+    one(c.op("divide", [&y, &share])?)
 }
 
 fn lp_pool(c: &mut Call<'_, '_>) -> Outputs {
     let mut window = Window::of(c, needed_kernel(c)?)?;
+    window.pad_operand(c, 0.0)?;
     window.auto_pad(c)?;
     let mut attributes = window.pool(c)?;
     attributes["p"] = json!(c.attributes.int_or("p", 2)?);
@@ -245,6 +322,11 @@ fn lp_pool(c: &mut Call<'_, '_>) -> Outputs {
 
 fn max_pool(c: &mut Call<'_, '_>) -> Outputs {
     let mut window = Window::of(c, needed_kernel(c)?)?;
+    if !c.wants(1) {
+        let lowest = c.dtype(0)?.scalar.int_range();
+        let lowest = lowest.map_or(f64::NEG_INFINITY, |(low, _)| low as f64);
+        window.pad_operand(c, lowest)?;
+    }
     window.auto_pad(c)?;
     let column_major = c.attributes.flag("storage_order", false)?;
     let attributes = window.pool(c)?;

@@ -83,3 +83,56 @@ fn blocks_have_scales_of_their_own() {
         ]
     );
 }
+
+/// A symbolic extent gives what its number gives.
+#[test]
+fn same_padding_of_symbolic_extents() {
+    let list = |name: &str, values: &[i64]| AttributeProto {
+        name: Some(name.to_owned()),
+        ints: values.to_vec(),
+        kind: Some(7),
+        ..AttributeProto::default()
+    };
+    let weight = TensorProto {
+        name: Some("w".to_owned()),
+        data_type: Some(1),
+        dims: vec![1, 1, 3, 2],
+        float_data: vec![1.0, -2.0, 3.0, 0.5, -1.0, 2.0],
+        ..TensorProto::default()
+    };
+    let elements: Vec<f32> = (0..63).map(|at| (at * at % 19) as f32 - 9.0).collect();
+    for (op, operands) in [
+        ("Conv", &["x", "w"][..]),
+        ("MaxPool", &["x"]),
+        ("AveragePool", &["x"]),
+        ("LpPool", &["x"]),
+    ] {
+        for how in ["SAME_UPPER", "SAME_LOWER"] {
+            let of_extents = |dims: [&str; 4]| {
+                let mut made = node(op, operands, &["y"]);
+                made.attribute = vec![
+                    list("kernel_shape", &[3, 2]),
+                    list("strides", &[2, 3]),
+                    text("auto_pad", how),
+                ];
+                let inputs = vec![port("x", &dims)];
+                of_version(&model(vec![made], vec![weight.clone()], inputs, &["y"]), 22)
+            };
+            for (height, width) in [(1, 1), (4, 3), (5, 4), (9, 7)] {
+                let x = tensor(&[1, 1, height, width], &elements[..height * width]);
+                let named = of_extents(["1", "1", "h", "w"]);
+                let numbered = [height.to_string(), width.to_string()];
+                let numbered = of_extents(["1", "1", &numbered[0], &numbered[1]]);
+                let (got, expected) = (run(&named, &[x.clone()]), run(&numbered, &[x]));
+                assert_eq!(got[0].shape(), expected[0].shape(), "{op} {how}");
+                let (got, expected) = (got[0].as_slice::<f32>(), expected[0].as_slice::<f32>());
+                let (got, expected) = (got.expect("floats"), expected.expect("floats"));
+                let mut pairs = got.iter().zip(expected);
+                assert!(
+                    pairs.all(|(a, b)| (a - b).abs() < 1e-5),
+                    "{op} {how} of {height} by {width}: {got:?} {expected:?}"
+                );
+            }
+        }
+    }
+}

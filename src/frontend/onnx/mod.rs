@@ -280,7 +280,7 @@ fn import(
                 let values = values
                     .into_iter()
                     .map(|made| made.bound(|value| bb.emit_output(value)));
-                Ok::<_, OnnxError>(values.collect::<Result<Vec<_>, _>>()?)
+                values.collect::<Result<Vec<_>, OnnxError>>()
             })?
         };
         notes = edges::contradicted(&made)?;

@@ -123,7 +123,8 @@ fn same_padding_of_symbolic_extents() {
                 let named = of_extents(["1", "1", "h", "w"]);
                 let numbered = [height.to_string(), width.to_string()];
                 let numbered = of_extents(["1", "1", &numbered[0], &numbered[1]]);
-                let (got, expected) = (run(&named, &[x.clone()]), run(&numbered, &[x]));
+                let x = std::slice::from_ref(&x);
+                let (got, expected) = (run(&named, x), run(&numbered, x));
                 assert_eq!(got[0].shape(), expected[0].shape(), "{op} {how}");
                 let (got, expected) = (got[0].as_slice::<f32>(), expected[0].as_slice::<f32>());
                 let (got, expected) = (got.expect("floats"), expected.expect("floats"));

@@ -42,7 +42,7 @@ fn random_numbers_are_where_the_attributes_say() {
         vec![float("low", -3.0), float("high", 1.0)],
         &["n", "m"],
     );
-    let y = floats(&run(&bytes, &[x.clone()]));
+    let y = floats(&run(&bytes, std::slice::from_ref(&x)));
     assert!(y.iter().all(|y| (-3.0..1.0).contains(y)));
     assert!((mean(&y) + 1.0).abs() < 0.15, "{}", mean(&y));
     let normal = node("RandomNormalLike", &["x"], &["y"]);
@@ -51,7 +51,7 @@ fn random_numbers_are_where_the_attributes_say() {
         vec![float("mean", 5.0), float("scale", 2.0)],
         &["n", "m"],
     );
-    let y = floats(&run(&bytes, &[x.clone()]));
+    let y = floats(&run(&bytes, std::slice::from_ref(&x)));
     assert!((mean(&y) - 5.0).abs() < 0.25, "{}", mean(&y));
     let squares: Vec<f32> = y.iter().map(|y| (y - 5.0) * (y - 5.0)).collect();
     assert!((mean(&squares) - 4.0).abs() < 0.7, "{}", mean(&squares));

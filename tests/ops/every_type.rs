@@ -1,6 +1,6 @@
 //! Every operator that loops compute, for every element type that it takes, on every device: what `docs/operators.md` says of
 //! them is what runs here. The reference is the same call in `float64`, or of integers in `int64`, by the interpreter, rounded
-//! once; that the interpreter computes what the operator means is what the other tests show.
+//! once; that the interpreter computes what the operator means is what `closed_forms` shows of these calls, and the other tests.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::Cases;
 use super::catalog::{BINARY, CALLS, UNARY};
 
 /// An operand of a call.
-struct Operand {
+pub(super) struct Operand {
     letter: char,
     /// An `int32` operand is below this.
     below: i64,
@@ -25,9 +25,9 @@ struct Operand {
 }
 
 /// A call of an operator for all its element types.
-struct Row {
-    call: String,
-    operands: Vec<Operand>,
+pub(super) struct Row {
+    pub(super) call: String,
+    pub(super) operands: Vec<Operand>,
     roundings: usize,
 }
 
@@ -53,13 +53,13 @@ impl Row {
     }
 
     /// The operator, without `R.`.
-    fn op(&self) -> &str {
+    pub(super) fn op(&self) -> &str {
         let call = self.call.strip_prefix("R.").expect("an operator");
         call.split('(').next().expect("a name")
     }
 
     /// Whether the operator takes the type. Where the operand that says so is no number of it, all do.
-    fn takes(&self, dtype: DType) -> bool {
+    pub(super) fn takes(&self, dtype: DType) -> bool {
         let dtypes = ops::find(self.op()).expect("an operator").dtypes;
         let is_fixed = |operand: &Operand| "ijkmf".contains(operand.letter);
         dtypes.contains(dtype) || self.operands.first().is_some_and(is_fixed)
@@ -112,7 +112,7 @@ impl Operand {
     }
 
     /// Numbers that every type of the kind of `like` has, in elements of `dtype`.
-    fn tensor(&self, like: ScalarType, dtype: DType, n: usize) -> Tensor {
+    pub(super) fn tensor(&self, like: ScalarType, dtype: DType, n: usize) -> Tensor {
         let shape: Vec<usize> = self.extents.iter().map(|d| d.unwrap_or(n)).collect();
         let own = self.dtype(dtype);
         let kind = if own == dtype { like } else { own.scalar };
@@ -146,7 +146,7 @@ impl Operand {
     }
 }
 
-fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<Row> {
     let unary = UNARY.iter().flat_map(|(x, names)| {
         let line = move |name: &str| format!("{x}[n] | R.{name}({x}) | {}", roundings(name));
         names.split_whitespace().map(line)
@@ -207,18 +207,7 @@ fn expected(row: &Row, dtype: DType, n: usize) -> Vec<Tensor> {
         ty if ty.is_float() => DType::F64,
         _ => DType::I64,
     };
-    let of = |o: &Operand| interp::Value::Tensor(o.tensor(dtype.scalar, wide, n));
-    let args: Vec<_> = row.operands.iter().map(of).collect();
-    let result = interp::run_module(&row.module(wide), "main", &args, &Default::default());
-    let results = match result {
-        Ok(interp::Value::Tuple(items)) => items,
-        Ok(single) => vec![single],
-        Err(error) => panic!("{}: {error}", row.text(wide)),
-    };
-    let narrow = |(value, info): (interp::Value, &StructInfo)| {
-        let interp::Value::Tensor(tensor) = value else {
-            panic!("{}: no tensor", row.call)
-        };
+    let narrow = |(tensor, info): (Tensor, &StructInfo)| {
         let to = info
             .as_tensor()
             .and_then(|info| info.dtype)
@@ -236,7 +225,25 @@ fn expected(row: &Row, dtype: DType, n: usize) -> Vec<Tensor> {
         }
         Tensor::from_bytes(to, tensor.shape(), &bytes).expect("as many bytes")
     };
-    results.into_iter().zip(&types).map(narrow).collect()
+    let results = interpreted(row, dtype.scalar, wide, n).into_iter();
+    results.zip(&types).map(narrow).collect()
+}
+
+/// What the interpreter gives for the call with operands of this type, of numbers that the type `like` has.
+pub(super) fn interpreted(row: &Row, like: ScalarType, dtype: DType, n: usize) -> Vec<Tensor> {
+    let of = |o: &Operand| interp::Value::Tensor(o.tensor(like, dtype, n));
+    let args: Vec<_> = row.operands.iter().map(of).collect();
+    let result = interp::run_module(&row.module(dtype), "main", &args, &Default::default());
+    let results = match result {
+        Ok(interp::Value::Tuple(items)) => items,
+        Ok(single) => vec![single],
+        Err(error) => panic!("{}: {error}", row.text(dtype)),
+    };
+    let tensor = |value: interp::Value| match value {
+        interp::Value::Tensor(tensor) => tensor,
+        _ => panic!("{}: no tensor", row.call),
+    };
+    results.into_iter().map(tensor).collect()
 }
 
 /// Whether row `at` runs on GPUs. Types that differ from another one in width or sign alone run a quarter of the rows there, each

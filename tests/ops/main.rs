@@ -7,6 +7,7 @@ mod array;
 mod attention;
 mod cases;
 mod catalog;
+mod closed_forms;
 mod convolution;
 mod create;
 mod elementwise;

@@ -13,6 +13,32 @@ pub type Attrs = IndexMap<String, AttrValue>;
 /// Annotation of a loop or block at the root of a loop program: on a GPU it runs in one thread, where no loop is bound.
 pub const ONE_THREAD: &str = "one_thread";
 
+/// Annotation of a block: which strides of the buffers it writes are more than a multiple of a factor by an offset; see
+/// [`alignments`].
+pub const STORAGE_ALIGN: &str = "buffer_dim_align";
+
+/// What [`STORAGE_ALIGN`] says: position of the write region, dimension, factor, offset. `None` if it does not have that form.
+pub fn alignments(value: &AttrValue) -> Option<Vec<[i64; 4]>> {
+    let AttrValue::List(entries) = value else {
+        return None;
+    };
+    let int = |value: &AttrValue| match value {
+        AttrValue::Int(value) => Some(*value),
+        AttrValue::Expr(e) => e.as_int(),
+        _ => None,
+    };
+    let entry = |entry: &AttrValue| match entry {
+        AttrValue::List(values) => values
+            .iter()
+            .map(int)
+            .collect::<Option<Vec<i64>>>()?
+            .try_into()
+            .ok(),
+        _ => None,
+    };
+    entries.iter().map(entry).collect()
+}
+
 /// Key of a remark that is a hint: advice about its body (`T.hint`).
 pub const HINT_KEY: &str = "tirx_hint";
 

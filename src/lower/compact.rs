@@ -13,7 +13,7 @@ use super::storage::{Memory, MemoryPlan};
 use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, thread_loops};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, Var};
+use crate::ir::{Buffer, BufferNode, Expr, ExprKind, LoopKind, Scope, Var};
 use crate::tensor::scalar::BinOp;
 
 /// Most elements of an array of one thread.
@@ -96,13 +96,19 @@ pub(super) fn compact(
                 false => Ok(Err(buffer.clone())),
             };
         }
-        let shape = boxes.iter().map(|(_, extent)| Expr::i64(*extent)).collect();
+        let shape: Vec<i64> = boxes.iter().map(|(_, extent)| *extent).collect();
+        let strides = memory_plan.strides(buffer, &shape);
         let scope = if memory == Memory::Shared {
             Scope::Shared
         } else {
             Scope::Local
         };
-        let new = Buffer::with_scope(buffer.name(), shape, buffer.dtype(), scope);
+        let exprs = |values: Vec<i64>| values.into_iter().map(Expr::i64).collect();
+        let dense = Buffer::with_scope(buffer.name(), exprs(shape), buffer.dtype(), scope);
+        let new = Buffer::from_node(BufferNode {
+            strides: exprs(strides),
+            ..dense.node().clone()
+        });
         arrays.push(Private {
             buffer: new.clone(),
             loops: loops_of(accesses, fixed),

@@ -130,6 +130,11 @@ pub enum LowerProblem {
         /// Its shape in the program.
         shape: Vec<Expr>,
     },
+    /// An annotation of a block that lowering cannot read.
+    #[error(
+        "the annotation \"buffer_dim_align\" must be a list of [buffer, axis, factor, offset], of buffers that the block writes and positive factors"
+    )]
+    Alignment,
     /// An extent of a launch, tensor or temporary that is no expression of the symbolic dims.
     #[error("{what} must follow from the symbolic dims, got {value:#}")]
     NotHost {

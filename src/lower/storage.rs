@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::nest::Nest;
 use super::node::{Node, walk_nodes};
 use super::{LowerError, LowerProblem};
-use crate::ir::{Buffer, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis};
+use crate::ir::{Buffer, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis, attrs};
 
 /// The memory that a buffer is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +31,30 @@ pub(super) struct MemoryPlan {
     pub(super) of_threads: HashSet<Buffer>,
     /// All allocated buffers that stay in device memory.
     pub(super) temps: Vec<Buffer>,
+    /// For buffers some of whose strides the program chooses: of a dimension, a factor, and by how much the stride is to be more
+    /// than a multiple of it.
+    alignments: HashMap<Buffer, Vec<[i64; 3]>>,
 }
 
 impl MemoryPlan {
+    /// The strides of the array of this shape that stands for a buffer; none if its rows lie side by side.
+    pub(super) fn strides(&self, buffer: &Buffer, shape: &[i64]) -> Vec<i64> {
+        let Some(alignments) = self.alignments.get(buffer) else {
+            return vec![];
+        };
+        let mut strides = vec![1; shape.len()];
+        for d in (0..shape.len()).rev() {
+            if d + 1 < shape.len() {
+                strides[d] = strides[d + 1] * shape[d + 1];
+            }
+            let own = alignments.iter().filter(|[axis, ..]| *axis == d as i64);
+            for [_, factor, offset] in own {
+                strides[d] += (offset - strides[d]).rem_euclid(*factor);
+            }
+        }
+        strides
+    }
+
     pub(super) fn of(&self, buffer: &Buffer) -> Memory {
         self.of_buffers
             .get(buffer)
@@ -98,6 +119,21 @@ impl MemoryPlan {
                 memory_plan.temps.push(buffer.clone());
             }
             memory_plan.set(&buffer, memory);
+        }
+        for id in func.blocks_under(Place::Block(func.root)) {
+            let block = &func.blocks[id];
+            let Some(given) = block.annotations.get(attrs::STORAGE_ALIGN) else {
+                continue;
+            };
+            let malformed = || LowerError::from(LowerProblem::Alignment).or_at(&[Place::Block(id)]);
+            for [index, axis, factor, offset] in attrs::alignments(given).ok_or_else(malformed)? {
+                let write = usize::try_from(index)
+                    .ok()
+                    .and_then(|at| block.writes.get(at));
+                let write = write.filter(|_| factor > 0).ok_or_else(malformed)?;
+                let of_buffer = memory_plan.alignments.entry(write.buffer.clone());
+                of_buffer.or_default().push([axis, factor, offset]);
+            }
         }
         Ok(memory_plan)
     }

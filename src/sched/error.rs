@@ -330,6 +330,35 @@ pub enum Reason {
         /// How many there are.
         count: usize,
     },
+    /// TVM: `StorageAlignInvalidFactorError`.
+    #[error("a stride is aligned to a multiple of a positive number of elements, not of {factor}")]
+    AlignFactor {
+        /// What was asked for.
+        factor: i64,
+    },
+    /// TVM: `StorageAlignAxisOutOfRangeError`.
+    #[error("buffer `{buffer}` has {dimensions} dimensions, and no axis {axis}")]
+    AxisOutOfRange {
+        /// The buffer.
+        buffer: String,
+        /// What was asked for.
+        axis: i64,
+        /// How many there are.
+        dimensions: usize,
+    },
+    /// TVM: `NonAllocatedBufferError`.
+    #[error(
+        "buffer `{buffer}` is not allocated in this function, so its storage is not ours to choose"
+    )]
+    NotAllocated {
+        /// The buffer.
+        buffer: String,
+    },
+    /// TVM: `StorageAlignInvalidAnnotationError`.
+    #[error(
+        "the block has an annotation \"buffer_dim_align\" that is no list of [buffer, axis, factor, offset]"
+    )]
+    AlignAnnotation,
     /// TVM: `NotSingleWriteBlock`.
     #[error("{count} blocks write buffer `{buffer}`, at most one may")]
     NotSingleWriter {

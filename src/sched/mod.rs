@@ -38,6 +38,7 @@ mod rewrite;
 pub mod rules;
 mod split;
 mod step;
+mod storage_align;
 mod trace;
 mod trace_text;
 mod transform_block_layout;

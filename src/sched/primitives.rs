@@ -125,6 +125,14 @@ pub const PRIMITIVES: &[Primitive] = &[
         },
     },
     Primitive {
+        name: "storage_align",
+        params: &["block", "buffer_index", "axis", "factor", "offset"],
+        run: |s, a| {
+            let block = a.block(s, 0)?;
+            places(s.storage_align(block, a.index(1)?, a.int(2)?, a.int(3)?, a.int(4)?))
+        },
+    },
+    Primitive {
         name: "transform_block_layout",
         params: &["block", "index_map"],
         run: |s, a| places(s.transform_block_layout(a.block(s, 0)?, &a.index_map(1)?)),

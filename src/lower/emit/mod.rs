@@ -107,7 +107,7 @@ impl<'a> Emit<'a> {
 
     /// Declares an array of the workgroup or thread, whose shape is constant.
     pub(super) fn private(&mut self, buffer: &Buffer) -> Result<(), LowerError> {
-        let len = buffer.shape().iter().filter_map(Expr::as_int).product();
+        let len = elements(buffer).as_const().unwrap_or(0);
         let space = if *buffer.scope() == Scope::Shared {
             Space::Shared
         } else {
@@ -465,8 +465,11 @@ impl<'a> Emit<'a> {
     }
 }
 
-/// Number of elements of a buffer.
+/// Number of elements that the memory of a buffer holds: rows may lie apart.
 fn elements(buffer: &Buffer) -> WrappingSum {
+    if let (Some(stride), Some(extent)) = (buffer.node().strides.first(), buffer.shape().first()) {
+        return WrappingSum::of(stride).times(&WrappingSum::of(extent));
+    }
     let extents = buffer.shape().iter();
     extents.fold(WrappingSum::of(&Expr::i64(1)), |p, e| {
         p.times(&WrappingSum::of(e))

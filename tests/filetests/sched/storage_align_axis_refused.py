@@ -1,0 +1,19 @@
+# test: sched
+# run: storage_align(block("A_shared"), 0, 2, 32, 4)
+@T.prim_func
+def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((64, 16), "float32")):
+    A_shared = T.alloc_buffer((16, 64), "float32", scope="shared")
+    for i, j in T.grid(16, 64):
+        with T.block("A_shared"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A_shared[vi, vj] = A[vi, vj]
+    for i, j in T.grid(64, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A_shared[vj, vi]
+# expect-error:
+# error: storage_align: buffer `A_shared` has 2 dimensions, and no axis 2
+#   --> before:8:9
+#   |
+# 8 |         with T.block("A_shared"):
+#   |         ^^^^^^^^^^^^^^^^^^^^^^^^^ block "A_shared"

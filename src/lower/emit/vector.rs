@@ -127,7 +127,11 @@ impl Emit<'_> {
                         return Ok(None);
                     };
                     if stride.as_const() != Some(1) {
-                        return Ok(None);
+                        let Some(stmts) = self.scattered(buffer, &indices, value, lanes)? else {
+                            return Ok(None);
+                        };
+                        out.extend(stmts);
+                        continue;
                     }
                     let value = self.vector(value, lanes)?;
                     self.check_range(buffer, &indices);
@@ -169,6 +173,51 @@ impl Emit<'_> {
             }
         }
         Ok(Some(out))
+    }
+
+    /// A store of neighbours in memory to places apart, as a copy that transposes makes: one load of a vector, and a store for
+    /// each lane. Only for GPUs, whose threads would else load each lane with gaps between them.
+    fn scattered(
+        &mut self,
+        buffer: &Buffer,
+        indices: &[Expr],
+        value: &Expr,
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        let ExprKind::Load(source, at) = value.kind() else {
+            return Ok(None);
+        };
+        let stride = self
+            .flat(source, at)
+            .split(lanes.var)
+            .map(|(stride, _)| stride);
+        if !self.gpu || stride.and_then(|stride| stride.as_const()) != Some(1) {
+            return Ok(None);
+        }
+        let value = self.vector(value, lanes)?;
+        if !matches!(value, kernel::Expr::Load { .. }) {
+            return Ok(None);
+        }
+        let ty = Ty {
+            scalar: buffer.dtype().scalar,
+            lanes: lanes.count,
+        };
+        let vector = self.new_var("lanes", ty);
+        let mut stmts = vec![Stmt::Let(vector, value)];
+        self.check_range(buffer, indices);
+        let array = self.array_id(buffer);
+        self.widths.entry(array).or_default().push(1);
+        for lane in 0..lanes.count {
+            let at: Vec<Expr> = indices.iter().map(|index| lanes.at(index, lane)).collect();
+            let index = self.index_poly(&self.flat(buffer, &at))?;
+            let value = kernel::Expr::Lane(Box::new(kernel::Expr::Var(vector)), lane);
+            stmts.push(Stmt::Store {
+                array,
+                index,
+                value,
+            });
+        }
+        Ok(Some(stmts))
     }
 
     /// The condition without the lane, if it is the same in all lanes.

@@ -21,6 +21,8 @@ pub mod codegen_cpu;
 pub mod codegen_vm;
 #[cfg(feature = "compiler")]
 pub mod codegen_wgsl;
+#[cfg(feature = "compiler")]
+pub mod explain;
 pub mod frontend;
 #[cfg(feature = "compiler")]
 pub mod interp;

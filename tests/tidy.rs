@@ -105,6 +105,11 @@ const ROOMS: &[Room] = &[
         uses: &["kernel"],
     },
     Room {
+        name: "explain",
+        owns: "what a kernel will cost on a GPU, counted in its kernel IR",
+        uses: &["kernel"],
+    },
+    Room {
         name: "codegen_cpu",
         owns: "kernel IR to Cranelift",
         uses: &["kernel"],
@@ -192,6 +197,7 @@ const ROOMS: &[Room] = &[
             "interp",
             "passes",
             "codegen_wgsl",
+            "explain",
             "codegen_cpu",
             "runtime_gpu",
             "runtime",

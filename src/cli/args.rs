@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Prints what a module becomes on the way to code.
     Show(ShowArgs),
+    /// Says what each compute kernel will cost on a class of GPUs, and what limits it. Needs no GPU.
+    Explain(ExplainArgs),
     /// Says whether a model runs on a kind of device, all that stands in the way, and what a call takes.
     Check(CheckArgs),
     /// Compiles a program into a file that runs without the compiler.
@@ -243,6 +245,48 @@ pub(crate) struct ShowArgs {
     pub(crate) output: Option<PathBuf>,
     /// Prints JSON: of each page its name, and its text or its words.
     #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
+}
+
+/// A class of GPUs, each with the numbers of a common device.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    /// GeForce RTX 4070.
+    Nvidia,
+    /// Radeon RX 7800 XT.
+    Amd,
+    /// Arc A770.
+    Intel,
+    /// M2 with ten cores.
+    Apple,
+    /// Adreno 740.
+    Mobile,
+    /// lavapipe on two cores with AVX2.
+    Software,
+}
+
+/// `weftile explain`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Nothing runs: accesses of memory, bank conflicts, operations, registers and barriers are counted in the kernels, and the time is what a
+model of the device says. docs/explain.md says how.
+
+Examples:
+  weftile explain examples/fashion_mnist/mlp.py --size batch=256 --size m=784 --size n=128
+  weftile explain model.onnx --dim batch=1 --target amd --json")]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) module: ModuleArgs,
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
+    /// The GPUs to compile for.
+    #[arg(long, value_enum, default_value = "nvidia")]
+    pub(crate) target: Family,
+    /// The value of a symbolic size of a loop program.
+    #[arg(long = "size", value_name = "NAME=SIZE", value_parser = parse_size)]
+    pub(crate) sizes: Vec<(String, i64)>,
+    /// Prints JSON: the counts of each kernel, and what the model makes of them.
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

@@ -10,6 +10,7 @@ use super::image::ImageFault;
 use crate::artifact::ArtifactError;
 use crate::codegen_cpu::CodegenError;
 use crate::codegen_wgsl::WgslError;
+use crate::explain::ExplainError;
 use crate::frontend::onnx::OnnxError;
 use crate::frontend::{LoadError, SafetensorsError, SaveError};
 use crate::interp::InterpError;
@@ -275,13 +276,24 @@ pub(crate) enum CliError {
         target: &'static str,
     },
     /// Sizes that nothing says.
-    #[error("how much memory `{func}` takes depends on its sizes; give them as --size {}", sizes.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" --size "))]
+    #[error("what `{func}` takes depends on its sizes; give them as --size {}", sizes.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" --size "))]
     OpenSizes {
         /// The function.
         func: String,
         /// The symbolic sizes without values.
         sizes: Vec<String>,
     },
+    /// Sizes for which the kernels of a loop program were not made.
+    #[error("`{func}` does not run on this target for these sizes: {why}")]
+    BeyondTarget {
+        /// The loop program.
+        func: String,
+        /// What is not so.
+        why: String,
+    },
+    /// A kernel whose cost cannot be counted.
+    #[error(transparent)]
+    Explain(#[from] ExplainError),
     /// A size that no function has.
     #[error("no function has a size `{name}`; there are: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
     UnknownSize {

@@ -14,6 +14,7 @@ mod diff;
 mod entry;
 mod environment;
 mod error;
+mod explain;
 mod fashion;
 mod image;
 mod inputs;
@@ -71,6 +72,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Devices(args) => devices::run(&args, &mut terminal),
         Command::Run(args) => run::run(&args, &environment, &mut terminal),
         Command::Show(args) => show::run(&args, &environment, &mut terminal),
+        Command::Explain(args) => explain::run(&args, &environment, &mut terminal),
         Command::Check(args) => check::run(&args, &environment, &mut terminal),
         Command::Compile(args) => compile::run(&args, &environment, &mut terminal),
         Command::Bench(args) => bench::run(&args, &environment, &mut terminal),

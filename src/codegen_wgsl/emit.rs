@@ -21,6 +21,17 @@ use crate::tensor::ScalarType;
 /// # Errors
 /// If the kernel uses a type or a store that the GPU does not have, or was not lowered for it.
 pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<Shader, WgslError> {
+    emit_with_lines(kernel, target).map(|(shader, _)| shader)
+}
+
+/// The same, with the line of the text, counted from 1, on which each statement of the kernel begins: outer statements first.
+///
+/// # Errors
+/// As for [`emit`].
+pub fn emit_with_lines(
+    kernel: &Kernel,
+    target: &GpuTarget,
+) -> Result<(Shader, Vec<u32>), WgslError> {
     let launch = kernel.launch.as_ref().ok_or_else(|| WgslError::NoLaunch {
         kernel: kernel.name.clone(),
     })?;
@@ -35,13 +46,16 @@ pub fn emit(kernel: &Kernel, target: &GpuTarget) -> Result<Shader, WgslError> {
     let folded = emitter.folded;
     let entry = emitter.entry.clone();
     let body = emitter.function(launch)?;
-    let text = emitter.module(passing)? + &body;
-    Ok(Shader {
-        text,
+    let head = emitter.module(passing)?;
+    let before = head.lines().count() as u32;
+    let lines = emitter.starts.iter().map(|line| before + line).collect();
+    let shader = Shader {
+        text: head + &body,
         entry,
         passing,
         folded,
-    })
+    };
+    Ok((shader, lines))
 }
 
 /// State of writing one kernel.
@@ -60,6 +74,10 @@ pub(super) struct Emitter<'a> {
     half: Cell<bool>,
     entry: String,
     out: String,
+    /// Lines of `out`.
+    lines: u32,
+    /// Where each statement so far begins, counted from 1 in `out`.
+    pub(super) starts: Vec<u32>,
     indent: usize,
 }
 
@@ -94,6 +112,8 @@ impl<'a> Emitter<'a> {
             half: Cell::new(false),
             entry,
             out: String::new(),
+            lines: 0,
+            starts: vec![],
             indent: 0,
         };
         emitter.check_scalars()?;
@@ -116,7 +136,13 @@ impl<'a> Emitter<'a> {
 
     /// One line of the body.
     pub(super) fn line(&mut self, text: &str) {
+        self.lines += 1;
         let _ = writeln!(self.out, "{:indent$}{text}", "", indent = 4 * self.indent);
+    }
+
+    /// Notes that a statement begins.
+    pub(super) fn begin(&mut self) {
+        self.starts.push(self.lines + 1);
     }
 
     /// Opens a nested part: `head {`.

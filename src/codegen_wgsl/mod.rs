@@ -28,7 +28,7 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
-pub use emit::emit;
+pub use emit::{emit, emit_with_lines};
 pub use error::WgslError;
 pub use grid::needs_folding;
 pub use spirv::{spirv, validate};

@@ -12,6 +12,7 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<(), WgslError> {
+        self.begin();
         match stmt {
             Stmt::Let(var, value) => {
                 let value = self.expr(value)?;

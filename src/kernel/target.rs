@@ -21,6 +21,21 @@ pub enum GpuClass {
     Unknown,
 }
 
+impl GpuClass {
+    /// Units that run workgroups (multiprocessors, compute units, cores) of a device that is common in the class. WebGPU does not tell
+    /// how many the device at hand has.
+    pub fn usual_cores(self) -> i64 {
+        match self {
+            Self::Nvidia => 46,
+            Self::Amd => 60,
+            Self::Intel => 32,
+            Self::Apple => 10,
+            Self::Mobile | Self::Unknown => 6,
+            Self::Software => 2,
+        }
+    }
+}
+
 /// What is known of a GPU.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GpuTarget {
@@ -58,6 +73,37 @@ impl Default for GpuTarget {
             f16: false,
             subgroups: false,
             max_loop_passes: None,
+        }
+    }
+}
+
+impl GpuTarget {
+    /// What desktop devices of the class have. A device at hand says itself what it has.
+    pub fn usual(class: GpuClass) -> Self {
+        let most = |bytes: u32| Self {
+            class,
+            shared_bytes: bytes,
+            immediate_bytes: 128,
+            f16: true,
+            subgroups: true,
+            ..Self::default()
+        };
+        match class {
+            GpuClass::Nvidia => Self {
+                max_threads: 1024,
+                ..most(48 << 10)
+            },
+            GpuClass::Amd | GpuClass::Intel | GpuClass::Apple => Self {
+                max_threads: 1024,
+                ..most(32 << 10)
+            },
+            GpuClass::Software => Self {
+                max_threads: 1024,
+                max_loop_passes: Some(65_535),
+                ..most(32 << 10)
+            },
+            GpuClass::Mobile => most(16 << 10),
+            GpuClass::Unknown => Self::default(),
         }
     }
 }

@@ -5,8 +5,8 @@ use weftile::tensor::Tensor;
 
 use crate::cli::{MODULE, gpu, refused, stdout, weftile};
 
-const VERBS: [&str; 9] = [
-    "demo", "devices", "run", "show", "check", "compile", "report", "bench", "diff",
+const VERBS: [&str; 10] = [
+    "demo", "devices", "run", "show", "explain", "check", "compile", "report", "bench", "diff",
 ];
 
 #[test]

@@ -21,6 +21,7 @@ mod cpu;
 mod data;
 mod differential;
 mod empty;
+mod explain;
 mod forge;
 mod frontend;
 #[cfg(feature = "cpu")]

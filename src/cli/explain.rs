@@ -1,0 +1,136 @@
+//! `weftile explain`: what each kernel will cost on a class of GPUs.
+
+use std::collections::HashMap;
+
+use indexmap::IndexSet;
+use serde::Serialize;
+
+use super::args::{ExplainArgs, Family};
+use super::environment::Environment;
+use super::error::CliError;
+use super::program::read;
+use super::terminal::Terminal;
+use crate::codegen_wgsl::emit_with_lines;
+use crate::explain::{GpuModel, KernelCost, Prediction, explain, predict};
+use crate::kernel::{GpuClass, GpuTarget, LoweredFunc, Requirement, Target};
+use crate::pipeline::Compilation;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    model: GpuModel,
+    kernels: Vec<Page>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    #[serde(flatten)]
+    cost: KernelCost,
+    prediction: Prediction,
+    /// The line of the shader on which each statement begins.
+    lines: Vec<u32>,
+    shader: String,
+}
+
+impl Family {
+    fn class(self) -> GpuClass {
+        match self {
+            Self::Nvidia => GpuClass::Nvidia,
+            Self::Amd => GpuClass::Amd,
+            Self::Intel => GpuClass::Intel,
+            Self::Apple => GpuClass::Apple,
+            Self::Mobile => GpuClass::Mobile,
+            Self::Software => GpuClass::Software,
+        }
+    }
+}
+
+pub(super) fn run(
+    args: &ExplainArgs,
+    environment: &Environment,
+    terminal: &mut Terminal,
+) -> Result<(), CliError> {
+    let module = read(&args.module, &args.shapes.inputs())?;
+    let target = GpuTarget::usual(args.target.class());
+    let model = GpuModel::of(target.class);
+    let compilation = environment.compile_until(&module, &Target::Gpu(target.clone()), "lower")?;
+    let sizes = sizes(args, &compilation)?;
+    let mut kernels = vec![];
+    for (name, func) in &compilation.lowered {
+        let dims = dims(name, func, &sizes)?;
+        for kernel in &func.kernels {
+            let cost = explain(kernel, &dims, &model)?;
+            let (shader, lines) = emit_with_lines(kernel, &target)?;
+            kernels.push(Page {
+                prediction: predict(&cost, &model),
+                cost,
+                lines,
+                shader: shader.text,
+            });
+        }
+    }
+    if args.json {
+        return Ok(terminal.json(&Report {
+            file: args.module.file.display().to_string(),
+            model,
+            kernels,
+        })?);
+    }
+    for page in &kernels {
+        terminal.text(&page.cost.page(&page.prediction, &model, &page.lines))?;
+    }
+    Ok(())
+}
+
+/// The sizes that were given, each of which some kernel must have.
+fn sizes<'a>(
+    args: &'a ExplainArgs,
+    compilation: &Compilation,
+) -> Result<HashMap<&'a str, i64>, CliError> {
+    let dims = compilation.lowered.values().flat_map(|func| &func.dims);
+    let known: IndexSet<&String> = dims.collect();
+    let mut sizes = HashMap::new();
+    for (name, size) in &args.sizes {
+        if !known.contains(name) {
+            let (name, known) = (name.clone(), known.into_iter().cloned().collect());
+            return Err(CliError::UnknownSize { name, known });
+        }
+        sizes.insert(name.as_str(), *size);
+    }
+    Ok(sizes)
+}
+
+/// The sizes of a loop program, in its order.
+fn dims(name: &str, func: &LoweredFunc, sizes: &HashMap<&str, i64>) -> Result<Vec<i64>, CliError> {
+    let open = func
+        .dims
+        .iter()
+        .filter(|dim| !sizes.contains_key(dim.as_str()));
+    let open: Vec<String> = open.cloned().collect();
+    if !open.is_empty() {
+        let func = name.to_owned();
+        return Err(CliError::OpenSizes { func, sizes: open });
+    }
+    let dims: Vec<i64> = func.dims.iter().map(|dim| sizes[dim.as_str()]).collect();
+    let beyond = |why: String| CliError::BeyondTarget {
+        func: name.to_owned(),
+        why,
+    };
+    if let Some((dim, range)) = func.unproved_dim(&dims) {
+        let (size, value) = (&func.dims[dim], dims[dim]);
+        let (least, most) = range.into_inner();
+        return Err(beyond(format!(
+            "{size} is {value}, and must be from {least} to {most}"
+        )));
+    }
+    let holds = |r: &&Requirement| {
+        r.value
+            .eval_exact(&dims)
+            .is_ok_and(|value| value <= r.limit)
+    };
+    match func.requires.iter().find(|requirement| !holds(requirement)) {
+        Some(requirement) => Err(beyond(format!("{} does not hold", requirement.what))),
+        None => Ok(dims),
+    }
+}

@@ -1,0 +1,211 @@
+//! What a compute kernel will cost on a GPU, read off its kernel IR: nothing runs.
+//!
+//! One workgroup of each kind (first and last of each dimension) is walked through with all its threads. Integers that ids, loops and
+//! sizes decide have a value for each thread, so the addresses of every access are known as the hardware will see them: how many
+//! sectors of memory a subgroup touches, how many of them it uses, how many threads meet in one bank of shared memory. Of long
+//! loops the first, the second and the last iteration are walked, and the second stands for those in between. What is loaded from memory
+//! is not known: an index that depends on it counts as scattered, and both sides of a condition that does are counted.
+//!
+//! [`explain`] counts; [`GpuModel`] says what a device of a class has; [`predict`] holds the counts against it and names the limit.
+//!
+//! Reference: S. Hong, H. Kim, "An Analytical Model for a GPU Architecture with Memory-level and Thread-level Parallelism
+//! Awareness" (ISCA 2009), of which this keeps the counts and leaves out the queueing.
+
+mod count;
+mod lanes;
+mod model;
+mod predict;
+mod registers;
+mod text;
+mod transactions;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use count::explain;
+pub use model::GpuModel;
+pub use predict::{Limit, Prediction, predict};
+pub use transactions::{BANK_BYTES, SECTOR_BYTES};
+
+use crate::tensor::scalar::EvalError;
+
+/// Why a kernel has no cost.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// It is none of a GPU.
+    #[error("kernel `{kernel}` was not lowered for a GPU")]
+    NoLaunch {
+        /// The kernel.
+        kernel: String,
+    },
+    /// A size is needed that is not given.
+    #[error("kernel `{kernel}` has {needed} symbolic sizes, and {given} are given")]
+    Sizes {
+        /// The kernel.
+        kernel: String,
+        /// Those that it has.
+        needed: usize,
+        /// Those that are given.
+        given: usize,
+    },
+    /// The number of workgroups or bytes cannot be computed for these sizes.
+    #[error("the launch of kernel `{kernel}` cannot be computed for these sizes: {source}")]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// What went wrong.
+        source: EvalError,
+    },
+}
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+}
+
+/// Memory that accesses cost time in. Arrays of a thread are registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Memory {
+    /// Tensors.
+    Global,
+    /// Memory of the workgroup.
+    Shared,
+}
+
+/// The accesses of one array in one direction, in the same loops and of the same width.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct AccessCost {
+    /// The array.
+    pub array: String,
+    /// Where it lives.
+    pub memory: Memory,
+    /// Whether it is read or written.
+    pub direction: Direction,
+    /// Neighbouring elements that a thread takes at once.
+    pub width: u16,
+    /// Variables of the loops around, outermost first.
+    pub loops: Vec<String>,
+    /// The first and the last statement that has such an access, counted in the order of the kernel, outer ones first.
+    pub statements: (usize, usize),
+    /// How often a subgroup makes such an access, in the whole launch.
+    pub accesses: f64,
+    /// Sectors of global memory, or passes over the banks of shared memory, that these take.
+    pub transactions: f64,
+    /// The fewest that would bring as many different bytes.
+    pub ideal: f64,
+    /// Different bytes that threads of a subgroup ask for, summed over the accesses.
+    pub bytes: f64,
+    /// Elements that threads take, those that several take counted for each.
+    pub elements: f64,
+    /// Whether an address depends on what is loaded: such accesses count as scattered.
+    pub scattered: bool,
+}
+
+impl AccessCost {
+    /// Transactions of one access of a subgroup.
+    pub fn per_access(&self) -> f64 {
+        self.transactions / self.accesses.max(1.0)
+    }
+
+    /// How many times the fewest transactions it takes: for shared memory, the `n` of an n-way bank conflict.
+    pub fn excess(&self) -> f64 {
+        self.transactions / self.ideal.max(1.0)
+    }
+
+    /// The share of the bytes brought from global memory that is asked for.
+    pub fn share_used(&self) -> f64 {
+        self.bytes / (self.transactions * f64::from(SECTOR_BYTES)).max(1.0)
+    }
+}
+
+/// What a launch of a kernel does, in the whole.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct KernelCost {
+    /// The kernel.
+    pub kernel: String,
+    /// Its blocks.
+    pub blocks: String,
+    /// Workgroups in x, y, z.
+    pub grid: [i64; 3],
+    /// Dispatches of that grid.
+    pub dispatches: i64,
+    /// Threads of a workgroup.
+    pub threads: u32,
+    /// Threads that run in step.
+    pub subgroup: u32,
+    /// Accesses of memory, in the order in which they stand in the kernel.
+    pub accesses: Vec<AccessCost>,
+    /// Fused multiplications and additions of floats, summed over threads and lanes.
+    pub fma: f64,
+    /// Other additions, multiplications, comparisons and choices of floats.
+    pub arithmetic: f64,
+    /// Divisions, roots, exponentials and the like.
+    pub special: f64,
+    /// Barriers that a workgroup meets.
+    pub barriers: f64,
+    /// Branches of a subgroup whose threads take both sides.
+    pub divergent: f64,
+    /// Bytes of shared memory of a workgroup.
+    pub shared_bytes: i64,
+    /// Estimated 32-bit registers of a thread.
+    pub registers: u32,
+    /// Bytes of tensors that must move at least.
+    pub bytes: i64,
+    /// Loops or conditions whose course is decided by what is loaded: the counts are for one pass, and for both sides.
+    pub unknown: bool,
+}
+
+impl KernelCost {
+    /// Operations on floats; a fused one is two.
+    pub fn flops(&self) -> f64 {
+        2.0 * self.fma + self.arithmetic + self.special
+    }
+
+    /// Workgroups of all dispatches.
+    pub fn groups(&self) -> f64 {
+        self.grid.iter().map(|&n| n as f64).product::<f64>() * self.dispatches as f64
+    }
+
+    /// Sectors of global memory that all accesses take.
+    pub fn sectors(&self) -> f64 {
+        self.of(Memory::Global, |access| access.transactions)
+    }
+
+    /// Passes over the banks of shared memory.
+    pub fn bank_passes(&self) -> f64 {
+        self.of(Memory::Shared, |access| access.transactions)
+    }
+
+    /// Elements that are read from shared memory for each fused multiplication and addition.
+    pub fn shared_per_fma(&self) -> Option<f64> {
+        let read = self.of(Memory::Shared, |access| {
+            if access.direction == Direction::Read {
+                access.elements
+            } else {
+                0.0
+            }
+        });
+        (self.fma > 0.0).then(|| read / self.fma)
+    }
+
+    /// Operations on floats for each byte that must move.
+    pub fn intensity(&self) -> f64 {
+        self.flops() / (self.bytes as f64).max(1.0)
+    }
+
+    fn of(&self, memory: Memory, count: impl Fn(&AccessCost) -> f64) -> f64 {
+        let own = self
+            .accesses
+            .iter()
+            .filter(|access| access.memory == memory);
+        own.map(count).sum()
+    }
+}

@@ -1,0 +1,137 @@
+//! What a device of each class has.
+
+use serde::Serialize;
+
+use crate::kernel::GpuClass;
+
+/// The numbers of a device that a prediction is held against. WebGPU tells none of them, so each class stands for one device
+/// that is common in it, which [`GpuModel::device`] names; figures are those of the vendor.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GpuModel {
+    /// The device whose numbers these are.
+    pub device: &'static str,
+    /// Threads that run in step.
+    pub subgroup: u32,
+    /// Units that run workgroups: multiprocessors, compute units, cores.
+    pub cores: u32,
+    /// Cycles a second.
+    pub clock: f64,
+    /// Fused multiplications and additions of `f32` a cycle and core.
+    pub fma_per_cycle: f64,
+    /// Divisions, roots and exponentials a cycle and core.
+    pub special_per_cycle: f64,
+    /// Bytes a second of the memory.
+    pub memory: f64,
+    /// Sectors a cycle and core that loads and stores go through.
+    pub sectors_per_cycle: f64,
+    /// Banks of shared memory; each gives four bytes a cycle. `None` where shared memory is ordinary memory.
+    pub banks: Option<u32>,
+    /// Bytes of shared memory of a core.
+    pub shared_bytes: i64,
+    /// 32-bit registers of a core.
+    pub registers: u32,
+    /// Most registers of a thread.
+    pub most_registers: u32,
+    /// Most threads on a core.
+    pub threads: u32,
+    /// Most workgroups on a core.
+    pub groups: u32,
+    /// Seconds that a dispatch takes at least.
+    pub launch: f64,
+}
+
+impl GpuModel {
+    /// The model of a class; an unknown device is taken for a small one.
+    pub fn of(class: GpuClass) -> Self {
+        let desktop = Self {
+            device: "GeForce RTX 4070",
+            subgroup: 32,
+            cores: class.usual_cores() as u32,
+            clock: 2.475e9,
+            fma_per_cycle: 128.0,
+            special_per_cycle: 16.0,
+            memory: 504e9,
+            sectors_per_cycle: 4.0,
+            banks: Some(32),
+            shared_bytes: 100 << 10,
+            registers: 64 << 10,
+            most_registers: 255,
+            threads: 1536,
+            groups: 24,
+            launch: 4e-6,
+        };
+        match class {
+            GpuClass::Nvidia => desktop,
+            GpuClass::Amd => Self {
+                device: "Radeon RX 7800 XT",
+                clock: 2.43e9,
+                fma_per_cycle: 64.0,
+                memory: 624e9,
+                sectors_per_cycle: 2.0,
+                shared_bytes: 64 << 10,
+                registers: 96 << 10,
+                threads: 1024,
+                groups: 16,
+                ..desktop
+            },
+            GpuClass::Intel => Self {
+                device: "Arc A770",
+                subgroup: 16,
+                clock: 2.1e9,
+                memory: 560e9,
+                sectors_per_cycle: 2.0,
+                shared_bytes: 64 << 10,
+                registers: 128 << 10,
+                most_registers: 128,
+                threads: 1024,
+                groups: 16,
+                ..desktop
+            },
+            GpuClass::Apple => Self {
+                device: "M2, 10 cores",
+                clock: 1.398e9,
+                memory: 100e9,
+                sectors_per_cycle: 2.0,
+                shared_bytes: 32 << 10,
+                registers: 52 << 10,
+                most_registers: 128,
+                threads: 1024,
+                groups: 24,
+                launch: 8e-6,
+                ..desktop
+            },
+            GpuClass::Mobile | GpuClass::Unknown => Self {
+                device: "Adreno 740",
+                subgroup: 64,
+                clock: 0.68e9,
+                fma_per_cycle: 256.0,
+                memory: 67e9,
+                sectors_per_cycle: 2.0,
+                shared_bytes: 32 << 10,
+                registers: 32 << 10,
+                most_registers: 64,
+                threads: 1024,
+                groups: 16,
+                launch: 20e-6,
+                ..desktop
+            },
+            GpuClass::Software => Self {
+                device: "lavapipe on two cores with AVX2",
+                subgroup: 8,
+                cores: class.usual_cores() as u32,
+                clock: 3e9,
+                fma_per_cycle: 16.0,
+                special_per_cycle: 0.5,
+                memory: 20e9,
+                sectors_per_cycle: 2.0,
+                banks: None,
+                shared_bytes: 32 << 10,
+                registers: 1 << 20,
+                most_registers: 1 << 10,
+                threads: 1024,
+                groups: 1,
+                launch: 20e-6,
+            },
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Counts held against a device: how many workgroups a core holds, how long the launch takes, and what keeps it from being faster.
+
+use serde::Serialize;
+
+use super::KernelCost;
+use super::model::GpuModel;
+
+/// Threads a core needs to keep its memory busy, as a share of those that it can hold.
+const BUSY_SHARE: f64 = 0.25;
+
+/// What a launch waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Multiplications and additions.
+    Arithmetic,
+    /// Divisions, roots and exponentials.
+    Special,
+    /// Tensors that come from memory.
+    Memory,
+    /// Sectors that loads and stores of a core go through.
+    Sectors,
+    /// Banks of shared memory.
+    Shared,
+    /// The start of the dispatch.
+    Launch,
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Arithmetic => "arithmetic",
+            Self::Special => "divisions, roots and exponentials",
+            Self::Memory => "bytes of memory",
+            Self::Sectors => "loads and stores",
+            Self::Shared => "shared memory",
+            Self::Launch => "the start of a dispatch",
+        })
+    }
+}
+
+/// What a model says of a launch.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Prediction {
+    /// Seconds.
+    pub time: f64,
+    /// What it waits for.
+    pub limit: Limit,
+    /// Seconds that each part would take by itself, the longest first.
+    pub parts: Vec<(Limit, f64)>,
+    /// Workgroups that a core holds at once; 0 if one does not fit.
+    pub resident: u32,
+    /// What keeps it from holding more.
+    pub resident_limit: &'static str,
+    /// Share of the cores that work, over the time of the launch.
+    pub busy: f64,
+}
+
+/// Holds the counts of a launch against a device.
+///
+/// Each part is taken to overlap with the others wholly, so the longest one decides; arithmetic with integers is taken to hide
+/// behind it, and what is asked for more than once to be near by then.
+pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
+    let (resident, resident_limit) = resident(cost, model);
+    let cores = f64::from(model.cores);
+    let groups = cost.groups().max(1.0);
+    // Cores run whole groups: the last ones leave others idle.
+    let busy = groups / ((groups / cores).ceil() * cores);
+    let in_flight = groups.min(cores * f64::from(resident.max(1))) * f64::from(cost.threads);
+    let wanted = cores * f64::from(model.threads) * BUSY_SHARE;
+    let reach = (in_flight / wanted).min(1.0);
+    let cycles = cores * model.clock * busy;
+    let lanes = (f64::from(cost.threads) / f64::from(model.subgroup)).ceil()
+        * f64::from(model.subgroup)
+        / f64::from(cost.threads);
+    let arithmetic = (cost.fma + cost.arithmetic) * lanes / (model.fma_per_cycle * cycles);
+    let special = cost.special * lanes / (model.special_per_cycle * cycles);
+    let sectors = cost.sectors() / (model.sectors_per_cycle * cycles);
+    let memory = cost.bytes as f64 / (model.memory * reach);
+    let shared = match model.banks {
+        Some(_) => cost.bank_passes() / cycles,
+        None => cost.bank_passes() / (model.sectors_per_cycle * cycles),
+    };
+    let start = model.launch * cost.dispatches as f64;
+    let mut parts = vec![
+        (Limit::Arithmetic, arithmetic),
+        (Limit::Special, special),
+        (Limit::Memory, memory),
+        (Limit::Sectors, sectors),
+        (Limit::Shared, shared),
+        (Limit::Launch, start),
+    ];
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (limit, longest) = parts[0];
+    let time = if limit == Limit::Launch {
+        longest
+    } else {
+        start + longest
+    };
+    Prediction {
+        time,
+        limit,
+        parts,
+        resident,
+        resident_limit,
+        busy,
+    }
+}
+
+/// How many workgroups a core holds, and what decides it.
+fn resident(cost: &KernelCost, model: &GpuModel) -> (u32, &'static str) {
+    let registers = cost.registers.clamp(16, model.most_registers) * cost.threads;
+    let by_shared = match cost.shared_bytes {
+        0 => model.groups,
+        bytes => u32::try_from(model.shared_bytes / bytes).unwrap_or(u32::MAX),
+    };
+    let limits = [
+        (model.groups, "workgroups of a core"),
+        (model.threads / cost.threads.max(1), "threads of a core"),
+        (model.registers / registers.max(1), "registers"),
+        (by_shared, "shared memory"),
+    ];
+    let least = limits.into_iter().min_by_key(|(groups, _)| *groups);
+    least.unwrap_or((0, ""))
+}

@@ -130,12 +130,12 @@ fn matmul_of_constant_extents() {
 fn matmul_of_the_largest_tiles() {
     let text = matmul(
         "",
-        ["1024, 9", "9, 1032", "1024, 1032"],
-        "1024, 1032, 9",
+        ["1152, 9", "9, 1408", "1152, 1408"],
+        "1152, 1408, 9",
         "vi, vk",
         "vk, vj",
     );
-    let shapes: &[&[&[usize]]] = &[&[&[1024, 9], &[9, 1032], &[1024, 1032]]];
+    let shapes: &[&[&[usize]]] = &[&[&[1152, 9], &[9, 1408], &[1152, 1408]]];
     check_as(Some(GpuClass::Nvidia), &text, &["matmul"], 9, false, shapes);
 }
 

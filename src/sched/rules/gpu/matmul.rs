@@ -1,7 +1,9 @@
 //! Matmul: each thread keeps a tile of the result in registers.
 //!
 //! `m` and `n` are split over workgroups, threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
-//! copy what a step reads into shared memory together. A software adapter runs threads as lanes of the CPU's vectors and has
+//! copy what a step reads into shared memory together, to tiles that lie row by row of `k`, whichever way the operands lie: threads
+//! that read at once then read neighbours, and no two wait for one bank. The largest tiles give each thread columns of two pieces, each
+//! beside those of the next thread. A software adapter runs threads as lanes of the CPU's vectors and has
 //! no fast shared memory: there each thread loads by itself, and rows of `A`, which only the workgroup decides, are loads of
 //! one value for all lanes. The epilogue (bias, activation) is applied where the tile is written back.
 //!
@@ -9,15 +11,20 @@
 
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::tile::{Extents, Tile};
-use crate::ir::{BlockId, LoopId, ThreadAxis};
+use crate::ir::sum::{Sum, Term};
+use crate::ir::{Block, BlockId, BufferRegion, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::tensor::DType;
 
-/// Steps of `k` that are written out: those of one 16-byte load of `f32` along `k`.
+/// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
 const LANES: i64 = 4;
+
+/// Banks of shared memory, each of one word.
+const BANKS: i64 = 32;
 
 /// Loops of the update after splitting.
 struct Loops {
@@ -27,9 +34,9 @@ struct Loops {
     ko: LoopId,
     kr: LoopId,
     ki: LoopId,
-    /// The tile of a thread.
+    /// The tile of a thread: rows; pieces of columns where there are several, and columns.
     mi: LoopId,
-    ni: LoopId,
+    ni: Vec<LoopId>,
 }
 
 pub(super) fn apply(
@@ -66,31 +73,91 @@ pub(super) fn apply(
         Extents {
             m: extent(&matmul.m),
             n: extent(&matmul.n),
+            batch: extent(&matmul.batch),
             b_in_vectors,
+            n_is_one_loop: matmul.n.len() == 1,
         },
     );
-    let write_back = sch.cache_write(block, 0, "local", &[])?;
+    let matmul = if tile.pieces > 1 {
+        cut_columns(sch, block, &matmul, tile.tx * LANES)?
+    } else {
+        matmul
+    };
+    let loops = sch.get_loops(block)?;
+    let write_back = cache_result(sch, block, &matmul)?;
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
-    let sides = [
-        (&matmul.a, tile.ty * tile.tm),
-        (&matmul.b, tile.tx * tile.tn),
-    ];
-    for (operand, rows) in sides {
+    for operand in [&matmul.a, &matmul.b] {
         if tile.shared {
-            load_shared(sch, block, operand, &l, tile, rows)?;
+            load_shared(sch, block, operand, &matmul, l.ko, tile)?;
         }
-        load_local(sch, block, operand, &matmul, &l)?;
+        load_local(sch, block, operand, &matmul, &l, tile)?;
     }
     sch.unroll(l.ki)?;
-    tile_loops(sch, &[l.mi, l.ni])?;
+    tile_loops(sch, &[&[l.mi], &l.ni[..]].concat())?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let init_loops = inner_loops(sch, init, l.nx)?;
     tile_loops(sch, &init_loops)?;
     let back_loops = inner_loops(sch, write_back, l.nx)?;
     tile_loops(sch, &back_loops)?;
     Ok(())
+}
+
+/// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
+/// every load and store of a vector with the threads beside it.
+fn cut_columns(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    piece: i64,
+) -> Result<Matmul, DeclineReason> {
+    let params = params(sch.func(), block);
+    let cut = |(at, var): (usize, &Var)| {
+        let (var, piece) = (var.expr(), Expr::i64(piece));
+        match matmul.n.contains(&at) {
+            true => vec![var.floor_div(&piece), var.floor_mod(&piece)],
+            false => vec![var],
+        }
+    };
+    let results = params.iter().enumerate().flat_map(cut).collect();
+    sch.transform_block_layout(block, &Lambda { params, results })?;
+    match classify(sch.func(), block) {
+        Pattern::Matmul(matmul) if matmul.n.len() == 2 => Ok(matmul),
+        _ => Err(DeclineReason::Pattern(
+            "a matmul whose columns cannot be cut",
+        )),
+    }
+}
+
+/// The block adds up in an array with a dimension for each of its iter variables, and another block writes that back.
+fn cache_result(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+) -> Result<BlockId, DeclineReason> {
+    if matmul.n.len() == 1 {
+        return Ok(sch.cache_write(block, 0, "local", &[])?);
+    }
+    let params = params(sch.func(), block);
+    let info = &sch.func().blocks[block];
+    let spatial = (0..params.len()).filter(|at| {
+        let region = &info.writes[0].region;
+        region
+            .iter()
+            .any(|range| range.min.uses(&info.iters[*at].var))
+    });
+    let results = spatial.map(|at| params[at].expr()).collect();
+    let map = Lambda { params, results };
+    Ok(sch.reindex_cache_write(block, 0, "local", &map)?)
+}
+
+/// Variables that stand for the iter variables of a block in a map.
+fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
+    let iters = func.blocks[block].iters.iter();
+    iters
+        .map(|iter| Var::new(iter.var.name(), DType::I64))
+        .collect()
 }
 
 /// Splits, orders and binds the loops of the update.
@@ -112,13 +179,20 @@ fn split(
         [] => None,
         _ => Some(fuse_loops(sch, &batch)?),
     };
-    let (m, n, k) = (
-        fuse_loops(sch, &m)?,
-        fuse_loops(sch, &n)?,
-        fuse_loops(sch, &k)?,
-    );
+    let (m, k) = (fuse_loops(sch, &m)?, fuse_loops(sch, &k)?);
     let [mo, my, mi] = parts(sch, m, [Factor::Infer, tile.ty.into(), tile.tm.into()])?;
-    let [no, nx, ni] = parts(sch, n, [Factor::Infer, tile.tx.into(), tile.tn.into()])?;
+    let (no, nx, ni) = match n.as_slice() {
+        [pieces, columns] if tile.pieces > 1 => {
+            let [no, np] = parts(sch, *pieces, [Factor::Infer, tile.pieces.into()])?;
+            let [nx, ni] = parts(sch, *columns, [tile.tx.into(), LANES.into()])?;
+            (no, nx, vec![np, ni])
+        }
+        _ => {
+            let n = fuse_loops(sch, &n)?;
+            let [no, nx, ni] = parts(sch, n, [Factor::Infer, tile.tx.into(), tile.tn.into()])?;
+            (no, nx, vec![ni])
+        }
+    };
     let (ko, kr, ki) = if tile.shared {
         let steps = Factor::from((tile.bk / LANES).max(1));
         let [ko, kr, ki] = parts(sch, k, [Factor::Infer, steps, tile.bk.min(LANES).into()])?;
@@ -128,7 +202,7 @@ fn split(
         (ko, ko, ki)
     };
     let around: &[LoopId] = if kr == ko { &[ko] } else { &[ko, kr] };
-    sch.reorder(&[&[mo, no, my, nx], around, &[ki, mi, ni]].concat())?;
+    sch.reorder(&[&[mo, no, my, nx], around, &[ki, mi], &ni[..]].concat())?;
     if let Some(batch) = batch {
         sch.bind(batch, ThreadAxis::BlockIdxZ)?;
     }
@@ -148,24 +222,64 @@ fn split(
     })
 }
 
-/// The threads of a workgroup copy what a step reads of so many rows of an operand, neighbours to neighbours.
+/// The threads of a workgroup copy what a step reads of an operand, neighbours in memory to neighbours, to a tile that lies row by
+/// row of `k`: what threads read at once then lies side by side, whichever way the operand lies.
 fn load_shared(
     sch: &mut Schedule,
     block: BlockId,
     operand: &Operand,
-    l: &Loops,
+    matmul: &Matmul,
+    at: LoopId,
     tile: Tile,
-    rows: i64,
 ) -> Result<(), DeclineReason> {
-    let copy = sch.cache_read(block, operand.read_index, "shared", &[block])?;
-    sch.compute_at(copy, l.ko, UnitIters::Simplify, InsertAt::Latest)?;
-    let inner = inner_loops(sch, copy, l.ko)?;
-    no_gaps(sch, &inner, rows * tile.bk)?;
+    let info = &sch.func().blocks[block];
+    let region = &info.reads[operand.read_index];
+    let row = region.buffer.shape().last().and_then(Expr::as_int);
+    let in_vectors = row.is_some_and(|n| n % LANES == 0);
+    let params = params(sch.func(), block);
+    let is_used = |at: &usize| {
+        let var = &info.iters[*at].var;
+        region.region.iter().any(|range| range.min.uses(var))
+    };
+    let used: Vec<usize> = (0..params.len()).filter(is_used).collect();
+    let of = |role: &[usize]| -> Vec<usize> {
+        used.iter()
+            .copied()
+            .filter(|at| role.contains(at))
+            .collect()
+    };
+    let (batch, steps) = (of(&matmul.batch), of(&matmul.k));
+    let side = used
+        .iter()
+        .copied()
+        .filter(|at| !batch.contains(at) && !steps.contains(at));
+    let side: Vec<usize> = side.collect();
+    let places = [&batch[..], &steps, &side].concat();
+    // Its loops come in the order of the iter variables; neighbours in memory are to come last.
+    let contiguous = neighbours(info, region);
+    let innermost = used.iter().position(|at| Some(*at) == contiguous);
+    let map = Lambda {
+        results: places.iter().map(|at| params[*at].expr()).collect(),
+        params,
+    };
+    let copy = sch.reindex_cache_read(block, operand.read_index, "shared", &map)?;
+    if contiguous.is_some_and(|at| matmul.k.contains(&at)) && !side.is_empty() {
+        // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
+        let row = (batch.len() + steps.len()) as i64 - 1;
+        sch.storage_align(copy, 0, row, BANKS, BANKS / tile.bk)?;
+    }
+    sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
+    let mut inner = inner_loops(sch, copy, at)?;
+    if let Some(innermost) = innermost.filter(|_| inner.len() == used.len()) {
+        let neighbours = inner.remove(innermost);
+        inner.push(neighbours);
+        sch.reorder(&inner)?;
+    }
     let fused = fuse_loops(sch, &inner)?;
     let elements = sch.func().loops[fused].extent.as_int();
     let threads = tile.ty * tile.tx;
-    let vector = if elements.is_some_and(|n| n % (threads * 4) == 0) {
-        4
+    let vector = if in_vectors && elements.is_some_and(|n| n % (threads * LANES) == 0) {
+        LANES
     } else {
         1
     };
@@ -182,6 +296,15 @@ fn load_shared(
         sch.unroll(parts[0])?;
     }
     Ok(())
+}
+
+/// The iter variable along which the elements of a region are side by side in memory, if it is only one.
+fn neighbours(block: &Block, region: &BufferRegion) -> Option<usize> {
+    let last = Sum::of(&region.region.last()?.min);
+    let mut by_one = last.terms.iter().filter(|term| term.coeff == 1);
+    let var = by_one.next().and_then(Term::atom).and_then(Expr::as_var);
+    let var = var.filter(|_| by_one.next().is_none())?;
+    block.iters.iter().position(|iter| iter.var == *var)
 }
 
 /// Refuses a copy of many more elements than the update reads of it: those of a tile may be far apart, as columns of a matrix
@@ -203,19 +326,22 @@ fn load_local(
     operand: &Operand,
     matmul: &Matmul,
     l: &Loops,
+    tile: Tile,
 ) -> Result<(), DeclineReason> {
-    let along_k = operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let along_k = !tile.shared && operand.contiguous.is_some_and(|at| matmul.k.contains(&at));
     let extent = |l: LoopId| sch.func().loops[l].extent.as_int().unwrap_or(1);
     let steps = extent(l.ki);
     let side = extent(if operand.read_index == matmul.a.read_index {
         l.mi
     } else {
-        l.ni
+        l.ni[0]
     });
     let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
     let at = if along_k { l.kr } else { l.ki };
     sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;
-    no_gaps(sch, &inner, side * if along_k { steps } else { 1 })?;
+    if !tile.shared {
+        no_gaps(sch, &inner, side * if along_k { steps } else { 1 })?;
+    }
     tile_loops(sch, &inner)
 }

@@ -21,6 +21,8 @@ pub(super) struct Tile {
     pub(super) bk: i64,
     /// Whether operands go through shared memory.
     pub(super) shared: bool,
+    /// Pieces that the columns of a workgroup are cut into: a thread has a vector of each. 1: those of a thread lie side by side.
+    pub(super) pieces: i64,
 }
 
 /// What is known of a matmul.
@@ -28,6 +30,10 @@ pub(super) struct Tile {
 pub(super) struct Extents {
     pub(super) m: Option<i64>,
     pub(super) n: Option<i64>,
+    /// Matmuls of this form.
+    pub(super) batch: Option<i64>,
+    /// Whether the columns are one loop, which can be cut into pieces.
+    pub(super) n_is_one_loop: bool,
     /// Whether `B` consists of whole 16-byte vectors of `f32`.
     pub(super) b_in_vectors: bool,
 }
@@ -45,6 +51,7 @@ impl Tile {
                 tn: 1,
                 bk: 16,
                 shared: true,
+                pieces: 1,
             }
         } else {
             Self::by_class(target, e)
@@ -80,50 +87,39 @@ impl Tile {
             tn,
             bk: 4,
             shared: false,
+            pieces: 1,
         }
     }
 
+    /// The largest tile of which there are enough for all cores. Shared memory gives a word to all threads that want it, so a thread
+    /// has four columns of each piece: its neighbours have those beside them.
     fn by_class(target: &GpuTarget, e: Extents) -> Self {
-        let shared = true;
-        let blocks = |bm: i64, bn: i64| match (e.m, e.n) {
-            (Some(m), Some(n)) => Some((m + bm - 1) / bm * ((n + bn - 1) / bn)),
-            _ => None,
+        let tile = |ty, tx, tm, pieces, bk| Self {
+            ty,
+            tx,
+            tm,
+            tn: 4 * pieces,
+            bk,
+            shared: true,
+            pieces,
         };
-        let (large, medium) = (
-            Self {
-                ty: 16,
-                tx: 16,
-                tm: 8,
-                tn: 8,
-                bk: 8,
-                shared,
-            },
-            Self {
-                ty: 8,
-                tx: 16,
-                tm: 8,
-                tn: 4,
-                bk: 16,
-                shared,
-            },
-        );
-        let small = Self {
-            ty: 8,
-            tx: 8,
-            tm: 4,
-            tn: 4,
-            bk: 16,
-            shared,
+        let extra_large = tile(16, 16, 8, 2, 8);
+        let large = tile(8, 16, 8, 1, 8);
+        let medium = tile(8, 8, 4, 1, 8);
+        let sizes: &[Self] = match target.class {
+            GpuClass::Nvidia | GpuClass::Amd => &[extra_large, large],
+            GpuClass::Intel | GpuClass::Apple => &[large],
+            GpuClass::Mobile | GpuClass::Software | GpuClass::Unknown => &[],
         };
-        match target.class {
-            GpuClass::Nvidia | GpuClass::Amd if blocks(128, 128).is_some_and(|b| b >= 64) => large,
-            GpuClass::Nvidia | GpuClass::Amd | GpuClass::Intel | GpuClass::Apple
-                if blocks(64, 64).is_none_or(|b| b >= 16) =>
-            {
-                medium
-            }
-            _ => small,
-        }
+        let wanted = 2 * target.class.usual_cores();
+        let fits = |tile: &&Self| {
+            let (bm, bn) = (tile.ty * tile.tm, tile.tx * tile.tn);
+            let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
+            let blocks = |(m, n)| (m + bm - 1) / bm * ((n + bn - 1) / bn) * e.batch.unwrap_or(1);
+            let enough = e.m.zip(e.n).is_none_or(|extents| blocks(extents) >= wanted);
+            enough && (tile.pieces == 1 || (cut && e.m.is_some()))
+        };
+        sizes.iter().find(fits).copied().unwrap_or(medium)
     }
 
     /// Halves what the device does not have room for.

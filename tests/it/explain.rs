@@ -1,0 +1,297 @@
+//! Costs of kernels that can be counted by hand, and bars that default schedules keep without a GPU at hand.
+
+use weftile::explain::{AccessCost, Direction, GpuModel, KernelCost, Limit, explain, predict};
+use weftile::ir::Module;
+use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::lower::lower;
+use weftile::sched::rules;
+use weftile::script;
+
+use crate::cli::{refused, stdout, weftile};
+
+fn module(body: &str) -> Module {
+    let text = format!(
+        "from tvm.script import ir as I\nfrom tvm.script import tir as T\n\n@I.ir_module\nclass Module:\n{body}"
+    );
+    script::parse("explain.py", &text).expect("a module")
+}
+
+/// The costs of the kernels of the only loop program, as it is written, or else as the default rules schedule it.
+fn costs(body: &str, class: GpuClass, dims: &[i64]) -> Vec<KernelCost> {
+    let module = module(body);
+    let (_, func) = module.prim_funcs().next().expect("a loop program");
+    let target = Target::Gpu(GpuTarget::usual(class));
+    let (_, lowered) = rules::choose(func, &target, |func| lower(func, &target));
+    let model = GpuModel::of(class);
+    let kernels = lowered.expect("kernels").kernels;
+    kernels
+        .iter()
+        .map(|kernel| explain(kernel, dims, &model).expect("a cost"))
+        .collect()
+}
+
+fn cost(body: &str) -> KernelCost {
+    let mut costs = costs(body, GpuClass::Nvidia, &[]);
+    assert_eq!(costs.len(), 1);
+    costs.remove(0)
+}
+
+fn of<'c>(cost: &'c KernelCost, array: &str, direction: Direction) -> &'c AccessCost {
+    let mut rows = cost.accesses.iter();
+    let is = |row: &&AccessCost| row.array == array && row.direction == direction;
+    rows.find(is).expect("such an access")
+}
+
+#[test]
+fn a_transpose_without_shared_memory_writes_a_sector_a_thread() {
+    let cost = cost(
+        r#"
+    @T.prim_func
+    def f(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):
+        for b in T.thread_binding(64, thread="blockIdx.x"):
+            for t in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("B"):
+                    v, u = T.axis.remap("SS", [b, t])
+                    B[u, v] = A[v, u]
+"#,
+    );
+    // 64 workgroups of two subgroups each.
+    let read = of(&cost, "A", Direction::Read);
+    assert_eq!(
+        (read.accesses, read.transactions, read.ideal),
+        (128.0, 512.0, 512.0)
+    );
+    let write = of(&cost, "B", Direction::Write);
+    assert_eq!((write.accesses, write.transactions), (128.0, 4096.0));
+    assert_eq!(write.share_used(), 0.125);
+    assert_eq!(
+        (cost.threads, cost.groups(), cost.bytes),
+        (64, 64.0, 2 * 64 * 64 * 4)
+    );
+}
+
+#[test]
+fn columns_of_a_tile_meet_in_a_bank_unless_its_rows_are_aligned_past_it() {
+    let tile = |attribute: &str| {
+        cost(&format!(
+            r#"
+    @T.prim_func
+    def f(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32")):
+        tile = T.alloc_buffer((32, 32), scope="shared")
+        for b in T.thread_binding(1, thread="blockIdx.x"):
+            for i in range(32):
+                for t in T.thread_binding(32, thread="threadIdx.x"):
+                    with T.block("tile"):
+                        v, u = T.axis.remap("SS", [i, t])
+                        {attribute}
+                        tile[v, u] = A[v, u]
+            for i in range(32):
+                for t in T.thread_binding(32, thread="threadIdx.x"):
+                    with T.block("B"):
+                        v, u = T.axis.remap("SS", [i, t])
+                        B[v, u] = tile[u, v]
+"#
+        ))
+    };
+    let dense = tile(r#"T.block_attr({"of": "dense"})"#);
+    let read = of(&dense, "tile", Direction::Read);
+    assert_eq!(
+        (read.accesses, read.transactions, read.excess()),
+        (32.0, 1024.0, 32.0)
+    );
+    assert_eq!(dense.shared_bytes, 32 * 32 * 4);
+    let aligned = tile(r#"T.block_attr({"buffer_dim_align": [[0, 0, 32, 1]]})"#);
+    let read = of(&aligned, "tile", Direction::Read);
+    assert_eq!(
+        (read.accesses, read.transactions, read.excess()),
+        (32.0, 32.0, 1.0)
+    );
+    assert_eq!(of(&aligned, "tile", Direction::Write).excess(), 1.0);
+    assert_eq!(aligned.shared_bytes, 32 * 33 * 4);
+    assert_eq!(aligned.barriers, 1.0);
+}
+
+#[test]
+fn a_branch_of_half_a_subgroup_diverges() {
+    let cost = |threads: usize| {
+        cost(&format!(
+            r#"
+    @T.prim_func
+    def f(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
+        for b in T.thread_binding(2, thread="blockIdx.x"):
+            for t in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("B"):
+                    v = T.axis.spatial(128, b * 64 + t)
+                    if t < {threads}:
+                        B[v] = A[v] * T.float32(2)
+                    else:
+                        B[v] = A[v] + T.float32(2)
+"#
+        ))
+    };
+    // Threads 0 to 15 are half of the first subgroup of each of two workgroups; 0 to 31 are the whole of it.
+    assert_eq!(cost(16).divergent, 2.0);
+    assert_eq!(cost(32).divergent, 0.0);
+    assert_eq!(cost(16).arithmetic, 128.0);
+    assert_eq!(cost(16).fma, 0.0);
+}
+
+#[test]
+fn an_index_that_is_loaded_counts_as_scattered() {
+    let cost = cost(
+        r#"
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32"), I: T.Buffer((64,), "int32"), B: T.Buffer((64,), "float32")):
+        for t in T.thread_binding(64, thread="threadIdx.x"):
+            with T.block("B"):
+                v = T.axis.spatial(64, t)
+                B[v] = A[T.min(T.max(I[v], 0), 63)]
+"#,
+    );
+    let read = of(&cost, "A", Direction::Read);
+    assert!(read.scattered);
+    assert_eq!((read.accesses, read.transactions), (2.0, 64.0));
+}
+
+/// Matmuls of all forms and sizes.
+fn matmul(m: usize, n: usize, k: usize, transposed: bool) -> String {
+    let (shape, element) = if transposed {
+        (format!("({n}, {k})"), "B[vj, vk]")
+    } else {
+        (format!("({k}, {n})"), "B[vk, vj]")
+    };
+    format!(
+        r#"
+    @T.prim_func
+    def f(A: T.Buffer(({m}, {k}), "float32"), B: T.Buffer({shape}, "float32"), C: T.Buffer(({m}, {n}), "float32")):
+        for i, j, k in T.grid({m}, {n}, {k}):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * {element}
+"#
+    )
+}
+
+#[test]
+fn a_matmul_multiplies_and_adds_as_often_as_the_formula_says() {
+    for (m, n, k) in [(64, 64, 64), (1024, 1024, 1024), (2048, 2048, 2048)] {
+        let costs = costs(&matmul(m, n, k, false), GpuClass::Nvidia, &[]);
+        let fma: f64 = costs.iter().map(|cost| cost.fma).sum();
+        assert_eq!(fma, (m * n * k) as f64, "{m} x {n} x {k}");
+    }
+    // Tiles of 32 by 32 reach past the ends: 2 by 3 of them.
+    let costs = costs(&matmul(33, 65, 17, false), GpuClass::Nvidia, &[]);
+    assert_eq!(costs[0].fma, f64::from(2 * 32 * 3 * 32 * 17));
+}
+
+#[test]
+fn a_large_sum_waits_for_memory_and_a_large_matmul_for_arithmetic() {
+    let model = GpuModel::of(GpuClass::Nvidia);
+    let sum = r#"
+    @T.prim_func
+    def f(A: T.Buffer((16777216,), "float32"), B: T.Buffer((16777216,), "float32"), C: T.Buffer((16777216,), "float32")):
+        for i in range(16777216):
+            with T.block("C"):
+                v = T.axis.spatial(16777216, i)
+                C[v] = A[v] + B[v]
+"#;
+    let prediction = predict(&cost(sum), &model);
+    assert_eq!(prediction.limit, Limit::Memory);
+    // 201 MB at 504 GB/s.
+    assert!((prediction.time - 0.4e-3).abs() < 0.02e-3, "{prediction:?}");
+    let product = costs(&matmul(2048, 2048, 2048, false), GpuClass::Nvidia, &[]);
+    assert_eq!(predict(&product[0], &model).limit, Limit::Arithmetic);
+}
+
+#[test]
+fn a_thread_of_a_large_matmul_reads_a_quarter_of_an_element_for_each_product() {
+    let cost = &costs(&matmul(2048, 2048, 2048, false), GpuClass::Nvidia, &[])[0];
+    assert_eq!(cost.shared_per_fma(), Some(0.25));
+}
+
+#[test]
+fn default_matmuls_meet_in_no_bank_and_read_whole_sectors() {
+    for class in [
+        GpuClass::Nvidia,
+        GpuClass::Amd,
+        GpuClass::Intel,
+        GpuClass::Apple,
+        GpuClass::Mobile,
+    ] {
+        for (m, n, k) in [
+            (1024, 1024, 1024),
+            (2048, 2048, 2048),
+            (256, 256, 256),
+            (512, 384, 768),
+            (4, 512, 256),
+        ] {
+            for transposed in [false, true] {
+                for cost in costs(&matmul(m, n, k, transposed), class, &[]) {
+                    for access in &cost.accesses {
+                        let place = format!("{class:?}, {m} x {n} x {k}, {transposed}: {access:?}");
+                        assert_eq!(access.excess(), 1.0, "{place}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_command_counts_each_kernel_and_names_sizes_that_it_needs() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("scale.py");
+    let text = r#"from tvm.script import ir as I
+from tvm.script import tir as T
+
+@I.ir_module
+class Module:
+    @T.prim_func
+    def scale(a: T.handle, b: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "float32")
+        B = T.match_buffer(b, (n,), "float32")
+        for i in range(n):
+            with T.block("B"):
+                v = T.axis.spatial(n, i)
+                B[v] = A[v] * T.float32(2)
+"#;
+    std::fs::write(&path, text).expect("a scratch file");
+    let file = path.to_str().expect("a path of text");
+    let refusal = refused(&["explain", file], 1);
+    assert!(refusal.contains("--size n="), "{refusal}");
+    let refusal = refused(&["explain", file, "--size", "m=4"], 1);
+    assert!(
+        refusal.contains("`m`") && refusal.contains("there are: n"),
+        "{refusal}"
+    );
+    let page = stdout(&weftile(&["explain", file, "--size", "n=4096"]));
+    assert!(
+        page.contains("32.77 k bytes") && page.contains("read A x4"),
+        "{page}"
+    );
+    let json = stdout(&weftile(&[
+        "explain", file, "--size", "n=4096", "--target", "amd", "--json",
+    ]));
+    let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let kernel = &report["kernels"][0];
+    assert_eq!(kernel["bytes"], 2 * 4 * 4096);
+    let read = &kernel["accesses"][0];
+    assert_eq!(
+        (read["array"].as_str(), read["direction"].as_str()),
+        (Some("A"), Some("read"))
+    );
+    // The line of the statement is that of the shader beside it.
+    let statement = read["statements"][0].as_u64().expect("a number") as usize;
+    let line = kernel["lines"][statement].as_u64().expect("a line") as usize;
+    let shader = kernel["shader"].as_str().expect("text");
+    let text = shader.lines().nth(line - 1).expect("such a line");
+    assert!(text.contains("A["), "{text}");
+    // Nothing is launched for no elements.
+    let empty = stdout(&weftile(&["explain", file, "--size", "n=0"]));
+    assert!(empty.contains("launch      0 x 1 x 1"), "{empty}");
+    let refusal = refused(&["explain", file, "--size", "n=99999999999999"], 1);
+    assert!(refusal.contains("`scale`"), "{refusal}");
+}

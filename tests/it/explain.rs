@@ -240,6 +240,31 @@ fn default_matmuls_meet_in_no_bank_and_read_whole_sectors() {
 }
 
 #[test]
+fn default_transposes_meet_in_no_bank_and_read_and_write_whole_sectors() {
+    let text = r#"
+    @T.prim_func
+    def f(A: T.Buffer((4, 256, 512), "float32"), B: T.Buffer((4, 512, 256), "float32")):
+        for b, i, j in T.grid(4, 512, 256):
+            with T.block("B"):
+                vb, vi, vj = T.axis.remap("SSS", [b, i, j])
+                B[vb, vi, vj] = T.max(A[vb, vj, vi], T.float32(0))
+"#;
+    for class in [
+        GpuClass::Nvidia,
+        GpuClass::Amd,
+        GpuClass::Intel,
+        GpuClass::Apple,
+        GpuClass::Mobile,
+    ] {
+        for cost in costs(text, class, &[]) {
+            for access in &cost.accesses {
+                assert_eq!(access.excess(), 1.0, "{class:?}: {access:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_command_counts_each_kernel_and_names_sizes_that_it_needs() {
     let folder = tempfile::tempdir().expect("scratch folder");
     let path = folder.path().join("scale.py");

@@ -2,7 +2,10 @@
 //!
 //! References: TVM's dlight (`get_index_map`, iter traits of `C[S, I, J] += A[S, I, K] * B[S, J, K]`).
 
-use crate::ir::{Block, BlockId, Buffer, Expr, ExprKind, IterKind, Place, PrimFunc, Stmt, Var};
+use crate::ir::sum::{Sum, Term};
+use crate::ir::{
+    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, Place, PrimFunc, Stmt, Var,
+};
 use crate::tensor::scalar::BinOp;
 
 /// What a block computes.
@@ -182,4 +185,13 @@ fn operand<'a>(block: &Block, e: &'a Expr) -> Option<(Operand, &'a [Expr])> {
         },
         indices,
     ))
+}
+
+/// The iter variable along which the elements of a region are side by side in memory, if it is only one.
+pub fn neighbours(block: &Block, region: &BufferRegion) -> Option<usize> {
+    let last = Sum::of(&region.region.last()?.min);
+    let mut by_one = last.terms.iter().filter(|term| term.coeff == 1);
+    let var = by_one.next().and_then(Term::atom).and_then(Expr::as_var);
+    let var = var.filter(|_| by_one.next().is_none())?;
+    block.iters.iter().position(|iter| iter.var == *var)
 }

@@ -208,3 +208,44 @@ def f(x: T.handle, b: T.handle, y: T.handle):
     check(text, &["elementwise"], 1, shapes);
     check_as(None, text, &["elementwise"], 1, true, shapes);
 }
+
+#[test]
+fn transposes_through_tiles() {
+    let text = r#"
+@T.prim_func
+def f(x: T.handle, z: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n, m), "float32")
+    Z = T.match_buffer(z, (m, n), "float32")
+    Y = T.match_buffer(y, (m, n), "float32")
+    for i, j in T.grid(m, n):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vj, vi] * Z[vi, vj]
+"#;
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 1], &[1, 1], &[1, 1]],
+        &[&[3, 70], &[70, 3], &[70, 3]],
+        &[&[33, 31], &[31, 33], &[31, 33]],
+        &[&[64, 96], &[96, 64], &[96, 64]],
+        &[&[0, 5], &[5, 0], &[5, 0]],
+    ];
+    check_as(
+        Some(GpuClass::Nvidia),
+        text,
+        &["transpose"],
+        1,
+        false,
+        shapes,
+    );
+    let heads = r#"
+@T.prim_func
+def f(X: T.Buffer((2, 40, 3, 32), "float32"), Y: T.Buffer((2, 3, 32, 40), "float32")):
+    for b, h, d, s in T.grid(2, 3, 32, 40):
+        with T.block("Y"):
+            vb, vh, vd, vs = T.axis.remap("SSSS", [b, h, d, s])
+            Y[vb, vh, vd, vs] = X[vb, vs, vh, vd]
+"#;
+    let shapes: &[&[&[usize]]] = &[&[&[2, 40, 3, 32], &[2, 3, 32, 40]]];
+    check(heads, &["transpose"], 1, shapes);
+}

@@ -11,12 +11,11 @@
 
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::tile::{Extents, Tile};
-use crate::ir::sum::{Sum, Term};
-use crate::ir::{Block, BlockId, BufferRegion, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
+use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
-use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
@@ -296,15 +295,6 @@ fn load_shared(
         sch.unroll(parts[0])?;
     }
     Ok(())
-}
-
-/// The iter variable along which the elements of a region are side by side in memory, if it is only one.
-fn neighbours(block: &Block, region: &BufferRegion) -> Option<usize> {
-    let last = Sum::of(&region.region.last()?.min);
-    let mut by_one = last.terms.iter().filter(|term| term.coeff == 1);
-    let var = by_one.next().and_then(Term::atom).and_then(Expr::as_var);
-    let var = var.filter(|_| by_one.next().is_none())?;
-    block.iters.iter().position(|iter| iter.var == *var)
 }
 
 /// Refuses a copy of many more elements than the update reads of it: those of a tile may be far apart, as columns of a matrix

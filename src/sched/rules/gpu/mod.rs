@@ -5,6 +5,7 @@
 //! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
+//! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
 //! | `serial` | anything | one thread runs the loops as they are written |
@@ -20,6 +21,7 @@ mod matmul;
 mod rows;
 mod serial;
 mod tile;
+mod transpose;
 mod window;
 
 pub(super) use inline::{convolution_of, inline_producers};
@@ -41,6 +43,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "rows",
         apply: rows::apply,
+    },
+    DefaultRule {
+        name: "transpose",
+        apply: transpose::apply,
     },
     DefaultRule {
         name: "elementwise",

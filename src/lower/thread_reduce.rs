@@ -179,7 +179,7 @@ impl Lowering {
         Ok(branch(predicate, vec![store(acc, Expr::i32(0), value)]))
     }
 
-    /// Halves the shared array until its first element of each row of threads is the result, and stores that.
+    /// Halves the shared array along the axis until its first element is the result, and stores that.
     fn combine(
         &self,
         at: &mut Unblock<'_>,
@@ -199,17 +199,21 @@ impl Lowering {
                 threads.push((*axis, known.var.clone(), extent));
             }
         }
-        threads.sort_by_key(|(axis, _, _)| (*axis != self.axis, *axis));
-        let (_, lane_var, lanes) = threads[0].clone();
+        // In the order of threads, so that those that run in step touch neighbours.
+        threads.sort_by_key(|(axis, _, _)| *axis);
+        let own = threads.iter().position(|(axis, _, _)| *axis == self.axis);
+        let (_, lane_var, lanes) = threads[own.unwrap_or(0)].clone();
         let lane = lane_var.expr();
         let dtype = lane_var.dtype();
-        let rows = threads[1..]
-            .iter()
-            .rev()
-            .fold(Expr::int(0, dtype), |row, (_, var, n)| {
-                row * Expr::int(*n, dtype) + var.expr().cast(dtype)
-            });
-        let base = at.analyzer.simplify(&(rows * Expr::int(lanes, dtype)));
+        let (mut base, mut stride, mut step) = (Expr::int(0, dtype), 1, 1);
+        for (axis, var, extent) in &threads {
+            if *axis == self.axis {
+                step = stride;
+            } else {
+                base = base + var.expr().cast(dtype) * Expr::int(stride, dtype);
+            }
+            stride *= extent;
+        }
         let total: i64 = threads.iter().map(|(_, _, n)| n).product();
         let shared = array(
             &format!("{}_parts", self.name),
@@ -218,7 +222,10 @@ impl Lowering {
             Scope::Shared,
         );
         at.nest.added.push((shared.clone(), Memory::Shared));
-        let slot = |offset: Expr| at.analyzer.simplify(&(&base + offset));
+        let slot = |lane: Expr| {
+            at.analyzer
+                .simplify(&(&base + lane * Expr::int(step, dtype)))
+        };
         let mut out = vec![store(&shared, slot(lane.clone()), part.clone())];
         let mut left = lanes;
         while left > 1 {

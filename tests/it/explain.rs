@@ -223,7 +223,6 @@ fn default_matmuls_meet_in_no_bank_and_read_whole_sectors() {
         for (m, n, k) in [
             (1024, 1024, 1024),
             (2048, 2048, 2048),
-            (256, 256, 256),
             (512, 384, 768),
             (4, 512, 256),
         ] {
@@ -260,6 +259,32 @@ fn default_transposes_meet_in_no_bank_and_read_and_write_whole_sectors() {
             for access in &cost.accesses {
                 assert_eq!(access.excess(), 1.0, "{class:?}: {access:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn default_sums_of_columns_meet_in_no_bank_and_read_whole_sectors() {
+    let text = r#"
+    @T.prim_func
+    def f(A: T.Buffer((512, 256), "float32"), B: T.Buffer((256,), "float32")):
+        for i, k in T.grid(256, 512):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vk, vi]
+"#;
+    for class in [
+        GpuClass::Nvidia,
+        GpuClass::Amd,
+        GpuClass::Intel,
+        GpuClass::Apple,
+    ] {
+        let cost = &costs(text, class, &[])[0];
+        assert_eq!(cost.threads, 256, "{class:?}");
+        for access in &cost.accesses {
+            assert_eq!(access.excess(), 1.0, "{class:?}: {access:?}");
         }
     }
 }

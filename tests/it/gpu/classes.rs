@@ -249,3 +249,45 @@ def f(X: T.Buffer((2, 40, 3, 32), "float32"), Y: T.Buffer((2, 3, 32, 40), "float
     let shapes: &[&[&[usize]]] = &[&[&[2, 40, 3, 32], &[2, 3, 32, 40]]];
     check(heads, &["transpose"], 1, shapes);
 }
+
+#[test]
+fn sums_of_columns() {
+    let text = r#"
+@T.prim_func
+def f(x: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n, m), "float32")
+    Y = T.match_buffer(y, (m,), "float32")
+    for i, k in T.grid(m, n):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vk, vi]
+"#;
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 1], &[1]],
+        &[&[7, 33], &[33]],
+        &[&[100, 70], &[70]],
+        &[&[0, 5], &[5]],
+    ];
+    check_as(
+        Some(GpuClass::Nvidia),
+        text,
+        &["columns"],
+        100,
+        false,
+        shapes,
+    );
+    let largest = r#"
+@T.prim_func
+def f(X: T.Buffer((3, 50, 40), "float32"), Y: T.Buffer((3, 40), "float32")):
+    for b, i, k in T.grid(3, 40, 50):
+        with T.block("Y"):
+            vb, vi, vk = T.axis.remap("SSR", [b, i, k])
+            with T.init():
+                Y[vb, vi] = T.float32(-3.0e38)
+            Y[vb, vi] = T.max(Y[vb, vi], X[vb, vk, vi])
+"#;
+    check(largest, &["columns"], 50, &[&[&[3, 50, 40], &[3, 40]]]);
+}

@@ -5,6 +5,7 @@
 //! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
+//! | `columns` | reductions of neighbours for each of neighbouring results | 32 results a workgroup, eight threads for each |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
@@ -12,6 +13,7 @@
 //!
 //! References: TVM's dlight rules of the same names.
 
+mod columns;
 mod conv;
 mod elementwise;
 mod fallback;
@@ -43,6 +45,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "rows",
         apply: rows::apply,
+    },
+    DefaultRule {
+        name: "columns",
+        apply: columns::apply,
     },
     DefaultRule {
         name: "transpose",

@@ -35,7 +35,7 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("not injective"));
     }
     let loops = sch.get_loops(block)?;
-    let (row, column, reads) = crossing(sch, block, &loops)?;
+    let Crossing { row, column, reads } = Crossing::of(sch, block, &loops)?;
     let others = (0..loops.len()).filter(|at| ![row, column].contains(at));
     let others: Vec<LoopId> = others.map(|at| loops[at]).collect();
     let (row, column) = (loops[row], loops[column]);
@@ -71,53 +71,60 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The iter variable whose neighbours are neighbours in the result, the one whose neighbours are so in reads, and these reads: each
-/// with the dimension that the first one names.
-fn crossing(
-    sch: &Schedule,
-    block: BlockId,
-    loops: &[LoopId],
-) -> Result<(usize, usize, Vec<(usize, i64)>), DeclineReason> {
-    let info = &sch.func().blocks[block];
-    let of_loop = |(at, &l): (usize, &LoopId)| {
-        info.bindings.get(at).and_then(|binding| binding.as_var()) == Some(&sch.func().loops[l].var)
-    };
-    if loops.len() != info.iters.len() || !loops.iter().enumerate().all(of_loop) {
-        return Err(DeclineReason::Pattern(
-            "not one loop for each iter variable",
-        ));
-    }
-    let [write] = info.writes.as_slice() else {
-        return Err(DeclineReason::Pattern("not one result"));
-    };
-    let none = DeclineReason::Pattern("nothing is read along another axis than it is written");
-    let Some(row) = neighbours(info, write) else {
-        return Err(none);
-    };
-    let is_long = |iter: &IterVar| iter.dom.extent.as_int().is_none_or(|n| 2 * n >= TILE);
-    let mut column = None;
-    let mut reads = vec![];
-    for (index, read) in info.reads.iter().enumerate() {
-        let along = neighbours(info, read);
-        let row_var = &info.iters[row].var;
-        let mut named = (0..read.region.len()).filter(|d| read.region[*d].min.uses(row_var));
-        let (Some(along), Some(dimension), None) = (along, named.next(), named.next()) else {
-            continue;
+/// Which iter variables a block reads and writes along.
+struct Crossing {
+    /// Neighbours of it are neighbours in the result.
+    row: usize,
+    /// Neighbours of it are neighbours in these reads.
+    column: usize,
+    /// Positions of reads, each with the dimension that the row names.
+    reads: Vec<(usize, i64)>,
+}
+
+impl Crossing {
+    fn of(sch: &Schedule, block: BlockId, loops: &[LoopId]) -> Result<Self, DeclineReason> {
+        let info = &sch.func().blocks[block];
+        let of_loop = |(at, &l): (usize, &LoopId)| {
+            info.bindings.get(at).and_then(|binding| binding.as_var())
+                == Some(&sch.func().loops[l].var)
         };
-        let lone = read.region[dimension].min.as_var() == Some(row_var);
-        if along != row && lone && column.is_none_or(|column| column == along) {
-            column = Some(along);
-            reads.push((index, dimension as i64));
+        if loops.len() != info.iters.len() || !loops.iter().enumerate().all(of_loop) {
+            return Err(DeclineReason::Pattern(
+                "not one loop for each iter variable",
+            ));
         }
-    }
-    match column {
-        Some(column)
-            if is_long(&info.iters[row])
-                && is_long(&info.iters[column])
-                && reads.len() <= MOST_TILES =>
-        {
-            Ok((row, column, reads))
+        let [write] = info.writes.as_slice() else {
+            return Err(DeclineReason::Pattern("not one result"));
+        };
+        let none = DeclineReason::Pattern("nothing is read along another axis than it is written");
+        let Some(row) = neighbours(info, write) else {
+            return Err(none);
+        };
+        let is_long = |iter: &IterVar| iter.dom.extent.as_int().is_none_or(|n| 2 * n >= TILE);
+        let mut column = None;
+        let mut reads = vec![];
+        for (index, read) in info.reads.iter().enumerate() {
+            let along = neighbours(info, read);
+            let row_var = &info.iters[row].var;
+            let mut named = (0..read.region.len()).filter(|d| read.region[*d].min.uses(row_var));
+            let (Some(along), Some(dimension), None) = (along, named.next(), named.next()) else {
+                continue;
+            };
+            let lone = read.region[dimension].min.as_var() == Some(row_var);
+            if along != row && lone && column.is_none_or(|column| column == along) {
+                column = Some(along);
+                reads.push((index, dimension as i64));
+            }
         }
-        _ => Err(none),
+        match column {
+            Some(column)
+                if is_long(&info.iters[row])
+                    && is_long(&info.iters[column])
+                    && reads.len() <= MOST_TILES =>
+            {
+                Ok(Self { row, column, reads })
+            }
+            _ => Err(none),
+        }
     }
 }

@@ -154,8 +154,9 @@ impl Prover<'_> {
         !limits.cases.is_empty() && limits.cases.iter().all(|v| with(v, fuel))
     }
 
-    /// `q = x // d` with `d > 0`: `d·q` lies in `x - d + 1 ..= x`. Works on `d · sum` where `d` is constant, else where the factor
-    /// of `q` has `d` as a factor itself.
+    /// `q = x // d` with `d > 0`: `q <= r` is `x < (r + 1)·d`, and `q >= r` is `x >= r·d`. Where `q` has another factor than 1 and -1,
+    /// `d·q` lies in `x - d + 1 ..= x`: works on `d · sum` where `d` is constant, else where the factor of `q` has `d` as a factor
+    /// itself.
     fn eliminate_quotient(
         &self,
         factor: &Sum,
@@ -169,6 +170,17 @@ impl Prover<'_> {
             return false;
         }
         let divisor_sum = Sum::of(divisor);
+        if let Some(unit @ (1 | -1)) = factor.as_constant() {
+            let limit = match unit {
+                1 => rest.clone(),
+                _ => rest.clone().plus_constant(1),
+            };
+            let exact = limit
+                .times(&divisor_sum, crate::ir::sum::Expand::All)
+                .plus(numerator, unit)
+                .plus_constant(if unit == 1 { 0 } else { -1 });
+            return self.nonneg(&exact, fuel, facts_left);
+        }
         let (factor, rest) = if let Some(d) = divisor_sum.as_constant() {
             (factor.clone(), rest.scaled(d))
         } else if let [term] = &divisor_sum.terms[..]

@@ -253,7 +253,7 @@ fn inlined_predicate(
     let node = &func.blocks[producer];
     let mut facts = facts_at(func, producer.into());
     for iter in &node.iters {
-        facts.bind(&iter.var, &iter.dom);
+        facts.bind_iteration(&iter.var, &iter.dom);
     }
     let mut inside = Expr::bool(true);
     for iter in &func.blocks[consumer].iters {

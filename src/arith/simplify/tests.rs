@@ -152,3 +152,18 @@ fn long_chains_of_choices_and_products_take_no_time() {
     });
     assert!(facts.simplify(&product).dtype() == DType::I32);
 }
+
+#[test]
+fn digits_to_a_symbolic_base_keep_to_their_numbers() {
+    let [v, rows, length] = [var("v"), var("rows"), var("length")];
+    let mut facts = Analyzer::new();
+    facts.bind_shape_var(&rows);
+    facts.bind_shape_var(&length);
+    let high = v.expr().floor_div(length.expr());
+    assert!(!facts.can_prove(&high.lt(rows.expr())));
+    facts.bind_iteration(&v, &Range::to(rows.expr() * length.expr()));
+    assert!(facts.can_prove(&high.lt(rows.expr())));
+    assert!(facts.can_prove(&high.ge(0)));
+    assert!(!facts.can_prove(&high.lt(rows.expr() - 1)));
+    assert!(!facts.can_prove(&high.ge(1)));
+}

@@ -34,11 +34,11 @@ pub fn facts_at(func: &PrimFunc, item: Place) -> Analyzer {
             Place::Loop(id) => {
                 let l = &func.loops[id];
                 let (min, extent) = (l.min.clone(), l.extent.clone());
-                analyzer.bind(&l.var, &Range { min, extent });
+                analyzer.bind_iteration(&l.var, &Range { min, extent });
             }
             Place::Block(id) if place != item => {
                 for iter in &func.blocks[id].iters {
-                    analyzer.bind(&iter.var, &iter.dom);
+                    analyzer.bind_iteration(&iter.var, &iter.dom);
                 }
             }
             Place::Block(_) => {}

@@ -9,7 +9,7 @@ use super::path::{facts_at, loops_between, relaxed_domains};
 use super::scope::BlockScope;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
-use crate::ir::sum::Sum;
+use crate::ir::sum::{Sum, Term};
 use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, Place, PrimFunc, Range,
     Var,
@@ -421,12 +421,17 @@ fn certain_iters(
 
 /// Whether a condition of a block says no more than that an iter variable is in its domain. `facts` knows the loops.
 pub fn follows_from_domains(node: &Block, cond: &Expr, facts: &Analyzer) -> bool {
+    // No iter variable has a value in an empty domain.
+    let mut facts = facts.clone();
+    for iter in &node.iters {
+        facts.assume(&iter.dom.extent.ge(1));
+    }
     let cond = facts.simplify(cond);
     node.iters.iter().zip(&node.bindings).any(|(iter, value)| {
         let end = &iter.dom.min + &iter.dom.extent;
         cond == facts.simplify(&value.lt(&end))
             || cond == facts.simplify(&value.ge(&iter.dom.min))
-            || implied_by_domain(&cond, value, &end, facts)
+            || implied_by_domain(&cond, value, &end, &facts)
     })
 }
 
@@ -438,23 +443,25 @@ fn implied_by_domain(cond: &Expr, value: &Expr, end: &Expr, analyzer: &Analyzer)
     let excess = analyzer.simplify(&(left - right));
     let outside = analyzer.simplify(&(value - end));
     excess == outside
-        || without_quotient(&outside).is_some_and(|outside| analyzer.simplify(&outside) == excess)
+        || without_quotient(&outside, analyzer).is_some_and(|outside| outside == excess)
         || (analyzer.simplify(left) == analyzer.simplify(value)
             && analyzer.can_prove(&right.ge(end)))
 }
 
-/// A sum with the same sign, made of one with a single quotient: `x // c + y < 0  <=>  x + y·c < 0`.
-fn without_quotient(sum: &Expr) -> Option<Expr> {
-    let sum = Sum::of(sum);
-    let mut quotients = sum.terms.iter().filter_map(|term| {
+/// A sum with the same sign, made of one with a single quotient: `x // c + y < 0  <=>  x + y·c < 0` for `c > 0`.
+fn without_quotient(sum: &Expr, analyzer: &Analyzer) -> Option<Expr> {
+    let mut sum = Sum::of(sum);
+    let is_quotient = |term: &Term| {
         let (x, c) = term.atom()?.as_binary(BinOp::FloorDiv)?;
-        let c = c.as_int().filter(|&c| c > 0 && term.coeff == 1)?;
-        Some((term, x, i128::from(c)))
-    });
-    let (quotient, x, c) = quotients.next()?;
-    let mut rest = sum.clone();
-    rest.terms.retain(|term| term != quotient);
-    Sum::of(x).plus(&rest, c).to_expr()
+        (term.coeff == 1 && analyzer.can_prove(&c.ge(1))).then(|| (x.clone(), c.clone()))
+    };
+    let (at, (x, c)) = sum
+        .terms
+        .iter()
+        .enumerate()
+        .find_map(|(at, term)| Some((at, is_quotient(term)?)))?;
+    sum.terms.remove(at);
+    Some(analyzer.simplify(&(x + sum.to_expr()? * c)))
 }
 
 /// How much an index moves when the variable grows by 1, if that is a constant of at least 1.

@@ -22,7 +22,7 @@ pub(super) fn run_past_the_end(
     let private = stored_below(at.func, Place::Block(block))
         .iter()
         .all(|b| at.memory_plan.of(b) != Memory::Device);
-    if predicate.as_bool().is_some() || !private || !harmless(nodes) {
+    if predicate.as_bool().is_some() || !private || !harmless(nodes, &at.analyzer) {
         return predicate.clone();
     }
     let mut stores = Vec::new();
@@ -73,22 +73,23 @@ pub(super) fn only_past_the_end(
 }
 
 /// Whether nothing in the statements can fail or run forever for arbitrary values.
-fn harmless(nodes: &[Node]) -> bool {
+fn harmless(nodes: &[Node], known: &Analyzer) -> bool {
     nodes.iter().all(|node| {
         let waits = matches!(node, Node::While { .. } | Node::Barrier(_));
-        let fails = node.exprs().into_iter().any(may_fail);
-        !waits && !fails && node.nested().into_iter().all(|n| harmless(n))
+        let fails = node.exprs().into_iter().any(|e| may_fail(e, known));
+        !waits && !fails && node.nested().into_iter().all(|n| harmless(n, known))
     })
 }
 
 /// Whether an expression can fail for some values of its operands, as an integer division can.
-pub(super) fn may_fail(e: &Expr) -> bool {
+pub(super) fn may_fail(e: &Expr, known: &Analyzer) -> bool {
+    let divides = |d: &Expr| d.as_int().is_some_and(|d| d != 0) || known.bound(d).min > 0;
     let mut fails = false;
     e.walk(&mut |e| {
         fails |= matches!(
             e.kind(),
             ExprKind::Binary(BinOp::Div | BinOp::Mod | BinOp::FloorDiv | BinOp::FloorMod, _, d)
-                if !e.dtype().is_float() && d.as_int().is_none_or(|d| d == 0)
+                if !e.dtype().is_float() && !divides(d)
         ) || matches!(e.kind(), ExprKind::Call(Intrin::Pow, _));
         !fails
     });
@@ -102,6 +103,7 @@ fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
     if at.memory_plan.of(buffer) != Memory::Device {
         return e.clone();
     }
+    let joined = clamp_digits(at, indices, buffer.shape());
     let clamp = |(index, extent): (&Expr, &Expr)| {
         let mut index = index.clone();
         let extent = at.index(extent);
@@ -114,9 +116,35 @@ fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
         }
         index
     };
-    let clamped: Vec<Expr> = indices.iter().zip(buffer.shape()).map(clamp).collect();
+    let clamped: Vec<Expr> = joined.iter().zip(buffer.shape()).map(clamp).collect();
     if clamped == *indices {
         return e.clone();
     }
     Expr::load(buffer, clamped)
+}
+
+/// The indices with `x` clamped where `x // c` and `x % c` are among them: `x // c < n` is `x < n * c`. The two digits then make up
+/// one number still, which two clamps of their own would not.
+fn clamp_digits(at: &Unblock<'_>, indices: &[Expr], shape: &[Expr]) -> Vec<Expr> {
+    let mut out = indices.to_vec();
+    for (index, extent) in indices.iter().zip(shape) {
+        let Some((x, c)) = index.as_binary(BinOp::FloorDiv) else {
+            continue;
+        };
+        let low = x.floor_mod(c);
+        let extent = at.index(extent);
+        if !indices.contains(&low) || at.analyzer.can_prove(&index.lt(&extent)) {
+            continue;
+        }
+        let last = at.analyzer.simplify(&(extent * c - 1));
+        let x = x.min(last);
+        for digit in &mut out {
+            if digit == index {
+                *digit = x.floor_div(c);
+            } else if *digit == low {
+                *digit = x.floor_mod(c);
+            }
+        }
+    }
+    out
 }

@@ -270,7 +270,7 @@ impl Emit<'_> {
                 value,
                 axes: _,
             } => {
-                let mut fits = at_index(buffer, indices) && !may_fail(value);
+                let mut fits = at_index(buffer, indices) && !may_fail(value, &self.facts.analyzer);
                 value.walk(&mut |e| {
                     if let ExprKind::Load(buffer, indices) = e.kind() {
                         fits &= !lanes.vary(e) || at_index(buffer, indices);

@@ -24,6 +24,11 @@ pub fn choose<L, E: Located>(
             && let Some(declined) = without.next(func, target, &scheduled, error)
         {
             log::debug!("`{}`: {declined}", func.name);
+            log::trace!(
+                "`{}` as it was scheduled:\n{}",
+                func.name,
+                crate::script::print_prim_func(scheduled.schedule.func()).text
+            );
             refused.push(declined);
             continue;
         }

@@ -162,6 +162,36 @@ def f(x: T.handle, y: T.handle):
     check(text, &["elementwise"], 1, true, shapes);
 }
 
+/// A linear layer on batches of sequences, as transformers have it, and what is added to its result.
+pub(super) const ROWS_OF_SEQUENCES: &str = r#"
+@T.prim_func
+def f(px: T.handle, pw: T.handle, pb: T.handle, py: T.handle):
+    b, s = T.int64(), T.int64()
+    X = T.match_buffer(px, (b, s, 40), "float32")
+    W = T.match_buffer(pw, (40, 24), "float32")
+    B = T.match_buffer(pb, (24,), "float32")
+    Y = T.match_buffer(py, (b, s, 24), "float32")
+    C = T.alloc_buffer((b, s, 24), "float32")
+    for i, j, n, k in T.grid(b, s, T.int64(24), T.int64(40)):
+        with T.block("C"):
+            vi, vj, vn, vk = T.axis.remap("SSSR", [i, j, n, k])
+            with T.init():
+                C[vi, vj, vn] = T.float32(0)
+            C[vi, vj, vn] = C[vi, vj, vn] + X[vi, vj, vk] * W[vk, vn]
+    for i, j, n in T.grid(b, s, T.int64(24)):
+        with T.block("Y"):
+            vi, vj, vn = T.axis.remap("SSS", [i, j, n])
+            Y[vi, vj, vn] = C[vi, vj, vn] + B[vn]
+"#;
+
+/// Sizes of [`ROWS_OF_SEQUENCES`]: tiles hold rows of several sequences, of one, and past the last.
+pub(super) const SEQUENCES: &[&[&[usize]]] = &[
+    &[&[1, 1, 40], &[40, 24], &[24], &[1, 1, 24]],
+    &[&[3, 5, 40], &[40, 24], &[24], &[3, 5, 24]],
+    &[&[2, 64, 40], &[40, 24], &[24], &[2, 64, 24]],
+    &[&[7, 37, 40], &[40, 24], &[24], &[7, 37, 24]],
+];
+
 pub(super) const LINEAR: &str = r#"
 @T.prim_func
 def f(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
@@ -182,6 +212,11 @@ def f(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
             vi, vj = T.axis.remap("SS", [i, j])
             Z[vi, vj] = Y[vi, vj] + B[vj]
 "#;
+
+#[test]
+fn rows_of_sequences_are_rows_of_one_matmul() {
+    check(ROWS_OF_SEQUENCES, &["matmul"], 40, false, SEQUENCES);
+}
 
 #[test]
 fn linear_with_all_extents_symbolic() {

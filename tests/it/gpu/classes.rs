@@ -3,7 +3,7 @@
 
 use weftile::kernel::GpuClass;
 
-use super::cases::{LINEAR, SOFTMAX, check_as};
+use super::cases::{LINEAR, ROWS_OF_SEQUENCES, SEQUENCES, SOFTMAX, check_as};
 
 /// All but the software adapter.
 const CLASSES: [GpuClass; 6] = [
@@ -107,6 +107,11 @@ fn linear_with_symbolic_extents() {
         &[&[130, 64], &[33, 64], &[33], &[130, 33]],
     ];
     check(LINEAR, &["matmul"], 784, shapes);
+}
+
+#[test]
+fn rows_of_sequences_of_symbolic_extents() {
+    check(ROWS_OF_SEQUENCES, &["matmul"], 40, SEQUENCES);
 }
 
 #[test]

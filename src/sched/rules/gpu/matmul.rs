@@ -11,7 +11,7 @@
 
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::tile::{Extents, Tile};
-use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
+use crate::ir::{BlockId, BufferRegion, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
@@ -46,6 +46,7 @@ pub(super) fn apply(
     let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
         return Err(DeclineReason::Pattern("no matmul"));
     };
+    let matmul = join_rows(sch, block, matmul)?;
     if matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
         return Err(DeclineReason::Pattern(
             "a matmul without rows, columns or sum",
@@ -103,6 +104,47 @@ pub(super) fn apply(
     Ok(())
 }
 
+/// Writes rows of several dimensions (batches of sequences) as one: a tile may then hold rows of two sequences, and has as many rows
+/// whatever the extents are.
+fn join_rows(sch: &mut Schedule, block: BlockId, matmul: Matmul) -> Result<Matmul, DeclineReason> {
+    let params = params(sch.func(), block);
+    let info = &sch.func().blocks[block];
+    let wide = |at: &usize| !info.iters[*at].dom.extent.is_one();
+    let [write] = info.writes.as_slice() else {
+        return Ok(matmul);
+    };
+    let position = |var: &Var| info.iters.iter().position(|iter| iter.var == *var);
+    let result = write
+        .region
+        .iter()
+        .filter_map(|range| range.min.as_var().and_then(position));
+    let rows: Vec<usize> = result
+        .filter(|at| matmul.m.contains(at) && wide(at))
+        .collect();
+    let [first, rest @ ..] = rows.as_slice() else {
+        return Ok(matmul);
+    };
+    if rest.is_empty() || rows.len() != matmul.m.iter().filter(|at| wide(at)).count() {
+        return Ok(matmul);
+    }
+    let joined = rest.iter().fold(params[*first].expr(), |row, at| {
+        let extent = info.iters[*at].dom.extent.cast(DType::I64);
+        row * extent + &params[*at]
+    });
+    let place = |(at, var): (usize, &Var)| match rows.contains(&at) {
+        true => (at == rows[0]).then(|| joined.clone()),
+        false => Some(var.expr()),
+    };
+    let results = params.iter().enumerate().filter_map(place).collect();
+    sch.transform_block_layout(block, &Lambda { params, results })?;
+    match classify(sch.func(), block) {
+        Pattern::Matmul(matmul) => Ok(matmul),
+        _ => Err(DeclineReason::Pattern(
+            "a matmul whose rows cannot be joined",
+        )),
+    }
+}
+
 /// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
 /// every load and store of a vector with the threads beside it.
 fn cut_columns(
@@ -135,11 +177,11 @@ fn cache_result(
     block: BlockId,
     matmul: &Matmul,
 ) -> Result<BlockId, DeclineReason> {
-    if matmul.n.len() == 1 {
+    let info = &sch.func().blocks[block];
+    if is_simple(&info.writes[0]) && matmul.n.len() == 1 {
         return Ok(sch.cache_write(block, 0, "local", &[])?);
     }
     let params = params(sch.func(), block);
-    let info = &sch.func().blocks[block];
     let spatial = (0..params.len()).filter(|at| {
         let region = &info.writes[0].region;
         region
@@ -149,6 +191,12 @@ fn cache_result(
     let results = spatial.map(|at| params[at].expr()).collect();
     let map = Lambda { params, results };
     Ok(sch.reindex_cache_write(block, 0, "local", &map)?)
+}
+
+/// Whether every index is a variable or a constant.
+fn is_simple(region: &BufferRegion) -> bool {
+    let simple = |e: &Expr| e.as_var().is_some() || e.as_int().is_some();
+    region.region.iter().all(|range| simple(&range.min))
 }
 
 /// Variables that stand for the iter variables of a block in a map.
@@ -326,7 +374,21 @@ fn load_local(
     } else {
         l.ni[0]
     });
-    let copy = sch.cache_read(block, operand.read_index, "local", &[block])?;
+    let info = &sch.func().blocks[block];
+    let region = &info.reads[operand.read_index];
+    let copy = if is_simple(region) {
+        sch.cache_read(block, operand.read_index, "local", &[block])?
+    } else {
+        // The elements alone, not all that lies between them.
+        let params = params(sch.func(), block);
+        let used = params.iter().zip(&info.iters).filter(|(_, iter)| {
+            let mut ranges = region.region.iter();
+            ranges.any(|range| range.min.uses(&iter.var))
+        });
+        let results = used.map(|(param, _)| param.expr()).collect();
+        let map = Lambda { params, results };
+        sch.reindex_cache_read(block, operand.read_index, "local", &map)?
+    };
     let at = if along_k { l.kr } else { l.ki };
     sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;

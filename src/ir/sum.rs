@@ -88,6 +88,13 @@ impl Sum {
         sum
     }
 
+    /// `coeff · atoms`, as [`divide_term`] gives it.
+    pub(crate) fn monomial(dtype: DType, (coeff, atoms): (i128, Vec<Expr>)) -> Self {
+        let mut sum = Self::constant(0, dtype);
+        sum.add_term(coeff, atoms);
+        sum
+    }
+
     /// The sum that the expression is, as it stands.
     pub(crate) fn of(e: &Expr) -> Self {
         Self::with_atoms(e, Expand::All, &mut Clone::clone)

@@ -3,7 +3,7 @@
 use crate::arith::analyzer::as_binary;
 use crate::arith::{Analyzer, prove};
 use crate::ir::Expr;
-use crate::ir::sum::{Sum, divide_term};
+use crate::ir::sum::{Expand, Sum, divide_term};
 use crate::tensor::scalar::BinOp;
 
 /// Division and remainder towards zero are those towards minus infinity where both operands are known not to be negative.
@@ -186,16 +186,23 @@ fn divide_by_symbol(facts: &Analyzer, sum: &Sum, d: &Sum) -> Option<(Sum, Sum)> 
         let (multiples, rest) = sum.partition(|t| divide_term(t, divisor).is_some());
         return Some((multiples.factored(divisor)?, rest));
     }
-    // A divisor of several terms: by the ratio of one term they share.
+    // A divisor of several terms: polynomial division, as long as fewer terms are left.
     let lead = d.terms.first()?;
-    let mate = sum.terms.iter().find(|t| t.atoms == lead.atoms)?;
-    if mate.coeff % lead.coeff != 0 {
-        return None;
+    let (mut quotient, mut rest) = (Sum::constant(0, sum.dtype), sum.clone());
+    for _ in 0..=sum.terms.len() {
+        let step = rest.terms.iter().find_map(|term| {
+            let part = Sum::monomial(sum.dtype, divide_term(term, lead)?);
+            let less = rest.clone().plus(&part.clone().times(d, Expand::All), -1);
+            let constant = part.terms.is_empty();
+            let shorter = less.terms.len() < rest.terms.len();
+            (shorter || (constant && within(facts, &less, d))).then_some((part, less))
+        });
+        let Some((part, less)) = step else { break };
+        quotient = quotient.plus(&part, 1);
+        rest = less;
     }
-    let ratio = mate.coeff / lead.coeff;
-    let rest = sum.clone().plus(d, -ratio);
-    let quotient = Sum::constant(ratio, sum.dtype);
-    (rest.terms.len() < sum.terms.len() || within(facts, &rest, d)).then_some((quotient, rest))
+    let found = !quotient.terms.is_empty() || quotient.constant != 0;
+    (found && !rest.overflowed()).then_some((quotient, rest))
 }
 
 /// Whether `0 <= x < d`.

@@ -167,3 +167,27 @@ fn digits_to_a_symbolic_base_keep_to_their_numbers() {
     assert!(!facts.can_prove(&high.lt(rows.expr() - 1)));
     assert!(!facts.can_prove(&high.ge(1)));
 }
+
+#[test]
+fn sums_are_divided_by_sums() {
+    let Names { i, n, .. } = names();
+    let (m, b) = (var("m"), var("b"));
+    let mut facts = names().facts;
+    for extent in [&m, &b] {
+        facts.bind_shape_var(extent);
+    }
+    let rows = &n + &m;
+    let all = b.expr() * &rows * 4;
+    same(&facts, all.floor_div(&rows), &(b.expr() * 4));
+    same(&facts, all.floor_mod(&rows), &Expr::i32(0));
+    same(
+        &facts,
+        (&all + &i).floor_mod(&rows * 4),
+        &i.floor_mod(&rows * 4),
+    );
+    same(
+        &facts,
+        (&all + &i).floor_div(&rows),
+        &(b.expr() * 4 + i.floor_div(&rows)),
+    );
+}

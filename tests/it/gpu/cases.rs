@@ -213,6 +213,66 @@ def f(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
             Z[vi, vj] = Y[vi, vj] + B[vj]
 "#;
 
+/// Weights of attention by values: few columns, and a sum of open length.
+pub(super) const WEIGHTED_VALUES: &str = r#"
+@T.prim_func
+def f(pp: T.handle, pv: T.handle, py: T.handle):
+    b, s, t = T.int64(), T.int64(), T.int64()
+    P = T.match_buffer(pp, (b, T.int64(2), s, t), "float32")
+    V = T.match_buffer(pv, (b, T.int64(2), t, T.int64(24)), "float32")
+    Y = T.match_buffer(py, (b, T.int64(2), s, T.int64(24)), "float32")
+    for i, h, j, n, k in T.grid(b, T.int64(2), s, T.int64(24), t):
+        with T.block("Y"):
+            vi, vh, vj, vn, vk = T.axis.remap("SSSSR", [i, h, j, n, k])
+            with T.init():
+                Y[vi, vh, vj, vn] = T.float32(0)
+            Y[vi, vh, vj, vn] = Y[vi, vh, vj, vn] + P[vi, vh, vj, vk] * V[vi, vh, vk, vn]
+"#;
+
+/// Sizes of [`WEIGHTED_VALUES`].
+pub(super) const OF_VALUES: &[&[&[usize]]] = &[
+    &[&[1, 2, 1, 1], &[1, 2, 1, 24], &[1, 2, 1, 24]],
+    &[&[3, 2, 37, 13], &[3, 2, 13, 24], &[3, 2, 37, 24]],
+];
+
+#[test]
+fn a_sum_of_open_length_for_fewer_columns_than_a_tile_has() {
+    check(WEIGHTED_VALUES, &["matmul"], 13, false, OF_VALUES);
+}
+
+#[test]
+fn what_is_appended_to_a_cache_of_open_length() {
+    let text = r#"
+@T.prim_func
+def f(pa: T.handle, pb: T.handle, pc: T.handle):
+    b, s, p = T.int64(), T.int64(), T.int64()
+    A = T.match_buffer(pa, (b, T.int64(2), p, T.int64(12)), "float32")
+    B = T.match_buffer(pb, (b, T.int64(2), s, T.int64(12)), "float32")
+    C = T.match_buffer(pc, (b, T.int64(2), s + p, T.int64(12)), "float32")
+    for i, j, k, l in T.grid(b, T.int64(2), s + p, T.int64(12)):
+        with T.block("C"):
+            vi, vj, vk, vl = T.axis.remap("SSSS", [i, j, k, l])
+            C[vi, vj, vk, vl] = T.if_then_else(vk < p, A[vi, vj, vk, vl], B[vi, vj, vk - p, vl])
+"#;
+    let Some(gpu) = gpu() else { return };
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let target = Target::Gpu(gpu.target().clone());
+    let scheduled = sched::rules::schedule(func, &target);
+    assert_eq!(scheduled.rules, ["elementwise"]);
+    // Not shown to be in bounds: the driver checks.
+    let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
+    for (past, new) in [(0, 1), (37, 5), (64, 0)] {
+        let rows = |n| data(&[3, 2, n, 12], true);
+        let make = || vec![rows(past), rows(new), rows(past + new)];
+        let (mut tensors, mut expected) = (make(), make());
+        interp::run_prim_func(func, &mut expected).expect("the interpreter runs it");
+        launch(&gpu, &lowered, &mut tensors, 1);
+        let difference = compare(&expected[2], &tensors[2], Tolerance::of(ScalarType::F32, 1));
+        assert!(difference.is_ok(), "{past} and {new}: {difference:?}");
+    }
+}
+
 #[test]
 fn rows_of_sequences_are_rows_of_one_matmul() {
     check(ROWS_OF_SEQUENCES, &["matmul"], 40, false, SEQUENCES);

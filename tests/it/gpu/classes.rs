@@ -3,7 +3,9 @@
 
 use weftile::kernel::GpuClass;
 
-use super::cases::{LINEAR, ROWS_OF_SEQUENCES, SEQUENCES, SOFTMAX, check_as};
+use super::cases::{
+    LINEAR, OF_VALUES, ROWS_OF_SEQUENCES, SEQUENCES, SOFTMAX, WEIGHTED_VALUES, check_as,
+};
 
 /// All but the software adapter.
 const CLASSES: [GpuClass; 6] = [
@@ -112,6 +114,11 @@ fn linear_with_symbolic_extents() {
 #[test]
 fn rows_of_sequences_of_symbolic_extents() {
     check(ROWS_OF_SEQUENCES, &["matmul"], 40, SEQUENCES);
+}
+
+#[test]
+fn a_sum_of_open_length_for_fewer_columns_than_a_tile_has() {
+    check(WEIGHTED_VALUES, &["matmul"], 13, OF_VALUES);
 }
 
 #[test]

@@ -60,6 +60,11 @@ impl Tile {
             tile.tm = m.max(1);
         }
         if let Some(n) = e.n {
+            // Few columns: the threads past the last one get rows instead.
+            while tile.shared && small_m.is_none() && tile.tx > 4 && tile.tx / 2 * tile.tn >= n {
+                tile.tx /= 2;
+                tile.ty *= 2;
+            }
             while tile.tn > 1 && tile.tx * tile.tn > n.max(tile.tx) * 2 {
                 tile.tn /= 2;
             }

@@ -1,9 +1,10 @@
 //! The rule for what other rules leave: spatial iterations over all threads, reductions serially inside a thread, in a register
-//! where the block is nothing but a reduction.
+//! where the block is nothing but a reduction; what follows it is computed where it is written back.
 
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
@@ -43,6 +44,7 @@ fn in_register(
         .first()
         .ok_or(DeclineReason::Pattern("no reduce loop"))?;
     let write_back = sch.cache_write(block, 0, "local", &[])?;
+    inline_consumers(sch, write_back);
     let thread = over_threads(sch, block, &nest.spatial, target)?;
     sch.reverse_compute_at(write_back, thread, UnitIters::Simplify, InsertAt::Latest)?;
     sch.decompose_reduction(block, first)?;

@@ -138,6 +138,11 @@ pub(crate) fn remove_place(func: &mut PrimFunc, place: Place, keep: Option<Block
         }
         func.tree.detach(keep);
     }
+    remove_detached(func, place);
+}
+
+/// Takes a detached place, and the loops and blocks in it, out of the arenas.
+pub(crate) fn remove_detached(func: &mut PrimFunc, place: Place) {
     let mut below = Vec::new();
     func.tree.walk(place, &mut |p| below.push(p));
     for place in below {

@@ -3,6 +3,14 @@
 //! A [`Reason`] is what was broken, with the names and numbers; a [`Refusal`] adds the loops and blocks to underline; a
 //! [`ScheduleError`] adds the primitive.
 
+mod buffers;
+mod loops;
+mod padding;
+
+pub use buffers::BufferReason;
+pub use loops::LoopReason;
+pub use padding::PaddingReason;
+
 use crate::ir::{BlockId, Expr, LoopId, Place};
 
 /// A primitive refused; the function is as it was.
@@ -643,7 +651,29 @@ pub enum Reason {
         /// The block's name.
         block: String,
     },
+    /// A rule about nests of loops and iter variables.
+    #[error(transparent)]
+    Loop(#[from] LoopReason),
+    /// A rule about padding.
+    #[error(transparent)]
+    Padding(#[from] PaddingReason),
+    /// A rule about the buffers of a block.
+    #[error(transparent)]
+    Buffer(#[from] BufferReason),
 }
+
+macro_rules! refusals {
+    ($($family:ty),*) => {
+        $(impl $family {
+            /// The refusal that underlines these loops and blocks.
+            pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
+                Reason::from(self).at(places)
+            }
+        })*
+    };
+}
+
+refusals!(BufferReason, LoopReason, PaddingReason);
 
 impl Reason {
     /// The refusal that underlines these loops and blocks.

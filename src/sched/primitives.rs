@@ -168,6 +168,39 @@ pub const PRIMITIVES: &[Primitive] = &[
         params: &["block", "loop"],
         run: |s, a| places(s.decompose_reduction(a.block(s, 0)?, a.loop_(s, 1)?)),
     },
+    Primitive {
+        name: "loop_partition",
+        params: &["loop", "factors", "preserve_unit_iters"],
+        run: |s, a| places(s.loop_partition(a.loop_(s, 0)?, &a.factors(1)?)),
+    },
+    Primitive {
+        name: "merge",
+        params: &["loops"],
+        run: |s, a| places(s.merge(&a.loops(s, 0)?)),
+    },
+    Primitive {
+        name: "reorder_block_iter_var",
+        params: &["block", "new_order"],
+        run: |s, a| places(s.reorder_block_iter_var(a.block(s, 0)?, &a.ints(1)?)),
+    },
+    Primitive {
+        name: "pad_einsum",
+        params: &["block", "padding"],
+        run: |s, a| places(s.pad_einsum(a.block(s, 0)?, &a.ints(1)?)),
+    },
+    Primitive {
+        name: "unsafe_set_dtype",
+        params: &["block", "buffer_index", "dtype"],
+        run: |s, a| places(s.unsafe_set_dtype(a.block(s, 0)?, a.index(1)?, a.text(2)?)),
+    },
+    Primitive {
+        name: "unsafe_hide_buffer_access",
+        params: &["block", "buf_type", "buf_index_array"],
+        run: |s, a| {
+            let block = a.block(s, 0)?;
+            places(s.unsafe_hide_buffer_access(block, a.text(1)?, &a.ints(2)?))
+        },
+    },
 ];
 
 /// The primitive with this name.

@@ -155,6 +155,19 @@ impl Args<'_> {
         }
     }
 
+    /// Several integers.
+    pub(super) fn ints(&self, index: usize) -> Result<Vec<i64>, StepError> {
+        let int = |arg: &Arg| match arg {
+            Arg::Int(value) => Some(*value),
+            _ => None,
+        };
+        let found = match self.at(index) {
+            Arg::List(items) => items.iter().map(int).collect(),
+            _ => None,
+        };
+        found.map_or_else(|| self.wrong(index, "a list of integers"), Ok)
+    }
+
     /// An integer; `default` if left out.
     pub(super) fn int_or(&self, index: usize, default: i64) -> Result<i64, StepError> {
         match self.at(index) {

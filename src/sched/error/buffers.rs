@@ -1,0 +1,29 @@
+//! Why `unsafe_set_dtype`, `unsafe_hide_buffer_access` and the primitives that cache in new ways refuse.
+
+/// A rule about the buffers that a block uses that was broken.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BufferReason {
+    /// No element type has the name, or none that a buffer can have.
+    #[error("`{name}` is no element type of buffers")]
+    UnknownDType {
+        /// What was asked for.
+        name: String,
+    },
+    /// TVM: `BufTypeError`.
+    #[error("a block has \"read\" and \"write\" regions, no \"{kind}\" regions")]
+    AccessKind {
+        /// What was asked for.
+        kind: String,
+    },
+    /// TVM: `InvalidIndexError`.
+    #[error("block `{block}` has {count} such regions, and none at {index}")]
+    NoSuchRegion {
+        /// The block's name.
+        block: String,
+        /// What was asked for.
+        index: i64,
+        /// How many there are.
+        count: usize,
+    },
+}

@@ -21,11 +21,11 @@
 //! the part. The loop does not choose reduction iterations of a block with an init, unless each part has all of them. The new
 //! blocks around declare no regions, as in TVM. Meaning is kept: the same instances run in the same order.
 
-use super::analysis::{facts_at, relaxed_domains};
+use super::analysis::{facts_at, has_affine_bindings, relaxed_domains};
 use super::copy::copy_stmts;
 use super::split::check_plain;
 use super::{Factor, LoopReason, Reason, Refusal, Schedule, ScheduleError, attached_loop};
-use crate::arith::{IntSet, eval_set};
+use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Definitions, Expr, ExprKind, IterKind, Loop, LoopId,
     Place, PrimFunc, Range, Scope, Stmt, Substitution, Var,
@@ -72,16 +72,55 @@ impl Plan {
         };
         for id in func.blocks_under(target.into()) {
             check_block(func, target, id)?;
-            check_reduction_whole(func, target, id, &parts)?;
         }
-        Ok(Self {
+        let plan = Self {
             target,
             name: func.blocks[block].name.clone(),
             parts,
-        })
+        };
+        plan.check_reductions(func)?;
+        Ok(plan)
     }
 
-    fn apply(self, func: &mut PrimFunc) -> Vec<LoopId> {
+    /// Refuses if a part would look like a whole reduction and is not one: its init would run in each part.
+    fn check_reductions(&self, func: &PrimFunc) -> Result<(), Refusal> {
+        let var = &func.loops[self.target].var;
+        let reduces = |id: &BlockId| {
+            let node = &func.blocks[*id];
+            let mut iters = node.iters.iter().zip(&node.bindings);
+            let chosen = iters.any(|(iter, e)| iter.kind != IterKind::Spatial && e.uses(var));
+            chosen && node.init.is_some()
+        };
+        let mut blocks = func.blocks_under(self.target.into());
+        blocks.retain(reduces);
+        let Some(&block) = blocks.first().filter(|_| self.parts.len() > 1) else {
+            return Ok(());
+        };
+        let refused = || {
+            let reason = LoopReason::CutReduction {
+                var: var.name().to_owned(),
+                block: func.blocks[block].name.clone(),
+            };
+            Err(reason.at([self.target.into(), block.into()]))
+        };
+        let bound = |id: &BlockId| iter_at(&func.blocks[*id], var);
+        let is_bound = |id: &BlockId| {
+            bound(id).is_some_and(|at| func.blocks[*id].iters[at].kind != IterKind::Spatial)
+        };
+        if blocks.iter().any(is_bound) {
+            return refused();
+        }
+        let mut cut = func.clone();
+        for part in self.apply(&mut cut) {
+            let mut blocks = cut.blocks_under(part.into()).into_iter();
+            if blocks.any(|id| is_part_of_reduction(&cut, part, id)) {
+                return refused();
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, func: &mut PrimFunc) -> Vec<LoopId> {
         let var = func.loops[self.target].var.clone();
         let common = format!("{}_{}", self.name, var.name());
         let body = func.tree.body(self.target).to_vec();
@@ -193,42 +232,29 @@ fn check_block(func: &PrimFunc, target: LoopId, block: BlockId) -> Result<(), Re
     Ok(())
 }
 
-/// Refuses a block with an init of which some part has not all reduction iterations: the init would run in each part, or the part
-/// would look like the whole reduction.
-fn check_reduction_whole(
-    func: &PrimFunc,
-    target: LoopId,
-    block: BlockId,
-    parts: &[(i64, i64)],
-) -> Result<(), Refusal> {
+/// Whether a block looks like a reduction in this loop, but lacks reduction iterations there.
+fn is_part_of_reduction(func: &PrimFunc, part: LoopId, block: BlockId) -> bool {
     let node = &func.blocks[block];
-    let over = &func.loops[target];
-    let facts = facts_at(func, target.into());
-    let inner = relaxed_domains(func, block.into(), target.into(), &Scope::Global);
-    let constant = |value: i64| Expr::int(value, over.var.dtype());
-    let whole = |binding: &Expr, dom: &Range| {
-        parts.iter().all(|&(min, extent)| {
-            let part = IntSet::interval(constant(min), constant(min + extent - 1));
-            let domain = |v: &Var| {
-                if *v == over.var {
-                    return Some(part.clone());
-                }
-                let found = inner.iter().find(|(var, _)| var == v);
-                found.map(|(_, set)| set.clone())
-            };
-            eval_set(binding, &domain, &facts).covers(&IntSet::from_range(dom), &facts)
-        })
-    };
-    let mut iters = node.iters.iter().zip(&node.bindings);
-    let cut = iters.any(|(iter, binding)| {
-        iter.kind != IterKind::Spatial && binding.uses(&over.var) && !whole(binding, &iter.dom)
-    });
-    if cut && node.init.is_some() {
-        let (var, name) = (over.var.name().to_owned(), node.name.clone());
-        let reason = LoopReason::CutReduction { var, block: name };
-        return Err(reason.at([target.into(), block.into()]));
+    if node.init.is_none() || !has_affine_bindings(func, block) {
+        return false;
     }
-    Ok(())
+    let facts = facts_at(func, part.into());
+    let mut domains = relaxed_domains(func, block.into(), part.into(), &Scope::Global);
+    let l = &func.loops[part];
+    let (min, extent) = (l.min.clone(), l.extent.clone());
+    let range = IntSet::from_range(&Range { min, extent });
+    domains.push((l.var.clone(), range));
+    let domain = |v: &Var| {
+        let found = domains.iter().find(|(var, _)| var == v);
+        found.map(|(_, set)| set.clone())
+    };
+    node.iters.iter().zip(&node.bindings).any(|(iter, binding)| {
+        let whole = || {
+            let values = eval_set(binding, &domain, &facts);
+            values.covers(&IntSet::from_range(&iter.dom), &facts)
+        };
+        iter.kind != IterKind::Spatial && binding.uses(&l.var) && !whole()
+    })
 }
 
 /// Names the block after the part; if the loop of the part is the value of an iter variable, gives this the domain of the part, and
@@ -236,10 +262,18 @@ fn check_reduction_whole(
 fn narrow(func: &mut PrimFunc, block: BlockId, var: &Var, range: &Range) {
     let name = format!("{}_{}", func.blocks[block].name, var.name());
     func.blocks[block].name = name;
-    let Some(at) = iter_at(&func.blocks[block], var) else {
+    let inside = |&at: &usize| {
+        let dom = &func.blocks[block].iters[at].dom;
+        let facts = Analyzer::new();
+        let ends = (&range.min + &range.extent).cast(dom.min.dtype());
+        facts.can_prove(&dom.min.le(range.min.cast(dom.min.dtype())))
+            && facts.can_prove(&ends.le(&dom.min + &dom.extent))
+    };
+    let Some(at) = iter_at(&func.blocks[block], var).filter(inside) else {
         return;
     };
-    let dtype = func.blocks[block].iters[at].var.dtype();
+    let iter = &func.blocks[block].iters[at];
+    let dtype = iter.var.dtype();
     func.blocks[block].iters[at].dom = Range {
         min: range.min.cast(dtype),
         extent: range.extent.cast(dtype),

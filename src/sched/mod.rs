@@ -19,6 +19,7 @@ mod cache_write;
 mod compute_at;
 mod compute_inline;
 mod copy;
+mod decompose_padding;
 mod decompose_reduction;
 mod error;
 mod fuse;

@@ -33,6 +33,7 @@ use crate::ir::{
     Attrs, Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, IterVar, Loop,
     PrimFunc, Range, Stmt, Var,
 };
+use crate::tensor::DType;
 use plan::Plan;
 
 impl Schedule {
@@ -54,6 +55,8 @@ struct PaddedBuffer {
     old: Buffer,
     new: Buffer,
     access: Access,
+    /// Types of the indices.
+    dtypes: Vec<DType>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,7 +160,10 @@ impl PaddedBuffer {
         (from, to): (&Buffer, &Buffer),
         value: &mut dyn FnMut(&[Expr]) -> Expr,
     ) -> Stmt {
-        let ranges: Vec<Range> = to.shape().iter().cloned().map(Range::to).collect();
+        let extents = to.shape().iter().zip(&self.dtypes);
+        let ranges: Vec<Range> = extents
+            .map(|(extent, dtype)| Range::to(extent.cast(*dtype)))
+            .collect();
         let iters: Vec<IterVar> = (ranges.iter().enumerate())
             .map(|(dim, range)| IterVar {
                 var: Var::new(format!("v{dim}"), range.extent.dtype()),

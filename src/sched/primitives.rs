@@ -189,6 +189,11 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.pad_einsum(a.block(s, 0)?, &a.ints(1)?)),
     },
     Primitive {
+        name: "decompose_padding",
+        params: &["block", "loop"],
+        run: |s, a| places(s.decompose_padding(a.block(s, 0)?, a.loop_(s, 1)?)),
+    },
+    Primitive {
         name: "unsafe_set_dtype",
         params: &["block", "buffer_index", "dtype"],
         run: |s, a| places(s.unsafe_set_dtype(a.block(s, 0)?, a.index(1)?, a.text(2)?)),

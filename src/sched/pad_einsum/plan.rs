@@ -72,6 +72,7 @@ impl Plan {
                         old: region.buffer.clone(),
                         new: padded_buffer(region, &padded),
                         access,
+                        dtypes: region.region.iter().map(|r| r.min.dtype()).collect(),
                     });
                 }
             }

@@ -39,25 +39,24 @@ fn region_of<'a>(func: &'a PrimFunc, plan: &Plan, buffer: &Buffer) -> Option<&'a
     regions.find(|region| region.buffer == *buffer)
 }
 
-/// Refuses a buffer of which the padded copy would lack elements, or hold others.
+/// Refuses a buffer of which the padded copy would lack elements that are used, or that would be overwritten beyond what the block
+/// writes.
 fn check_whole(func: &PrimFunc, plan: &Plan, padded: &PaddedBuffer) -> Result<(), Refusal> {
     let node = &func.blocks[plan.block];
-    let facts = shape_facts(func);
     let Some(region) = region_of(func, plan, &padded.old) else {
         return Ok(());
     };
-    let whole_dim = |range: &Range, extent: &Expr| match range.min.as_var() {
-        Some(var) => {
-            let iter = node.iters.iter().position(|iter| iter.var == *var);
-            let Some(iter) = iter else { return false };
-            let is_padded = plan.iters.iter().any(|(at, _)| *at == iter);
-            let dom = &node.iters[iter].dom;
-            !is_padded || (dom.min.is_zero() && facts.can_prove_equal(&dom.extent, extent))
+    let whole_dim = |(at, range): (usize, &Range)| {
+        let iter = (range.min.as_var())
+            .and_then(|var| node.iters.iter().find(|iter| iter.var == *var));
+        match (iter, padded.access) {
+            (Some(iter), Access::Read) => iter.dom.min.is_zero(),
+            (Some(iter), Access::Written) => runs_over(func, iter, &padded.old, at),
+            (None, Access::Read) => range.min.is_zero(),
+            (None, Access::Written) => padded.old.shape()[at].is_one(),
         }
-        None => range.min.is_zero() && (padded.access == Access::Read || extent.is_one()),
     };
-    let mut dims = region.region.iter().zip(padded.old.shape());
-    let whole = dims.all(|(range, extent)| whole_dim(range, extent));
+    let whole = region.region.iter().enumerate().all(whole_dim);
     let written = || writes_wholly(func, plan.block, region, plan.scope.into());
     if whole && (padded.access == Access::Read || written()) {
         return Ok(());
@@ -67,6 +66,12 @@ fn check_whole(func: &PrimFunc, plan: &Plan, padded: &PaddedBuffer) -> Result<()
         buffer: padded.old.name().to_owned(),
     };
     Err(reason.at([plan.block.into()]))
+}
+
+/// Whether the values of the iter variable are the indices of a dimension.
+fn runs_over(func: &PrimFunc, iter: &IterVar, buffer: &Buffer, dim: usize) -> bool {
+    let extent = &buffer.shape()[dim];
+    iter.dom.min.is_zero() && shape_facts(func).can_prove_equal(&iter.dom.extent, extent)
 }
 
 /// Refuses a buffer that another block of the nest writes, or that has fewer elements padded than it has.
@@ -127,8 +132,10 @@ fn check_nothing_added(func: &PrimFunc, plan: &Plan, iter: &IterVar) -> Result<(
         let padded = plan.buffers.iter();
         let mut read = padded.filter(|padded| padded.access == Access::Read);
         let region = region_of(func, plan, buffer);
-        let mut mins = region.iter().flat_map(|region| &region.region);
-        let indexed = mins.any(|range| range.min.as_var() == Some(&iter.var));
+        let mut dims = region.iter().flat_map(|region| region.region.iter().enumerate());
+        let indexed = dims.any(|(at, range)| {
+            range.min.as_var() == Some(&iter.var) && runs_over(func, iter, buffer, at)
+        });
         indexed && read.any(|padded| padded.old == *buffer)
     };
     let adds_nothing = || {

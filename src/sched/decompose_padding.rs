@@ -1,0 +1,309 @@
+//! `decompose_padding`: a block that pads becomes one that fills everything with the padding, and one that copies what is inside.
+//!
+//! ```text
+//! for i in range(140):                          for i in range(140):
+//!     with T.block("P"):                            with T.block("P_pad_const"):
+//!         vi = T.axis.spatial(140, i)                   vi = T.axis.spatial(140, i)
+//!         P[vi] = T.if_then_else(                       P[vi] = T.float32(0)
+//!             vi >= 6 and vi < 134,             for i in range(128):
+//!             X[vi - 6], T.float32(0))              with T.block("P"):
+//!                                                       vi = T.axis.spatial(128, i)
+//!                                                       P[vi + 6] = X[vi]
+//! ```
+//!
+//! Requires: a complete block whose body is one such store of a constant where a condition fails; a loop above it, before which the
+//! padding is filled in; the block is all that is in its innermost loop; under the condition and the predicate its iter variables are
+//! an affine map onto intervals with step 1; if the loop holds more than the block, its scope is a stage pipeline. Loops whose variables are
+//! iter variables become as short as what is inside, up to the highest that holds nothing else; for others the condition becomes
+//! the predicate. Meaning is kept: each element gets the padding first, and what is inside its own value after that.
+
+use super::affine::shape_facts;
+use super::analysis::{check_complete_block, check_stage_pipeline};
+use super::copy::copy_stmts;
+use super::inline::only_store;
+use super::{
+    PaddingReason, Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop,
+};
+use crate::arith::Analyzer;
+use crate::arith::iter_map::{IterMapLevel, IterSum, UnitIters, detect_iter_map};
+use crate::ir::{
+    Attrs, Block, BlockId, BufferRegion, Definitions, Expr, ExprKind, IterKind, IterVar, Loop,
+    LoopId, LoopKind, PrimFunc, Range, Stmt, Substitution, Var,
+};
+
+impl Schedule {
+    /// Splits a block that pads into one that fills in the padding before the loop, which is given back, and one that copies
+    /// what is inside, which keeps the handle.
+    ///
+    /// # Errors
+    /// If a rule of the module's documentation is broken.
+    pub fn decompose_padding(
+        &mut self,
+        block: BlockId,
+        before: LoopId,
+    ) -> Result<BlockId, ScheduleError> {
+        let plan = Plan::check(&self.func, block, before)
+            .map_err(|refusal| refusal.of("decompose_padding"))?;
+        let args = vec![block.into(), before.into()];
+        Ok(self.record("decompose_padding", args, |func| plan.apply(func)))
+    }
+}
+
+struct Plan {
+    block: BlockId,
+    before: LoopId,
+    /// The loops around the block down from `before`, outermost first.
+    filled: Vec<LoopId>,
+    /// The padding.
+    constant: Expr,
+    /// The value inside.
+    value: Expr,
+    /// The condition and the predicate.
+    inside: Expr,
+    /// The values of each binding inside.
+    ranges: Vec<Range>,
+    /// Iter variables, by position, whose loops become as short as what is inside.
+    shortened: Vec<(usize, LoopId)>,
+}
+
+impl Plan {
+    fn check(func: &PrimFunc, block: BlockId, before: LoopId) -> Result<Self, Refusal> {
+        let node = attached_block(func, block)?;
+        attached_loop(func, before)?;
+        let Some(scope) = func.scope_block(block.into()) else {
+            return Err(Reason::RootBlock.at([block.into()]));
+        };
+        check_complete_block(func, block, scope.into())?;
+        let loops = func.loops_above(block.into());
+        let Some(at) = loops.iter().position(|&id| id == before) else {
+            let reason = Reason::LoopNotAboveBlock {
+                var: func.loops[before].var.name().to_owned(),
+                block: node.name.clone(),
+            };
+            return Err(reason.at([before.into(), block.into()]));
+        };
+        let refuse = |why: &'static str| {
+            let block_name = node.name.clone();
+            let reason = PaddingReason::NotPadding {
+                block: block_name,
+                why,
+            };
+            reason.at([block.into()])
+        };
+        // The loops from `before` on that hold nothing but the block.
+        let alone = |&&id: &&LoopId| func.tree.body(id).len() == 1;
+        let own = loops[at..].iter().rev().take_while(alone).count();
+        if own == 0 {
+            return Err(refuse("its innermost loop holds more"));
+        }
+        if own < loops.len() - at {
+            check_stage_pipeline(func, scope)?;
+        }
+        let own = &loops[loops.len() - own..];
+        let store = only_store(func, block).ok_or_else(|| refuse("its body is no store"))?;
+        let ExprKind::IfThenElse(condition, value, constant) = store.value.kind() else {
+            return Err(refuse("it stores no `if_then_else`"));
+        };
+        if constant.as_int().is_none() && constant.as_float().is_none() {
+            return Err(refuse("the padding is no constant"));
+        }
+        let bound = condition.substitute(&|v| node.binding_of(v).cloned());
+        let mut facts = shape_facts(func);
+        let domains: Vec<(Var, Range)> = (loops.iter())
+            .map(|&id| {
+                let l = &func.loops[id];
+                let (min, extent) = (l.min.clone(), l.extent.clone());
+                (l.var.clone(), Range { min, extent })
+            })
+            .collect();
+        for (var, range) in &domains {
+            facts.bind(var, range);
+        }
+        let inside = facts.simplify(&bound.and(&node.predicate));
+        if inside.as_bool() == Some(true) {
+            return Err(refuse("the condition always holds"));
+        }
+        let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
+        let map = detect_iter_map(&facts, &node.bindings, &domains, &inside, level, units)
+            .map_err(|_| refuse("its iter variables depend on each other under the condition"))?;
+        let ranges = map.indices.iter().map(interval).collect::<Option<Vec<_>>>();
+        let ranges = ranges.ok_or_else(|| refuse("there are gaps in what is inside"))?;
+        let shortened: Vec<(usize, LoopId)> = (0..node.iters.len())
+            .filter_map(|at| {
+                let var = node.bindings[at].as_var()?;
+                let found = own.iter().find(|id| func.loops[**id].var == *var)?;
+                Some((at, *found))
+            })
+            .collect();
+        for (at, id) in &shortened {
+            let var = &func.loops[*id].var;
+            let others = node.bindings.iter().enumerate();
+            let mut others = others.filter(|(other, _)| other != at);
+            let ranges = own.iter().map(|id| &func.loops[*id]);
+            let mut ranges = ranges.flat_map(|l| [&l.min, &l.extent]);
+            if others.any(|(_, e)| e.uses(var)) || ranges.any(|e| e.uses(var)) {
+                return Err(refuse("a loop chooses the values of several iter variables"));
+            }
+        }
+        Ok(Self {
+            block,
+            before,
+            filled: loops[at..].to_vec(),
+            constant: constant.clone(),
+            value: value.clone(),
+            inside,
+            ranges,
+            shortened,
+        })
+    }
+
+    fn apply(self, func: &mut PrimFunc) -> BlockId {
+        let (fill, stmt) = self.make_fill(func);
+        self.narrow(func);
+        let both = vec![stmt, Stmt::Loop(self.before)];
+        func.tree.replace(self.before, both);
+        fill
+    }
+
+    /// The nest that fills in the padding, detached.
+    fn make_fill(&self, func: &mut PrimFunc) -> (BlockId, Stmt) {
+        let facts = shape_facts(func);
+        let mut fresh = Substitution::new(Definitions::Fresh);
+        let loops: Vec<Loop> = (self.filled.iter())
+            .map(|&id| {
+                let old = func.loops[id].clone();
+                let var = old.var.renamed(old.var.name());
+                fresh.set_var(&old.var, &var);
+                Loop {
+                    var,
+                    kind: LoopKind::Serial,
+                    annotations: Attrs::new(),
+                    ..old
+                }
+            })
+            .collect();
+        let copied = copy_stmts(func, &[Stmt::Block(self.block)], &mut fresh);
+        let Some(&Stmt::Block(id)) = copied.first() else {
+            unreachable!("a copy of a block is a block");
+        };
+        for stmt in func.tree.take_body(id) {
+            let Stmt::Store {
+                buffer,
+                indices,
+                value: _,
+            } = stmt
+            else {
+                continue;
+            };
+            let indices = indices.iter().map(|e| facts.simplify(e)).collect();
+            let store = Stmt::Store {
+                buffer,
+                indices,
+                value: self.constant.clone(),
+            };
+            func.tree.set_body(id, vec![store]);
+        }
+        let node = &mut func.blocks[id];
+        node.name.push_str("_pad_const");
+        node.reads.clear();
+        node.annotations.clear();
+        let stmt = super::body::nest(func, loops, Stmt::Block(id));
+        (id, stmt)
+    }
+
+    /// Lets the block copy only what is inside.
+    fn narrow(&self, func: &mut PrimFunc) {
+        let node = func.blocks[self.block].clone();
+        let mut facts = shape_facts(func);
+        let mut values: Vec<(Var, Expr)> = Vec::new();
+        for (at, id) in &self.shortened {
+            let l = &mut func.loops[*id];
+            let range = &self.ranges[*at];
+            values.push((l.var.clone(), l.var.expr() + &range.min));
+            l.min = Expr::int(0, l.var.dtype());
+            l.extent = range.extent.cast(l.var.dtype());
+        }
+        for id in func.loops_above(self.block.into()) {
+            let l = &func.loops[id];
+            let (min, extent) = (l.min.clone(), l.extent.clone());
+            facts.bind(&l.var, &Range { min, extent });
+        }
+        let mut iters = Vec::new();
+        let mut bindings = Vec::new();
+        for (at, iter) in node.iters.iter().enumerate() {
+            let range = &self.ranges[at];
+            let var = iter.var.renamed(iter.var.name());
+            let is_short = self.shortened.iter().any(|(short, _)| *short == at);
+            bindings.push(match is_short {
+                true => node.bindings[at].clone(),
+                false => facts.simplify(&(&node.bindings[at] - &range.min)),
+            });
+            values.push((iter.var.clone(), var.expr() + range.min.cast(var.dtype())));
+            let dom = Range::to(range.extent.cast(var.dtype()));
+            facts.bind(&var, &dom);
+            let kind = IterKind::Spatial;
+            iters.push(IterVar { var, dom, kind });
+        }
+        let new = |e: &Expr| {
+            let value = |v: &Var| {
+                let found = values.iter().find(|(old, _)| old == v);
+                found.map(|(_, value)| value.clone())
+            };
+            facts.simplify(&e.substitute(&value))
+        };
+        let regions = |regions: &[BufferRegion]| -> Vec<BufferRegion> {
+            let region = |old: &BufferRegion| BufferRegion {
+                buffer: old.buffer.clone(),
+                region: (old.region.iter())
+                    .map(|range| Range {
+                        min: new(&range.min),
+                        extent: new(&range.extent),
+                    })
+                    .collect(),
+            };
+            regions.iter().map(region).collect()
+        };
+        let body: Vec<Stmt> = (func.tree.take_body(self.block).into_iter())
+            .map(|stmt| match stmt {
+                Stmt::Store {
+                    buffer,
+                    indices,
+                    value: _,
+                } => Stmt::Store {
+                    buffer,
+                    indices: indices.iter().map(&new).collect(),
+                    value: new(&self.value),
+                },
+                other => other,
+            })
+            .collect();
+        func.tree.set_body(self.block, body);
+        func.blocks[self.block] = Block {
+            iters,
+            bindings,
+            predicate: new(&self.inside),
+            reads: regions(&node.reads),
+            writes: regions(&node.writes),
+            annotations: Attrs::new(),
+            ..node
+        };
+    }
+}
+
+/// The values of an index, if they have no gaps.
+fn interval(sum: &IterSum) -> Option<Range> {
+    let min = sum.base.clone();
+    match &sum.args[..] {
+        [] => Some(Range {
+            extent: Expr::int(1, min.dtype()),
+            min,
+        }),
+        [split] if Analyzer::new().can_prove_equal(&split.scale, &Expr::int(1, min.dtype())) => {
+            Some(Range {
+                min,
+                extent: split.extent.clone(),
+            })
+        }
+        _ => None,
+    }
+}

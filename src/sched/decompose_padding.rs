@@ -14,8 +14,8 @@
 //! Requires: a complete block whose body is one such store of a constant where a condition fails; a loop above it, before which the
 //! padding is filled in; the block is all that is in its innermost loop; under the condition and the predicate its iter variables are
 //! an affine map onto intervals with step 1; if the loop holds more than the block, its scope is a stage pipeline. Loops whose variables are
-//! iter variables become as short as what is inside, up to the highest that holds nothing else; for others the condition becomes
-//! the predicate. Meaning is kept: each element gets the padding first, and what is inside its own value after that.
+//! iter variables, and not in the predicate, become as short as what is inside, up to the highest that holds nothing else; for
+//! others the condition becomes the predicate. Meaning is kept: each element gets the padding first, and what is inside its own value after that.
 
 use super::affine::shape_facts;
 use super::analysis::{check_complete_block, check_stage_pipeline};
@@ -131,6 +131,9 @@ impl Plan {
         let shortened: Vec<(usize, LoopId)> = (0..node.iters.len())
             .filter_map(|at| {
                 let var = node.bindings[at].as_var()?;
+                if node.predicate.uses(var) {
+                    return None;
+                }
                 let found = own.iter().find(|id| func.loops[**id].var == *var)?;
                 Some((at, *found))
             })

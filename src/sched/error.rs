@@ -4,10 +4,12 @@
 //! [`ScheduleError`] adds the primitive.
 
 mod buffers;
+mod epilogue;
 mod loops;
 mod padding;
 
 pub use buffers::BufferReason;
+pub use epilogue::EpilogueReason;
 pub use loops::LoopReason;
 pub use padding::PaddingReason;
 
@@ -654,6 +656,9 @@ pub enum Reason {
     /// A rule about nests of loops and iter variables.
     #[error(transparent)]
     Loop(#[from] LoopReason),
+    /// An epilogue that is no part of the sum.
+    #[error(transparent)]
+    Epilogue(#[from] EpilogueReason),
     /// A rule about padding.
     #[error(transparent)]
     Padding(#[from] PaddingReason),
@@ -673,7 +678,7 @@ macro_rules! refusals {
     };
 }
 
-refusals!(BufferReason, LoopReason, PaddingReason);
+refusals!(BufferReason, EpilogueReason, LoopReason, PaddingReason);
 
 impl Reason {
     /// The refusal that underlines these loops and blocks.

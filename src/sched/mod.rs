@@ -23,6 +23,7 @@ mod decompose_padding;
 mod decompose_reduction;
 mod error;
 mod fuse;
+mod fuse_reduction_epilogue;
 mod inline;
 mod loop_kind;
 mod loop_partition;
@@ -55,7 +56,7 @@ mod vectorize;
 
 pub use crate::arith::iter_map::UnitIters;
 pub use error::{
-    BufferReason, LoopReason, PaddingReason, Reason, Refusal, ScheduleError,
+    BufferReason, EpilogueReason, LoopReason, PaddingReason, Reason, Refusal, ScheduleError,
 };
 pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};

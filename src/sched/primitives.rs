@@ -194,6 +194,11 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.decompose_padding(a.block(s, 0)?, a.loop_(s, 1)?)),
     },
     Primitive {
+        name: "fuse_reduction_epilogue",
+        params: &["reduction_block", "epilogue_block"],
+        run: |s, a| places(s.fuse_reduction_epilogue(a.block(s, 0)?, a.block(s, 1)?)),
+    },
+    Primitive {
         name: "unsafe_set_dtype",
         params: &["block", "buffer_index", "dtype"],
         run: |s, a| places(s.unsafe_set_dtype(a.block(s, 0)?, a.index(1)?, a.text(2)?)),

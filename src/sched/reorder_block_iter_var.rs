@@ -11,7 +11,7 @@
 //! Requires: each position among the iter variables once.
 
 use super::{LoopReason, Reason, Refusal, Schedule, ScheduleError, attached_block};
-use crate::ir::{BlockId, PrimFunc};
+use crate::ir::{BlockId, Definitions, PrimFunc, Substitution};
 
 impl Schedule {
     /// Lists the iter variables of the block in this order of their positions.
@@ -30,9 +30,23 @@ impl Schedule {
             let node = &mut func.blocks[block];
             node.iters = positions.iter().map(|&at| node.iters[at].clone()).collect();
             node.bindings = (positions.iter().map(|&at| node.bindings[at].clone())).collect();
+            renew_iters(func, block);
         });
         Ok(())
     }
+}
+
+/// Gives the block new iter variables of the same names: sums are written in the order in which variables were made.
+fn renew_iters(func: &mut PrimFunc, block: BlockId) {
+    let bindings = func.blocks[block].bindings.clone();
+    let mut fresh = Substitution::new(Definitions::Kept);
+    for iter in &mut func.blocks[block].iters {
+        let new = iter.var.renamed(iter.var.name());
+        fresh.set_var(&iter.var, &new);
+        iter.var = new;
+    }
+    func.map_below(block, &mut fresh);
+    func.blocks[block].bindings = bindings;
 }
 
 /// The order as positions.

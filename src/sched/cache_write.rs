@@ -144,7 +144,7 @@ pub(super) fn check_not_read_before(
 }
 
 /// A store to the buffer as one to the cache.
-fn redirect_store(copy: &StagedCopy, stmt: Stmt) -> Stmt {
+pub(super) fn redirect_store(copy: &StagedCopy, stmt: Stmt) -> Stmt {
     match stmt {
         Stmt::Store {
             buffer,

@@ -14,6 +14,7 @@ mod annotate;
 mod bind;
 mod body;
 mod cache;
+mod cache_inplace;
 mod cache_read;
 mod cache_write;
 mod compute_at;

@@ -194,6 +194,14 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.decompose_padding(a.block(s, 0)?, a.loop_(s, 1)?)),
     },
     Primitive {
+        name: "cache_inplace",
+        params: &["block", "read_buffer_index", "storage_scope"],
+        run: |s, a| {
+            let blocks = s.cache_inplace(a.block(s, 0)?, a.index(1)?, a.text(2)?);
+            places(blocks.map(Vec::from))
+        },
+    },
+    Primitive {
         name: "fuse_reduction_epilogue",
         params: &["reduction_block", "epilogue_block"],
         run: |s, a| places(s.fuse_reduction_epilogue(a.block(s, 0)?, a.block(s, 1)?)),

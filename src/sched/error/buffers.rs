@@ -26,4 +26,20 @@ pub enum BufferReason {
         /// How many there are.
         count: usize,
     },
+    /// TVM: `NotReadWriteError`.
+    #[error("block `{block}` does not both read and write `{buffer}`")]
+    NotInPlace {
+        /// The block's name.
+        block: String,
+        /// The buffer.
+        buffer: String,
+    },
+    /// The copy back would overwrite elements with what was never copied; TVM does not look.
+    #[error("block `{block}` is not known to write `{buffer}` only where it reads, itself, or wholly")]
+    WritesElsewhere {
+        /// The block's name.
+        block: String,
+        /// The buffer.
+        buffer: String,
+    },
 }

@@ -1,0 +1,26 @@
+# test: sched
+# run: decompose_padding("P", loop("P", 0))
+@T.prim_func
+def before(X: T.Buffer((128,), "float32"), Y: T.Buffer((140,), "float32")):
+    for i in range(140):
+        with T.block("P"):
+            vi = T.axis.spatial(140, i)
+            Y[vi] = T.if_then_else(vi >= 6 and vi < 134, X[vi - 6], T.float32(0))
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(X: T.Buffer((128,), "float32"), Y: T.Buffer((140,), "float32")):
+    # with T.block("root"):
+    for i in range(140):
+        with T.block("P_pad_const"):
+            vi = T.axis.spatial(140, i)
+            T.reads()
+            T.writes(Y[vi])
+            Y[vi] = T.float32(0)
+    for i in range(128):
+        with T.block("P"):
+            vi = T.axis.spatial(128, i)
+            T.reads(X[vi])
+            T.writes(Y[vi + 6])
+            Y[vi + 6] = X[vi]

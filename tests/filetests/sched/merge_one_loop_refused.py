@@ -1,0 +1,22 @@
+# test: sched
+# run: merge([loop("B", 0), loop("B", 0)])
+@T.prim_func
+def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
+    B = T.alloc_buffer((48, 20), "float32")
+    for i, j in T.grid(48, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + T.float32(1)
+    for i, j in T.grid(48, 20):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = B[vi, vj] * T.float32(2)
+# expect-error:
+# error: merge: 1 loop(s) cannot be merged, it takes at least two different ones
+#   --> before:7:5
+#   |
+# 7 |     for i, j in T.grid(48, 20):
+#   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+#   |     |
+#   |     loop `i`
+#   |     loop `i`

@@ -19,9 +19,7 @@
 
 use super::analysis::{check_stage_pipeline, facts_at, region_bound, writes_wholly};
 use super::body::{insert_at, position_of, rewrite_own};
-use super::cache::{
-    CacheSize, Direction, Location, StagedCopy, cache_of, storage_scope, touched,
-};
+use super::cache::{CacheSize, Direction, Location, StagedCopy, cache_of, storage_scope, touched};
 use super::cache_read::{redirect_load, region_of};
 use super::cache_write::redirect_store;
 use super::{BufferReason, Reason, Refusal, Schedule, ScheduleError, attached_block};
@@ -83,7 +81,10 @@ impl Plan {
             let (block, buffer) = names();
             return refuse(BufferReason::NotInPlace { block, buffer });
         };
-        let place = func.tree.parent(block).expect("a block in a scope has a parent");
+        let place = func
+            .tree
+            .parent(block)
+            .expect("a block in a scope has a parent");
         let position = position_of(func, place, Place::Block(block));
         let position = position.expect("the block is in its parent");
         let facts = facts_at(func, place);
@@ -138,7 +139,9 @@ impl Plan {
             insert_at(func, place, position, stmt);
             blocks.push(block);
         }
-        func.blocks[self.scope].alloc_buffers.push(self.before.cache);
+        func.blocks[self.scope]
+            .alloc_buffers
+            .push(self.before.cache);
         blocks
     }
 }

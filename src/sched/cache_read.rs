@@ -93,8 +93,13 @@ impl Plan {
                     consumers.is_empty() || consumers.iter().any(wanted)
                 });
                 let location = location_after(func, writer, &related, scope);
-                let written = region_of(&func.blocks[writer].writes, &buffer)
-                    .expect("a writer declares what it writes");
+                let written = region_of(&func.blocks[writer].writes, &buffer).ok_or_else(|| {
+                    let reason = Reason::NotWrittenWholly {
+                        block: func.blocks[writer].name.clone(),
+                        buffer: buffer.name().to_owned(),
+                    };
+                    reason.at([writer.into()])
+                })?;
                 check_written_wholly(func, writer, written, location.place)?;
                 let (region, ends) = touched(func, writer, written, location.place);
                 (location, region, ends)

@@ -17,7 +17,7 @@
 //! iter variables, and not in the predicate, become as short as what is inside, up to the highest that holds nothing else; for
 //! others the condition becomes the predicate. Meaning is kept: each element gets the padding first, and what is inside its own value after that.
 
-use super::affine::shape_facts;
+use super::affine::{loop_ranges, shape_facts};
 use super::analysis::{check_complete_block, check_stage_pipeline};
 use super::copy::copy_stmts;
 use super::inline::only_store;
@@ -28,7 +28,7 @@ use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, IterSum, UnitIters, detect_iter_map};
 use crate::ir::{
     Attrs, Block, BlockId, BufferRegion, Definitions, Expr, ExprKind, IterKind, IterVar, Loop,
-    LoopId, LoopKind, PrimFunc, Range, Stmt, Substitution, Var,
+    LoopId, LoopKind, PrimFunc, Range, Rewrite, Stmt, Substitution, Var,
 };
 
 impl Schedule {
@@ -82,81 +82,64 @@ impl Plan {
             };
             return Err(reason.at([before.into(), block.into()]));
         };
-        let refuse = |why: &'static str| {
+        let filled = loops[at..].to_vec();
+        let own = own_loops(func, &filled).to_vec();
+        if !own.is_empty() && own.len() < filled.len() {
+            check_stage_pipeline(func, scope)?;
+        }
+        Self::matching(func, block, filled, &own).map_err(|why| {
             let block_name = node.name.clone();
             let reason = PaddingReason::NotPadding {
                 block: block_name,
                 why,
             };
             reason.at([block.into()])
-        };
-        // The loops from `before` on that hold nothing but the block.
-        let alone = |&&id: &&LoopId| func.tree.body(id).len() == 1;
-        let own = loops[at..].iter().rev().take_while(alone).count();
-        if own == 0 {
-            return Err(refuse("its innermost loop holds more"));
+        })
+    }
+
+    /// The plan for a block with loops down from where the padding is filled in, of which `own` hold nothing else; or why it does
+    /// not pad.
+    fn matching(
+        func: &PrimFunc,
+        block: BlockId,
+        filled: Vec<LoopId>,
+        own: &[LoopId],
+    ) -> Result<Self, &'static str> {
+        if own.is_empty() {
+            return Err("its innermost loop holds more");
         }
-        if own < loops.len() - at {
-            check_stage_pipeline(func, scope)?;
-        }
-        let own = &loops[loops.len() - own..];
-        let store = only_store(func, block).ok_or_else(|| refuse("its body is no store"))?;
+        let node = &func.blocks[block];
+        let store = only_store(func, block).ok_or("its body is no store")?;
         let ExprKind::IfThenElse(condition, value, constant) = store.value.kind() else {
-            return Err(refuse("it stores no `if_then_else`"));
+            return Err("it stores no `if_then_else`");
         };
         if constant.as_int().is_none() && constant.as_float().is_none() {
-            return Err(refuse("the padding is no constant"));
+            return Err("the padding is no constant");
         }
         let bound = condition.substitute(&|v| node.binding_of(v).cloned());
+        let domains = loop_ranges(func, &func.loops_above(block.into()));
         let mut facts = shape_facts(func);
-        let domains: Vec<(Var, Range)> = (loops.iter())
-            .map(|&id| {
-                let l = &func.loops[id];
-                let (min, extent) = (l.min.clone(), l.extent.clone());
-                (l.var.clone(), Range { min, extent })
-            })
-            .collect();
         for (var, range) in &domains {
             facts.bind(var, range);
         }
         let inside = facts.simplify(&bound.and(&node.predicate));
         if inside.as_bool() == Some(true) {
-            return Err(refuse("the condition always holds"));
+            return Err("the condition always holds");
         }
         let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
         let map = detect_iter_map(&facts, &node.bindings, &domains, &inside, level, units)
-            .map_err(|_| refuse("its iter variables depend on each other under the condition"))?;
+            .map_err(|_| "its iter variables depend on each other under the condition")?;
         let ranges = map.indices.iter().map(interval).collect::<Option<Vec<_>>>();
-        let ranges = ranges.ok_or_else(|| refuse("there are gaps in what is inside"))?;
-        let shortened: Vec<(usize, LoopId)> = (0..node.iters.len())
-            .filter_map(|at| {
-                let var = node.bindings[at].as_var()?;
-                if node.predicate.uses(var) {
-                    return None;
-                }
-                let found = own.iter().find(|id| func.loops[**id].var == *var)?;
-                Some((at, *found))
-            })
-            .collect();
-        for (at, id) in &shortened {
-            let var = &func.loops[*id].var;
-            let others = node.bindings.iter().enumerate();
-            let mut others = others.filter(|(other, _)| other != at);
-            let ranges = own.iter().map(|id| &func.loops[*id]);
-            let mut ranges = ranges.flat_map(|l| [&l.min, &l.extent]);
-            if others.any(|(_, e)| e.uses(var)) || ranges.any(|e| e.uses(var)) {
-                return Err(refuse("a loop chooses the values of several iter variables"));
-            }
-        }
+        let ranges = ranges.ok_or("there are gaps in what is inside")?;
         Ok(Self {
             block,
-            before,
-            filled: loops[at..].to_vec(),
+            before: filled[0],
+            shortened: shortened(func, block, own)?,
+            filled,
             constant: constant.clone(),
             value: value.clone(),
             inside,
             ranges,
-            shortened,
         })
     }
 
@@ -176,9 +159,12 @@ impl Plan {
             .map(|&id| {
                 let old = func.loops[id].clone();
                 let var = old.var.renamed(old.var.name());
+                let (min, extent) = (fresh.expr(&old.min), fresh.expr(&old.extent));
                 fresh.set_var(&old.var, &var);
                 Loop {
                     var,
+                    min,
+                    extent,
                     kind: LoopKind::Serial,
                     annotations: Attrs::new(),
                     ..old
@@ -254,43 +240,79 @@ impl Plan {
             };
             facts.simplify(&e.substitute(&value))
         };
-        let regions = |regions: &[BufferRegion]| -> Vec<BufferRegion> {
-            let region = |old: &BufferRegion| BufferRegion {
-                buffer: old.buffer.clone(),
-                region: (old.region.iter())
-                    .map(|range| Range {
-                        min: new(&range.min),
-                        extent: new(&range.extent),
-                    })
-                    .collect(),
+        for stmt in func.tree.take_body(self.block) {
+            let Stmt::Store {
+                buffer,
+                indices,
+                value: _,
+            } = stmt
+            else {
+                continue;
             };
-            regions.iter().map(region).collect()
-        };
-        let body: Vec<Stmt> = (func.tree.take_body(self.block).into_iter())
-            .map(|stmt| match stmt {
-                Stmt::Store {
-                    buffer,
-                    indices,
-                    value: _,
-                } => Stmt::Store {
-                    buffer,
-                    indices: indices.iter().map(&new).collect(),
-                    value: new(&self.value),
-                },
-                other => other,
-            })
-            .collect();
-        func.tree.set_body(self.block, body);
+            let store = Stmt::Store {
+                buffer,
+                indices: indices.iter().map(&new).collect(),
+                value: new(&self.value),
+            };
+            func.tree.set_body(self.block, vec![store]);
+        }
         func.blocks[self.block] = Block {
             iters,
             bindings,
             predicate: new(&self.inside),
-            reads: regions(&node.reads),
-            writes: regions(&node.writes),
+            reads: renewed(&node.reads, &new),
+            writes: renewed(&node.writes, &new),
             annotations: Attrs::new(),
             ..node
         };
     }
+}
+
+/// The regions with their ends rewritten.
+fn renewed(regions: &[BufferRegion], new: &dyn Fn(&Expr) -> Expr) -> Vec<BufferRegion> {
+    let range = |range: &Range| Range {
+        min: new(&range.min),
+        extent: new(&range.extent),
+    };
+    let region = |old: &BufferRegion| BufferRegion {
+        buffer: old.buffer.clone(),
+        region: old.region.iter().map(range).collect(),
+    };
+    regions.iter().map(region).collect()
+}
+
+/// The innermost of these loops, which hold nothing but the block.
+fn own_loops<'a>(func: &PrimFunc, loops: &'a [LoopId]) -> &'a [LoopId] {
+    let alone = |id: &&LoopId| func.tree.body(**id).len() == 1;
+    let own = loops.iter().rev().take_while(alone).count();
+    &loops[loops.len() - own..]
+}
+
+/// The iter variables, by position, whose values are variables of the block's own loops that its predicate does not use.
+fn shortened(
+    func: &PrimFunc,
+    block: BlockId,
+    own: &[LoopId],
+) -> Result<Vec<(usize, LoopId)>, &'static str> {
+    let node = &func.blocks[block];
+    let own_loop = |(at, binding): (usize, &Expr)| {
+        let var = binding.as_var().filter(|var| !node.predicate.uses(var))?;
+        let found = own.iter().find(|id| func.loops[**id].var == *var)?;
+        Some((at, *found))
+    };
+    let found: Vec<_> = (node.bindings.iter().enumerate())
+        .filter_map(own_loop)
+        .collect();
+    for (at, id) in &found {
+        let var = &func.loops[*id].var;
+        let mut others = node.bindings.iter().enumerate();
+        let loops = own.iter().map(|id| &func.loops[*id]);
+        let mut ranges = loops.flat_map(|l| [&l.min, &l.extent]);
+        if others.any(|(other, e)| other != *at && e.uses(var)) || ranges.any(|e| e.uses(var)) {
+            return Err("a loop chooses the values of several iter variables");
+        }
+    }
+    Ok(found)
 }
 
 /// The values of an index, if they have no gaps.

@@ -7,11 +7,13 @@ mod buffers;
 mod epilogue;
 mod loops;
 mod padding;
+mod rolling;
 
 pub use buffers::BufferReason;
 pub use epilogue::EpilogueReason;
 pub use loops::LoopReason;
 pub use padding::PaddingReason;
+pub use rolling::RollingReason;
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
 
@@ -659,6 +661,9 @@ pub enum Reason {
     /// An epilogue that is no part of the sum.
     #[error(transparent)]
     Epilogue(#[from] EpilogueReason),
+    /// A buffer that cannot roll.
+    #[error(transparent)]
+    Rolling(#[from] RollingReason),
     /// A rule about padding.
     #[error(transparent)]
     Padding(#[from] PaddingReason),
@@ -678,7 +683,13 @@ macro_rules! refusals {
     };
 }
 
-refusals!(BufferReason, EpilogueReason, LoopReason, PaddingReason);
+refusals!(
+    BufferReason,
+    EpilogueReason,
+    LoopReason,
+    PaddingReason,
+    RollingReason
+);
 
 impl Reason {
     /// The refusal that underlines these loops and blocks.

@@ -122,7 +122,9 @@ impl Plan {
             buffer: buffer.clone(),
             start: start.unwrap_or_else(|| Expr::constant(0, output.dtype())),
             output,
-            reads: others.map(|read| read.substitute(&|v| Some(mine(&v.expr())))).collect(),
+            reads: others
+                .map(|read| read.substitute(&|v| Some(mine(&v.expr()))))
+                .collect(),
             removed: removal_of(func, epilogue)?,
         };
         let mut fused = func.clone();
@@ -222,7 +224,9 @@ fn without_result(value: &Expr, sum: &Store, buffer: &Buffer) -> Option<Option<E
 fn paired(func: &PrimFunc, reduction: BlockId, epilogue: BlockId) -> Option<Vec<(Var, Var)>> {
     let spatial = |block: BlockId| -> Vec<&IterVar> {
         let iters = func.blocks[block].iters.iter();
-        iters.filter(|iter| iter.kind == IterKind::Spatial).collect()
+        iters
+            .filter(|iter| iter.kind == IterKind::Spatial)
+            .collect()
     };
     let (theirs, own) = (spatial(reduction), spatial(epilogue));
     let facts = facts_at(func, func.root.into());
@@ -232,7 +236,11 @@ fn paired(func: &PrimFunc, reduction: BlockId, epilogue: BlockId) -> Option<Vec<
     };
     let alike = theirs.len() == own.len() && own.iter().zip(&theirs).all(same);
     let pairs = own.iter().zip(&theirs);
-    alike.then(|| pairs.map(|(own, theirs)| (own.var.clone(), theirs.var.clone())).collect())
+    alike.then(|| {
+        pairs
+            .map(|(own, theirs)| (own.var.clone(), theirs.var.clone()))
+            .collect()
+    })
 }
 
 /// Whether a block certainly runs for all values of its iter variables in its scope.
@@ -262,7 +270,11 @@ fn check_alone(
     (buffer, output): (&Buffer, &Buffer),
 ) -> Result<(), &'static str> {
     let graph = BlockScope::of(func, scope.into());
-    if graph.readers(buffer).iter().any(|&b| b != epilogue && b != reduction) {
+    if graph
+        .readers(buffer)
+        .iter()
+        .any(|&b| b != epilogue && b != reduction)
+    {
         return Err("another block uses the result of the reduction");
     }
     let rank = |id: BlockId| graph.blocks().iter().position(|&b| b == id);

@@ -8,8 +8,8 @@
 
 use super::affine::check_affine_below;
 use super::analysis::{
-    check_compact_dataflow, check_independent_iterations, check_only_blocks, drives_reduction,
-    is_private, overwriter,
+    accessing_blocks, check_compact_dataflow, check_independent_iterations, check_only_blocks,
+    drives_reduction, is_private, overwriter,
 };
 use super::{Reason, Refusal, attached_loop};
 use crate::ir::{BlockId, Buffer, IterKind, LoopId, LoopKind, Place, PrimFunc, ThreadAxis, Var};
@@ -88,7 +88,8 @@ fn check_memory(func: &PrimFunc, target: LoopId, kind: LoopKind) -> Result<(), R
         LoopKind::ThreadBinding(axis) => is_private(buffer.scope(), axis),
         LoopKind::Serial | LoopKind::Parallel | LoopKind::Vectorized | LoopKind::Unrolled => false,
     };
-    let blocks = func.child_blocks(target.into());
+    let blocks = func.child_blocks(target.into()).into_iter();
+    let blocks: Vec<BlockId> = blocks.flat_map(|id| accessing_blocks(func, id)).collect();
     for &block in &blocks {
         let node = &func.blocks[block];
         // The same sum in each iteration: harmless one after the other, but each begins with an init.

@@ -248,13 +248,16 @@ fn is_part_of_reduction(func: &PrimFunc, part: LoopId, block: BlockId) -> bool {
         let found = domains.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())
     };
-    node.iters.iter().zip(&node.bindings).any(|(iter, binding)| {
-        let whole = || {
-            let values = eval_set(binding, &domain, &facts);
-            values.covers(&IntSet::from_range(&iter.dom), &facts)
-        };
-        iter.kind != IterKind::Spatial && binding.uses(&l.var) && !whole()
-    })
+    node.iters
+        .iter()
+        .zip(&node.bindings)
+        .any(|(iter, binding)| {
+            let whole = || {
+                let values = eval_set(binding, &domain, &facts);
+                values.covers(&IntSet::from_range(&iter.dom), &facts)
+            };
+            iter.kind != IterKind::Spatial && binding.uses(&l.var) && !whole()
+        })
 }
 
 /// Names the block after the part; if the loop of the part is the value of an iter variable, gives this the domain of the part, and
@@ -282,7 +285,9 @@ fn narrow(func: &mut PrimFunc, block: BlockId, var: &Var, range: &Range) {
         let node = &func.blocks[block];
         let domain = |v: Var| {
             let mut iters = node.iters.iter();
-            iters.find(|iter| iter.var == v).map(|iter| iter.dom.clone())
+            iters
+                .find(|iter| iter.var == v)
+                .map(|iter| iter.dom.clone())
         };
         let indices = plain_indices(func, block, &region.buffer)?;
         indices.into_iter().map(domain).collect()

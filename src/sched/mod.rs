@@ -14,6 +14,7 @@ mod annotate;
 mod bind;
 mod body;
 mod cache;
+mod cache_index;
 mod cache_inplace;
 mod cache_read;
 mod cache_write;
@@ -43,6 +44,7 @@ mod reorder_block_iter_var;
 mod reverse_compute_at;
 mod reverse_compute_inline;
 mod rewrite;
+mod rolling_buffer;
 pub mod rules;
 mod split;
 mod step;
@@ -57,7 +59,8 @@ mod vectorize;
 
 pub use crate::arith::iter_map::UnitIters;
 pub use error::{
-    BufferReason, EpilogueReason, LoopReason, PaddingReason, Reason, Refusal, ScheduleError,
+    BufferReason, EpilogueReason, LoopReason, PaddingReason, Reason, Refusal, RollingReason,
+    ScheduleError,
 };
 pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};

@@ -30,8 +30,8 @@ mod sound;
 use super::body::{insert_at, nest, rewrite_own};
 use super::{Schedule, ScheduleError};
 use crate::ir::{
-    Attrs, Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, IterVar, Loop,
-    PrimFunc, Range, Stmt, Var,
+    Attrs, Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, IterVar, Loop, PrimFunc,
+    Range, Stmt, Var,
 };
 use crate::tensor::DType;
 use plan::Plan;
@@ -42,8 +42,8 @@ impl Schedule {
     /// # Errors
     /// If a rule of the module's documentation is broken.
     pub fn pad_einsum(&mut self, block: BlockId, padding: &[i64]) -> Result<(), ScheduleError> {
-        let plan = Plan::check(&self.func, block, padding)
-            .map_err(|refusal| refusal.of("pad_einsum"))?;
+        let plan =
+            Plan::check(&self.func, block, padding).map_err(|refusal| refusal.of("pad_einsum"))?;
         let args = vec![block.into(), padding.into()];
         self.record("pad_einsum", args, |func| plan.apply(func));
         Ok(())

@@ -194,6 +194,16 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.decompose_padding(a.block(s, 0)?, a.loop_(s, 1)?)),
     },
     Primitive {
+        name: "cache_index",
+        params: &["block", "storage_scope", "cse_thresh"],
+        run: |s, a| places(s.cache_index(a.block(s, 0)?, a.text(1)?, a.index_or(2, 0)?)),
+    },
+    Primitive {
+        name: "rolling_buffer",
+        params: &["block", "write_buffer_index"],
+        run: |s, a| places(s.rolling_buffer(a.block(s, 0)?, a.index(1)?)),
+    },
+    Primitive {
         name: "cache_inplace",
         params: &["block", "read_buffer_index", "storage_scope"],
         run: |s, a| {

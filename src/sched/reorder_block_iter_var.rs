@@ -38,7 +38,6 @@ impl Schedule {
 
 /// Gives the block new iter variables of the same names: sums are written in the order in which variables were made.
 fn renew_iters(func: &mut PrimFunc, block: BlockId) {
-    let bindings = func.blocks[block].bindings.clone();
     let mut fresh = Substitution::new(Definitions::Kept);
     for iter in &mut func.blocks[block].iters {
         let new = iter.var.renamed(iter.var.name());
@@ -46,7 +45,6 @@ fn renew_iters(func: &mut PrimFunc, block: BlockId) {
         iter.var = new;
     }
     func.map_below(block, &mut fresh);
-    func.blocks[block].bindings = bindings;
 }
 
 /// The order as positions.

@@ -191,6 +191,14 @@ impl Args<'_> {
         position.or_else(|_| self.wrong(index, "a position"))
     }
 
+    /// A count; `default` if left out.
+    pub(super) fn index_or(&self, index: usize, default: usize) -> Result<usize, StepError> {
+        match self.at(index) {
+            Arg::None => Ok(default),
+            _ => self.index(index),
+        }
+    }
+
     /// Where a moved block goes, as late as it may if left out.
     pub(super) fn insert_at(&self, index: usize) -> Result<InsertAt, StepError> {
         match self.int_or(index, -1)? {

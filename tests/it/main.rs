@@ -45,6 +45,7 @@ mod reductions;
 mod runs;
 mod sched_loops;
 mod sched_move;
+mod sched_parts;
 mod script;
 mod script_meaning;
 mod script_relax;

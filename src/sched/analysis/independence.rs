@@ -1,6 +1,6 @@
 //! What iterations of a loop have to do with each other: values that one computes and another one uses, and elements that they overwrite.
 
-use super::scope::{BlockScope, DependencyKind};
+use super::scope::{BlockScope, DependencyKind, accessing_blocks};
 use super::stage_pipeline::uncovered;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{BlockId, Buffer, BufferRegion, Expr, IterKind, LoopId, PrimFunc, Range, Var};
@@ -31,12 +31,15 @@ pub fn check_independent_iterations(func: &PrimFunc, chain: &[LoopId]) -> Result
             DependencyKind::ReadAfterWrite => {
                 // Who runs with each term has the sum in the end; who tells terms apart has sums of the first of them.
                 let tells_apart = |id: LoopId| {
-                    let mut bindings = func.blocks[edge.dst].bindings.iter();
+                    let blocks = accessing_blocks(func, edge.dst).into_iter();
+                    let mut bindings = blocks.flat_map(|block| &func.blocks[block].bindings);
                     bindings.any(|e| e.uses(&func.loops[id].var))
                 };
-                let mut loops = chain.iter();
-                let partial =
-                    loops.any(|&id| drives_reduction(func, edge.src, id) && tells_apart(id));
+                let sums = |id: LoopId| {
+                    let mut blocks = accessing_blocks(func, edge.src).into_iter();
+                    blocks.any(|block| drives_reduction(func, block, id))
+                };
+                let partial = chain.iter().any(|&id| sums(id) && tells_apart(id));
                 let producers = graph.written_before(edge.dst);
                 if partial || uncovered(func, edge.dst, &producers).is_some() {
                     return refuse(edge.dst, edge.src);
@@ -87,7 +90,8 @@ pub fn overwriter(func: &PrimFunc, target: LoopId, buffer: &Buffer) -> Option<Bl
     let mut at = 0;
     while let Some(buffer) = buffers.get(at).cloned() {
         at += 1;
-        for &writer in graph.writers(&buffer) {
+        let writers = graph.writers(&buffer).iter();
+        for writer in writers.flat_map(|&id| accessing_blocks(func, id)) {
             let node = &func.blocks[writer];
             let mut writes = node.writes.iter().filter(|w| w.buffer == buffer);
             if drives_reduction(func, writer, target)

@@ -35,6 +35,19 @@ pub struct BlockScope {
     writers: IndexMap<Buffer, Vec<BlockId>>,
 }
 
+/// The blocks that declare what a block reads and writes: itself; or, if it is there for those below alone, as `loop_partition` makes
+/// blocks, those below. It has no iter variables and declares no regions then.
+pub fn accessing_blocks(func: &PrimFunc, block: BlockId) -> Vec<BlockId> {
+    let node = &func.blocks[block];
+    let declares = !node.iters.is_empty() || !node.reads.is_empty() || !node.writes.is_empty();
+    let below = func.child_blocks(block.into());
+    if declares || below.is_empty() {
+        return vec![block];
+    }
+    let below = below.into_iter();
+    below.flat_map(|id| accessing_blocks(func, id)).collect()
+}
+
 impl BlockScope {
     /// The scope of a block, or of the subtree below a loop.
     pub fn of(func: &PrimFunc, scope: Place) -> Self {
@@ -45,18 +58,18 @@ impl BlockScope {
             writers: IndexMap::new(),
         };
         for dst in out.blocks.clone() {
-            let block = &func.blocks[dst];
-            for read in &block.reads {
+            let inner = accessing_blocks(func, dst);
+            let blocks = || inner.iter().map(|&id| &func.blocks[id]);
+            for read in blocks().flat_map(|block| &block.reads) {
                 out.depend(&read.buffer, dst, DependencyKind::ReadAfterWrite);
             }
-            for write in &block.writes {
+            for write in blocks().flat_map(|block| &block.writes) {
                 out.depend(&write.buffer, dst, DependencyKind::WriteAfterWrite);
                 out.depend(&write.buffer, dst, DependencyKind::WriteAfterRead);
             }
-            for (regions, table) in [
-                (&block.reads, &mut out.readers),
-                (&block.writes, &mut out.writers),
-            ] {
+            let reads = blocks().flat_map(|block| &block.reads).collect::<Vec<_>>();
+            let writes = blocks().flat_map(|block| &block.writes).collect();
+            for (regions, table) in [(reads, &mut out.readers), (writes, &mut out.writers)] {
                 for region in regions {
                     let blocks: &mut Vec<_> = table.entry(region.buffer.clone()).or_default();
                     if blocks.last() != Some(&dst) {

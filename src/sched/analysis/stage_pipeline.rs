@@ -6,9 +6,9 @@
 
 use super::outside::check_only_blocks;
 use super::path::{facts_at, loops_between, relaxed_domains};
-use super::scope::BlockScope;
+use super::scope::{BlockScope, accessing_blocks};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
-use crate::arith::{Analyzer, IntSet, eval_set};
+use crate::arith::{Analyzer, IntSet, access_regions, eval_set};
 use crate::ir::sum::{Sum, Term};
 use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, Place, PrimFunc, Range,
@@ -43,8 +43,17 @@ pub(super) fn uncovered(
     consumer: BlockId,
     producers: &[BlockId],
 ) -> Option<Buffer> {
+    let inner = accessing_blocks(func, consumer);
+    if inner != [consumer] {
+        return inner
+            .into_iter()
+            .find_map(|id| uncovered(func, id, producers));
+    }
     let mut at = func.tree.parent(consumer);
-    let mut left: Vec<BlockId> = producers.to_vec();
+    let producers = producers.iter();
+    let mut left: Vec<BlockId> = producers
+        .flat_map(|&id| accessing_blocks(func, id))
+        .collect();
     while let Some(place) = at
         && !left.is_empty()
     {
@@ -79,6 +88,10 @@ fn covered_at(
     if written.iter().any(|(p, w)| fills(func, *p, w, place)) {
         return true;
     }
+    let exact: Vec<(BlockId, BufferRegion)> = (written.iter())
+        .map(|&(p, w)| (p, written_region(func, p, w)))
+        .collect();
+    let written: Vec<(BlockId, &BufferRegion)> = exact.iter().map(|(p, w)| (*p, w)).collect();
     let analyzer = facts_at(func, place);
     let same_places = |(producer, write): &(BlockId, &BufferRegion)| {
         writes_in_the_places(func, place, (consumer, read), (*producer, write), &analyzer)
@@ -94,7 +107,7 @@ fn covered_at(
         &analyzer,
     );
     let mut produced: Option<Vec<IntSet>> = None;
-    for (producer, write) in written {
+    for (producer, write) in &written {
         let Some(sets) = write_bound(func, *producer, write, place, &analyzer) else {
             return false;
         };
@@ -119,6 +132,16 @@ fn covered_at(
             let produced = clip(&produced);
             produced.covers(&clip(needed), &analyzer) || produced.covers(&clip(wider), &analyzer)
         })
+}
+
+/// What an instance of a block writes of a region that it declares, which may be larger.
+fn written_region(func: &PrimFunc, block: BlockId, declared: &BufferRegion) -> BufferRegion {
+    if declared.region.iter().all(|range| range.extent.is_one()) {
+        return declared.clone();
+    }
+    let found = access_regions(func, block).writes.into_iter();
+    let mut found = found.filter(|write| write.buffer == declared.buffer);
+    found.next().unwrap_or_else(|| declared.clone())
 }
 
 /// Whether both regions are the same places of their iter variables, and those of the producer take all values that those of the

@@ -1,5 +1,7 @@
 //! Why `unsafe_set_dtype`, `unsafe_hide_buffer_access` and the primitives that cache in new ways refuse.
 
+use crate::ir::Expr;
+
 /// A rule about the buffers that a block uses that was broken.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,11 +37,31 @@ pub enum BufferReason {
         buffer: String,
     },
     /// The copy back would overwrite elements with what was never copied; TVM does not look.
-    #[error("block `{block}` is not known to write `{buffer}` only where it reads, itself, or wholly")]
+    #[error(
+        "block `{block}` is not known to write `{buffer}` only where it reads, itself, or wholly"
+    )]
     WritesElsewhere {
         /// The block's name.
         block: String,
         /// The buffer.
         buffer: String,
+    },
+    /// TVM: an internal check.
+    #[error(
+        "block `{block}` computes {count} value(s) of its iter variables often enough, it takes two"
+    )]
+    NoIndices {
+        /// The block's name.
+        block: String,
+        /// How many.
+        count: usize,
+    },
+    /// TVM: an internal check, or domains that are too small.
+    #[error("`{value:#}` in block `{block}` is not made of loops around it that start from 0")]
+    NoIndexOfIters {
+        /// The block's name.
+        block: String,
+        /// The value.
+        value: Expr,
     },
 }

@@ -28,8 +28,10 @@ pub enum LoopReason {
         /// The loop's variable.
         var: String,
     },
-    /// The blocks inside a block with iter variables would get the domains of its iter variables; TVM does not look.
-    #[error("block `{block}` below loop `{var}` holds blocks of its own")]
+    /// The blocks inside of a block would have to change with it; TVM does not look.
+    #[error(
+        "block `{block}`, which holds blocks of its own, cannot be cut by loop `{var}` or moved there"
+    )]
     HoldsBlocks {
         /// The loop's variable.
         var: String,
@@ -47,7 +49,9 @@ pub enum LoopReason {
         index: String,
     },
     /// Each part would begin its sums anew; TVM does not look.
-    #[error("loop `{var}` chooses reduction iterations of block `{block}`, whose init would run in each part")]
+    #[error(
+        "loop `{var}` chooses reduction iterations of block `{block}`, whose init would run in each part"
+    )]
     CutReduction {
         /// The loop's variable.
         var: String,
@@ -69,7 +73,9 @@ pub enum LoopReason {
         other: String,
     },
     /// TVM: "Merge loop's nesting depth must be same, but not."
-    #[error("loop `{first}` is the {first_depth}th of its nest, loop `{other}` the {other_depth}th")]
+    #[error(
+        "the nest down to loop `{first}` has {first_depth} loop(s), that down to loop `{other}` has {other_depth}"
+    )]
     DifferentDepths {
         /// Variable of the loop given first.
         first: String,
@@ -93,7 +99,9 @@ pub enum LoopReason {
         other_extent: Expr,
     },
     /// Blocks that depend on each other would change places; TVM does not look.
-    #[error("block `{block}` would run on the wrong side of `{other}`, on which it depends, or which depends on it")]
+    #[error(
+        "block `{block}` would run on the wrong side of `{other}`, on which it depends, or which depends on it"
+    )]
     WouldPass {
         /// The moved block's name.
         block: String,

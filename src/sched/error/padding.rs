@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum PaddingReason {
     /// TVM: `InvalidPaddingError`.
-    #[error("the padding of block `{block}` is a list of {iters} positive numbers, not {padding:?}")]
+    #[error(
+        "the padding of block `{block}` is a list of {iters} positive numbers, not {padding:?}"
+    )]
     Sizes {
         /// The block's name.
         block: String,
@@ -15,7 +17,9 @@ pub enum PaddingReason {
         padding: Vec<i64>,
     },
     /// TVM: `NonEinsumError`.
-    #[error("block `{block}` is no einsum: it does not use `{buffer}` once, with constants and variables as indices")]
+    #[error(
+        "block `{block}` is no einsum: it does not use `{buffer}` once, with constants and variables as indices"
+    )]
     NotEinsum {
         /// The block's name.
         block: String,
@@ -23,7 +27,9 @@ pub enum PaddingReason {
         buffer: String,
     },
     /// The padded copy would not hold the same elements; TVM does not look.
-    #[error("the iter variables of block `{block}` do not run over all of `{buffer}`, of which a padded copy is to be made")]
+    #[error(
+        "the iter variables of block `{block}` do not run over all of `{buffer}`, of which a padded copy is to be made"
+    )]
     NotWholeBuffer {
         /// The block's name.
         block: String,
@@ -31,7 +37,9 @@ pub enum PaddingReason {
         buffer: String,
     },
     /// The loop would get longer for what else is in it; TVM does not look.
-    #[error("loop `{var}` cannot get longer: `{block}` uses it for more than one iter variable that is padded")]
+    #[error(
+        "loop `{var}` cannot get longer: `{block}` uses it for more than one iter variable that is padded"
+    )]
     SharedLoop {
         /// The loop's variable.
         var: String,
@@ -39,7 +47,9 @@ pub enum PaddingReason {
         block: String,
     },
     /// Another block of the nest would use the buffer while the padded copy is in use; TVM does not look.
-    #[error("block `{block}` of the same nest uses `{buffer}`, of which a padded copy is to be made")]
+    #[error(
+        "block `{block}` of the same nest uses `{buffer}`, of which a padded copy is to be made"
+    )]
     UsedMeanwhile {
         /// The other block's name.
         block: String,
@@ -47,7 +57,9 @@ pub enum PaddingReason {
         buffer: String,
     },
     /// Padded elements would count; TVM does not look.
-    #[error("block `{block}` is not known to add nothing to its reduction where `{iter}` is past its domain")]
+    #[error(
+        "block `{block}` is not known to add nothing to its reduction where `{iter}` is past its domain"
+    )]
     PaddingCounts {
         /// The block's name.
         block: String,

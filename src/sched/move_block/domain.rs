@@ -9,7 +9,7 @@ use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
     BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, PrimFunc, Range, Scope, Var,
 };
-use crate::sched::analysis::BlockScope;
+use crate::sched::analysis::{BlockScope, accessing_blocks};
 use crate::sched::{Reason, Refusal};
 use crate::tensor::scalar::BinOp;
 
@@ -171,7 +171,7 @@ fn required(
         Moved::Consumer => Scope::Global,
     };
     let mut total: Option<Vec<IntSet>> = None;
-    for &other in others {
+    for other in others.iter().flat_map(|&id| accessing_blocks(func, id)) {
         let node = &func.blocks[other];
         let regions = match moved {
             Moved::Producer => &node.reads,

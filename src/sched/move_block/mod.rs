@@ -9,12 +9,12 @@ mod domain;
 
 use super::affine::{loop_ranges, shape_facts};
 use super::analysis::{
-    BlockScope, DependencyKind, check_complete_or_reduction_block, check_inputs_outlive,
-    check_not_output_block, check_stage_pipeline, facts_at, follows_from_domains, relaxed_domains,
-    share_a_loop,
+    BlockScope, DependencyKind, accessing_blocks, check_complete_or_reduction_block,
+    check_inputs_outlive, check_not_output_block, check_stage_pipeline, facts_at,
+    follows_from_domains, relaxed_domains, share_a_loop,
 };
 use super::body::{insert_at, nest, removal_of, remove_place};
-use super::{Arg, Reason, Refusal, attached_block, attached_loop};
+use super::{Arg, LoopReason, Reason, Refusal, attached_block, attached_loop};
 use crate::arith::iter_map::{IterMapLevel, IterSplit, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
@@ -97,6 +97,13 @@ impl Plan {
         }
         if moved == Moved::Producer {
             check_not_output_block(func, block, scope)?;
+        }
+        if accessing_blocks(func, block) != [block] {
+            let reason = LoopReason::HoldsBlocks {
+                var: func.loops[target].var.name().to_owned(),
+                block: func.blocks[block].name.clone(),
+            };
+            return Err(reason.at([block.into()]));
         }
         check_domains_kept(func, block, target)?;
         check_predicate_kept(func, block)?;

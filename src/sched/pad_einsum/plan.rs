@@ -4,8 +4,8 @@ use super::sound::check_sound;
 use super::{Access, PaddedBuffer};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, ExprKind, LoopId, Place, PrimFunc,
-    Var,
+    BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, ExprKind, LoopId, Place,
+    PrimFunc, Var,
 };
 use crate::sched::affine::shape_facts;
 use crate::sched::analysis::check_stage_pipeline;
@@ -27,11 +27,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn check(
-        func: &PrimFunc,
-        block: BlockId,
-        padding: &[i64],
-    ) -> Result<Self, Refusal> {
+    pub(super) fn check(func: &PrimFunc, block: BlockId, padding: &[i64]) -> Result<Self, Refusal> {
         let node = attached_block(func, block)?;
         let Some(scope) = func.scope_block(block.into()) else {
             return Err(Reason::RootBlock.at([block.into()]));

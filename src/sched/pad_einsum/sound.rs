@@ -47,8 +47,8 @@ fn check_whole(func: &PrimFunc, plan: &Plan, padded: &PaddedBuffer) -> Result<()
         return Ok(());
     };
     let whole_dim = |(at, range): (usize, &Range)| {
-        let iter = (range.min.as_var())
-            .and_then(|var| node.iters.iter().find(|iter| iter.var == *var));
+        let iter =
+            (range.min.as_var()).and_then(|var| node.iters.iter().find(|iter| iter.var == *var));
         match (iter, padded.access) {
             (Some(iter), Access::Read) => iter.dom.min.is_zero(),
             (Some(iter), Access::Written) => runs_over(func, iter, &padded.old, at),
@@ -86,7 +86,10 @@ fn check_not_used_meanwhile(
     let holds_all = dims.all(|(old, new)| facts.can_prove(&new.ge(old)));
     for other in func.blocks_under(plan.top) {
         let node = &func.blocks[other];
-        let views = node.match_buffers.iter().any(|view| view.source.buffer == padded.old);
+        let views = node
+            .match_buffers
+            .iter()
+            .any(|view| view.source.buffer == padded.old);
         let reads = names(&node.reads) && !holds_all;
         if views || (other != plan.block && (reads || names(&node.writes))) {
             let reason = PaddingReason::UsedMeanwhile {
@@ -132,7 +135,9 @@ fn check_nothing_added(func: &PrimFunc, plan: &Plan, iter: &IterVar) -> Result<(
         let padded = plan.buffers.iter();
         let mut read = padded.filter(|padded| padded.access == Access::Read);
         let region = region_of(func, plan, buffer);
-        let mut dims = region.iter().flat_map(|region| region.region.iter().enumerate());
+        let mut dims = region
+            .iter()
+            .flat_map(|region| region.region.iter().enumerate());
         let indexed = dims.any(|(at, range)| {
             range.min.as_var() == Some(&iter.var) && runs_over(func, iter, buffer, at)
         });
@@ -145,7 +150,11 @@ fn check_nothing_added(func: &PrimFunc, plan: &Plan, iter: &IterVar) -> Result<(
             matches!(e.kind(), ExprKind::Load(buffer, indices)
                 if *buffer == store.buffer && *indices == store.indices)
         };
-        let added = if itself(a) { b } else { itself(b).then_some(a)? };
+        let added = if itself(a) {
+            b
+        } else {
+            itself(b).then_some(a)?
+        };
         vanishes(added, &zero_there).then_some(())
     };
     if adds_nothing().is_some() {

@@ -86,6 +86,12 @@ impl FuncParser<'_, '_> {
             Some(strides) => self.extents(strides)?,
             None => vec![],
         };
+        // TVM's `cache_index` writes one stride for any number of dimensions, and means none.
+        let strides = if strides.len() == shape.len() {
+            strides
+        } else {
+            vec![]
+        };
         let elem_offset = match elem_offset.filter(|e| !e.is_none_literal_expr()) {
             Some(offset) => Some(self.cx.integer_scalar(offset)?).filter(|e| !e.is_zero()),
             // The offset is a multiple of the factor: some number.

@@ -1,0 +1,14 @@
+# test: sched
+# run: cache_index("B", "global", 0)
+@T.prim_func
+def before(A: T.Buffer((8, 8), "float32"), B: T.Buffer((20, 20), "float32")):
+    for y, x in T.grid(20, 20):
+        with T.block("B"):
+            vy, vx = T.axis.remap("SS", [y, x])
+            B[vy, vx] = A[vy * 8 // 20, vx * 8 // 20]
+# expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after():
+    T.evaluate(0)

@@ -1,0 +1,9 @@
+# test: sched
+# run: cache_index("B", "global", 0)
+@T.prim_func
+def before(A: T.Buffer((20, 20), "float32"), B: T.Buffer((20, 20), "float32")):
+    for y, x in T.grid(20, 20):
+        with T.block("B"):
+            vy, vx = T.axis.remap("SS", [y, x])
+            B[vy, vx] = A[vy, vx]
+# expect-error:

@@ -73,17 +73,16 @@ impl Plan {
             return Err(Reason::RootBlock.at([epilogue.into()]));
         };
         check_stage_pipeline(func, scope)?;
-        let [write] = &node.writes[..] else {
+        if node.writes.len() != 1 {
             let reason = Reason::NotSingleWrite {
                 block: node.name.clone(),
                 count: node.writes.len(),
             };
             return Err(reason.at([reduction.into()]));
-        };
+        }
         check_reduction_block(func, reduction, scope.into())?;
         check_complete_block(func, epilogue, scope.into())?;
         check_not_output_block(func, reduction, scope)?;
-        let buffer = &write.buffer;
         let refuse = |why: &'static str| {
             let reason = EpilogueReason {
                 reduction: node.name.clone(),
@@ -92,32 +91,51 @@ impl Plan {
             };
             reason.at([reduction.into(), epilogue.into()])
         };
-        let sum = sum_from_zero(func, reduction, buffer)
-            .ok_or_else(|| refuse("the reduction does not add up from 0"))?;
+        let plan = Self::matching(func, reduction, epilogue).map_err(refuse)?;
+        let buffers = (&plan.buffer, &plan.output);
+        check_alone(func, scope, (reduction, epilogue), buffers).map_err(refuse)?;
+        let plan = Self {
+            removed: removal_of(func, epilogue)?,
+            ..plan
+        };
+        let mut fused = func.clone();
+        plan.clone().apply(&mut fused);
+        check_stage_pipeline(&fused, scope)?;
+        Ok(plan)
+    }
+
+    /// The plan for a reduction that writes one buffer and an epilogue; or why the epilogue is no part of the sum.
+    fn matching(
+        func: &PrimFunc,
+        reduction: BlockId,
+        epilogue: BlockId,
+    ) -> Result<Self, &'static str> {
+        let (node, last) = (&func.blocks[reduction], &func.blocks[epilogue]);
+        let write = node.writes.first().ok_or("the reduction writes nothing")?;
+        let buffer = &write.buffer;
+        let sum =
+            sum_from_zero(func, reduction, buffer).ok_or("the reduction does not add up from 0")?;
         let vars = paired(func, reduction, epilogue)
-            .ok_or_else(|| refuse("their iter variables have different domains"))?;
+            .ok_or("their iter variables have different domains")?;
         let mine = |e: &Expr| {
             e.substitute(&|v| {
                 let found = vars.iter().find(|(own, _)| own == v);
                 found.map(|(_, theirs)| theirs.expr())
             })
         };
-        let store = only_store(func, epilogue)
-            .ok_or_else(|| refuse("the body of the epilogue is no store"))?;
+        let store = only_store(func, epilogue).ok_or("the body of the epilogue is no store")?;
         let at: Vec<Expr> = store.indices.iter().map(mine).collect();
-        let value = mine(&store.value);
-        let start = without_result(&value, &sum, buffer)
-            .ok_or_else(|| refuse("the epilogue stores no sum of the result and something else"))?;
+        let start = without_result(&mine(&store.value), &sum, buffer)
+            .ok_or("the epilogue stores no sum of the result and something else")?;
         if at != sum.indices || start.as_ref().is_some_and(|e| uses(e, buffer)) {
-            return Err(refuse("the epilogue uses the result at other indices"));
+            return Err("the epilogue uses the result at other indices");
         }
         if last.predicate.as_bool() != Some(true) || !runs_for_all(func, epilogue) {
-            return Err(refuse("the epilogue does not run for the whole result"));
+            return Err("the epilogue does not run for the whole result");
         }
         let output = store.buffer.clone();
-        check_alone(func, scope, (reduction, epilogue), (buffer, &output)).map_err(refuse)?;
         let others = last.reads.iter().filter(|read| read.buffer != *buffer);
-        let plan = Self {
+        Ok(Self {
             reduction,
             buffer: buffer.clone(),
             start: start.unwrap_or_else(|| Expr::constant(0, output.dtype())),
@@ -125,12 +143,8 @@ impl Plan {
             reads: others
                 .map(|read| read.substitute(&|v| Some(mine(&v.expr()))))
                 .collect(),
-            removed: removal_of(func, epilogue)?,
-        };
-        let mut fused = func.clone();
-        plan.clone().apply(&mut fused);
-        check_stage_pipeline(&fused, scope)?;
-        Ok(plan)
+            removed: epilogue.into(),
+        })
     }
 
     fn apply(self, func: &mut PrimFunc) {

@@ -25,15 +25,15 @@
 
 use super::analysis::{
     BlockScope, DependencyKind, check_not_output_block, check_stage_pipeline, facts_at,
-    region_bound,
+    region_bound, relaxed_domains,
 };
 use super::body::rewrite_own;
 use super::cache_read::region_of;
 use super::{Reason, Refusal, RollingReason, Schedule, ScheduleError, attached_block};
-use crate::arith::{Analyzer, access_regions};
+use crate::arith::{Analyzer, IntSet, access_regions, eval_set};
 use crate::ir::{
     BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, IterKind, LoopId, LoopKind, Place,
-    PrimFunc, Range, Stmt, Var,
+    PrimFunc, Range, Scope, Stmt, Var,
 };
 use crate::tensor::scalar::BinOp;
 
@@ -93,17 +93,7 @@ impl Plan {
             };
             reason.at([block.into()])
         };
-        let graph = BlockScope::of(func, scope.into());
-        let mut edges = graph.dependencies().iter();
-        if edges
-            .any(|d| d.kind != DependencyKind::ReadAfterWrite && (d.src == block || d.dst == block))
-        {
-            return Err(refuse("blocks overwrite what others read or wrote"));
-        }
-        let mut users = graph.consumers(block);
-        users.push(block);
-        let around = common_loop(func, &users)
-            .ok_or_else(|| refuse("no loop is around all blocks that use it"))?;
+        let around = loop_around_users(func, block, scope).map_err(refuse)?;
         check_stage_pipeline(func, scope)?;
         if !writes_at_iters(func, block, write) {
             return Err(refuse(
@@ -112,25 +102,7 @@ impl Plan {
         }
         let (tile, overlaps) = overlaps(func, block, write, around)
             .ok_or_else(|| refuse("its tiles are not at multiples of a loop variable"))?;
-        let above = func.loops_above(block.into());
-        let outermost = above.iter().find_map(|id| {
-            let found = overlaps.iter().find(|overlap| overlap.over == *id);
-            found.map(|overlap| overlap.dim)
-        });
-        let Some(dim) = outermost else {
-            return Err(refuse("its tiles do not overlap"));
-        };
-        let in_order = |overlap: &Overlap| {
-            let l = &func.loops[overlap.over];
-            l.min.is_zero() && matches!(l.kind, LoopKind::Serial | LoopKind::Unrolled)
-        };
-        let launched = |id: &LoopId| {
-            let l = &func.loops[*id];
-            !l.extent.is_one() && !matches!(l.kind, LoopKind::Serial | LoopKind::Unrolled)
-        };
-        if !overlaps.iter().all(in_order) || above.iter().any(launched) {
-            return Err(refuse("the loops around do not run in order, from 0"));
-        }
+        let dim = rolling_dimension(func, block, &overlaps).map_err(refuse)?;
         let extent = tile[dim].extent.clone();
         let mut shape = write.buffer.shape().to_vec();
         shape[dim] = extent.clone();
@@ -208,6 +180,46 @@ impl Plan {
     }
 }
 
+/// The innermost loop around the block and all who use its buffers.
+fn loop_around_users(
+    func: &PrimFunc,
+    block: BlockId,
+    scope: BlockId,
+) -> Result<LoopId, &'static str> {
+    let graph = BlockScope::of(func, scope.into());
+    let mut own = graph.dependencies().iter();
+    let overwrites =
+        own.any(|d| d.kind != DependencyKind::ReadAfterWrite && (d.src == block || d.dst == block));
+    if overwrites {
+        return Err("blocks overwrite what others read or wrote");
+    }
+    let mut users = graph.consumers(block);
+    users.push(block);
+    common_loop(func, &users).ok_or("no loop is around all blocks that use it")
+}
+
+/// The dimension in which the outermost loop moves tiles that overlap; the loops around must run in order.
+fn rolling_dimension(
+    func: &PrimFunc,
+    block: BlockId,
+    overlaps: &[Overlap],
+) -> Result<usize, &'static str> {
+    let above = func.loops_above(block.into());
+    let outermost = above.iter().find_map(|id| {
+        let found = overlaps.iter().find(|overlap| overlap.over == *id);
+        found.map(|overlap| overlap.dim)
+    });
+    let in_order = |id: &LoopId| {
+        let l = &func.loops[*id];
+        l.extent.is_one() || matches!(l.kind, LoopKind::Serial | LoopKind::Unrolled)
+    };
+    let from_zero = |overlap: &Overlap| func.loops[overlap.over].min.is_zero();
+    if !above.iter().all(in_order) || !overlaps.iter().all(from_zero) {
+        return Err("the loops around do not run in order, from 0");
+    }
+    outermost.ok_or("its tiles do not overlap")
+}
+
 /// The innermost loop around all of these blocks, if it is what is nearest around them.
 fn common_loop(func: &PrimFunc, blocks: &[BlockId]) -> Option<LoopId> {
     let mut place = func.tree.parent(*blocks.first()?)?;
@@ -267,7 +279,7 @@ fn unclipped(
     at: usize,
     place: Place,
     facts: &Analyzer,
-) -> Option<crate::arith::IntSet> {
+) -> Option<IntSet> {
     let binding = func.blocks[block].bindings.get(at)?;
     let loops =
         super::analysis::relaxed_domains(func, block.into(), place, &crate::ir::Scope::Global);
@@ -275,7 +287,7 @@ fn unclipped(
         let found = loops.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())
     };
-    Some(crate::arith::eval_set(binding, &domain, facts).simplified(facts))
+    Some(eval_set(binding, &domain, facts).simplified(facts))
 }
 
 /// The variable and the stride of `v` or `v * c`.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::query::block_named;
 use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, PrimFunc};
 
 /// An argument of a step.
@@ -225,15 +226,24 @@ impl Trace {
         if let Some(&(step, index)) = self.names.get(&place) {
             return Arg::Result { step, index };
         }
+        let named = |block: BlockId| match self.names.get(&block.into()) {
+            Some(&(step, index)) => Arg::Result { step, index },
+            None => func.blocks[block].name.as_str().into(),
+        };
         let block = match place {
-            Place::Block(id) => return func.blocks[id].name.as_str().into(),
-            Place::Loop(_) => func.child_blocks(place).first().copied(),
+            Place::Block(id) => return named(id),
+            Place::Loop(_) => {
+                // Copies may have one name.
+                let blocks = func.child_blocks(place);
+                let clear = |id: &&BlockId| {
+                    let is_result = self.names.contains_key(&Place::Block(**id));
+                    is_result || block_named(func, &func.blocks[**id].name).is_ok()
+                };
+                blocks.iter().find(clear).or(blocks.first()).copied()
+            }
         };
         match block {
-            Some(block) => Arg::List(vec![
-                func.blocks[block].name.as_str().into(),
-                func.loops_above(place).len().into(),
-            ]),
+            Some(block) => Arg::List(vec![named(block), func.loops_above(place).len().into()]),
             None => Arg::Handle(place),
         }
     }

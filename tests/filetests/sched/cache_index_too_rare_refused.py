@@ -7,3 +7,8 @@ def before(A: T.Buffer((8, 8), "float32"), B: T.Buffer((20, 20), "float32")):
             vy, vx = T.axis.remap("SS", [y, x])
             B[vy, vx] = A[vy * 8 // 20, vx * 8 // 20]
 # expect-error:
+# error: cache_index: block `B` computes 0 value(s) of its iter variables often enough, it takes two
+#   --> before:7:9
+#   |
+# 7 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -18,3 +18,11 @@ def before(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             C[vi] = B[vi] + T.float32(1)
 # expect-error:
+# error: merge: block `A2` would run on the wrong side of `B_i_common`, on which it depends, or which depends on it
+#    --> before:9:9
+#    |
+#  9 |         with T.block("A2"):
+#    |         ^^^^^^^^^^^^^^^^^^^ block "A2"
+#    .
+# 14 |     with T.block("B_i_common"):
+#    |     --------------------------- block "B_i_common"

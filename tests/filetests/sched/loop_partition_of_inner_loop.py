@@ -8,9 +8,9 @@ def before(A: T.Buffer((8, 20), "float32"), B: T.Buffer((8, 20), "float32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi, vj] + T.float32(1)
-# expect:
-# from tvm.script import tir as T
-
-@T.prim_func
-def after():
-    T.evaluate(0)
+# expect-error:
+# error: loop_partition: loop `j1` starts with 4, not with 0
+#    --> before:22:17
+#    |
+# 22 |                 for j1 in range(4, 20):
+#    |                 ^^^^^^^^^^^^^^^^^^^^^^^ loop `j1`

@@ -12,7 +12,7 @@ def before(A: T.Buffer((48, 20), "float32"), D: T.Buffer((48, 20), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = B[vi, vj] * T.float32(2)
 # expect-error:
-# error: merge: loop `i` is the 1th of its nest, loop `j` the 2th
+# error: merge: the nest down to loop `i` has 1 loop(s), that down to loop `j` has 2
 #    --> before:7:5
 #    |
 #  7 |     for i, j in T.grid(48, 20):

@@ -12,3 +12,8 @@ def before(A: T.Buffer((66,), "float32"), C: T.Buffer((64,), "float32")):
             vi = T.axis.spatial(64, i)
             C[vi] = B[vi] + B[vi + 2]
 # expect-error:
+# error: rolling_buffer: buffer `B`, which block `B` writes, cannot roll: no loop is around all blocks that use it
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

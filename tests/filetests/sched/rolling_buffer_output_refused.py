@@ -12,3 +12,8 @@ def before(A: T.Buffer((66,), "float32"), C: T.Buffer((64,), "float32")):
             vi = T.axis.spatial(64, i)
             C[vi] = B[vi] + B[vi + 2]
 # expect-error:
+# error: rolling_buffer: block `C` is an output block of its scope
+#    --> before:14:9
+#    |
+# 14 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

@@ -15,3 +15,8 @@ def before(A: T.Buffer((66,), "float32"), C: T.Buffer((64,), "float32")):
             vi = T.axis.spatial(64, i)
             C[vi] = B[vi] + B[vi + 2]
 # expect-error:
+# error: rolling_buffer: buffer `B`, which block `B` writes, cannot roll: the loops around do not run in order, from 0
+#   --> before:9:13
+#   |
+# 9 |             with T.block("B"):
+#   |             ^^^^^^^^^^^^^^^^^^ block "B"

@@ -15,7 +15,8 @@
 //! taken apart, and its parts count for themselves.
 //!
 //! Requires: two computations or more, of iter variables alone; loops around the block in its scope from 0, whose extents use none of
-//! them, of which the values of the iter variables are made. Meaning is kept: each value is computed from the same iter variables.
+//! them, of which the values of the iter variables are made. Meaning is kept: each value is computed from the same iter variables. The block does not declare that it reads them, as in
+//! TVM; analysis finds them in its body.
 
 use indexmap::IndexMap;
 

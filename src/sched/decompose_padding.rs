@@ -167,7 +167,6 @@ impl Plan {
                     extent,
                     kind: LoopKind::Serial,
                     annotations: Attrs::new(),
-                    ..old
                 }
             })
             .collect();

@@ -281,8 +281,7 @@ fn unclipped(
     facts: &Analyzer,
 ) -> Option<IntSet> {
     let binding = func.blocks[block].bindings.get(at)?;
-    let loops =
-        super::analysis::relaxed_domains(func, block.into(), place, &crate::ir::Scope::Global);
+    let loops = relaxed_domains(func, block.into(), place, &Scope::Global);
     let domain = |v: &Var| {
         let found = loops.iter().find(|(var, _)| var == v);
         found.map(|(_, set)| set.clone())

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::ir::{BlockId, Buffer, Place, PrimFunc};
+use crate::ir::{BlockId, Buffer, ExprKind, Place, PrimFunc, Stmt};
 
 /// Why a later block must run after an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,6 +48,38 @@ pub fn accessing_blocks(func: &PrimFunc, block: BlockId) -> Vec<BlockId> {
     below.flat_map(|id| accessing_blocks(func, id)).collect()
 }
 
+/// The buffers of integers that the body of a block loads and the block does not declare, as those of `cache_index`.
+fn undeclared_indices(func: &PrimFunc, block: BlockId) -> Vec<Buffer> {
+    fn collect(func: &PrimFunc, stmts: &[Stmt], out: &mut Vec<Buffer>) {
+        for stmt in stmts {
+            for e in stmt.exprs() {
+                e.walk(&mut |e| {
+                    if let ExprKind::Load(buffer, _) = e.kind()
+                        && !buffer.dtype().is_float()
+                        && !out.contains(buffer)
+                    {
+                        out.push(buffer.clone());
+                    }
+                    true
+                });
+            }
+            if let Stmt::Loop(id) = stmt {
+                collect(func, func.tree.body(*id), out);
+            }
+            let nested = stmt.nested().into_iter();
+            nested.for_each(|body| collect(func, body, out));
+        }
+    }
+    let node = &func.blocks[block];
+    let mut out = Vec::new();
+    collect(func, func.tree.body(block), &mut out);
+    let declared = node.reads.iter().chain(&node.writes).map(|r| &r.buffer);
+    let views = node.match_buffers.iter().map(|view| &view.buffer);
+    let known: Vec<&Buffer> = declared.chain(&node.alloc_buffers).chain(views).collect();
+    out.retain(|buffer| !known.contains(&buffer));
+    out
+}
+
 impl BlockScope {
     /// The scope of a block, or of the subtree below a loop.
     pub fn of(func: &PrimFunc, scope: Place) -> Self {
@@ -67,11 +99,19 @@ impl BlockScope {
                 out.depend(&write.buffer, dst, DependencyKind::WriteAfterWrite);
                 out.depend(&write.buffer, dst, DependencyKind::WriteAfterRead);
             }
-            let reads = blocks().flat_map(|block| &block.reads).collect::<Vec<_>>();
-            let writes = blocks().flat_map(|block| &block.writes).collect();
-            for (regions, table) in [(reads, &mut out.readers), (writes, &mut out.writers)] {
-                for region in regions {
-                    let blocks: &mut Vec<_> = table.entry(region.buffer.clone()).or_default();
+            let indices: Vec<Buffer> = (inner.iter())
+                .flat_map(|&id| undeclared_indices(func, id))
+                .collect();
+            for buffer in &indices {
+                out.depend(buffer, dst, DependencyKind::ReadAfterWrite);
+            }
+            let reads = blocks().flat_map(|block| &block.reads).map(|r| &r.buffer);
+            let reads: Vec<&Buffer> = reads.chain(&indices).collect();
+            let writes = blocks().flat_map(|block| &block.writes).map(|w| &w.buffer);
+            let writes = writes.collect();
+            for (buffers, table) in [(reads, &mut out.readers), (writes, &mut out.writers)] {
+                for buffer in buffers {
+                    let blocks: &mut Vec<_> = table.entry(buffer.clone()).or_default();
                     if blocks.last() != Some(&dst) {
                         blocks.push(dst);
                     }

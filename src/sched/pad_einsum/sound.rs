@@ -179,7 +179,8 @@ fn vanishes(e: &Expr, zero: &dyn Fn(&Buffer) -> bool) -> bool {
         ExprKind::Binary(BinOp::Mul, a, b) => {
             let exact = e.dtype().is_int();
             let (za, zb) = (vanishes(a, zero), vanishes(b, zero));
-            (za && zb) || (za && (exact || finite(b))) || (zb && (exact || finite(a)))
+            let harmless = |zero: bool, factor: &Expr| zero || exact || finite(factor);
+            (za && harmless(zb, b)) || (zb && harmless(za, a))
         }
         ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Min | BinOp::Max, a, b) => {
             vanishes(a, zero) && vanishes(b, zero)

@@ -8,3 +8,11 @@ def before(A: T.Buffer((8, 8), "float32"), B: T.Buffer((20, 20), "float32")):
             vy, vx = T.axis.remap("SS", [y, x])
             B[vy, vx] = A[vy * 8 // 20, vx * 8 // 20]
 # expect-error:
+# error: merge: block `index_0` would run on the wrong side of `B`, on which it depends, or which depends on it
+#    --> before:9:9
+#    |
+#  9 |         with T.block("index_0"):
+#    |         ^^^^^^^^^^^^^^^^^^^^^^^^ block "index_0"
+#    .
+# 21 |         with T.block("B"):
+#    |         ------------------ block "B"

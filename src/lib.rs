@@ -16,11 +16,15 @@ pub mod artifact;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cpu")]
+mod codegen_common;
+#[cfg(feature = "cpu")]
 pub mod codegen_cpu;
 #[cfg(feature = "compiler")]
 pub mod codegen_vm;
 #[cfg(feature = "compiler")]
 pub mod codegen_wgsl;
+#[cfg(feature = "cpu")]
+pub mod codegen_x86;
 #[cfg(feature = "compiler")]
 pub mod explain;
 pub mod frontend;

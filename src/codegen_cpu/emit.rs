@@ -12,27 +12,15 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use super::CodegenError;
 use super::helpers::HelperRefs;
-use super::host::parallel_loop;
-use super::index::Scope;
 use super::locals::Locals;
 use super::memory::{ArrayAddress, Spare};
 use super::value::{Val, lane_type};
+use crate::codegen_common::host::parallel_loop;
+use crate::codegen_common::index::Scope;
+use crate::codegen_common::{KernelArgs, contract};
 use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Intrin};
-
-/// What a native kernel is given. The layout is part of the generated code.
-#[derive(Debug)]
-#[repr(C)]
-pub struct KernelArgs {
-    /// First element of each global array, in binding order.
-    pub buffers: *const *mut u8,
-    /// Number of elements of each global array, in binding order; read only by kernels with bounds checks.
-    pub lens: *const i64,
-    /// Values of the scalars that the kernel takes, in order.
-    pub scalars: *const i64,
-}
 
 /// State while the function of one kernel is made.
 pub(super) struct Emitter<'a, 'f> {
@@ -271,7 +259,11 @@ impl Emitter<'_, '_> {
                 index,
                 value,
             } => {
-                let fused = contract(*array, index, value, self.isa.has_native_fma());
+                let fused = self
+                    .isa
+                    .has_native_fma()
+                    .then(|| contract(*array, index, value))
+                    .flatten();
                 let value = self.expr(fused.as_ref().unwrap_or(value))?;
                 self.store(*array, index, &value)
             }
@@ -413,23 +405,4 @@ enum Trips {
     Some,
     /// There may be none.
     Unknown,
-}
-
-/// `a[i] = a[i] + x * y` as `a[i] = fma(x, y, a[i])`, where the machine has it.
-///
-/// Only sums that accumulate in place are fused: their rounding depends on the order of the terms anyway, which the tolerance
-/// of a reduction covers. All other products and sums are rounded as they are written.
-fn contract(array: ArrayId, at: &Expr, value: &Expr, has_fma: bool) -> Option<Expr> {
-    let Expr::Binary(BinOp::Add, a, b) = value else {
-        return None;
-    };
-    let is_self = |e: &Expr| matches!(e, Expr::Load { array: from, index, lanes: _ } if *from == array && **index == *at);
-    let (acc, product) = if is_self(a) { (a, b) } else { (b, a) };
-    match &**product {
-        Expr::Binary(BinOp::Mul, x, y) if has_fma && is_self(acc) => {
-            let args = vec![(**x).clone(), (**y).clone(), (**acc).clone()];
-            Some(Expr::Call(Intrin::Fma, args))
-        }
-        _ => None,
-    }
 }

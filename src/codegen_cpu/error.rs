@@ -99,4 +99,7 @@ pub enum CodegenError {
     /// No memory for the code.
     #[error("cannot make the code executable")]
     Memory(#[source] Box<cranelift_module::ModuleError>),
+    /// The system gives no memory for code.
+    #[error("cannot make the code executable")]
+    Map(#[source] std::io::Error),
 }

@@ -10,10 +10,11 @@ use cranelift_codegen::ir::{
 };
 
 use super::CodegenError;
-use super::emit::{Emitter, KernelArgs};
+use super::emit::Emitter;
 use super::expr::MOST_LANES;
-use super::index::{Atom, Term};
 use super::value::{Val, is_half, lane_type, lanes_of, register};
+use crate::codegen_common::KernelArgs;
+use crate::codegen_common::index::{Atom, Term};
 use crate::kernel::{Array, ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
 

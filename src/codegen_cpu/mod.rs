@@ -5,6 +5,7 @@
 //! of the math library are those of the host, and sums that accumulate in place are fused with their product where the machine
 //! has FMA (see `emit::contract`).
 
+mod backend;
 mod binary;
 mod cast;
 mod emit;
@@ -12,8 +13,6 @@ mod error;
 mod exp;
 mod expr;
 mod helpers;
-mod host;
-mod index;
 mod intrin;
 mod isa;
 mod locals;
@@ -23,14 +22,14 @@ mod memory;
     reason = "gives entries of generated code their type, frees its memory"
 )]
 mod module;
-mod opt;
 mod value;
 
-pub use emit::KernelArgs;
+pub use crate::codegen_common::KernelArgs;
+pub use backend::{Backend, UnknownBackend};
 pub use error::CodegenError;
 pub use isa::{Verify, host_target, this_cpu};
 pub use module::{
-    CompileOptions, NativeFn, NativeKernel, NativeModule, Segment, clif_text, compile,
+    CompileOptions, NativeFn, NativeKernel, NativeModule, Segment, asm_text, clif_text, compile,
 };
 
 #[cfg(test)]

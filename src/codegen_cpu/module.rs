@@ -7,11 +7,14 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use memmap2::Mmap;
 
-use super::emit::{self, KernelArgs};
-use super::host::{parallel_loop, segments};
+use super::emit;
 use super::isa::host_isa;
-use super::{CodegenError, Verify, helpers, opt};
+use super::{Backend, CodegenError, Verify, helpers};
+use crate::codegen_common::host::{parallel_loop, segments};
+use crate::codegen_common::{KernelArgs, opt};
+use crate::codegen_x86::{self, Refusal};
 use crate::kernel::{Expr, HostExpr, Kernel, Stmt, VarId};
 
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
@@ -22,6 +25,8 @@ pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, en
 pub struct CompileOptions {
     /// Whether Cranelift checks what it is given.
     pub verify: Verify,
+    /// What makes the code; Cranelift makes that of the pieces that the other one refuses.
+    pub backend: Backend,
 }
 
 /// A piece of a kernel with a function of its own. The pieces of a kernel run in order, each after the one before is done.
@@ -31,6 +36,10 @@ pub struct Segment {
     pub entry: NativeFn,
     /// Number of iterations that may run on different threads, in terms of the dims; `None` if it is one piece of work.
     pub parallel: Option<HostExpr>,
+    /// What made its code.
+    pub backend: Backend,
+    /// Why it was not the one that was asked for.
+    pub refusal: Option<Refusal>,
 }
 
 /// The code of one kernel.
@@ -49,6 +58,8 @@ pub struct NativeModule {
     kernels: Vec<NativeKernel>,
     /// Only for its memory, when the module is dropped.
     code: Mutex<Option<JITModule>>,
+    /// The same.
+    _full_width: Option<Mmap>,
 }
 
 impl NativeModule {
@@ -81,35 +92,41 @@ impl Drop for NativeModule {
 /// # Errors
 /// If a kernel is not for the CPU or not well formed, or there is no memory.
 pub fn compile(kernels: &[&Kernel], options: CompileOptions) -> Result<NativeModule, CodegenError> {
-    let isa = host_isa(options.verify)?;
-    let symbols = helpers::symbols(&*isa);
-    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    builder.symbols(symbols.iter().map(|s| (s.name.clone(), s.address)));
-    let mut module = JITModule::new(builder);
-    let compiled = define(&mut module, &symbols, kernels);
-    let module = Mutex::new(Some(module));
+    let mut compiler = Compiler {
+        options,
+        cranelift: None,
+        full_width: vec![],
+    };
+    let compiled = compiler.define(kernels);
     // From here on the memory is freed whatever happens.
     let mut native = NativeModule {
         kernels: vec![],
-        code: module,
+        code: Mutex::new(compiler.cranelift.map(|cranelift| cranelift.module)),
+        _full_width: None,
     };
     let defined = compiled?;
+    let full_width = executable(&compiler.full_width)?;
     let code = native
         .code
         .get_mut()
         .unwrap_or_else(PoisonError::into_inner);
-    let code = code.as_mut().expect("the module was just put there");
-    code.finalize_definitions()
-        .map_err(|e| CodegenError::Memory(Box::new(e)))?;
+    if let Some(code) = code {
+        code.finalize_definitions()
+            .map_err(|e| CodegenError::Memory(Box::new(e)))?;
+    }
+    let entry = |at: &Place| match (at, &code, &full_width) {
+        (Place::Cranelift(id), Some(code), _) => code.get_finalized_function(*id),
+        (Place::FullWidth(offset), _, Some(code)) => code[*offset..].as_ptr(),
+        _ => unreachable!("there is memory for what has code"),
+    };
     let kernels = kernels.iter().zip(defined).map(|(kernel, pieces)| {
         let code_bytes = pieces.iter().map(|piece| piece.code_bytes).sum();
-        let segments = pieces.into_iter().map(|piece| {
-            let entry = code.get_finalized_function(piece.id);
-            Segment {
-                // SAFETY: the function was compiled with `emit::signature`, which is that of `NativeFn`.
-                entry: unsafe { std::mem::transmute::<*const u8, NativeFn>(entry) },
-                parallel: piece.parallel,
-            }
+        let segments = pieces.into_iter().map(|piece| Segment {
+            // SAFETY: both back ends give functions the signature of `NativeFn` (`emit::signature`, `codegen_x86::generate`).
+            entry: unsafe { std::mem::transmute::<*const u8, NativeFn>(entry(&piece.place)) },
+            parallel: piece.parallel,
+            backend: piece.backend,
+            refusal: piece.refusal,
         });
         NativeKernel {
             name: kernel.name.clone(),
@@ -118,70 +135,144 @@ pub fn compile(kernels: &[&Kernel], options: CompileOptions) -> Result<NativeMod
         }
     });
     native.kernels = kernels.collect();
+    native._full_width = full_width;
     Ok(native)
+}
+
+/// Memory with this code that can run and not be written; `None` for no code.
+fn executable(code: &[u8]) -> Result<Option<Mmap>, CodegenError> {
+    if code.is_empty() {
+        return Ok(None);
+    }
+    let mut memory = memmap2::MmapMut::map_anon(code.len()).map_err(CodegenError::Map)?;
+    memory.copy_from_slice(code);
+    memory.make_exec().map(Some).map_err(CodegenError::Map)
 }
 
 /// A compiled function that is not in executable memory yet.
 struct Piece {
-    id: FuncId,
+    place: Place,
+    backend: Backend,
+    refusal: Option<Refusal>,
     parallel: Option<HostExpr>,
     code_bytes: usize,
 }
 
-/// Declares the helpers and compiles the pieces of each kernel.
-fn define(
-    module: &mut JITModule,
-    symbols: &[helpers::Symbol],
-    kernels: &[&Kernel],
-) -> Result<Vec<Vec<Piece>>, CodegenError> {
-    for (i, symbol) in symbols.iter().enumerate() {
-        let id = module
-            .declare_function(&symbol.name, Linkage::Import, &symbol.signature)
-            .map_err(|e| CodegenError::Memory(Box::new(e)))?;
-        assert_eq!(id.as_u32() as usize, i, "helpers are numbered by position");
-    }
-    let mut context = FunctionBuilderContext::new();
-    let mut out = Vec::new();
-    for (i, kernel) in kernels.iter().enumerate() {
-        check_names(kernel)?;
-        let mut pieces = Vec::new();
-        for (j, segment) in segments(kernel).iter().enumerate() {
-            // Kernels of different functions may share a name.
-            let name = format!("{i}.{j}.{}", kernel.name);
-            pieces.push(define_piece(module, &mut context, &name, segment)?);
-        }
-        out.push(pieces);
-    }
-    Ok(out)
+enum Place {
+    Cranelift(FuncId),
+    /// Offset in the code of `codegen_x86`.
+    FullWidth(usize),
 }
 
-fn define_piece(
-    module: &mut JITModule,
-    context: &mut FunctionBuilderContext,
-    name: &str,
-    kernel: &Kernel,
-) -> Result<Piece, CodegenError> {
-    let failed = |source| CodegenError::Compile {
-        kernel: kernel.name.clone(),
-        source: Box::new(source),
-    };
-    let signature = emit::signature(module.isa());
-    let id = module
-        .declare_function(name, Linkage::Local, &signature)
-        .map_err(failed)?;
-    let mut ctx = module.make_context();
-    ctx.func.name = UserFuncName::user(0, id.as_u32());
-    let optimized = opt::optimize(kernel);
-    emit::emit(&optimized, module.isa(), &mut ctx.func, context)?;
-    module.define_function(id, &mut ctx).map_err(failed)?;
-    let code_bytes = ctx
-        .compiled_code()
-        .map_or(0, |code| code.code_buffer().len());
-    Ok(Piece {
-        id,
-        parallel: parallel_loop(kernel).map(|(_, extent)| extent),
-        code_bytes,
-    })
+/// Code that is being made.
+struct Compiler {
+    options: CompileOptions,
+    /// Made when the first piece needs it.
+    cranelift: Option<Cranelift>,
+    full_width: Vec<u8>,
+}
+
+struct Cranelift {
+    module: JITModule,
+    context: FunctionBuilderContext,
+}
+
+/// What a function of `codegen_x86` starts at a multiple of.
+const ALIGN: usize = 64;
+
+impl Compiler {
+    /// Compiles the pieces of each kernel.
+    fn define(&mut self, kernels: &[&Kernel]) -> Result<Vec<Vec<Piece>>, CodegenError> {
+        let mut out = Vec::new();
+        for (i, kernel) in kernels.iter().enumerate() {
+            check_names(kernel)?;
+            let mut pieces = Vec::new();
+            for (j, segment) in segments(kernel).iter().enumerate() {
+                // Kernels of different functions may share a name.
+                let name = format!("{i}.{j}.{}", kernel.name);
+                pieces.push(self.define_piece(&name, segment)?);
+            }
+            out.push(pieces);
+        }
+        Ok(out)
+    }
+
+    fn define_piece(&mut self, name: &str, kernel: &Kernel) -> Result<Piece, CodegenError> {
+        let optimized = opt::optimize(kernel);
+        let parallel = parallel_loop(kernel).map(|(_, extent)| extent);
+        let mut refusal = None;
+        if let Backend::FullWidth(isa) = self.options.backend {
+            match codegen_x86::generate(&optimized, isa) {
+                Ok(code) => {
+                    let offset = self.full_width.len().next_multiple_of(ALIGN);
+                    self.full_width.resize(offset, 0xcc);
+                    self.full_width.extend(&code.bytes);
+                    return Ok(Piece {
+                        place: Place::FullWidth(offset),
+                        backend: self.options.backend,
+                        refusal: None,
+                        parallel,
+                        code_bytes: code.bytes.len(),
+                    });
+                }
+                Err(reason) => refusal = Some(reason),
+            }
+        }
+        let (id, code_bytes) = self.cranelift()?.define(name, &optimized)?;
+        Ok(Piece {
+            place: Place::Cranelift(id),
+            backend: Backend::Cranelift,
+            refusal,
+            parallel,
+            code_bytes,
+        })
+    }
+
+    fn cranelift(&mut self) -> Result<&mut Cranelift, CodegenError> {
+        if self.cranelift.is_none() {
+            self.cranelift = Some(Cranelift::new(self.options.verify)?);
+        }
+        Ok(self.cranelift.as_mut().expect("it was just made"))
+    }
+}
+
+impl Cranelift {
+    /// An empty module, which declares the helpers.
+    fn new(verify: Verify) -> Result<Self, CodegenError> {
+        let isa = host_isa(verify)?;
+        let symbols = helpers::symbols(&*isa);
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.symbols(symbols.iter().map(|s| (s.name.clone(), s.address)));
+        let mut module = JITModule::new(builder);
+        for (i, symbol) in symbols.iter().enumerate() {
+            let id = module
+                .declare_function(&symbol.name, Linkage::Import, &symbol.signature)
+                .map_err(|e| CodegenError::Memory(Box::new(e)))?;
+            assert_eq!(id.as_u32() as usize, i, "helpers are numbered by position");
+        }
+        Ok(Self {
+            module,
+            context: FunctionBuilderContext::new(),
+        })
+    }
+
+    fn define(&mut self, name: &str, kernel: &Kernel) -> Result<(FuncId, usize), CodegenError> {
+        let failed = |source| CodegenError::Compile {
+            kernel: kernel.name.clone(),
+            source: Box::new(source),
+        };
+        let module = &mut self.module;
+        let signature = emit::signature(module.isa());
+        let id = module
+            .declare_function(name, Linkage::Local, &signature)
+            .map_err(failed)?;
+        let mut ctx = module.make_context();
+        ctx.func.name = UserFuncName::user(0, id.as_u32());
+        emit::emit(kernel, module.isa(), &mut ctx.func, &mut self.context)?;
+        module.define_function(id, &mut ctx).map_err(failed)?;
+        let code = ctx.compiled_code();
+        Ok((id, code.map_or(0, |code| code.code_buffer().len())))
+    }
 }
 
 /// Every variable and array that a kernel names is one of its own: after that their types can be asked for.
@@ -230,6 +321,29 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
         let mut context = FunctionBuilderContext::new();
         emit::emit(&opt::optimize(&segment), isa, &mut func, &mut context)?;
         text.push_str(&func.display().to_string());
+    }
+    Ok(text)
+}
+
+/// The machine code of a kernel as text, piece by piece: what `backend` makes, and why it is not full-width code where it is not.
+///
+/// # Errors
+/// If the kernel names what it does not declare.
+pub fn asm_text(kernel: &Kernel, backend: Backend) -> Result<String, CodegenError> {
+    check_names(kernel)?;
+    let mut text = format!("; {}: {}\n", kernel.name, kernel.comment);
+    for segment in segments(kernel) {
+        let Backend::FullWidth(isa) = backend else {
+            text.push_str("; by cranelift\n");
+            continue;
+        };
+        match codegen_x86::generate(&opt::optimize(&segment), isa) {
+            Ok(code) => {
+                text.push_str(&format!("; by {}\n", backend.name()));
+                text.push_str(&codegen_x86::disassemble(&code));
+            }
+            Err(refusal) => text.push_str(&format!("; by cranelift: {refusal}\n")),
+        }
     }
     Ok(text)
 }

@@ -6,21 +6,41 @@ mod loops;
 mod programs;
 mod scalars;
 
-use super::{CompileOptions, KernelArgs, Verify, compile};
+use super::{Backend, CompileOptions, KernelArgs, Verify, compile};
 use crate::kernel::Kernel;
 use crate::support::tolerance::{Tolerance, compare, elements};
 use crate::tensor::scalar::{EvalError, Scalar};
 use crate::tensor::{ScalarType, Tensor};
 
-/// Runs the kernel as native code on tensors, one for each global array, changed in place.
-pub(super) fn run_native(kernel: &Kernel, dims: &[i64], tensors: &mut [Tensor]) {
-    let module = compile(
-        &[kernel],
-        CompileOptions {
-            verify: Verify::Yes,
-        },
-    )
-    .expect("compiles");
+/// Runs the kernel as native code of each back end on copies of the tensors, one for each global array.
+pub(super) fn run_native(
+    kernel: &Kernel,
+    dims: &[i64],
+    tensors: &[Tensor],
+) -> Vec<(Backend, Vec<Tensor>)> {
+    let here = Backend::ALL.into_iter().filter(|backend| backend.is_here());
+    here.map(|backend| {
+        let mut tensors: Vec<Tensor> = tensors.iter().map(copy).collect();
+        run_on(backend, kernel, dims, &mut tensors);
+        (backend, tensors)
+    })
+    .collect()
+}
+
+fn copy(t: &Tensor) -> Tensor {
+    Tensor::from_bytes(t.dtype(), t.shape(), t.bytes()).expect("same size")
+}
+
+fn run_on(backend: Backend, kernel: &Kernel, dims: &[i64], tensors: &mut [Tensor]) {
+    let options = CompileOptions {
+        verify: Verify::Yes,
+        backend,
+    };
+    let module = compile(&[kernel], options).expect("compiles");
+    let refused = module.kernels()[0].segments.iter().find_map(|s| s.refusal);
+    if let (Some(refusal), true) = (refused, kernel.in_bounds) {
+        panic!("{} {}: {refusal}", kernel.name, backend.name());
+    }
     let native = &module.kernels()[0];
     let lens: Vec<i64> = tensors.iter().map(|t| t.len() as i64).collect();
     let buffers: Vec<*mut u8> = tensors
@@ -54,17 +74,16 @@ pub(super) fn check(
 ) -> Result<(), EvalError> {
     let mut want: Vec<Vec<Scalar>> = tensors.iter().map(elements).collect();
     eval::run(kernel, dims, &mut want)?;
-    let mut got: Vec<Tensor> = tensors
-        .iter()
-        .map(|t| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes()).expect("same size"))
-        .collect();
-    run_native(kernel, dims, &mut got);
-    for (want, got) in want.iter().zip(&got) {
-        let dtype = got.dtype().scalar;
-        let want = tensor(dtype, want);
-        let flat = Tensor::from_bytes(got.dtype(), &[got.len()], got.bytes()).expect("same size");
-        if let Err(difference) = compare(&want, &flat, Tolerance::of(dtype, terms)) {
-            panic!("{}: {difference}\n{:#?}", kernel.name, kernel.body);
+    for (backend, got) in run_native(kernel, dims, tensors) {
+        for (want, got) in want.iter().zip(&got) {
+            let dtype = got.dtype().scalar;
+            let want = tensor(dtype, want);
+            let flat =
+                Tensor::from_bytes(got.dtype(), &[got.len()], got.bytes()).expect("same size");
+            if let Err(difference) = compare(&want, &flat, Tolerance::of(dtype, terms)) {
+                let (name, body) = (&kernel.name, &kernel.body);
+                panic!("{name} by {}: {difference}\n{body:#?}", backend.name());
+            }
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::build::*;
 use super::check;
 use super::programs::floats;
-use crate::codegen_cpu::opt::optimize;
+use crate::codegen_common::opt::optimize;
 use crate::kernel::{Access, Expr, Kernel, Stmt};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};

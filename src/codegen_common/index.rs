@@ -13,25 +13,25 @@ use crate::tensor::scalar::BinOp;
 
 /// A factor of a monomial.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Atom {
+pub(crate) enum Atom {
     Var(VarId),
     Other(Expr),
 }
 
 /// `coefficient * factors`
 #[derive(Clone, Debug)]
-pub(super) struct Term {
-    pub(super) factors: Vec<Atom>,
-    pub(super) coefficient: i64,
+pub(crate) struct Term {
+    pub(crate) factors: Vec<Atom>,
+    pub(crate) coefficient: i64,
     /// How many loops are around the definition of its deepest variable.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// A sum of terms and a constant.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Poly {
-    pub(super) terms: Vec<Term>,
-    pub(super) constant: i64,
+pub(crate) struct Poly {
+    pub(crate) terms: Vec<Term>,
+    pub(crate) constant: i64,
 }
 
 /// Larger sums are not multiplied out.
@@ -48,7 +48,7 @@ impl Poly {
         }
     }
 
-    pub(super) fn as_constant(&self) -> Option<i64> {
+    pub(crate) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
@@ -57,7 +57,7 @@ impl Poly {
         self.terms.len() <= MOST_TERMS && factors.max().unwrap_or(0) <= MOST_FACTORS
     }
 
-    pub(super) fn add(mut self, other: &Self, sign: i64) -> Self {
+    pub(crate) fn add(mut self, other: &Self, sign: i64) -> Self {
         self.constant = self
             .constant
             .wrapping_add(other.constant.wrapping_mul(sign));
@@ -112,13 +112,13 @@ impl Term {
 
 /// What index arithmetic must know of the variables in scope.
 #[derive(Clone)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// How many loops are around the definition of each variable.
-    pub(super) depths: SideTable<VarId, usize>,
+    pub(crate) depths: SideTable<VarId, usize>,
     /// Value of each `let` of an index, to look through.
     lets: SideTable<VarId, Option<Poly>>,
     /// How many loops are around the current statement.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 impl Default for Scope {
@@ -133,24 +133,24 @@ impl Default for Scope {
 
 impl Scope {
     /// Notes a variable that is defined here.
-    pub(super) fn define(&mut self, var: VarId) {
+    pub(crate) fn define(&mut self, var: VarId) {
         *self.depths.entry(var) = self.depth;
     }
 
     /// Notes a variable that is defined here by a `let`.
-    pub(super) fn define_as(&mut self, kernel: &Kernel, var: VarId, value: &Expr) {
+    pub(crate) fn define_as(&mut self, kernel: &Kernel, var: VarId, value: &Expr) {
         self.define(var);
         let known = !value.loads() && index_type(kernel, value).is_some();
         *self.lets.entry(var) = known.then(|| self.poly(kernel, value));
     }
 
     /// Forgets a variable that is no longer there.
-    pub(super) fn undefine(&mut self, var: VarId) {
+    pub(crate) fn undefine(&mut self, var: VarId) {
         *self.lets.entry(var) = None;
     }
 
     /// The polynomial of an index.
-    pub(super) fn poly(&self, kernel: &Kernel, e: &Expr) -> Poly {
+    pub(crate) fn poly(&self, kernel: &Kernel, e: &Expr) -> Poly {
         let poly = self.expanded(kernel, e);
         poly.filter(Poly::is_small).unwrap_or_else(|| self.other(e))
     }
@@ -206,12 +206,12 @@ impl Scope {
 }
 
 /// The type if index arithmetic is done in it.
-pub(super) fn index_scalar(ty: Ty) -> Option<ScalarType> {
+pub(crate) fn index_scalar(ty: Ty) -> Option<ScalarType> {
     let is_index = ty.lanes == 1 && matches!(ty.scalar, ScalarType::I32 | ScalarType::I64);
     is_index.then_some(ty.scalar)
 }
 
 /// The same of an expression.
-pub(super) fn index_type(kernel: &Kernel, e: &Expr) -> Option<ScalarType> {
+pub(crate) fn index_type(kernel: &Kernel, e: &Expr) -> Option<ScalarType> {
     index_scalar(kernel.ty(e))
 }

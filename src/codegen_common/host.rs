@@ -8,7 +8,7 @@ use crate::kernel::{ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, VarId
 
 /// The kernel as pieces that are functions of their own: each parallel loop at its top, and what is between them. `let`s at the
 /// top are repeated in each. One piece, if pieces would share local memory.
-pub(super) fn segments(kernel: &Kernel) -> Vec<Kernel> {
+pub(crate) fn segments(kernel: &Kernel) -> Vec<Kernel> {
     let whole = || vec![kernel.clone()];
     let piece = |lets: &[Stmt], body: &[Stmt]| Kernel {
         body: [lets, body].concat(),
@@ -73,7 +73,7 @@ fn local_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
 }
 
 /// The parallel loop that is the whole body of the kernel, apart from `let`s before it, if the host can tell its extent.
-pub(super) fn parallel_loop(kernel: &Kernel) -> Option<(&Stmt, HostExpr)> {
+pub(crate) fn parallel_loop(kernel: &Kernel) -> Option<(&Stmt, HostExpr)> {
     let (last, lets) = kernel.body.split_last()?;
     let Stmt::For {
         var: _,

@@ -6,7 +6,7 @@
 //! no memory that the loop writes, so testing them early is the same.
 
 use super::{Loop, Optimizer, binary};
-use crate::codegen_cpu::index::Poly;
+use crate::codegen_common::index::Poly;
 use crate::kernel::{Expr, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;

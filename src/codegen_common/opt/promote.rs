@@ -6,7 +6,7 @@
 //! of a matrix with `n` columns, that is tested before the loop.
 
 use super::{Loop, Optimizer, binary, load};
-use crate::codegen_cpu::index::Poly;
+use crate::codegen_common::index::Poly;
 use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;

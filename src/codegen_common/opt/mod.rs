@@ -1,4 +1,4 @@
-//! Rewrites of a kernel before code is made of it: what the GPU does not need, and Cranelift does not do.
+//! Rewrites of a kernel before code is made of it: what the GPU does not need, and code generators do not do.
 //!
 //! From the innermost loop outwards, each serial loop is
 //! 1. split where a condition on its variable changes, and its invariant conditions are tested once before it ([`partition`]),
@@ -11,7 +11,7 @@ mod partition;
 mod promote;
 mod reduce;
 
-use super::index::Scope;
+use crate::codegen_common::index::Scope;
 use crate::kernel::{
     Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId, VarInfo,
 };
@@ -19,7 +19,7 @@ use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// The kernel with its loops rewritten.
-pub(super) fn optimize(kernel: &Kernel) -> Kernel {
+pub(crate) fn optimize(kernel: &Kernel) -> Kernel {
     let mut opt = Optimizer {
         kernel: kernel.clone(),
         scope: Scope::default(),

@@ -1,0 +1,488 @@
+//! Integers and `bool`: operators with the meaning that `tensor::scalar` gives them.
+//!
+//! A scalar is computed in 64 bits and then extended again from its type, so that it wraps as the type does. Where an operator has
+//! no value the code still must not trap: an integer divided by zero gives the dividend, and a remainder by zero gives 0.
+
+use iced_x86::Code;
+use regalloc2::VReg;
+
+use super::emit::Emitter;
+use super::forms::{Op, form};
+use super::inst::{Arg, Base, Condition, GENERAL, Kind, Lane, MASK, Mem, Sign, VECTOR, Width};
+use super::memory::extension;
+use super::value::{Part, Val};
+use super::{Isa, Refusal, refuse};
+use crate::kernel::Ty;
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+/// How a comparison of integers of this type is made.
+pub(super) fn condition(op: BinOp, scalar: ScalarType) -> Condition {
+    let signed = scalar.is_signed_int();
+    match op {
+        BinOp::Eq => Condition::Equal,
+        BinOp::Lt if signed => Condition::Less,
+        BinOp::Le if signed => Condition::LessEqual,
+        BinOp::Gt if signed => Condition::Greater,
+        BinOp::Ge if signed => Condition::GreaterEqual,
+        BinOp::Lt => Condition::Below,
+        BinOp::Le => Condition::BelowEqual,
+        BinOp::Gt => Condition::Above,
+        BinOp::Ge => Condition::AboveEqual,
+        _ => Condition::NotEqual,
+    }
+}
+
+/// 64-bit operations on scalars.
+impl Emitter<'_> {
+    fn in_place(&mut self, code: Code, args: Vec<Arg>) -> Part {
+        Part::Reg(self.b.pure(Kind::InPlace(code), GENERAL, args))
+    }
+
+    pub(super) fn add(&mut self, a: Part, b: Part) -> Part {
+        match (a, b) {
+            (Part::Int(a), Part::Int(b)) => Part::Int(a.wrapping_add(b)),
+            (Part::Int(0), other) | (other, Part::Int(0)) => other,
+            (Part::Reg(reg), Part::Int(by)) | (Part::Int(by), Part::Reg(reg))
+                if i32::try_from(by).is_ok() =>
+            {
+                let mem = Mem {
+                    base: Base::Reg(reg),
+                    index: None,
+                    disp: by as i32,
+                };
+                Part::Reg(self.lea(mem))
+            }
+            (a, b) => {
+                let (a, b) = (self.general(a), self.general(b));
+                let mem = Mem {
+                    base: Base::Reg(a),
+                    index: Some((b, 1)),
+                    disp: 0,
+                };
+                Part::Reg(self.lea(mem))
+            }
+        }
+    }
+
+    pub(super) fn sub(&mut self, a: Part, b: Part) -> Part {
+        match (a, b) {
+            (Part::Int(a), Part::Int(b)) => Part::Int(a.wrapping_sub(b)),
+            (a, Part::Int(by)) if by != i64::MIN => self.add(a, Part::Int(-by)),
+            (a, b) => {
+                let args = vec![Arg::Reg(self.general(a)), Arg::Reg(self.general(b))];
+                self.in_place(Code::Sub_r64_rm64, args)
+            }
+        }
+    }
+
+    pub(super) fn mul(&mut self, a: Part, b: Part) -> Part {
+        match (a, b) {
+            (Part::Int(a), Part::Int(b)) => Part::Int(a.wrapping_mul(b)),
+            (other, Part::Int(1)) | (Part::Int(1), other) => other,
+            (Part::Reg(reg), Part::Int(by)) | (Part::Int(by), Part::Reg(reg)) => {
+                self.times(reg, by)
+            }
+            (a, b) => {
+                let args = vec![Arg::Reg(self.general(a)), Arg::Reg(self.general(b))];
+                self.in_place(Code::Imul_r64_rm64, args)
+            }
+        }
+    }
+
+    fn times(&mut self, reg: VReg, by: i64) -> Part {
+        if by > 0 && by.count_ones() == 1 {
+            let places = i64::from(by.trailing_zeros());
+            return self.shift(Code::Shl_rm64_imm8, Part::Reg(reg), places);
+        }
+        match self.immediate(Part::Int(by)) {
+            Arg::Imm(by) => {
+                let args = vec![Arg::Reg(reg), Arg::Imm(by)];
+                let code = Kind::Code(Code::Imul_r64_rm64_imm32);
+                Part::Reg(self.b.pure(code, GENERAL, args))
+            }
+            other => self.in_place(Code::Imul_r64_rm64, vec![Arg::Reg(reg), other]),
+        }
+    }
+
+    fn shift(&mut self, code: Code, part: Part, places: i64) -> Part {
+        let args = vec![Arg::Reg(self.general(part)), Arg::Imm(places)];
+        self.in_place(code, args)
+    }
+
+    pub(super) fn and(&mut self, a: Part, b: Part) -> Part {
+        self.bitwise(Code::And_r64_rm64, Code::And_rm64_imm32, a, b)
+    }
+
+    fn bitwise(&mut self, code: Code, with_imm: Code, a: Part, b: Part) -> Part {
+        let (a, b) = match a {
+            Part::Int(_) => (b, a),
+            _ => (a, b),
+        };
+        let a = Arg::Reg(self.general(a));
+        match self.immediate(b) {
+            Arg::Imm(imm) => self.in_place(with_imm, vec![a, Arg::Imm(imm)]),
+            other => self.in_place(code, vec![a, other]),
+        }
+    }
+
+    /// 1 if the comparison holds, else 0.
+    pub(super) fn set_if(&mut self, cond: Condition, a: Part, b: Part) -> Part {
+        let args = vec![Arg::Reg(self.general(a)), self.immediate(b)];
+        Part::Reg(self.b.pure(Kind::SetIf(cond), GENERAL, args))
+    }
+
+    /// `cond ? a : b`
+    pub(super) fn choose(&mut self, cond: Part, a: Part, b: Part) -> Part {
+        let args = [b, cond, a].map(|part| Arg::Reg(self.general(part)));
+        Part::Reg(self.b.pure(Kind::Select, GENERAL, args.to_vec()))
+    }
+
+    /// The value that the lowest bits have in the type.
+    pub(super) fn extended(&mut self, scalar: ScalarType, part: Part) -> Part {
+        if let Part::Int(value) = part {
+            return Part::Int(crate::tensor::scalar::wrap_int(value, scalar));
+        }
+        match extension(scalar) {
+            Some(code) => {
+                let args = vec![Arg::Reg(self.general(part))];
+                Part::Reg(self.b.pure(Kind::Code(code), GENERAL, args))
+            }
+            None => part,
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// An operator on integers or `bool`, no comparison.
+    pub(super) fn int_binary(&mut self, op: BinOp, a: &Val, b: &Val) -> Result<Val, Refusal> {
+        let scalar = a.ty.scalar;
+        let logical = matches!(
+            op,
+            BinOp::And | BinOp::Or | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor
+        );
+        if op.is_logical() && !a.is_bool() {
+            return refuse("`and` and `or` of numbers");
+        }
+        if a.is_vector() {
+            let form = match op {
+                BinOp::And | BinOp::BitAnd => Some((Op::And, Lane::F32)),
+                BinOp::Or | BinOp::BitOr => Some((Op::Or, Lane::F32)),
+                BinOp::BitXor => Some((Op::Xor, Lane::F32)),
+                _ if a.is_bool() => None,
+                _ => vector_op(op, scalar).map(|op| (op, a.lane)),
+            };
+            let width = self.widths(a)[0];
+            if let Some((op, lane)) = form
+                && super::forms::form(self.isa, op, lane, width).is_some()
+            {
+                return self.each2(a, b, |this, width, x, y| {
+                    let x = Arg::Reg(this.vector(x, a.lane, width));
+                    let y = this.operand(y, a.lane, width);
+                    this.vec(op, lane, width, vec![x, y])
+                });
+            }
+            return self.lanewise(&[a, b], |this, v| this.int_binary(op, &v[0], &v[1]));
+        }
+        let (x, y) = (a.parts[0], b.parts[0]);
+        let value = if a.is_bool() && !logical {
+            let number = self.scalar_int(op, ScalarType::U8, x, y)?;
+            self.set_if(Condition::NotEqual, number, Part::Int(0))
+        } else {
+            self.scalar_int(op, scalar, x, y)?
+        };
+        Ok(a.with_parts(vec![value]))
+    }
+
+    fn scalar_int(
+        &mut self,
+        op: BinOp,
+        scalar: ScalarType,
+        x: Part,
+        y: Part,
+    ) -> Result<Part, Refusal> {
+        let wide = match op {
+            BinOp::Add => self.add(x, y),
+            BinOp::Sub => self.sub(x, y),
+            BinOp::Mul => self.mul(x, y),
+            BinOp::And | BinOp::BitAnd => return Ok(self.and(x, y)),
+            BinOp::Or | BinOp::BitOr => {
+                return Ok(self.bitwise(Code::Or_r64_rm64, Code::Or_rm64_imm32, x, y));
+            }
+            BinOp::BitXor => {
+                return Ok(self.bitwise(Code::Xor_r64_rm64, Code::Xor_rm64_imm32, x, y));
+            }
+            BinOp::Min | BinOp::Max => {
+                let compare = if op == BinOp::Min {
+                    BinOp::Lt
+                } else {
+                    BinOp::Gt
+                };
+                let wins = self.set_if(condition(compare, scalar), x, y);
+                return Ok(self.choose(wins, x, y));
+            }
+            BinOp::Shl | BinOp::Shr => {
+                let bits = scalar.bytes() as i64 * 8;
+                let places = match y {
+                    Part::Int(places) => Part::Int(places & (bits - 1)),
+                    other => self.and(other, Part::Int(bits - 1)),
+                };
+                let code = match op {
+                    BinOp::Shl => Code::VEX_Shlx_r64_rm64_r64,
+                    _ if scalar.is_signed_int() => Code::VEX_Sarx_r64_rm64_r64,
+                    _ => Code::VEX_Shrx_r64_rm64_r64,
+                };
+                let args = [x, places].map(|part| Arg::Reg(self.general(part)));
+                Part::Reg(self.b.pure(Kind::Code(code), GENERAL, args.to_vec()))
+            }
+            BinOp::Div | BinOp::Mod => self.divide(op, scalar, x, y),
+            BinOp::FloorDiv | BinOp::FloorMod => self.floor_divide(op, scalar, x, y),
+            BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => {
+                return Ok(self.set_if(condition(op, scalar), x, y));
+            }
+        };
+        Ok(self.extended(scalar, wide))
+    }
+
+    /// Quotient or remainder towards zero; never traps.
+    fn divide(&mut self, op: BinOp, scalar: ScalarType, x: Part, y: Part) -> Part {
+        let signed = scalar.is_signed_int();
+        let quotient = op == BinOp::Div;
+        if let Part::Int(by) = y
+            && by > 0
+            && by.count_ones() == 1
+        {
+            return self.divide_by_power(quotient, signed, x, by);
+        }
+        // The least integer divided by -1 would trap: dividing by 1 and changing the sign wraps, as it should.
+        let bad: &[i64] = if signed { &[0, -1] } else { &[0] };
+        let divisor = match y {
+            Part::Int(by) if !bad.contains(&by) => y,
+            _ => bad.iter().fold(y, |divisor, &bad| {
+                let hit = self.set_if(Condition::Equal, y, Part::Int(bad));
+                self.choose(hit, Part::Int(1), divisor)
+            }),
+        };
+        let sign = if signed { Sign::Signed } else { Sign::Unsigned };
+        let kind = if quotient {
+            Kind::Quotient(sign)
+        } else {
+            Kind::Remainder(sign)
+        };
+        let args = [x, divisor].map(|part| Arg::Reg(self.general(part)));
+        let value = Part::Reg(self.b.pure(kind, GENERAL, args.to_vec()));
+        let may_negate = signed && !matches!(y, Part::Int(by) if by != -1);
+        if !quotient || !may_negate {
+            return value;
+        }
+        let negate = self.set_if(Condition::Equal, y, Part::Int(-1));
+        let negated = self.sub(Part::Int(0), value);
+        self.choose(negate, negated, value)
+    }
+
+    /// Division by a power of two, without the instruction for it: that takes as long as some twenty others.
+    fn divide_by_power(&mut self, quotient: bool, signed: bool, x: Part, by: i64) -> Part {
+        let places = i64::from(by.trailing_zeros());
+        if !signed {
+            return if quotient {
+                self.shift(Code::Shr_rm64_imm8, x, places)
+            } else {
+                self.and(x, Part::Int(by - 1))
+            };
+        }
+        // Towards zero: `by - 1` is added to what is negative.
+        let sign = self.shift(Code::Sar_rm64_imm8, x, 63);
+        let bias = self.and(sign, Part::Int(by - 1));
+        let biased = self.add(x, bias);
+        if quotient {
+            return self.shift(Code::Sar_rm64_imm8, biased, places);
+        }
+        let rest = self.and(biased, Part::Int(by - 1));
+        self.sub(rest, bias)
+    }
+
+    fn floor_divide(&mut self, op: BinOp, scalar: ScalarType, x: Part, y: Part) -> Part {
+        let quotient = op == BinOp::FloorDiv;
+        if !scalar.is_signed_int() {
+            let op = if quotient { BinOp::Div } else { BinOp::Mod };
+            return self.divide(op, scalar, x, y);
+        }
+        if let Part::Int(by) = y
+            && by > 0
+            && by.count_ones() == 1
+        {
+            return self.divide_by_power_down(quotient, x, by);
+        }
+        let remainder = self.divide(BinOp::Mod, scalar, x, y);
+        let signs = self.bitwise(Code::Xor_r64_rm64, Code::Xor_rm64_imm32, remainder, y);
+        let differ = self.set_if(Condition::Less, signs, Part::Int(0));
+        let inexact = self.set_if(Condition::NotEqual, remainder, Part::Int(0));
+        let adjust = self.and(differ, inexact);
+        if quotient {
+            let value = self.divide(BinOp::Div, scalar, x, y);
+            let less = self.add(value, Part::Int(-1));
+            return self.choose(adjust, less, value);
+        }
+        let moved = self.add(remainder, y);
+        self.choose(adjust, moved, remainder)
+    }
+
+    fn divide_by_power_down(&mut self, quotient: bool, x: Part, by: i64) -> Part {
+        if quotient {
+            let places = i64::from(by.trailing_zeros());
+            self.shift(Code::Sar_rm64_imm8, x, places)
+        } else {
+            self.and(x, Part::Int(by - 1))
+        }
+    }
+
+    /// A comparison of integers (or masks, which are -1 and 0: unsigned comparison gives their order).
+    pub(super) fn int_compare(&mut self, op: BinOp, a: &Val, b: &Val) -> Result<Val, Refusal> {
+        let scalar = a.ty.scalar;
+        let ty = Ty {
+            scalar: ScalarType::Bool,
+            lanes: a.ty.lanes,
+        };
+        if !a.is_vector() {
+            let value = self.set_if(condition(op, scalar), a.parts[0], b.parts[0]);
+            return Ok(Val::scalar(ScalarType::Bool, value));
+        }
+        let value = self.each2(a, b, |this, width, x, y| match this.isa {
+            Isa::Avx2 => this.compare_lanes(op, scalar, a.lane, width, x, y),
+            Isa::Avx512 => {
+                let of = if scalar.is_signed_int() {
+                    Op::Cmp
+                } else {
+                    Op::CmpU
+                };
+                this.compare_masked(of, a.lane, width, (x, y), int_predicate(op))
+            }
+        })?;
+        Ok(Val { ty, ..value })
+    }
+
+    /// A comparison into a mask register, and that as lanes.
+    pub(super) fn compare_masked(
+        &mut self,
+        op: Op,
+        lane: Lane,
+        width: Width,
+        (x, y): (Part, Part),
+        predicate: i64,
+    ) -> Result<Part, Refusal> {
+        let Some(code) = form(self.isa, op, lane, width) else {
+            return refuse("a comparison that the machine lacks");
+        };
+        let args = vec![
+            Arg::Reg(self.vector(x, lane, width)),
+            self.operand(y, lane, width),
+            Arg::Imm(predicate),
+        ];
+        let mask = self.b.pure(Kind::Code(code), MASK, args);
+        let code = form(self.isa, Op::MaskToLanes, lane.as_int(), width);
+        let code = code.expect("every lane has a mask");
+        let lanes = self.b.pure(Kind::Code(code), VECTOR, vec![Arg::Reg(mask)]);
+        Ok(Part::Reg(lanes))
+    }
+
+    /// The comparisons that AVX2 has are `==` and signed `>`.
+    fn compare_lanes(
+        &mut self,
+        op: BinOp,
+        scalar: ScalarType,
+        lane: Lane,
+        width: Width,
+        x: Part,
+        y: Part,
+    ) -> Result<Part, Refusal> {
+        let (mut x, mut y) = (x, y);
+        let equal = matches!(op, BinOp::Eq | BinOp::Ne);
+        if !scalar.is_signed_int() && !equal {
+            let top = Part::Same(1 << (8 * lane.bytes() - 1));
+            x = self.flipped(x, top, lane, width)?;
+            y = self.flipped(y, top, lane, width)?;
+        }
+        let value = match op {
+            BinOp::Gt | BinOp::Le => self.vec2(Op::CmpGt, lane, width, x, y)?,
+            BinOp::Lt | BinOp::Ge => self.vec2(Op::CmpGt, lane, width, y, x)?,
+            _ => self.vec2(Op::CmpEq, lane, width, x, y)?,
+        };
+        if matches!(op, BinOp::Ne | BinOp::Le | BinOp::Ge) {
+            return self.flipped(value, Part::Same(u64::MAX), lane, width);
+        }
+        Ok(value)
+    }
+
+    /// The bits of a part, with these inverted.
+    pub(super) fn flipped(
+        &mut self,
+        part: Part,
+        bits: Part,
+        lane: Lane,
+        width: Width,
+    ) -> Result<Part, Refusal> {
+        let args = vec![
+            Arg::Reg(self.vector(part, lane, width)),
+            self.operand(bits, lane, width),
+        ];
+        self.vec(Op::Xor, Lane::F32, width, args)
+    }
+
+    /// Lanes of `a` where the mask has ones, else of `b`.
+    pub(super) fn blend(
+        &mut self,
+        lane: Lane,
+        width: Width,
+        mask: Part,
+        a: Part,
+        b: Part,
+    ) -> Result<Part, Refusal> {
+        /// Bits of the second operand where the first has ones, else of the third.
+        const SELECT: i64 = 0xca;
+        let mask = Arg::Reg(self.vector(mask, lane.as_int(), width));
+        match self.isa {
+            Isa::Avx2 => {
+                let b = Arg::Reg(self.vector(b, lane, width));
+                let a = self.operand(a, lane, width);
+                self.vec(Op::Blend, Lane::I8, width, vec![b, a, mask])
+            }
+            Isa::Avx512 => {
+                let a = Arg::Reg(self.vector(a, lane, width));
+                let b = self.operand(b, lane, width);
+                self.vec(
+                    Op::Ternary,
+                    Lane::I32,
+                    width,
+                    vec![mask, a, b, Arg::Imm(SELECT)],
+                )
+            }
+        }
+    }
+}
+
+/// The vector instruction of an operator on integers.
+fn vector_op(op: BinOp, scalar: ScalarType) -> Option<Op> {
+    let signed = scalar.is_signed_int();
+    match op {
+        BinOp::Add => Some(Op::Add),
+        BinOp::Sub => Some(Op::Sub),
+        BinOp::Mul => Some(Op::Mul),
+        BinOp::Min if signed => Some(Op::Min),
+        BinOp::Max if signed => Some(Op::Max),
+        BinOp::Min => Some(Op::MinU),
+        BinOp::Max => Some(Op::MaxU),
+        _ => None,
+    }
+}
+
+/// The predicate of a comparison of integers into a mask register.
+fn int_predicate(op: BinOp) -> i64 {
+    match op {
+        BinOp::Eq => 0,
+        BinOp::Lt => 1,
+        BinOp::Le => 2,
+        BinOp::Ge => 5,
+        BinOp::Gt => 6,
+        _ => 4,
+    }
+}

@@ -416,6 +416,7 @@ fn host() -> Target {
     let host = crate::kernel::CpuTarget {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         f32_lanes: 4,
+        vector_registers: 16,
         fma: false,
     };
     Target::Cpu(host)

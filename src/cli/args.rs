@@ -34,6 +34,7 @@ Environment:
   WEFTILE_TIME=1         prints the time of each stage of the compiler
   WEFTILE_VERIFY=1       verifies after each stage
   WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
+  WEFTILE_CPU=NAME       what makes code for the CPU: cranelift, avx2, avx512 (the widest that it has)
   WGPU_BACKEND=NAME      only GPUs of this API: vulkan, metal, dx12
   NO_COLOR=1             no colours
 
@@ -191,6 +192,8 @@ pub(crate) enum Stage {
     Spirv,
     /// The native code before register allocation (Cranelift IR).
     Clif,
+    /// The native code, disassembled, and what made it.
+    Asm,
     /// How many bytes the tensors of each graph function take: each for itself, as planned, and at least.
     Memory,
     /// The program of the virtual machine.
@@ -221,14 +224,14 @@ Examples:
   weftile show examples/fashion_mnist/mlp.py --stage graph --output pictures
   weftile show examples/fashion_mnist/mlp.py --stage wgsl
   weftile show examples/fashion_mnist/mlp.py --params examples/fashion_mnist/weights.safetensors --stage memory --size batch=256
-  weftile show examples/fashion_mnist/mlp.py --stage clif")]
+  weftile show examples/fashion_mnist/mlp.py --stage asm")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) module: ModuleArgs,
     /// What to show.
     #[arg(long, value_enum, default_value = "script")]
     pub(crate) stage: Stage,
-    /// What to compile for, without opening a device; the CPU for clif, else the GPU.
+    /// What to compile for, without opening a device; the CPU for clif and asm, else the GPU.
     #[arg(long, value_enum)]
     pub(crate) target: Option<TargetKind>,
     /// Compiles for this very device instead.

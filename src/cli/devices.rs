@@ -6,7 +6,7 @@ use super::args::{DeviceArgs, DevicesArgs};
 use super::device::{Chosen, open_among};
 use super::error::CliError;
 use super::terminal::Terminal;
-use crate::codegen_cpu::this_cpu;
+use crate::codegen_cpu::{Backend, this_cpu};
 use crate::kernel::CpuTarget;
 use crate::runtime_gpu::{Adapter, AdapterInfo, adapters};
 
@@ -55,8 +55,10 @@ pub(super) fn print(
         "cpu".to_owned(),
         "native code".to_owned(),
         format!(
-            "{} threads, {} lanes of float32{fma}",
-            cpu.threads, cpu.f32_lanes
+            "{} threads, {} lanes of float32{fma}, code by {}",
+            cpu.threads,
+            cpu.f32_lanes,
+            Backend::default().name()
         ),
     ]];
     for info in adapters.iter().map(Adapter::info) {

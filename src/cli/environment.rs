@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::error::CliError;
 use super::terminal::Progress;
 use super::to_stderr;
+use crate::codegen_cpu::Backend;
 use crate::ir::Module;
 use crate::kernel::Target;
 use crate::passes::PassContext;
@@ -26,6 +27,8 @@ pub(crate) struct Environment {
     time: bool,
     /// `WEFTILE_VERIFY`: verify after each stage.
     verify: bool,
+    /// `WEFTILE_CPU`: what makes native code, if not the widest that this machine has.
+    pub(super) cpu: Option<Backend>,
     /// `WEFTILE_LOG`: which messages to show, as `env_logger` reads it.
     pub(super) log: String,
 }
@@ -106,11 +109,30 @@ impl Environment {
         check_backends(var("WGPU_BACKEND"))?;
         Ok(Self {
             log,
+            cpu: backend(var("WEFTILE_CPU"))?,
             dump,
             dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
             time: on("WEFTILE_TIME")?,
             verify: on("WEFTILE_VERIFY")?,
         })
+    }
+}
+
+/// A back end that this machine can run.
+fn backend(value: Option<String>) -> Result<Option<Backend>, CliError> {
+    let Some(value) = value.filter(|value| !value.trim().is_empty()) else {
+        return Ok(None);
+    };
+    match value.trim().parse::<Backend>() {
+        Ok(backend) if backend.is_here() => Ok(Some(backend)),
+        _ => {
+            let here = Backend::ALL.into_iter().filter(|b| b.is_here());
+            Err(CliError::Variable {
+                name: "WEFTILE_CPU",
+                value,
+                expected: here.map(Backend::name).collect::<Vec<_>>().join(", "),
+            })
+        }
     }
 }
 
@@ -171,12 +193,14 @@ mod tests {
             ("WEFTILE_DUMP_DIR", "d"),
             ("WEFTILE_TIME", "1"),
             ("WEFTILE_VERIFY", "0"),
+            ("WEFTILE_CPU", "cranelift"),
         ]);
         let expected = Environment {
             dump: vec![DumpKind::Graph, DumpKind::Wgsl],
             dump_dir: "d".into(),
             time: true,
             verify: false,
+            cpu: Some(Backend::Cranelift),
             log: "error".to_owned(),
         };
         assert_eq!(all, Ok(expected));
@@ -193,6 +217,11 @@ mod tests {
             Err(
                 "WEFTILE_LOG is `banana`, expected off, error, warn, info, debug, trace".to_owned()
             )
+        );
+        let error = read(&[("WEFTILE_CPU", "z80")]).expect_err("no such code");
+        assert!(
+            error.starts_with("WEFTILE_CPU is `z80`, expected cranelift"),
+            "{error}"
         );
         let log = |value| read(&[("WEFTILE_LOG", value)]).map(|read| read.log);
         assert_eq!(

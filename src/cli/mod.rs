@@ -59,6 +59,11 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), CliError> {
     let environment = Environment::read()?;
     start_log(&environment);
+    if let Some(backend) = environment.cpu {
+        backend
+            .choose()
+            .expect("nothing is compiled before the environment is read");
+    }
     let mut terminal = Terminal::stdout();
     // Without a verb, the demo with its defaults.
     let command = match cli.command {

@@ -13,7 +13,7 @@ use super::environment::Environment;
 use super::error::CliError;
 use super::program::{bind, read};
 use super::terminal::{Terminal, table};
-use crate::codegen_cpu::{clif_text, this_cpu};
+use crate::codegen_cpu::{Backend, asm_text, clif_text, this_cpu};
 use crate::codegen_wgsl::spirv;
 use crate::ir::Module;
 use crate::ir::graph::{Def, Function};
@@ -100,7 +100,7 @@ fn pages(
         Stage::Graph => graphs(args, module)?,
         Stage::Scheduled | Stage::Trace => scheduled(args.stage, &until("schedule")?),
         Stage::Kernel => kernels(&until("lower")?),
-        Stage::Clif => clif(&until("lower")?)?,
+        Stage::Clif | Stage::Asm => native(args.stage, &until("lower")?)?,
         Stage::Wgsl | Stage::Spirv => shaders(args.stage, &until("emit")?)?,
         Stage::Memory => memory(args, &until("kill_after_last_use")?)?,
         Stage::Bytecode => bytecode(&until("bytecode")?),
@@ -127,14 +127,14 @@ fn target(args: &ShowArgs) -> Result<Target, CliError> {
                 target: "gpu",
             });
         }
-        (Some(TargetKind::Gpu), Stage::Clif) => {
+        (Some(TargetKind::Gpu), Stage::Clif | Stage::Asm) => {
             return Err(CliError::StageNeeds {
                 stage: args.stage,
                 target: "cpu",
             });
         }
         (Some(kind), _) => kind,
-        (None, Stage::Clif) => TargetKind::Cpu,
+        (None, Stage::Clif | Stage::Asm) => TargetKind::Cpu,
         (None, _) => TargetKind::Gpu,
     };
     Ok(match kind {
@@ -202,14 +202,17 @@ fn kernel_name(func: &str, kernel: &str) -> String {
     }
 }
 
-/// The native code of each kernel.
-fn clif(compilation: &Compilation) -> Result<Vec<Page>, CliError> {
+/// The native code of each kernel: Cranelift IR, or instructions.
+fn native(stage: Stage, compilation: &Compilation) -> Result<Vec<Page>, CliError> {
     let funcs = compilation.lowered.iter();
     let kernels = funcs.flat_map(|(name, func)| func.kernels.iter().map(move |k| (name, k)));
     kernels
         .map(|(func, kernel)| {
             let name = kernel_name(func, &kernel.name);
-            Ok(text_page(&name, "clif", clif_text(kernel)?))
+            Ok(match stage {
+                Stage::Asm => text_page(&name, "asm", asm_text(kernel, Backend::default())?),
+                _ => text_page(&name, "clif", clif_text(kernel)?),
+            })
         })
         .collect()
 }

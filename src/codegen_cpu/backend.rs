@@ -38,6 +38,14 @@ impl Backend {
         }
     }
 
+    /// Bytes of a vector register of its code.
+    pub fn vector_bytes(self) -> usize {
+        match self {
+            Self::Cranelift => 16,
+            Self::FullWidth(isa) => isa.vector_bytes(),
+        }
+    }
+
     /// Whether its code runs on this machine.
     pub fn is_here(self) -> bool {
         match self {

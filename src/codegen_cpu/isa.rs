@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
-use super::CodegenError;
+use super::{Backend, CodegenError};
 use crate::kernel::CpuTarget;
 
 /// Whether Cranelift checks the functions that it is given.
@@ -53,13 +53,20 @@ pub fn this_cpu() -> CpuTarget {
     host_target(std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// What schedules should know of this machine, with `threads` threads.
+/// What schedules should know of this machine, with `threads` threads: of the registers that [`Backend::default`] uses.
 pub fn host_target(threads: usize) -> CpuTarget {
     static FMA: OnceLock<bool> = OnceLock::new();
-    let fma = *FMA.get_or_init(|| host_isa(Verify::No).is_ok_and(|isa| isa.has_native_fma()));
+    let (f32_lanes, vector_registers, fma) = match Backend::default() {
+        Backend::FullWidth(isa) => (isa.vector_bytes() / 4, isa.registers(), true),
+        Backend::Cranelift => {
+            let has_fma = || host_isa(Verify::No).is_ok_and(|isa| isa.has_native_fma());
+            (4, 16, *FMA.get_or_init(has_fma))
+        }
+    };
     CpuTarget {
         threads,
-        f32_lanes: 4,
+        f32_lanes: f32_lanes as u16,
+        vector_registers: vector_registers as u16,
         fma,
     }
 }

@@ -198,10 +198,10 @@ impl Compiler {
     }
 
     fn define_piece(&mut self, name: &str, kernel: &Kernel) -> Result<Piece, CodegenError> {
-        let optimized = opt::optimize(kernel);
         let parallel = parallel_loop(kernel).map(|(_, extent)| extent);
         let mut refusal = None;
         if let Backend::FullWidth(isa) = self.options.backend {
+            let optimized = opt::optimize(kernel, isa.vector_bytes());
             match codegen_x86::generate(&optimized, isa) {
                 Ok(code) => {
                     let offset = self.full_width.len().next_multiple_of(ALIGN);
@@ -218,6 +218,7 @@ impl Compiler {
                 Err(reason) => refusal = Some(reason),
             }
         }
+        let optimized = opt::optimize(kernel, Backend::Cranelift.vector_bytes());
         let (id, code_bytes) = self.cranelift()?.define(name, &optimized)?;
         Ok(Piece {
             place: Place::Cranelift(id),
@@ -319,7 +320,8 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     for segment in segments(kernel) {
         let mut func = Function::new();
         let mut context = FunctionBuilderContext::new();
-        emit::emit(&opt::optimize(&segment), isa, &mut func, &mut context)?;
+        let optimized = opt::optimize(&segment, Backend::Cranelift.vector_bytes());
+        emit::emit(&optimized, isa, &mut func, &mut context)?;
         text.push_str(&func.display().to_string());
     }
     Ok(text)
@@ -337,7 +339,7 @@ pub fn asm_text(kernel: &Kernel, backend: Backend) -> Result<String, CodegenErro
             text.push_str("; by cranelift\n");
             continue;
         };
-        match codegen_x86::generate(&opt::optimize(&segment), isa) {
+        match codegen_x86::generate(&opt::optimize(&segment, isa.vector_bytes()), isa) {
             Ok(code) => {
                 text.push_str(&format!("; by {}\n", backend.name()));
                 text.push_str(&codegen_x86::disassemble(&code));

@@ -22,6 +22,8 @@ mod lanes;
 mod locals;
 mod memory;
 mod prune;
+#[cfg(test)]
+mod tests;
 mod text;
 mod value;
 

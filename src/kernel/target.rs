@@ -115,6 +115,8 @@ pub struct CpuTarget {
     pub threads: usize,
     /// Lanes of `f32` in a vector register that generated code uses.
     pub f32_lanes: u16,
+    /// How many vector registers there are.
+    pub vector_registers: u16,
     /// Whether fused multiply-add is there.
     pub fma: bool,
 }

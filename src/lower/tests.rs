@@ -94,6 +94,7 @@ fn cpu() -> Target {
     Target::Cpu(CpuTarget {
         threads: 1,
         f32_lanes: 4,
+        vector_registers: 16,
         fma: false,
     })
 }

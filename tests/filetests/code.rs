@@ -68,6 +68,7 @@ fn target(name: &str) -> Result<Target, Failed> {
         "cpu" => Target::Cpu(CpuTarget {
             threads: 2,
             f32_lanes: 4,
+            vector_registers: 16,
             fma: true,
         }),
         "gpu" => gpu(GpuClass::Unknown),

@@ -33,6 +33,7 @@ fn cpu() -> Target {
     Target::Cpu(CpuTarget {
         threads: 2,
         f32_lanes: 4,
+        vector_registers: 16,
         fma: true,
     })
 }

@@ -18,9 +18,10 @@ use crate::kernel::{
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
-/// The kernel with its loops rewritten.
-pub(crate) fn optimize(kernel: &Kernel) -> Kernel {
+/// The kernel with its loops rewritten, for vector registers of so many bytes.
+pub(crate) fn optimize(kernel: &Kernel, vector_bytes: usize) -> Kernel {
     let mut opt = Optimizer {
+        vector_bytes,
         kernel: kernel.clone(),
         scope: Scope::default(),
         copied: 0,
@@ -34,6 +35,8 @@ pub(crate) fn optimize(kernel: &Kernel) -> Kernel {
 }
 
 struct Optimizer {
+    /// Bytes of a vector register.
+    vector_bytes: usize,
     /// Grows new variables and local arrays; its body is elsewhere meanwhile.
     kernel: Kernel,
     scope: Scope,

@@ -12,6 +12,9 @@ use crate::tensor::scalar::BinOp;
 /// Accumulator registers that keep a core's arithmetic busy.
 const REGISTERS: usize = 8;
 
+/// Bytes that the accumulators of a sum may take: of longer ones a short loop fills none.
+const MOST_BYTES: usize = 256;
+
 /// `t = t op term`
 struct Accumulation {
     array: ArrayId,
@@ -31,8 +34,10 @@ impl Optimizer {
         let ty = self.scalar_of(l.var)?;
         let sums = self.accumulations(l)?;
         let bytes = sums.iter().map(|s| s.dtype.bytes().max(2)).max()?;
-        let lanes = if bytes == 2 { 4 } else { 16 / bytes };
+        // What has two bytes is computed in four.
+        let lanes = self.vector_bytes / if bytes == 2 { 4 } else { bytes };
         let registers = (REGISTERS / sums.len()).max(1);
+        let registers = registers.min((MOST_BYTES / self.vector_bytes).max(1));
         let wide = u16::try_from(lanes * registers).ok()?;
         let lanes = u16::try_from(lanes).ok()?;
         if matches!(&l.extent, Expr::Int(n, _) if *n < i64::from(lanes)) {

@@ -65,7 +65,7 @@ fn guarded_reductions_of_awkward_sizes() {
 
 #[test]
 fn the_inner_loop_has_no_condition_and_no_memory_to_add_to() {
-    let k = optimize(&gemv(BinOp::Add, mul));
+    let k = optimize(&gemv(BinOp::Add, mul), 16);
     let mut loops = 0;
     let mut clean = 0;
     innermost(&k.body, &mut |body| {
@@ -222,7 +222,7 @@ fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
         int(40),
         vec![guarded(lt(v(i), v(n)), vec![inside])],
     )];
-    let optimized = optimize(&k);
+    let optimized = optimize(&k, 16);
     assert!(optimized.body.len() > 1, "the loop was split");
     for stmt in &optimized.body {
         stmt.walk_exprs(&mut |e| {

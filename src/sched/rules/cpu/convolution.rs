@@ -1,7 +1,7 @@
 //! Convolution as implicit GEMM: `C[n, oc, oh, ow] += data[n, ic, oh * s + ry, ow * s + rx] * weight[oc, ic, ry, rx]` is a matmul of
 //! pixels by channels, whose operand `data` is read where it is.
 //!
-//! - A tile is 2 pixels by 16 output channels, in registers, vectors along the channels: an element of `data` serves a vector, so
+//! - A tile is some pixels by 16 output channels, in registers, vectors along the channels: an element of `data` serves a vector, so
 //!   strides, dilation and layout of the image do not matter.
 //! - The weight lies in panels of 16 channels (see `layouts`), or is copied to one on the stack for each block of pixels.
 //! - Sums stand in an array of the thread, pixels by channels, over all steps of `ic`; what follows the convolution is computed where
@@ -12,7 +12,7 @@
 //!
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
-use super::matmul::{COLUMNS, DEPTH, ROW_BLOCK, ROWS, is_float32};
+use super::matmul::{COLUMNS, DEPTH, ROW_BLOCK, is_float32, tile_rows};
 use super::{MOST_TAPS, are_constant, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
@@ -25,7 +25,7 @@ use crate::tensor::DType;
 pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
-    _target: &CpuTarget,
+    target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
         return Err(DeclineReason::Pattern("not a sum of products"));
@@ -42,7 +42,7 @@ pub(super) fn apply(
     let write_back = schedule.reindex_cache_write(block, 0, "local", &places(&params, sums))?;
     inline_consumers(schedule, write_back);
 
-    let m = split_pixels(schedule, loops.pixels)?;
+    let m = split_pixels(schedule, target, loops.pixels)?;
     let n = schedule.split(loops.channels, &[Factor::Infer, COLUMNS.into()])?;
     let k = split_depth(schedule, &loops)?;
     let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
@@ -257,12 +257,17 @@ fn split_depth(schedule: &mut Schedule, loops: &Loops) -> Result<Vec<LoopId>, De
 }
 
 /// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, of whole vectors above all.
-fn split_pixels(schedule: &mut Schedule, pixels: LoopId) -> Result<Vec<LoopId>, DeclineReason> {
-    let usual = ROW_BLOCK / ROWS;
-    let (rows, tiles) = match extent(schedule, pixels) {
-        None => (ROWS, usual),
+fn split_pixels(
+    schedule: &mut Schedule,
+    target: &CpuTarget,
+    pixels: LoopId,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let extent = extent(schedule, pixels);
+    let rows = tile_rows(target, extent);
+    let usual = ROW_BLOCK / rows;
+    let (rows, tiles) = match extent {
+        None => (rows, usual),
         Some(count) => {
-            let rows = ROWS.min(count.max(1));
             let all = (count + rows - 1) / rows;
             let sizes = (usual / 2..=2 * usual).filter(|tiles| all % tiles == 0);
             let best =

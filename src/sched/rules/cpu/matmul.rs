@@ -1,6 +1,6 @@
-//! Matmul with a register tile of eight accumulator registers, which is what keeps 128-bit arithmetic busy without spills.
+//! Matmul with a register tile whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
 //!
-//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 x 16, vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
+//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns, vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
 //!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
@@ -21,21 +21,40 @@ use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
-/// Rows of a tile.
-pub(super) const ROWS: i64 = 2;
+/// With eight sums in flight every core's arithmetic is busy; more rows only leave more behind where the tile does not divide.
+const MOST_ROWS: i64 = 8;
+
+/// Rows of a tile whose sums fill at most half of the vector registers that there are, so that operands have the others; a divisor
+/// of the rows, where there is one that is not much smaller.
+pub(super) fn tile_rows(target: &CpuTarget, rows: Option<i64>) -> i64 {
+    let in_a_row = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+    let most = (i64::from(target.vector_registers) / 2 / in_a_row).min(MOST_ROWS);
+    match rows {
+        None => most,
+        Some(rows) => {
+            let mut sizes = (most / 2 + 1..=most).rev();
+            sizes
+                .find(|size| rows % size == 0)
+                .unwrap_or(most.min(rows.max(1)))
+        }
+    }
+}
+
 /// Rows of `A` that one panel of `B` serves.
 pub(super) const ROW_BLOCK: i64 = 128;
 /// Columns of a tile in the form with vectors along `n`.
 pub(super) const COLUMNS: i64 = 16;
 /// Rows of a panel of `B`: 16 KiB, a third of the L1 cache.
 pub(super) const DEPTH: i64 = 256;
+/// Rows of a tile of sums along `k`.
+const SUM_ROWS: i64 = 2;
 /// Columns of a tile of sums along `k`.
 const SUMS: i64 = 4;
 
 pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
-    _target: &CpuTarget,
+    target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
         return Err(DeclineReason::Pattern("not a matmul"));
@@ -46,11 +65,11 @@ pub(super) fn apply(
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
     if packed {
-        return along_columns(schedule, block, None, loops);
+        return along_columns(schedule, target, block, None, loops);
     }
     let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
     if contiguous(matmul.b.contiguous, &matmul.n) && neighbours(schedule.func(), block, loops.n) {
-        along_columns(schedule, block, Some(&matmul), loops)
+        along_columns(schedule, target, block, Some(&matmul), loops)
     } else if contiguous(matmul.a.contiguous, &matmul.k)
         && contiguous(matmul.b.contiguous, &matmul.k)
     {
@@ -204,11 +223,13 @@ fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
 /// Vectors along `n`; the operand `B` of a matmul is copied to panels, without one it is in panels.
 fn along_columns(
     schedule: &mut Schedule,
+    target: &CpuTarget,
     block: BlockId,
     copied: Option<&Matmul>,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
-    let m = split_rows(schedule, loops.m)?;
+    let extent = schedule.func().loops[loops.m].extent.as_int();
+    let m = split_rows(schedule, loops.m, tile_rows(target, extent))?;
     let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
     let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
     schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
@@ -230,7 +251,7 @@ fn along_columns(
 /// Sums along `k`.
 fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), DeclineReason> {
     let sums = columns_of_sums(schedule, loops.n);
-    let m = split_rows(schedule, loops.m)?;
+    let m = split_rows(schedule, loops.m, SUM_ROWS)?;
     let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;
     schedule.reorder(&[m[0], n[0], m[1], loops.k, m[2], n[1]])?;
     schedule.unroll(m[2])?;
@@ -241,10 +262,10 @@ fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<
 }
 
 /// Blocks of rows, tiles, and the rows of a tile: as many as there are, if that is few.
-fn split_rows(schedule: &mut Schedule, m: LoopId) -> Result<Vec<LoopId>, DeclineReason> {
+fn split_rows(schedule: &mut Schedule, m: LoopId, rows: i64) -> Result<Vec<LoopId>, DeclineReason> {
     let extent = schedule.func().loops[m].extent.as_int();
     let at_most = |size: i64| extent.map_or(size, |m| size.min(m.max(1)));
-    let rows = at_most(ROWS);
+    let rows = at_most(rows);
     let tiles = at_most(ROW_BLOCK) / rows;
     Ok(schedule.split(m, &[Factor::Infer, tiles.into(), rows.into()])?)
 }

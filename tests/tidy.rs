@@ -110,9 +110,19 @@ const ROOMS: &[Room] = &[
         uses: &["kernel"],
     },
     Room {
-        name: "codegen_cpu",
-        owns: "kernel IR to Cranelift",
+        name: "codegen_common",
+        owns: "what the code generators of the CPU share: rewrites of kernels, index arithmetic, segments",
         uses: &["kernel"],
+    },
+    Room {
+        name: "codegen_x86",
+        owns: "kernel IR to x86-64 code of 256 or 512 bits",
+        uses: &["kernel", "codegen_common"],
+    },
+    Room {
+        name: "codegen_cpu",
+        owns: "native modules: which back end compiles a piece of a kernel; kernel IR to Cranelift",
+        uses: &["kernel", "codegen_common", "codegen_x86"],
     },
     Room {
         name: "codegen_vm",

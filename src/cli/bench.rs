@@ -72,6 +72,9 @@ struct StepTime {
     bytes: u64,
     gb_per_s: f64,
     gflop_per_s: f64,
+    /// Of native code: what made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
     /// Of a copy: why it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
@@ -193,6 +196,7 @@ fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<St
             bytes: entry.bytes,
             gb_per_s: rate(entry.bytes),
             gflop_per_s: rate(entry.flops),
+            code: entry.code,
             why: entry.why.clone(),
         });
     }
@@ -239,12 +243,13 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
                 step.bytes.to_string(),
                 format!("{:.1}", step.gb_per_s),
                 format!("{:.1}", step.gflop_per_s),
+                step.code.unwrap_or_default().to_owned(),
                 step.why.clone().unwrap_or_default(),
             ]
         })
         .collect();
     let columns = [
-        "step", "kind", "µs", "clock", "bytes", "GB/s", "GFLOP/s", "why",
+        "step", "kind", "µs", "clock", "bytes", "GB/s", "GFLOP/s", "code", "why",
     ];
     terminal.table(&columns, &rows)?;
     Ok(())

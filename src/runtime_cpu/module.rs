@@ -1,7 +1,7 @@
 //! `CpuModule`: lowered functions as native code, and their launches.
 
 use crate::codegen_cpu::{
-    CodegenError, CompileOptions, KernelArgs, NativeModule, Segment, compile,
+    Backend, CodegenError, CompileOptions, KernelArgs, NativeModule, Segment, compile,
 };
 use crate::kernel::{Access, BufferRef, HostExpr, Kernel, LoweredFunc};
 use crate::tensor::scalar::EvalError;
@@ -174,6 +174,14 @@ impl CpuModule {
             })
             .collect();
         Ok(Self { funcs, _code: code })
+    }
+
+    /// What made the code of a kernel; Cranelift if it made a part of it.
+    pub fn code_name(&self, func: usize, kernel: usize) -> &'static str {
+        let segments = &self.funcs[func].kernels[kernel].segments;
+        let by_cranelift = |segment: &&Segment| segment.backend == Backend::Cranelift;
+        let segment = segments.iter().find(by_cranelift).or(segments.first());
+        segment.map_or("", |segment| segment.backend.name())
     }
 
     /// Names of the kernels of a function.

@@ -266,6 +266,7 @@ impl Backend {
             for time in times.by_ref().take(plan.runs.len()) {
                 entry.seconds += time.seconds;
                 entry.clock = time.clock;
+                entry.code = time.code;
             }
             entry
         };

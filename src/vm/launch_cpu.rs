@@ -176,6 +176,7 @@ impl CpuBackend {
             self.times.push(KernelTime {
                 seconds: start.elapsed().as_secs_f64(),
                 clock: Clock::Host,
+                code: Some(module.code_name(index, kernel)),
             });
         }
         Ok(())

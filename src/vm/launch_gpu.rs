@@ -137,6 +137,7 @@ impl GpuBackend {
             } else {
                 Clock::Host
             },
+            code: None,
         };
         Ok(times.iter().map(time).collect())
     }

@@ -422,6 +422,7 @@ pub(super) fn fill<'v>(
                 launches: 0,
                 bytes,
                 flops: 0,
+                code: None,
                 why: Some("the argument is in host memory".to_owned()),
             });
         }

@@ -35,6 +35,8 @@ pub enum Clock {
 pub(super) struct KernelTime {
     pub(super) seconds: f64,
     pub(super) clock: Clock,
+    /// What made its native code.
+    pub(super) code: Option<&'static str>,
 }
 
 /// One step of a call.
@@ -58,6 +60,9 @@ pub struct ProfileEntry {
     pub bytes: u64,
     /// Floating-point operations of a kernel, by estimate.
     pub flops: u64,
+    /// Of native code: what made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
     /// Of a copy: why it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

@@ -136,6 +136,7 @@ impl Run<'_> {
             launches: 0,
             bytes: 0,
             flops: 0,
+            code: None,
             why: None,
         };
         let mut entries = vec![];

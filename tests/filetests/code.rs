@@ -1,4 +1,4 @@
-//! `# test: lower`, `# test: clif`: what one loop program becomes.
+//! `# test: lower`, `# test: clif`, `# test: asm`: what one loop program becomes.
 
 use libtest_mimic::Failed;
 use weftile::ir::PrimFunc;
@@ -25,6 +25,21 @@ pub(crate) fn clif(case: &Case) -> Result<(), Failed> {
     let mut text = String::new();
     for kernel in &lowered.kernels {
         text += &weftile::codegen_cpu::clif_text(kernel)?;
+    }
+    case.compare(&Expected::Listing(crate::case::tidy(&text)))
+}
+
+/// The instructions that are made of the kernels for the vectors that the case names as its target.
+#[cfg(feature = "cpu")]
+pub(crate) fn asm(case: &Case) -> Result<(), Failed> {
+    let backend = case
+        .target
+        .parse()
+        .map_err(|_| format!("`# target: {}` has no code of its own", case.target))?;
+    let lowered = kernels(case, &read(case)?)??;
+    let mut text = String::new();
+    for kernel in &lowered.kernels {
+        text += &weftile::codegen_cpu::asm_text(kernel, backend)?;
     }
     case.compare(&Expected::Listing(crate::case::tidy(&text)))
 }
@@ -64,18 +79,23 @@ fn target(name: &str) -> Result<Target, Failed> {
             ..GpuTarget::default()
         })
     };
-    Ok(match name {
-        "cpu" => Target::Cpu(CpuTarget {
+    let cpu = |f32_lanes, vector_registers| {
+        Target::Cpu(CpuTarget {
             threads: 2,
-            f32_lanes: 4,
-            vector_registers: 16,
+            f32_lanes,
+            vector_registers,
             fma: true,
-        }),
+        })
+    };
+    Ok(match name {
+        "cpu" => cpu(4, 16),
+        "avx2" => cpu(8, 16),
+        "avx512" => cpu(16, 32),
         "gpu" => gpu(GpuClass::Unknown),
         "software" => gpu(GpuClass::Software),
         other => {
             return Err(
-                format!("unknown `# target: {other}`: there are cpu, gpu and software").into(),
+                format!("unknown `# target: {other}`: there are cpu, avx2, avx512, gpu and software").into(),
             );
         }
     })

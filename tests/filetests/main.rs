@@ -14,6 +14,7 @@
 //!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
 //!   the function is scheduled first.
 //! * `# test: clif`: the same for the native code that is made of the kernel IR.
+//! * `# test: asm`: the same for its instructions on vectors of the target, avx2 or avx512.
 //! * `# test: wgsl`: the shaders of the function, scheduled by the default rules, stand below `# expect-listing:`.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a
@@ -69,8 +70,10 @@ fn run(file: &Path) -> Result<(), Failed> {
     match case.test.as_str() {
         #[cfg(feature = "cpu")]
         "clif" => code::clif(&case),
+        #[cfg(feature = "cpu")]
+        "asm" => code::asm(&case),
         #[cfg(not(feature = "cpu"))]
-        "clif" => Ok(()),
+        "clif" | "asm" => Ok(()),
         "lower" => code::lower(&case),
         "parse" => parse::run(&case),
         "pass" => pass::run(&case),
@@ -78,7 +81,7 @@ fn run(file: &Path) -> Result<(), Failed> {
         "sched" => sched::run(&case),
         "wgsl" => wgsl::run(&case),
         other => Err(format!(
-            "unknown test `{other}`: there are clif, lower, parse, pass, print, sched and wgsl"
+            "unknown test `{other}`: there are asm, clif, lower, parse, pass, print, sched and wgsl"
         )
         .into()),
     }

@@ -12,7 +12,9 @@
 //!
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
-use super::matmul::{COLUMNS, DEPTH, ROW_BLOCK, is_float32, tile_rows};
+use super::matmul::{
+    COLUMNS, DEPTH, ROW_BLOCK, is_float32, split_columns, tile, vectorize_columns,
+};
 use super::{MOST_TAPS, are_constant, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
@@ -42,19 +44,22 @@ pub(super) fn apply(
     let write_back = schedule.reindex_cache_write(block, 0, "local", &places(&params, sums))?;
     inline_consumers(schedule, write_back);
 
-    let m = split_pixels(schedule, target, loops.pixels)?;
-    let n = schedule.split(loops.channels, &[Factor::Infer, COLUMNS.into()])?;
+    let (pixels, channels) = (loops.pixels, loops.channels);
+    let tile = tile(target, extent(schedule, pixels), extent(schedule, channels));
+    let m = split_pixels(schedule, tile.rows, pixels)?;
+    let n = split_columns(schedule, channels, tile)?;
     let k = split_depth(schedule, &loops)?;
     let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
     order.extend(&loops.taps);
-    order.extend([m[2], n[1]]);
+    order.push(m[2]);
+    order.extend(&n[1..]);
     schedule.reorder(&order)?;
     if !roles.in_panels {
         copy_panel(schedule, block, &roles, &loops, k[0])?;
     }
     schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
     along_pixels(schedule, write_back, n[0])?;
-    schedule.vectorize(n[1])?;
+    vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     if let Some(&last) = loops.taps.last()
         && extent(schedule, last).is_some_and(|taps| taps <= MOST_TAPS)
@@ -259,13 +264,11 @@ fn split_depth(schedule: &mut Schedule, loops: &Loops) -> Result<Vec<LoopId>, De
 /// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, of whole vectors above all.
 fn split_pixels(
     schedule: &mut Schedule,
-    target: &CpuTarget,
+    rows: i64,
     pixels: LoopId,
 ) -> Result<Vec<LoopId>, DeclineReason> {
-    let extent = extent(schedule, pixels);
-    let rows = tile_rows(target, extent);
     let usual = ROW_BLOCK / rows;
-    let (rows, tiles) = match extent {
+    let (rows, tiles) = match extent(schedule, pixels) {
         None => (rows, usual),
         Some(count) => {
             let all = (count + rows - 1) / rows;

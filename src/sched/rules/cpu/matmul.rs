@@ -1,6 +1,6 @@
 //! Matmul with a register tile whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
 //!
-//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns, vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
+//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
 //!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
@@ -21,23 +21,34 @@ use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::scalar::BinOp;
 
-/// With eight sums in flight every core's arithmetic is busy; more rows only leave more behind where the tile does not divide.
+/// Rows of a tile. A divisor of them is found for most extents.
 const MOST_ROWS: i64 = 8;
 
-/// Rows of a tile whose sums fill at most half of the vector registers that there are, so that operands have the others; a divisor
-/// of the rows, where there is one that is not much smaller.
-pub(super) fn tile_rows(target: &CpuTarget, rows: Option<i64>) -> i64 {
-    let in_a_row = (COLUMNS / i64::from(target.f32_lanes)).max(1);
-    let most = (i64::from(target.vector_registers) / 2 / in_a_row).min(MOST_ROWS);
-    match rows {
+/// The part of the result whose sums are in registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    pub(super) rows: i64,
+    /// Panels of columns next to each other.
+    pub(super) panels: i64,
+}
+
+/// A tile whose sums fill at most half of the vector registers that there are, so that operands have the others: for registers as
+/// wide as a panel two of these, where they divide the columns, since each element of `A` that is loaded then serves two
+/// multiplications. The rows are a divisor of all, where there is one that is not much smaller.
+pub(super) fn tile(target: &CpuTarget, rows: Option<i64>, columns: Option<i64>) -> Tile {
+    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+    let pairs = registers == 1 && columns.is_some_and(|n| n % (2 * COLUMNS) == 0);
+    let panels = if pairs { 2 } else { 1 };
+    let most = (i64::from(target.vector_registers) / 2 / (registers * panels)).min(MOST_ROWS);
+    let rows = match rows {
         None => most,
         Some(rows) => {
             let mut sizes = (most / 2 + 1..=most).rev();
-            sizes
-                .find(|size| rows % size == 0)
-                .unwrap_or(most.min(rows.max(1)))
+            let even = sizes.find(|size| rows % size == 0);
+            even.unwrap_or(most.min(rows.max(1)))
         }
-    }
+    };
+    Tile { rows, panels }
 }
 
 /// Rows of `A` that one panel of `B` serves.
@@ -228,11 +239,13 @@ fn along_columns(
     copied: Option<&Matmul>,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
-    let extent = schedule.func().loops[loops.m].extent.as_int();
-    let m = split_rows(schedule, loops.m, tile_rows(target, extent))?;
-    let n = schedule.split(loops.n, &[Factor::Infer, COLUMNS.into()])?;
+    let extent = |l: LoopId| schedule.func().loops[l].extent.as_int();
+    let tile = tile(target, extent(loops.m), extent(loops.n));
+    let m = split_rows(schedule, loops.m, tile.rows)?;
+    let n = split_columns(schedule, loops.n, tile)?;
     let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
-    schedule.reorder(&[m[0], n[0], k[0], m[1], k[1], m[2], n[1]])?;
+    let order = [&[m[0], n[0], k[0], m[1], k[1], m[2]], &n[1..]].concat();
+    schedule.reorder(&order)?;
     if let Some(matmul) = copied {
         let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
         schedule.compute_at(panel, k[0], UnitIters::Preserve, InsertAt::Latest)?;
@@ -241,10 +254,37 @@ fn along_columns(
             schedule.vectorize(columns)?;
         }
     }
-    schedule.vectorize(n[1])?;
+    vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     spread(schedule, loops.batch, m[0], n[0])?;
     schedule.decompose_reduction(block, k[0])?;
+    Ok(())
+}
+
+/// Tiles, the panels of a tile if there are several, and the columns of a panel.
+pub(super) fn split_columns(
+    schedule: &mut Schedule,
+    n: LoopId,
+    tile: Tile,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let mut factors = vec![Factor::Infer, COLUMNS.into()];
+    if tile.panels > 1 {
+        factors.insert(1, tile.panels.into());
+    }
+    Ok(schedule.split(n, &factors)?)
+}
+
+/// Panels one after the other, each a vector.
+pub(super) fn vectorize_columns(
+    schedule: &mut Schedule,
+    n: &[LoopId],
+) -> Result<(), DeclineReason> {
+    if let [_, panels, columns] = n {
+        schedule.vectorize(*columns)?;
+        schedule.unroll(*panels)?;
+    } else if let [_, columns] = n {
+        schedule.vectorize(*columns)?;
+    }
     Ok(())
 }
 

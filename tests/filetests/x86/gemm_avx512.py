@@ -1,0 +1,159 @@
+# test: asm
+# target: avx512
+# run: default rules
+
+@T.prim_func
+def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+    for i, j, k in T.grid(64, 64, 64):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+# expect-listing:
+# ; matmul: C_init, B_local, C_update
+# ; by avx512
+#      0  push rbp
+#      1  mov rbp,rsp
+#      4  push rbx
+#      5  push r12
+#      7  push r13
+#      9  mov r11d,8
+#      f  sub rsp,1000h
+#     16  or qword ptr [rsp],0
+#     1b  dec r11d
+#     1e  jne 0Fh
+#     24  sub rsp,0
+#     2b  and rsp,0FFFFFFFFFFFFFFC0h
+#     2f  mov r9,[rdi]
+#     32  mov rdi,[r9]
+#     35  mov r8,[r9+8]
+#     39  mov r10,[r9+10h]
+#     3d  cmp rsi,rdx
+#     40  jge 347h
+#     46  xor eax,eax
+#     48  mov rcx,rsi
+#     4b  shl rcx,7
+#     4f  lea rcx,[r10+rcx]
+#     53  mov r9,rax
+#     56  mov r11,r9
+#     59  shl r11,0Bh
+#     5d  vmovups zmm26,[rip+319h]
+#     67  vmovups [rcx+r11],zmm26
+#     6e  vmovups [rcx+r11+40h],zmm26
+#     76  vmovups [rcx+r11+100h],zmm26
+#     7e  vmovups [rcx+r11+140h],zmm26
+#     86  vmovups [rcx+r11+200h],zmm26
+#     8e  vmovups [rcx+r11+240h],zmm26
+#     96  vmovups [rcx+r11+300h],zmm26
+#     9e  vmovups [rcx+r11+340h],zmm26
+#     a6  vmovups [rcx+r11+400h],zmm26
+#     ae  vmovups [rcx+r11+440h],zmm26
+#     b6  vmovups [rcx+r11+500h],zmm26
+#     be  vmovups [rcx+r11+540h],zmm26
+#     c6  vmovups [rcx+r11+600h],zmm26
+#     ce  vmovups [rcx+r11+640h],zmm26
+#     d6  vmovups [rcx+r11+700h],zmm26
+#     de  vmovups [rcx+r11+740h],zmm26
+#     e6  lea r9,[r9+1]
+#     ea  cmp r9,8
+#     ee  jl 56h
+#     f4  mov rcx,rsi
+#     f7  shl rcx,7
+#     fb  lea rcx,[r8+rcx]
+#     ff  mov r9,rax
+#    102  mov r11,r9
+#    105  shl r11,8
+#    109  vmovups zmm0,[rcx+r11]
+#    110  mov rbx,r9
+#    113  shl rbx,7
+#    117  vmovups [rsp+rbx],zmm0
+#    11e  vmovups zmm0,[rcx+r11+40h]
+#    126  vmovups [rsp+rbx+40h],zmm0
+#    12e  lea r9,[r9+1]
+#    132  cmp r9,40h
+#    136  jl 102h
+#    13c  mov r9,rsi
+#    13f  shl r9,7
+#    143  lea r11,[r10+r9]
+#    147  mov rcx,rax
+#    14a  mov r9,rcx
+#    14d  shl r9,0Bh
+#    151  vmovups zmm6,[r11+r9]
+#    158  vmovups zmm4,[r11+r9+40h]
+#    160  vmovups zmm3,[r11+r9+100h]
+#    168  vmovups zmm1,[r11+r9+140h]
+#    170  vmovups zmm0,[r11+r9+200h]
+#    178  vmovups zmm2,[r11+r9+240h]
+#    180  vmovups zmm5,[r11+r9+300h]
+#    188  vmovups zmm7,[r11+r9+340h]
+#    190  vmovups zmm10,[r11+r9+400h]
+#    198  vmovups zmm12,[r11+r9+440h]
+#    1a0  vmovups zmm15,[r11+r9+500h]
+#    1a8  vmovups zmm17,[r11+r9+540h]
+#    1b0  vmovups zmm20,[r11+r9+600h]
+#    1b8  vmovups zmm22,[r11+r9+640h]
+#    1c0  vmovups zmm25,[r11+r9+700h]
+#    1c8  vmovups zmm27,[r11+r9+740h]
+#    1d0  lea rbx,[rdi+r9]
+#    1d4  mov r12,rax
+#    1d7  vbroadcastss zmm8,[rbx+r12*4]
+#    1de  mov r13,r12
+#    1e1  shl r13,7
+#    1e5  vmovups zmm9,[rsp+r13]
+#    1ec  vfmadd231ps zmm6,zmm8,zmm9
+#    1f2  vmovups zmm13,[rsp+r13+40h]
+#    1fa  vfmadd231ps zmm4,zmm8,zmm13
+#    200  vbroadcastss zmm18,[rbx+r12*4+100h]
+#    208  vfmadd231ps zmm3,zmm18,zmm9
+#    20e  vfmadd231ps zmm1,zmm18,zmm13
+#    214  vbroadcastss zmm23,[rbx+r12*4+200h]
+#    21f  vfmadd231ps zmm0,zmm23,zmm9
+#    225  vfmadd231ps zmm2,zmm23,zmm13
+#    22b  vbroadcastss zmm29,[rbx+r12*4+300h]
+#    236  vfmadd231ps zmm5,zmm29,zmm9
+#    23c  vfmadd231ps zmm7,zmm29,zmm13
+#    242  vbroadcastss zmm8,[rbx+r12*4+400h]
+#    24d  vfmadd231ps zmm10,zmm8,zmm9
+#    253  vfmadd231ps zmm12,zmm8,zmm13
+#    259  vbroadcastss zmm8,[rbx+r12*4+500h]
+#    264  vfmadd231ps zmm15,zmm8,zmm9
+#    26a  vfmadd231ps zmm17,zmm8,zmm13
+#    270  vbroadcastss zmm8,[rbx+r12*4+600h]
+#    27b  vfmadd231ps zmm20,zmm8,zmm9
+#    281  vfmadd231ps zmm22,zmm8,zmm13
+#    287  vbroadcastss zmm8,[rbx+r12*4+700h]
+#    292  vfmadd231ps zmm25,zmm8,zmm9
+#    298  vfmadd231ps zmm27,zmm8,zmm13
+#    29e  lea r12,[r12+1]
+#    2a3  cmp r12,40h
+#    2a7  jl 1D7h
+#    2ad  vmovups [r11+r9],zmm6
+#    2b4  vmovups [r11+r9+40h],zmm4
+#    2bc  vmovups [r11+r9+100h],zmm3
+#    2c4  vmovups [r11+r9+140h],zmm1
+#    2cc  vmovups [r11+r9+200h],zmm0
+#    2d4  vmovups [r11+r9+240h],zmm2
+#    2dc  vmovups [r11+r9+300h],zmm5
+#    2e4  vmovups [r11+r9+340h],zmm7
+#    2ec  vmovups [r11+r9+400h],zmm10
+#    2f4  vmovups [r11+r9+440h],zmm12
+#    2fc  vmovups [r11+r9+500h],zmm15
+#    304  vmovups [r11+r9+540h],zmm17
+#    30c  vmovups [r11+r9+600h],zmm20
+#    314  vmovups [r11+r9+640h],zmm22
+#    31c  vmovups [r11+r9+700h],zmm25
+#    324  vmovups [r11+r9+740h],zmm27
+#    32c  lea rcx,[rcx+1]
+#    330  cmp rcx,8
+#    334  jl 14Ah
+#    33a  lea rsi,[rsi+1]
+#    33e  cmp rsi,rdx
+#    341  jl 48h
+#    347  vzeroupper
+#    34a  lea rsp,[rbp-18h]
+#    34e  pop r13
+#    350  pop r12
+#    352  pop rbx
+#    353  pop rbp
+#    354  ret

@@ -55,18 +55,25 @@ pub fn this_cpu() -> CpuTarget {
 
 /// What schedules should know of this machine, with `threads` threads: of the registers that [`Backend::default`] uses.
 pub fn host_target(threads: usize) -> CpuTarget {
-    static FMA: OnceLock<bool> = OnceLock::new();
-    let (f32_lanes, vector_registers, fma) = match Backend::default() {
-        Backend::FullWidth(isa) => (isa.vector_bytes() / 4, isa.registers(), true),
-        Backend::Cranelift => {
-            let has_fma = || host_isa(Verify::No).is_ok_and(|isa| isa.has_native_fma());
-            (4, 16, *FMA.get_or_init(has_fma))
+    Backend::default().target(threads)
+}
+
+impl Backend {
+    /// What schedules should know of this machine where this back end makes the code.
+    pub fn target(self, threads: usize) -> CpuTarget {
+        static FMA: OnceLock<bool> = OnceLock::new();
+        let (vector_registers, fma) = match self {
+            Self::FullWidth(isa) => (isa.registers(), true),
+            Self::Cranelift => {
+                let has_fma = || host_isa(Verify::No).is_ok_and(|isa| isa.has_native_fma());
+                (16, *FMA.get_or_init(has_fma))
+            }
+        };
+        CpuTarget {
+            threads,
+            f32_lanes: (self.vector_bytes() / 4) as u16,
+            vector_registers: vector_registers as u16,
+            fma,
         }
-    };
-    CpuTarget {
-        threads,
-        f32_lanes: f32_lanes as u16,
-        vector_registers: vector_registers as u16,
-        fma,
     }
 }

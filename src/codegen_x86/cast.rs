@@ -232,7 +232,7 @@ impl Emitter<'_> {
         let small = self.signed_to_float(part, to);
         let negative = self.set_if(Condition::Less, part, Part::Int(0));
         let mask = self.sub(Part::Int(0), negative);
-        let mask = self.to_vector(mask);
+        let mask = self.in_vector(mask);
         self.blend(lane, Width::X, mask, doubled, small)
     }
 
@@ -280,7 +280,7 @@ impl Emitter<'_> {
         // What does not fit comes out as the least integer: right below, inverted above.
         let ints = self.truncated(x);
         let large = self.at_least(lane, Width::X, x, bound(i64::MAX))?;
-        let large = self.to_general(large, lane);
+        let large = self.in_general(large, lane);
         let value = self.int_binary(
             BinOp::BitXor,
             &Val::scalar(ScalarType::I64, ints),
@@ -299,11 +299,11 @@ impl Emitter<'_> {
         let large = self.truncated(above);
         let large = self.add(large, Part::Int(i64::MIN));
         let is_large = self.at_least(lane, Width::X, x, half)?;
-        let is_large = self.to_general(is_large, lane);
+        let is_large = self.in_general(is_large, lane);
         let value = self.choose(is_large, large, small);
         let limit = self.float(lane, 2.0 * TWO_63);
         let too_large = self.at_least(lane, Width::X, x, limit)?;
-        let too_large = self.to_general(too_large, lane);
+        let too_large = self.in_general(too_large, lane);
         Ok(self.choose(too_large, Part::Int(-1), value))
     }
 
@@ -326,7 +326,7 @@ impl Emitter<'_> {
         let bits = if is_half(from) {
             self.bits_of_half(from, part)?
         } else if from.is_float() {
-            self.to_general(part, a.lane)
+            self.in_general(part, a.lane)
         } else {
             part
         };
@@ -334,7 +334,7 @@ impl Emitter<'_> {
             let bits = self.extended(ScalarType::U16, bits);
             self.half_of_bits(to, bits)?
         } else if to.is_float() {
-            self.to_vector(bits)
+            self.in_vector(bits)
         } else if to == ScalarType::Bool {
             self.set_if(Condition::NotEqual, bits, Part::Int(0))
         } else {

@@ -151,7 +151,7 @@ impl Emitter<'_> {
             match a.is_vector() {
                 true => self.splat(&bits, a.ty.lanes)?,
                 false => {
-                    let part = self.to_vector(bits.parts[0]);
+                    let part = self.in_vector(bits.parts[0]);
                     a.with_parts(vec![part])
                 }
             }

@@ -201,7 +201,7 @@ impl Emitter<'_> {
     fn as_bool(&mut self, masks: Val) -> Val {
         let lane = masks.lane.as_int();
         if !masks.is_vector() {
-            let bits = self.to_general(masks.parts[0], lane);
+            let bits = self.in_general(masks.parts[0], lane);
             let bit = self.and(bits, Part::Int(1));
             return Val::scalar(ScalarType::Bool, bit);
         }
@@ -427,7 +427,7 @@ impl Emitter<'_> {
         } else {
             self.bf16_bits(Width::X, part)?
         };
-        let bits = self.to_general(bits, Lane::I32);
+        let bits = self.in_general(bits, Lane::I32);
         Ok(self.extended(ScalarType::U16, bits))
     }
 

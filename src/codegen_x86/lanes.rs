@@ -178,7 +178,7 @@ impl Emitter<'_> {
         }
         let value = Arg::Reg(self.general(part));
         let Some(piece) = piece else {
-            return Ok(self.to_vector(part));
+            return Ok(self.in_vector(part));
         };
         let code = match lane {
             Lane::I8 => isa.pick(
@@ -204,7 +204,7 @@ impl Emitter<'_> {
     }
 
     /// The bits of a general register in the lowest lane of a vector register.
-    pub(super) fn to_vector(&mut self, part: Part) -> Part {
+    pub(super) fn in_vector(&mut self, part: Part) -> Part {
         let code = self
             .isa
             .pick(Code::VEX_Vmovq_xmm_rm64, Code::EVEX_Vmovq_xmm_rm64);
@@ -213,7 +213,7 @@ impl Emitter<'_> {
     }
 
     /// The bits of the lowest lane of a vector register.
-    pub(super) fn to_general(&mut self, part: Part, lane: Lane) -> Part {
+    pub(super) fn in_general(&mut self, part: Part, lane: Lane) -> Part {
         let isa = self.isa;
         let code = if lane.bytes() == 8 {
             isa.pick(Code::VEX_Vmovq_rm64_xmm, Code::EVEX_Vmovq_rm64_xmm)
@@ -242,7 +242,7 @@ impl Emitter<'_> {
         let part = match part {
             Part::Reg(_) => {
                 if value.is_general() {
-                    part = self.to_vector(part);
+                    part = self.in_vector(part);
                 }
                 let of = if lane == Lane::F32 {
                     lane
@@ -252,7 +252,7 @@ impl Emitter<'_> {
                 self.vec1(Op::Broadcast, of, widths[0], part)?
             }
             Part::Int(value) => Part::Same(value as u64),
-            same => same,
+            same @ Part::Same(_) => same,
         };
         Ok(Val {
             ty,

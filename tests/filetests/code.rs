@@ -94,9 +94,10 @@ fn target(name: &str) -> Result<Target, Failed> {
         "gpu" => gpu(GpuClass::Unknown),
         "software" => gpu(GpuClass::Software),
         other => {
-            return Err(
-                format!("unknown `# target: {other}`: there are cpu, avx2, avx512, gpu and software").into(),
-            );
+            return Err(format!(
+                "unknown `# target: {other}`: there are cpu, avx2, avx512, gpu and software"
+            )
+            .into());
         }
     })
 }

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "launches native code on tensors of its own")]
 
-use weftile::codegen_cpu::{CompileOptions, Verify, host_target};
+use weftile::codegen_cpu::{Backend, CompileOptions, Verify, host_target};
 use weftile::interp::run_prim_func;
 use weftile::ir::{Func, PrimFunc};
 use weftile::kernel::{LoweredFunc, Target};
@@ -29,18 +29,30 @@ struct Compiled {
     lowered: LoweredFunc,
     module: CpuModule,
     rules: Vec<&'static str>,
+    /// The same function by the other back ends that this machine can run.
+    others: Vec<Compiled>,
 }
 
 fn compile(func: &PrimFunc) -> Compiled {
-    let target = Target::Cpu(host_target(2));
+    let here = Backend::ALL.into_iter().filter(|b| b.is_here());
+    let mut all = here.map(|backend| compile_by(func, backend));
+    let mut first = all.next().expect("Cranelift is everywhere");
+    first.others = all.collect();
+    first
+}
+
+fn compile_by(func: &PrimFunc, backend: Backend) -> Compiled {
+    let target = Target::Cpu(backend.target(2));
     let scheduled = schedule(func, &target);
     let lowered = lower(scheduled.schedule.func(), &target).expect("lowers");
     let options = CompileOptions {
         verify: Verify::Yes,
+        backend,
     };
     Compiled {
         module: CpuModule::new(&[&lowered], options).expect("compiles"),
         rules: scheduled.rules,
+        others: vec![],
         lowered,
     }
 }
@@ -110,17 +122,25 @@ fn check(func: &PrimFunc, compiled: &Compiled, tensors: &[Tensor], terms: usize)
             .map(|t| fresh(t).expect("same size"))
             .collect()
     };
-    let (mut want, mut got) = (copy(tensors), copy(tensors));
+    let mut want = copy(tensors);
     run_prim_func(func, &mut want).expect("the program has a meaning");
-    compiled.run(&mut got, Team::global());
-    for (want, got) in want.iter().zip(&got) {
-        let tolerance = Tolerance::of(want.dtype().scalar, terms);
-        let shapes: Vec<_> = tensors.iter().map(Tensor::shape).collect();
-        if let Err(difference) = compare(want, got, tolerance) {
-            panic!(
-                "{} on {shapes:?}, rules {:?}: {difference}",
-                func.name, compiled.rules
-            );
+    for (i, compiled) in std::iter::once(compiled)
+        .chain(&compiled.others)
+        .enumerate()
+    {
+        let mut got = copy(tensors);
+        compiled.run(&mut got, Team::global());
+        for (want, got) in want.iter().zip(&got) {
+            let tolerance = Tolerance::of(want.dtype().scalar, terms);
+            let shapes: Vec<_> = tensors.iter().map(Tensor::shape).collect();
+            if let Err(difference) = compare(want, got, tolerance) {
+                panic!(
+                    "{} on {shapes:?}, rules {:?}, by {}: {difference}",
+                    func.name,
+                    compiled.rules,
+                    Backend::ALL[i].name()
+                );
+            }
         }
     }
 }
@@ -236,10 +256,12 @@ fn partial_tiles_keep_the_order_of_what_depends_on_each_other() {
     let lowered = lower(&func, &target).expect("lowers");
     let options = CompileOptions {
         verify: Verify::Yes,
+        ..CompileOptions::default()
     };
     let compiled = Compiled {
         module: CpuModule::new(&[&lowered], options).expect("compiles"),
         rules: vec![],
+        others: vec![],
         lowered,
     };
     for n in 0..12 {

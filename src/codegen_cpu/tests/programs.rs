@@ -298,3 +298,45 @@ fn checked_accesses_share_their_spare_memory() {
     assert_eq!(text.matches("explicit_slot").count(), 3);
     check(&k, &[], &[floats(30, 1), floats(30, 2)], 1).expect("defined");
 }
+
+#[test]
+fn large_frames_are_grown_page_by_page() {
+    const LEN: i64 = 20_000;
+    let mut k = kernel("frame");
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let copy = k.local(F32, LEN);
+    let (i, j) = (k.var("i", I64), k.var("j", I64));
+    let last = bin(BinOp::Sub, int(LEN - 1), v(j));
+    k.body = vec![
+        for_(i, int(LEN), vec![store(copy, v(i), load(x, v(i), 1))]),
+        for_(j, int(LEN), vec![store(y, v(j), load(copy, last, 1))]),
+    ];
+    let tensors = [floats(LEN as usize, 3), floats(LEN as usize, 4)];
+    check(&k, &[], &tensors, 1).expect("defined");
+}
+
+#[test]
+fn more_sums_than_registers_are_spilled_and_kept() {
+    const SUMS: i64 = 48;
+    let mut k = kernel("spilled");
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let sums = k.local(F32, 16 * SUMS);
+    let (i, n) = (k.var("i", I64), k.dim("n"));
+    let at = |cell: i64| int(16 * cell);
+    let zero = |cell| {
+        let zero = Expr::Splat(Box::new(Expr::Float(0.5, F32)), 16);
+        store(sums, at(cell), zero)
+    };
+    let step = |cell: i64| {
+        let term = load(x, add(v(i), int(cell)), 16);
+        store(sums, at(cell), add(load(sums, at(cell), 16), term))
+    };
+    let out = |cell| store(y, at(cell), load(sums, at(cell), 16));
+    k.body.extend((0..SUMS).map(zero));
+    k.body.push(for_(i, v(n), (0..SUMS).map(step).collect()));
+    k.body.extend((0..SUMS).map(out));
+    for n in [0, 1, 9] {
+        let tensors = [floats(100, 5), floats(16 * SUMS as usize, 6)];
+        check(&k, &[n], &tensors, n as usize + 1).expect("defined");
+    }
+}

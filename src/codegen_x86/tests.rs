@@ -67,7 +67,7 @@ fn every_form_decodes_to_itself() {
                         .unwrap_or_else(|e| panic!("{op:?} {lane:?} {isa:?} {width:?}: {e}"));
                     let (bytes, _) = assembler.finish(&[]);
                     let text = text(&bytes, code);
-                    assert!(is_named(&text, width), "{op:?} {lane:?}: {text}");
+                    assert!(memory || is_named(&text, width), "{op:?} {lane:?}: {text}");
                     forms += 1;
                 }
             }

@@ -1,10 +1,10 @@
 //! Kernel IR to x86-64 code at the machine's full width: AVX2 with FMA, or AVX-512.
 //!
 //! [`generate`] makes position-independent code of one piece of a kernel, or says why it does not ([`Refusal`]): Cranelift takes
-//! such a piece. The way of a kernel: [`emit`] walks it and builds machine instructions in SSA form ([`inst`], [`build`]), which
-//! come out hoisted and numbered by value; [`prune`] removes the dead ones; [`alloc`] gives them registers; [`encode`] writes
-//! bytes. Vectors of any number of lanes are split into registers ([`value`]); which instruction does what is a table
-//! ([`forms`]).
+//! such a piece. The way of a kernel: `emit` walks it and builds machine instructions in SSA form (`inst`, `build`), which
+//! come out hoisted and numbered by value; `prune` removes the dead ones; `alloc` gives them registers; `encode` writes
+//! bytes. Vectors of any number of lanes are split into registers (`value`); which instruction does what is a table
+//! (`forms`).
 
 mod alloc;
 mod assemble;

@@ -1,7 +1,8 @@
 //! Simplification of a whole loop program: every expression under what the loops, blocks and predicates around it say.
 
 use weftile::arith::Analyzer;
-use weftile::ir::{BufferRegion, Expr, Param, Place, PrimFunc, Range, Stmt};
+use weftile::ir::{BufferRegion, Expr, ExprKind, Param, Place, PrimFunc, Range, Stmt};
+use weftile::tensor::scalar::BinOp;
 
 /// The function with every index, bound, region and predicate simplified. Loops and blocks stay as they are.
 pub(crate) fn simplify_prim_func(func: &PrimFunc) -> PrimFunc {
@@ -23,7 +24,7 @@ fn simplify_place(func: &mut PrimFunc, place: Place, facts: &Analyzer) {
     let body = func.tree.take_body(place);
     let body: Vec<Stmt> = body
         .iter()
-        .map(|stmt| stmt.map(&mut |e: &Expr| facts.simplify(e)))
+        .map(|stmt| stmt.map(&mut |e: &Expr| simplify(e, facts)))
         .collect();
     func.tree.set_body(place, body);
     for child in func.tree.children(place) {
@@ -55,13 +56,22 @@ fn simplify_place(func: &mut PrimFunc, place: Place, facts: &Analyzer) {
                 if let Some(init) = &mut block.init {
                     *init = init
                         .iter()
-                        .map(|stmt| stmt.map(&mut |e: &Expr| inner.simplify(e)))
+                        .map(|stmt| stmt.map(&mut |e: &Expr| simplify(e, &inner)))
                         .collect();
                 }
             }
         }
         simplify_place(func, child, &inner);
     }
+}
+
+/// The expression simplified, with comparisons of elements in one direction.
+fn simplify(e: &Expr, facts: &Analyzer) -> Expr {
+    facts.simplify(e).rewrite_bottom_up(&mut |e| match e.kind() {
+        ExprKind::Binary(BinOp::Ge, a, b) => b.le(a),
+        ExprKind::Binary(BinOp::Gt, a, b) => b.lt(a),
+        _ => e.clone(),
+    })
 }
 
 fn simplify_range(range: &mut Range, facts: &Analyzer) {

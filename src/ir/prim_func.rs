@@ -591,6 +591,19 @@ impl PrimFunc {
         out
     }
 
+    /// As [`blocks_under`](Self::blocks_under), and those in the inits of these blocks.
+    pub fn blocks_within(&self, item: Place) -> Vec<BlockId> {
+        let mut out = Vec::new();
+        for id in self.blocks_under(item) {
+            out.push(id);
+            let init = self.blocks[id].init.iter().flatten();
+            for place in init.flat_map(Stmt::places) {
+                out.extend(self.blocks_within(place));
+            }
+        }
+        out
+    }
+
     /// The direct child blocks of `item`: those with no other block in between, in program order.
     pub fn child_blocks(&self, item: Place) -> Vec<BlockId> {
         let mut out = Vec::new();

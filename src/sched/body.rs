@@ -19,20 +19,27 @@ pub(crate) fn rewrite_own(
         func.blocks[block].init = Some(own(&init));
     }
     let mut places = vec![Place::Block(block)];
-    let mut nested = Vec::new();
-    while let Some(place) = places.pop() {
-        for child in func.tree.children(place) {
+    let (mut loops, mut nested) = (Vec::new(), Vec::new());
+    let of_init = func.blocks[block].init.iter().flatten();
+    let of_init: Vec<Place> = of_init.flat_map(Stmt::places).collect();
+    let mut sort = |children: Vec<Place>, places: &mut Vec<Place>| {
+        for child in children {
             match child {
-                Place::Loop(_) => places.push(child),
+                Place::Loop(id) => {
+                    places.push(child);
+                    loops.push(id);
+                }
                 Place::Block(id) => nested.push(id),
             }
         }
+    };
+    sort(of_init, &mut places);
+    while let Some(place) = places.pop() {
+        sort(func.tree.children(place), &mut places);
         let body = func.tree.take_body(place);
         let body = own(&body);
         func.tree.set_body(place, body);
     }
-    let mut loops = Vec::new();
-    collect_loops(func, block.into(), &mut loops);
     for id in loops {
         let l = &mut func.loops[id];
         l.min = expr(&l.min);
@@ -43,15 +50,6 @@ pub(crate) fn rewrite_own(
         node.predicate = expr(&node.predicate);
         for binding in &mut node.bindings {
             *binding = expr(binding);
-        }
-    }
-}
-
-fn collect_loops(func: &PrimFunc, place: Place, out: &mut Vec<crate::ir::LoopId>) {
-    for child in func.tree.children(place) {
-        if let Place::Loop(id) = child {
-            out.push(id);
-            collect_loops(func, child, out);
         }
     }
 }

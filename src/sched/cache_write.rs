@@ -64,10 +64,10 @@ impl Plan {
         let node = attached_block(func, block)?;
         let (written, scope) = cached_region(func, block, &node.writes, index)?;
         let buffer = written.buffer.clone();
-        let mut users = func.blocks_under(block.into());
+        let mut users = func.blocks_within(block.into());
         for &consumer in consumers {
             attached_block(func, consumer)?;
-            users.extend(func.blocks_under(consumer.into()));
+            users.extend(func.blocks_within(consumer.into()));
         }
         let graph = BlockScope::of(func, scope.into());
         only_writer(&graph, &buffer)?;

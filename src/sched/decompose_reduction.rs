@@ -19,7 +19,7 @@ use super::analysis::{check_only_blocks, check_reduction_block};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::arith::access_regions;
 use crate::ir::{
-    Attrs, Block, BlockId, Expr, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt,
+    Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt,
     Var,
 };
 
@@ -135,11 +135,7 @@ impl Plan {
             let found = fresh.iter().find(|(old, _)| old == v);
             found.map(|(_, new)| new.expr())
         };
-        let init = old.init.as_ref().expect("a reduction block has an init");
-        let body: Vec<Stmt> = init
-            .iter()
-            .map(|stmt| stmt.map(&mut |e: &Expr| e.substitute(&map)))
-            .collect();
+        let body = old.init.clone().expect("a reduction block has an init");
         let block = Block {
             name: format!("{}_init", old.name),
             iters,
@@ -154,6 +150,7 @@ impl Plan {
         };
         let id = func.blocks.push(block);
         func.tree.set_body(id, body);
+        func.substitute_below(id, &map);
         func.blocks[id].reads = access_regions(func, id).reads;
         id
     }

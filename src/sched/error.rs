@@ -14,6 +14,13 @@ pub use epilogue::EpilogueReason;
 pub use loops::LoopReason;
 pub use padding::PaddingReason;
 pub use rolling::RollingReason;
+mod blocks;
+mod layout;
+mod reduction;
+
+pub use blocks::BlocksReason;
+pub use layout::LayoutReason;
+pub use reduction::ReductionReason;
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
 
@@ -670,6 +677,15 @@ pub enum Reason {
     /// A rule about the buffers of a block.
     #[error(transparent)]
     Buffer(#[from] BufferReason),
+    /// A rule of primitives that make blocks of blocks.
+    #[error(transparent)]
+    Blocks(#[from] BlocksReason),
+    /// A rule of primitives that take reductions apart.
+    #[error(transparent)]
+    Reduction(#[from] ReductionReason),
+    /// A rule of primitives that give a buffer another layout or place.
+    #[error(transparent)]
+    Layout(#[from] LayoutReason),
 }
 
 macro_rules! refusals {

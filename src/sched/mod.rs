@@ -12,6 +12,7 @@ mod affine;
 pub mod analysis;
 mod annotate;
 mod bind;
+mod blockize;
 mod body;
 mod cache;
 mod cache_index;
@@ -35,6 +36,7 @@ mod pad_einsum;
 mod parallel;
 mod primitives;
 mod query;
+mod reindex;
 mod reindex_cache;
 mod reindex_cache_read;
 mod reindex_cache_write;
@@ -45,7 +47,9 @@ mod reverse_compute_at;
 mod reverse_compute_inline;
 mod rewrite;
 mod rolling_buffer;
+mod rfactor;
 pub mod rules;
+mod set_scope;
 mod split;
 mod step;
 mod storage_align;
@@ -62,8 +66,10 @@ pub use error::{
     BufferReason, EpilogueReason, LoopReason, PaddingReason, Reason, Refusal, RollingReason,
     ScheduleError,
 };
+pub use error::{BlocksReason, LayoutReason, Reason, ReductionReason, Refusal, ScheduleError};
 pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};
+pub use reindex::BufferAccess;
 pub use split::Factor;
 pub use step::{StepError, Steps, parse_step};
 pub use trace::{Arg, ResultKind, Step, StepResults, Trace};

@@ -1,6 +1,6 @@
 //! The table of primitives: what a step of a trace or of a text file calls.
 
-use super::step::{Args, StepError};
+use super::step::{Args, LoopOrBlocks, StepError};
 use super::{Schedule, StepResults};
 use crate::ir::Place;
 
@@ -228,6 +228,27 @@ pub const PRIMITIVES: &[Primitive] = &[
             let block = a.block(s, 0)?;
             places(s.unsafe_hide_buffer_access(block, a.text(1)?, &a.ints(2)?))
         },
+        name: "blockize",
+        params: &["target", "preserve_unit_iters"],
+        run: |s, a| match a.loop_or_blocks(s, 0)? {
+            LoopOrBlocks::Loop(target) => places(s.blockize(target, a.units(1)?)),
+            LoopOrBlocks::Blocks(blocks) => places(s.blockize_blocks(&blocks, a.units(1)?)),
+        },
+    },
+    Primitive {
+        name: "rfactor",
+        params: &["loop", "factor_axis"],
+        run: |s, a| places(s.rfactor(a.loop_(s, 0)?, a.int(1)?)),
+    },
+    Primitive {
+        name: "reindex",
+        params: &["block", "buffer_index_type", "buffer_index"],
+        run: |s, a| places(s.reindex(a.block(s, 0)?, a.access(1)?, a.index(2)?)),
+    },
+    Primitive {
+        name: "set_scope",
+        params: &["block", "buffer_index", "storage_scope"],
+        run: |s, a| places(s.set_scope(a.block(s, 0)?, a.index(1)?, a.text(2)?)),
     },
 ];
 

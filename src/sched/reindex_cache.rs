@@ -212,7 +212,7 @@ impl Reindexed {
 }
 
 /// Whether an instance of the block touches one element of the buffer, itself and by no other block.
-fn touches_one_element(
+pub(super) fn touches_one_element(
     func: &PrimFunc,
     block: BlockId,
     region: &BufferRegion,
@@ -264,7 +264,7 @@ fn touches_one_element(
 }
 
 /// Whether each instance of the block loads or stores the element, whatever its conditions say.
-fn always_touches(func: &PrimFunc, block: BlockId, buffer: &Buffer) -> bool {
+pub(super) fn always_touches(func: &PrimFunc, block: BlockId, buffer: &Buffer) -> bool {
     fn loads(e: &Expr, buffer: &Buffer) -> bool {
         match e.kind() {
             ExprKind::Load(from, _) if from == buffer => true,
@@ -282,7 +282,7 @@ fn always_touches(func: &PrimFunc, block: BlockId, buffer: &Buffer) -> bool {
 
 /// Whether the element lies in the buffer for all values of the iter variables: the copy is made even of what the block does not
 /// load because of a condition.
-fn stays_inside(region: &BufferRegion, node: &Block, facts: &Analyzer) -> bool {
+pub(super) fn stays_inside(region: &BufferRegion, node: &Block, facts: &Analyzer) -> bool {
     let mut facts = facts.clone();
     for iter in &node.iters {
         facts.bind(&iter.var, &iter.dom);
@@ -345,7 +345,7 @@ pub(super) fn extents(
 }
 
 /// Whether no two elements share a place. A division need not come out even: places of a larger domain are told apart then.
-fn is_injective(place: &[Expr], domains: &[(Var, Range)], facts: &Analyzer) -> bool {
+pub(super) fn is_injective(place: &[Expr], domains: &[(Var, Range)], facts: &Analyzer) -> bool {
     let bijective = |domains: &[(Var, Range)]| {
         let mut facts = facts.clone();
         domains

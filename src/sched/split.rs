@@ -150,17 +150,17 @@ impl SplitPlan {
         let value = loops
             .iter()
             .fold(Expr::int(0, dtype), |value, l| value * &l.extent + &l.var);
-        let mut inside = Analyzer::new();
+        // The variable of a unit loop has one value, but is part of the bindings if these are preserved.
+        let (mut inside, mut shown) = (Analyzer::new(), Analyzer::new());
         for l in &loops {
-            inside.bind(
-                &l.var,
-                &Range {
-                    min: l.min.clone(),
-                    extent: l.extent.clone(),
-                },
-            );
+            let (min, extent) = (l.min.clone(), l.extent.clone());
+            let range = Range { min, extent };
+            inside.bind(&l.var, &range);
+            if units == UnitIters::Simplify || !l.extent.is_one() {
+                shown.bind(&l.var, &range);
+            }
         }
-        let value = inside.simplify(&value);
+        let value = shown.simplify(&value);
         let bound = value.lt(&old.extent);
         let predicate = if inside.can_prove(&bound) {
             Expr::bool(true)

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::primitives::primitive;
 use super::query::block_named;
-use super::{Arg, Factor, InsertAt, Schedule, ScheduleError};
+use super::{Arg, BufferAccess, Factor, InsertAt, Schedule, ScheduleError};
 use crate::arith::iter_map::UnitIters;
 use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, ThreadAxis};
 use crate::script;
@@ -253,6 +253,36 @@ impl Args<'_> {
         found.map_or_else(|| self.wrong(index, "a list of loops"), Ok)
     }
 
+    /// A loop, or a list of blocks, which may be written `{"blocks": [...]}`.
+    pub(super) fn loop_or_blocks(
+        &self,
+        s: &Schedule,
+        index: usize,
+    ) -> Result<LoopOrBlocks, StepError> {
+        let arg = self.at(index);
+        if let Some(Place::Loop(id)) = resolve(s, self.results, arg) {
+            return Ok(LoopOrBlocks::Loop(id));
+        }
+        let items = match arg {
+            Arg::List(items) => Some(items),
+            Arg::Dict(entries) => match &entries[..] {
+                [(key, Arg::List(items))] if key == "blocks" => Some(items),
+                _ => None,
+            },
+            _ => None,
+        };
+        let block = |arg: &Arg| match resolve(s, self.results, arg) {
+            Some(Place::Block(id)) => Some(id),
+            _ => None,
+        };
+        let blocks: Option<Vec<BlockId>> =
+            items.and_then(|items| items.iter().map(block).collect());
+        match blocks {
+            Some(blocks) => Ok(LoopOrBlocks::Blocks(blocks)),
+            None => self.wrong(index, "a loop or a list of blocks"),
+        }
+    }
+
     pub(super) fn place(&self, s: &Schedule, index: usize) -> Result<Place, StepError> {
         let found = resolve(s, self.results, self.at(index));
         found.map_or_else(|| self.wrong(index, "a block or a loop"), Ok)
@@ -287,6 +317,15 @@ impl Args<'_> {
         map.map_or_else(|| self.wrong(index, "a map of indices"), Ok)
     }
 
+    /// `"read"` or `"write"`.
+    pub(super) fn access(&self, index: usize) -> Result<BufferAccess, StepError> {
+        match self.text(index)? {
+            "read" => Ok(BufferAccess::Read),
+            "write" => Ok(BufferAccess::Write),
+            _ => self.wrong(index, "\"read\" or \"write\""),
+        }
+    }
+
     pub(super) fn axis(&self, index: usize) -> Result<ThreadAxis, StepError> {
         let axis = ThreadAxis::parse(self.text(index)?);
         axis.map_or_else(|| self.wrong(index, "a thread axis"), Ok)
@@ -296,6 +335,12 @@ impl Args<'_> {
         let value = attr_value(self.at(index));
         value.map_or_else(|| self.wrong(index, "a plain value"), Ok)
     }
+}
+
+/// What `blockize` makes a block of.
+pub(super) enum LoopOrBlocks {
+    Loop(LoopId),
+    Blocks(Vec<BlockId>),
 }
 
 /// A list of texts, written as one with commas.

@@ -136,7 +136,7 @@ impl Plan {
                 facts.simplify(&replaced)
             }
         };
-        for block in func.blocks_under(self.block.into()) {
+        for block in func.blocks_within(self.block.into()) {
             rewrite_own(func, block, &mut new, &mut |store| store);
             let node = &mut func.blocks[block];
             for region in node.reads.iter_mut().chain(&mut node.writes) {

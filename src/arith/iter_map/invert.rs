@@ -3,11 +3,52 @@
 use super::{IterMap, IterSplit, MarkId, MarkSource};
 use crate::arith::Analyzer;
 use crate::ir::{Expr, Var};
+use crate::tensor::scalar::BinOp;
 
 impl IterMap {
     /// The inputs for which the indices take the given values, in terms of these. The map must be
-    /// [`Bijective`](super::IterMapLevel::Bijective); inputs that were simplified away are not among the results.
+    /// [`Bijective`](super::IterMapLevel::Bijective), or [`is_one_to_one`](Self::is_one_to_one); inputs that were simplified away
+    /// are not among the results.
     pub fn invert(&self, facts: &Analyzer, values: &[Expr]) -> Vec<(Var, Expr)> {
+        let mut inputs = Vec::new();
+        for (mark, value) in self.invert_marks(facts, values) {
+            if let MarkSource::Input(input) = &self.mark(mark).source
+                && let [var] = &input.free_vars()[..]
+            {
+                let first = var.expr() - input;
+                inputs.push((var.clone(), facts.simplify(&(value + first))));
+            }
+        }
+        inputs
+    }
+
+    /// Where the indices have values that no inputs give, in terms of these values: false if the map needs no padding.
+    pub fn padding(&self, facts: &Analyzer, values: &[Expr]) -> Expr {
+        let marks = self.invert_marks(facts, values);
+        let mut padding = Expr::bool(false);
+        for padded in &self.padded {
+            let Some((_, value)) = marks.iter().find(|(mark, _)| *mark == padded.mark) else {
+                continue;
+            };
+            let (quotient, rest) = (
+                value.floor_div(&padded.factor),
+                value.floor_mod(&padded.factor),
+            );
+            let before = quotient.equals(0).and(&rest.lt(&padded.left));
+            let comes_out_even = padded.end.floor_mod(&padded.factor).equals(0);
+            let after = (quotient.equals(padded.end.floor_div(&padded.factor)))
+                .and(&rest.ge(padded.end.floor_mod(&padded.factor)));
+            for (none, cond) in [(padded.left.equals(0), before), (comes_out_even, after)] {
+                let there_is = facts.simplify(&none.not());
+                let cond = facts.simplify(&there_is.and(&cond));
+                padding = facts.simplify(&Expr::binary(BinOp::Or, padding, cond));
+            }
+        }
+        facts.simplify(&padding)
+    }
+
+    /// The values of all marks that the indices use.
+    fn invert_marks(&self, facts: &Analyzer, values: &[Expr]) -> Vec<(MarkId, Expr)> {
         // The value of a mark is the sum of its splits' values, each times its lower factor.
         let mut marks: Vec<(MarkId, Expr)> = Vec::new();
         for (sum, value) in self.indices.iter().zip(values) {
@@ -16,32 +57,24 @@ impl IterMap {
                 add(&mut marks, split, value);
             }
         }
-        let mut inputs = Vec::new();
         let mut at = 0;
         while at < marks.len() {
             let (mark, value) = marks[at].clone();
             let value = facts.simplify(&value);
-            match &self.mark(mark).source {
-                MarkSource::Input(input) => {
-                    if let [var] = &input.free_vars()[..] {
-                        let first = var.expr() - input;
-                        inputs.push((var.clone(), facts.simplify(&(value + first))));
+            marks[at].1 = value.clone();
+            if let MarkSource::Sum(sum) = &self.mark(mark).source {
+                let value = value - &sum.base;
+                for (i, split) in sum.args.iter().enumerate() {
+                    let mut part = value.floor_div(&split.scale);
+                    if i > 0 {
+                        part = part.floor_mod(&split.extent);
                     }
-                }
-                MarkSource::Sum(sum) => {
-                    let value = value - &sum.base;
-                    for (i, split) in sum.args.iter().enumerate() {
-                        let mut part = value.floor_div(&split.scale);
-                        if i > 0 {
-                            part = part.floor_mod(&split.extent);
-                        }
-                        add(&mut marks, split, part);
-                    }
+                    add(&mut marks, split, part);
                 }
             }
             at += 1;
         }
-        inputs
+        marks
     }
 }
 

@@ -14,11 +14,15 @@
 //! Reference: TVM's `DetectIterMap` and "TensorIR" (ASPLOS 2023), section 3.3 (quasi-affine loop nest validation).
 
 mod check;
+mod cover;
 mod constraint;
 mod fuse;
 mod invert;
 mod pad;
 mod rewrite;
+mod subspace;
+
+pub use subspace::{Division, SubspacePart, subspace_divide};
 
 use super::Analyzer;
 use crate::ir::{Expr, Range, Var};
@@ -99,6 +103,19 @@ impl From<bool> for UnitIters {
     }
 }
 
+/// An iterator that an index cuts where it does not come out even, as part of a longer one.
+#[derive(Clone, Debug)]
+pub struct Padded {
+    /// The longer one; its source is the iterator plus `left`.
+    pub mark: MarkId,
+    /// What its extent is a multiple of.
+    pub factor: Expr,
+    /// Number of values before those of the iterator.
+    pub left: Expr,
+    /// The first value after those of the iterator.
+    pub end: Expr,
+}
+
 /// Indices as sums of splits.
 #[derive(Clone, Debug)]
 pub struct IterMap {
@@ -106,6 +123,8 @@ pub struct IterMap {
     pub marks: Vec<IterMark>,
     /// One sum for each index; a split at most, besides the base.
     pub indices: Vec<IterSum>,
+    /// Marks that are longer than what they are made of.
+    pub padded: Vec<Padded>,
 }
 
 /// Why indices are no affine iteration map.
@@ -180,9 +199,11 @@ pub fn detect_iter_map(
     rewriter.check_constraints()?;
     let indices = rewriter.rewrite_all(indices)?;
     rewriter.check_mapping(&indices)?;
+    let padded = rewriter.padded();
     Ok(IterMap {
         marks: rewriter.into_marks(),
         indices,
+        padded,
     })
 }
 

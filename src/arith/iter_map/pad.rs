@@ -1,7 +1,7 @@
 //! Padding: an input that is cut at a point that does not divide it is taken for a longer one.
 
 use super::rewrite::Rewriter;
-use super::{IterSplit, IterSum, MarkId, MarkSource};
+use super::{IterSplit, IterSum, MarkId, MarkSource, Padded};
 use crate::ir::Expr;
 use crate::ir::sum::gcd;
 
@@ -107,6 +107,21 @@ impl Rewriter<'_> {
         split.mark = padded;
         split.extent = self.quotient(self.extent(padded), &split.lower_factor);
         Some((split, left_pad))
+    }
+
+    /// The marks that were padded.
+    pub(super) fn padded(&self) -> Vec<Padded> {
+        let entries = self.padding.entries.iter();
+        let padded = entries.filter_map(|entry| {
+            let mark = entry.padded?;
+            Some(Padded {
+                mark,
+                factor: entry.factor.clone(),
+                left: entry.left.clone(),
+                end: (self.facts).simplify(&(self.extent(entry.mark) + &entry.left)),
+            })
+        });
+        padded.collect()
     }
 
     /// A common multiple: the least one of the constant parts.

@@ -1,0 +1,427 @@
+//! `rfactor`: the iterations of one loop of a reduction are summed apart, and then the partial sums. The loop is a dimension of
+//! these then, so it can be made parallel.
+//!
+//! ```text
+//! for i, ko, ki in T.grid(16, 4, 8):          for i, ko, ki in T.grid(16, 4, 8):
+//!     with T.block("B"):                          with T.block("B_rf"):
+//!         vi = T.axis.spatial(16, i)                  vko, vi, vki = T.axis.remap("SSR", [ko, i, ki])
+//!         vk = T.axis.reduce(32, ko * 8 + ki)         with T.init():
+//!         with T.init():                                  B_rf[vko, vi] = T.float32(0)
+//!             B[vi] = T.float32(0)                    B_rf[vko, vi] = B_rf[vko, vi] + A[vi, vko * 8 + vki]
+//!         B[vi] = B[vi] + A[vi, vk]           for i, ko in T.grid(16, 4):
+//!                                                 with T.block("B"):
+//!                                                     vko, vi = T.axis.remap("RS", [ko, i])
+//!                                                     with T.init():
+//!                                                         B[vi] = T.float32(0)
+//!                                                     B[vi] = B[vi] + B_rf[vko, vi]
+//! ```
+//!
+//! above with the loop `ko` and factor axis 0.
+//!
+//! Requires: a stage pipeline; a reduction block that adds, multiplies, or takes the least or greatest, from the identity of the
+//! operator on, with one store; it is the only block below the loop, and the first below the outermost loop around it; the loop
+//! is serial, and of the loops around the block each is part of spatial or of reduce iter variables only. Each partial sum has a
+//! first iteration. Meaning is kept: the operators are associative and commutative, apart from rounding. TVM writes
+//! elements that the predicate leaves out, and adds partial sums that have no init.
+
+mod update;
+
+use self::update::Update;
+use super::analysis::{check_reduction_block, check_stage_pipeline, facts_at};
+use super::body::{insert_at, nest, position_of};
+use super::error::{BlocksReason, ReductionReason};
+use super::{Arg, Refusal, Schedule, ScheduleError, attached_loop};
+use crate::ir::{
+    Block, BlockId, Buffer, BufferNode, BufferRegion, Definitions, Expr, IterKind, IterVar, Loop,
+    LoopId, LoopKind, Place, PrimFunc, Range, Rewrite, Stmt, Substitution, Var,
+};
+
+impl Schedule {
+    /// Sums the iterations of a loop apart, in a buffer with a dimension more, and adds these partial sums in the block. Gives
+    /// the block that computes the partial sums. `factor_axis` is the position of the new dimension, counted from the end if
+    /// negative.
+    ///
+    /// # Errors
+    /// If a rule of the module's documentation is broken.
+    pub fn rfactor(&mut self, target: LoopId, factor_axis: i64) -> Result<BlockId, ScheduleError> {
+        let plan = Plan::check(&self.func, target, factor_axis).map_err(|r| r.of("rfactor"))?;
+        let args = vec![target.into(), Arg::Int(factor_axis)];
+        Ok(self.record("rfactor", args, |func| plan.apply(func)))
+    }
+}
+
+struct Plan {
+    target: LoopId,
+    block: BlockId,
+    scope: BlockId,
+    /// The loops around the block, outermost first.
+    loops: Vec<LoopId>,
+    /// Those of them that only the partial sums have.
+    summed: Vec<LoopId>,
+    update: Update,
+    axis: usize,
+    /// The conditions of the predicate that choose elements.
+    spatial: Expr,
+}
+
+impl Plan {
+    fn check(func: &PrimFunc, target: LoopId, factor_axis: i64) -> Result<Self, Refusal> {
+        let l = attached_loop(func, target)?;
+        let children = func.child_blocks(target.into());
+        let &[block] = &children[..] else {
+            let reason = BlocksReason::NotSingleChildBlock {
+                var: l.var.name().to_owned(),
+                count: children.len(),
+            };
+            return Err(reason.at([target.into()]));
+        };
+        let scope = func
+            .scope_block(block.into())
+            .expect("a block under a loop has a scope");
+        check_stage_pipeline(func, scope)?;
+        check_reduction_block(func, block, scope.into())?;
+        let var = || l.var.name().to_owned();
+        if l.kind != LoopKind::Serial {
+            return Err(ReductionReason::NotSerial { var: var() }.at([target.into()]));
+        }
+        let loops = func.loops_above(block.into());
+        let summed = check_loops(func, target, block, &loops)?;
+        let depends = |e: &Expr| loops.iter().any(|&l| e.uses(&func.loops[l].var));
+        if !l.min.is_zero() || depends(&l.extent) {
+            return Err(ReductionReason::NotADimension { var: var() }.at([target.into()]));
+        }
+        let update = Update::check(func, block)?;
+        let dimensions = update.target.ndim();
+        let axis = match usize::try_from(factor_axis) {
+            Ok(axis) => Some(axis),
+            Err(_) => (dimensions + 1).checked_add_signed(factor_axis as isize),
+        };
+        let Some(axis) = axis.filter(|&axis| axis <= dimensions) else {
+            let reason = ReductionReason::FactorAxisOutOfRange {
+                buffer: update.target.name().to_owned(),
+                axis: factor_axis,
+                dimensions,
+            };
+            return Err(reason.at([block.into()]));
+        };
+        let spatial = check_first_iterations(func, target, block, &summed)?;
+        check_inputs(func, block, loops[0])?;
+        let kept = |l: &LoopId| *l != target;
+        Ok(Self {
+            target,
+            block,
+            scope,
+            summed: summed.into_iter().filter(kept).collect(),
+            loops,
+            update,
+            axis,
+            spatial,
+        })
+    }
+
+    fn apply(self, func: &mut PrimFunc) -> BlockId {
+        let partial = self.partial_buffer(func);
+        let top = Place::Loop(self.loops[0]);
+        let (rf, stmt) = self.make_partial(func, &partial);
+        self.make_total(func, &partial);
+        for &l in &self.summed {
+            // The loops that hold only the block and loops of its own vanish around it.
+            let body = func.tree.take_body(l);
+            func.tree.replace(l, body);
+            func.loops.remove(l);
+        }
+        let top = match self.summed.contains(&self.loops[0]) {
+            false => top,
+            true => {
+                let left = self.loops.iter().find(|l| !self.summed.contains(l));
+                Place::Loop(*left.unwrap_or(&self.target))
+            }
+        };
+        if let Some(parent) = func.tree.parent(top)
+            && let Some(at) = position_of(func, parent, top)
+        {
+            insert_at(func, parent, at, stmt);
+        }
+        func.blocks[self.scope].alloc_buffers.push(partial);
+        rf
+    }
+
+    /// The buffer of the partial sums.
+    fn partial_buffer(&self, func: &PrimFunc) -> Buffer {
+        let target = self.update.target.node();
+        let mut shape = target.shape.clone();
+        let extent = &func.loops[self.target].extent;
+        let dtype = shape.first().map_or(extent.dtype(), Expr::dtype);
+        shape.insert(self.axis, extent.cast(dtype));
+        Buffer::from_node(BufferNode {
+            name: format!("{}.rf", target.name),
+            shape,
+            strides: vec![],
+            elem_offset: None,
+            layout: None,
+            address: vec![],
+            producer: None,
+            ..target.clone()
+        })
+    }
+
+    /// Makes the block of the partial sums, with loops of its own, detached. Gives the block and the outermost loop.
+    fn make_partial(&self, func: &mut PrimFunc, partial: &Buffer) -> (BlockId, Stmt) {
+        let old = func.blocks[self.block].clone();
+        let mut iters = PartialIters::default();
+        let factor = iters.of_loop(&func.loops[self.target], IterKind::Spatial);
+        let mut values = Substitution::new(Definitions::Kept);
+        for (iter, binding) in old.iters.iter().zip(&old.bindings) {
+            let target = &func.loops[self.target].var;
+            if iter.kind != IterKind::Reduce || !binding.uses(target) {
+                let var = iter.var.renamed(iter.var.name());
+                values.set_var(&iter.var, var.expr());
+                let (dom, kind) = (iter.dom.clone(), iter.kind);
+                iters.iters.push(IterVar { var, dom, kind });
+                iters.bindings.push(binding.clone());
+                continue;
+            }
+            let mut of_loops = Substitution::new(Definitions::Kept);
+            for var in binding.free_vars() {
+                let found = self.loops.iter().find(|l| func.loops[**l].var == var);
+                if let Some(&l) = found {
+                    let new = iters.of_loop(&func.loops[l], IterKind::Reduce);
+                    of_loops.set_var(&var, new.expr());
+                }
+            }
+            values.set_var(&iter.var, of_loops.expr(binding));
+        }
+        let is_reduce = |iter: &IterVar| iter.kind == IterKind::Reduce;
+        let reduces = iters.iters.iter().any(is_reduce);
+        let mut at: Vec<Expr> = (self.update.indices.iter())
+            .map(|e| values.expr(e))
+            .collect();
+        at.insert(self.axis, factor.expr());
+        let value = values.expr(&self.update.value);
+        let store = |value: Expr| Stmt::Store {
+            buffer: partial.clone(),
+            indices: at.clone(),
+            value,
+        };
+        let update = match reduces {
+            true => Expr::binary(self.update.op, Expr::load(partial, at.clone()), &value),
+            false => value,
+        };
+        let new = |regions: &[BufferRegion], values: &mut Substitution<'_>| -> Vec<BufferRegion> {
+            let one = |region: &BufferRegion, values: &mut Substitution<'_>| BufferRegion {
+                buffer: region.buffer.clone(),
+                region: (region.region.iter())
+                    .map(|r| Range {
+                        min: values.expr(&r.min),
+                        extent: values.expr(&r.extent),
+                    })
+                    .collect(),
+            };
+            regions.iter().map(|r| one(r, values)).collect()
+        };
+        let reads = new(&old.reads, &mut values);
+        let mut writes = new(&old.writes, &mut values);
+        for write in &mut writes {
+            write.buffer = partial.clone();
+            write.region.insert(self.axis, Range::point(factor.expr()));
+        }
+        let block = func.blocks.push(Block {
+            name: format!("{}_rf", old.name),
+            iters: iters.iters,
+            bindings: iters.bindings,
+            reads,
+            writes,
+            init: reduces.then(|| vec![store(self.update.identity.clone())]),
+            ..old
+        });
+        func.tree.set_body(block, vec![store(update)]);
+        let mut renamed = Substitution::new(Definitions::Fresh);
+        let copies: Vec<Loop> = self
+            .loops
+            .iter()
+            .map(|&l| {
+                let l = &func.loops[l];
+                Loop {
+                    min: renamed.expr(&l.min),
+                    extent: renamed.expr(&l.extent),
+                    var: renamed.define(&l.var),
+                    ..l.clone()
+                }
+            })
+            .collect();
+        let node = &mut func.blocks[block];
+        node.predicate = renamed.expr(&node.predicate);
+        for binding in &mut node.bindings {
+            *binding = renamed.expr(binding);
+        }
+        (block, nest(func, copies, Stmt::Block(block)))
+    }
+
+    /// Lets the block add the partial sums.
+    fn make_total(&self, func: &mut PrimFunc, partial: &Buffer) {
+        let mut iters = PartialIters::default();
+        let l = func.loops[self.target].clone();
+        let factor = iters.of_loop(&l, IterKind::Reduce);
+        let node = &mut func.blocks[self.block];
+        for (iter, binding) in node.iters.drain(..).zip(node.bindings.drain(..)) {
+            if iter.kind == IterKind::Spatial {
+                iters.iters.push(iter);
+                iters.bindings.push(binding);
+            }
+        }
+        let indices = &self.update.indices;
+        let mut at = indices.clone();
+        at.insert(self.axis, factor.expr());
+        node.iters = iters.iters;
+        node.bindings = iters.bindings;
+        node.predicate = self.spatial.clone();
+        node.reads = vec![BufferRegion::point(partial, &at)];
+        node.writes = vec![BufferRegion::point(&self.update.target, indices)];
+        let sum = Expr::load(&self.update.target, indices.clone());
+        let store = Stmt::Store {
+            buffer: self.update.target.clone(),
+            indices: indices.clone(),
+            value: Expr::binary(self.update.op, sum, Expr::load(partial, at)),
+        };
+        func.tree.set_body(self.block, vec![store]);
+    }
+}
+
+/// Iter variables, with one for each loop at most.
+#[derive(Default)]
+struct PartialIters {
+    iters: Vec<IterVar>,
+    bindings: Vec<Expr>,
+    of_loops: Vec<(Var, Var)>,
+}
+
+impl PartialIters {
+    /// The iter variable that is bound to the loop alone.
+    fn of_loop(&mut self, l: &Loop, kind: IterKind) -> Var {
+        if let Some((_, known)) = self.of_loops.iter().find(|(var, _)| *var == l.var) {
+            return known.clone();
+        }
+        let var = l.var.renamed(format!("v{}", l.var.name()));
+        self.of_loops.push((l.var.clone(), var.clone()));
+        self.iters.push(IterVar {
+            var: var.clone(),
+            dom: Range {
+                min: l.min.clone(),
+                extent: l.extent.clone(),
+            },
+            kind,
+        });
+        self.bindings.push(l.var.expr());
+        var
+    }
+}
+
+/// Refuses loops around the block that cannot be taken apart; gives those that reduce iter variables depend on.
+fn check_loops(
+    func: &PrimFunc,
+    target: LoopId,
+    block: BlockId,
+    loops: &[LoopId],
+) -> Result<Vec<LoopId>, Refusal> {
+    let node = &func.blocks[block];
+    let name = || node.name.clone();
+    let var = |l: LoopId| func.loops[l].var.name().to_owned();
+    let top = loops[0];
+    if func.child_blocks(top.into()).first() != Some(&block) {
+        let reason = ReductionReason::NotFirstChildBlock {
+            var: var(top),
+            block: name(),
+        };
+        return Err(reason.at([top.into(), block.into()]));
+    }
+    let drives = |l: LoopId, kind: IterKind| {
+        let mut pairs = node.iters.iter().zip(&node.bindings);
+        pairs.any(|(iter, e)| iter.kind == kind && e.uses(&func.loops[l].var))
+    };
+    let mut summed = Vec::new();
+    for &l in loops {
+        let here = [Place::Loop(l), Place::Block(block)];
+        let names = || (var(l), name());
+        match (drives(l, IterKind::Spatial), drives(l, IterKind::Reduce)) {
+            (true, true) => {
+                let (var, block) = names();
+                return Err(ReductionReason::MixedLoop { var, block }.at(here));
+            }
+            (true, false) if l == target => {
+                let (var, block) = names();
+                return Err(ReductionReason::SpatialLoop { var, block }.at(here));
+            }
+            (true, false) => {}
+            (false, true) => {
+                let children = func.child_blocks(l.into());
+                if children.len() != 1 {
+                    let reason = BlocksReason::NotSingleChildBlock {
+                        var: var(l),
+                        count: children.len(),
+                    };
+                    return Err(reason.at(here));
+                }
+                summed.push(l);
+            }
+            (false, false) if !summed.is_empty() && !func.loops[l].extent.is_one() => {
+                let (var, block) = names();
+                return Err(ReductionReason::UnboundLoop { var, block }.at(here));
+            }
+            (false, false) => {}
+        }
+    }
+    Ok(summed)
+}
+
+/// Refuses a predicate that may leave out the first iteration of a partial sum. Gives the conditions that choose elements.
+fn check_first_iterations(
+    func: &PrimFunc,
+    target: LoopId,
+    block: BlockId,
+    summed: &[LoopId],
+) -> Result<Expr, Refusal> {
+    let node = &func.blocks[block];
+    let is_summed = |cond: &Expr| {
+        let mut loops = summed.iter().chain([&target]);
+        loops.any(|&l| cond.uses(&func.loops[l].var))
+    };
+    let conditions = node.predicate.conjuncts();
+    let (summing, spatial): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_summed);
+    let spatial = Expr::all(spatial);
+    let mut facts = facts_at(func, Place::Block(block));
+    facts.assume(&spatial);
+    for cond in summing {
+        let first = cond.substitute(&|var| {
+            let mut loops = summed.iter().filter(|&&l| l != target);
+            let l = loops.find(|&&l| func.loops[l].var == *var)?;
+            Some(func.loops[*l].min.clone())
+        });
+        if !facts.can_prove(&first) {
+            let reason = ReductionReason::PartialSumWithoutInit {
+                block: node.name.clone(),
+                predicate: first,
+            };
+            return Err(reason.at([block.into(), target.into()]));
+        }
+    }
+    Ok(spatial)
+}
+
+/// Refuses if another block below the outermost loop overwrites what the block reads: all partial sums come first.
+fn check_inputs(func: &PrimFunc, block: BlockId, top: LoopId) -> Result<(), Refusal> {
+    let node = &func.blocks[block];
+    for other in func.blocks_under(top.into()) {
+        let overwrites = |write: &BufferRegion| {
+            let mut reads = node.reads.iter();
+            reads.any(|read| read.buffer == write.buffer)
+        };
+        if other != block && func.blocks[other].writes.iter().any(overwrites) {
+            let reason = ReductionReason::InputOverwritten {
+                block: node.name.clone(),
+                other: func.blocks[other].name.clone(),
+            };
+            return Err(reason.at([block.into(), other.into()]));
+        }
+    }
+    Ok(())
+}

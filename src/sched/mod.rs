@@ -56,6 +56,7 @@ mod storage_align;
 mod trace;
 mod trace_text;
 mod transform_block_layout;
+mod transform_layout;
 mod unroll;
 mod unsafe_hide_buffer_access;
 mod unsafe_set_dtype;
@@ -73,6 +74,7 @@ pub use reindex::BufferAccess;
 pub use split::Factor;
 pub use step::{StepError, Steps, parse_step};
 pub use trace::{Arg, ResultKind, Step, StepResults, Trace};
+pub use transform_layout::Injectivity;
 
 #[cfg(test)]
 mod tests;

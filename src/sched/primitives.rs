@@ -246,6 +246,23 @@ pub const PRIMITIVES: &[Primitive] = &[
         run: |s, a| places(s.reindex(a.block(s, 0)?, a.access(1)?, a.index(2)?)),
     },
     Primitive {
+        name: "transform_layout",
+        params: &[
+            "block",
+            "buffer_index_type",
+            "buffer_index",
+            "index_map",
+            "pad_value",
+            "assume_injective_transform",
+        ],
+        run: |s, a| {
+            let (block, access, index) = (a.block(s, 0)?, a.access(1)?, a.index(2)?);
+            let (map, pad) = (a.index_map(3)?, a.number(4)?);
+            let injectivity = a.flag_or(5, false)?.into();
+            places(s.transform_layout(block, access, index, &map, pad.as_ref(), injectivity))
+        },
+    },
+    Primitive {
         name: "set_scope",
         params: &["block", "buffer_index", "storage_scope"],
         run: |s, a| places(s.set_scope(a.block(s, 0)?, a.index(1)?, a.text(2)?)),

@@ -272,12 +272,16 @@ pub(super) fn always_touches(func: &PrimFunc, block: BlockId, buffer: &Buffer) -
             _ => e.children().into_iter().any(|child| loads(child, buffer)),
         }
     }
-    func.tree.body(block).iter().any(|stmt| match stmt {
-        Stmt::Store {
-            buffer: to, value, ..
-        } => to == buffer || loads(value, buffer),
-        _ => false,
-    })
+    fn touches(stmts: &[Stmt], buffer: &Buffer) -> bool {
+        stmts.iter().any(|stmt| match stmt {
+            Stmt::Store {
+                buffer: to, value, ..
+            } => to == buffer || loads(value, buffer),
+            Stmt::Let { value, body, .. } => loads(value, buffer) || touches(body, buffer),
+            _ => false,
+        })
+    }
+    touches(func.tree.body(block), buffer)
 }
 
 /// Whether the element lies in the buffer for all values of the iter variables: the copy is made even of what the block does not

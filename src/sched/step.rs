@@ -14,7 +14,7 @@ use super::primitives::primitive;
 use super::query::block_named;
 use super::{Arg, BufferAccess, Factor, InsertAt, Schedule, ScheduleError};
 use crate::arith::iter_map::UnitIters;
-use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, ThreadAxis};
+use crate::ir::{AttrValue, BlockId, Expr, Lambda, LoopId, Place, ThreadAxis};
 use crate::script;
 
 /// Why a step was not applied.
@@ -315,6 +315,17 @@ impl Args<'_> {
         };
         let map = text.and_then(|text| script::parse_lambda(&text).ok());
         map.map_or_else(|| self.wrong(index, "a map of indices"), Ok)
+    }
+
+    /// A constant, if one is given: `0.0` is of `float32`, `0` of `int32`, `{"dtype": "float16", "value": 0}` of `float16`.
+    pub(super) fn number(&self, index: usize) -> Result<Option<Expr>, StepError> {
+        match self.at(index) {
+            Arg::None => Ok(None),
+            arg => match arg.as_number() {
+                Some(number) => Ok(Some(number)),
+                None => self.wrong(index, "a number"),
+            },
+        }
     }
 
     /// `"read"` or `"write"`.

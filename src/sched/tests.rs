@@ -2,10 +2,11 @@
 //!
 //! `WEFTILE_TRACES` gives the number of traces per program, for longer runs.
 
-use super::{Factor, InsertAt, Schedule, UnitIters};
+use super::{BufferAccess, Factor, Injectivity, InsertAt, Schedule, UnitIters};
 use crate::interp::same_results;
-use crate::ir::{BlockId, LoopId, PrimFunc, ThreadAxis};
+use crate::ir::{BlockId, Buffer, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::script;
+use crate::tensor::DType;
 
 const PROGRAMS: &[&str] = &[
     r#"
@@ -218,7 +219,7 @@ fn random_step(sch: &mut Schedule, random: &mut Random) -> Option<()> {
         let has_fused = |l: &LoopId| sch.func().loops[*l].var.name().contains("fused");
         loops.iter().any(has_fused)
     };
-    match random.below(16) {
+    match random.below(20) {
         3 if fused(&block) => return None,
         0 | 1 => {
             let factor = Factor::Of(2 + random.below(4) as i64);
@@ -249,12 +250,89 @@ fn random_step(sch: &mut Schedule, random: &mut Random) -> Option<()> {
         14 => {
             sch.decompose_reduction(block, target).ok()?;
         }
+        15..=18 => random_block_step(sch, random, block, target)?,
         _ => {
             let axis = random.pick(&[ThreadAxis::BlockIdxX, ThreadAxis::ThreadIdxX])?;
             sch.bind(target, axis).ok()?;
         }
     }
     Some(())
+}
+
+/// Tries one of the primitives that make blocks of blocks, take reductions apart, or lay buffers out anew.
+fn random_block_step(
+    sch: &mut Schedule,
+    random: &mut Random,
+    block: BlockId,
+    target: LoopId,
+) -> Option<()> {
+    let units = random.pick(&[UnitIters::Simplify, UnitIters::Preserve])?;
+    let access = random.pick(&[BufferAccess::Read, BufferAccess::Write])?;
+    let index = random.below(2);
+    match random.below(7) {
+        0 | 1 => {
+            sch.blockize(target, units).ok()?;
+        }
+        2 => {
+            let scope = sch.func().scope_block(block.into())?;
+            let siblings = sch.func().child_blocks(scope.into());
+            let at = siblings.iter().position(|&b| b == block)?;
+            let pair = siblings.get(at..at + 2)?.to_vec();
+            sch.blockize_blocks(&pair, units).ok()?;
+        }
+        3 => {
+            let axis = random.below(4) as i64 - 2;
+            sch.rfactor(target, axis).ok()?;
+        }
+        4 => {
+            sch.reindex(block, access, index).ok()?;
+        }
+        5 => {
+            let scope = random.pick(&["local", "shared", "global"])?;
+            sch.set_scope(block, index, scope).ok()?;
+        }
+        _ => {
+            let node = &sch.func().blocks[block];
+            let regions = match access {
+                BufferAccess::Read => &node.reads,
+                BufferAccess::Write => &node.writes,
+            };
+            let buffer = regions.get(index)?.buffer.clone();
+            // A parameter in another layout is another program.
+            if sch.func().buffer_params().any(|param| *param == buffer) {
+                return None;
+            }
+            let (map, pad) = random_layout(random, &buffer)?;
+            sch.transform_layout(block, access, index, &map, pad.as_ref(), Injectivity::Proved)
+                .ok()?;
+        }
+    }
+    Some(())
+}
+
+/// A map of the indices of a buffer, and perhaps a value for padding.
+fn random_layout(random: &mut Random, buffer: &Buffer) -> Option<(Lambda, Option<Expr>)> {
+    let params: Vec<Var> = (0..buffer.ndim())
+        .map(|at| Var::new(format!("i{at}"), DType::I32))
+        .collect();
+    let mut results: Vec<Expr> = params.iter().map(Var::expr).collect();
+    let (at, factor) = (random.below(results.len()), 2 + random.below(3) as i32);
+    match random.below(3) {
+        0 => results.reverse(),
+        1 => {
+            let index = results.get(at)?.clone();
+            results[at] = index.floor_div(factor);
+            results.push(index.floor_mod(factor));
+        }
+        _ => {
+            let extent = buffer.shape().last()?.clone();
+            let last = results.pop()?;
+            let next = results.pop()?;
+            results.push(next * Expr::i32(i32::try_from(extent.as_int()?).ok()?) + last);
+        }
+    }
+    let pad = (random.below(2) == 0).then(|| Expr::float(1.5, DType::F32));
+    Some((Lambda { params, results }, pad))
 }
 
 #[test]

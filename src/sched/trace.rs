@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use super::query::block_named;
-use crate::ir::{AttrValue, BlockId, Lambda, LoopId, Place, PrimFunc};
+use crate::ir::{AttrValue, BlockId, Expr, Lambda, LoopId, Place, PrimFunc};
+use crate::tensor::DType;
 
 /// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,56 @@ pub enum Arg {
     },
     /// A loop or block of the function, before the trace has named it.
     Handle(Place),
+}
+
+impl Arg {
+    /// A constant. One of another type than `int32`, `float32` or `bool` says which.
+    pub(crate) fn of_number(value: &Expr) -> Self {
+        let number = match (value.as_bool(), value.as_int(), value.as_float()) {
+            (Some(v), _, _) if value.dtype().is_bool() => return Self::Bool(v),
+            (_, Some(v), _) => Self::Int(v),
+            (_, _, Some(v)) => Self::Float(v),
+            _ => return Self::None,
+        };
+        let dtype = value.dtype();
+        if dtype == DType::I32 || dtype == DType::F32 {
+            return number;
+        }
+        let entry = |key: &str, value: Self| (key.to_owned(), value);
+        Self::Dict(vec![
+            entry("dtype", Self::Str(dtype.to_string())),
+            entry("value", number),
+        ])
+    }
+
+    /// The constant that the argument is.
+    pub(crate) fn as_number(&self) -> Option<Expr> {
+        match self {
+            Self::Bool(v) => Some(Expr::bool(*v)),
+            Self::Int(v) => Some(Expr::int(*v, DType::I32)),
+            Self::Float(v) => Some(Expr::float(*v, DType::F32)),
+            Self::Dict(entries) => match &entries[..] {
+                [(dtype_key, Self::Str(dtype)), (value_key, value)]
+                    if dtype_key == "dtype" && value_key == "value" =>
+                {
+                    let dtype: DType = dtype.parse().ok()?;
+                    match value {
+                        Self::Int(v) if dtype.is_int() => Some(Expr::int(*v, dtype)),
+                        Self::Int(v) if dtype.is_float() => Some(Expr::float(*v as f64, dtype)),
+                        Self::Float(v) if dtype.is_float() => Some(Expr::float(*v, dtype)),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            Self::None
+            | Self::Str(_)
+            | Self::List(_)
+            | Self::Map(_)
+            | Self::Result { step: _, index: _ }
+            | Self::Handle(_) => None,
+        }
+    }
 }
 
 impl From<LoopId> for Arg {

@@ -43,6 +43,7 @@ mod properties;
 #[cfg(feature = "cpu")]
 mod reductions;
 mod runs;
+mod sched_blocks;
 mod sched_loops;
 mod sched_move;
 mod sched_parts;

@@ -209,7 +209,8 @@ impl Case {
         }
         let after = self.after.as_deref().unwrap_or_default();
         let expected = simplify_prim_func(&parse_func(after)?);
-        let simple = simplify_prim_func(got);
+        // Read back, so that variables were made in the same order: sums are ordered by that.
+        let simple = simplify_prim_func(&parse_func(&print(got))?);
         if let Err(difference) = alpha_eq::prim_func(&expected, &simple) {
             return Err(Disagreement::Differs {
                 difference: difference.to_string(),

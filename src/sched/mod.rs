@@ -53,6 +53,7 @@ mod set_scope;
 mod split;
 mod step;
 mod storage_align;
+mod tensorize;
 mod trace;
 mod trace_text;
 mod transform_block_layout;
@@ -73,6 +74,7 @@ pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use reindex::BufferAccess;
 pub use split::Factor;
 pub use step::{StepError, Steps, parse_step};
+pub use tensorize::{TensorIntrin, TensorIntrinError, TensorIntrins};
 pub use trace::{Arg, ResultKind, Step, StepResults, Trace};
 pub use transform_layout::Injectivity;
 
@@ -86,14 +88,21 @@ use crate::ir::{BlockId, LoopId, Place, PrimFunc};
 pub struct Schedule {
     func: PrimFunc,
     trace: Trace,
+    intrins: TensorIntrins,
 }
 
 impl Schedule {
     /// A schedule of this function, with an empty trace.
     pub fn new(func: PrimFunc) -> Self {
+        Self::with_intrins(func, TensorIntrins::default())
+    }
+
+    /// The same with tensor intrinsics, which [`tensorize`](Self::tensorize) finds by their names.
+    pub fn with_intrins(func: PrimFunc, intrins: TensorIntrins) -> Self {
         Self {
             func,
             trace: Trace::default(),
+            intrins,
         }
     }
 

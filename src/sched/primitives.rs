@@ -236,6 +236,11 @@ pub const PRIMITIVES: &[Primitive] = &[
         },
     },
     Primitive {
+        name: "tensorize",
+        params: &["block_or_loop", "tensor_intrin", "preserve_unit_iters"],
+        run: |s, a| places(s.tensorize(a.place(s, 0)?, a.text(1)?, a.units(2)?)),
+    },
+    Primitive {
         name: "rfactor",
         params: &["loop", "factor_axis"],
         run: |s, a| places(s.rfactor(a.loop_(s, 0)?, a.int(1)?)),

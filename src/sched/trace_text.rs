@@ -89,7 +89,14 @@ impl Trace {
     /// # Errors
     /// At the first line that is no step or is refused.
     pub fn replay(lines: &str, func: PrimFunc) -> Result<Schedule, StepError> {
-        let mut schedule = Schedule::new(func);
+        Self::replay_on(lines, Schedule::new(func))
+    }
+
+    /// The same on a schedule, which may know tensor intrinsics.
+    ///
+    /// # Errors
+    /// As [`replay`](Self::replay).
+    pub fn replay_on(lines: &str, mut schedule: Schedule) -> Result<Schedule, StepError> {
         let mut steps = Steps::new(&mut schedule);
         for line in lines.lines().filter(|line| !line.trim().is_empty()) {
             let step: Value = serde_json::from_str(line).map_err(|_| StepError::NotAStep {

@@ -1,14 +1,16 @@
 //! `# test: sched`: steps as lines `a, b = primitive(arguments)`.
 //!
 //! Arguments are Python literals, names of earlier results, `block("B")` for the block with this name, and `loop("B", 1)` for
-//! the loop with this index around the block, outermost first.
+//! the loop with this index around the block, outermost first. Functions beside `before` may be tensor intrinsics.
 
 use std::collections::HashMap;
 
 use libtest_mimic::Failed;
 use ruff_python_ast as ast;
-use weftile::ir::alpha_eq;
-use weftile::sched::{Arg, Schedule, StepError, Steps, primitive};
+use weftile::ir::{Module, alpha_eq};
+use weftile::sched::{
+    Arg, Schedule, StepError, Steps, TensorIntrin, TensorIntrins, primitive,
+};
 use weftile::script;
 
 use crate::case::{Case, Expected, tidy};
@@ -19,7 +21,7 @@ pub(crate) fn run(case: &Case) -> Result<(), Failed> {
     let before = module
         .prim_func("before")
         .ok_or("the file has no function `before`")?;
-    let mut schedule = Schedule::new(before.clone());
+    let mut schedule = Schedule::with_intrins(before.clone(), intrins(&module)?);
     if let Err(error) = apply(&mut schedule, &case.run)? {
         let message = match error {
             StepError::Refused(refusal) => refusal.render(schedule.func()),
@@ -43,6 +45,21 @@ pub(crate) fn run(case: &Case) -> Result<(), Failed> {
         Ok(()) => Ok(()),
         Err(_) => case.mismatch(&printed),
     }
+}
+
+/// The tensor intrinsics of the file: functions `dot_description` and `dot_implementation` are `dot`.
+fn intrins(module: &Module) -> Result<TensorIntrins, Failed> {
+    let mut intrins = TensorIntrins::default();
+    for (name, description) in module.prim_funcs() {
+        let Some(name) = name.strip_suffix("_description") else {
+            continue;
+        };
+        let implementation = module.prim_func(&format!("{name}_implementation"));
+        let implementation = implementation.ok_or("a description has no implementation")?;
+        let intrin = TensorIntrin::new(name, description.clone(), implementation.clone());
+        intrins.register(intrin.map_err(|e| e.to_string())?);
+    }
+    Ok(intrins)
 }
 
 /// Applies the lines; the inner result is the first refusal.

@@ -37,6 +37,20 @@ def pool(X: T.Buffer((4, 12), "float32"), Y: T.Buffer((4, 10), "float32")):
             Y[vc, vx] = S[vc, vx] * T.float32(0.5)
 "#;
 
+const PAIR: &str = r#"
+@T.prim_func
+def pair(A: T.Buffer((8, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+    B = T.alloc_buffer((8, 12), "float32")
+    for i, j in T.grid(8, 12):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(8, 12):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+"#;
+
 const SYMBOLIC: &str = r#"
 @T.prim_func
 def symbolic(a: T.handle, b: T.handle):
@@ -90,11 +104,12 @@ const ACCEPTED: &[(&str, &str)] = &[
            ["cache_read", "C_o", 0, "shared"]"#,
     ),
     (POOL, r#"["blockize", ["Y", 0]]"#),
+    (PAIR, r#"["blockize", {"blocks": ["B", "C"]}]"#),
     (
-        POOL,
-        r#"["compute_at", "S", ["Y", 0]]
-           ["decompose_reduction", "S", ["S", 1]]
-           ["blockize", {"blocks": ["S_update", "Y"]}]"#,
+        PAIR,
+        r#"["compute_at", "B", ["C", 0]]
+           ["blockize", {"blocks": ["B", "C"]}]
+           ["parallel", ["outer_B_C_", 0]]"#,
     ),
     (MATMUL, r#"["rfactor", ["C", 2], 0]"#),
     (

@@ -35,11 +35,13 @@ impl IterMap {
                 value.floor_mod(&padded.factor),
             );
             let before = quotient.equals(0).and(&rest.lt(&padded.left));
-            let comes_out_even = padded.end.floor_mod(&padded.factor).equals(0);
-            let after = (quotient.equals(padded.end.floor_div(&padded.factor)))
-                .and(&rest.ge(padded.end.floor_mod(&padded.factor)));
-            for (none, cond) in [(padded.left.equals(0), before), (comes_out_even, after)] {
-                let there_is = facts.simplify(&none.not());
+            let end = facts.simplify(&padded.end.floor_mod(&padded.factor));
+            let missing = (Expr::int(0, end.dtype()) - &padded.end).floor_mod(&padded.factor);
+            let last = facts.simplify(&(&padded.factor - &end)).is_one();
+            let from_end = if last { rest.equals(&end) } else { rest.ge(&end) };
+            let after = (quotient.equals(padded.end.floor_div(&padded.factor))).and(&from_end);
+            for (size, cond) in [(&padded.left, before), (&missing, after)] {
+                let there_is = facts.simplify(&size.ge(1));
                 let cond = facts.simplify(&there_is.and(&cond));
                 padding = facts.simplify(&Expr::binary(BinOp::Or, padding, cond));
             }

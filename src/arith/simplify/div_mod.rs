@@ -49,7 +49,14 @@ pub(super) fn floor_mod(facts: &Analyzer, a: &Expr, b: &Expr) -> Option<Expr> {
     }
     match b.as_int() {
         Some(1) => Some(Expr::int(0, a.dtype())), // x % 1 = 0
-        Some(c) if c <= 0 => None,
+        Some(0) => None,
+        // Data may be the least integer, which has no negation.
+        Some(c) if c < 0 && a.is_data() => None,
+        Some(c) if c < 0 => {
+            let a = sum.scaled(-1).to_expr()?;
+            let c = Expr::int(c.checked_neg()?, b.dtype());
+            Some(Expr::int(0, a.dtype()) - a.floor_mod(c)) // x % -c = -(-x % c)
+        }
         Some(c) => mod_const(facts, sum, c.into(), b),
         None => mod_symbol(facts, &sum, a, b),
     }

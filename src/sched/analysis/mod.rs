@@ -27,7 +27,7 @@ pub use independence::{
     check_independent_iterations, check_inputs_outlive, drives_reduction, overwriter,
 };
 pub use outside::check_only_blocks;
-pub use path::{facts_at, is_private, loops_between, relaxed_domains, share_a_loop};
+pub use path::{facts_at, facts_inside, is_private, loops_between, relaxed_domains, share_a_loop};
 pub use scope::{BlockScope, Dependency, DependencyKind, accessing_blocks};
 pub use stage_pipeline::{check_stage_pipeline, follows_from_domains, region_bound, writes_wholly};
 

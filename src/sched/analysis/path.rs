@@ -1,7 +1,7 @@
 //! The loops between a block and a place above it: their domains, and block iter variables in terms of them.
 
 use crate::arith::{Analyzer, IntSet};
-use crate::ir::{LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
+use crate::ir::{BlockId, LoopId, LoopKind, Place, PrimFunc, Range, Scope, Var};
 use crate::sched::affine::shape_facts;
 
 /// The loops above `item` up to and without `above`, innermost first; they may pass blocks.
@@ -45,6 +45,28 @@ pub fn facts_at(func: &PrimFunc, item: Place) -> Analyzer {
         }
     }
     analyzer
+}
+
+/// What is known inside of a block, up to the next blocks: also that its predicate holds, and that its iter variables and loops
+/// are in their domains.
+pub fn facts_inside(func: &PrimFunc, block: BlockId) -> Analyzer {
+    let mut facts = facts_at(func, block.into());
+    facts.assume(&func.blocks[block].predicate);
+    for iter in &func.blocks[block].iters {
+        facts.bind(&iter.var, &iter.dom);
+    }
+    let mut places = vec![Place::Block(block)];
+    while let Some(place) = places.pop() {
+        for child in func.tree.children(place) {
+            if let Place::Loop(id) = child {
+                let l = &func.loops[id];
+                let (min, extent) = (l.min.clone(), l.extent.clone());
+                facts.bind(&l.var, &Range { min, extent });
+                places.push(child);
+            }
+        }
+    }
+    facts
 }
 
 /// The loops that run while one instance of `above` does, as domains of their variables: those between `item` and `above`, and,

@@ -58,6 +58,22 @@ pub enum BlocksReason {
         /// The block.
         block: String,
     },
+    /// No tensor intrinsic has the name.
+    #[error("there is no tensor intrinsic `{name}`")]
+    UnknownIntrin {
+        /// The name.
+        name: String,
+    },
+    /// TVM: `TensorIntrinMismatchError`.
+    #[error("block `{block}` is not what tensor intrinsic `{intrin}` describes: {difference}")]
+    IntrinMismatch {
+        /// The block.
+        block: String,
+        /// The intrinsic.
+        intrin: String,
+        /// The first difference.
+        difference: String,
+    },
 }
 
 impl BlocksReason {

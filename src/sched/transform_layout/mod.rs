@@ -27,14 +27,13 @@ pub use self::layout_map::Injectivity;
 use self::layout_map::LayoutMap;
 use self::padding::Padding;
 use super::affine::shape_facts;
-use super::analysis::facts_at;
+use super::analysis::facts_inside;
 use super::body::rewrite_own;
 use super::error::LayoutReason;
 use super::{Arg, BufferAccess, Refusal, Schedule, ScheduleError};
-use crate::arith::{Analyzer, access_regions};
+use crate::arith::access_regions;
 use crate::ir::{
-    BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Lambda, Param, Place, PrimFunc,
-    Range, Stmt,
+    BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, Lambda, Param, PrimFunc, Stmt,
 };
 
 impl Schedule {
@@ -167,7 +166,7 @@ impl Plan {
 
     /// Rewrites what one block itself does with the buffer.
     fn rewrite(&self, func: &mut PrimFunc, block: BlockId) {
-        let facts = facts_in(func, block);
+        let facts = facts_inside(func, block);
         let mut load = |e: &Expr| {
             e.rewrite_bottom_up(&mut |e| match e.kind() {
                 ExprKind::Load(buffer, indices) if *buffer == self.old => {
@@ -216,27 +215,6 @@ impl Plan {
             }
         }
     }
-}
-
-/// What is known inside of a block, its own loops included.
-fn facts_in(func: &PrimFunc, block: BlockId) -> Analyzer {
-    let mut facts = facts_at(func, block.into());
-    facts.assume(&func.blocks[block].predicate);
-    for iter in &func.blocks[block].iters {
-        facts.bind(&iter.var, &iter.dom);
-    }
-    let mut places = vec![Place::Block(block)];
-    while let Some(place) = places.pop() {
-        for child in func.tree.children(place) {
-            if let Place::Loop(id) = child {
-                let l = &func.loops[id];
-                let (min, extent) = (l.min.clone(), l.extent.clone());
-                facts.bind(&l.var, &Range { min, extent });
-                places.push(child);
-            }
-        }
-    }
-    facts
 }
 
 /// The block that allocates the buffer, the root block for a parameter; none for a view.

@@ -14,3 +14,8 @@ def before(X: T.Buffer((4, 12), "float32"), Y: T.Buffer((4, 10), "float32")):
             vc, vx = T.axis.remap("SS", [c, x])
             Y[vc, vx] = S[vc, vx] / T.float32(3)
 # expect-error:
+# error: blockize: block `S` has an init, so it cannot be put into one block with others
+#   --> before:8:9
+#   |
+# 8 |         with T.block("S"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "S"

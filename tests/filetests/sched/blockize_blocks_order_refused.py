@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: blockize: block `B` does not stand alone in a statement that follows that of the block before: only such blocks can become one
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -10,3 +10,32 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
 # expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
+    # with T.block("root"):
+    B_local = T.alloc_buffer((16,), scope="local")
+    for i in range(16):
+        with T.block("B_o"):
+            vi_o = T.axis.spatial(16, i)
+            vk_o = T.axis.reduce(1, 0)
+            T.reads(A[vi_o, 0:64])
+            T.writes(B_local[vi_o])
+            with T.init():
+                with T.block("B_init"):
+                    T.reads()
+                    T.writes(B_local[vi_o])
+                    B_local[vi_o] = T.float32(0)
+            for k in range(64):
+                with T.block("B"):
+                    vk_i = T.axis.reduce(64, k)
+                    T.reads(B_local[vi_o], A[vi_o, vk_i])
+                    T.writes(B_local[vi_o])
+                    B_local[vi_o] = B_local[vi_o] + A[vi_o, vk_i]
+    for ax0 in range(16):
+        with T.block("B_local"):
+            v0 = T.axis.spatial(16, ax0)
+            T.reads(B_local[v0])
+            T.writes(B[v0])
+            B[v0] = B_local[v0]

@@ -9,3 +9,8 @@ def before(A: T.Buffer((64,), "float32"), B: T.Buffer((1,), "float32")):
                 B[0] = T.float32(0)
             B[0] = B[0] + A[vk]
 # expect-error:
+# error: blockize: the init of reduction `B` cannot run before the loops inside the new block: they repeat elements, or their predicate decides which are initialised
+#   --> before:7:9
+#   |
+# 7 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -14,3 +14,4 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: blockize: L4 names no loop of this function; an earlier step removed it

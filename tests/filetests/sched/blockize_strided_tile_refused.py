@@ -14,3 +14,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: blockize: the bindings or the predicate of block `B` cannot be divided between the loops outside of and inside the new block
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -12,3 +12,14 @@ def before(A: T.Buffer((8, 32), "float32"), C: T.Buffer((8, 32), "float32")):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: blockize: loop `i` has 2 child blocks, exactly one is required
+#    --> before:7:5
+#    |
+#  7 |     for i in T.thread_binding(8, thread="blockIdx.x"):
+#    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `i`
+#  8 |         for j in T.thread_binding(32, thread="threadIdx.x"):
+#  9 |             with T.block("B"):
+#    |             ------------------ block "B"
+#    .
+# 14 |             with T.block("C"):
+#    |             ------------------ block "C"

@@ -13,3 +13,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: reindex: block `B_o` has blocks inside, or does not use `A` at the same single indices everywhere
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B_o"):
+#   |         ^^^^^^^^^^^^^^^^^^^^ block "B_o"

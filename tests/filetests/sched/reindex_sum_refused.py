@@ -10,3 +10,8 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
 # expect-error:
+# error: reindex: block `B_update` both reads and writes `B`
+#    --> before:13:9
+#    |
+# 13 |         with T.block("B_update"):
+#    |         ^^^^^^^^^^^^^^^^^^^^^^^^^ block "B_update"

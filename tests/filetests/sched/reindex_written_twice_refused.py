@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 6), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj // 2] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: reindex: block `C` does not write each element of `C` for one value of its iter variables only
+#    --> before:14:9
+#    |
+# 14 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

@@ -9,3 +9,8 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
 # expect-error:
+# error: rfactor: factor axis 2 is out of range: `B` has 1 dimension(s), so there are 2 places for another one
+#   --> before:7:9
+#   |
+# 7 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

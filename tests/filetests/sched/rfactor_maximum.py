@@ -9,3 +9,23 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(-3.4028234663852886e38)
             B[vi] = T.max(B[vi], A[vi, vk])
 # expect:
+# from tvm.script import tir as T
+
+@T.prim_func
+def after(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
+    # with T.block("root"):
+    B_rf = T.alloc_buffer((64, 16))
+    for i, k in T.grid(16, 64):
+        with T.block("B_rf"):
+            vk, vi = T.axis.remap("SS", [k, i])
+            T.reads(A[vi, vk])
+            T.writes(B_rf[vk, vi])
+            B_rf[vk, vi] = A[vi, vk]
+    for i, k in T.grid(16, 64):
+        with T.block("B"):
+            vk, vi = T.axis.remap("RS", [k, i])
+            T.reads(B_rf[vk, vi])
+            T.writes(B[vi])
+            with T.init():
+                B[vi] = T.float32(-3.4028235e38)
+            B[vi] = T.max(B[vi], B_rf[vk, vi])

@@ -13,3 +13,11 @@ def before(A: T.Buffer((8, 16), "float32"), P: T.Buffer((8,), "float32"), S: T.B
                     S[vi] = T.float32(0)
                 S[vi] = S[vi] + A[vi, vk]
 # expect-error:
+# error: rfactor: block `S` is not the first block below loop `i`, the outermost loop around it
+#    --> before:6:5
+#    |
+#  6 |     for i in range(8):
+#    |     ^^^^^^^^^^^^^^^^^^ loop `i`
+#    .
+# 13 |             with T.block("S"):
+#    |             ------------------ block "S"

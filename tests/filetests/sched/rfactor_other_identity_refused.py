@@ -9,3 +9,8 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(1)
             B[vi] = B[vi] + A[vi, vk]
 # expect-error:
+# error: rfactor: block `B` combines `B[vi] + A[vi, vk]` from T.float32(1) on: not a sum, product, minimum or maximum from its identity on
+#   --> before:7:9
+#   |
+# 7 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

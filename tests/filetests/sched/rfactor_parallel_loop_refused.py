@@ -10,3 +10,8 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
 # expect-error:
+# error: rfactor: loop `k` is not serial
+#   --> before:7:9
+#   |
+# 7 |         for k in T.unroll(64):
+#   |         ^^^^^^^^^^^^^^^^^^^^^^ loop `k`

@@ -9,3 +9,10 @@ def before(A: T.Buffer((16, 64), "float32"), B: T.Buffer((16,), "float32")):
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
 # expect-error:
+# error: rfactor: a spatial iter variable of block `B` depends on loop `i`
+#   --> before:6:5
+#   |
+# 6 |     for i, k in T.grid(16, 64):
+#   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `i`
+# 7 |         with T.block("B"):
+#   |         ------------------ block "B"

@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: set_scope: buffer index 1 is out of range: block `B` has 1 such regions
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -14,3 +14,14 @@ def before(A: T.Buffer((8, 32), "float32"), C: T.Buffer((8, 32), "float32")):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: set_scope: in storage scope "shared" each iteration of loop `i` has `B` for itself, but block `C` uses it outside of the loop
+#    --> before:7:5
+#    |
+#  7 |     for i in T.thread_binding(8, thread="blockIdx.x"):
+#    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `i`
+#  8 |         for j in T.thread_binding(32, thread="threadIdx.x"):
+#  9 |             with T.block("B"):
+#    |             ------------------ block "B"
+#    .
+# 16 |             with T.block("C"):
+#    |             ------------------ block "C"

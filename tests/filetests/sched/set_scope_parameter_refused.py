@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: set_scope: buffer `C` is not allocated in this function, so its storage is not ours to choose
+#    --> before:14:9
+#    |
+# 14 |         with T.block("C"):
+#    |         ^^^^^^^^^^^^^^^^^^ block "C"

@@ -9,3 +9,8 @@ def before(a: T.handle, B: T.Buffer((4,), "float32")):
             vi = T.axis.spatial(4, i)
             B[vi] = A[vi]
 # expect-error:
+# error: transform_layout: the new shape of parameter `A` no longer gives `n` its value
+#   --> before:9:9
+#   |
+# 9 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: transform_layout: elements of `B` are float32, but the value for padding is int32
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

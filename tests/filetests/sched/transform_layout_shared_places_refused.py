@@ -12,3 +12,8 @@ def before(A: T.Buffer((10, 12), "float32"), C: T.Buffer((10, 12), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = B[vi, vj] + T.float32(1)
 # expect-error:
+# error: transform_layout: the map `lambda i, j: (i + j)` is not known to give each element of `B` a place of its own, from 0 on
+#   --> before:8:9
+#   |
+# 8 |         with T.block("B"):
+#   |         ^^^^^^^^^^^^^^^^^^ block "B"

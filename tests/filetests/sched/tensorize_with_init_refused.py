@@ -1,0 +1,42 @@
+# test: sched
+# run: i0, i1 = split(loop("C", 0), [None, 4])
+# run: j0, j1 = split(loop("C", 2), [None, 4])
+# run: k0, k1 = split(loop("C", 4), [None, 4])
+# run: reorder([i0, j0, k0, i1, j1, k1])
+# run: tensorize(k1, "mma")
+@T.prim_func
+def mma_description(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, (4, 4), "float32")
+    B = T.match_buffer(b, (4, 4), "float32")
+    C = T.match_buffer(c, (4, 4), "float32")
+    for i, j, k in T.grid(4, 4, 4):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+@T.prim_func
+def mma_implementation(a: T.handle, b: T.handle, c: T.handle):
+    sa, sb, sc = T.int32(), T.int32(), T.int32()
+    A = T.match_buffer(a, (4, 4), "float32", strides=[sa, 1], offset_factor=1)
+    B = T.match_buffer(b, (4, 4), "float32", strides=[sb, 1], offset_factor=1)
+    C = T.match_buffer(c, (4, 4), "float32", strides=[sc, 1], offset_factor=1)
+    for i, k in T.grid(4, 4):
+        for j in T.vectorized(4):
+            with T.block("row"):
+                vi, vk, vj = T.axis.remap("SRS", [i, k, j])
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+@T.prim_func
+def before(A: T.Buffer((16, 12), "float32"), B: T.Buffer((12, 8), "float32"), C: T.Buffer((16, 8), "float32")):
+    for i, j, k in T.grid(16, 8, 12):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+# expect-error:
+# error: tensorize: block `C_o` is not what tensor intrinsic `mma` describes: block "root", loop `i_0`, loop `j_0`, loop `k_0`, loop `i_1`, loop `j_1`, block "C_o", loop `i`, statement: a loop is not a block
+#   --> before:6:5
+#   |
+# 6 |     for i_0, j_0, k_0, i_1, j_1, k_1 in T.grid(4, 2, 3, 4, 4, 4):
+#   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ loop `k_1`

@@ -1,10 +1,13 @@
 //! Simplification of a whole loop program: every expression under what the loops, blocks and predicates around it say.
 
 use weftile::arith::Analyzer;
-use weftile::ir::{BufferRegion, Expr, ExprKind, Param, Place, PrimFunc, Range, Stmt};
+use weftile::ir::{
+    Buffer, BufferNode, BufferRegion, Definitions, Expr, ExprKind, Param, Place, PrimFunc, Range,
+    Stmt, Substitution,
+};
 use weftile::tensor::scalar::BinOp;
 
-/// The function with every index, bound, region and predicate simplified. Loops and blocks stay as they are.
+/// The function with every index, bound, region, predicate and shape simplified. Loops and blocks stay as they are.
 pub(crate) fn simplify_prim_func(func: &PrimFunc) -> PrimFunc {
     let mut out = func.clone();
     let mut facts = Analyzer::new();
@@ -16,7 +19,15 @@ pub(crate) fn simplify_prim_func(func: &PrimFunc) -> PrimFunc {
         }
     }
     simplify_place(&mut out, func.root.into(), &facts);
-    out
+    let mut shapes = Substitution::new(Definitions::Kept);
+    for buffer in out.buffer_params().chain(out.allocated()) {
+        let shape: Vec<Expr> = buffer.shape().iter().map(|e| facts.simplify(e)).collect();
+        if shape != buffer.shape() {
+            let node = buffer.node().clone();
+            shapes.set_buffer(buffer, &Buffer::from_node(BufferNode { shape, ..node }));
+        }
+    }
+    out.map(&mut shapes)
 }
 
 /// Simplifies the body of a place, of which the facts speak.
@@ -67,11 +78,13 @@ fn simplify_place(func: &mut PrimFunc, place: Place, facts: &Analyzer) {
 
 /// The expression simplified, with comparisons of elements in one direction.
 fn simplify(e: &Expr, facts: &Analyzer) -> Expr {
-    facts.simplify(e).rewrite_bottom_up(&mut |e| match e.kind() {
-        ExprKind::Binary(BinOp::Ge, a, b) => b.le(a),
-        ExprKind::Binary(BinOp::Gt, a, b) => b.lt(a),
-        _ => e.clone(),
-    })
+    facts
+        .simplify(e)
+        .rewrite_bottom_up(&mut |e| match e.kind() {
+            ExprKind::Binary(BinOp::Ge, a, b) => b.le(a),
+            ExprKind::Binary(BinOp::Gt, a, b) => b.lt(a),
+            _ => e.clone(),
+        })
 }
 
 fn simplify_range(range: &mut Range, facts: &Analyzer) {

@@ -19,8 +19,7 @@ use super::analysis::{check_only_blocks, check_reduction_block};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
 use crate::arith::access_regions;
 use crate::ir::{
-    Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt,
-    Var,
+    Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
 };
 
 impl Schedule {

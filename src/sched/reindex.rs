@@ -20,15 +20,18 @@
 //! the copy is made of each element before the first instance reads it, or after the last has written it. TVM asks for the
 //! first two only.
 
-use super::analysis::{check_stage_pipeline, facts_at, writes_wholly};
+use super::analysis::{
+    check_stage_pipeline, facts_at, follows_from_domains, has_affine_bindings, relaxed_domains,
+    writes_wholly,
+};
 use super::body::{insert_at, nest, position_of, rewrite_own};
 use super::error::LayoutReason;
 use super::reindex_cache::{always_touches, is_injective, stays_inside, touches_one_element};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
-use crate::arith::Analyzer;
+use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
     Attrs, Block, BlockId, Buffer, BufferNode, BufferRegion, Expr, ExprKind, IterKind, IterVar,
-    Loop, LoopKind, Place, PrimFunc, Range, Stmt, Var,
+    Loop, LoopKind, Place, PrimFunc, Range, Scope, Stmt, Var,
 };
 
 /// Whether a buffer is named by what a block reads or by what it writes.
@@ -215,7 +218,8 @@ impl Plan {
         };
         let in_buffer = self.indices.iter().map(|e| e.substitute(&value)).collect();
         let in_copy: Vec<Expr> = new.iter().map(|iter| iter.var.expr()).collect();
-        let (buffer, copy): ((_, Vec<Expr>), _) = ((&self.buffer, in_buffer), (&self.copy, in_copy));
+        let (buffer, copy): ((_, Vec<Expr>), _) =
+            ((&self.buffer, in_buffer), (&self.copy, in_copy));
         let ((from, from_at), (to, to_at)) = match self.access {
             BufferAccess::Read => (buffer, copy),
             BufferAccess::Write => (copy, buffer),
@@ -265,21 +269,38 @@ fn check_access(
         return Err(LayoutReason::ReadsAndWrites { block, buffer }.at(here));
     }
     let scope = func.scope_block(block.into()).unwrap_or(func.root);
+    let always =
+        || always_touches(func, block, &region.buffer) && runs_for_all(func, block, scope, facts);
+    let dims = |iter: &IterVar| [iter.dom.min.clone(), iter.dom.extent.clone()];
+    let loops = func.loops_above(block.into());
+    let depends = |e: &Expr| loops.iter().any(|&l| e.uses(&func.loops[l].var));
     let all = match access {
-        BufferAccess::Write => {
-            always_touches(func, block, &region.buffer)
-                && writes_wholly(func, block, region, scope.into())
-        }
-        BufferAccess::Read => {
-            stays_inside(region, node, facts)
-                || always_touches(func, block, &region.buffer) && node.predicate.as_bool() == Some(true)
-        }
+        _ if node.iters.iter().flat_map(dims).any(|e| depends(&e)) => false,
+        BufferAccess::Write => always() && writes_wholly(func, block, region, scope.into()),
+        BufferAccess::Read => stays_inside(region, node, facts) || always(),
     };
     if all {
         return Ok(());
     }
     let (block, buffer) = names();
     Err(LayoutReason::NotAllUsed { block, buffer }.at(here))
+}
+
+/// Whether the block runs for all values of its iter variables.
+fn runs_for_all(func: &PrimFunc, block: BlockId, scope: BlockId, facts: &Analyzer) -> bool {
+    let node = &func.blocks[block];
+    let domains = relaxed_domains(func, block.into(), scope.into(), &Scope::Global);
+    let domain = |var: &Var| {
+        let found = domains.iter().find(|(own, _)| own == var);
+        found.map(|(_, set)| set.clone())
+    };
+    let reached = |(iter, binding): (&IterVar, &Expr)| {
+        eval_set(binding, &domain, facts).covers(&IntSet::from_range(&iter.dom), facts)
+    };
+    let implied = |cond: &Expr| follows_from_domains(node, cond, facts);
+    has_affine_bindings(func, block)
+        && node.predicate.conjuncts().iter().all(implied)
+        && node.iters.iter().zip(&node.bindings).all(reached)
 }
 
 /// The indices of the element, without iter variables of one value that others stand beside.

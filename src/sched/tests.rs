@@ -234,6 +234,9 @@ fn random_step(sch: &mut Schedule, random: &mut Random) -> Option<()> {
         3 => {
             let mut loops = sch.func().loops_above(block.into());
             let end = loops.len();
+            if end == 0 {
+                return None;
+            }
             loops.swap(random.below(end), random.below(end));
             sch.reorder(&loops).ok()?;
         }
@@ -303,8 +306,15 @@ fn random_block_step(
                 return None;
             }
             let (map, pad) = random_layout(random, &buffer)?;
-            sch.transform_layout(block, access, index, &map, pad.as_ref(), Injectivity::Proved)
-                .ok()?;
+            sch.transform_layout(
+                block,
+                access,
+                index,
+                &map,
+                pad.as_ref(),
+                Injectivity::Proved,
+            )
+            .ok()?;
         }
     }
     Some(())

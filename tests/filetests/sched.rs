@@ -8,9 +8,7 @@ use std::collections::HashMap;
 use libtest_mimic::Failed;
 use ruff_python_ast as ast;
 use weftile::ir::{Module, alpha_eq};
-use weftile::sched::{
-    Arg, Schedule, StepError, Steps, TensorIntrin, TensorIntrins, primitive,
-};
+use weftile::sched::{Arg, Schedule, StepError, Steps, TensorIntrin, TensorIntrins, primitive};
 use weftile::script;
 
 use crate::case::{Case, Expected, tidy};

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use weftile::interp::{run_prim_func, same_results};
 use weftile::ir::{Lambda, PrimFunc, alpha_eq};
-use weftile::sched::{Schedule, Steps, Trace};
+use weftile::sched::{Schedule, Steps, TensorIntrin, TensorIntrins, Trace};
 use weftile::script;
 use weftile::tensor::Tensor;
 
@@ -193,7 +193,8 @@ fn accepted_steps_keep_the_meaning_and_replay() {
             assert!(same.is_ok(), "{same:?}\n{steps}\n{text}");
         }
         let trace = schedule.trace().to_json_lines();
-        let again = Trace::replay(&trace, before.clone()).unwrap_or_else(|e| panic!("{e}\n{trace}"));
+        let again =
+            Trace::replay(&trace, before.clone()).unwrap_or_else(|e| panic!("{e}\n{trace}"));
         assert_eq!(alpha_eq::prim_func(after, again.func()), Ok(()), "{trace}");
         let printed = script::parse("test", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let (_, printed) = printed.prim_funcs().next().expect("one loop program");
@@ -238,7 +239,9 @@ fn a_parameter_in_another_layout_is_read_where_the_map_says() {
             )
             .unwrap_or_else(|e| panic!("{text}: {e}"));
         let numbers = |count: usize, seed: usize| -> Vec<f32> {
-            (0..count).map(|i| ((i * 7 + seed) % 13) as f32 - 6.0).collect()
+            (0..count)
+                .map(|i| ((i * 7 + seed) % 13) as f32 - 6.0)
+                .collect()
         };
         let (a, b) = (numbers(96, 1), numbers(120, 5));
         let after = schedule.func();
@@ -255,12 +258,81 @@ fn a_parameter_in_another_layout_is_read_where_the_map_says() {
                 laid_out[flat] = element;
             }
         }
-        let tensor = |shape: &[usize], numbers: &[f32]| Tensor::from_slice(shape, numbers).expect("fits");
+        let tensor =
+            |shape: &[usize], numbers: &[f32]| Tensor::from_slice(shape, numbers).expect("fits");
         let out = vec![0.0; 80];
-        let mut want = [tensor(&[8, 12], &a), tensor(&[12, 10], &b), tensor(&[8, 10], &out)];
-        let mut have = [tensor(&shape, &laid_out), tensor(&[12, 10], &b), tensor(&[8, 10], &out)];
+        let mut want = [
+            tensor(&[8, 12], &a),
+            tensor(&[12, 10], &b),
+            tensor(&[8, 10], &out),
+        ];
+        let mut have = [
+            tensor(&shape, &laid_out),
+            tensor(&[12, 10], &b),
+            tensor(&[8, 10], &out),
+        ];
         run_prim_func(&before, &mut want).expect("it runs");
         run_prim_func(after, &mut have).expect("it runs");
         assert_eq!(want[2].bytes(), have[2].bytes(), "{text}");
     }
+}
+
+const MMA: &str = r#"
+@T.prim_func
+def mma_description(A: T.Buffer((4, 3), "float32"), B: T.Buffer((3, 5), "float32"), C: T.Buffer((4, 5), "float32")):
+    for i, j, k in T.grid(4, 5, 3):
+        with T.block("update"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+@T.prim_func
+def mma_implementation(a: T.handle, b: T.handle, c: T.handle):
+    sa, sb, sc = T.int32(), T.int32(), T.int32()
+    A = T.match_buffer(a, (4, 3), "float32", strides=[sa, 1], offset_factor=1)
+    B = T.match_buffer(b, (3, 5), "float32", strides=[sb, 1], offset_factor=1)
+    C = T.match_buffer(c, (4, 5), "float32", strides=[sc, 1], offset_factor=1)
+    for k, i, j in T.grid(3, 4, 5):
+        with T.block("rank_one"):
+            vk, vi, vj = T.axis.remap("RSS", [k, i, j])
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"#;
+
+#[test]
+fn a_tensorized_matmul_computes_the_same_on_each_device() {
+    let module = script::parse("mma", MMA).expect("two loop programs");
+    let part = |name: &str| module.prim_func(name).expect("it is there").clone();
+    let (description, implementation) = (part("mma_description"), part("mma_implementation"));
+    let intrin = TensorIntrin::new("mma", description, implementation).expect("same parameters");
+    let mut intrins = TensorIntrins::default();
+    intrins.register(intrin);
+    let before = parse(MATMUL);
+    let mut schedule = Schedule::with_intrins(before.clone(), intrins.clone());
+    let steps = r#"["split", ["C", 0], [null, 4]]
+                   ["split", ["C", 2], [null, 5]]
+                   ["split", ["C", 4], [null, 3]]
+                   ["reorder", [{"r": [0, 0]}, {"r": [1, 0]}, {"r": [2, 0]}, {"r": [0, 1]}, {"r": [1, 1]}, {"r": [2, 1]}]]
+                   ["decompose_reduction", "C", {"r": [2, 0]}]
+                   ["tensorize", {"r": [0, 1]}, "mma"]"#;
+    let mut applied = Steps::new(&mut schedule);
+    for line in steps.lines() {
+        let step: Value = serde_json::from_str(line).expect("a step in JSON");
+        applied
+            .apply_json(&step)
+            .unwrap_or_else(|e| panic!("{line}: {e}"));
+    }
+    let after = schedule.func();
+    let verified = weftile::ir::verify::prim_func(after);
+    assert!(verified.is_ok(), "{verified:?}");
+    assert!(script::print_prim_func(after).text.contains("rank_one"));
+    let same = same_results(&before, after, 5);
+    assert!(same.is_ok(), "{same:?}");
+    assert_eq!(runs::all_agree([after.clone()].into_iter()), 1);
+    let trace = schedule.trace().to_json_lines();
+    assert!(
+        Trace::replay(&trace, before.clone()).is_err(),
+        "it knows no intrinsic"
+    );
+    let again = Trace::replay_on(&trace, Schedule::with_intrins(before, intrins));
+    let again = again.unwrap_or_else(|e| panic!("{e}\n{trace}"));
+    assert_eq!(alpha_eq::prim_func(after, again.func()), Ok(()), "{trace}");
 }

@@ -38,7 +38,11 @@ impl IterMap {
             let end = facts.simplify(&padded.end.floor_mod(&padded.factor));
             let missing = (Expr::int(0, end.dtype()) - &padded.end).floor_mod(&padded.factor);
             let last = facts.simplify(&(&padded.factor - &end)).is_one();
-            let from_end = if last { rest.equals(&end) } else { rest.ge(&end) };
+            let from_end = if last {
+                rest.equals(&end)
+            } else {
+                rest.ge(&end)
+            };
             let after = (quotient.equals(padded.end.floor_div(&padded.factor))).and(&from_end);
             for (size, cond) in [(&padded.left, before), (&missing, after)] {
                 let there_is = facts.simplify(&size.ge(1));

@@ -14,8 +14,8 @@
 //! Reference: TVM's `DetectIterMap` and "TensorIR" (ASPLOS 2023), section 3.3 (quasi-affine loop nest validation).
 
 mod check;
-mod cover;
 mod constraint;
+mod cover;
 mod fuse;
 mod invert;
 mod pad;

@@ -146,6 +146,17 @@ impl<'a> Divider<'a> {
             }
             let mut found = self.split(arg)?;
             found.inner.base = self.facts.simplify(&(found.inner.base + &sum.base));
+            if let Some(extent) = extent {
+                match found.side {
+                    Side::Outer => found.outer_extent = extent.clone(),
+                    Side::Inner => found.inner_extent = extent.clone(),
+                    Side::Both => {}
+                }
+            }
+            // A base is a part of the inner side.
+            if found.side == Side::Outer && !found.inner.base.is_zero() {
+                found.side = Side::Both;
+            }
             return Some(found);
         }
         // Outer splits, then inner ones: looked at from the innermost out.
@@ -264,7 +275,13 @@ impl<'a> Divider<'a> {
         let outer_mark = self.mark_of(whole.outer, whole.outer_extent);
         for split in inner {
             let mark = inner_mark;
-            let part = one_sided(&IterSplit { mark, ..split.clone() }, Side::Inner);
+            let part = one_sided(
+                &IterSplit {
+                    mark,
+                    ..split.clone()
+                },
+                Side::Inner,
+            );
             self.divided.push((split, part));
         }
         let first = outer.first().map(|split| split.lower_factor.clone());
@@ -375,14 +392,7 @@ mod tests {
         let facts = Analyzer::new();
         let indices = [index(i.expr(), j.expr())];
         let cond = predicate(i.expr(), j.expr());
-        let found = subspace_divide(
-            &facts,
-            &indices,
-            &inputs,
-            &[j],
-            &cond,
-            UnitIters::Preserve,
-        )?;
+        let found = subspace_divide(&facts, &indices, &inputs, &[j], &cond, UnitIters::Preserve)?;
         let parts = [&found[0].outer, &found[0].inner];
         let [outer, inner] = parts.map(|part| (part.value.clone(), part.extent.clone()));
         Some([outer.0, outer.1, inner.0, inner.1].map(|e| format!("{:#}", facts.simplify(&e))))
@@ -401,6 +411,12 @@ mod tests {
     #[test]
     fn an_index_with_the_inner_iterator_outside_is_not_divided() {
         assert_eq!(divided(|i, j| j * 4 + i, (4, 16), always), None);
+    }
+
+    #[test]
+    fn a_bound_of_one_side_is_its_extent() {
+        let found = divided(|i, j| i * 10 + j, (4, 16), |_, j| j.lt(10));
+        assert_eq!(found, Some(["i", "4", "j", "10"].map(String::from)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, access_regions, eval_set};
 use crate::ir::sum::{Sum, Term};
 use crate::ir::{
-    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, IterVar, LoopId, Place, PrimFunc, Range,
+    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, Place, PrimFunc, Range,
     Var,
 };
 use crate::sched::{Reason, Refusal};
@@ -418,67 +418,28 @@ fn certain_iters(
             .iter()
             .any(|v| loops.iter().any(|(l, _)| l == v))
     };
-    // The init of a reduction writes each element, in the first of its iterations.
-    let first = first_iteration(func, block, &loops, analyzer)?;
-    let at_first = |e: &Expr| {
-        e.substitute(&|var| {
-            let found = first.iter().find(|(own, _)| own == var);
-            found.map(|(_, min)| min.clone())
-        })
-    };
     let mut inside = analyzer.clone();
     let mut ranges = Vec::new();
     for (var, set) in &loops {
-        if first.iter().any(|(own, _)| own == var) {
-            continue;
-        }
         let range = set.to_range(analyzer)?;
         inside.bind(var, &range);
         ranges.push((var.clone(), range));
     }
-    let summed = |iter: &IterVar| node.init.is_some() && iter.kind == IterKind::Reduce;
-    let bound = node.iters.iter().zip(&node.bindings);
-    let bindings: Vec<Expr> = (bound.filter(|(iter, _)| !summed(iter)))
-        .map(|(_, binding)| binding.clone())
-        .collect();
-    let conditions = node.predicate.conjuncts().into_iter().map(|e| at_first(&e));
-    let moving = conditions.filter(moves);
+    let conditions: Vec<Expr> = node.predicate.conjuncts();
+    let moving = conditions.into_iter().filter(moves);
     // Conditions that only keep iter variables in their domains are known to the reader of the region as well; but what they keep
     // together may be affine only with them.
     let (implied, rest): (Vec<Expr>, Vec<Expr>) =
         moving.partition(|cond| follows_from_domains(node, cond, &inside));
     let covers = |conditions: Expr| {
         let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
-        detect_iter_map(&inside, &bindings, &ranges, &conditions, level, units).is_ok()
+        detect_iter_map(&inside, &node.bindings, &ranges, &conditions, level, units).is_ok()
     };
     let all = rest.iter().chain(&implied).cloned();
     if !covers(Expr::all(rest.iter().cloned())) && (implied.is_empty() || !covers(Expr::all(all))) {
         return None;
     }
     Some(iter_sets(func, block, memory, place, analyzer))
-}
-
-/// The loops that only reduce iter variables of a block with an init depend on, with their first values.
-fn first_iteration(
-    func: &PrimFunc,
-    block: BlockId,
-    loops: &[(Var, IntSet)],
-    analyzer: &Analyzer,
-) -> Option<Vec<(Var, Expr)>> {
-    let node = &func.blocks[block];
-    let mut first = Vec::new();
-    if node.init.is_none() {
-        return Some(first);
-    }
-    for (var, set) in loops {
-        let mut kinds = node.iters.iter().zip(&node.bindings);
-        let summed = kinds.clone().any(|(_, binding)| binding.uses(var))
-            && kinds.all(|(iter, e)| iter.kind == IterKind::Reduce || !e.uses(var));
-        if summed {
-            first.push((var.clone(), set.to_range(analyzer)?.min));
-        }
-    }
-    Some(first)
 }
 
 /// Whether a condition of a block says no more than that an iter variable is in its domain. `facts` knows the loops.

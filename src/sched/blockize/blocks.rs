@@ -2,7 +2,7 @@
 
 use super::cut::Cut;
 use crate::arith::iter_map::UnitIters;
-use crate::arith::{IntSet, Analyzer};
+use crate::arith::{Analyzer, IntSet};
 use crate::ir::{
     Block, BlockId, BufferRegion, Definitions, Expr, LoopId, Place, PrimFunc, Stmt, Substitution,
 };

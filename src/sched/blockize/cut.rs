@@ -7,9 +7,9 @@ use crate::ir::{
     Block, BlockId, BufferRegion, Definitions, Expr, IterKind, IterVar, LoopId, PrimFunc, Range,
     Substitution, Var,
 };
+use crate::sched::Refusal;
 use crate::sched::affine::{loop_ranges, shape_facts};
 use crate::sched::error::BlocksReason;
-use crate::sched::Refusal;
 
 /// An iter variable of a new block and its binding.
 #[derive(Clone)]
@@ -53,7 +53,9 @@ impl Cut {
         let all: Vec<LoopId> = [outer_loops, inner_loops].concat();
         let inputs = loop_ranges(func, &all);
         let mut known = facts.clone();
-        inputs.iter().for_each(|(var, range)| known.bind(var, range));
+        inputs
+            .iter()
+            .for_each(|(var, range)| known.bind(var, range));
         let (outer_predicate, inner_predicate) =
             divide_predicate(node, &outer_vars, &inner_vars, &known).ok_or_else(not_divisible)?;
         let affine = subspace_divide(
@@ -144,8 +146,7 @@ impl Cut {
         for bound in outside.iter().chain(&self.inner).filter(several) {
             facts.bind(&bound.iter.var, &bound.iter.dom);
         }
-        let mut new =
-            Substitution::new(Definitions::Kept).then(move |e: &Expr| facts.simplify(e));
+        let mut new = Substitution::new(Definitions::Kept).then(move |e: &Expr| facts.simplify(e));
         for (var, value) in &self.values {
             new.set_var(var, value.clone());
         }
@@ -157,7 +158,11 @@ impl Cut {
     }
 
     /// The regions for all values of the inner iter variables.
-    pub(super) fn over_inner(&self, func: &PrimFunc, regions: &[BufferRegion]) -> Vec<BufferRegion> {
+    pub(super) fn over_inner(
+        &self,
+        func: &PrimFunc,
+        regions: &[BufferRegion],
+    ) -> Vec<BufferRegion> {
         let mut facts = shape_facts(func);
         let domain = |var: &Var| {
             let found = self.inner.iter().find(|bound| bound.iter.var == *var);

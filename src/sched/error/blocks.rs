@@ -45,7 +45,9 @@ pub enum BlocksReason {
         block: String,
     },
     /// TVM: an internal check.
-    #[error("blocks `{first}` and `{other}` do not have the same iterations outside of the new block")]
+    #[error(
+        "blocks `{first}` and `{other}` do not have the same iterations outside of the new block"
+    )]
     DifferentOuterIters {
         /// Name of the first block.
         first: String,

@@ -48,7 +48,9 @@ pub enum LayoutReason {
         dimensions: usize,
     },
     /// TVM: an internal check, "could not parse mapping as sum of iterators".
-    #[error("the map `{map}` is not known to give each element of `{buffer}` a place of its own, from 0 on")]
+    #[error(
+        "the map `{map}` is not known to give each element of `{buffer}` a place of its own, from 0 on"
+    )]
     NotInjective {
         /// The map.
         map: String,
@@ -56,7 +58,9 @@ pub enum LayoutReason {
         buffer: String,
     },
     /// TVM: `TransformationIntroducesPaddingError`.
-    #[error("the map `{map}` leaves places of `{buffer}` without element, where {padding:#}, and no value for them is given")]
+    #[error(
+        "the map `{map}` leaves places of `{buffer}` without element, where {padding:#}, and no value for them is given"
+    )]
     Padding {
         /// The map.
         map: String,
@@ -90,7 +94,9 @@ pub enum LayoutReason {
         var: String,
     },
     /// TVM: `InvalidBufferAccessError` and `NotLeafBlockError`.
-    #[error("block `{block}` has blocks inside, or does not use `{buffer}` at the same single indices everywhere")]
+    #[error(
+        "block `{block}` has blocks inside, or does not use `{buffer}` at the same single indices everywhere"
+    )]
     NotSinglePoint {
         /// The block.
         block: String,
@@ -104,7 +110,9 @@ pub enum LayoutReason {
         block: String,
     },
     /// The copy would read or write elements that the block does not; TVM does not look.
-    #[error("block `{block}` does not use all elements of `{buffer}` that its iter variables name, or some outside of it")]
+    #[error(
+        "block `{block}` does not use all elements of `{buffer}` that its iter variables name, or some outside of it"
+    )]
     NotAllUsed {
         /// The block.
         block: String,
@@ -120,7 +128,9 @@ pub enum LayoutReason {
         buffer: String,
     },
     /// Several values would be copied to one element; TVM does not look.
-    #[error("block `{block}` does not write each element of `{buffer}` for one value of its iter variables only")]
+    #[error(
+        "block `{block}` does not write each element of `{buffer}` for one value of its iter variables only"
+    )]
     WritesTwice {
         /// The block.
         block: String,

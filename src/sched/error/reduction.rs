@@ -43,7 +43,9 @@ pub enum ReductionReason {
         block: String,
     },
     /// TVM: `LoopPropertyError`, not the first child block of the outermost loop.
-    #[error("block `{block}` is not the first block below loop `{var}`, the outermost loop around it")]
+    #[error(
+        "block `{block}` is not the first block below loop `{var}`, the outermost loop around it"
+    )]
     NotFirstChildBlock {
         /// The loop's variable.
         var: String,
@@ -51,7 +53,9 @@ pub enum ReductionReason {
         block: String,
     },
     /// TVM: `LoopPropertyError`, an unbound loop under a reduction loop.
-    #[error("no iter variable of block `{block}` depends on loop `{var}`, which is below a loop that is summed over")]
+    #[error(
+        "no iter variable of block `{block}` depends on loop `{var}`, which is below a loop that is summed over"
+    )]
     UnboundLoop {
         /// The loop's variable.
         var: String,
@@ -67,7 +71,9 @@ pub enum ReductionReason {
         block: String,
     },
     /// TVM: `NoMatchedReducerError`.
-    #[error("block `{block}` combines `{update:#}` from {init:#} on: not a sum, product, minimum or maximum from its identity on")]
+    #[error(
+        "block `{block}` combines `{update:#}` from {init:#} on: not a sum, product, minimum or maximum from its identity on"
+    )]
     NoMatchedReducer {
         /// The reduction's name.
         block: String,
@@ -94,7 +100,9 @@ pub enum ReductionReason {
         var: String,
     },
     /// The partial sums would be computed before what they read is overwritten; TVM does not look.
-    #[error("block `{other}`, below the outermost loop around block `{block}`, writes what that reads")]
+    #[error(
+        "block `{other}`, below the outermost loop around block `{block}`, writes what that reads"
+    )]
     InputOverwritten {
         /// The reduction's name.
         block: String,

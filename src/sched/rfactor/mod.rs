@@ -24,17 +24,15 @@
 //! first iteration. Meaning is kept: the operators are associative and commutative, apart from rounding. TVM writes
 //! elements that the predicate leaves out, and adds partial sums that have no init.
 
+mod blocks;
 mod update;
 
 use self::update::Update;
 use super::analysis::{check_reduction_block, check_stage_pipeline, facts_at};
-use super::body::{insert_at, nest, position_of};
+use super::body::{insert_at, position_of};
 use super::error::{BlocksReason, ReductionReason};
 use super::{Arg, Refusal, Schedule, ScheduleError, attached_loop};
-use crate::ir::{
-    Block, BlockId, Buffer, BufferNode, BufferRegion, Definitions, Expr, IterKind, IterVar, Loop,
-    LoopId, LoopKind, Place, PrimFunc, Range, Rewrite, Stmt, Substitution, Var,
-};
+use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc};
 
 impl Schedule {
     /// Sums the iterations of a loop apart, in a buffer with a dimension more, and adds these partial sums in the block. Gives
@@ -144,175 +142,6 @@ impl Plan {
         }
         func.blocks[self.scope].alloc_buffers.push(partial);
         rf
-    }
-
-    /// The buffer of the partial sums.
-    fn partial_buffer(&self, func: &PrimFunc) -> Buffer {
-        let target = self.update.target.node();
-        let mut shape = target.shape.clone();
-        let extent = &func.loops[self.target].extent;
-        let dtype = shape.first().map_or(extent.dtype(), Expr::dtype);
-        shape.insert(self.axis, extent.cast(dtype));
-        Buffer::from_node(BufferNode {
-            name: format!("{}.rf", target.name),
-            shape,
-            strides: vec![],
-            elem_offset: None,
-            layout: None,
-            address: vec![],
-            producer: None,
-            ..target.clone()
-        })
-    }
-
-    /// Makes the block of the partial sums, with loops of its own, detached. Gives the block and the outermost loop.
-    fn make_partial(&self, func: &mut PrimFunc, partial: &Buffer) -> (BlockId, Stmt) {
-        let old = func.blocks[self.block].clone();
-        let mut iters = PartialIters::default();
-        let factor = iters.of_loop(&func.loops[self.target], IterKind::Spatial);
-        let mut values = Substitution::new(Definitions::Kept);
-        for (iter, binding) in old.iters.iter().zip(&old.bindings) {
-            let target = &func.loops[self.target].var;
-            if iter.kind != IterKind::Reduce || !binding.uses(target) {
-                let var = iter.var.renamed(iter.var.name());
-                values.set_var(&iter.var, var.expr());
-                let (dom, kind) = (iter.dom.clone(), iter.kind);
-                iters.iters.push(IterVar { var, dom, kind });
-                iters.bindings.push(binding.clone());
-                continue;
-            }
-            let mut of_loops = Substitution::new(Definitions::Kept);
-            for var in binding.free_vars() {
-                let found = self.loops.iter().find(|l| func.loops[**l].var == var);
-                if let Some(&l) = found {
-                    let new = iters.of_loop(&func.loops[l], IterKind::Reduce);
-                    of_loops.set_var(&var, new.expr());
-                }
-            }
-            values.set_var(&iter.var, of_loops.expr(binding));
-        }
-        let is_reduce = |iter: &IterVar| iter.kind == IterKind::Reduce;
-        let reduces = iters.iters.iter().any(is_reduce);
-        let mut at: Vec<Expr> = (self.update.indices.iter())
-            .map(|e| values.expr(e))
-            .collect();
-        at.insert(self.axis, factor.expr());
-        let value = values.expr(&self.update.value);
-        let store = |value: Expr| Stmt::Store {
-            buffer: partial.clone(),
-            indices: at.clone(),
-            value,
-        };
-        let update = match reduces {
-            true => Expr::binary(self.update.op, Expr::load(partial, at.clone()), &value),
-            false => value,
-        };
-        let new = |regions: &[BufferRegion], values: &mut Substitution<'_>| -> Vec<BufferRegion> {
-            let one = |region: &BufferRegion, values: &mut Substitution<'_>| BufferRegion {
-                buffer: region.buffer.clone(),
-                region: (region.region.iter())
-                    .map(|r| Range {
-                        min: values.expr(&r.min),
-                        extent: values.expr(&r.extent),
-                    })
-                    .collect(),
-            };
-            regions.iter().map(|r| one(r, values)).collect()
-        };
-        let reads = new(&old.reads, &mut values);
-        let mut writes = new(&old.writes, &mut values);
-        for write in &mut writes {
-            write.buffer = partial.clone();
-            write.region.insert(self.axis, Range::point(factor.expr()));
-        }
-        let block = func.blocks.push(Block {
-            name: format!("{}_rf", old.name),
-            iters: iters.iters,
-            bindings: iters.bindings,
-            reads,
-            writes,
-            init: reduces.then(|| vec![store(self.update.identity.clone())]),
-            ..old
-        });
-        func.tree.set_body(block, vec![store(update)]);
-        let mut renamed = Substitution::new(Definitions::Fresh);
-        let copies: Vec<Loop> = self
-            .loops
-            .iter()
-            .map(|&l| {
-                let l = &func.loops[l];
-                Loop {
-                    min: renamed.expr(&l.min),
-                    extent: renamed.expr(&l.extent),
-                    var: renamed.define(&l.var),
-                    ..l.clone()
-                }
-            })
-            .collect();
-        let node = &mut func.blocks[block];
-        node.predicate = renamed.expr(&node.predicate);
-        for binding in &mut node.bindings {
-            *binding = renamed.expr(binding);
-        }
-        (block, nest(func, copies, Stmt::Block(block)))
-    }
-
-    /// Lets the block add the partial sums.
-    fn make_total(&self, func: &mut PrimFunc, partial: &Buffer) {
-        let mut iters = PartialIters::default();
-        let l = func.loops[self.target].clone();
-        let factor = iters.of_loop(&l, IterKind::Reduce);
-        let node = &mut func.blocks[self.block];
-        for (iter, binding) in node.iters.drain(..).zip(node.bindings.drain(..)) {
-            if iter.kind == IterKind::Spatial {
-                iters.iters.push(iter);
-                iters.bindings.push(binding);
-            }
-        }
-        let indices = &self.update.indices;
-        let mut at = indices.clone();
-        at.insert(self.axis, factor.expr());
-        node.iters = iters.iters;
-        node.bindings = iters.bindings;
-        node.predicate = self.spatial.clone();
-        node.reads = vec![BufferRegion::point(partial, &at)];
-        node.writes = vec![BufferRegion::point(&self.update.target, indices)];
-        let sum = Expr::load(&self.update.target, indices.clone());
-        let store = Stmt::Store {
-            buffer: self.update.target.clone(),
-            indices: indices.clone(),
-            value: Expr::binary(self.update.op, sum, Expr::load(partial, at)),
-        };
-        func.tree.set_body(self.block, vec![store]);
-    }
-}
-
-/// Iter variables, with one for each loop at most.
-#[derive(Default)]
-struct PartialIters {
-    iters: Vec<IterVar>,
-    bindings: Vec<Expr>,
-    of_loops: Vec<(Var, Var)>,
-}
-
-impl PartialIters {
-    /// The iter variable that is bound to the loop alone.
-    fn of_loop(&mut self, l: &Loop, kind: IterKind) -> Var {
-        if let Some((_, known)) = self.of_loops.iter().find(|(var, _)| *var == l.var) {
-            return known.clone();
-        }
-        let var = l.var.renamed(format!("v{}", l.var.name()));
-        self.of_loops.push((l.var.clone(), var.clone()));
-        self.iters.push(IterVar {
-            var: var.clone(),
-            dom: Range {
-                min: l.min.clone(),
-                extent: l.extent.clone(),
-            },
-            kind,
-        });
-        self.bindings.push(l.var.expr());
-        var
     }
 }
 

@@ -28,9 +28,7 @@ pub enum TensorIntrinError {
         func: String,
     },
     /// They have different parameters.
-    #[error(
-        "tensor intrinsic `{name}`: description and implementation have different parameters"
-    )]
+    #[error("tensor intrinsic `{name}`: description and implementation have different parameters")]
     DifferentParameters {
         /// The intrinsic.
         name: String,

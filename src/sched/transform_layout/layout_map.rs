@@ -132,7 +132,9 @@ impl LayoutMap {
 /// The parameters and results of a map in the type of the buffer's indices.
 fn typed(map: &Lambda, buffer: &Buffer) -> (Vec<Var>, Vec<Expr>) {
     let dtypes = buffer.shape().iter().map(Expr::dtype);
-    let dtype = dtypes.max_by_key(|dtype| dtype.bytes()).unwrap_or(DType::I32);
+    let dtype = dtypes
+        .max_by_key(|dtype| dtype.bytes())
+        .unwrap_or(DType::I32);
     let params: Vec<Var> = map
         .params
         .iter()

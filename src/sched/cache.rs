@@ -1,6 +1,8 @@
 //! What `cache_read` and `cache_write` share: where the copy stands, which region it copies, and the block that copies.
 
-use super::analysis::{BlockScope, check_stage_pipeline, facts_at, region_bound, writes_wholly};
+use super::analysis::{
+    BlockScope, check_stage_pipeline, facts_at, facts_inside, region_bound, writes_wholly,
+};
 use super::body::{nest, position_of};
 use super::{Reason, Refusal};
 use crate::arith::{Analyzer, IntSet};
@@ -158,7 +160,10 @@ pub(super) fn touched(
     region: &BufferRegion,
     place: Place,
 ) -> (BufferRegion, Vec<Option<Expr>>) {
-    let facts = facts_at(func, place);
+    let facts = match place {
+        Place::Loop(_) => facts_at(func, place),
+        Place::Block(id) => facts_inside(func, id),
+    };
     let mut ends = Vec::new();
     let mut ranges = Vec::new();
     let bounds = region_bound(func, block, region, place, &facts);

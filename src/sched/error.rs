@@ -679,13 +679,13 @@ pub enum Reason {
     Buffer(#[from] BufferReason),
     /// A rule of primitives that make blocks of blocks.
     #[error(transparent)]
-    Blocks(#[from] BlocksReason),
+    Blocks(Box<BlocksReason>),
     /// A rule of primitives that take reductions apart.
     #[error(transparent)]
-    Reduction(#[from] ReductionReason),
+    Reduction(Box<ReductionReason>),
     /// A rule of primitives that give a buffer another layout or place.
     #[error(transparent)]
-    Layout(#[from] LayoutReason),
+    Layout(Box<LayoutReason>),
 }
 
 macro_rules! refusals {
@@ -714,5 +714,23 @@ impl Reason {
             reason: self,
             places: places.into_iter().collect(),
         }
+    }
+}
+
+impl From<BlocksReason> for Reason {
+    fn from(reason: BlocksReason) -> Self {
+        Self::Blocks(Box::new(reason))
+    }
+}
+
+impl From<ReductionReason> for Reason {
+    fn from(reason: ReductionReason) -> Self {
+        Self::Reduction(Box::new(reason))
+    }
+}
+
+impl From<LayoutReason> for Reason {
+    fn from(reason: LayoutReason) -> Self {
+        Self::Layout(Box::new(reason))
     }
 }

@@ -274,12 +274,12 @@ fn check_access(
     let dims = |iter: &IterVar| [iter.dom.min.clone(), iter.dom.extent.clone()];
     let loops = func.loops_above(block.into());
     let depends = |e: &Expr| loops.iter().any(|&l| e.uses(&func.loops[l].var));
+    let one_domain = !node.iters.iter().flat_map(dims).any(|e| depends(&e));
     let all = match access {
-        _ if node.iters.iter().flat_map(dims).any(|e| depends(&e)) => false,
         BufferAccess::Write => always() && writes_wholly(func, block, region, scope.into()),
         BufferAccess::Read => stays_inside(region, node, facts) || always(),
     };
-    if all {
+    if one_domain && all {
         return Ok(());
     }
     let (block, buffer) = names();

@@ -74,7 +74,11 @@ impl Reindexed {
             .iter()
             .map(|&at| (node.iters[at].var.clone(), node.iters[at].dom.clone()))
             .collect();
-        let shape = extents(&place, &domains, &facts);
+        let (level, units) = (IterMapLevel::NoCheck, UnitIters::Preserve);
+        let always = Expr::bool(true);
+        let found = detect_iter_map(&facts, &place, &domains, &always, level, units).ok();
+        let shape = found.and_then(|found| found.extents(&facts));
+        let shape = shape.or_else(|| extents(&place, &domains, &facts));
         let shape = shape.filter(|_| is_injective(&place, &domains, &facts));
         let Some(shape) = shape else {
             let reason = Reason::NotInjective {

@@ -1,7 +1,7 @@
 //! `set_scope`: a buffer moves to another storage scope.
 //!
 //! ```text
-//! B = T.alloc_buffer((128,))              B = T.alloc_buffer((128,), scope="shared")
+//! B = T.alloc_buffer((128,))              B_shared = T.alloc_buffer((128,), scope="shared")
 //! for i in range(128):                    for i in range(128):
 //!     with T.block("B"):                      with T.block("B"):
 //!         …                                       …
@@ -144,6 +144,7 @@ impl Plan {
     fn replace(&self, func: &mut PrimFunc) {
         let with_scope = |buffer: &Buffer| {
             Buffer::from_node(BufferNode {
+                name: format!("{}_{}", buffer.name(), self.scope.name()),
                 scope: self.scope.clone(),
                 ..buffer.node().clone()
             })

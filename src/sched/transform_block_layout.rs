@@ -9,7 +9,7 @@
 //!
 //! above with the map `lambda i, j: (i * 6 + j,)`. So a convolution becomes a matmul of pixels by channels.
 //!
-//! Requires: a complete or reduction block without predicate, whose iter variables are the variables of the loops around it over
+//! Requires: a block without predicate, complete or a reduction unless the map keeps the order of instances, whose iter variables are the variables of the loops around it over
 //! their whole domains; nothing else in these loops; a map that is affine and bijective; each of its results of spatial or of
 //! reduce iter variables only. Meaning is kept: the same instances run, in another order. TVM drops predicates.
 
@@ -18,11 +18,13 @@ use super::analysis::check_complete_or_reduction_block;
 use super::body::{insert_at, nest, position_of, remove_place, rewrite_own};
 use super::reindex_cache::{extents, mapped};
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_block};
+use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{
     Attrs, Block, BlockId, Expr, IterKind, IterVar, Lambda, Loop, LoopId, LoopKind, Place,
     PrimFunc, Range, Stmt, Var,
 };
+use crate::tensor::DType;
 
 impl Schedule {
     /// Replaces the iter variables of the block by the results of `map` for them, and its loops by one for each result.
@@ -57,7 +59,6 @@ impl Plan {
         let Some(scope) = func.scope_block(block.into()) else {
             return Err(Reason::RootBlock.at([block.into()]));
         };
-        check_complete_or_reduction_block(func, block, scope.into())?;
         let loops = func.loops_above(block.into());
         check_loops(func, block, &loops)?;
         let facts = shape_facts(func);
@@ -84,6 +85,9 @@ impl Plan {
             UnitIters::Simplify,
         );
         let found = found.map_err(|_| not_bijective())?;
+        if !keeps_order(&results, &extents, node, &facts) {
+            check_complete_or_reduction_block(func, block, scope.into())?;
+        }
         let mut iters = Vec::new();
         for (at, (result, extent)) in results.iter().zip(extents).enumerate() {
             let kind = kind_of(node, result).filter(|_| !extent.is_one());
@@ -169,6 +173,20 @@ impl Plan {
             insert_at(func, parent, at, stmt);
         }
     }
+}
+
+/// Whether the instances run in the same order afterwards: counted row by row, old and new iter variables have one number.
+fn keeps_order(results: &[Expr], extents: &[Expr], node: &Block, facts: &Analyzer) -> bool {
+    let mut facts = facts.clone();
+    for iter in &node.iters {
+        facts.bind(&iter.var, &iter.dom);
+    }
+    let zero = || Expr::int(0, results.first().map_or(DType::I32, Expr::dtype));
+    let old = (node.iters.iter()).fold(zero(), |number, iter| {
+        number * &iter.dom.extent + iter.var.expr()
+    });
+    let new = (results.iter().zip(extents)).fold(zero(), |number, (e, n)| number * n + e);
+    facts.can_prove_equal(&old, &new)
 }
 
 /// Refuses a block whose iter variables are not the variables of the loops around it, which hold nothing else.

@@ -1,10 +1,22 @@
 //! Whether different inputs have different indices.
 
-use super::{IterMap, IterSplit, MarkId, MarkSource};
+use super::{IterMap, IterSplit, IterSum, MarkId, MarkSource};
 use crate::arith::Analyzer;
 use crate::ir::{Expr, Range, Var};
 
 impl IterMap {
+    /// The extents of the indices, which start with 0: a part of an iterator counts with all values that it has anywhere.
+    pub fn extents(&self, facts: &Analyzer) -> Option<Vec<Expr>> {
+        let extent = |sum: &IterSum| {
+            let extent = match sum.args.first() {
+                Some(split) => facts.simplify(&(&split.extent * &split.scale)),
+                None => Expr::int(1, sum.base.dtype()),
+            };
+            sum.base.is_zero().then_some(extent)
+        };
+        self.indices.iter().map(extent).collect()
+    }
+
     /// Whether no two combinations of inputs have the same indices: the splits of each mark are all of it, each fusion leaves its
     /// parts apart, and every input is used. Padding is allowed.
     pub fn is_one_to_one(&self, facts: &Analyzer, inputs: &[(Var, Range)]) -> bool {

@@ -34,7 +34,7 @@ impl IterMap {
                 value.floor_div(&padded.factor),
                 value.floor_mod(&padded.factor),
             );
-            let before = quotient.equals(0).and(&rest.lt(&padded.left));
+            let before = quotient.equals(0).and(rest.lt(&padded.left));
             let end = facts.simplify(&padded.end.floor_mod(&padded.factor));
             let missing = (Expr::int(0, end.dtype()) - &padded.end).floor_mod(&padded.factor);
             let last = facts.simplify(&(&padded.factor - &end)).is_one();

@@ -129,6 +129,17 @@ fn assumptions_are_used() {
 }
 
 #[test]
+fn a_remainder_by_a_negative_number_is_one_by_a_positive() {
+    let Names { facts, x, .. } = names();
+    let zero = || Expr::i32(0);
+    same(
+        &facts,
+        x.floor_mod(-4),
+        &(zero() - (zero() - &x).floor_mod(4)),
+    );
+}
+
+#[test]
 fn a_condition_holds_inside_its_branch() {
     let Names { facts, x, .. } = names();
     let e = Expr::if_then_else(x.lt(4).and(x.ge(0)), x.floor_div(4), x.clone());

@@ -1,7 +1,7 @@
 //! A map of the indices of a buffer: the new shape, the way back, and the places that no element has.
 
 use crate::arith::Analyzer;
-use crate::arith::iter_map::{IterMap, IterMapLevel, UnitIters, detect_iter_map};
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{BlockId, Buffer, Expr, ExprKind, Lambda, Range, Var};
 use crate::sched::Refusal;
 use crate::sched::error::LayoutReason;
@@ -67,7 +67,7 @@ impl LayoutMap {
             injectivity == Injectivity::Assumed || found.is_one_to_one(facts, &ranges)
         });
         let shape = match (&found, injectivity) {
-            (Some(found), _) => padded_extents(found, facts),
+            (Some(found), _) => found.extents(facts),
             (None, Injectivity::Assumed) => extents(&results, &ranges, facts),
             (None, Injectivity::Proved) => None,
         };
@@ -161,18 +161,4 @@ fn retyped(e: &Expr, map: &Lambda, params: &[Var], dtype: DType) -> Expr {
             None => e.clone(),
         },
     }
-}
-
-/// The extents of indices that start with 0: a part of an iterator counts with all values that it may have.
-fn padded_extents(map: &IterMap, facts: &Analyzer) -> Option<Vec<Expr>> {
-    let extent = |sum: &crate::arith::iter_map::IterSum| {
-        if !sum.base.is_zero() {
-            return None;
-        }
-        Some(match sum.args.first() {
-            Some(split) => facts.simplify(&(&split.extent * &split.scale)),
-            None => Expr::int(1, sum.base.dtype()),
-        })
-    };
-    map.indices.iter().map(extent).collect()
 }

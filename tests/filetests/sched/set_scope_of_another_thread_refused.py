@@ -12,7 +12,7 @@ def before(A: T.Buffer((8, 32), "float32"), C: T.Buffer((8, 32), "float32")):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = B[vi, 31 - vj] + T.float32(1)
 # expect-error:
-# error: set_scope: scope `root` is not a stage pipeline: `C` may read elements of `B` that its producers do not write before
+# error: set_scope: scope `root` is not a stage pipeline: `C` may read elements of `B_local` that its producers do not write before
 #    --> before:5:5
 #    |
 #  5 |     # with T.block("root"):

@@ -108,8 +108,7 @@ const ACCEPTED: &[(&str, &str)] = &[
     (
         PAIR,
         r#"["compute_at", "B", ["C", 0]]
-           ["blockize", {"blocks": ["B", "C"]}]
-           ["parallel", ["outer_B_C_", 0]]"#,
+           ["blockize", {"blocks": ["B", "C"]}]"#,
     ),
     (MATMUL, r#"["rfactor", ["C", 2], 0]"#),
     (

@@ -156,24 +156,10 @@ fn writes_in_the_places(
     let memory = read.buffer.scope();
     let iters = |block: BlockId| &func.blocks[block].iters;
     let mut pairs = Vec::new();
-    let needed = region_bound(func, consumer, read, place, analyzer);
-    let fixed = |e: &Expr| !iters(producer).iter().any(|iter| e.uses(&iter.var));
-    let both = read.region.iter().zip(&write.region).zip(&needed);
-    let same = both.clone().all(|((r, w), needed)| {
-        let mut paired = pairs.clone();
-        if pair_up(
-            &r.min,
-            &w.min,
-            iters(consumer),
-            iters(producer),
-            &mut paired,
-        ) && pair_up(&r.extent, &w.extent, &[], &[], &mut vec![])
-        {
-            pairs = paired;
-            return true;
-        }
-        // Or all that is read there is written in each instance.
-        fixed(&w.min) && fixed(&w.extent) && IntSet::from_range(w).covers(needed, analyzer)
+    let both = read.region.iter().zip(&write.region);
+    let same = both.clone().all(|(r, w)| {
+        pair_up(&r.min, &w.min, iters(consumer), iters(producer), &mut pairs)
+            && pair_up(&r.extent, &w.extent, &[], &[], &mut vec![])
     });
     if !same {
         return false;

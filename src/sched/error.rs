@@ -3,24 +3,23 @@
 //! A [`Reason`] is what was broken, with the names and numbers; a [`Refusal`] adds the loops and blocks to underline; a
 //! [`ScheduleError`] adds the primitive.
 
+mod blocks;
 mod buffers;
 mod epilogue;
+mod layout;
 mod loops;
 mod padding;
+mod reduction;
 mod rolling;
 
+pub use blocks::BlocksReason;
 pub use buffers::BufferReason;
 pub use epilogue::EpilogueReason;
+pub use layout::LayoutReason;
 pub use loops::LoopReason;
 pub use padding::PaddingReason;
-pub use rolling::RollingReason;
-mod blocks;
-mod layout;
-mod reduction;
-
-pub use blocks::BlocksReason;
-pub use layout::LayoutReason;
 pub use reduction::ReductionReason;
+pub use rolling::RollingReason;
 
 use crate::ir::{BlockId, Expr, LoopId, Place};
 
@@ -664,19 +663,19 @@ pub enum Reason {
     },
     /// A rule about nests of loops and iter variables.
     #[error(transparent)]
-    Loop(#[from] LoopReason),
+    Loop(Box<LoopReason>),
     /// An epilogue that is no part of the sum.
     #[error(transparent)]
-    Epilogue(#[from] EpilogueReason),
+    Epilogue(Box<EpilogueReason>),
     /// A buffer that cannot roll.
     #[error(transparent)]
-    Rolling(#[from] RollingReason),
+    Rolling(Box<RollingReason>),
     /// A rule about padding.
     #[error(transparent)]
-    Padding(#[from] PaddingReason),
+    Padding(Box<PaddingReason>),
     /// A rule about the buffers of a block.
     #[error(transparent)]
-    Buffer(#[from] BufferReason),
+    Buffer(Box<BufferReason>),
     /// A rule of primitives that make blocks of blocks.
     #[error(transparent)]
     Blocks(Box<BlocksReason>),
@@ -688,25 +687,6 @@ pub enum Reason {
     Layout(Box<LayoutReason>),
 }
 
-macro_rules! refusals {
-    ($($family:ty),*) => {
-        $(impl $family {
-            /// The refusal that underlines these loops and blocks.
-            pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
-                Reason::from(self).at(places)
-            }
-        })*
-    };
-}
-
-refusals!(
-    BufferReason,
-    EpilogueReason,
-    LoopReason,
-    PaddingReason,
-    RollingReason
-);
-
 impl Reason {
     /// The refusal that underlines these loops and blocks.
     pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
@@ -717,20 +697,30 @@ impl Reason {
     }
 }
 
-impl From<BlocksReason> for Reason {
-    fn from(reason: BlocksReason) -> Self {
-        Self::Blocks(Box::new(reason))
-    }
+macro_rules! families {
+    ($($variant:ident($family:ty),)*) => {
+        $(impl From<$family> for Reason {
+            fn from(reason: $family) -> Self {
+                Self::$variant(Box::new(reason))
+            }
+        }
+
+        impl $family {
+            /// The refusal that underlines these loops and blocks.
+            pub fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
+                Reason::from(self).at(places)
+            }
+        })*
+    };
 }
 
-impl From<ReductionReason> for Reason {
-    fn from(reason: ReductionReason) -> Self {
-        Self::Reduction(Box::new(reason))
-    }
-}
-
-impl From<LayoutReason> for Reason {
-    fn from(reason: LayoutReason) -> Self {
-        Self::Layout(Box::new(reason))
-    }
-}
+families!(
+    Blocks(BlocksReason),
+    Buffer(BufferReason),
+    Epilogue(EpilogueReason),
+    Layout(LayoutReason),
+    Loop(LoopReason),
+    Padding(PaddingReason),
+    Reduction(ReductionReason),
+    Rolling(RollingReason),
+);

@@ -46,8 +46,8 @@ mod reorder_block_iter_var;
 mod reverse_compute_at;
 mod reverse_compute_inline;
 mod rewrite;
-mod rolling_buffer;
 mod rfactor;
+mod rolling_buffer;
 pub mod rules;
 mod set_scope;
 mod split;
@@ -65,10 +65,9 @@ mod vectorize;
 
 pub use crate::arith::iter_map::UnitIters;
 pub use error::{
-    BufferReason, EpilogueReason, LoopReason, PaddingReason, Reason, Refusal, RollingReason,
-    ScheduleError,
+    BlocksReason, BufferReason, EpilogueReason, LayoutReason, LoopReason, PaddingReason, Reason,
+    ReductionReason, Refusal, RollingReason, ScheduleError,
 };
-pub use error::{BlocksReason, LayoutReason, Reason, ReductionReason, Refusal, ScheduleError};
 pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use reindex::BufferAccess;

@@ -228,6 +228,8 @@ pub const PRIMITIVES: &[Primitive] = &[
             let block = a.block(s, 0)?;
             places(s.unsafe_hide_buffer_access(block, a.text(1)?, &a.ints(2)?))
         },
+    },
+    Primitive {
         name: "blockize",
         params: &["target", "preserve_unit_iters"],
         run: |s, a| match a.loop_or_blocks(s, 0)? {

@@ -1,8 +1,5 @@
 //! Why `blockize` and `tensorize` refused.
 
-use super::{Reason, Refusal};
-use crate::ir::Place;
-
 /// A broken rule of `blockize` or `tensorize`.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,11 +73,4 @@ pub enum BlocksReason {
         /// The first difference.
         difference: String,
     },
-}
-
-impl BlocksReason {
-    /// The refusal that underlines these loops and blocks.
-    pub(in crate::sched) fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
-        Reason::from(self).at(places)
-    }
 }

@@ -1,7 +1,6 @@
 //! Why `transform_layout`, `reindex` and `set_scope` refused.
 
-use super::{Reason, Refusal};
-use crate::ir::{Expr, Place};
+use crate::ir::Expr;
 use crate::tensor::DType;
 
 /// A broken rule of primitives that give a buffer another layout or place.
@@ -137,11 +136,4 @@ pub enum LayoutReason {
         /// The buffer.
         buffer: String,
     },
-}
-
-impl LayoutReason {
-    /// The refusal that underlines these loops and blocks.
-    pub(in crate::sched) fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
-        Reason::from(self).at(places)
-    }
 }

@@ -1,7 +1,6 @@
 //! Why `rfactor` refused.
 
-use super::{Reason, Refusal};
-use crate::ir::{Expr, Place};
+use crate::ir::Expr;
 
 /// A broken rule of `rfactor`.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -109,11 +108,4 @@ pub enum ReductionReason {
         /// The block that writes.
         other: String,
     },
-}
-
-impl ReductionReason {
-    /// The refusal that underlines these loops and blocks.
-    pub(in crate::sched) fn at(self, places: impl IntoIterator<Item = Place>) -> Refusal {
-        Reason::from(self).at(places)
-    }
 }

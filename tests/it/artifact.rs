@@ -493,7 +493,7 @@ class Module:
         for i in range(64):
             with T.block("y"):
                 vi = T.axis.spatial(64, i)
-                y[vi] = s[63 - vi]
+                y[vi] = s[63 - vi] + s[vi]
 
     @T.prim_func
     def f_1(x: T.Buffer((64,), "float32"), y: T.Buffer((64,), "float32")):

@@ -147,11 +147,31 @@ impl Plan {
                 view.source = copy.cache_region(&view.source);
             }
         }
+        self.declare_around(func);
         let (block, stmt) = self.copy.build(func, Direction::IntoCache);
         let Location { place, position } = self.copy.location;
         insert_at(func, place, position, stmt);
         func.blocks[self.scope].alloc_buffers.push(self.copy.cache);
         block
+    }
+
+    /// Blocks around the readers that are not to read the copy themselves declare that it is read below them.
+    fn declare_around(&self, func: &mut PrimFunc) {
+        for &reader in &self.readers {
+            let mut above = func.tree.parent(Place::Block(reader));
+            while let Some(place) = above.filter(|place| *place != Place::Block(self.scope)) {
+                above = func.tree.parent(place);
+                let Place::Block(id) = place else { continue };
+                let node = &mut func.blocks[id];
+                if region_of(&node.reads, &self.copy.cache).is_some() {
+                    continue;
+                }
+                if let Some(region) = region_of(&node.reads, &self.copy.region.buffer) {
+                    let declared = self.copy.cache_region(region);
+                    node.reads.push(declared);
+                }
+            }
+        }
     }
 }
 

@@ -12,11 +12,14 @@
 //! ```
 //!
 //! Requires: a reduction block, and a loop above it that is not below a loop which a reduce iter variable is bound to, and that
-//! holds nothing outside of blocks. Meaning is kept: every element that an iteration of the loop updates is initialised before
-//! the loop begins, and no update comes earlier.
+//! holds nothing outside of blocks; no loop from there on repeats all of a sum, as one that no iter variable is bound to does.
+//! Meaning is kept: every element that an iteration of the loop updates is initialised before the loop begins, and no update
+//! comes earlier. TVM adds repeated sums up.
 
 use super::analysis::{check_only_blocks, check_reduction_block};
-use super::{Reason, Refusal, Schedule, ScheduleError, attached_block, attached_loop};
+use super::{
+    Reason, ReductionReason, Refusal, Schedule, ScheduleError, attached_block, attached_loop,
+};
 use crate::arith::access_regions;
 use crate::ir::{
     Attrs, Block, BlockId, InitNest, IterKind, IterVar, Loop, LoopId, Place, PrimFunc, Stmt, Var,
@@ -73,6 +76,17 @@ impl Plan {
                 };
                 return Err(reason.at(here));
             }
+        }
+        let repeats = |id: &&LoopId| {
+            let l = &func.loops[**id];
+            !l.extent.is_one() && !node.bindings.iter().any(|binding| binding.uses(&l.var))
+        };
+        if let Some(&id) = loops[at..].iter().find(repeats) {
+            let reason = ReductionReason::Repeated {
+                var: func.loops[id].var.name().to_owned(),
+                block: node.name.clone(),
+            };
+            return Err(reason.at([id.into(), block.into()]));
         }
         let nest = func.init_nest(block, before);
         Ok(Self {

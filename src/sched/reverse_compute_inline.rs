@@ -13,9 +13,9 @@
 //!
 //! Requires: a complete block without init or predicate, whose body is one store, and which reads one buffer that its scope
 //! writes, always at the same indices, which are a bijective affine map of its iter variables; its only producer is a complete
-//! block with one store as body, has no other consumer and is not an output; the scope is a stage pipeline. Meaning is kept: the
-//! map is inverted, so each instance of the producer computes the one consumer instance that read its value; a predicate drops
-//! producer instances that no consumer read.
+//! block with one store as body, has no other consumer and is not an output; the scope is a stage pipeline; no domain of an iter
+//! variable depends on a loop. Meaning is kept: the map is inverted, so each instance of the producer computes the one consumer
+//! instance that read its value; a predicate drops producer instances that no consumer read.
 
 use super::analysis::{
     BlockScope, DependencyKind, check_complete_block, check_not_output_block, check_stage_pipeline,
@@ -93,6 +93,7 @@ impl Plan {
         if node.predicate.as_bool() != Some(true) {
             return Err(pattern());
         }
+        check_domains_kept(func, consumer)?;
         let values = consumer_iters(func, consumer, &theirs, &mine).ok_or_else(pattern)?;
         if !is_covered(func, producer, consumer, &values) {
             return Err(pattern());
@@ -131,6 +132,23 @@ impl Plan {
         func.blocks[self.producer].reads.clear();
         drop_buffer(func, self.scope, &self.buffer, &[]);
     }
+}
+
+/// Refuses a consumer whose domains depend on the loops around it, which the producer does not have.
+fn check_domains_kept(func: &PrimFunc, consumer: BlockId) -> Result<(), Refusal> {
+    let node = &func.blocks[consumer];
+    for id in func.loops_above(consumer.into()) {
+        let var = &func.loops[id].var;
+        let depends = |range: &Range| range.min.uses(var) || range.extent.uses(var);
+        if node.iters.iter().any(|iter| depends(&iter.dom)) {
+            let reason = Reason::DomainDependsOnLoop {
+                block: node.name.clone(),
+                var: var.name().to_owned(),
+            };
+            return Err(reason.at([consumer.into(), id.into()]));
+        }
+    }
+    Ok(())
 }
 
 /// The only block that the consumer depends on, if it is complete and has no other consumer.

@@ -1,11 +1,19 @@
-//! Why `rfactor` refused.
+//! Why primitives that take reductions apart refused.
 
 use crate::ir::Expr;
 
-/// A broken rule of `rfactor`.
+/// A broken rule of `rfactor` or `decompose_reduction`.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionReason {
+    /// The sum would be added to itself, once for each iteration; TVM does not look.
+    #[error("loop `{var}` repeats the whole reduction of block `{block}`")]
+    Repeated {
+        /// The loop's variable.
+        var: String,
+        /// The block's name.
+        block: String,
+    },
     /// TVM: `NotSerialLoopKindError`.
     #[error("loop `{var}` is not serial")]
     NotSerial {

@@ -1,6 +1,7 @@
 //! Matmul: each thread keeps a tile of the result in registers.
 //!
-//! `m` and `n` are split over workgroups, threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
+//! Rows of several dimensions, as batches of sequences have, are written as one first. `m` and `n` are split over workgroups,
+//! threads and the tile; `k` into steps. On a GPU the threads of a workgroup first
 //! copy what a step reads into shared memory together, to tiles that lie row by row of `k`, whichever way the operands lie: threads
 //! that read at once then read neighbours, and no two wait for one bank. The largest tiles give each thread columns of two pieces, each
 //! beside those of the next thread. A software adapter runs threads as lanes of the CPU's vectors and has

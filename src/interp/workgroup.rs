@@ -4,7 +4,7 @@
 //!
 //! `T.tvm_storage_sync` does nothing more than that, but all threads must come by. Memory of scope "local", and what a block
 //! that the threads go through allocates in another scope than "shared", each thread has for itself; only what a block reduces
-//! over the threads is one value for all of them.
+//! over the threads is one value for all of them, to which one thread after the other adds its share.
 
 use std::collections::HashSet;
 
@@ -55,7 +55,9 @@ impl Meetings {
             Place::Loop(_) => &[],
         };
         found |= body.chain(init).any(uses_shared);
-        if found {
+        // A thread adds its share of a reduction in one go, whatever it takes to write it down.
+        let adds = matches!(at, Place::Block(id) if reduces_over_threads(func, id));
+        if found && !adds {
             self.places.insert(at);
         }
         found
@@ -102,26 +104,26 @@ fn uses_shared(stmt: &Stmt) -> bool {
     stores || stmt.exprs().iter().any(in_expr) || inside.any(uses_shared)
 }
 
+/// Whether a reduce iter variable of the block takes its values from loops bound to threads.
+fn reduces_over_threads(func: &PrimFunc, id: BlockId) -> bool {
+    let block = &func.blocks[id];
+    let mut bindings = block.iters.iter().zip(&block.bindings);
+    bindings.any(|(iter, binding)| {
+        let mut loops = func.loops_above(id.into()).into_iter();
+        iter.kind == IterKind::Reduce
+            && loops.any(|l| {
+                let l = &func.loops[l];
+                thread_axis(l.kind).is_some() && binding.uses(&l.var)
+            })
+    })
+}
+
 /// The buffers that blocks reduce into over loops bound to threads.
 fn reduced_over_threads(func: &PrimFunc) -> HashSet<Buffer> {
-    let mut reduced = HashSet::new();
-    for id in func.blocks_under(func.root.into()) {
-        let block = &func.blocks[id];
-        let mut bindings = block.iters.iter().zip(&block.bindings);
-        let over_threads = bindings.any(|(iter, binding)| {
-            let mut loops = func.loops_above(id.into()).into_iter();
-            iter.kind == IterKind::Reduce
-                && loops.any(|l| {
-                    let l = &func.loops[l];
-                    thread_axis(l.kind).is_some() && binding.uses(&l.var)
-                })
-        });
-        if over_threads {
-            let writes = block.writes.iter();
-            reduced.extend(writes.map(|region| region.buffer.clone()));
-        }
-    }
-    reduced
+    let blocks = func.blocks_under(func.root.into()).into_iter();
+    let reducing = blocks.filter(|id| reduces_over_threads(func, *id));
+    let writes = reducing.flat_map(|id| &func.blocks[id].writes);
+    writes.map(|region| region.buffer.clone()).collect()
 }
 
 /// A thread, and where it goes on.

@@ -287,7 +287,12 @@ fn check_access(
 }
 
 /// Whether the block runs for all values of its iter variables.
-fn runs_for_all(func: &PrimFunc, block: BlockId, scope: BlockId, facts: &Analyzer) -> bool {
+pub(super) fn runs_for_all(
+    func: &PrimFunc,
+    block: BlockId,
+    scope: BlockId,
+    facts: &Analyzer,
+) -> bool {
     let node = &func.blocks[block];
     let domains = relaxed_domains(func, block.into(), scope.into(), &Scope::Global);
     let domain = |var: &Var| {

@@ -10,6 +10,7 @@ use crate::ir::{
 use crate::sched::affine::shape_facts;
 use crate::sched::analysis::check_stage_pipeline;
 use crate::sched::body::position_of;
+use crate::sched::reindex::runs_for_all;
 use crate::sched::{PaddingReason, Reason, Refusal, attached_block};
 
 pub(super) struct Plan {
@@ -43,6 +44,11 @@ impl Plan {
         }
         check_einsum(func, block)?;
         let facts = shape_facts(func);
+        // What it does not write would be copied back without a value.
+        if !runs_for_all(func, block, scope, &facts) {
+            let block_name = node.name.clone();
+            return Err(Reason::NotTrivialBinding { block: block_name }.at([block.into()]));
+        }
         let loops_above = func.loops_above(block.into());
         let (mut iters, mut loops) = (Vec::new(), Vec::new());
         for (at, (iter, &multiple)) in node.iters.iter().zip(padding).enumerate() {

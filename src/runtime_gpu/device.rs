@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use super::buffer::Pool;
 use super::pipeline::{PipelineKey, PipelineSlot};
-use super::poller::Poller;
+use super::poller::{self, Poller};
 use super::{Adapter, AdapterInfo, GpuError};
 use crate::kernel::GpuTarget;
 
 /// How long to wait for the device before it is given up, unless told otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How often a wait begins anew, if other threads make wgpu give it up (`poller::wait`).
+const MOST_POLLS: usize = 16;
 
 /// Whether kernels keep the driver's bounds checks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -190,11 +193,9 @@ impl Gpu {
     /// [`GpuError::Timeout`], or [`GpuError::Lost`].
     pub fn wait(&self) -> Result<(), GpuError> {
         let timeout = self.shared.timeout;
-        let done = self.shared.device.poll(wgpu::PollType::Wait {
-            submission_index: None,
-            timeout: Some(timeout),
-        });
-        match done {
+        let mut tries = (0..MOST_POLLS).map(|_| poller::wait(&self.shared.device, timeout));
+        let done = tries.find_map(|done| done);
+        match done.unwrap_or(Err(wgpu::PollError::Timeout)) {
             Ok(_) => self.check(),
             Err(wgpu::PollError::Timeout) => Err(GpuError::Timeout(timeout)),
             Err(error) => Err(GpuError::Lost {

@@ -67,6 +67,24 @@ impl Poller {
     }
 }
 
+/// Waits until the device has done what was submitted, and calls back; `None` if that has to be asked again.
+///
+/// wgpu 30 reads how far the device is, then whether its queue is empty, and panics if the second is newer than the first
+/// (`Device::maintain`, "if the queue is empty"): another thread that polls, submits or destroys the device in between is enough.
+/// The callbacks are then with that thread, so nothing is lost by asking again.
+pub(super) fn wait(
+    device: &wgpu::Device,
+    timeout: Duration,
+) -> Option<Result<wgpu::PollStatus, wgpu::PollError>> {
+    let poll = || {
+        device.poll(wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(timeout),
+        })
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).ok()
+}
+
 impl Drop for Poller {
     fn drop(&mut self) {
         let thread = {
@@ -103,12 +121,9 @@ impl State {
             drop(waiting);
             self.polls.fetch_add(1, Ordering::Relaxed);
             // What an error means the futures find out themselves: those that wait for a lost device are called back too.
-            let polled = device.poll(wgpu::PollType::Wait {
-                submission_index: None,
-                timeout: Some(TURN),
-            });
+            let polled = wait(device, TURN);
             waiting = lock(&self.waiting);
-            let is_busy = matches!(polled, Err(wgpu::PollError::Timeout));
+            let is_busy = matches!(polled, Some(Err(wgpu::PollError::Timeout)));
             if waiting.tickets > 0 && waiting.made == made && !is_busy {
                 let woken = self.changed.wait_timeout(waiting, PAUSE);
                 waiting = woken.unwrap_or_else(PoisonError::into_inner).0;

@@ -92,6 +92,43 @@ pub fn run_module(
 /// Deepest nesting of calls.
 const MAX_CALLS: usize = 200;
 
+/// What the end of a body is the end of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// Of its function, too.
+    Function,
+    /// The same, of a branch: another one ends the function without it.
+    Branch,
+    /// Of a value of it.
+    Value,
+}
+
+/// What a body comes to.
+enum Flow {
+    /// Its value.
+    Value(Value),
+    /// A call of the function itself with these arguments, whose result is that of the function.
+    Again(Vec<Value>),
+}
+
+/// The value that a body ends in, if nothing but names for it follows.
+fn last_of(func: &Function, body: &Body) -> Option<ValueId> {
+    let Arg::Value(mut last) = body.result else {
+        return None;
+    };
+    let mut bindings = body.blocks.iter().flat_map(|block| &block.bindings);
+    while let Some(&id) = bindings.next_back() {
+        if id != last {
+            return None;
+        }
+        match func.values[id].def {
+            Def::Arg(Arg::Value(named)) => last = named,
+            _ => return Some(id),
+        }
+    }
+    None
+}
+
 /// Values of one call.
 #[derive(Clone, Default)]
 pub(super) struct Frame {
@@ -133,7 +170,16 @@ impl Run<'_> {
             return Err(InterpError::Recursion(MAX_CALLS));
         }
         self.depth.set(self.depth.get() + 1);
-        let result = self.body(func, &func.body, &mut frame, around);
+        let result = loop {
+            match self.body(func, &func.body, &mut frame, around, Ends::Function) {
+                Ok(Flow::Value(value)) => break Ok(value),
+                Ok(Flow::Again(args)) => match self.enter(func, args, around) {
+                    Ok(next) => frame = next,
+                    Err(error) => break Err(error),
+                },
+                Err(error) => break Err(error),
+            }
+        };
         self.depth.set(self.depth.get() - 1);
         let result = result?.settled()?;
         self.match_info(&func.name, "result", &func.ret, &result, &mut frame)?;
@@ -175,13 +221,86 @@ impl Run<'_> {
         body: &Body,
         frame: &mut Frame,
         around: &[Outer],
-    ) -> Result<Value, InterpError> {
+        ends: Ends,
+    ) -> Result<Flow, InterpError> {
+        let last = match ends {
+            Ends::Function | Ends::Branch => last_of(func, body),
+            Ends::Value => None,
+        };
         for id in body.blocks.iter().flat_map(|block| &block.bindings) {
-            let value = self.define(func, *id, frame, around);
-            let value = value.map_err(|error| error.from(&func.values[*id].origin))?;
-            frame.values.insert(*id, value);
+            let flow = match last == Some(*id) {
+                true => self.define_last(func, *id, frame, around, ends),
+                false => self.define(func, *id, frame, around).map(Flow::Value),
+            };
+            match flow.map_err(|error| error.from(&func.values[*id].origin))? {
+                Flow::Value(value) => frame.values.insert(*id, value),
+                again @ Flow::Again(_) => return Ok(again),
+            };
         }
-        self.arg(func, &body.result, frame, around)
+        let result = self.arg(func, &body.result, frame, around)?;
+        Ok(Flow::Value(result))
+    }
+
+    /// The value that a function gives back. A call of the function itself in a branch starts it anew: loops that are written as
+    /// recursion need no stack. Outside of branches such a call never ends, which the depth of calls shows.
+    fn define_last(
+        &self,
+        func: &Function,
+        id: ValueId,
+        frame: &mut Frame,
+        around: &[Outer],
+        ends: Ends,
+    ) -> Result<Flow, InterpError> {
+        if let Def::If {
+            cond,
+            then,
+            otherwise,
+        } = &func.values[id].def
+        {
+            let taken = match self.truth(func, id, cond, frame, around)? {
+                true => then,
+                false => otherwise,
+            };
+            return self.body(func, taken, frame, around, Ends::Branch);
+        }
+        let again = match ends {
+            Ends::Branch => self.own_call(func, id, frame, around)?,
+            Ends::Function | Ends::Value => None,
+        };
+        match again {
+            Some(args) => Ok(Flow::Again(args)),
+            None => self.define(func, id, frame, around).map(Flow::Value),
+        }
+    }
+
+    /// The arguments of a call of the function that is running.
+    #[inline(never)]
+    fn own_call(
+        &self,
+        func: &Function,
+        id: ValueId,
+        frame: &Frame,
+        around: &[Outer],
+    ) -> Result<Option<Vec<Value>>, InterpError> {
+        let Def::Call { callee, args, .. } = &func.values[id].def else {
+            return Ok(None);
+        };
+        let bound = match callee {
+            Callee::Global(name) => match self.module.function(name) {
+                Some(callee) if std::ptr::eq(callee, func) => vec![],
+                _ => return Ok(None),
+            },
+            Callee::Value(callee) => match self.arg(func, &Arg::Value(*callee), frame, around)? {
+                Value::Closure(closure) if std::ptr::eq(&closure.func, func) => {
+                    closure.bound.clone()
+                }
+                _ => return Ok(None),
+            },
+            Callee::Op(_) | Callee::Packed(_) | Callee::PurePacked(_) => return Ok(None),
+        };
+        let mut args = self.args(func, args, frame, around)?;
+        args.extend(bound);
+        Ok(Some(args))
     }
 
     /// A value. Branches and calls, which nest, take little of the stack: what other definitions need of it is in
@@ -203,7 +322,10 @@ impl Run<'_> {
                     true => then,
                     false => otherwise,
                 };
-                self.body(func, taken, frame, around)
+                match self.body(func, taken, frame, around, Ends::Value)? {
+                    Flow::Value(value) => Ok(value),
+                    Flow::Again(_) => unreachable!("the function goes on after this branch"),
+                }
             }
             Def::Call {
                 callee: Callee::Global(name),

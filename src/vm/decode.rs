@@ -1,5 +1,6 @@
 //! Bytecode to operations: callees and constants resolved, operands checked, once per machine.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::arenas::{Arenas, Variant};
@@ -112,12 +113,20 @@ pub(super) struct Code {
     /// Registers whose tensors are the results, and the storages that these are in, where that is known: memory for them can be
     /// given to a call.
     pub(super) results: Vec<(Reg, usize)>,
+    /// Calls of functions whose results the function gives back as they are.
+    tail_calls: HashSet<Pc>,
 }
 
 impl Code {
     /// The operation that the instruction at this position of the executable became.
     pub(super) fn op(&self, pc: Pc) -> &Op {
         &self.ops[pc.index() - self.start.index()]
+    }
+
+    /// Whether the function has nothing left to do after the call at this position but to give back what that gives: the callee
+    /// can take the place of the caller, so loops that are written as recursion need no stack.
+    pub(super) fn returns_call(&self, pc: Pc) -> bool {
+        self.tail_calls.contains(&pc)
     }
 }
 
@@ -214,6 +223,7 @@ impl Decoder<'_> {
             name: name.as_str().into(),
             params: params.clone(),
             results: results(&ops),
+            tail_calls: tail_calls(&ops, *start),
             start: *start,
             ops,
             num_regs: *num_regs as usize,
@@ -511,6 +521,58 @@ fn source(operand: Operand) -> Result<Src, String> {
 
 fn sources(operands: &[Operand]) -> Result<Box<[Src]>, String> {
     operands.iter().map(|&operand| source(operand)).collect()
+}
+
+/// The positions of calls of functions after which nothing happens to their results until they are returned. A call that no way
+/// through the function avoids is not among them: a function that calls itself there never ends, which the depth of calls shows.
+fn tail_calls(ops: &[Op], start: Pc) -> HashSet<Pc> {
+    let calls = ops.iter().enumerate().filter_map(|(at, op)| match op {
+        Op::CallFunction(Some(dst), ..) | Op::InvokeClosure(Some(dst), ..) => Some((at, *dst)),
+        _ => None,
+    });
+    let tails = calls
+        .filter(|&(at, dst)| is_returned(ops, start, at + 1, dst) && ends_without(ops, start, at));
+    tails
+        .map(|(at, _)| Pc::from_index(start.index() + at))
+        .collect()
+}
+
+/// Whether a way through the operations ends that does not come to the one at this position.
+fn ends_without(ops: &[Op], start: Pc, avoided: usize) -> bool {
+    let mut seen = vec![false; ops.len()];
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let Some(op) = ops.get(at).filter(|_| at != avoided && !seen[at]) else {
+            continue;
+        };
+        seen[at] = true;
+        match op {
+            Op::Ret(_) => return true,
+            Op::Goto(to) => open.push(to.index() - start.index()),
+            Op::If(_, to) => open.extend([at + 1, to.index() - start.index()]),
+            _ => open.push(at + 1),
+        }
+    }
+    false
+}
+
+/// Whether the operations from `at` on do nothing but return the value of the register.
+fn is_returned(ops: &[Op], start: Pc, mut at: usize, mut reg: Reg) -> bool {
+    // Jumps may lead back: no way that ends is longer than the function.
+    for _ in 0..ops.len() {
+        at = match ops.get(at) {
+            Some(Op::Ret(result)) => return *result == reg,
+            Some(Op::Goto(to)) => to.index() - start.index(),
+            Some(Op::Nop) => at + 1,
+            Some(Op::Null(other)) if *other != reg => at + 1,
+            Some(Op::Copy(to, Src::Reg(from))) if *from == reg => {
+                reg = *to;
+                at + 1
+            }
+            _ => return false,
+        };
+    }
+    false
 }
 
 /// The registers of the results, if there is one way out and they are tensors made in the function.

@@ -78,6 +78,12 @@ impl<'a> Run<'a> {
             match self.activation(innermost)? {
                 Event::Copy(value) => return Ok(Progress::Copy(value)),
                 Event::Call(function, args) => {
+                    // The first activation stays: memory for the results of the call is in its frame.
+                    let ends = self.code.returns_call(innermost.pc);
+                    if ends && stack.len() > 1 {
+                        let ended = stack.pop().expect("it is the innermost");
+                        self.state.keep(self.program, ended);
+                    }
                     if stack.len() > MAX_CALLS {
                         return Err(VmError::Recursion(MAX_CALLS));
                     }

@@ -156,6 +156,11 @@ impl<'m> Importer<'m> {
         }
     }
 
+    /// The names of all symbolic extents that there are.
+    pub(super) fn symbols_so_far(&self) -> HashSet<String> {
+        self.names.clone()
+    }
+
     /// A new symbolic extent, named after this.
     pub(super) fn fresh(&mut self, stem: &str) -> Symbol {
         let stem = identifier(stem);
@@ -535,14 +540,29 @@ fn bound<'m>(
     attributes.collect()
 }
 
-/// The names that a node needs, those of graphs inside of it included.
+/// The names that a node needs, those that graphs inside of it need and do not make included.
 fn names_in<'m>(node: &'m NodeProto, names: &mut BTreeSet<&'m str>) {
     names.extend(node.input.iter().map(String::as_str));
     let graphs = node.attribute.iter().filter_map(|a| a.g.as_deref());
     for graph in graphs {
-        graph.node.iter().for_each(|node| names_in(node, names));
+        let mut inner = BTreeSet::new();
+        graph
+            .node
+            .iter()
+            .for_each(|node| names_in(node, &mut inner));
         let outputs = graph.output.iter();
-        names.extend(outputs.filter_map(|output| output.name.as_deref()));
+        inner.extend(outputs.filter_map(|output| output.name.as_deref()));
+        let made = graph.node.iter().flat_map(|node| &node.output);
+        made.for_each(|name| {
+            inner.remove(name.as_str());
+        });
+        let inputs = graph.input.iter();
+        inputs
+            .filter_map(|input| input.name.as_deref())
+            .for_each(|name| {
+                inner.remove(name);
+            });
+        names.extend(inner);
     }
 }
 

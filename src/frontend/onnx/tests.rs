@@ -10,6 +10,7 @@ use super::proto::{
 use super::*;
 use crate::interp;
 
+mod loops;
 mod numbers;
 mod random;
 mod sequences;

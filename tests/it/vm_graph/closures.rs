@@ -182,7 +182,7 @@ fn a_closure_belongs_to_the_machine_that_made_it() {
     let error = vm
         .call("loose", &[closure, matrix(2, 3)])
         .expect_err("one argument too many");
-    let said = "the closure `main.plus` takes 1 arguments, 2 given\n";
+    let said = "the closure `main_plus` takes 1 arguments, 2 given\n";
     assert!(error.to_string().starts_with(said), "{error}");
     let error = vm
         .call("apply", &[matrix(2, 3), matrix(2, 3)])

@@ -1,27 +1,24 @@
-//! Graphs in nodes: branches and loops.
+//! Graphs in nodes: branches and scans.
 
 use std::cell::RefCell;
 
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, known, materialized, number};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, materialized, number};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::proto::GraphProto;
-use crate::frontend::onnx::value::{Known, Value};
-use crate::ir::Expr as Size;
+use crate::frontend::onnx::value::Value;
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::DType;
 
-/// Most iterations of a loop, which are written out one after the other.
+/// Most iterations that are written out one after the other.
 pub(super) const MAX_ITERATIONS: i64 = 256;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch).note(
         "branches that give values of the same number of dimensions, and sequences of the same length, if the condition is computed",
     ),
-    Operator::new("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], repeat)
-        .note("loops whose number of iterations follows from the model; they are written out"),
     Operator::new("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scan)
         .note("sequences of a constant length; the iterations are written out"),
 ];
@@ -175,66 +172,8 @@ pub(super) fn result_of(value: &Value) -> Result<Expr, Fault> {
     }
 }
 
-/// Whether a condition is known to be true, or false.
-fn decided(value: &Value) -> Option<bool> {
-    let condition = known(value)?.ints()?;
-    condition.first().map(|&flag| flag != 0)
-}
-
-fn repeat(c: &mut Call<'_, '_>) -> Outputs {
-    let body = c.attributes.graph("body")?;
-    let limit = match c.has(0) {
-        true => Some(c.ints(0)?.first().copied().unwrap_or(0)),
-        false => None,
-    };
-    let mut going = match c.has(1) {
-        true => c.inputs[1].clone(),
-        false => Known::scalar(Size::bool(true)).into(),
-    };
-    let mut carried: Vec<Value> = c.inputs.iter().skip(2).cloned().collect();
-    let mut scanned: Vec<Vec<Value>> =
-        vec![vec![]; c.node.output.len().saturating_sub(carried.len())];
-    let mut iteration = 0i64;
-    while limit.is_none_or(|limit| iteration < limit) {
-        match decided(&going) {
-            Some(true) => {}
-            Some(false) => break,
-            None if iteration == 0 => {
-                return Err(c.bad(1, "computed", "known when the model is imported"));
-            }
-            None => {
-                let text = "whether the loop goes on is computed from elements: only loops whose number of iterations follows from the model are supported";
-                return Err(Fault::Unsupported(text.to_owned()));
-            }
-        }
-        if iteration == MAX_ITERATIONS {
-            return Err(Fault::Unsupported(format!(
-                "the loop has more than {MAX_ITERATIONS} iterations"
-            )));
-        }
-        let mut inputs = vec![Known::scalar(Size::i64(iteration)).into(), going.clone()];
-        inputs.append(&mut carried);
-        let count = inputs.len() - 2;
-        let Some(values) = inline(c, body, inputs, &format!("body, iteration {iteration}"))? else {
-            return Ok(vec![]);
-        };
-        let mut values = values.into_iter();
-        going = values.next().unwrap_or(Value::Absent);
-        carried = values.by_ref().take(count).collect();
-        for (list, value) in scanned.iter_mut().zip(values) {
-            list.push(value);
-        }
-        iteration += 1;
-    }
-    for list in scanned {
-        let stacked = stack(c, list, 0)?;
-        carried.push(stacked);
-    }
-    Ok(carried)
-}
-
 /// Values along a new axis.
-fn stack(c: &mut Call<'_, '_>, list: Vec<Value>, axis: i64) -> Result<Value, Fault> {
+pub(super) fn stack(c: &mut Call<'_, '_>, list: Vec<Value>, axis: i64) -> Result<Value, Fault> {
     if list.is_empty() {
         let text = "a loop without iterations has results of unknown shape".to_owned();
         return Err(Fault::Unsupported(text));

@@ -69,7 +69,8 @@ fn resize(c: &mut Call<'_, '_>) -> Outputs {
         kept_aspect(c, &axes, sizes, policy)?
     } else {
         c.attributes.ignore("keep_aspect_ratio_policy");
-        scaled(c, &axes, c.floats(scales_at)?)?
+        let scales = c.floats(scales_at)?;
+        scaled(c, &axes, scales)?
     };
     resized(c, &axes, target)
 }
@@ -85,7 +86,7 @@ fn upsample(c: &mut Call<'_, '_>) -> Outputs {
     resized(c, &axes, target)
 }
 
-fn scaled(c: &Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, Fault> {
+fn scaled(c: &mut Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, Fault> {
     if scales.len() != axes.len() {
         return Err(c.bad(
             2,
@@ -94,17 +95,45 @@ fn scaled(c: &Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Target, 
         ));
     }
     let dims = c.dims(0)?;
-    let sizes = axes.iter().zip(&scales).map(|(&axis, &scale)| {
-        match (dims[axis].as_int(), scale.fract() == 0.0) {
-            (Some(extent), _) => Ok(Size::i64((extent as f64 * scale).floor() as i64)),
-            (None, true) => Ok(&dims[axis] * Size::i64(scale as i64)),
-            (None, false) => c.dim(0, axis).map(Size::i64),
-        }
-    });
+    let mut sizes = vec![];
+    for (&axis, &scale) in axes.iter().zip(&scales) {
+        sizes.push(match dims[axis].as_int() {
+            Some(extent) => Size::i64((extent as f64 * scale).floor() as i64),
+            None => scaled_size(c, &dims[axis], scale)?,
+        });
+    }
     Ok(Target {
-        sizes: sizes.collect::<Result<_, Fault>>()?,
+        sizes,
         scales: Some(scales),
     })
+}
+
+/// Largest numerator of a scale that kernels see; products of extents with larger ones may exceed the integers of a GPU.
+const SMALL: i64 = 1 << 12;
+
+/// A symbolic extent times a scale, rounded down: a scale is a whole number of some `2^-n`.
+fn scaled_size(c: &mut Call<'_, '_>, extent: &Size, scale: f64) -> Result<Size, Fault> {
+    let (mut numerator, mut denominator) = (scale, 1i64);
+    while numerator.fract() != 0.0 && denominator < 1 << 40 {
+        numerator *= 2.0;
+        denominator *= 2;
+    }
+    if !(numerator.fract() == 0.0 && 0.0 < numerator && numerator < (1i64 << 31) as f64) {
+        return Err(c.bad(
+            2,
+            format!("a scale of {scale}"),
+            "a scale between 2^-16 and 2^31",
+        ));
+    }
+    let numerator = numerator as i64;
+    let size = (extent * Size::i64(numerator)).floor_div(denominator);
+    let size = c.importer.arith.simplify(&size);
+    if numerator <= SMALL {
+        return Ok(size);
+    }
+    let shape = c.emit(relax::shape([size]))?;
+    let mut sizes = c.symbols(&shape, 1)?;
+    Ok(sizes.remove(0))
 }
 
 /// Sizes that keep the proportions of the axes, where that is asked for.

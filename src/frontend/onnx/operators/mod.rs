@@ -13,6 +13,7 @@ mod fold;
 mod image;
 mod indexing;
 mod linalg;
+mod loops;
 mod loss;
 mod nn;
 mod pad;
@@ -127,6 +128,7 @@ const FAMILIES: &[&[Operator]] = &[
     image::OPERATORS,
     indexing::OPERATORS,
     linalg::OPERATORS,
+    loops::OPERATORS,
     loss::OPERATORS,
     nn::OPERATORS,
     pad::OPERATORS,

@@ -1,0 +1,96 @@
+//! Loops whose number of iterations the graph computes.
+
+use super::*;
+
+/// A loop of `count` iterations over `x` as its body says, which gets the iteration `i`, the condition `c` and the state `s`.
+fn looped(body: Vec<NodeProto>, outputs: &[&str], dims: &[&str], loop_outputs: &[&str]) -> Vec<u8> {
+    let inputs = vec![port_of("i", &[], 7), port_of("c", &[], 9), port("s", dims)];
+    let mut node = node("Loop", &["count", "", "x"], loop_outputs);
+    node.attribute.push(AttributeProto {
+        name: Some("body".to_owned()),
+        g: Some(Box::new(GraphProto {
+            node: body,
+            input: inputs,
+            output: outputs.iter().map(|name| port(name, &[])).collect(),
+            ..GraphProto::default()
+        })),
+        kind: Some(5),
+        ..AttributeProto::default()
+    });
+    let inputs = vec![port_of("count", &[], 7), port("x", dims), port("w", &[])];
+    of_version(&model(vec![node], vec![], inputs, loop_outputs), 17)
+}
+
+fn scalar(count: i64) -> Tensor {
+    Tensor::from_slice(&[], &[count]).expect("one")
+}
+
+fn x(elements: &[f32]) -> Tensor {
+    Tensor::from_slice(&[elements.len()], elements).expect("as many")
+}
+
+#[test]
+fn a_computed_number_of_iterations() {
+    let body = vec![
+        node("Add", &["s", "w"], &["t"]),
+        node("Mul", &["t", "t"], &["y"]),
+    ];
+    let bytes = looped(body, &["c", "t", "y"], &["n"], &["last", "all"]);
+    let w = Tensor::from_slice(&[], &[1f32]).expect("one");
+    let results = run(&bytes, &[scalar(3), x(&[0.0, 2.0]), w.clone()]);
+    assert_eq!(results[0].as_slice::<f32>(), Ok([3.0, 5.0].as_slice()));
+    assert_eq!(results[1].shape(), [3, 2]);
+    let squares = [1.0, 9.0, 4.0, 16.0, 9.0, 25.0];
+    assert_eq!(results[1].as_slice::<f32>(), Ok(squares.as_slice()));
+    let none = run(&bytes, &[scalar(0), x(&[0.5, 2.0]), w.clone()]);
+    assert_eq!(none[0].as_slice::<f32>(), Ok([0.5, 2.0].as_slice()));
+    assert_eq!(none[1].shape(), [0, 2]);
+    // More iterations than calls may nest.
+    let many = run(&bytes, &[scalar(1_000), x(&[0.0, 2.0]), w]);
+    assert_eq!(many[1].shape(), [1_000, 2]);
+}
+
+#[test]
+fn what_a_loop_carries_may_grow() {
+    let mut join = node("Concat", &["s", "s"], &["t"]);
+    join.attribute.push(int("axis", 0));
+    let bytes = looped(vec![join], &["c", "t"], &["n"], &["y"]);
+    let w = Tensor::from_slice(&[], &[1f32]).expect("one");
+    let results = run(&bytes, &[scalar(3), x(&[1.0, 2.0]), w]);
+    assert_eq!(
+        results[0].as_slice::<f32>(),
+        Ok([1.0, 2.0].repeat(8).as_slice())
+    );
+}
+
+#[test]
+fn what_a_loop_carries_keeps_its_rank() {
+    let mut more = node("Unsqueeze", &["s", "i1"], &["t"]);
+    more.name = Some("more".to_owned());
+    let axis = vec![node("Identity", &["one"], &["i1"]), more];
+    let mut bytes = looped(axis, &["c", "t"], &["n"], &["y"]);
+    let mut model = ModelProto::decode(bytes.as_slice()).expect("it was encoded");
+    let graph = model.graph.as_mut().expect("it has a graph");
+    graph.initializer.push(ints("one", &[0]));
+    bytes = model.encode_to_vec();
+    let found = problems(&bytes);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("Loop") && found[0].contains("an iteration makes R.Tensor((1, n)"),
+        "{found:?}"
+    );
+}
+
+/// Names in a body are its own: the loop and a value of its body may have the same.
+#[test]
+fn a_body_may_use_the_name_of_the_result() {
+    let bytes = looped(
+        vec![node("Add", &["s", "w"], &["y"])],
+        &["c", "y"],
+        &["n"],
+        &["y"],
+    );
+    let w = Tensor::from_slice(&[], &[1f32]).expect("one");
+    let results = run(&bytes, &[scalar(3), x(&[1.0, 2.0]), w]);
+    assert_eq!(results[0].as_slice::<f32>(), Ok([4.0, 5.0].as_slice()));
+}

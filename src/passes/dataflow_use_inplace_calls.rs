@@ -17,7 +17,7 @@ use crate::passes::PassError;
 
 /// The module in which calls of dataflow blocks write their result into an operand that is not used again, where their program
 /// reads it only at the element that it writes (`R.call_tir_inplace`). Only what the function has computed itself is overwritten,
-/// and nothing of which the call takes another part. Operators of which that is so become calls of programs. The default rules run a
+/// and nothing of which the call takes another part; a program that is given it twice takes it once. Operators of which that is so become calls of programs. The default rules run a
 /// program that reads what it overwrites in one thread: on GPUs that costs more than the memory is worth.
 ///
 /// ```text
@@ -38,7 +38,11 @@ pub(super) fn dataflow_use_inplace_calls(module: &Module) -> Result<Module, Pass
             let Some(free) = free.get(&address) else {
                 return Ok::<_, PassError>(Become::Kept);
             };
-            let call = overwriting(module, rewriter, old.value, old.def, free);
+            let (Def::CallDps { args, .. } | Def::Call { args, .. }) = old.def else {
+                return Ok(Become::Kept);
+            };
+            let free: Vec<Arg> = free.iter().map(|at| args[*at].clone()).collect();
+            let call = overwriting(module, rewriter, old.value, old.def, &free);
             Ok(match call {
                 None => Become::Kept,
                 Some((callee, program, args, operand)) => Become::Def(Def::CallDps {
@@ -82,11 +86,9 @@ fn free_operands(function: &Function, out: &mut HashMap<usize, Vec<usize>>) {
                 continue;
             };
             let is_free = |at: &usize| {
-                let alone = args
-                    .iter()
-                    .filter(|other| aliases.meet(other, &args[*at]))
-                    .count()
-                    == 1;
+                // The operand may be given twice, but no other part of its memory.
+                let mut others = args.iter().filter(|other| **other != args[*at]);
+                let alone = others.all(|other| !aliases.meet(other, &args[*at]));
                 let owner = aliases.owner(&args[*at]);
                 alone
                     && owner.is_some_and(|owner| {
@@ -125,7 +127,7 @@ fn overwriting(
     rewriter: &Rewriter<'_>,
     value: &Value,
     def: &Def,
-    free: &[usize],
+    free: &[Arg],
 ) -> Option<(String, PrimFunc, Vec<Arg>, usize)> {
     value.sinfo.as_tensor()?;
     let (name, program, args) = match def {
@@ -147,13 +149,16 @@ fn overwriting(
             let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
             let name = op.name().rsplit('.').next().unwrap_or_default();
             let kernel = ops::kernel(call, &value.sinfo, name).ok()?;
-            let whole = (0..args.len()).map(Operand::Whole);
+            let tensors = kernel.args.iter().map(|operand| match operand {
+                Operand::Whole(index) => Some(args[*index].clone()),
+                Operand::Item(_, _) => None,
+            });
+            let tensors: Vec<Arg> = tensors.collect::<Option<_>>()?;
             // What is to be checked before a call, `legalize_ops` writes down.
-            let is_plain = kernel.args.iter().copied().eq(whole) && kernel.scalars.is_empty();
-            if !is_plain || !obligations.take().is_empty() {
+            if !kernel.scalars.is_empty() || !obligations.take().is_empty() {
                 return None;
             }
-            (name.to_owned(), kernel.func, args.clone())
+            (name.to_owned(), kernel.func, tensors)
         }
         _ => return None,
     };
@@ -161,10 +166,47 @@ fn overwriting(
     if !all_tensors || program.params.len() != args.len() + 1 {
         return None;
     }
-    free.iter().find_map(|&operand| {
-        let program = in_place(&program, operand)?;
-        Some((name.clone(), program, args.clone(), operand))
-    })
+    let (program, args) = each_once(&program, &args);
+    (0..args.len())
+        .filter(|at| free.contains(&args[*at]))
+        .find_map(|operand| {
+            let program = in_place(&program, operand)?;
+            Some((name.clone(), program, args.clone(), operand))
+        })
+}
+
+/// The program, and what it is called with, where no argument is given twice: it reads the first one instead.
+fn each_once(program: &PrimFunc, args: &[Arg]) -> (PrimFunc, Vec<Arg>) {
+    let buffers: Vec<&Buffer> = program.buffer_params().collect();
+    let mut substitution = Substitution::new(Definitions::Kept);
+    let (mut kept, mut gone): (Vec<Arg>, Vec<Buffer>) = (vec![], vec![]);
+    for (at, arg) in args.iter().enumerate() {
+        let first = args[..at].iter().position(|other| other == arg);
+        match first {
+            Some(first) if same_extents(buffers[first], buffers[at]) => {
+                substitution.set_buffer(buffers[at], buffers[first]);
+                gone.push(buffers[at].clone());
+            }
+            _ => kept.push(arg.clone()),
+        }
+    }
+    let mut out = program.clone();
+    if !gone.is_empty() {
+        out.params.retain(
+            |param| !matches!(param, Param::Buffer { buffer, .. } if gone.contains(buffer)),
+        );
+        out.map_below(out.root, &mut substitution);
+    }
+    (out, kept)
+}
+
+/// Whether both have the same extents and elements, as written in the program.
+fn same_extents(a: &Buffer, b: &Buffer) -> bool {
+    let analyzer = Analyzer::new();
+    let mut extents = a.shape().iter().zip(b.shape());
+    a.dtype() == b.dtype()
+        && a.ndim() == b.ndim()
+        && extents.all(|(a, b)| analyzer.can_prove_equal(a, b))
 }
 
 /// The program that writes into its parameter number `input` instead of its last one, if it reads there only what it is about to
@@ -172,17 +214,7 @@ fn overwriting(
 fn in_place(program: &PrimFunc, input: usize) -> Option<PrimFunc> {
     let buffers: Vec<&Buffer> = program.buffer_params().collect();
     let (input, output) = (*buffers.get(input)?, *buffers.last()?);
-    let analyzer = Analyzer::new();
-    let same_extents = input.ndim() == output.ndim()
-        && input
-            .shape()
-            .iter()
-            .zip(output.shape())
-            .all(|(a, b)| analyzer.can_prove_equal(a, b));
-    if input.dtype() != output.dtype()
-        || !same_extents
-        || !reads_what_it_writes(program, input, output)
-    {
+    if !same_extents(input, output) || !reads_what_it_writes(program, input, output) {
         return None;
     }
     let mut substitution = Substitution::new(Definitions::Kept);

@@ -132,7 +132,7 @@ fn ints(values: impl IntoIterator<Item = usize>) -> AttrValue {
 }
 
 /// A scalar of this type.
-fn number(value: f64, dtype: DType) -> Option<Arg> {
+pub(super) fn number(value: f64, dtype: DType) -> Option<Arg> {
     let mut bytes = vec![0; dtype.bytes()];
     encode(Scalar::Float(value), dtype.scalar, &mut bytes);
     let tensor = Tensor::from_bytes(dtype, &[], &bytes);

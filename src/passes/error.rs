@@ -45,6 +45,14 @@ pub enum PassError {
         /// Graph functions of the module.
         functions: Vec<String>,
     },
+    /// A function cannot be differentiated.
+    #[error("`{func}` cannot be differentiated: {error}")]
+    Gradient {
+        /// The function.
+        func: String,
+        /// Why not.
+        error: crate::passes::GradientError,
+    },
     /// The function has no parameter with this name.
     #[error(
         "`{func}` has no parameter `{name}`; its parameters are: {}",

@@ -12,7 +12,7 @@ use crate::ir::graph::{Arg, Become, Callee, Def, Function, Globals, GraphBuilder
 use crate::ir::{Func, Module, StructInfo};
 
 /// The module in which private functions take no tuples, but their elements, also those of tuples inside. Functions that
-/// somebody uses as a value stay as they are.
+/// somebody uses as a value stay as they are. Other names for values, and what nothing uses, are gone from the whole module.
 ///
 /// ```text
 /// def f(t): return R.add(t[0], t[1])          def f(t_0, t_1): return R.add(t_0, t_1)
@@ -32,9 +32,6 @@ pub(super) fn expand_tuple_arguments(
             params.any(|id| matches!(function.values[*id].sinfo, StructInfo::Tuple(_)))
         })
     });
-    if expanded.is_empty() {
-        return Ok(module.clone());
-    }
     let mut out = module.clone();
     let globals = Globals::of(module);
     for name in &expanded {

@@ -5,8 +5,11 @@ use std::convert::Infallible;
 
 use indexmap::IndexSet;
 
+use super::PassError;
+use super::dead_code_elimination::dead_code_elimination;
+use super::expand_tuple_arguments::expand_tuple_arguments;
 use super::groups::PRIMITIVE;
-use super::remove_unused_functions::remove_unused_functions;
+use super::remove_unused_parameters::remove_unused_parameters;
 use crate::arith::Analyzer;
 use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Function, Globals, Rewriter, ValueId, rewrite,
@@ -27,8 +30,19 @@ use crate::tensor::DType;
 ///     return b                                       for i: C[i] = -B[i]
 /// ```
 ///
-/// A function that does anything but call loop programs stays, and is called as others are.
-pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Module {
+/// A function that does anything but call loop programs stays, and is called as others are. Before that, private functions take the
+/// elements of tuples and only what they use (`expand_tuple_arguments`, `remove_unused_parameters`); what nothing uses is gone after it.
+///
+/// # Errors
+/// Those of `expand_tuple_arguments`.
+pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Result<Module, PassError> {
+    let module = expand_tuple_arguments(module, entries)?;
+    let module = remove_unused_parameters(&module);
+    Ok(dead_code_elimination(&made_programs(&module), entries))
+}
+
+/// The module where functions that are computed as a whole are loop programs.
+fn made_programs(module: &Module) -> Module {
     let is_primitive = |function: &Function| {
         let set = function.attrs.get(PRIMITIVE).and_then(AttrValue::as_int);
         set.is_some_and(|set| set != 0) && !function.attrs.contains_key("Codegen")
@@ -71,7 +85,7 @@ pub(super) fn fuse_tir(module: &Module, entries: &IndexSet<String>) -> Module {
         });
         out.funcs.insert(name.to_owned(), Func::Graph(new));
     }
-    remove_unused_functions(&out, entries)
+    out
 }
 
 /// The call of a loop program that stands for the call of a function: tuples of tensors are passed by their elements, shapes as

@@ -70,16 +70,27 @@ pub(super) fn inline_private_functions(module: &Module) -> Result<Module, PassEr
         }
     }
     // One that is used as a value stays, with what it calls: all that is inlined into it already.
-    for (name, function) in inlined {
-        if used.contains(&name) {
-            let new = without_unused(&canonical(&function, &globals)?, &globals);
-            callees(&new, &mut used);
-            out.funcs.insert(name, Func::Graph(new));
-        } else {
-            out.funcs.shift_remove(&name);
-        }
+    while let Some((at, name)) = next_used(&inlined, &used) {
+        let function = inlined.shift_remove_index(at).map(|(_, function)| function);
+        let function = function.expect("it was found there");
+        let new = without_unused(&canonical(&function, &globals)?, &globals);
+        callees(&new, &mut used);
+        out.funcs.insert(name, Func::Graph(new));
+    }
+    for name in inlined.keys() {
+        out.funcs.shift_remove(name);
     }
     Ok(out)
+}
+
+/// The first of these functions that somebody uses, and where it is.
+fn next_used(
+    functions: &IndexMap<String, Function>,
+    used: &IndexSet<String>,
+) -> Option<(usize, String)> {
+    let at = functions.keys().position(|name| used.contains(name))?;
+    let (name, _) = functions.get_index(at)?;
+    Some((at, name.clone()))
 }
 
 /// Whether the function is pure only by declaration, where others are so by their bindings.

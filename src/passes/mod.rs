@@ -35,6 +35,7 @@ mod fuse_ops;
 mod fuse_ops_by_pattern;
 mod fuse_reductions;
 mod fuse_tir;
+mod gradient;
 mod groups;
 mod inline_private_functions;
 mod insert_copies;
@@ -74,13 +75,14 @@ mod vm_shape_lower;
 
 pub use alter_op_impl::{OpImpl, alter_op_impl};
 pub use bind_params::bind_params;
-pub use bind_target::is_of_host;
+pub use bind_target::{is_of_host, run_on_host};
 pub use context::{Cx, Instrument, PassContext, PassTiming, Print, Sequential, Verify};
 pub use error::PassError;
 pub use evaluate::{Evaluate, Evaluated};
 pub use fuse_ops_by_pattern::{
     Candidate, Codegen, FuseByPattern, FusionPattern, fuse_ops_by_pattern,
 };
+pub use gradient::GradientError;
 pub use groups::Constants;
 pub use legalize_ops::LegalizeOps;
 pub use memory::{MemoryPlan, MemoryUsage, PlannedTensor, memory_plan, memory_usage};

@@ -29,6 +29,7 @@ use super::fold_constant::fold_constant;
 use super::fuse_ops::fuse_ops;
 use super::fuse_reductions::fuse_reductions;
 use super::fuse_tir::fuse_tir;
+use super::gradient::{self, gradient};
 use super::inline_private_functions::inline_private_functions;
 use super::insert_copies::insert_copies;
 use super::lambda_lift::lambda_lift;
@@ -401,7 +402,30 @@ pub const PASSES: &[PassDef] = &[
         about: "functions that are computed as a whole become loop programs",
         opt_level: 0,
         options: &[],
-        run: |module, cx, _| Ok(fuse_tir(module, &cx.entries_of(module))),
+        run: |module, cx, _| fuse_tir(module, &cx.entries_of(module)),
+    },
+    PassDef {
+        name: "gradient",
+        about: "a function more gives the derivatives of the result of a function by its parameters",
+        opt_level: 0,
+        options: &[
+            AttrSpec {
+                name: "func_name",
+                kind: AttrKind::Str(&[]),
+                default: AttrDefault::Required,
+            },
+            AttrSpec {
+                name: "require_grads",
+                kind: AttrKind::Any,
+                default: AttrDefault::None,
+            },
+            AttrSpec {
+                name: "target_index",
+                kind: AttrKind::Int,
+                default: AttrDefault::Int(0),
+            },
+        ],
+        run: |module, _, options| gradient(module, &gradient::Target::of(options)),
     },
     PassDef {
         name: "inline_private_functions",

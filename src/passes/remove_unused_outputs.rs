@@ -16,7 +16,8 @@ use crate::ir::{Expr, Func, Module, Origin, StructInfo};
 use crate::tensor::DType;
 
 /// The module in which private functions that return tuples return only the elements that some call uses; a single one is
-/// returned as it is. Functions that somebody uses as a value stay as they are.
+/// returned as it is. Functions that somebody uses as a value stay as they are. Other names for values, and what nothing uses, are
+/// gone from the whole module.
 ///
 /// ```text
 /// def f(x): return (R.exp(x), R.tanh(x))          def f(x): return R.exp(x)
@@ -41,9 +42,6 @@ pub(super) fn remove_unused_outputs(
         note_uses(function, &mut vec![], &mut used);
     }
     used.retain(|_, used| used.contains(&false));
-    if used.is_empty() {
-        return Ok(module.clone());
-    }
     let mut out = module.clone();
     for (name, used) in &used {
         if let Some(Func::Graph(function)) = out.funcs.get_mut(name) {

@@ -133,6 +133,33 @@ impl BlockBuilder {
         Ok(self.bind(name, Def::Function(Box::new(func)))?)
     }
 
+    /// A function inside of the open one that may call itself: `body` gets it as a variable. `options` say what it returns.
+    ///
+    /// # Errors
+    /// As [`BlockBuilder::function`]. Nothing is bound then.
+    pub fn recursive_function<E: From<BuildError>>(
+        &mut self,
+        name: &str,
+        params: &[&Var],
+        options: FunctionOptions,
+        body: impl FnOnce(&mut Self, &Var) -> Result<(), E>,
+    ) -> Result<Var, E> {
+        let signature = StructInfo::Callable {
+            params: Some(params.iter().map(|p| p.sinfo().clone()).collect()),
+            ret: Box::new(options.ret.clone().unwrap_or(StructInfo::Object)),
+            pure: !options.impure,
+        };
+        let own = Var::new(name, signature.clone());
+        let outer = self.frame()?;
+        let mut builder = outer.builder.nested(name);
+        builder.announce(name, signature);
+        let id = outer.builder.next_id();
+        outer.vars.insert(own.key(), id);
+        let func = self.in_frame(name, builder, params, options, |bb| body(bb, &own));
+        self.frame()?.vars.remove(&own.key());
+        Ok(self.bind(name, Def::Function(Box::new(func?)))?)
+    }
+
     fn in_frame<E: From<BuildError>>(
         &mut self,
         name: &str,

@@ -225,9 +225,10 @@ fn compare(a: Scalar, b: Scalar, ty: ScalarType) -> Ordering {
 }
 
 /// The different slices along an axis (or elements), and as wanted the first position of each, for each slice which one it is,
-/// and how often each occurs. Numbers: sorted, index, inverse, counts, axis.
+/// and how often each occurs. Numbers: sorted, index, inverse, counts, and the axis if there is one.
 fn unique(args: &HostArgs) -> Result<HostResult, HostError> {
-    let slices = Slices::of(args.tensor(0)?, args.number(4)?)?;
+    let axis = args.numbers.get(4).copied().unwrap_or(NO_AXIS);
+    let slices = Slices::of(args.tensor(0)?, axis)?;
     let mut order: Vec<usize> = (0..slices.count).collect();
     order.sort_by(|&a, &b| slices.compare(a, b));
     // Equal slices are neighbours now, the first one in front.

@@ -273,7 +273,7 @@ impl Lower<'_> {
         let func = &self.function.name;
         Arg::Str(match self.contexts {
             Contexts::Written => {
-                format!("ErrorContext(fn={func}, loc={location}, param={name}, annotation={info})")
+                format!("ErrorContext(fn={func}, loc={location}, param={name}, annotation={info}) ")
             }
             Contexts::Empty => String::new(),
         })

@@ -23,7 +23,7 @@ use crate::tensor::DType;
 /// Whether checks say where the value comes from that they check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Contexts {
-    /// As `ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n,), dtype="float32"))`.
+    /// As `ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n,), dtype="float32")) `, in which a space ends the text as in TVM.
     Written,
     /// An empty text stands in the place.
     Empty,

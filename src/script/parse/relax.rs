@@ -24,7 +24,7 @@ use super::scope::Binding;
 use crate::ir::graph::{
     self, Arg, Def, Globals, GraphBuilder, GraphError, GraphErrorKind, ValueId, dims,
 };
-use crate::ir::{Func, Module, StructInfo};
+use crate::ir::{Func, Module, StructInfo, TensorInfo};
 use crate::script::ScriptErrorKind;
 use crate::tensor::Tensor;
 
@@ -203,6 +203,21 @@ fn params<'n>(
     Ok(out)
 }
 
+/// What is declared of a result, with the devices of what is returned where the declaration names none.
+fn placed(declared: StructInfo, returned: &StructInfo) -> StructInfo {
+    match (declared, returned) {
+        (StructInfo::Tensor(info), StructInfo::Tensor(known)) => StructInfo::Tensor(TensorInfo {
+            vdevice: info.vdevice.or_else(|| known.vdevice.clone()),
+            ..info
+        }),
+        (StructInfo::Tuple(items), StructInfo::Tuple(known)) if items.len() == known.len() => {
+            let items = items.into_iter().zip(known);
+            StructInfo::Tuple(items.map(|(item, known)| placed(item, known)).collect())
+        }
+        (declared, _) => declared,
+    }
+}
+
 /// Reads one graph function.
 struct Reader<'c, 'a> {
     cx: &'c mut Context<'a>,
@@ -241,7 +256,10 @@ impl Reader<'_, '_> {
         self.cx.scopes.pop();
         let (result, declared) = result?;
         Ok(match declared {
-            Some(ret) => self.builder.finish_as(result, ret),
+            Some(ret) => {
+                let ret = placed(ret, &self.builder.scope().arg(&result));
+                self.builder.finish_as(result, ret)
+            }
             None => self.builder.finish(result),
         })
     }

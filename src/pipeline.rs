@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
-use crate::ir::{AttrValue, Module, Origin, PrimFunc};
+use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc};
 use crate::kernel::{LoweredFunc, Shader, Target};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
@@ -190,6 +190,7 @@ pub struct Stage {
 pub fn passes_for(target: &Target) -> &'static [&'static str] {
     match target {
         Target::Cpu(_) | Target::Gpu(_) => &[
+            "lambda_lift",
             "realize_vdevice",
             "remove_redundant_reshape",
             "remove_redundant_permute_dims",
@@ -343,27 +344,63 @@ pub fn compile_until(
     let mut cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
     cx.evaluator = evaluator();
     run.step("verify", |c| verify_module(c), |_| Ok(()), dump_module)?;
-    let mut done = last == "verify";
-    for &name in passes_for(&options.target) {
-        if done {
-            break;
-        }
-        let pass = passes::pass(name).expect("pipelines name passes that there are");
-        let apply = |c: &mut Compilation| {
-            c.module = cx.run(&pass, &c.module)?;
-            Ok(())
-        };
-        run.step(name, apply, verify_module, dump_module)?;
-        done = name == last;
+    if last == "verify" {
+        return Ok(run.compilation);
     }
-    for stage in STAGES {
-        if done {
-            break;
+    let mut passes = passes_for(&options.target);
+    'placement: loop {
+        let mut placed = None;
+        for (at, &name) in passes.iter().enumerate() {
+            if name == PLACEMENT {
+                placed = Some((run.compilation.module.clone(), &passes[at..]));
+            }
+            let pass = passes::pass(name).expect("pipelines name passes that there are");
+            let apply = |c: &mut Compilation| {
+                c.module = cx.run(&pass, &c.module)?;
+                Ok(())
+            };
+            run.step(name, apply, verify_module, dump_module)?;
+            if name == last {
+                return Ok(run.compilation);
+            }
         }
-        run.step(stage.name, stage.run, stage.verify, stage.dump)?;
-        done = stage.name == last;
+        for stage in STAGES {
+            run.step(stage.name, stage.run, stage.verify, stage.dump)?;
+            if let Some((module, rest)) = &mut placed
+                && stage.name == "schedule"
+                && run.compilation.of_long_loops(module)
+            {
+                run.compilation.module = module.clone();
+                passes = rest;
+                continue 'placement;
+            }
+            if stage.name == last {
+                break;
+            }
+        }
+        return Ok(run.compilation);
     }
-    Ok(run.compilation)
+}
+
+/// The pass that says which programs the host runs. It and what follows it are run anew where lowering finds another one.
+const PLACEMENT: &str = "bind_target";
+
+impl Compilation {
+    /// Marks the programs in `module` that the host has to run, since the device would end their loops. Whether there are any.
+    fn of_long_loops(&self, module: &mut Module) -> bool {
+        let mut found = false;
+        for (name, attempt) in &self.attempts {
+            if let Err(error) = attempt
+                && error.problem.is_of_long_loops()
+                && let Some(Func::Prim(program)) = module.funcs.get_mut(name)
+            {
+                log::warn!("`{name}` runs on the host: {}", error.problem);
+                passes::run_on_host(program);
+                found = true;
+            }
+        }
+        found
+    }
 }
 
 /// Who computes constants that are large.

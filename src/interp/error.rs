@@ -118,6 +118,9 @@ pub enum InterpError {
     /// Threads of one workgroup, some of which leave their loop.
     #[error("some threads of a workgroup leave by `break`, and others do not")]
     SomeLeave,
+    /// A loop over threads of a workgroup, some of which have returned before.
+    #[error("a loop over threads follows one from which some of them have returned")]
+    Returned,
     /// An index outside the extent of its dimension.
     #[error(
         "index {index} is out of range for dimension {dim} of `{buffer}`, which has extent {extent}"

@@ -6,7 +6,7 @@ use super::memory::Memory;
 use super::view::Layout;
 use super::workgroup::{Meetings, is_barrier};
 use crate::ir::{
-    Block, BlockId, Buffer, InitNest, IterKind, LoopId, Param, Place, PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, InitNest, IterKind, LoopId, LoopKind, Param, Place, PrimFunc, Stmt, Var,
 };
 use crate::tensor::Tensor;
 use crate::tensor::scalar::Scalar;
@@ -61,6 +61,7 @@ pub fn call_prim_func(
         func,
         meetings: &meetings,
         env: &mut env,
+        some_returned: false,
     }
     .block(func.root)?;
     for (buffer, tensor) in func.buffer_params().zip(tensors) {
@@ -174,6 +175,8 @@ pub(super) struct Run<'a> {
     pub(super) func: &'a PrimFunc,
     pub(super) meetings: &'a Meetings,
     pub(super) env: &'a mut Env,
+    /// Whether threads have returned from a loop over threads that is around no statement any more, but of whose launch this is.
+    pub(super) some_returned: bool,
 }
 
 /// What a block has changed outside of itself while it runs.
@@ -281,6 +284,35 @@ impl Run<'_> {
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Flow, InterpError> {
+        let kind = self.func.loops[id].kind;
+        if !kind.is_of_launch() {
+            return self.iterations_of(id);
+        }
+        // A loop at the root is a launch of its own.
+        let before = self.some_returned && self.func.tree.parent(id) != Some(self.func.root.into());
+        self.enter_threads(kind, before)?;
+        let flow = self.iterations_of(id)?;
+        // What happens in a workgroup is nothing to the next one.
+        if !is_of_threads(kind) {
+            self.some_returned = before;
+        }
+        Ok(flow)
+    }
+
+    /// Whoever goes through a loop over threads must know which of them are left.
+    pub(super) fn enter_threads(
+        &mut self,
+        kind: LoopKind,
+        some_returned: bool,
+    ) -> Result<(), InterpError> {
+        if some_returned && is_of_threads(kind) {
+            return Err(InterpError::Returned);
+        }
+        self.some_returned = some_returned;
+        Ok(())
+    }
+
+    fn iterations_of(&mut self, id: LoopId) -> Result<Flow, InterpError> {
         if self.meetings.starts_workgroup(self.func, id) {
             return self.workgroup(id);
         }
@@ -290,18 +322,24 @@ impl Run<'_> {
             return self.empty(id).map(|()| Flow::Next);
         }
         let body = self.func.tree.body(Place::Loop(id));
+        let (some_returned, mut any_returned) = (self.some_returned, false);
         for i in min..min.saturating_add(extent) {
+            if l.kind.is_of_launch() {
+                self.some_returned = some_returned;
+            }
             let before = self.env.vars.insert(l.var.clone(), Scalar::Int(i));
             let flow = self.body(body)?;
             restore(self.env, l.var.clone(), before);
+            any_returned |= self.some_returned;
             match flow {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
                 // The work of the thread ends; the others go on.
-                Flow::Return(None) if l.kind.is_of_launch() => {}
+                Flow::Return(None) if l.kind.is_of_launch() => any_returned = true,
                 Flow::Return(_) => return Ok(flow),
             }
         }
+        self.some_returned |= any_returned;
         Ok(Flow::Next)
     }
 
@@ -490,4 +528,8 @@ pub(super) fn restore(env: &mut Env, var: Var, before: Option<Scalar>) {
         Some(value) => env.vars.insert(var, value),
         None => env.vars.remove(&var),
     };
+}
+
+fn is_of_threads(kind: LoopKind) -> bool {
+    matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_thread())
 }

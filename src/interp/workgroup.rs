@@ -234,6 +234,7 @@ impl Run<'_> {
             if broke && (stayed || returned.is_some()) {
                 return Err(InterpError::SomeLeave);
             }
+            self.some_returned |= returned.is_some();
             if let Some(flow) = returned
                 && !stayed
             {
@@ -282,7 +283,10 @@ impl Run<'_> {
                 }
             }
             Stmt::Loop(id) => match thread_axis(self.func.loops[*id].kind) {
-                Some(axis) if !team.axes.contains(&axis) => self.threads(team, running, *id)?,
+                Some(axis) if !team.axes.contains(&axis) => {
+                    self.enter_threads(self.func.loops[*id].kind, self.some_returned)?;
+                    self.threads(team, running, *id)?;
+                }
                 _ => self.iterate(team, running, *id)?,
             },
             Stmt::Block(id) => self.block_together(team, running, *id)?,
@@ -353,9 +357,13 @@ impl Run<'_> {
         running: &[usize],
         stmt: &Stmt,
     ) -> Result<(), InterpError> {
+        let (some_returned, mut any_returned) = (self.some_returned, false);
         for &at in running {
+            self.some_returned = some_returned;
             team.members[at].flow = self.run_as(team, at, |run| run.stmt(stmt))?;
+            any_returned |= self.some_returned;
         }
+        self.some_returned = any_returned;
         Ok(())
     }
 

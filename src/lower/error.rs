@@ -277,8 +277,8 @@ pub enum LowerProblem {
     /// A function that returns a scalar. Kernels give back what they write to tensors.
     #[error("a function that returns a scalar has no lowering; let it write a tensor instead")]
     ScalarResult,
-    /// `break` out of a loop that is bound to the launch, whose iterations have no order, or `return` out of one of which
-    /// something of the same thread follows.
+    /// `break` out of a loop of threads that meet, whose iterations have no order, or `return` out of a loop of the launch of
+    /// which something of the same thread follows.
     #[error(
         "`{statement}` leaves {}, whose iterations have no order",
         .var.as_ref().map_or("a loop that is bound to the launch".to_owned(), |var| format!("loop `{var}` of the launch"))
@@ -362,6 +362,11 @@ pub enum LowerProblem {
 }
 
 impl LowerProblem {
+    /// Whether the device lacks nothing that the program needs, but would end its loops: the host runs it then.
+    pub fn is_of_long_loops(&self) -> bool {
+        matches!(self, Self::LongLoops { .. } | Self::UnboundedLoop { .. })
+    }
+
     /// A call of a function or instruction that only another compiler knows.
     pub(super) fn external(external: External, args: &[Expr]) -> Self {
         let function = args.first().and_then(|name| match name.kind() {

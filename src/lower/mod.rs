@@ -1,6 +1,6 @@
 //! A scheduled `PrimFunc` becomes kernel IR.
 //!
-//! The way of a function: it and its threads return at their ends alone (`returns`, `thread_returns`); its parameters become dense (`layout`); the memory of each buffer is chosen (`storage`); each root-level nest
+//! The way of a function: loops that a `break` ends run in order (`launch_breaks`); it and its threads return at their ends alone (`returns`, `thread_returns`); its parameters become dense (`layout`); the memory of each buffer is chosen (`storage`); each root-level nest
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
 //! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
 //! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
@@ -24,6 +24,7 @@ mod hoist;
 mod host;
 mod jumps;
 mod lanes;
+mod launch_breaks;
 mod layout;
 mod loop_passes;
 mod narrow;
@@ -58,7 +59,7 @@ use crate::ir::{
     AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Stmt, ThreadAxis, attrs,
 };
 use crate::kernel::{
-    Access, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS,
+    Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS,
     PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo, VarId,
 };
 use crate::tensor::ScalarType;
@@ -89,6 +90,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
     let dims = Dims::of(func);
     check_scalar_params(func)?;
     check_buffers(func)?;
+    let func = &*launch_breaks::in_order(func);
     let func = &*thread_returns::structured(func)?;
     let func = &*returns::structured(func)?;
     let func = &*layout::dense(func, &dims)?;
@@ -116,9 +118,18 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
             .flat_map(|ready| ready.places.clone())
             .collect();
         let located = |error: LowerError| error.or_at(&places);
-        let requires = &mut lowered.requires;
-        let kernel =
-            kernel(gpu, &dims, &memory_plan, &refs, group, name, requires).map_err(located)?;
+        let (temps, requires) = (&mut lowered.temps, &mut lowered.requires);
+        let kernel = kernel(
+            gpu,
+            &dims,
+            &memory_plan,
+            &refs,
+            group,
+            name,
+            temps,
+            requires,
+        )
+        .map_err(located)?;
         for (_, array, buffer, access) in kernel.bindings() {
             if let (BufferRef::Param(p), Access::Write | Access::ReadWrite) = (buffer, access) {
                 lowered.params[p].written = true;
@@ -279,6 +290,10 @@ fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
     groups
 }
 
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what the kernels of a function share"
+)]
 fn kernel(
     gpu: Option<&GpuTarget>,
     dims: &Dims,
@@ -286,6 +301,7 @@ fn kernel(
     refs: &HashMap<Buffer, BufferRef>,
     group: Vec<Ready>,
     name: String,
+    temps: &mut Vec<TempInfo>,
     requires: &mut Vec<Requirement>,
 ) -> Result<Kernel, LowerError> {
     let mut used: IndexMap<Buffer, (bool, bool)> = IndexMap::new();
@@ -333,7 +349,8 @@ fn kernel(
     }
     emit.set_widths();
     let arrays = group.iter().flat_map(|ready| &ready.arrays);
-    let fresh: Vec<Vec<VarId>> = arrays.map(|array| emit.loops(&array.loops)).collect();
+    let fresh = arrays.map(|array| (emit.array_id(&array.buffer), emit.loops(&array.loops)));
+    let fresh: HashMap<ArrayId, Vec<VarId>> = fresh.collect();
     let launch = match gpu {
         Some(gpu) => Some(launch(dims, &group[0].nest, gpu)?),
         None => None,
@@ -364,8 +381,8 @@ fn kernel(
         }
         kernel.body = body;
         if let Some(limit) = gpu.max_loop_passes {
-            let may_split = |var| fresh.iter().all(|loops| loops.contains(&var));
-            relaunch::relaunch(&mut kernel, dims.vars().count(), limit, may_split);
+            let dims = dims.vars().count();
+            relaunch::relaunch(&mut kernel, dims, gpu, limit, &fresh, temps);
         }
         kernel.body = barrier::insert_barriers(&kernel.arrays, std::mem::take(&mut kernel.body))?;
     }

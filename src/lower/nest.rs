@@ -52,6 +52,8 @@ pub(super) struct Unblock<'a> {
     pub(super) bound: AxisSet,
     /// The loops around here that are bound to the launch.
     axis_loops: Vec<(ThreadAxis, LoopId)>,
+    /// The variables of vectorized loops around here, of code for the CPU.
+    pub(super) vectorized: Vec<Var>,
     /// A loop with more than one iteration around here that is not bound.
     host_loop: Option<String>,
     /// The innermost loop or block around here.
@@ -81,6 +83,7 @@ impl<'a> Unblock<'a> {
             },
             bound: AxisSet::default(),
             axis_loops: vec![],
+            vectorized: vec![],
             host_loop: None,
             here: None,
         }
@@ -342,6 +345,7 @@ impl<'a> Unblock<'a> {
         let body = func.tree.body(id);
         let ends = func.jump_out(body) == Some(Jump::Break) && !extent.is_one();
         let kind = match l.kind {
+            // Other loops of the launch run in order by now (`launch_breaks`).
             LoopKind::ThreadBinding(_) if ends => {
                 return Err(jump(self.func, id, "break"));
             }
@@ -388,7 +392,12 @@ impl<'a> Unblock<'a> {
         let before = self.host_loop.clone();
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
+        let vectorized = self.vectorized.len();
+        if kind == LoopKind::Vectorized && !self.launch {
+            self.vectorized.push(var.clone());
+        }
         let nodes = self.iteration(body, inside);
+        self.vectorized.truncate(vectorized);
         self.host_loop = before;
         self.analyzer = outside;
         let (state, body) = nodes?;

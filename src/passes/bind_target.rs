@@ -16,6 +16,11 @@ pub fn is_of_host(func: &PrimFunc) -> bool {
     func.attrs.get(HOST).and_then(AttrValue::as_int) == Some(1)
 }
 
+/// Makes a program one of the host.
+pub fn run_on_host(func: &mut PrimFunc) {
+    func.attrs.insert(HOST.to_owned(), AttrValue::Bool(true));
+}
+
 /// The module in which calls whose results are on the host call programs of the host. Where a program is called on both devices,
 /// there are two of it. On the CPU there is only the host, and nothing changes. Where the device ends long loops without an error,
 /// programs with a `while` are of the host: nothing bounds their passes.
@@ -44,7 +49,7 @@ fn unbounded_to_host(module: &mut Module) {
         if let Func::Prim(program) = func
             && has_while(program)
         {
-            program.attrs.insert(HOST.to_owned(), AttrValue::Bool(true));
+            run_on_host(program);
         }
     }
 }
@@ -95,7 +100,7 @@ fn calls_on_host(module: Module) -> Module {
             };
             let program = of_host.entry(callee.clone()).or_insert_with(|| {
                 let mut program = program.clone();
-                program.attrs.insert(HOST.to_owned(), AttrValue::Bool(true));
+                run_on_host(&mut program);
                 out.add_prim_func(&format!("{callee}_host"), program)
             });
             let mut def = old.def.clone();

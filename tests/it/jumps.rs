@@ -135,6 +135,25 @@ const PROGRAMS: &[(&str, &str)] = &[
             Y[b, t] = S[4 - t]"#,
     ),
     (
+        "a break out of a loop of threads, whose iterations run in order then",
+        r#"
+    for i in T.thread_binding(4, "threadIdx.x"):
+        if A[i, 3] == 2:
+            break
+        Y[i, 0] = 1
+    for i in T.thread_binding(4, "threadIdx.x"):
+        Y[i, 1] = 7"#,
+    ),
+    (
+        "a break out of a loop of workgroups",
+        r#"
+    for b in T.thread_binding(4, "blockIdx.x"):
+        if A[b, 0] == 1:
+            break
+        for t in T.thread_binding(5, "threadIdx.x"):
+            Y[b, t] = A[b, t] + 3"#,
+    ),
+    (
         "an array of which a loop without iterations uses nothing",
         r#"
     W = T.alloc_buffer((4,), "int32", scope="local")
@@ -196,11 +215,17 @@ fn threads_that_return_are_those_that_say_so() {
     assert_eq!(tensors[1].as_slice::<i32>().expect("int32"), expected);
 }
 
-/// The iterations of a launch have no order, so none is the one that ends the others; and after a loop over threads nobody knows
-/// which of them are gone.
+/// The iterations of threads that meet have no order, so none is the one that ends the others; and after a loop over threads nobody
+/// knows which of them are gone.
 #[test]
 fn nobody_leaves_a_launch_early() {
-    let broken = "\n    for i in T.thread_binding(4, \"threadIdx.x\"):\n        if A[i, 0] == 0:\n            break\n        Y[i, 0] = 1";
+    let broken = r#"
+    S = T.alloc_buffer((4,), "int32", scope="shared")
+    for i in T.thread_binding(4, "threadIdx.x"):
+        S[i] = A[i, 0]
+        if A[i, 0] == 0:
+            break
+        Y[i, 0] = S[3 - i]"#;
     let followed = r#"
     for b in T.thread_binding(4, "blockIdx.x"):
         for i in T.thread_binding(4, "threadIdx.x"):
@@ -227,5 +252,9 @@ fn nobody_leaves_a_launch_early() {
             "`f`: `{statement}` leaves loop `{var}` of the launch, whose iterations have no order"
         );
         assert_eq!(error.to_string(), expected);
+        let values: Vec<i32> = (0..20).map(|i| i % 3).collect();
+        let tensor = || Tensor::from_slice(&[4, 5], &values).expect("fits");
+        interp::run_prim_func(&parse(body), &mut [tensor(), tensor()])
+            .expect_err("nobody knows which threads go on");
     }
 }

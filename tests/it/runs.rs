@@ -4,7 +4,7 @@ use half::f16;
 use weftile::interp;
 use weftile::ir::graph::{Arg, Def, DpsCallee, Globals, GraphBuilder};
 use weftile::ir::{Buffer, Expr, Func, IterKind, Module, PrimFunc, StructInfo};
-use weftile::kernel::Target;
+use weftile::kernel::{GpuTarget, Target};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
 use weftile::support::tolerance::{Tolerance, compare};
@@ -35,6 +35,30 @@ pub(crate) fn all_agree_on_cpu(programs: impl Iterator<Item = PrimFunc>) -> usiz
         .filter(|(target, _)| matches!(target, Target::Cpu(_)))
         .collect();
     agree_on(&cpu, programs)
+}
+
+/// The same on GPUs that end loops after so few passes that most programs take several launches.
+#[track_caller]
+pub(crate) fn all_agree_in_short_launches(programs: impl Iterator<Item = PrimFunc>) -> usize {
+    let short = |(target, device)| match target {
+        Target::Gpu(gpu) => {
+            let max_loop_passes = Some(64);
+            let gpu = GpuTarget {
+                max_loop_passes,
+                ..gpu
+            };
+            Some((Target::Gpu(gpu), device))
+        }
+        Target::Cpu(_) => None,
+    };
+    let short: Vec<_> = devices().into_iter().filter_map(short).collect();
+    agree_on(&short, programs)
+}
+
+/// A module of the program, and of a graph function that calls it with tensors of the shapes of its parameters.
+pub(crate) fn alone(func: &PrimFunc) -> Module {
+    let (inputs, _) = interpreted(func).expect("the interpreter runs it");
+    caller(func, &inputs)
 }
 
 #[track_caller]

@@ -75,6 +75,8 @@ fn serial_sums_of_many_terms() {
         check(&constant(COLUMNS, n), "fallback", [n, 2]);
     }
     check(&constant(COLUMNS, 3_000_001), "fallback", [3_000_001, 2]);
+    // Two launches.
+    check(COLUMNS, "fallback", [1_100_000, 2]);
 }
 
 #[test]
@@ -100,22 +102,30 @@ fn lowered(text: &str) -> Result<weftile::kernel::LoweredFunc, LowerError> {
     lower::lower(scheduled.schedule.func(), &limited())
 }
 
+/// How often kernels are launched for this extent.
+fn launches(lowered: &weftile::kernel::LoweredFunc, n: i64) -> Vec<i64> {
+    let times = |kernel: &weftile::kernel::Kernel| {
+        let launch = kernel.launch.as_ref().expect("it is of a GPU");
+        launch.times.eval(&[n]).expect("evaluates")
+    };
+    lowered.kernels.iter().map(times).collect()
+}
+
 #[test]
-fn sums_of_too_many_terms_are_refused() {
-    let refused = lowered(&constant(COLUMNS, 5_000_000));
-    let problem = *refused.expect_err("is refused").problem;
-    assert!(
-        matches!(problem, LowerProblem::LongLoops { passes, limit: 65_535, .. } if passes > 65_535),
-        "{problem:?}"
-    );
+fn sums_of_too_many_terms_for_a_launch_take_several() {
+    let constant = lowered(&constant(COLUMNS, 5_000_000)).expect("lowers");
+    assert_eq!(launches(&constant, 0), [2]);
     let symbolic = lowered(COLUMNS).expect("lowers");
     let holds = |n: i64| {
         let within =
             |r: &weftile::kernel::Requirement| r.value.eval(&[n]).expect("evaluates") <= r.limit;
         symbolic.requires.iter().all(within)
     };
-    assert!(holds(1) && holds(1_000_000));
-    assert!(!holds(1_100_000) && !holds(1 << 30));
+    assert!(holds(1) && holds(1_000_000) && holds(1 << 29));
+    assert!(!holds(1 << 40));
+    assert_eq!(launches(&symbolic, 0), [1]);
+    assert_eq!(launches(&symbolic, 500_000), [1]);
+    assert_eq!(launches(&symbolic, 5_000_000), [10]);
 }
 
 #[test]
@@ -134,9 +144,9 @@ def f(A: T.Buffer((2, 400, INNER), "float32"), Y: T.Buffer((2,), "float32")):
         text.replace("(2, 400, INNER)", &format!("(2, {inner}, 400)"))
             .replace("INNER", &inner.to_string())
     };
-    assert!(lowered(&nested(100)).is_ok());
-    let problem = *lowered(&nested(40_000)).expect_err("is refused").problem;
-    assert!(matches!(problem, LowerProblem::LongLoops { .. }));
+    assert_eq!(launches(&lowered(&nested(100)).expect("lowers"), 0), [1]);
+    let many = launches(&lowered(&nested(40_000)).expect("lowers"), 0);
+    assert!(many[0] > 1, "{many:?}");
 }
 
 /// `Y` is summed in place, one row of `A` after the other: no iteration of any loop may run beside another.

@@ -239,6 +239,31 @@ class Module:
     );
 }
 
+/// As TVM prints adaptive pools: the end of the axis is 1 where its extent is meant.
+#[test]
+fn an_axis_of_one_iteration_that_ends_at_one() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("outer"):
+            vi = T.axis.spatial(4, i)
+            for k in range(vi + 1):
+                with T.block("sum"):
+                    v = T.axis.spatial((vi, vi + (1 - vi)), vi)
+                    vk = T.axis.reduce(vi + 1, k)
+                    with T.init():
+                        B[v] = T.float32(0)
+                    B[v] = B[v] + A[vk]
+"#;
+    let mut tensors = [floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4])];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[1].as_slice::<f32>().expect("f32");
+    assert_eq!(b, [1.0, 3.0, 6.0, 10.0]);
+    let beyond = text.replace("(vi, vi + (1 - vi))", "(vi, vi + (2 - vi))");
+    run(&beyond, &mut tensors).expect_err("the domain ends before its start");
+}
+
 #[test]
 fn jumps_end_loops_iterations_and_the_function() {
     let text = r#"

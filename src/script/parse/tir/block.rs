@@ -4,7 +4,7 @@ use ruff_python_ast as ast;
 
 use super::FuncParser;
 use super::buffer::between;
-use crate::arith::access_regions;
+use crate::arith::{Analyzer, access_regions};
 use crate::ir::{
     Attrs, Buffer, BufferRegion, Expr, IterKind, IterVar, MatchBuffer, Range, Stmt, Var,
 };
@@ -177,7 +177,7 @@ impl FuncParser<'_, '_> {
         };
         let bound = self.cx.expr_as(value, dom.extent.dtype())?;
         let value = self.cx.check_integer_scalar(value, bound)?;
-        self.iter_var(target, kind, dom, value)
+        self.iter_var(target, kind, with_extent_one(dom, &value), value)
     }
 
     fn remap(&mut self, target: &ast::Expr, call: &ast::ExprCall) -> Parse<()> {
@@ -300,4 +300,14 @@ impl FuncParser<'_, '_> {
         let name = path.to_owned();
         self.cx.error(call, ScriptErrorKind::Duplicate { name })
     }
+}
+
+/// TVM writes some axes of one iteration with the end 1 where the extent 1 is meant: `T.axis.spatial((v, v + (1 - v)), v)`.
+fn with_extent_one(dom: Range, value: &Expr) -> Range {
+    let end = Analyzer::new().simplify(&(dom.min.clone() + dom.extent.clone()));
+    if dom.min.as_int().is_none() && dom.min == *value && end.is_one() {
+        let extent = Expr::constant(1, dom.extent.dtype());
+        return Range { extent, ..dom };
+    }
+    dom
 }

@@ -68,14 +68,14 @@ pub(super) const OPS: &[OpDef] = &[
     .compute(multinomial),
     OpDef::new(
         "take",
-        "slices at indices along an axis; of a vector without one. wrap: modulo the extent, clip: the nearest one",
+        "slices at indices along an axis; of a vector without one. wrap: modulo the extent, clip: the nearest one, nan: NaN outside",
     )
     .operands(&[tensor("x"), tensor("indices")])
     .attrs(&[
         attr("axis", AttrKind::Int, AttrDefault::None),
         attr(
             "mode",
-            AttrKind::Str(&["fast", "wrap", "clip"]),
+            AttrKind::Str(&["fast", "wrap", "clip", "nan"]),
             AttrDefault::Str("fast"),
         ),
     ])
@@ -119,6 +119,10 @@ fn infer_take(c: &OpCall<'_>) -> rules::Inferred {
     let (Some(info), Some(indices)) = (c.tensor(0)?, shape_of(c, 1)?) else {
         return Ok(StructInfo::Object);
     };
+    let is_float = info.dtype.is_none_or(|dtype| dtype.is_float());
+    if !is_float && c.text("mode")?.as_deref() == Some("nan") {
+        return Err(c.bad_operand(0, "floats, if indices outside give NaN"));
+    }
     let axis = info
         .shape
         .ndim()
@@ -148,15 +152,29 @@ fn take(c: &ComputeCall<'_>) -> Computed {
             let index = topi::wide_index(&index);
             index.floor_mod(extent.cast(index.dtype()))
         }
-        Some("clip") => topi::clipped(&topi::wide_index(&index), extent),
+        Some("clip" | "nan") => topi::clipped(&topi::wide_index(&index), extent),
         _ => topi::bounded(&index, extent),
+    };
+    let is_within = |index: &Expr| {
+        let index = topi::wide_index(index);
+        let zero = Expr::constant(0, index.dtype());
+        zero.le(index.clone())
+            .and(index.lt(extent.cast(index.dtype())))
     };
     let inner = axis + indices.ndim();
     let shape = c.result_shape(0).to_vec();
     Ok(vec![te::compute("take", shape, |i| {
-        let at = place(topi::element(indices, &i[axis..inner]));
+        let index = topi::element(indices, &i[axis..inner]);
         let outer = i[..axis].iter().cloned();
-        x.at(outer.chain([at]).chain(i[inner..].iter().cloned()))
+        let at = outer.chain([place(index.clone())]);
+        let value = x.at(at.chain(i[inner..].iter().cloned()));
+        match mode.as_deref() {
+            Some("nan") => {
+                let nan = Expr::float(f64::NAN, value.dtype());
+                topi::guarded(is_within(&index), value, nan)
+            }
+            _ => value,
+        }
     })])
 }
 

@@ -58,6 +58,17 @@ fn taken_and_gathered() {
             &[0.0, 1.0, 2.0, 12.0, 13.0, 14.0, 12.0, 13.0, 14.0],
         )],
     );
+    let nan = f32::NAN;
+    cases.case(
+        r#"R.take(x, y, axis=0, mode="nan")"#,
+        &[("x", &x), ("y", &i32s(&[4], &[-1, 5, 4, 0]))],
+        &[f32s(
+            &[4, 3],
+            &[
+                nan, nan, nan, nan, nan, nan, 12.0, 13.0, 14.0, 0.0, 1.0, 2.0,
+            ],
+        )],
+    );
     cases.case(
         "R.take(x, R.prim_value(T.int64(2)), axis=1)",
         &[("x", &x)],

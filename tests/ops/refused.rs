@@ -40,6 +40,7 @@ fn attributes_are_honoured_or_refused() {
         (X, "R.split(x, [3, 1])", "positions that are not negative and ascend, got [3, 1]"),
         ("x: R.Tensor((1, 2, 6, 6), \"float32\")", "R.nn.max_pool2d(x, layout=\"\")", "attribute layout"),
         (FLAGS, "R.matmul(x, x)", "a tensor of numbers"),
+        (FLAGS, "R.take(x, R.const([0], \"int32\"), axis=0, mode=\"nan\")", "floats, if indices outside give NaN"),
         (FLAGS, "R.einsum((x, x), subscripts=\"ij,ij->\")", "tensors of numbers"),
         (X, "R.concat(())", "at least one tensor"),
         (X, "R.astype(x, \"float32x4\")", "attribute dtype"),

@@ -79,6 +79,12 @@ fn results_of_unknown_extents() {
         &[("x", &x4)],
         &[f32s(&[4], &[-2.0, 1.0, 3.0, f32::NAN])],
     );
+    // As TVM writes it: without an axis.
+    cases.case(
+        r#"R.call_pure_packed("relax.run.unique", x, True, False, False, False, sinfo_args=(R.Tensor(dtype="float32", ndim=1),))"#,
+        &[("x", &x4)],
+        &[f32s(&[4], &[-2.0, 1.0, 3.0, f32::NAN])],
+    );
     cases.case("R.unique(x, R.prim_value(True), R.prim_value(True), R.prim_value(True), R.prim_value(True))", &[("x", &x4)], &[f32s(&[4], &[-2.0, 1.0, 3.0, f32::NAN]), i64s(&[4], &[5, 1, 0, 2]), i64s(&[7], &[2, 1, 3, 2, 1, 0, 3]), i64s(&[4], &[1, 2, 2, 2])]);
     cases.case("R.unique(x, R.prim_value(False), R.prim_value(False), R.prim_value(True), R.prim_value(False))", &[("x", &x4)], &[f32s(&[4], &[3.0, 1.0, f32::NAN, -2.0]), i64s(&[7], &[0, 1, 2, 0, 1, 3, 2])]);
     cases.case("R.unique(x, R.prim_value(True), R.prim_value(False), R.prim_value(True), R.prim_value(False), R.prim_value(0))", &[("x", &x5)], &[i32s(&[3, 2], &[0, 1, 0, 5, 1, 0]), i64s(&[4], &[2, 2, 1, 0])]);

@@ -6,33 +6,38 @@
 //! wrap alike. That of an `int32` is so only where nothing wraps, which is proved for kernels that are `in_bounds`. Other types
 //! are not looked into.
 
-use crate::kernel::{Expr, Kernel, Ty, VarId};
+use crate::kernel::{Expr, Kernel, Ty, VarId, index};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
-/// A factor of a monomial.
+/// What a factor is.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Atom {
     Var(VarId),
     Other(Expr),
 }
 
-/// `coefficient * factors`
+/// A factor of a monomial.
 #[derive(Clone, Debug)]
-pub(crate) struct Term {
-    pub(crate) factors: Vec<Atom>,
-    pub(crate) coefficient: i64,
+pub(crate) struct Factor {
+    pub(crate) atom: Atom,
     /// How many loops are around the definition of its deepest variable.
     pub(crate) depth: usize,
 }
 
-/// A sum of terms and a constant.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Poly {
-    pub(crate) terms: Vec<Term>,
-    pub(crate) constant: i64,
+/// Where it was defined does not tell a factor apart.
+impl PartialEq for Factor {
+    fn eq(&self, other: &Self) -> bool {
+        self.atom == other.atom
+    }
 }
+
+/// `coefficient * factors`
+pub(crate) type Term = index::Term<Factor, i64>;
+
+/// A sum of terms and a constant.
+pub(crate) type Poly = index::Sum<Factor, i64>;
 
 /// Larger sums are not multiplied out.
 const MOST_TERMS: usize = 24;
@@ -40,73 +45,16 @@ const MOST_TERMS: usize = 24;
 /// Larger products are not either.
 const MOST_FACTORS: usize = 8;
 
-impl Poly {
-    fn constant(value: i64) -> Self {
-        Self {
-            terms: vec![],
-            constant: value,
-        }
-    }
-
-    pub(crate) fn as_constant(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    fn is_small(&self) -> bool {
-        let factors = self.terms.iter().map(|term| term.factors.len());
-        self.terms.len() <= MOST_TERMS && factors.max().unwrap_or(0) <= MOST_FACTORS
-    }
-
-    pub(crate) fn add(mut self, other: &Self, sign: i64) -> Self {
-        self.constant = self
-            .constant
-            .wrapping_add(other.constant.wrapping_mul(sign));
-        for term in &other.terms {
-            self.add_term(term.clone(), sign);
-        }
-        self
-    }
-
-    fn add_term(&mut self, term: Term, scale: i64) {
-        let coefficient = term.coefficient.wrapping_mul(scale);
-        match self.terms.iter_mut().find(|t| t.factors == term.factors) {
-            Some(same) => same.coefficient = same.coefficient.wrapping_add(coefficient),
-            None => self.terms.push(Term {
-                coefficient,
-                ..term
-            }),
-        }
-        self.terms.retain(|t| t.coefficient != 0);
-    }
-
-    fn mul(&self, other: &Self) -> Self {
-        let mut product = Self::constant(self.constant.wrapping_mul(other.constant));
-        for term in &self.terms {
-            product.add_term(term.clone(), other.constant);
-        }
-        for term in &other.terms {
-            product.add_term(term.clone(), self.constant);
-        }
-        for a in &self.terms {
-            for b in &other.terms {
-                product.add_term(a.times(b), 1);
-            }
-        }
-        product
-    }
+fn is_small(poly: &Poly) -> bool {
+    let factors = poly.terms.iter().map(|term| term.factors.len());
+    poly.terms.len() <= MOST_TERMS && factors.max().unwrap_or(0) <= MOST_FACTORS
 }
 
 impl Term {
-    fn times(&self, other: &Self) -> Self {
-        let mut factors = self.factors.clone();
-        factors.extend(other.factors.iter().cloned());
-        // An order of their own, so that `i * n` and `n * i` are the same monomial.
-        factors.sort_by_key(|atom| format!("{atom:?}"));
-        Self {
-            factors,
-            coefficient: self.coefficient.wrapping_mul(other.coefficient),
-            depth: self.depth.max(other.depth),
-        }
+    /// How many loops are around the definition of its deepest variable.
+    pub(crate) fn depth(&self) -> usize {
+        let depths = self.factors.iter().map(|factor| factor.depth);
+        depths.max().unwrap_or(0)
     }
 }
 
@@ -152,7 +100,7 @@ impl Scope {
     /// The polynomial of an index.
     pub(crate) fn poly(&self, kernel: &Kernel, e: &Expr) -> Poly {
         let poly = self.expanded(kernel, e);
-        poly.filter(Poly::is_small).unwrap_or_else(|| self.other(e))
+        poly.filter(is_small).unwrap_or_else(|| self.other(e))
     }
 
     /// The polynomial of an expression that is one; `None` for what is to be a factor as it is.
@@ -172,10 +120,10 @@ impl Scope {
                 index_type(kernel, a)?;
                 let (a, b) = (self.poly(kernel, a), self.poly(kernel, b));
                 match op {
-                    BinOp::Add => Some(a.add(&b, 1)),
-                    BinOp::Sub => Some(a.add(&b, -1)),
+                    BinOp::Add => Some(a.wrapping_plus(&b, 1)),
+                    BinOp::Sub => Some(a.wrapping_plus(&b, -1)),
                     _ if (a.terms.len() + 1) * (b.terms.len() + 1) > MOST_TERMS => None,
-                    _ => Some(a.mul(&b)),
+                    _ => Some(a.wrapping_times(&b)),
                 }
             }
             _ => None,
@@ -183,15 +131,7 @@ impl Scope {
     }
 
     fn atom(&self, atom: Atom, depth: usize) -> Poly {
-        let term = Term {
-            factors: vec![atom],
-            coefficient: 1,
-            depth,
-        };
-        Poly {
-            terms: vec![term],
-            constant: 0,
-        }
+        Poly::factor(Factor { atom, depth })
     }
 
     fn other(&self, e: &Expr) -> Poly {

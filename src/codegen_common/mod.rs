@@ -28,7 +28,7 @@ pub(crate) fn contract(array: ArrayId, at: &Expr, value: &Expr) -> Option<Expr> 
     let Expr::Binary(BinOp::Add, a, b) = value else {
         return None;
     };
-    let is_self = |e: &Expr| matches!(e, Expr::Load { array: from, index, lanes: _ } if *from == array && **index == *at);
+    let is_self = |e: &Expr| matches!(e, Expr::Load { array: from, index, lanes: _, active: _ } if *from == array && **index == *at);
     let (acc, product) = if is_self(a) { (a, b) } else { (b, a) };
     match &**product {
         Expr::Binary(BinOp::Mul, x, y) if is_self(acc) => {

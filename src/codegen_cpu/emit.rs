@@ -67,6 +67,7 @@ pub(super) fn emit(
             ty,
         });
     }
+    let kernel = &*kernel.without_active(&|_| true);
     func.signature = signature(isa);
     let mut emitter = Emitter {
         b: FunctionBuilder::new(func, context),
@@ -258,6 +259,7 @@ impl Emitter<'_, '_> {
                 array,
                 index,
                 value,
+                active: _,
             } => {
                 let fused = self
                     .isa

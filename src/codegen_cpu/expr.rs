@@ -71,7 +71,13 @@ impl Emitter<'_, '_> {
                 array,
                 index,
                 lanes,
+                active: None,
             } => self.load(*array, index, *lanes),
+            // Those of values are loops over lanes by now.
+            Expr::Load { .. } => Err(CodegenError::NotForCpu {
+                kernel: self.kernel.name.clone(),
+                what: "active lanes of a load outside of a value",
+            }),
             Expr::Splat(a, lanes) => {
                 let a = self.expr(a)?;
                 self.check_lanes(*lanes)?;

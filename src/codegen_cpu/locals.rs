@@ -77,12 +77,14 @@ impl Emitter<'_, '_> {
 
     fn accesses(&self) -> Accesses {
         let mut accesses = Accesses::new();
-        self.kernel.walk_accesses(&mut |array, index, lanes| {
-            let at = self.scope.poly(self.kernel, index).as_constant();
-            let at = at.and_then(|at| usize::try_from(at).ok());
-            let access = at.map(|at| (at, usize::from(lanes)));
-            accesses.entry(array).or_default().push(access);
-        });
+        self.kernel
+            .walk_accesses(&mut |array, index, lanes, active| {
+                let at = self.scope.poly(self.kernel, index).as_constant();
+                let at = at.filter(|_| active.is_none());
+                let at = at.and_then(|at| usize::try_from(at).ok());
+                let access = at.map(|at| (at, usize::from(lanes)));
+                accesses.entry(array).or_default().push(access);
+            });
         accesses
     }
 

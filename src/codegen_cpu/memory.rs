@@ -14,7 +14,7 @@ use super::emit::Emitter;
 use super::expr::MOST_LANES;
 use super::value::{Val, is_half, lane_type, lanes_of, register};
 use crate::codegen_common::KernelArgs;
-use crate::codegen_common::index::{Atom, Term};
+use crate::codegen_common::index::{Atom, Factor, Term};
 use crate::kernel::{Array, ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
 
@@ -437,7 +437,7 @@ impl Emitter<'_, '_> {
         }
         let mut poly = self.scope.poly(self.kernel, index);
         let offset = poly.constant.wrapping_mul(bytes);
-        poly.terms.sort_by_key(|term| term.depth);
+        poly.terms.sort_by_key(Term::depth);
         let mut address = place.base;
         let (offset, rest) = match i32::try_from(offset) {
             // Room for the registers and lanes that follow.
@@ -448,7 +448,7 @@ impl Emitter<'_, '_> {
             let rest = self.b.ins().iconst(types::I64, rest);
             address = self.b.ins().iadd(address, rest);
         }
-        let groups: Vec<&[Term]> = poly.terms.chunk_by(|a, b| a.depth == b.depth).collect();
+        let groups: Vec<&[Term]> = poly.terms.chunk_by(|a, b| a.depth() == b.depth()).collect();
         for group in groups {
             let mut sum = None;
             for term in group {
@@ -468,7 +468,7 @@ impl Emitter<'_, '_> {
     fn term(&mut self, term: &Term, bytes: i64) -> Result<Value, CodegenError> {
         let scale = term.coefficient.wrapping_mul(bytes);
         let mut factors = Vec::new();
-        for atom in &term.factors {
+        for Factor { atom, depth: _ } in &term.factors {
             let value = match atom {
                 Atom::Var(var) => self.var(*var)?,
                 Atom::Other(e) => self.integer(e)?,
@@ -478,7 +478,7 @@ impl Emitter<'_, '_> {
             }
             let depth = match atom {
                 Atom::Var(var) => self.scope.depths[*var],
-                Atom::Other(_) => term.depth,
+                Atom::Other(_) => term.depth(),
             };
             factors.push((depth, self.widen(&value)));
         }

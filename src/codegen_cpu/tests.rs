@@ -1,5 +1,6 @@
 //! The generated code does what an evaluator of kernel IR does.
 
+mod active;
 mod build;
 mod eval;
 mod loops;

@@ -32,6 +32,7 @@ pub fn emit_with_lines(
     kernel: &Kernel,
     target: &GpuTarget,
 ) -> Result<(Shader, Vec<u32>), WgslError> {
+    let kernel = &*kernel.without_active(&|_| true);
     let launch = kernel.launch.as_ref().ok_or_else(|| WgslError::NoLaunch {
         kernel: kernel.name.clone(),
     })?;

@@ -31,6 +31,7 @@ impl Emitter<'_> {
                 array,
                 index,
                 lanes,
+                active: _,
             } => self.load(*array, index, *lanes),
             Expr::Splat(a, lanes) => {
                 let scalar = self.kernel.ty(a).scalar;

@@ -54,7 +54,7 @@ pub(super) fn array_forms(
     namer: &mut Namer,
 ) -> SideTable<ArrayId, ArrayForm> {
     let mut accesses: HashMap<ArrayId, Vec<(Option<i64>, u16)>> = HashMap::new();
-    kernel.walk_accesses(&mut |array, index, lanes| {
+    kernel.walk_accesses(&mut |array, index, lanes, _| {
         let found = accesses.entry(array).or_default();
         found.push((constant(index), lanes));
     });
@@ -111,6 +111,7 @@ fn words(kernel: &Kernel, id: ArrayId) -> Words {
                 array,
                 index: _,
                 value,
+                active: _,
             } = stmt
                 && *array == id
                 && !is_whole(kernel, id, kernel.ty(value).lanes)

@@ -23,6 +23,7 @@ impl Emitter<'_> {
                 array,
                 index,
                 value,
+                active: _,
             } => self.store(*array, index, value)?,
             // Parallel loops of the CPU do not reach a GPU kernel; run in order they mean the same.
             Stmt::For {

@@ -92,6 +92,7 @@ fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
         array,
         index: Box::new(index),
         lanes,
+        active: None,
     }
 }
 
@@ -165,6 +166,7 @@ fn every_operator_and_intrinsic_is_valid() {
                         array: ids[2],
                         index: at(),
                         value,
+                        active: None,
                     })
                     .collect()
             });
@@ -228,6 +230,7 @@ fn narrow_integers_wrap_in_every_operation() {
                 array: ids[1],
                 index: int(0),
                 value: cast(ScalarType::I32, Expr::Call(intrin, args)),
+                active: None,
             }]
         });
         let text = check(&kernel, &GpuTarget::default()).text;
@@ -286,6 +289,7 @@ fn constants_and_casts_are_valid() {
                 array: ids[0],
                 index: int(0),
                 value,
+                active: None,
             })
             .collect()
     });
@@ -328,6 +332,7 @@ fn register_tiles_become_named_vectors() {
                 load(ids[1], int(4), 4),
                 load(ids[0], at(Expr::Var(k)), 4),
             ),
+            active: None,
         };
         let last = Expr::Splat(
             Box::new(load(
@@ -342,6 +347,7 @@ fn register_tiles_become_named_vectors() {
                 array: ids[2],
                 index: at(Expr::ThreadIdx(0)),
                 value: load(ids[0], int(0), 4),
+                active: None,
             },
             Stmt::Barrier,
             Stmt::For {
@@ -355,6 +361,7 @@ fn register_tiles_become_named_vectors() {
                 array: ids[3],
                 index: at(Expr::BlockIdx(0)),
                 value: binary(BinOp::Mul, load(ids[1], int(4), 4), last),
+                active: None,
             },
         ]
     };
@@ -399,6 +406,7 @@ fn what_the_gpu_lacks_is_refused() {
                 array: ids[0],
                 index: int(0),
                 value: Expr::Float(1.0, dtype),
+                active: None,
             }]
         });
         emit(&kernel, &GpuTarget::default()).map(|w| w.text)
@@ -438,6 +446,7 @@ fn named(word: &str) -> Kernel {
             array: ids[at],
             index: int(at as i64),
             value,
+            active: None,
         };
         let floats = [
             Intrin::Erf,

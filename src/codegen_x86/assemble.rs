@@ -63,7 +63,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// An instruction with operands in the order of Intel's manual.
+    /// An instruction with operands in the order of Intel's manual. One more operand than it has is its mask, under which
+    /// lanes of a result in a register become 0.
     pub(super) fn inst(&mut self, code: Code, operands: &[Operand]) -> Result<(), IcedError> {
         let (instruction, pool) = instruction(code, operands)?;
         let start = self.ip;
@@ -122,6 +123,11 @@ fn instruction(code: Code, operands: &[Operand]) -> Result<(Instruction, Option<
     let kinds = code.op_code();
     let mut pool = None;
     for (i, operand) in (0..).zip(operands) {
+        if let (Operand::Reg(mask), true) = (operand, i == kinds.op_count()) {
+            out.set_op_mask(register(OpCodeOperandKind::k_reg, *mask));
+            out.set_zeroing_masking(matches!(operands[0], Operand::Reg(_)));
+            continue;
+        }
         let kind = kinds.op_kind(i);
         match *operand {
             Operand::Reg(reg) => {

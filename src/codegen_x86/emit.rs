@@ -194,10 +194,14 @@ impl Emitter<'_> {
                 array,
                 index,
                 value,
+                active,
             } => {
                 let fused = contract(*array, index, value);
                 let value = self.expr(fused.as_ref().unwrap_or(value))?;
-                self.store(*array, index, &value)
+                match active {
+                    Some(active) => self.store_active(*array, index, &value, active),
+                    None => self.store(*array, index, &value),
+                }
             }
             Stmt::For {
                 var,

@@ -58,13 +58,21 @@ impl Emitter<'_> {
                 array,
                 index,
                 lanes,
+                active: None,
             } => self.load(*array, index, *lanes),
+            Expr::Load {
+                array,
+                index,
+                lanes,
+                active: Some(active),
+            } => self.load_active(*array, index, *lanes, active),
             Expr::Splat(a, lanes) => {
                 self.check_lanes(*lanes)?;
                 if let Expr::Load {
                     array,
                     index,
                     lanes: 1,
+                    active: None,
                 } = &**a
                     && *lanes > 1
                     && let Some(value) = self.load_splat(*array, index, *lanes)?

@@ -476,7 +476,7 @@ fn vector_op(op: BinOp, scalar: ScalarType) -> Option<Op> {
 }
 
 /// The predicate of a comparison of integers into a mask register.
-fn int_predicate(op: BinOp) -> i64 {
+pub(super) fn int_predicate(op: BinOp) -> i64 {
     match op {
         BinOp::Eq => 0,
         BinOp::Lt => 1,

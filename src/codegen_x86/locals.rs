@@ -100,10 +100,12 @@ impl Emitter<'_> {
 
     fn accesses(&self) -> Accesses {
         let mut accesses = Accesses::new();
-        self.kernel.walk_accesses(&mut |array, index, lanes| {
-            let access = self.position(index).map(|at| (at, usize::from(lanes)));
-            accesses.entry(array).or_default().push(access);
-        });
+        self.kernel
+            .walk_accesses(&mut |array, index, lanes, active| {
+                let at = self.position(index).filter(|_| active.is_none());
+                let access = at.map(|at| (at, usize::from(lanes)));
+                accesses.entry(array).or_default().push(access);
+            });
         accesses
     }
 
@@ -137,6 +139,7 @@ impl Emitter<'_> {
                     array,
                     index,
                     value,
+                    active: _,
                 } = stmt
                 else {
                     return;

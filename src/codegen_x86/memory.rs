@@ -11,7 +11,7 @@ use super::inst::{Arg, Base, Condition, GENERAL, Lane, Mem, VECTOR, Width};
 use super::value::{Part, Val, is_half, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::codegen_common::KernelArgs;
-use crate::codegen_common::index::{Atom, Term};
+use crate::codegen_common::index::{Atom, Factor, Term};
 use crate::kernel::{ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
 use regalloc2::VReg;
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn array(&self, id: ArrayId) -> Result<(ScalarType, Place), Refusal> {
+    pub(super) fn array(&self, id: ArrayId) -> Result<(ScalarType, Place), Refusal> {
         match (self.kernel.arrays.get(id), self.places[id]) {
             (Some(array), Some(place)) => Ok((array.dtype, place)),
             _ => refuse("an array that is not declared"),
@@ -384,11 +384,16 @@ impl Emitter<'_> {
     }
 
     /// Address of an element.
-    fn address(&mut self, place: Place, scalar: ScalarType, index: &Expr) -> Result<Mem, Refusal> {
+    pub(super) fn address(
+        &mut self,
+        place: Place,
+        scalar: ScalarType,
+        index: &Expr,
+    ) -> Result<Mem, Refusal> {
         let bytes = scalar.bytes() as i64;
         let mut poly = self.scope.poly(self.kernel, index);
         let offset = poly.constant.wrapping_mul(bytes);
-        poly.terms.sort_by_key(|term| term.depth);
+        poly.terms.sort_by_key(Term::depth);
         let mut mem = match place {
             Place::Global(base) => Mem {
                 base: Base::Reg(base),
@@ -410,20 +415,20 @@ impl Emitter<'_> {
                 self.shift_base(&mut mem, offset);
             }
         }
-        let deepest = poly.terms.last().map(|term| term.depth);
+        let deepest = poly.terms.last().map(Term::depth);
         let scaled = poly.terms.iter().position(|term| {
-            Some(term.depth) == deepest && term.factors.len() == 1 && scale(term, bytes).is_some()
+            Some(term.depth()) == deepest && term.factors.len() == 1 && scale(term, bytes).is_some()
         });
         let index = match scaled {
             Some(at) => {
                 let term = poly.terms.remove(at);
-                let factor = self.factor(&term.factors[0])?;
+                let factor = self.factor(&term.factors[0].atom)?;
                 let scale = scale(&term, bytes).unwrap_or(1);
                 Some((self.general(factor), scale))
             }
             None => None,
         };
-        let groups: Vec<&[Term]> = poly.terms.chunk_by(|a, b| a.depth == b.depth).collect();
+        let groups: Vec<&[Term]> = poly.terms.chunk_by(|a, b| a.depth() == b.depth()).collect();
         let last = groups.len();
         for (i, group) in groups.into_iter().enumerate() {
             let mut sum = Part::Int(0);
@@ -471,10 +476,10 @@ impl Emitter<'_> {
     /// `coefficient * bytes * factors`, the constant first so that it is placed with the outer factors.
     fn term(&mut self, term: &Term, bytes: i64) -> Result<Part, Refusal> {
         let mut factors = Vec::new();
-        for atom in &term.factors {
+        for Factor { atom, depth: _ } in &term.factors {
             let depth = match atom {
                 Atom::Var(var) => self.scope.depths[*var],
-                Atom::Other(_) => term.depth,
+                Atom::Other(_) => term.depth(),
             };
             factors.push((depth, self.factor(atom)?));
         }

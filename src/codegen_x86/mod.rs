@@ -20,6 +20,7 @@ mod inst;
 mod int;
 mod lanes;
 mod locals;
+mod masked;
 mod memory;
 mod prune;
 #[cfg(test)]
@@ -139,6 +140,7 @@ pub struct Code {
 /// # Errors
 /// If the piece has a form that is not covered.
 pub fn generate(kernel: &Kernel, isa: Isa) -> Result<Code, Refusal> {
+    let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
     let mut func = emit::emit(kernel, isa)?;
     prune::prune(&mut func);
     let numbered = alloc::Numbered::new(&func, isa);

@@ -166,6 +166,35 @@ fn forms_are_the_instructions_that_their_names_say() {
 }
 
 #[test]
+fn masks_stand_behind_the_operands() {
+    let (mask, vector) = (PReg::new(3, MASK), PReg::new(17, VECTOR));
+    let address = Operand::Mem(Address {
+        base: 12,
+        index: Some((13, 4)),
+        disp: 0x40,
+    });
+    let cases = [
+        (
+            Op::LoadMasked,
+            [Operand::Reg(vector), address],
+            "vmovups zmm17{k3}{z},[r12+r13*4+40h]",
+        ),
+        (
+            Op::StoreMasked,
+            [address, Operand::Reg(vector)],
+            "vmovups [r12+r13*4+40h]{k3},zmm17",
+        ),
+    ];
+    for (op, [a, b], want) in cases {
+        let code = form(Isa::Avx512, op, Lane::F32, Width::Z).expect("a form");
+        let mut assembler = Assembler::new(0);
+        let operands = [a, b, Operand::Reg(mask)];
+        assembler.inst(code, &operands).expect("encodes");
+        assert_eq!(text(&assembler.finish(&[]).0, code), want);
+    }
+}
+
+#[test]
 fn general_registers_have_names_of_each_width() {
     let reg = |number| Operand::Reg(PReg::new(number, GENERAL));
     let cases = [

@@ -166,6 +166,7 @@ impl Count<'_> {
                 array,
                 index,
                 value,
+                active: _,
             } => {
                 let lanes = self.kernel.ty(value).lanes;
                 self.access(*array, Direction::Write, index, lanes, at, active, times);
@@ -241,6 +242,7 @@ impl Count<'_> {
             array,
             index,
             lanes,
+            active: _,
         } = e
             && !seen.contains(&e)
         {

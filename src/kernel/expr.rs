@@ -109,6 +109,9 @@ pub enum Expr {
         index: Box<Expr>,
         /// How many.
         lanes: u16,
+        /// How many of the first lanes are read, if not all: the others are 0 and touch no memory. Any integer, of the type of
+        /// indices; less than 0 is none, more than `lanes` is all.
+        active: Option<Box<Expr>>,
     },
     /// The same value in every lane.
     Splat(Box<Expr>, u16),
@@ -143,6 +146,8 @@ pub enum Stmt {
         index: Expr,
         /// What is written.
         value: Expr,
+        /// How many of the first lanes are written, if not all; as in a load.
+        active: Option<Expr>,
     },
     /// A loop over `min .. min + extent`; unrolled loops are already written out.
     For {

@@ -4,10 +4,12 @@
 //! A [`LoweredFunc`] is one `PrimFunc`: temporaries and a sequence of kernels. Indices are in elements of the array. All
 //! integer index arithmetic is in the type of its variables (`i32` or `u32` on the GPU, `i64` or `i32` on the CPU).
 
+mod active;
 mod bounds;
 mod expr;
 mod grid;
 mod host;
+pub(crate) mod index;
 mod print;
 mod proof;
 mod shader;

@@ -261,7 +261,8 @@ impl Printer<'_> {
                 array,
                 index,
                 lanes,
-            } => self.access(*array, index, *lanes),
+                active,
+            } => self.access(*array, index, *lanes, active.as_deref()),
             Expr::Splat(value, lanes) => format!("splat{lanes}({})", bare(&self.expr(value))),
             Expr::Ramp(base, stride, lanes) => {
                 let [base, stride] = [base, stride].map(|e| bare(&self.expr(e)).to_owned());
@@ -272,17 +273,16 @@ impl Printer<'_> {
         }
     }
 
-    fn access(&self, array: ArrayId, index: &Expr, lanes: u16) -> String {
-        let wide = if lanes > 1 {
-            format!(" : {lanes}")
-        } else {
-            String::new()
-        };
-        format!(
-            "{}[{}{wide}]",
-            self.array_name(array),
-            bare(&self.expr(index))
-        )
+    fn access(&self, array: ArrayId, index: &Expr, lanes: u16, active: Option<&Expr>) -> String {
+        let plain = |expr: &Expr| bare(&self.expr(expr)).to_owned();
+        let mut text = format!("{}[{}", self.array_name(array), plain(index));
+        if lanes > 1 {
+            text += &format!(" : {lanes}");
+        }
+        if let Some(active) = active {
+            text += &format!(", first {}", plain(active));
+        }
+        text + "]"
     }
 
     fn block(&self, body: &[Stmt], depth: usize, out: &mut String) {
@@ -303,11 +303,15 @@ impl Printer<'_> {
                 array,
                 index,
                 value,
-            } => line(format!(
-                "{} = {}",
-                self.access(*array, index, 1),
-                plain(value)
-            )),
+                active,
+            } => {
+                let lanes = match active {
+                    Some(_) => self.kernel.ty(value).lanes,
+                    None => 1,
+                };
+                let to = self.access(*array, index, lanes, active.as_ref());
+                line(format!("{to} = {}", plain(value)));
+            }
             Stmt::For {
                 var,
                 min,
@@ -399,12 +403,14 @@ mod tests {
             array: x,
             index: Box::new(at()),
             lanes: 1,
+            active: None,
         };
         let two = Expr::Float(2.0, ScalarType::F32);
         let body = vec![Stmt::Store {
             array: y,
             index: at(),
             value: Expr::Binary(BinOp::Mul, Box::new(load), Box::new(two)),
+            active: None,
         }];
         let kernel = Kernel {
             name: "double".to_owned(),

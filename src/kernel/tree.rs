@@ -20,7 +20,8 @@ impl Expr {
                 array: _,
                 index,
                 lanes: _,
-            } => vec![index],
+                active,
+            } => std::iter::once(index).chain(active).map(|e| &**e).collect(),
             Self::Binary(_, a, b) | Self::Ramp(a, b, _) => vec![a, b],
             Self::Select(a, b, c) => vec![a, b, c],
             Self::Call(_, items) | Self::Pack(items) => items.iter().collect(),
@@ -46,10 +47,12 @@ impl Expr {
                 array,
                 index,
                 lanes,
+                active,
             } => Self::Load {
                 array: *array,
                 index: boxed(index),
                 lanes: *lanes,
+                active: active.as_deref().map(boxed),
             },
             Self::Binary(op, a, b) => Self::Binary(*op, boxed(a), boxed(b)),
             Self::Ramp(a, b, lanes) => Self::Ramp(boxed(a), boxed(b), *lanes),
@@ -103,7 +106,8 @@ impl Stmt {
                 array: _,
                 index,
                 value,
-            } => vec![index, value],
+                active,
+            } => [index, value].into_iter().chain(active).collect(),
             Self::For {
                 var: _,
                 min,
@@ -154,7 +158,8 @@ impl Stmt {
                 array: _,
                 index,
                 value,
-            } => (vec![index, value], vec![]),
+                active,
+            } => ([index, value].into_iter().chain(active).collect(), vec![]),
             Self::For {
                 var: _,
                 min,
@@ -177,17 +182,22 @@ impl Stmt {
 }
 
 impl Kernel {
-    /// Calls `f` with the array, the index of the first element and the number of elements of every access.
-    pub fn walk_accesses<'a>(&'a self, f: &mut dyn FnMut(ArrayId, &'a Expr, u16)) {
+    /// Calls `f` with the array, the index of the first element, the number of elements, and how many of them count, of every
+    /// access.
+    pub fn walk_accesses<'a>(
+        &'a self,
+        f: &mut dyn FnMut(ArrayId, &'a Expr, u16, Option<&'a Expr>),
+    ) {
         for stmt in &self.body {
             stmt.walk(&mut |stmt| {
                 if let Stmt::Store {
                     array,
                     index,
                     value,
+                    active,
                 } = stmt
                 {
-                    f(*array, index, self.ty(value).lanes);
+                    f(*array, index, self.ty(value).lanes, active.as_ref());
                 }
             });
             stmt.walk_exprs(&mut |e| {
@@ -195,9 +205,10 @@ impl Kernel {
                     array,
                     index,
                     lanes,
+                    active,
                 } = e
                 {
-                    f(*array, index, *lanes);
+                    f(*array, index, *lanes, active.as_deref());
                 }
             });
         }

@@ -66,6 +66,7 @@ impl Kernel {
                 array,
                 index: _,
                 lanes,
+                active: _,
             } => Ty {
                 scalar: self.arrays[*array].dtype,
                 lanes: *lanes,

@@ -45,6 +45,7 @@ fn place(e: &Expr) -> Option<Place> {
         array,
         index,
         lanes,
+        active: None,
     } = e
     else {
         return None;
@@ -117,6 +118,7 @@ fn out_of_loop(
                 array,
                 index,
                 lanes,
+                active: None,
             },
         )
     });

@@ -1,6 +1,7 @@
 //! Loop partition: a serial loop whose body asks `i * c + r < n` becomes a main loop in which that always holds and a rest
 //! that still asks. So a tile size that does not divide the extent costs nothing in the main loop. On the CPU, a rest that is one
-//! partial tile runs element by element ([`tail`]).
+//! partial tile runs element by element ([`tail`]), and a loop around others is not split for what the masks of vectors in them can
+//! ask: its body stands once.
 
 use super::facts::Facts;
 use super::host::Dims;
@@ -97,6 +98,10 @@ fn first_limit(
 ) -> Option<Limit> {
     let mut inner: Vec<(Var, Expr, Expr)> = Vec::new();
     let mut found = None;
+    let masked = match tails {
+        Tails::Yes => under_masks(body),
+        Tails::No => vec![],
+    };
     walk_nodes(body, &mut |node| match node {
         Node::For {
             var,
@@ -110,10 +115,10 @@ fn first_limit(
             then: _,
             otherwise,
         } if otherwise.is_empty() && found.is_none() => {
-            found = cond
-                .conjuncts()
-                .iter()
-                .find_map(|c| limit(facts, dims, var, &inner, c, tails));
+            let conjuncts = cond.conjuncts().into_iter();
+            found = conjuncts
+                .filter(|c| !masked.iter().any(|lane| counts_lanes(c, lane)))
+                .find_map(|c| limit(facts, dims, var, &inner, &c, tails));
         }
         Node::If { .. }
         | Node::Store { .. }
@@ -122,6 +127,30 @@ fn first_limit(
         | Node::Barrier(_) => {}
     });
     found
+}
+
+/// The variables of vectorized loops that can run for their first lanes alone, if there are loops around them in these statements.
+fn under_masks(nodes: &[Node]) -> Vec<Var> {
+    let (mut lanes, mut nested) = (Vec::new(), false);
+    walk_nodes(nodes, &mut |node| {
+        if let Node::For { var, kind, .. } = node {
+            nested |= *kind == LoopKind::Serial;
+            if tail::is_masked(node) {
+                lanes.push(var.clone());
+            }
+        }
+    });
+    if nested { lanes } else { vec![] }
+}
+
+/// Whether the condition is `base + lane < n`.
+fn counts_lanes(cond: &Expr, lane: &Var) -> bool {
+    let Some((index, end)) = cond.as_binary(BinOp::Lt) else {
+        return false;
+    };
+    let difference = WrappingSum::of(end).plus(&WrappingSum::of(index).join_div_mod(), -1);
+    let stride = difference.split(lane).map(|(stride, _)| stride);
+    stride.and_then(|stride| stride.as_const()) == Some(-1)
 }
 
 /// For `var * c + r < n`: the first iterations for which it holds whatever the inner loops do.

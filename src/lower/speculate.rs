@@ -43,7 +43,7 @@ pub(super) fn run_past_the_end(
         });
     if !dropped.is_empty() {
         map_exprs(nodes, &mut |e| {
-            e.rewrite_bottom_up(&mut |e| clamp_load(at, e))
+            e.rewrite_bottom_up(&mut |e| mask_load(at, e))
         });
     }
     Expr::all(kept)
@@ -97,21 +97,25 @@ pub(super) fn may_fail(e: &Expr, known: &Analyzer) -> bool {
 }
 
 fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
+    clamp_load_given(at, &at.analyzer, e)
+}
+
+fn clamp_load_given(at: &Unblock<'_>, known: &Analyzer, e: &Expr) -> Expr {
     let ExprKind::Load(buffer, indices) = e.kind() else {
         return e.clone();
     };
     if at.memory_plan.of(buffer) != Memory::Device {
         return e.clone();
     }
-    let joined = clamp_digits(at, indices, buffer.shape());
+    let joined = clamp_digits(at, known, indices, buffer.shape());
     let clamp = |(index, extent): (&Expr, &Expr)| {
         let mut index = index.clone();
         let extent = at.index(extent);
-        if !at.analyzer.can_prove(&index.lt(&extent)) {
-            let last = at.analyzer.simplify(&(extent - 1));
+        if !known.can_prove(&index.lt(&extent)) {
+            let last = known.simplify(&(extent - 1));
             index = index.min(last);
         }
-        if at.analyzer.bound(&index).min < 0 {
+        if known.bound(&index).min < 0 {
             index = index.max(Expr::int(0, index.dtype()));
         }
         index
@@ -123,9 +127,35 @@ fn clamp_load(at: &Unblock<'_>, e: &Expr) -> Expr {
     Expr::load(buffer, clamped)
 }
 
+/// The load under the condition that indices with vectorized variables are below the end, and the indices that are left to clamp:
+/// lanes past the end are masked then, where clamped ones would be loaded one by one.
+fn mask_load(at: &Unblock<'_>, e: &Expr) -> Expr {
+    let ExprKind::Load(buffer, indices) = e.kind() else {
+        return e.clone();
+    };
+    let mut inside = Expr::bool(true);
+    for (index, extent) in indices.iter().zip(buffer.shape()) {
+        let vectorized = at.vectorized.iter().any(|var| index.uses(var));
+        let extent = at.index(extent);
+        if vectorized
+            && at.analyzer.bound(index).min >= 0
+            && !at.analyzer.can_prove(&index.lt(&extent))
+        {
+            inside = inside.and(index.lt(extent));
+        }
+    }
+    if inside.as_bool() == Some(true) || at.memory_plan.of(buffer) != Memory::Device {
+        return clamp_load(at, e);
+    }
+    let mut within = at.analyzer.clone();
+    within.assume(&inside);
+    let load = clamp_load_given(at, &within, e);
+    Expr::if_then_else(inside, load, Expr::constant(0, e.dtype()))
+}
+
 /// The indices with `x` clamped where `x // c` and `x % c` are among them: `x // c < n` is `x < n * c`. The two digits then make up
 /// one number still, which two clamps of their own would not.
-fn clamp_digits(at: &Unblock<'_>, indices: &[Expr], shape: &[Expr]) -> Vec<Expr> {
+fn clamp_digits(at: &Unblock<'_>, known: &Analyzer, indices: &[Expr], shape: &[Expr]) -> Vec<Expr> {
     let mut out = indices.to_vec();
     for (index, extent) in indices.iter().zip(shape) {
         let Some((x, c)) = index.as_binary(BinOp::FloorDiv) else {
@@ -133,10 +163,10 @@ fn clamp_digits(at: &Unblock<'_>, indices: &[Expr], shape: &[Expr]) -> Vec<Expr>
         };
         let low = x.floor_mod(c);
         let extent = at.index(extent);
-        if !indices.contains(&low) || at.analyzer.can_prove(&index.lt(&extent)) {
+        if !indices.contains(&low) || known.can_prove(&index.lt(&extent)) {
             continue;
         }
-        let last = at.analyzer.simplify(&(extent * c - 1));
+        let last = known.simplify(&(extent * c - 1));
         let x = x.min(last);
         for digit in &mut out {
             if digit == index {

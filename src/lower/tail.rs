@@ -2,11 +2,13 @@
 //!
 //! Where a loop over tiles of `s` elements, `for t { .. for v in unrolled(s): if t * s + v < n { .. } }`, has run the
 //! `n // s` full tiles, the rest is `for j in n // s * s .. n { .. }` with `j` in place of `t * s + v`: one version of the body
-//! without conditions, instead of one for each number of elements. Vectors end in narrower vectors first.
+//! without conditions, instead of one for each number of elements. Vectors that can be masked run for the lanes that there are;
+//! others end in narrower vectors first.
 //!
 //! The loop over elements moves out of the loops between the two, so iterations for different `j` must not meet in memory: in
 //! every array that the body writes, some index must be the same function of `j` in all accesses.
 
+use super::emit::vector::is_contiguous;
 use super::facts::Facts;
 use super::host::Dims;
 use super::node::{Node, map_exprs, substitute_nodes, walk_nodes};
@@ -43,13 +45,17 @@ pub(super) fn tail(
         size,
         limit: None,
     };
-    let mut vectors = false;
+    let (mut vectors, mut masked) = (false, false);
     walk_nodes(body, &mut |node| {
         if let Some((kind, limit)) = tile.elements(node) {
             vectors |= kind == LoopKind::Vectorized;
+            masked |= is_masked(node);
             tile.limit.get_or_insert(limit);
         }
     });
+    if masked {
+        return None;
+    }
     let limit = tile.limit.clone()?;
     dims.always_host(&limit)?;
     let analyzer = &facts.analyzer;
@@ -72,6 +78,19 @@ pub(super) fn tail(
     }
     rest.push(scalars);
     Some(Tail { tiles, rest })
+}
+
+/// Whether a loop over lanes can run for the first of them alone.
+pub(super) fn is_masked(node: &Node) -> bool {
+    match node {
+        Node::For {
+            var,
+            kind: LoopKind::Vectorized,
+            body,
+            ..
+        } => is_contiguous(body, var),
+        _ => false,
+    }
 }
 
 struct Tile<'a> {

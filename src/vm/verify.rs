@@ -90,6 +90,7 @@ fn verify_body(kernel: &Kernel, body: &[Stmt]) -> Result<(), String> {
                 array,
                 index,
                 value,
+                active,
             } => {
                 verify_array(kernel, *array)?;
                 let array = &kernel.arrays[*array];
@@ -102,6 +103,7 @@ fn verify_body(kernel: &Kernel, body: &[Stmt]) -> Result<(), String> {
                 }
                 verify_expr(kernel, index)?;
                 verify_expr(kernel, value)?;
+                verify_active(kernel, index, active.as_ref())?;
             }
             Stmt::For {
                 var,
@@ -160,10 +162,27 @@ fn verify_expr(kernel: &Kernel, e: &Expr) -> Result<(), String> {
             array,
             index,
             lanes: _,
+            active,
         } => {
             verify_array(kernel, *array)?;
-            verify(index)
+            verify(index)?;
+            verify_active(kernel, index, active.as_deref())
         }
+    }
+}
+
+/// The number of active lanes of an access is an integer of the type of its index.
+fn verify_active(kernel: &Kernel, index: &Expr, active: Option<&Expr>) -> Result<(), String> {
+    let Some(active) = active else {
+        return Ok(());
+    };
+    verify_expr(kernel, active)?;
+    let (ty, index) = (kernel.ty(active), kernel.ty(index));
+    match ty == index && ty.lanes == 1 {
+        true => Ok(()),
+        false => Err(format!(
+            "{ty} counts active lanes from an index of {index} on"
+        )),
     }
 }
 

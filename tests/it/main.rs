@@ -28,7 +28,9 @@ mod frontend;
 mod fuzz;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod gradient;
 mod jumps;
+mod launches;
 mod lowers;
 mod memory;
 #[cfg(feature = "cpu")]

@@ -6,7 +6,10 @@
 //! 2. freed of the memory that it accumulates in, or the loops that it holds alone do: elements at invariant positions become local
 //!    variables ([`promote`]);
 //! 3. run on vectors with several accumulators, if it is a reduction of scalars ([`reduce`]).
+//!
+//! At last, functions of floats are written as arithmetic ([`functions`]).
 
+pub(crate) mod functions;
 mod partition;
 mod promote;
 mod reduce;
@@ -30,7 +33,8 @@ pub(crate) fn optimize(kernel: &Kernel, vector_bytes: usize) -> Kernel {
     for (var, _) in &kernel.scalars {
         opt.scope.define(*var);
     }
-    opt.kernel.body = opt.stmts(body);
+    let body = opt.stmts(body);
+    opt.kernel.body = opt.write_out_functions(body);
     opt.kernel
 }
 
@@ -109,6 +113,7 @@ impl Optimizer {
                 array: _,
                 index: _,
                 value: _,
+                active: _,
             } => vec![store],
             Stmt::Barrier => vec![Stmt::Barrier],
         }
@@ -198,5 +203,6 @@ fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
         array,
         index: Box::new(index),
         lanes,
+        active: None,
     }
 }

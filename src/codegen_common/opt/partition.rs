@@ -159,7 +159,8 @@ impl Optimizer {
         if other == c {
             return Some(holds);
         }
-        let slack = self.slack(other)?.add(&self.slack(c)?, -1).as_constant()?;
+        let slack = self.slack(other)?;
+        let slack = slack.wrapping_plus(&self.slack(c)?, -1).as_constant()?;
         match holds {
             true if slack >= 0 => Some(true),
             false if slack <= 0 => Some(false),
@@ -178,7 +179,8 @@ impl Optimizer {
         }
         let poly = |e| self.scope.poly(&self.kernel, e);
         let strict = Expr::Int((*op == BinOp::Lt).into(), ty);
-        Some(poly(bound).add(&poly(value), -1).add(&poly(&strict), -1))
+        let slack = poly(bound).wrapping_plus(&poly(value), -1);
+        Some(slack.wrapping_plus(&poly(&strict), -1))
     }
 
     /// The condition that implies the other one, if one does; else the first.

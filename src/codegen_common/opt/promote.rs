@@ -13,10 +13,34 @@ use crate::tensor::scalar::BinOp;
 
 /// An element, or neighbouring ones, that the loop works on.
 struct Cell {
+    access: Access,
+    /// Whether any access to it is a store.
+    stored: bool,
+}
+
+/// Where an access is.
+#[derive(Clone)]
+struct Access {
     array: ArrayId,
     index: Expr,
     lanes: u16,
-    stored: bool,
+    active: Option<Expr>,
+}
+
+impl Access {
+    fn load(&self) -> Expr {
+        Expr::Load {
+            array: self.array,
+            index: Box::new(self.index.clone()),
+            lanes: self.lanes,
+            active: self.active.clone().map(Box::new),
+        }
+    }
+
+    /// What it depends on.
+    fn operands(&self) -> impl Iterator<Item = &Expr> {
+        std::iter::once(&self.index).chain(&self.active)
+    }
 }
 
 /// A loop that was freed of memory.
@@ -90,20 +114,28 @@ impl Optimizer {
     fn in_registers(&mut self, cells: &[Cell], body: &mut [Stmt]) -> (Vec<Stmt>, Vec<Stmt>) {
         let (mut before, mut after) = (vec![], vec![]);
         for cell in cells {
-            let dtype = self.kernel.arrays[cell.array].dtype;
-            let name = format!("{}_cell", self.kernel.arrays[cell.array].name);
-            let local = self.local(&name, dtype, cell.lanes.into());
+            let Access {
+                array,
+                index,
+                lanes,
+                active,
+            } = cell.access.clone();
+            let info = &self.kernel.arrays[array];
+            let (dtype, name) = (info.dtype, format!("{}_cell", info.name));
+            let local = self.local(&name, dtype, lanes.into());
             let zero = Expr::Int(0, ScalarType::I64);
             before.push(Stmt::Store {
                 array: local,
                 index: zero.clone(),
-                value: load(cell.array, cell.index.clone(), cell.lanes),
+                value: cell.access.load(),
+                active: None,
             });
             if cell.stored {
                 after.push(Stmt::Store {
-                    array: cell.array,
-                    index: cell.index.clone(),
-                    value: load(local, zero.clone(), cell.lanes),
+                    array,
+                    index,
+                    value: load(local, zero.clone(), lanes),
+                    active,
                 });
             }
             self.replace(body, cell, local);
@@ -119,6 +151,7 @@ impl Optimizer {
                 array,
                 index: _,
                 value: _,
+                active: _,
             } = s
                 && !arrays.contains(array)
             {
@@ -142,32 +175,43 @@ impl Optimizer {
         if self.kernel.arrays.get(array)?.space == Space::Local
             && accesses
                 .iter()
-                .all(|(index, _, _)| self.constant(index).is_some())
+                .all(|(access, _)| self.constant(&access.index).is_some())
+        {
+            return None;
+        }
+        if accesses.iter().any(|(access, _)| access.active.is_some())
+            && !self.sums_in_place(array, body)
         {
             return None;
         }
         let mut cells: Vec<Cell> = Vec::new();
         let mut unknown: Vec<Distance> = Vec::new();
-        for (index, lanes, stored) in accesses {
-            if vars.iter().any(|&var| index.uses(var)) || index.loads() {
+        for (access, stored) in accesses {
+            let moves = |e: &Expr| vars.iter().any(|&var| e.uses(var)) || e.loads();
+            if access.operands().any(moves) {
                 return None;
             }
-            let same = cells.iter_mut().find(|cell| {
-                cell.lanes == lanes && self.distance(&index, &cell.index).as_constant() == Some(0)
+            let (index, lanes) = (&access.index, access.lanes);
+            let same = cells.iter_mut().map(|cell| (cell.access.clone(), cell));
+            let same = same.into_iter().find_map(|(other, cell)| {
+                let equal = other.lanes == lanes
+                    && other.active == access.active
+                    && self.distance(index, &other.index).as_constant() == Some(0);
+                equal.then_some(cell)
             });
             if let Some(cell) = same {
                 cell.stored |= stored;
                 continue;
             }
             for cell in &cells {
-                let lanes = i64::from(lanes.max(cell.lanes));
-                match self.distance(&index, &cell.index) {
+                let lanes = i64::from(lanes.max(cell.access.lanes));
+                match self.distance(index, &cell.access.index) {
                     apart if apart.as_constant().is_some_and(|d| d.abs() < lanes) => return None,
                     apart if apart.as_constant().is_some() => {}
                     apart => note(
                         &mut unknown,
                         apart,
-                        binary(BinOp::Sub, index.clone(), cell.index.clone()),
+                        binary(BinOp::Sub, index.clone(), cell.access.index.clone()),
                         lanes,
                     ),
                 }
@@ -175,20 +219,45 @@ impl Optimizer {
             if unknown.len() > MOST_TESTED {
                 return None;
             }
-            cells.push(Cell {
-                array,
-                index,
-                lanes,
-                stored,
-            });
+            cells.push(Cell { access, stored });
         }
         let conditions = unknown.into_iter().map(|d| self.is_apart(d)).collect();
         Some((cells, conditions))
     }
 
+    /// Whether elements of the array are loaded for stores to the same place alone: then it means nothing what lanes hold that are
+    /// not active, and that are not stored in the end.
+    fn sums_in_place(&self, array: ArrayId, body: &[Stmt]) -> bool {
+        let loads =
+            |e: &Expr| e.any(&|e| matches!(e, Expr::Load { array: from, .. } if *from == array));
+        body.iter().all(|stmt| match stmt {
+            Stmt::Store {
+                array: to,
+                index,
+                value,
+                active,
+            } => {
+                let elsewhere = value.any(&|e| match e {
+                    Expr::Load {
+                        array: from,
+                        index: at,
+                        active: own,
+                        ..
+                    } if *from == array => {
+                        *to != array || **at != *index || own.as_deref() != active.as_ref()
+                    }
+                    Expr::Lane(of, _) => loads(of),
+                    _ => false,
+                });
+                !elsewhere
+            }
+            other => !other.exprs().into_iter().any(&loads),
+        })
+    }
+
     fn distance(&self, a: &Expr, b: &Expr) -> Poly {
         let poly = |e| self.scope.poly(&self.kernel, e);
-        poly(a).add(&poly(b), -1)
+        poly(a).wrapping_plus(&poly(b), -1)
     }
 
     /// `least >= lanes or greatest <= -lanes`
@@ -202,31 +271,46 @@ impl Optimizer {
         )
     }
 
-    /// Index, lanes and whether it is a store, of each access.
-    fn accesses(&self, array: ArrayId, body: &[Stmt]) -> Vec<(Expr, u16, bool)> {
+    /// Each access to the array, and whether it is a store.
+    fn accesses(&self, array: ArrayId, body: &[Stmt]) -> Vec<(Access, bool)> {
         let mut found = Vec::new();
         for s in body {
             let Stmt::Store {
                 array: to,
                 index,
                 value,
+                active,
             } = s
             else {
                 continue;
             };
             if *to == array {
-                found.push((index.clone(), self.kernel.ty(value).lanes, true));
+                let lanes = self.kernel.ty(value).lanes;
+                let access = Access {
+                    array,
+                    index: index.clone(),
+                    lanes,
+                    active: active.clone(),
+                };
+                found.push((access, true));
             }
-            for e in [index, value] {
+            for e in s.exprs() {
                 e.walk(&mut |e| {
                     if let Expr::Load {
                         array: from,
                         index,
                         lanes,
+                        active,
                     } = e
                         && *from == array
                     {
-                        found.push(((**index).clone(), *lanes, false));
+                        let access = Access {
+                            array,
+                            index: (**index).clone(),
+                            lanes: *lanes,
+                            active: active.as_deref().cloned(),
+                        };
+                        found.push((access, false));
                     }
                 });
             }
@@ -240,20 +324,23 @@ impl Optimizer {
 
     /// Turns accesses to the cell into accesses to the local array.
     fn replace(&self, body: &mut [Stmt], cell: &Cell, local: ArrayId) {
+        let own = &cell.access;
         let is_cell = |array: ArrayId, index: &Expr| {
-            array == cell.array
-                && self.constant(&binary(BinOp::Sub, index.clone(), cell.index.clone())) == Some(0)
+            let apart = || binary(BinOp::Sub, index.clone(), own.index.clone());
+            array == own.array && self.constant(&apart()) == Some(0)
         };
         for s in body.iter_mut() {
             if let Stmt::Store {
                 array,
                 index,
                 value: _,
+                active,
             } = s
                 && is_cell(*array, index)
             {
                 *array = local;
                 *index = Expr::Int(0, ScalarType::I64);
+                *active = None;
             }
         }
         let from_local = &mut |e: &Expr| match e {
@@ -261,6 +348,7 @@ impl Optimizer {
                 array,
                 index,
                 lanes,
+                active: _,
             } if is_cell(*array, index) => Some(load(local, Expr::Int(0, ScalarType::I64), *lanes)),
             _ => None,
         };
@@ -281,7 +369,7 @@ struct Distance {
 
 /// Adds a distance to those that differ from it by a constant.
 fn note(distances: &mut Vec<Distance>, poly: Poly, e: Expr, lanes: i64) {
-    let like = |d: &&mut Distance| d.symbolic.clone().add(&poly, -1).as_constant().is_some();
+    let like = |d: &&mut Distance| d.symbolic.wrapping_plus(&poly, -1).as_constant().is_some();
     let this = (poly.constant, e);
     match distances.iter_mut().find(like) {
         Some(d) => {
@@ -341,7 +429,8 @@ fn is_store(s: &Stmt) -> bool {
         Stmt::Store {
             array: _,
             index: _,
-            value: _
+            value: _,
+            active: _
         }
     )
 }

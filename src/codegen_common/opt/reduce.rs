@@ -54,6 +54,7 @@ impl Optimizer {
                 array,
                 index: Expr::Int(0, ScalarType::I64),
                 value: Expr::Splat(Box::new(identity(sum.op, sum.dtype)), wide),
+                active: None,
             })
             .collect();
         let mut done = Expr::Int(0, ty);
@@ -77,6 +78,7 @@ impl Optimizer {
                     load(sum.array, sum.index.clone(), 1),
                     combine(sum.op, array, registers, lanes),
                 ),
+                active: None,
             });
         }
         let tail = self.var_like(l.var, "_tail");
@@ -130,6 +132,7 @@ impl Optimizer {
                     array,
                     index,
                     value,
+                    active: None,
                 })
             })
             .collect::<Option<Vec<_>>>()?;
@@ -168,6 +171,7 @@ impl Optimizer {
                 array,
                 index,
                 value: Expr::Binary(op @ (BinOp::Add | BinOp::Mul | BinOp::Min | BinOp::Max), a, b),
+                active: None,
             } = s
             else {
                 return None;
@@ -228,6 +232,7 @@ impl Optimizer {
                 array,
                 index,
                 lanes: 1,
+                active: None,
             } => {
                 let next = binary(
                     BinOp::Add,

@@ -98,6 +98,7 @@ pub(super) fn load(array: ArrayId, index: Expr, lanes: u16) -> Expr {
         array,
         index: Box::new(index),
         lanes,
+        active: None,
     }
 }
 
@@ -106,6 +107,7 @@ pub(super) fn store(array: ArrayId, index: Expr, value: Expr) -> Stmt {
         array,
         index,
         value,
+        active: None,
     }
 }
 

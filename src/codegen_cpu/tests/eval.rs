@@ -79,9 +79,11 @@ impl Machine<'_> {
                 array,
                 index,
                 value,
+                active,
             } => {
                 let at = self.int(index)?;
-                let Lanes(_, lanes) = self.expr(value)?;
+                let Lanes(_, mut lanes) = self.expr(value)?;
+                lanes.truncate(self.active(active.as_ref(), lanes.len())?);
                 let elements = self.arrays.get_mut(array).expect("declared");
                 for (i, lane) in lanes.into_iter().enumerate() {
                     if let Some(element) = elements.get_mut((at + i as i64) as usize) {
@@ -123,6 +125,14 @@ impl Machine<'_> {
             Stmt::Barrier => panic!("not in CPU kernels"),
         }
         Ok(())
+    }
+
+    /// How many of so many lanes an access is for.
+    fn active(&self, active: Option<&Expr>, lanes: usize) -> Result<usize, EvalError> {
+        Ok(match active {
+            Some(active) => self.int(active)?.clamp(0, lanes as i64) as usize,
+            None => lanes,
+        })
     }
 
     fn int(&self, e: &Expr) -> Result<i64, EvalError> {
@@ -208,8 +218,10 @@ impl Machine<'_> {
                 array,
                 index,
                 lanes,
+                active,
             } => {
                 let at = self.int(index)?;
+                let active = self.active(active.as_deref(), (*lanes).into())?;
                 let ty = self.kernel.arrays[*array].dtype;
                 let zero = if ty.is_float() {
                     Scalar::Float(0.0)
@@ -217,8 +229,11 @@ impl Machine<'_> {
                     Scalar::Int(0)
                 };
                 let elements = &self.arrays[array];
-                let lane = |i: i64| elements.get((at + i) as usize).copied().unwrap_or(zero);
-                Lanes(ty, (0..i64::from(*lanes)).map(lane).collect())
+                let lane = |i: usize| match elements.get((at + i as i64) as usize) {
+                    Some(element) if i < active => *element,
+                    _ => zero,
+                };
+                Lanes(ty, (0..usize::from(*lanes)).map(lane).collect())
             }
             Expr::Splat(a, lanes) => {
                 let Lanes(ty, a) = self.expr(a)?;

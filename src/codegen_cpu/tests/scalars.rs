@@ -2,6 +2,7 @@
 
 use super::build::*;
 use super::{check, run_native, tensor};
+use crate::codegen_common::opt::functions::function;
 use crate::kernel::{Access, Expr, Kernel, Ty};
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, eval_binary, eval_intrin, wrap_int};
 use crate::tensor::{ScalarType, Tensor};
@@ -352,6 +353,67 @@ fn exp_of_what_is_not_finite_or_does_not_fit() {
                 let same = got == want || got.is_nan() && want.is_nan();
                 let name = backend.name();
                 assert!(same, "exp({x}) x{lanes} by {name}: {got}, not {want}");
+            }
+        }
+    }
+}
+
+/// Arguments that the functions are tried at: one of so many, or all with `WEFTILE_EXHAUSTIVE=1`.
+fn arguments() -> impl Iterator<Item = f32> {
+    let step = match std::env::var_os("WEFTILE_EXHAUSTIVE") {
+        Some(_) => 1,
+        None => 30_011,
+    };
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let edges = [0.625, 0.921_875].map(f32::to_bits);
+    let edges = edges
+        .into_iter()
+        .flat_map(|bits| bits - 3..bits + 3)
+        .map(f32::from_bits);
+    let all = (0..=u32::MAX).step_by(step).map(f32::from_bits);
+    special.into_iter().chain(edges).chain(all)
+}
+
+#[test]
+fn functions_are_exact_to_their_bounds() {
+    const AT_ONCE: usize = 1 << 16;
+    for intrin in [Intrin::Erf, Intrin::Tanh, Intrin::Sigmoid] {
+        let (_, bound) = function(intrin).expect("it is written out");
+        let mut arguments = arguments().peekable();
+        while arguments.peek().is_some() {
+            let mut values: Vec<f32> = arguments.by_ref().take(AT_ONCE).collect();
+            values.resize(values.len().next_multiple_of(8), 1.0);
+            let inputs = values.iter().map(|&v| Scalar::Float(v.into())).collect();
+            let f32 = ScalarType::F32;
+            let (k, tensors) =
+                pointwise("f", &[inputs], f32, f32, 8, |args| Expr::Call(intrin, args));
+            for (backend, tensors) in run_native(&k, &[], &tensors) {
+                let got = tensors[1].as_slice::<f32>().expect("f32");
+                for (&x, &got) in values.iter().zip(got) {
+                    let want = eval_intrin(intrin, ScalarType::F64, &[Scalar::Float(x.into())]);
+                    let want = want.expect("a float").as_float();
+                    if got.is_nan() && want.is_nan() {
+                        continue;
+                    }
+                    let off = match want == 0.0 && got.is_sign_negative() != want.is_sign_negative()
+                    {
+                        true => f64::INFINITY,
+                        false => ulps(got, want),
+                    };
+                    let (intrin, backend) = (intrin.name(), backend.name());
+                    assert!(
+                        off <= bound,
+                        "{intrin}({x}) by {backend}: {got}, not {want}: {off}"
+                    );
+                }
             }
         }
     }

@@ -1,60 +1,12 @@
 //! Linear forms over variables of known range, and facts about them.
 
+use crate::kernel::index::{Sum, Term};
+
 /// A quantity whose value differs from iteration to iteration, by its position in [`Facts`].
 pub(super) type Unknown = usize;
 
-/// `constant + coefficient * unknown + …`; unknowns in order, no coefficient is 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Linear {
-    constant: i128,
-    terms: Vec<(Unknown, i128)>,
-}
-
-impl Linear {
-    pub(super) fn constant(constant: i128) -> Self {
-        Self {
-            constant,
-            terms: vec![],
-        }
-    }
-
-    pub(super) fn unknown(unknown: Unknown) -> Self {
-        Self {
-            constant: 0,
-            terms: vec![(unknown, 1)],
-        }
-    }
-
-    pub(super) fn as_constant(&self) -> Option<i128> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    /// `self + scale * other`; `None` if a number gets too large.
-    pub(super) fn plus(&self, other: &Self, scale: i128) -> Option<Self> {
-        let mut sum = self.clone();
-        sum.constant = sum
-            .constant
-            .checked_add(other.constant.checked_mul(scale)?)?;
-        for &(unknown, coefficient) in &other.terms {
-            let coefficient = coefficient.checked_mul(scale)?;
-            match sum.terms.binary_search_by_key(&unknown, |term| term.0) {
-                Ok(at) => sum.terms[at].1 = sum.terms[at].1.checked_add(coefficient)?,
-                Err(at) => sum.terms.insert(at, (unknown, coefficient)),
-            }
-        }
-        sum.terms.retain(|term| term.1 != 0);
-        Some(sum)
-    }
-
-    pub(super) fn times(&self, factor: i128) -> Option<Self> {
-        Self::constant(0).plus(self, factor)
-    }
-
-    fn coefficient(&self, unknown: Unknown) -> i128 {
-        let found = self.terms.binary_search_by_key(&unknown, |term| term.0);
-        found.map_or(0, |at| self.terms[at].1)
-    }
-}
+/// `constant + coefficient * unknown + …`, exact: each term has one factor.
+pub(super) type Linear = Sum<Unknown, i128>;
 
 /// How many facts one proof combines at most.
 const DEPTH: usize = 3;
@@ -75,7 +27,7 @@ impl Facts {
     /// A new unknown between these values.
     pub(super) fn unknown(&mut self, least: i128, greatest: i128) -> Linear {
         self.ranges.push((least, greatest));
-        Linear::unknown(self.ranges.len() - 1)
+        Linear::factor(self.ranges.len() - 1)
     }
 
     /// How many facts there are: where to go back to.
@@ -98,7 +50,12 @@ impl Facts {
     /// Least and greatest value by the ranges of the unknowns alone; `None` if they are too large.
     pub(super) fn range(&self, form: &Linear) -> Option<(i128, i128)> {
         let (mut least, mut greatest) = (form.constant, form.constant);
-        for &(unknown, coefficient) in &form.terms {
+        for Term {
+            factors,
+            coefficient,
+        } in &form.terms
+        {
+            let [unknown] = factors[..] else { return None };
             let (low, high) = self.ranges[unknown];
             let (a, b) = (
                 coefficient.checked_mul(low)?,
@@ -117,7 +74,7 @@ impl Facts {
 
     /// Whether the form is shown to be at least `limit`.
     pub(super) fn at_least(&self, form: &Linear, limit: i128) -> bool {
-        let negative = form.times(-1);
+        let negative = form.scaled(-1);
         negative.is_some_and(|form| self.at_most(&form, -limit))
     }
 
@@ -139,8 +96,9 @@ impl Facts {
         }
         (from..self.not_positive.len()).any(|at| {
             let fact = &self.not_positive[at];
-            fact.terms.iter().any(|&(unknown, coefficient)| {
-                let mine = form.coefficient(unknown);
+            fact.terms.iter().any(|term| {
+                let coefficient = term.coefficient;
+                let mine = form.coefficient(&term.factors);
                 if mine == 0 || mine.signum() != coefficient.signum() || mine % coefficient != 0 {
                     return false;
                 }
@@ -165,14 +123,14 @@ mod tests {
         let tile = facts.unknown(0, 3);
         let inner = facts.unknown(0, 31);
         let row = tile
-            .times(32)
+            .scaled(32)
             .and_then(|t| t.plus(&inner, 1))
             .expect("small");
         assert_eq!(facts.range(&row), Some((0, 127)));
         assert!(!facts.at_most(&row, 99));
         // row < 100, so row * 7 + 6 < 700.
         facts.assume(row.plus(&Linear::constant(-99), 1).expect("small"));
-        let index = row.times(7).and_then(|i| i.plus(&Linear::constant(6), 1));
+        let index = row.scaled(7).and_then(|i| i.plus(&Linear::constant(6), 1));
         let index = index.expect("small");
         assert!(facts.at_most(&index, 699));
         assert!(!facts.at_most(&index, 698));

@@ -141,10 +141,11 @@ impl BoundsProof<'_> {
                 array,
                 index,
                 value,
+                active,
             } => {
                 let lanes = self.kernel.ty(value).lanes;
                 self.may_write(*array)
-                    && self.inside(*array, index, lanes)
+                    && self.inside(*array, index, lanes, active.as_ref())
                     && self.value(value).is_some()
             }
             Stmt::For {
@@ -235,13 +236,32 @@ impl BoundsProof<'_> {
         }
     }
 
-    /// Whether `lanes` elements from `index` on are in the array.
-    fn inside(&mut self, array: ArrayId, index: &Expr, lanes: u16) -> bool {
+    /// Whether `lanes` elements from `index` on are in the array, or those of them that are active.
+    fn inside(&mut self, array: ArrayId, index: &Expr, lanes: u16, active: Option<&Expr>) -> bool {
         let Some(Some(form)) = self.value(index) else {
             return false;
         };
-        let most = i128::from(*self.lens.entry(array)) - i128::from(lanes);
-        self.facts.at_most(&form, most) && self.facts.at_least(&form, 0)
+        let len = i128::from(*self.lens.entry(array));
+        let Some(active) = active else {
+            return self.facts.at_most(&form, len - i128::from(lanes))
+                && self.facts.at_least(&form, 0);
+        };
+        let Some(Some(active)) = self.value(active) else {
+            return false;
+        };
+        let (Some(none), Some(end)) =
+            (Linear::constant(1).plus(&active, -1), form.plus(&active, 1))
+        else {
+            return false;
+        };
+        // Memory is touched only if the first lane is active.
+        let mark = self.facts.mark();
+        self.facts.assume(none);
+        let inside = self.facts.at_least(&form, 0)
+            && (self.facts.at_most(&end, len)
+                || self.facts.at_most(&form, len - i128::from(lanes)));
+        self.facts.forget(mark);
+        inside
     }
 
     /// What is known of an integer; inside it `None` for what is no scalar integer or may wrap. `None` if it holds an access
@@ -285,8 +305,9 @@ impl BoundsProof<'_> {
                 array,
                 index,
                 lanes,
+                active,
             } => {
-                if !self.inside(*array, index, *lanes) {
+                if !self.inside(*array, index, *lanes, active.as_deref()) {
                     return None;
                 }
                 self.any(e)
@@ -347,8 +368,8 @@ impl BoundsProof<'_> {
         match (op, constants) {
             (BinOp::Add, _) => a.plus(b, 1),
             (BinOp::Sub, _) => a.plus(b, -1),
-            (BinOp::Mul, (_, Some(factor))) => a.times(factor),
-            (BinOp::Mul, (Some(factor), _)) => b.times(factor),
+            (BinOp::Mul, (_, Some(factor))) => a.scaled(factor),
+            (BinOp::Mul, (Some(factor), _)) => b.scaled(factor),
             (BinOp::FloorDiv, (_, Some(by))) if by > 0 => self.quotient(a, by),
             (BinOp::FloorMod, (_, Some(by))) if by > 0 => self.remainder(a, by),
             // Towards zero is downwards where nothing is negative.
@@ -380,8 +401,8 @@ impl BoundsProof<'_> {
         let quotient = self
             .facts
             .unknown(least.div_euclid(by), greatest.div_euclid(by));
-        let below = quotient.times(by)?.plus(a, -1)?;
-        let above = below.times(-1)?.plus(&Linear::constant(1 - by), 1)?;
+        let below = quotient.scaled(by)?.plus(a, -1)?;
+        let above = below.scaled(-1)?.plus(&Linear::constant(1 - by), 1)?;
         self.facts.assume(below);
         self.facts.assume(above);
         let entry = (a.clone(), by, quotient.clone(), self.facts.mark());
@@ -414,7 +435,7 @@ impl BoundsProof<'_> {
                 .unknown(first.0.max(second.0), first.1.max(second.1))
         };
         for bound in [a, b] {
-            self.facts.assume(unknown.plus(bound, -1)?.times(sign)?);
+            self.facts.assume(unknown.plus(bound, -1)?.scaled(sign)?);
         }
         Some(unknown)
     }

@@ -83,7 +83,9 @@ impl Built {
                 array: self.x,
                 index: Box::new(at),
                 lanes,
+                active: None,
             },
+            active: None,
         };
         let body = match cond {
             Some(cond) => vec![Stmt::If {
@@ -124,6 +126,38 @@ fn loops_bound_indices() {
     assert!(!kernel.stays_in_bounds(&[7]), "one before the first");
     let reversed = |i: Expr, n: Expr| bin(BinOp::Sub, bin(BinOp::Sub, n, int(1)), i);
     assert!(built().copy(|n| n, reversed, None, 1).stays_in_bounds(&[7]));
+}
+
+#[test]
+fn active_lanes_alone_are_accessed() {
+    // Vectors of four from `first` elements after each fourth one on, of which all up to `n + more` are active.
+    let shown = |first: i64, more: i64| {
+        let tiles = |n: Expr| bin(BinOp::FloorDiv, bin(BinOp::Add, n, int(3)), int(4));
+        let start = move |i: Expr, _: Expr| bin(BinOp::Add, bin(BinOp::Mul, i, int(4)), int(first));
+        let mut kernel = built().copy(tiles, start, None, 4);
+        let (i, n) = match &kernel.body[0] {
+            Stmt::For { var, .. } => (*var, kernel.scalars[0].0),
+            _ => unreachable!("a loop was built"),
+        };
+        let at = start(Expr::Var(i), Expr::Var(n));
+        let count = bin(BinOp::Add, bin(BinOp::Sub, Expr::Var(n), at), int(more));
+        let Stmt::For { body, .. } = &mut kernel.body[0] else {
+            unreachable!("a loop was built");
+        };
+        if let Stmt::Store {
+            value: Expr::Load { active: read, .. },
+            active,
+            ..
+        } = &mut body[0]
+        {
+            (*read, *active) = (Some(Box::new(count.clone())), Some(count));
+        }
+        [1, 4, 7].map(|n| kernel.stays_in_bounds(&[n]))
+    };
+    assert_eq!(shown(0, 0), [true; 3]);
+    assert_eq!(shown(2, -1), [true; 3]);
+    assert_eq!(shown(0, 1), [false, true, false], "one lane too many");
+    assert_eq!(shown(-1, 0), [false; 3], "one before the first");
 }
 
 #[test]
@@ -202,6 +236,7 @@ fn what_is_not_understood_is_not_shown() {
             array: x,
             index: int(0),
             value: Expr::Float(1.0, ScalarType::F32),
+            active: None,
         }],
     });
     assert!(!read_only.kernel.stays_in_bounds(&[7]), "x is only read");
@@ -212,6 +247,7 @@ fn what_is_not_understood_is_not_shown() {
         array: y,
         index,
         value: Expr::Float(1.0, ScalarType::F32),
+        active: None,
     };
     let once = vec![Stmt::Let(v, int(3)), store(Expr::Var(v))];
     twice.kernel.body = once.clone();
@@ -226,6 +262,7 @@ fn once(mut built: Built, lets: Vec<Stmt>, index: Expr) -> Kernel {
         array: built.y,
         index,
         value: Expr::Float(1.0, ScalarType::F32),
+        active: None,
     };
     built.kernel.body = [lets, vec![store]].concat();
     built.kernel
@@ -264,6 +301,7 @@ fn conditions_on_what_is_far_from_every_index_say_nothing() {
             array: built.y,
             index: Expr::Var(i),
             value: Expr::Float(1.0, ScalarType::F32),
+            active: None,
         };
         built.kernel.body.push(Stmt::For {
             var: i,

@@ -142,7 +142,10 @@ impl Emit<'_> {
     /// Whether the value of an index surely fits `int32`.
     fn fits_index(&self, e: &Expr) -> bool {
         let atom = matches!(e.kind(), ExprKind::Int(_) | ExprKind::Var(_)) || is_narrow_cast(e);
-        if atom {
+        // Data are computed in their own type, whatever it is.
+        let own = e.dtype().scalar.int_range().filter(|_| !is_index(e));
+        let fits = |(low, high)| low >= i64::from(i32::MIN) && high <= i64::from(i32::MAX);
+        if atom || own.is_some_and(fits) {
             return true;
         }
         let bound = self.facts.analyzer.bound(e);
@@ -405,11 +408,12 @@ impl Emit<'_> {
         indices: &[Expr],
     ) -> Result<kernel::Expr, LowerError> {
         self.check_range(buffer, indices);
-        let flat = self.flat(buffer, indices);
+        let flat = super::flat(buffer, indices);
         Ok(kernel::Expr::Load {
             array: self.array_id(buffer),
             index: Box::new(self.index_poly(&flat)?),
             lanes: 1,
+            active: None,
         })
     }
 

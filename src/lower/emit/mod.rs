@@ -1,7 +1,7 @@
 //! `Node` to kernel IR: flat indices of one integer type, unrolled loops written out, vectorized loops as vectors.
 
 mod expr;
-mod vector;
+pub(super) mod vector;
 
 use std::collections::{HashMap, HashSet};
 
@@ -132,7 +132,7 @@ impl<'a> Emit<'a> {
         Ok(())
     }
 
-    fn array_id(&self, buffer: &Buffer) -> ArrayId {
+    pub(super) fn array_id(&self, buffer: &Buffer) -> ArrayId {
         self.array_of[buffer]
     }
 
@@ -388,7 +388,7 @@ impl<'a> Emit<'a> {
         let value = self.value(value)?;
         let array = self.array_id(buffer);
         self.check_range(buffer, indices);
-        let flat = self.flat(buffer, indices);
+        let flat = flat(buffer, indices);
         let lanes = indices.last().map_or(1, |i| i.dtype().lanes);
         if lanes > 1 {
             let buffer = buffer.name().to_owned();
@@ -398,28 +398,8 @@ impl<'a> Emit<'a> {
             array,
             index: self.index_poly(&flat)?,
             value,
+            active: None,
         })
-    }
-
-    /// Index of an element, counted over the whole buffer.
-    fn flat(&self, buffer: &Buffer, indices: &[Expr]) -> WrappingSum {
-        let node = buffer.node();
-        let mut flat = WrappingSum::default();
-        if node.strides.is_empty() {
-            for (index, extent) in indices.iter().zip(buffer.shape()) {
-                flat = flat
-                    .times(&WrappingSum::of(extent))
-                    .plus(&WrappingSum::of(index), 1);
-            }
-        } else {
-            for (index, stride) in indices.iter().zip(&node.strides) {
-                flat = flat.plus(&WrappingSum::of(index).times(&WrappingSum::of(stride)), 1);
-            }
-        }
-        if let Some(offset) = &node.elem_offset {
-            flat = flat.plus(&WrappingSum::of(offset), 1);
-        }
-        flat.join_div_mod()
     }
 
     /// Notes whether an access is proved in range.
@@ -463,6 +443,27 @@ impl<'a> Emit<'a> {
             }
         }
     }
+}
+
+/// Index of an element, counted over the whole buffer.
+pub(super) fn flat(buffer: &Buffer, indices: &[Expr]) -> WrappingSum {
+    let node = buffer.node();
+    let mut flat = WrappingSum::default();
+    if node.strides.is_empty() {
+        for (index, extent) in indices.iter().zip(buffer.shape()) {
+            flat = flat
+                .times(&WrappingSum::of(extent))
+                .plus(&WrappingSum::of(index), 1);
+        }
+    } else {
+        for (index, stride) in indices.iter().zip(&node.strides) {
+            flat = flat.plus(&WrappingSum::of(index).times(&WrappingSum::of(stride)), 1);
+        }
+    }
+    if let Some(offset) = &node.elem_offset {
+        flat = flat.plus(&WrappingSum::of(offset), 1);
+    }
+    flat.join_div_mod()
 }
 
 /// Number of elements that the memory of a buffer holds: rows may lie apart.

@@ -1,7 +1,10 @@
 //! Vectorized loops: contiguous accesses become vector loads and stores, conditions that all lanes share stay branches.
-//! What does not vectorize is written out lane by lane, which means the same.
+//! On the CPU a condition `base + lane < n` says which lanes are active. What does not vectorize is written out lane by lane,
+//! which means the same.
 
-use super::{Emit, push_branch};
+use std::cell::Cell;
+
+use super::{Emit, flat, push_branch};
 use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
@@ -9,12 +12,23 @@ use crate::lower::node::{Node, walk_nodes};
 use crate::lower::speculate::may_fail;
 use crate::lower::widen::{is_index, is_narrow_cast};
 use crate::lower::wrapping_sum::WrappingSum;
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// The variable of a vectorized loop, from 0, and its number of lanes.
 struct Lanes<'v> {
     var: &'v Var,
     count: u16,
+    /// Those that are active, if not all.
+    active: Option<Active>,
+}
+
+/// The first lanes, under a condition that only they fulfil.
+struct Active {
+    /// How many: any integer, as accesses of kernel IR have it.
+    count: kernel::Expr,
+    /// Whether something was met that cannot be done for active lanes alone.
+    failed: Cell<bool>,
 }
 
 impl Lanes<'_> {
@@ -22,6 +36,18 @@ impl Lanes<'_> {
     fn at(&self, e: &Expr, lane: u16) -> Expr {
         let value = Expr::int(lane.into(), self.var.dtype());
         e.substitute(&|v| (v == self.var).then(|| value.clone()))
+    }
+
+    /// The number of active lanes, if they are not all.
+    fn active(&self) -> Option<&kernel::Expr> {
+        self.active.as_ref().map(|active| &active.count)
+    }
+
+    /// Whether all that was met can be done for active lanes alone.
+    fn is_done(&self) -> bool {
+        self.active
+            .as_ref()
+            .is_none_or(|active| !active.failed.get())
     }
 
     fn vary(&self, e: &Expr) -> bool {
@@ -66,6 +92,7 @@ impl Emit<'_> {
             let lanes = Lanes {
                 var: &lane,
                 count: width as u16,
+                active: None,
             };
             if let Some(stmts) = self.try_vector(&nodes, &lanes)? {
                 for stmt in stmts {
@@ -123,10 +150,13 @@ impl Emit<'_> {
                 } => {
                     let indices: Vec<Expr> =
                         indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
-                    let Some((stride, base)) = self.flat(buffer, &indices).split(lanes.var) else {
+                    let Some((stride, base)) = flat(buffer, &indices).split(lanes.var) else {
                         return Ok(None);
                     };
                     if stride.as_const() != Some(1) {
+                        if lanes.active.is_some() {
+                            return Ok(None);
+                        }
                         let Some(stmts) = self.scattered(buffer, &indices, value, lanes)? else {
                             return Ok(None);
                         };
@@ -137,10 +167,12 @@ impl Emit<'_> {
                     self.check_range(buffer, &indices);
                     let array = self.array_id(buffer);
                     self.note_width(array, &base, lanes.count);
+                    let index = self.index_poly(&base)?;
                     out.push(Stmt::Store {
                         array,
-                        index: self.index_poly(&base)?,
+                        index,
                         value,
+                        active: lanes.active().cloned(),
                     });
                 }
                 Node::If {
@@ -152,7 +184,11 @@ impl Emit<'_> {
                         .shared_condition(cond, lanes)
                         .or_else(|| self.padded_condition(cond, then, lanes));
                     let Some(shared) = shared else {
-                        return Ok(None);
+                        let Some(active) = self.under_mask(cond, then, lanes)? else {
+                            return Ok(None);
+                        };
+                        out.extend(active);
+                        continue;
                     };
                     let test = self.value(&shared)?;
                     self.facts.enter();
@@ -175,6 +211,141 @@ impl Emit<'_> {
         Ok(Some(out))
     }
 
+    /// The branch for its active lanes, if that is what its condition says.
+    fn under_mask(
+        &mut self,
+        cond: &Expr,
+        then: &[Node],
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        let Some((shared, count)) = self.active_lanes(cond, lanes) else {
+            return Ok(None);
+        };
+        let shared = self.facts.analyzer.simplify(&shared);
+        let test = match shared.as_bool() {
+            Some(true) => None,
+            _ => Some(self.value(&shared)?),
+        };
+        self.facts.enter();
+        self.learn(&shared);
+        let inner = self.nodes_under_mask(cond, &count, then, lanes);
+        self.facts.leave();
+        let Some(inner) = inner? else {
+            return Ok(None);
+        };
+        Ok(Some(match test {
+            None => inner,
+            Some(test) => {
+                let mut out = Vec::new();
+                push_branch(&mut out, test, inner, vec![]);
+                out
+            }
+        }))
+    }
+
+    /// Statements for the lanes that fulfil the condition, which are so many.
+    fn nodes_under_mask(
+        &mut self,
+        cond: &Expr,
+        count: &Expr,
+        then: &[Node],
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        let mut same_everywhere = true;
+        walk_nodes(then, &mut |node| {
+            let exprs = node.exprs();
+            same_everywhere &= exprs.into_iter().all(|e| self.loads_anyway(e, lanes));
+        });
+        if !same_everywhere {
+            return Ok(None);
+        }
+        let lanes = self.masked(lanes, count)?;
+        self.facts.enter();
+        self.learn(cond);
+        let inner = self.vector_nodes(then, &lanes);
+        self.facts.leave();
+        Ok(inner?.filter(|_| lanes.is_done()))
+    }
+
+    /// Whether what an expression loads for all lanes together is in range although no lane may be active, and stays so whatever
+    /// the condition of active lanes makes of it.
+    fn loads_anyway(&self, e: &Expr, lanes: &Lanes<'_>) -> bool {
+        let is_plain = |index: &Expr| {
+            let mut plain = true;
+            index.walk(&mut |e| {
+                plain &= !matches!(
+                    e.kind(),
+                    ExprKind::Binary(BinOp::Min | BinOp::Max, ..)
+                        | ExprKind::Select(..)
+                        | ExprKind::IfThenElse(..)
+                );
+                plain
+            });
+            plain
+        };
+        let mut fine = true;
+        e.walk(&mut |e| {
+            if let ExprKind::Load(buffer, indices) = e.kind() {
+                let together = !lanes.vary(e);
+                fine &= !together || self.in_range(buffer, indices) && indices.iter().all(is_plain);
+            }
+            fine
+        });
+        fine
+    }
+
+    /// The same lanes, of which at most so many are active.
+    fn masked<'v>(&mut self, lanes: &Lanes<'v>, count: &Expr) -> Result<Lanes<'v>, LowerError> {
+        let mut count = self.exact_index(count)?;
+        if let Some(outer) = &lanes.active {
+            let both = Box::new(outer.count.clone());
+            count = kernel::Expr::Binary(BinOp::Min, both, Box::new(count));
+        }
+        Ok(Lanes {
+            var: lanes.var,
+            count: lanes.count,
+            active: Some(Active {
+                count,
+                failed: Cell::new(false),
+            }),
+        })
+    }
+
+    /// What a condition asks of all lanes together, and the number of first lanes that fulfil the rest: for `base + lane < n` it is
+    /// `n - base`.
+    fn active_lanes(&self, cond: &Expr, lanes: &Lanes<'_>) -> Option<(Expr, Expr)> {
+        if self.gpu {
+            return None;
+        }
+        let mut shared = Expr::bool(true);
+        let mut count: Option<Expr> = None;
+        for c in cond.conjuncts() {
+            if !lanes.vary(&c) {
+                shared = shared.and(c);
+                continue;
+            }
+            let (index, end) = c.as_binary(BinOp::Lt)?;
+            let difference = WrappingSum::of(end).plus(&WrappingSum::of(index).join_div_mod(), -1);
+            let (stride, rest) = difference.split(lanes.var)?;
+            if stride.as_const() != Some(-1) {
+                return None;
+            }
+            let own = rest.to_expr(index.dtype(), &|_| false);
+            let own = self.facts.analyzer.simplify(&own);
+            // Data may change under the branch, and their differences may wrap.
+            let mut data = false;
+            own.walk(&mut |e| {
+                data |= matches!(e.kind(), ExprKind::Load(..));
+                !data
+            });
+            if data {
+                return None;
+            }
+            count = Some(count.map_or(own.clone(), |count| count.min(own)));
+        }
+        Some((shared, count?))
+    }
+
     /// A store of neighbours in memory to places apart, as a copy that transposes makes: one load of a vector, and a store for
     /// each lane. Only for GPUs, whose threads would else load each lane with gaps between them.
     fn scattered(
@@ -187,10 +358,7 @@ impl Emit<'_> {
         let ExprKind::Load(source, at) = value.kind() else {
             return Ok(None);
         };
-        let stride = self
-            .flat(source, at)
-            .split(lanes.var)
-            .map(|(stride, _)| stride);
+        let stride = flat(source, at).split(lanes.var).map(|(stride, _)| stride);
         if !self.gpu || stride.and_then(|stride| stride.as_const()) != Some(1) {
             return Ok(None);
         }
@@ -209,12 +377,13 @@ impl Emit<'_> {
         self.widths.entry(array).or_default().push(1);
         for lane in 0..lanes.count {
             let at: Vec<Expr> = indices.iter().map(|index| lanes.at(index, lane)).collect();
-            let index = self.index_poly(&self.flat(buffer, &at))?;
+            let index = self.index_poly(&flat(buffer, &at))?;
             let value = kernel::Expr::Lane(Box::new(kernel::Expr::Var(vector)), lane);
             stmts.push(Stmt::Store {
                 array,
                 index,
                 value,
+                active: None,
             });
         }
         Ok(Some(stmts))
@@ -260,7 +429,7 @@ impl Emit<'_> {
         let same = |a: &WrappingSum, b: &WrappingSum| a.clone().plus(b, -1).as_const() == Some(0);
         let at_index = |buffer: &Buffer, indices: &[Expr]| {
             self.is_padded(self.array_id(buffer), lanes.count)
-                && same(&self.flat(buffer, indices), &index)
+                && same(&flat(buffer, indices), &index)
                 && same(&super::elements(buffer), &len)
         };
         let fits = then.iter().all(|node| match node {
@@ -352,6 +521,9 @@ impl Emit<'_> {
                 boxed(self.vector(b, lanes))?,
             ),
             ExprKind::IfThenElse(c, a, b) => {
+                if let Some(value) = self.value_under_mask(c, a, b, lanes)? {
+                    return Ok(value);
+                }
                 let (a, b) = (self.safe(a), self.safe(b));
                 kernel::Expr::Select(
                     boxed(self.vector(c, lanes))?,
@@ -374,7 +546,60 @@ impl Emit<'_> {
         })
     }
 
+    /// `if_then_else(base + lane < n, a, b)` with loads of `a` in the active lanes alone.
+    fn value_under_mask(
+        &mut self,
+        cond: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<kernel::Expr>, LowerError> {
+        let cond = self.facts.analyzer.simplify(cond);
+        if cond.as_bool() == Some(true) {
+            return self.vector(then, lanes).map(Some);
+        }
+        let Some((shared, count)) = self.active_lanes(&cond, lanes) else {
+            return Ok(None);
+        };
+        if self.facts.analyzer.simplify(&shared).as_bool() != Some(true) {
+            return Ok(None);
+        }
+        if !self.loads_anyway(then, lanes) {
+            return Ok(None);
+        }
+        let before = (self.in_bounds, self.widths.clone());
+        let masked = self.masked(lanes, &count)?;
+        self.facts.enter();
+        self.learn(&cond);
+        let value = self.vector(then, &masked);
+        self.facts.leave();
+        let value = value?;
+        if !masked.is_done() {
+            (self.in_bounds, self.widths) = before;
+            return Ok(None);
+        }
+        // Lanes that are not active are loaded as 0.
+        if matches!(value, kernel::Expr::Load { .. }) && is_zero(otherwise) {
+            return Ok(Some(value));
+        }
+        let Some(active) = &masked.active else {
+            return Ok(None);
+        };
+        let otherwise = self.vector(&self.safe(otherwise), lanes)?;
+        let mask = mask(&active.count, lanes.count);
+        let [mask, value, otherwise] = [mask, value, otherwise].map(Box::new);
+        Ok(Some(kernel::Expr::Select(mask, value, otherwise)))
+    }
+
     fn lane_by_lane(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<kernel::Expr, LowerError> {
+        if let Some(active) = &lanes.active {
+            let mut loads = false;
+            e.walk(&mut |e| {
+                loads |= matches!(e.kind(), ExprKind::Load(..)) && lanes.vary(e);
+                !loads
+            });
+            active.failed.set(active.failed.get() || loads);
+        }
         let values: Result<Vec<_>, _> = (0..lanes.count)
             .map(|lane| {
                 let e = self.facts.analyzer.simplify(&lanes.at(e, lane));
@@ -391,7 +616,7 @@ impl Emit<'_> {
         lanes: &Lanes<'_>,
     ) -> Result<kernel::Expr, LowerError> {
         let indices: Vec<Expr> = indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
-        let split = self.flat(buffer, &indices).split(lanes.var);
+        let split = flat(buffer, &indices).split(lanes.var);
         match split {
             Some((stride, base)) if stride.as_const() == Some(1) => {
                 self.check_range(buffer, &indices);
@@ -401,6 +626,7 @@ impl Emit<'_> {
                     array,
                     index: Box::new(self.index_poly(&base)?),
                     lanes: lanes.count,
+                    active: lanes.active().cloned().map(Box::new),
                 })
             }
             _ => self.lane_by_lane(&Expr::load(buffer, indices), lanes),
@@ -417,6 +643,56 @@ impl Emit<'_> {
             .collect();
         Ok(kernel::Expr::Pack(values?))
     }
+}
+
+/// Whether statements access neighbours in memory alone where the variable counts lanes, so that any number of first lanes may be
+/// active.
+pub(in crate::lower) fn is_contiguous(nodes: &[Node], lane: &Var) -> bool {
+    let contiguous = |buffer: &Buffer, indices: &[Expr]| {
+        let stride = flat(buffer, indices).split(lane).map(|(stride, _)| stride);
+        stride.and_then(|stride| stride.as_const()) == Some(1)
+    };
+    let mut all = true;
+    walk_nodes(nodes, &mut |node| {
+        all &= match node {
+            Node::Store {
+                buffer, indices, ..
+            } => contiguous(buffer, indices),
+            Node::If { otherwise, .. } => otherwise.is_empty(),
+            Node::For { .. } | Node::Let { .. } | Node::While { .. } | Node::Barrier(_) => false,
+        };
+        for e in node.exprs() {
+            e.walk(&mut |e| {
+                if let ExprKind::Load(buffer, indices) = e.kind() {
+                    all &= !e.uses(lane) || contiguous(buffer, indices);
+                }
+                all
+            });
+        }
+    });
+    all
+}
+
+/// Whether the value is a 0 whose bits are zeros.
+fn is_zero(e: &Expr) -> bool {
+    match e.kind() {
+        ExprKind::Float(value) => value.to_bits() == 0,
+        _ => e.as_int() == Some(0),
+    }
+}
+
+/// A vector of so many lanes that says which of them are active.
+fn mask(active: &kernel::Expr, lanes: u16) -> kernel::Expr {
+    let int = |value| kernel::Expr::Int(value, ScalarType::I32);
+    let numbers = kernel::Expr::Ramp(Box::new(int(0)), Box::new(int(1)), lanes);
+    // A number that fits, whatever its type was.
+    let most = kernel::Expr::Int(lanes.into(), ScalarType::I64);
+    let least = kernel::Expr::Int(0, ScalarType::I64);
+    let count = kernel::Expr::Binary(BinOp::Min, Box::new(active.clone()), Box::new(most));
+    let count = kernel::Expr::Binary(BinOp::Max, Box::new(count), Box::new(least));
+    let count = kernel::Expr::Cast(Ty::scalar(ScalarType::I32), Box::new(count));
+    let count = kernel::Expr::Splat(Box::new(count), lanes);
+    kernel::Expr::Binary(BinOp::Lt, Box::new(numbers), Box::new(count))
 }
 
 /// Whether statements compute with integers of 64 bits that are no indices: a GPU holds each in two words, and has no vectors

@@ -25,39 +25,11 @@ def main(x1: T.Buffer((2, 9, 4, 6), "float32"), x2: T.Buffer((2, 9, 6, 8), "floa
 #   cost 6912 flop, 9792 bytes; accesses proved
 #   parallel for a_b_fused_i_0_j_0_fused from 0, 18 times:
 #     for i_1_init from 0, 2 times:
-#       y[(i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] = 0.0
-#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] = 0.0
+#       y[(i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] = splat16(0.0)
+#       y[((i_1_init * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] = splat16(0.0)
 #     for ax2 from 0, 6 times:
 #       x2_local[ax2 * 16] = x2[(ax2 * 8) + (a_b_fused_i_0_j_0_fused * 48) : 8]
 #     for i_1 from 0, 2 times:
 #       for k_1.4 from 0, 6 times:
-#         y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)] = y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[k_1.4 * 16])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 1] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 1])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 2] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 2])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 3] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 3])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 4] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 4])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 5] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 5])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 6] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 6])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 7] + (x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)] * x2_local[(k_1.4 * 16) + 7])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[k_1.4 * 16])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 9] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 1])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 10] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 2])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 11] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 3])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 12] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 4])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 13] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 5])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 14] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 6])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 15] + (x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6] * x2_local[(k_1.4 * 16) + 7])
+#         y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] = y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] + (splat16(x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)]) * x2_local[k_1.4 * 16 : 16])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] + (splat16(x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6]) * x2_local[k_1.4 * 16 : 16])

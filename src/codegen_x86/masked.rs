@@ -1,0 +1,136 @@
+//! Accesses of which the first lanes are active alone: loads and stores under masks.
+//!
+//! The mask of a register compares the number of active lanes with the numbers of its own. It is lanes of ones with VEX forms, a
+//! mask register with EVEX forms.
+
+use super::emit::Emitter;
+use super::forms::{Op, form};
+use super::inst::{Arg, Kind, Lane, MASK, Mem, VECTOR, Width};
+use super::int::int_predicate;
+use super::value::{Part, Val, lane_of, shape};
+use super::{Isa, Refusal, refuse};
+use crate::kernel::{ArrayId, Expr, Ty};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+/// Whether there are masked accesses to arrays of this type: machines have them for 32 and 64 bits.
+pub(super) fn is_covered(scalar: ScalarType) -> bool {
+    use ScalarType::{F32, F64, I32, I64, U32, U64};
+    matches!(scalar, F32 | F64 | I32 | I64 | U32 | U64)
+}
+
+impl Emitter<'_> {
+    pub(super) fn load_active(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        lanes: u16,
+        active: &Expr,
+    ) -> Result<Val, Refusal> {
+        self.check_lanes(lanes)?;
+        let (scalar, mut from) = self.element(id, index)?;
+        let masks = self.masks(scalar, lanes, active)?;
+        let lane = lane_of(scalar);
+        let mut parts = vec![];
+        for (width, mask) in masks {
+            let code = masked(self.isa, Op::LoadMasked, lane, width)?;
+            let args = match self.isa {
+                Isa::Avx2 => vec![mask, Arg::Mem(from)],
+                Isa::Avx512 => vec![Arg::Mem(from), mask],
+            };
+            parts.push(Part::Reg(self.b.load(id, code, VECTOR, args)));
+            from.disp += width.bytes() as i32;
+        }
+        let ty = Ty { scalar, lanes };
+        Ok(Val { ty, lane, parts })
+    }
+
+    pub(super) fn store_active(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        value: &Val,
+        active: &Expr,
+    ) -> Result<(), Refusal> {
+        let (scalar, mut to) = self.element(id, index)?;
+        if value.ty.scalar != scalar {
+            return refuse("a store of another type");
+        }
+        let masks = self.masks(scalar, value.ty.lanes, active)?;
+        for (&part, (width, mask)) in value.parts.iter().zip(masks) {
+            let code = masked(self.isa, Op::StoreMasked, value.lane, width)?;
+            let value = Arg::Reg(self.vector(part, value.lane, width));
+            let args = match self.isa {
+                Isa::Avx2 => vec![Arg::Mem(to), mask, value],
+                Isa::Avx512 => vec![Arg::Mem(to), value, mask],
+            };
+            self.b.store(id, code, args);
+            to.disp += width.bytes() as i32;
+        }
+        Ok(())
+    }
+
+    /// The registers of a vector and their masks.
+    fn masks(
+        &mut self,
+        scalar: ScalarType,
+        lanes: u16,
+        active: &Expr,
+    ) -> Result<Vec<(Width, Arg)>, Refusal> {
+        if lanes < 2 || !is_covered(scalar) {
+            return refuse("active lanes of such a vector");
+        }
+        let lane = lane_of(scalar).as_int();
+        let active = self.expr(active)?;
+        let bound = |value: i64| Val::scalar(active.ty.scalar, Part::Int(value));
+        let most = self.binary(BinOp::Min, &active, &bound(lanes.into()))?;
+        let active = self.binary(BinOp::Max, &most, &bound(0))?;
+        let narrow = match lane {
+            Lane::I32 => ScalarType::I32,
+            _ => ScalarType::I64,
+        };
+        let active = self.splat(&Val::scalar(narrow, active.parts[0]), lanes)?;
+        let mut first = 0;
+        let mut masks = vec![];
+        for (&part, width) in active.parts.iter().zip(shape(self.isa, lanes, lane)) {
+            let count = width.bytes() / lane.bytes();
+            let numbers = (first..first + count).map(|i| (i as u64).to_le_bytes());
+            let numbers = numbers.flat_map(|bytes| bytes[..lane.bytes()].to_vec());
+            let numbers = Arg::Pool(self.b.constant(numbers.collect()));
+            let active = Arg::Reg(self.vector(part, lane, width));
+            masks.push((width, self.mask(lane, width, active, numbers)?));
+            first += count;
+        }
+        Ok(masks)
+    }
+
+    /// Lanes where the first is greater, as masked accesses take them.
+    fn mask(&mut self, lane: Lane, width: Width, a: Arg, b: Arg) -> Result<Arg, Refusal> {
+        let (op, class, mut args) = match self.isa {
+            Isa::Avx2 => (Op::CmpGt, VECTOR, vec![]),
+            Isa::Avx512 => (Op::Cmp, MASK, vec![Arg::Imm(int_predicate(BinOp::Gt))]),
+        };
+        args.splice(0..0, [a, b]);
+        let Some(code) = form(self.isa, op, lane, width) else {
+            return refuse("a mask that the machine lacks");
+        };
+        Ok(Arg::Reg(self.b.pure(Kind::Code(code), class, args)))
+    }
+
+    /// The type and the address of an element of an array in memory.
+    fn element(&mut self, id: ArrayId, index: &Expr) -> Result<(ScalarType, Mem), Refusal> {
+        let (scalar, place) = self.array(id)?;
+        Ok((scalar, self.address(place, scalar, index)?))
+    }
+}
+
+fn masked(isa: Isa, op: Op, lane: Lane, width: Width) -> Result<iced_x86::Code, Refusal> {
+    let lane = match lane.bytes() {
+        4 => Lane::F32,
+        _ => Lane::F64,
+    };
+    match form(isa, op, lane, width) {
+        Some(code) => Ok(code),
+        None => refuse("a masked access that the machine lacks"),
+    }
+}

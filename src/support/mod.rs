@@ -6,6 +6,8 @@ pub mod depth;
 pub mod diag;
 pub mod dump;
 pub mod files;
+#[cfg(test)]
+pub(crate) mod generated;
 pub mod resident;
 pub mod timing;
 pub mod tolerance;

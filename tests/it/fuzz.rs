@@ -6,6 +6,7 @@ use weftile::pipeline::{CompileOptions, compile};
 use weftile::sched::{Factor, Schedule};
 use weftile::script;
 
+use super::generated;
 use super::mutate::{Random, mutated};
 use super::properties;
 
@@ -26,12 +27,11 @@ fn damaged(files: &[Vec<u8>], target: fn(&[u8])) {
 
 #[test]
 fn expressions_are_simplified_soundly() {
-    arbtest::arbtest(|u| {
+    generated::holds(3000, |u| {
         let bytes = u.bytes(u.len())?;
         properties::simplify(bytes);
         Ok(())
-    })
-    .budget_ms(3000);
+    });
 }
 
 #[test]

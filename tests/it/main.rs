@@ -26,6 +26,8 @@ mod forge;
 mod frontend;
 #[cfg(feature = "cpu")]
 mod fuzz;
+#[path = "../../src/support/generated.rs"]
+mod generated;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod gradient;

@@ -8,7 +8,7 @@ use weftile::ir::{PrimFunc, alpha_eq, verify};
 use weftile::sched::{Schedule, Steps, Trace};
 use weftile::script;
 
-use crate::runs;
+use crate::{generated, runs};
 
 const MATMUL: &str = r#"
 @T.prim_func
@@ -118,7 +118,7 @@ fn random_step(
 fn random_primitives_keep_the_meaning_and_replay() {
     for program in [MATMUL, MAXIMUM, STENCIL, IN_PLACE] {
         let before = parse(program);
-        arbtest::arbtest(|u| {
+        generated::holds(150, |u| {
             let mut sch = Schedule::new(before.clone());
             for _ in 0..u.int_in_range(1..=6)? {
                 let (name, args) = random_step(u, &sch)?;
@@ -134,8 +134,7 @@ fn random_primitives_keep_the_meaning_and_replay() {
             let same = alpha_eq::prim_func(sch.func(), again.func());
             assert_eq!(same, Ok(()), "{trace}");
             Ok(())
-        })
-        .budget_ms(1500);
+        });
     }
 }
 

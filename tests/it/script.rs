@@ -9,6 +9,7 @@ use weftile::tensor::DType;
 use weftile::tensor::scalar::BinOp;
 
 use crate::data::data_dir;
+use crate::generated;
 
 /// Parses, prints and parses again; gives what is wrong with it.
 pub(crate) fn round_trip(name: &str, text: &str) -> Result<String, String> {
@@ -190,7 +191,7 @@ fn damaged_programs_do_not_panic() {
         "None",
         "n",
     ];
-    arbtest::arbtest(|u| {
+    generated::holds(1500, |u| {
         let mut text: Vec<char> = PROGRAM.chars().collect();
         for _ in 0..u.int_in_range(1..=6)? {
             let at = u.choose_index(text.len())?;
@@ -213,14 +214,13 @@ fn damaged_programs_do_not_panic() {
             Err(errors) => assert!(errors.to_string().contains("damaged.py:")),
         }
         Ok(())
-    })
-    .budget_ms(1500);
+    });
 }
 
 /// Printed arithmetic is read back as the same tree: no parenthesis is missing.
 #[test]
 fn generated_arithmetic_round_trips() {
-    arbtest::arbtest(|u| {
+    generated::holds(1500, |u| {
         let vars = ["i", "j", "k"].map(|name| Var::new(name, DType::I32));
         let value = int_expr(u, &vars, 5)?;
         let out = Buffer::new("A", vec![Expr::i32(4)], DType::I32);
@@ -247,8 +247,7 @@ fn generated_arithmetic_round_trips() {
             panic!("{difference}\n{text}");
         }
         Ok(())
-    })
-    .budget_ms(1500);
+    });
 }
 
 fn int_expr(u: &mut Unstructured<'_>, vars: &[Var], depth: usize) -> arbitrary::Result<Expr> {

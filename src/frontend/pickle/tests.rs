@@ -2,6 +2,7 @@
 //! array, three big-endian int16, and a 2×3 int64 array in Fortran order.
 
 use super::*;
+use crate::support::generated;
 
 const GOOD: [&[u8]; 4] = [
     include_bytes!("testdata/protocol2.pkl"),
@@ -131,7 +132,7 @@ fn deep_nesting_takes_no_stack() {
 
 #[test]
 fn mutated_bytes_never_panic() {
-    arbtest::arbtest(|u| {
+    generated::holds(2000, |u| {
         let mut bytes = u.choose(&GOOD)?.to_vec();
         for _ in 0..u.int_in_range(1..=6)? {
             let at = u.choose_index(bytes.len())?;

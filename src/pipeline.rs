@@ -16,11 +16,12 @@ use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
 use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc};
 use crate::kernel::{LoweredFunc, Shader, Target};
+use crate::lower::{self, Launches, LowerError};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
-use crate::{codegen_vm, lower, passes, script};
+use crate::{codegen_vm, passes, script};
 
 pub use crate::codegen_vm::signature;
 pub use origins::Operand;
@@ -96,7 +97,7 @@ pub enum Error {
     #[error("{}", refused(.error, .scheduled))]
     Lower {
         /// Why the last of its schedules has none.
-        error: lower::LowerError,
+        error: LowerError,
         /// That schedule, with the rules that were declined before.
         scheduled: Box<Scheduled>,
     },
@@ -131,7 +132,7 @@ pub enum Error {
 
 /// The loops and blocks that have no kernel, underlined in the schedule, and how many rules were declined before: the reasons are
 /// in the log.
-fn refused(error: &lower::LowerError, scheduled: &Scheduled) -> String {
+fn refused(error: &LowerError, scheduled: &Scheduled) -> String {
     let shown = error.render(scheduled.schedule.func());
     let shown = shown.trim_end();
     let rules = match scheduled.declined.len() {
@@ -166,7 +167,7 @@ pub struct Compilation {
     /// Loop programs with their schedules.
     pub scheduled: IndexMap<String, Scheduled>,
     /// What lowering makes of those schedules.
-    attempts: IndexMap<String, Result<LoweredFunc, lower::LowerError>>,
+    attempts: IndexMap<String, Result<LoweredFunc, LowerError>>,
     /// Loop programs as kernels.
     pub lowered: IndexMap<String, LoweredFunc>,
     /// Shaders of those kernels, for a GPU.
@@ -477,12 +478,25 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
         } else {
             target
         };
-        let (scheduled, lowered) =
-            rules::choose(func, target, |scheduled| lower::lower(scheduled, target));
+        let (scheduled, lowered) = chosen(func, target);
+        scheduled.warn();
         c.scheduled.insert(name.to_owned(), scheduled);
         c.attempts.insert(name.to_owned(), lowered);
     }
     Ok(())
+}
+
+/// A default schedule, and what lowering makes of it. One that needs several launches is taken only if no rule makes one that does not.
+fn chosen(func: &PrimFunc, target: &Target) -> (Scheduled, Result<LoweredFunc, LowerError>) {
+    let with = |launches| {
+        rules::choose(func, target, |scheduled| {
+            lower::lower_with(scheduled, target, launches)
+        })
+    };
+    match with(Launches::One) {
+        (_, Err(error)) if error.problem.is_of_long_loops() => with(Launches::Many),
+        chosen => chosen,
+    }
 }
 
 fn verify_schedules(c: &Compilation) -> Result<(), Error> {

@@ -71,15 +71,40 @@ use host::Dims;
 use nest::{Nest, Unblock};
 use storage::{Memory, MemoryPlan};
 
-/// Makes kernels of a scheduled function.
+/// How often a kernel may be launched whose loops are too long for the device, if their lengths are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Launches {
+    /// Once: loops that are too long are refused.
+    One,
+    /// As often as it takes.
+    Many,
+}
+
+/// Makes kernels of a scheduled function, each launched as often as it takes.
 ///
 /// # Errors
 /// What no kernel can say, or the target does not have: see [`LowerProblem`].
 pub fn lower(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
-    lower_func(func, target).map_err(|error| error.of(func))
+    lower_with(func, target, Launches::Many)
 }
 
-fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerError> {
+/// Makes kernels of a scheduled function.
+///
+/// # Errors
+/// Those of [`lower`], and [`LowerProblem::LongLoops`] if a kernel had to be launched more often.
+pub fn lower_with(
+    func: &PrimFunc,
+    target: &Target,
+    launches: Launches,
+) -> Result<LoweredFunc, LowerError> {
+    lower_func(func, target, launches).map_err(|error| error.of(func))
+}
+
+fn lower_func(
+    func: &PrimFunc,
+    target: &Target,
+    launches: Launches,
+) -> Result<LoweredFunc, LowerError> {
     if let Some(tiled) = func.first_tiled() {
         return Err(LowerProblem::Tiled(tiled).into());
     }
@@ -121,6 +146,7 @@ fn lower_func(func: &PrimFunc, target: &Target) -> Result<LoweredFunc, LowerErro
         let (temps, requires) = (&mut lowered.temps, &mut lowered.requires);
         let kernel = kernel(
             gpu,
+            launches,
             &dims,
             &memory_plan,
             &refs,
@@ -296,6 +322,7 @@ fn group(nests: Vec<Ready>, gpu: bool) -> Vec<Vec<Ready>> {
 )]
 fn kernel(
     gpu: Option<&GpuTarget>,
+    launches: Launches,
     dims: &Dims,
     memory_plan: &MemoryPlan,
     refs: &HashMap<Buffer, BufferRef>,
@@ -382,7 +409,7 @@ fn kernel(
         kernel.body = body;
         if let Some(limit) = gpu.max_loop_passes {
             let dims = dims.vars().count();
-            relaunch::relaunch(&mut kernel, dims, gpu, limit, &fresh, temps);
+            relaunch::relaunch(&mut kernel, dims, gpu, limit, launches, &fresh, temps);
         }
         kernel.body = barrier::insert_barriers(&kernel.arrays, std::mem::take(&mut kernel.body))?;
     }

@@ -19,6 +19,7 @@ mod state;
 
 use std::collections::{HashMap, HashSet};
 
+use super::Launches;
 use super::cost::sum;
 use super::ranges::Ranges;
 use crate::kernel::{
@@ -35,7 +36,8 @@ const SHARES: i64 = 16;
 /// Most elements that a thread keeps where the number of launches depends on the dims: mostly there is but one.
 const FEW_ELEMENTS: i64 = 16;
 
-/// Spreads a kernel over launches, if a thread passes its loops more often than the limit. `dims` is the number of dims of the
+/// Spreads a kernel over launches, if a thread passes its loops more often than the limit. With [`Launches::One`], only a kernel whose
+/// passes depend on the dims: mostly it is launched once. `dims` is the number of dims of the
 /// function; the number of the launch is the dim behind them. `fresh` has the loops in each of whose iterations an array is new.
 /// What lies in device memory between launches becomes a temporary.
 pub(super) fn relaunch(
@@ -43,6 +45,7 @@ pub(super) fn relaunch(
     dims: usize,
     gpu: &GpuTarget,
     limit: u32,
+    launches: Launches,
     fresh: &HashMap<ArrayId, Vec<VarId>>,
     temps: &mut Vec<TempInfo>,
 ) {
@@ -51,7 +54,7 @@ pub(super) fn relaunch(
     let Some(passes) = passes.map(|passes| passes.as_const()) else {
         return;
     };
-    if passes.is_some_and(|n| n <= i64::from(limit)) {
+    if passes.is_some_and(|n| launches == Launches::One || n <= i64::from(limit)) {
         return;
     }
     // What a launch reads and writes of its state takes passes, too: there are few elements, and then no loops, or much is left.

@@ -170,3 +170,26 @@ fn the_host_runs_what_takes_too_many_launches() {
     let exec = compiled(&parse(PROGRAMS[4].1), 3);
     assert!(exec.kernels.iter().all(|kernel| kernel.is_native()));
 }
+
+/// A sum of few long columns: one thread a column would need several launches.
+const COLUMNS: &str = r#"
+@T.prim_func
+def f(A: T.Buffer((500000, 2), "float32"), Y: T.Buffer((2,), "float32")):
+    for j, k in T.grid(2, 500000):
+        with T.block("Y"):
+            vj, vk = T.axis.remap("SR", [j, k])
+            with T.init():
+                Y[vj] = T.float32(0)
+            Y[vj] = Y[vj] + A[vk, vj]
+"#;
+
+#[test]
+fn a_schedule_of_one_launch_comes_first() {
+    let module = script::parse("case.py", COLUMNS).unwrap_or_else(|e| panic!("{e}"));
+    let exec = compiled(module.prim_func("f").expect("is there"), 65_535);
+    for kernel in exec.kernels.iter().flat_map(|func| &func.func.kernels) {
+        let launch = kernel.launch.as_ref().expect("it is of the device");
+        let times = launch.times.eval(&[]).expect("a constant");
+        assert_eq!(times, 1, "{}", kernel.name);
+    }
+}

@@ -34,7 +34,6 @@ pub fn choose<L, E: Located>(
         }
         refused.append(&mut scheduled.declined);
         scheduled.declined = refused;
-        scheduled.warn();
         return (scheduled, result);
     }
 }
@@ -98,7 +97,7 @@ impl Scheduled {
     }
 
     /// Says what runs in one thread of a GPU: nobody wants that unknowingly.
-    fn warn(&self) {
+    pub fn warn(&self) {
         let func = self.schedule.func();
         for taken in &self.taken {
             let Some(reason) = taken.one_thread else {

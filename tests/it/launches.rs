@@ -1,7 +1,7 @@
 //! Kernels whose loops are too long for one launch: launches go on where the one before ended.
 
 use weftile::artifact::Executable;
-use weftile::ir::PrimFunc;
+use weftile::ir::{Module, PrimFunc};
 use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::script;
@@ -117,13 +117,16 @@ fn launches_go_on_where_the_one_before_ended() {
 }
 
 fn compiled(func: &PrimFunc, passes: u32) -> Executable {
+    compiled_module(&runs::alone(func), passes)
+}
+
+fn compiled_module(module: &Module, passes: u32) -> Executable {
     let gpu = GpuTarget {
         class: GpuClass::Software,
         max_loop_passes: Some(passes),
         ..GpuTarget::default()
     };
-    let module = runs::alone(func);
-    compile(&module, &CompileOptions::new(Target::Gpu(gpu))).unwrap_or_else(|e| panic!("{e}"))
+    compile(module, &CompileOptions::new(Target::Gpu(gpu))).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -173,20 +176,29 @@ fn the_host_runs_what_takes_too_many_launches() {
 
 /// A sum of few long columns: one thread a column would need several launches.
 const COLUMNS: &str = r#"
-@T.prim_func
-def f(A: T.Buffer((500000, 2), "float32"), Y: T.Buffer((2,), "float32")):
-    for j, k in T.grid(2, 500000):
-        with T.block("Y"):
-            vj, vk = T.axis.remap("SR", [j, k])
-            with T.init():
-                Y[vj] = T.float32(0)
-            Y[vj] = Y[vj] + A[vk, vj]
+@I.ir_module
+class Module:
+    @T.prim_func
+    def columns(A: T.Buffer((500000, 2), "float32"), Y: T.Buffer((2,), "float32")):
+        for j, k in T.grid(2, 500000):
+            with T.block("Y"):
+                vj, vk = T.axis.remap("SR", [j, k])
+                with T.init():
+                    Y[vj] = T.float32(0)
+                Y[vj] = Y[vj] + A[vk, vj]
+
+    @R.function
+    def main(a: R.Tensor((500000, 2), "float32")):
+        with R.dataflow():
+            y = R.call_tir(columns, (a,), R.Tensor((2,), "float32"))
+            R.output(y)
+        return y
 "#;
 
 #[test]
 fn a_schedule_of_one_launch_comes_first() {
     let module = script::parse("case.py", COLUMNS).unwrap_or_else(|e| panic!("{e}"));
-    let exec = compiled(module.prim_func("f").expect("is there"), 65_535);
+    let exec = compiled_module(&module, 65_535);
     for kernel in exec.kernels.iter().flat_map(|func| &func.func.kernels) {
         let launch = kernel.launch.as_ref().expect("it is of the device");
         let times = launch.times.eval(&[]).expect("a constant");

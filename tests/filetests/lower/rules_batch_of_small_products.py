@@ -31,5 +31,5 @@ def main(x1: T.Buffer((2, 9, 4, 6), "float32"), x2: T.Buffer((2, 9, 6, 8), "floa
 #       x2_local[ax2 * 16] = x2[(ax2 * 8) + (a_b_fused_i_0_j_0_fused * 48) : 8]
 #     for i_1 from 0, 2 times:
 #       for k_1.4 from 0, 6 times:
-#         y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] = y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] + (splat16(x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)]) * x2_local[k_1.4 * 16 : 16])
-#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] + (splat16(x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6]) * x2_local[k_1.4 * 16 : 16])
+#         y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] = y[(i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32) : 16, first 8] + (splat16(x1[((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)]) * x2_local[k_1.4 * 16 : 16, first 8])
+#         y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] = y[((i_1 * 16) + (a_b_fused_i_0_j_0_fused * 32)) + 8 : 16, first 8] + (splat16(x1[(((i_1 * 12) + k_1.4) + (a_b_fused_i_0_j_0_fused * 24)) + 6]) * x2_local[k_1.4 * 16 : 16, first 8])

@@ -39,19 +39,21 @@ fn region_of<'a>(func: &'a PrimFunc, plan: &Plan, buffer: &Buffer) -> Option<&'a
     regions.find(|region| region.buffer == *buffer)
 }
 
-/// Refuses a buffer of which the padded copy would lack elements that are used, or that would be overwritten beyond what the block
-/// writes.
+/// Refuses a buffer of which the padded copy would lack elements that are used or take elements that nobody has written, or that
+/// would be overwritten beyond what the block writes.
 fn check_whole(func: &PrimFunc, plan: &Plan, padded: &PaddedBuffer) -> Result<(), Refusal> {
     let node = &func.blocks[plan.block];
     let Some(region) = region_of(func, plan, &padded.old) else {
         return Ok(());
     };
+    // The copy takes every element, but of a buffer of the function only what the block reads is known to be written.
+    let all_written = func.buffer_params().any(|param| *param == padded.old);
     let whole_dim = |(at, range): (usize, &Range)| {
         let iter =
             (range.min.as_var()).and_then(|var| node.iters.iter().find(|iter| iter.var == *var));
         match (iter, padded.access) {
-            (Some(iter), Access::Read) => iter.dom.min.is_zero(),
-            (Some(iter), Access::Written) => runs_over(func, iter, &padded.old, at),
+            (Some(iter), Access::Read) if all_written => iter.dom.min.is_zero(),
+            (Some(iter), _) => runs_over(func, iter, &padded.old, at),
             (None, Access::Read) => range.min.is_zero(),
             (None, Access::Written) => padded.old.shape()[at].is_one(),
         }

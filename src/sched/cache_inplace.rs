@@ -23,7 +23,8 @@ use super::cache::{CacheSize, Direction, Location, StagedCopy, cache_of, storage
 use super::cache_read::{redirect_load, region_of};
 use super::cache_write::redirect_store;
 use super::{BufferReason, Reason, Refusal, Schedule, ScheduleError, attached_block};
-use crate::ir::{BlockId, Expr, Place, PrimFunc};
+use crate::arith::access_regions;
+use crate::ir::{BlockId, BufferRegion, Expr, Place, PrimFunc};
 
 impl Schedule {
     /// Lets the block work on a copy, in storage scope `scope`, of the buffer of its read region `index`. Gives the block that copies
@@ -77,10 +78,21 @@ impl Plan {
         check_stage_pipeline(func, scope)?;
         let refuse = |reason: BufferReason| Err(reason.at([block.into()]));
         let names = || (node.name.clone(), read.buffer.name().to_owned());
+        // What a block declares may be more than it touches, of which not all has been written.
+        let touches = access_regions(func, block);
+        let of_body = |regions: &[BufferRegion], declared: &BufferRegion| {
+            region_of(regions, &declared.buffer)
+                .unwrap_or(declared)
+                .clone()
+        };
         let Some(write) = region_of(&node.writes, &read.buffer) else {
             let (block, buffer) = names();
             return refuse(BufferReason::NotInPlace { block, buffer });
         };
+        let (read, write) = (
+            &of_body(&touches.reads, read),
+            &of_body(&touches.writes, write),
+        );
         let place = func
             .tree
             .parent(block)

@@ -4,7 +4,7 @@
 //! loses its blocks (`nest`), with reductions over threads written out (`thread_reduce`) and tiles allowed to run past the end
 //! where nobody can see it (`speculate`); arrays of threads and workgroups shrink to what is touched (`compact`); where threads are
 //! iterations of a loop, that loop is split wherever they meet (`thread_loops`); the rest is emitted with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`), loads
-//! made before loops (`hoist`), loops kept within what the device allows (`loop_passes`, `relaunch`), and barriers put in
+//! made before loops (`hoist`), common subexpressions named (`common_subexpr`), loops kept within what the device allows (`loop_passes`, `relaunch`), and barriers put in
 //! (`barrier`). Threads that would meet in device memory are refused (`cross_thread`). On the GPU each root-level nest is one kernel; on
 //! the CPU neighbouring serial nests share one.
 //!
@@ -13,6 +13,7 @@
 //! least 1, and a launch without workgroups does not take place.
 
 mod barrier;
+mod common_subexpr;
 mod compact;
 mod cost;
 mod cross_thread;
@@ -407,6 +408,7 @@ fn kernel(
             body = loop_passes::shorten(&mut kernel.vars, &kernel.scalars, launch, body, limit);
         }
         kernel.body = body;
+        common_subexpr::name_common(&mut kernel);
         if let Some(limit) = gpu.max_loop_passes {
             let dims = dims.vars().count();
             relaunch::relaunch(&mut kernel, dims, gpu, limit, launches, &fresh, temps);

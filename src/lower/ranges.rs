@@ -75,6 +75,12 @@ impl<'a> Ranges<'a> {
                 (HostExpr::Const(0), HostExpr::Const(last))
             }
             Expr::Cast(ty, a) => self.range(a).or_else(|| of_type(ty.scalar))?,
+            Expr::Binary(BinOp::Add | BinOp::Sub, ..) if let Some(sum) = with_remainder(e) => {
+                let (signed, remainder) = sum;
+                signed.iter().try_fold(remainder, |range, (sign, term)| {
+                    binary_range(*sign, Some(range), self.range(term)?)
+                })?
+            }
             Expr::Binary(op, a, b) => binary_range(*op, self.range(a), self.range(b)?)?,
             Expr::Select(_, a, b) => {
                 let (a, b) = (self.range(a)?, self.range(b)?);
@@ -109,6 +115,66 @@ fn greatest(a: HostExpr, b: HostExpr) -> HostExpr {
 
 fn difference(a: HostExpr, b: HostExpr) -> HostExpr {
     HostExpr::binary(BinOp::Sub, a, b)
+}
+
+/// A sum that has `a - a / c * c` in it: its other terms, added or subtracted, and the range of that remainder. Both `a` and the
+/// multiple of `c` may be far from 0 there.
+fn with_remainder(e: &Expr) -> Option<(Vec<(BinOp, &Expr)>, (HostExpr, HostExpr))> {
+    let mut terms = vec![];
+    signed_terms(e, BinOp::Add, &mut terms);
+    for (at, (sign, term)) in terms.iter().enumerate() {
+        let found = terms
+            .iter()
+            .enumerate()
+            .find_map(|(other, (its, multiple))| {
+                let range = remainder_range(term, multiple).filter(|_| its != sign)?;
+                Some((other, range))
+            });
+        if let Some((other, (low, high))) = found {
+            let range = match sign {
+                BinOp::Sub => (-high, -low),
+                _ => (low, high),
+            };
+            let range = (HostExpr::Const(range.0), HostExpr::Const(range.1));
+            let rest = (0..terms.len()).filter(|i| *i != at && *i != other);
+            return Some((rest.map(|i| terms[i]).collect(), range));
+        }
+    }
+    None
+}
+
+/// The terms of a sum, each added or subtracted.
+fn signed_terms<'e>(e: &'e Expr, sign: BinOp, out: &mut Vec<(BinOp, &'e Expr)>) {
+    match e {
+        Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+            signed_terms(a, sign, out);
+            let same = *op == BinOp::Add;
+            let flipped = match sign {
+                BinOp::Add => BinOp::Sub,
+                _ => BinOp::Add,
+            };
+            signed_terms(b, if same { sign } else { flipped }, out);
+        }
+        _ => out.push((sign, e)),
+    }
+}
+
+/// Least and greatest value of `a - multiple`, if the latter is `a / c * c`.
+fn remainder_range(a: &Expr, multiple: &Expr) -> Option<(i64, i64)> {
+    let Expr::Binary(BinOp::Mul, quotient, factor) = multiple else {
+        return None;
+    };
+    let (Expr::Binary(op, dividend, divisor), Expr::Int(c, _)) = (&**quotient, &**factor) else {
+        return None;
+    };
+    if **dividend != *a || divisor != factor || *c <= 0 {
+        return None;
+    }
+    match op {
+        BinOp::FloorDiv => Some((0, c - 1)),
+        BinOp::Div => Some((1 - c, c - 1)),
+        _ => None,
+    }
 }
 
 /// The range of the result of an operator; that of the first operand does not matter for a remainder.

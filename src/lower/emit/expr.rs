@@ -9,8 +9,9 @@ use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin, Scalar, decode, encode};
 
-/// Indices that are computed in floats are cut to this distance from 0: no array of a GPU has as many elements.
-const FARTHEST: i64 = 1 << 30;
+/// Indices that are computed in floats are cut to this distance from 0: no array of a GPU has as many elements. The sum of two of them
+/// and a small constant fits an `int32`.
+const FARTHEST: i64 = (1 << 30) - (1 << 16);
 
 impl Emit<'_> {
     /// The type of values, if the target computes with it.

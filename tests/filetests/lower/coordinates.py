@@ -19,4 +19,4 @@ def resize(X: T.Buffer((8,), "float32"), Y: T.Buffer((12,), "float32")):
 #   array X: float32, 8 elements, global read param 0
 #   array Y: float32, 12 elements, global write param 1
 #   cost 48 flop, 80 bytes; accesses proved
-#   Y[threadIdx.x] = X[max(min((max(min(int32(floor(((float32(threadIdx.x) + 0.5) * 0.6666666865348816) - 0.5)), 1073741824), -1073741824) - 1), 7), 0)]
+#   Y[threadIdx.x] = X[max(min((max(min(int32(floor(((float32(threadIdx.x) + 0.5) * 0.6666666865348816) - 0.5)), 1073676288), -1073676288) - 1), 7), 0)]

@@ -23,15 +23,15 @@ fn matmul(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation
     C_local_3 = vec4<f32>(0.0f);
     for (var k_0: i32 = 0; k_0 < 32; k_0++) {
         let lanes = A[by * 2048 + ty * 256 + (tx >> 1u) * 64 + k_0 * 2 + (tx & 1)];
+        let common_1 = (tx & 1) * 144 + ty * 4 + (tx >> 1u);
         workgroupBarrier();
-        let t = (tx & 1) * 144 + ty * 4 + (tx >> 1u);
-        A_shared[u32(t) / 4u][u32(t) % 4u] = lanes.x;
-        let t_1 = (tx & 1) * 144 + ty * 4 + (tx >> 1u) + 36;
-        A_shared[u32(t_1) / 4u][u32(t_1) % 4u] = lanes.y;
-        let t_2 = (tx & 1) * 144 + ty * 4 + (tx >> 1u) + 72;
-        A_shared[u32(t_2) / 4u][u32(t_2) % 4u] = lanes.z;
-        let t_3 = (tx & 1) * 144 + ty * 4 + (tx >> 1u) + 108;
-        A_shared[u32(t_3) / 4u][u32(t_3) % 4u] = lanes.w;
+        A_shared[u32(common_1) / 4u][u32(common_1) % 4u] = lanes.x;
+        let t = common_1 + 36;
+        A_shared[u32(t) / 4u][u32(t) % 4u] = lanes.y;
+        let t_1 = common_1 + 72;
+        A_shared[u32(t_1) / 4u][u32(t_1) % 4u] = lanes.z;
+        let t_2 = common_1 + 108;
+        A_shared[u32(t_2) / 4u][u32(t_2) % 4u] = lanes.w;
         B_shared[ty * 8 + tx] = B[k_0 * 512 + ty * 64 + bx * 8 + tx];
         workgroupBarrier();
         for (var k_1: i32 = 0; k_1 < 2; k_1++) {

@@ -1,0 +1,280 @@
+//! Common subexpressions: what straight-line statements compute several times gets a name before it is used first, so that the text
+//! of a shader, and the time that a driver takes to compile it, grow with what is computed and not with how often it is written.
+//!
+//! ```text
+//! y[i] = f(g(x[i])) + h(g(x[i]))     =>     t = g(x[i])
+//!                                           y[i] = f(t) + h(t)
+//! ```
+//!
+//! A value is named only if that makes the text shorter by [`LEAST_SAVED`] nodes. A load that stands behind `and` or `or` may be guarded
+//! by what stands before it, so it is not made earlier. Expressions are compared by value numbers (Click, "Global code motion /
+//! global value numbering", PLDI 1995, section 3); a store gives the loads of its array new numbers.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::kernel::{ArrayId, Expr, Kernel, Stmt, VarId, VarInfo};
+use crate::tensor::scalar::BinOp;
+
+/// Nodes of the smallest expression that gets a name.
+const LEAST_NODES: usize = 10;
+/// Nodes that a name has to save.
+const LEAST_SAVED: usize = 24;
+
+/// Names the common subexpressions of the kernel's body.
+pub(super) fn name_common(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = list(kernel, body);
+}
+
+/// A list of statements; loops and branches end a stretch of it, and their bodies are lists of their own.
+fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut out = vec![];
+    let mut stretch = vec![];
+    for stmt in body {
+        let ends = match &stmt {
+            Stmt::Let(..) | Stmt::Store { .. } => false,
+            Stmt::For { .. } | Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => true,
+        };
+        stretch.push(inside(kernel, stmt));
+        if ends {
+            out.extend(named(kernel, std::mem::take(&mut stretch)));
+        }
+    }
+    out.extend(named(kernel, stretch));
+    out
+}
+
+/// The statement with names in the lists inside.
+fn inside(kernel: &mut Kernel, stmt: Stmt) -> Stmt {
+    match stmt {
+        Stmt::For {
+            var,
+            min,
+            extent,
+            kind,
+            body,
+        } => Stmt::For {
+            var,
+            min,
+            extent,
+            kind,
+            body: list(kernel, body),
+        },
+        Stmt::If {
+            cond,
+            then,
+            otherwise,
+        } => Stmt::If {
+            cond,
+            then: list(kernel, then),
+            otherwise: list(kernel, otherwise),
+        },
+        Stmt::While { cond, body } => Stmt::While {
+            cond,
+            body: list(kernel, body),
+        },
+        Stmt::Let(..) | Stmt::Store { .. } | Stmt::Barrier => stmt,
+    }
+}
+
+/// A stretch of statements, the last of which may be a loop or branch: only what is computed before it is looked at.
+fn named(kernel: &mut Kernel, mut stretch: Vec<Stmt>) -> Vec<Stmt> {
+    let mut numbers = Numbers::default();
+    let mut trees = vec![];
+    let widths: Vec<u16> = stretch.iter().map(|stmt| width(kernel, stmt)).collect();
+    for (stmt, width) in stretch.iter_mut().zip(&widths) {
+        for e in computed(stmt, *width) {
+            let tree = numbers.tree(e);
+            numbers.count(e, &tree);
+            trees.push(tree);
+        }
+        if let Stmt::Store { array, .. } = stmt {
+            *numbers.stores.entry(*array).or_default() += 1;
+        }
+    }
+    let chosen = numbers.chosen();
+    if chosen.is_empty() {
+        return stretch;
+    }
+    let mut naming = Naming {
+        kernel,
+        chosen,
+        names: HashMap::new(),
+        out: vec![],
+    };
+    let mut trees = trees.iter();
+    for (mut stmt, width) in stretch.into_iter().zip(widths) {
+        for (e, tree) in computed(&mut stmt, width).into_iter().zip(&mut trees) {
+            *e = naming.expr(e, tree, Guard::None);
+        }
+        naming.out.push(stmt);
+    }
+    naming.out
+}
+
+/// Lanes that the statement stores.
+fn width(kernel: &Kernel, stmt: &Stmt) -> u16 {
+    match stmt {
+        Stmt::Store { value, .. } => kernel.ty(value).lanes,
+        _ => 1,
+    }
+}
+
+/// The expressions that are computed once, before anything inside of the statement, but for indices of vectors.
+fn computed(stmt: &mut Stmt, width: u16) -> Vec<&mut Expr> {
+    match stmt {
+        Stmt::Let(_, value) => vec![value],
+        Stmt::Store {
+            array: _,
+            index,
+            value,
+            active,
+        } => match width {
+            1 => [index, value].into_iter().chain(active).collect(),
+            _ => std::iter::once(value).chain(active).collect(),
+        },
+        Stmt::For {
+            var: _,
+            min,
+            extent,
+            kind: _,
+            body: _,
+        } => vec![min, extent],
+        Stmt::If {
+            cond,
+            then: _,
+            otherwise: _,
+        } => vec![cond],
+        Stmt::While { cond: _, body: _ } | Stmt::Barrier => vec![],
+    }
+}
+
+/// How many of the first operands are indices of vectors: code generators divide those by the number of lanes, term by term, which a
+/// name would hide from them.
+fn indices_of_vectors(e: &Expr) -> usize {
+    match e {
+        Expr::Load { lanes, .. } if *lanes > 1 => 1,
+        _ => 0,
+    }
+}
+
+/// Whether an expression stands behind `and` or `or`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    None,
+    Perhaps,
+}
+
+impl Guard {
+    /// The guard of an operand.
+    fn of_operand(self, e: &Expr, operand: usize) -> Self {
+        match e {
+            Expr::Binary(BinOp::And | BinOp::Or, _, _) if operand > 0 => Self::Perhaps,
+            _ => self,
+        }
+    }
+}
+
+/// The numbers of an expression and of what is below it.
+struct Tree {
+    number: usize,
+    below: Vec<Tree>,
+}
+
+/// A node as text, without its operands, and their numbers.
+type Key = (String, Vec<usize>);
+
+/// What is known of the expressions with one number.
+struct Value {
+    nodes: usize,
+    /// How often it stands there; within another value that repeats, once.
+    uses: usize,
+}
+
+/// Value numbers.
+#[derive(Default)]
+struct Numbers {
+    numbers: HashMap<Key, usize>,
+    values: Vec<Value>,
+    /// How many stores to an array came before.
+    stores: HashMap<ArrayId, usize>,
+}
+
+impl Numbers {
+    fn tree(&mut self, e: &Expr) -> Tree {
+        let below: Vec<Tree> = e.children().into_iter().map(|e| self.tree(e)).collect();
+        let numbers: Vec<usize> = below.iter().map(|tree| tree.number).collect();
+        let nodes = numbers.iter().map(|number| self.values[*number].nodes);
+        let nodes = nodes.fold(1usize, usize::saturating_add);
+        let stores = match e {
+            Expr::Load { array, .. } => self.stores.get(array).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let operand = Expr::BlockIdx(0);
+        let node = e.map_children(&mut |_| operand.clone());
+        let next = self.values.len();
+        let key = (format!("{node:?} {stores}"), numbers);
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.values.push(Value { nodes, uses: 0 });
+        }
+        Tree { number, below }
+    }
+
+    fn count(&mut self, e: &Expr, tree: &Tree) {
+        let value = &mut self.values[tree.number];
+        value.uses += 1;
+        if value.uses > 1 {
+            return;
+        }
+        let below = e.children().into_iter().zip(&tree.below);
+        for (child, tree) in below.skip(indices_of_vectors(e)) {
+            self.count(child, tree);
+        }
+    }
+
+    /// The values that get a name.
+    fn chosen(&self) -> HashSet<usize> {
+        let pays = |value: &Value| {
+            let saved = value.uses.saturating_sub(1).saturating_mul(value.nodes);
+            value.nodes >= LEAST_NODES && saved >= LEAST_SAVED
+        };
+        let values = self.values.iter().enumerate();
+        let chosen = values.filter(|(_, value)| pays(value));
+        chosen.map(|(number, _)| number).collect()
+    }
+}
+
+/// Statements on their way, with the names made so far.
+struct Naming<'a> {
+    kernel: &'a mut Kernel,
+    chosen: HashSet<usize>,
+    names: HashMap<usize, VarId>,
+    out: Vec<Stmt>,
+}
+
+impl Naming<'_> {
+    fn expr(&mut self, e: &Expr, tree: &Tree, guard: Guard) -> Expr {
+        if let Some(var) = self.names.get(&tree.number) {
+            return Expr::Var(*var);
+        }
+        let mut below = tree.below.iter().enumerate();
+        let new = e.map_children(&mut |child| {
+            let (at, tree) = below.next().expect("a tree has what its expression has");
+            match at < indices_of_vectors(e) {
+                true => child.clone(),
+                false => self.expr(child, tree, guard.of_operand(e, at)),
+            }
+        });
+        let is_guarded = guard == Guard::Perhaps && new.loads();
+        if is_guarded || !self.chosen.contains(&tree.number) {
+            return new;
+        }
+        let ty = self.kernel.ty(&new);
+        let name = "common".to_owned();
+        let var = self.kernel.vars.push(VarInfo { name, ty });
+        self.names.insert(tree.number, var);
+        self.out.push(Stmt::Let(var, new));
+        Expr::Var(var)
+    }
+}

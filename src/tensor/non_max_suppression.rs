@@ -135,6 +135,8 @@ mod tests {
                 tensor(&[1], &[least]),
             ],
             numbers: vec![centred.into()],
+            texts: vec![],
+            texts: vec![],
         };
         match non_max_suppression(&args) {
             Ok(HostResult::Tensor(rows)) => {

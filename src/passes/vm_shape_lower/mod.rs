@@ -15,7 +15,9 @@ use crate::ir::graph::{
     Arg, Become, BindingBlock, Body, Callee, Def, Function, Globals, Scope, Value, ValueId, infer,
     rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module, Origin, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::ir::{
+    AttrValue, Attrs, Expr, Func, Module, Origin, ShapeInfo, StructInfo, TensorInfo, Var,
+};
 use crate::ops::{self, ALLOC_SHAPE_HEAP, Compute, MachineOp, MakeDim, MatchDim, ShapeBuiltin};
 use crate::support::Arena;
 use crate::tensor::DType;

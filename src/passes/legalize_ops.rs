@@ -369,7 +369,7 @@ def shifted(A: T.Buffer((4,), "float32"), B: T.Buffer((), "float32"), C: T.Buffe
     #[test]
     fn calls_of_skipped_operators_stay() {
         let module = parse("test.py", MODULE).expect("it parses");
-        let skip = crate::ir::AttrValue::List(vec![crate::ir::AttrValue::Str("relax.add".into())]);
+        let skip = AttrValue::List(vec![AttrValue::Str("relax.add".into())]);
         let options = Attrs::from_iter([("skip_ops".to_owned(), skip)]);
         let pass = pass_with("LegalizeOps", options).expect("there is");
         let cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));

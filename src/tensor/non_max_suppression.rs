@@ -136,7 +136,6 @@ mod tests {
             ],
             numbers: vec![centred.into()],
             texts: vec![],
-            texts: vec![],
         };
         match non_max_suppression(&args) {
             Ok(HostResult::Tensor(rows)) => {

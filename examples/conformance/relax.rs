@@ -341,13 +341,17 @@ fn parse(text: &str) -> Result<Module, String> {
 /// The module with extents in one spelling: that of a sum is no property of a pass. Sums are ordered by their variables, which are
 /// made anew in the order in which the function defines them.
 fn simplified(module: &Module) -> Module {
-    let analyzer = Analyzer::new();
     let mut out = module.clone();
     for func in out.funcs.values_mut() {
         if let Func::Graph(function) = func {
             let vars = function.defined_vars();
             let made = vars.iter().map(|var| Var::new(var.name(), var.dtype()));
             let made: Vec<Expr> = made.map(|var| var.expr()).collect();
+            // No extent is negative.
+            let mut analyzer = Analyzer::new();
+            for var in made.iter().filter_map(Expr::as_var) {
+                analyzer.bind_shape_var(var);
+            }
             let renamed = |var: &Var| {
                 let at = vars.iter().position(|other| other == var)?;
                 Some(made[at].clone())
@@ -406,6 +410,23 @@ fn numbered(module: &Module) -> IndexMap<String, Function> {
                     ..
                 } => *name = rename(name),
                 _ => return Ok(Become::Kept),
+            }
+            // Where among its parameters a program takes scalars is a property of the program.
+            if let Def::CallDps {
+                args,
+                tir_vars,
+                inplace: None,
+                ..
+            } = &mut def
+            {
+                args.retain(|arg| match arg {
+                    Arg::Prim(scalar) => {
+                        tir_vars.push(scalar.clone());
+                        false
+                    }
+                    _ => true,
+                });
+                tir_vars.sort_by_cached_key(|e| format!("{e:#}"));
             }
             Ok(Become::Def(def))
         });

@@ -3,7 +3,7 @@
 use super::module::Value;
 use super::{InterpError, run_prim_func_with};
 use crate::ir::graph::{Arg, Op, OpCall};
-use crate::ir::{Attrs, Expr, ShapeInfo, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo};
 use crate::ops::{self, Compute, LegalizeError, MachineOp, Operand};
 use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, HostArgs, HostResult, Tensor, host_op};
@@ -32,7 +32,12 @@ pub(super) fn call(
     if let Compute::Host(host) = ops::def(op).compute {
         let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
         let mut args = values.to_vec();
-        args.retain(|value| matches!(value, Value::Tensor(_) | Value::Shape(_)));
+        if let Some(at) = host.message {
+            let format = attrs.get("format").and_then(AttrValue::as_str);
+            args.insert(at, Value::Str(format.unwrap_or_default().into()));
+        } else {
+            args.retain(|value| matches!(value, Value::Tensor(_) | Value::Shape(_)));
+        }
         return run_host(host.name, &args, &numbers);
     }
     let kernel = ops::kernel(call, &result, op.name()).map_err(failed)?;
@@ -99,9 +104,9 @@ pub(super) fn run_host(
             Value::Tensor(tensor) => args.tensors.push(tensor.clone()),
             Value::Shape(dims) => args.numbers.extend(dims),
             Value::Scalar(Scalar::Int(number)) => args.numbers.push(*number),
+            Value::Str(text) => args.texts.push(text.to_string()),
             Value::Scalar(_)
             | Value::Tuple(_)
-            | Value::Str(_)
             | Value::Closure(_)
             | Value::Storage(_)
             | Value::Placed(_) => {

@@ -19,7 +19,8 @@ pub use attr::{AttrDefault, AttrError, AttrKind, AttrSpec, complete};
 pub use builder::GraphBuilder;
 pub use call::{Obligation, Obligations, OpCall};
 pub use infer::{
-    Globals, InferError, Scope, common, infer, infer_return, open_vars_erased, prim_func_signature,
+    Globals, InferError, Scope, common, erase, infer, infer_return, open_vars_erased,
+    prim_func_signature,
 };
 pub use op::{Infer, Op, OpSchema, Operand, OperandKind};
 pub use rewrite::{Become, Old, Rewriter, Rule, rewrite};

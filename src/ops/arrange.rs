@@ -54,8 +54,9 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(infer_flatten)
         .compute(|c| {
             let shape = c.result_shape(0);
-            Ok(vec![topi::reshape("flatten", c.x(0), shape)])
+            Ok(vec![topi::reshape(c.name(), c.x(0), shape)])
         })
+        .programs_named("reshape")
         .pattern(Pattern::Injective),
     OpDef::new("flip", "backwards along an axis")
         .operands(DATA)

@@ -55,6 +55,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(full)
+        .programs_named("full")
         .pattern(Pattern::ElemWise),
     OpDef::new(
         "hamming_window",
@@ -106,6 +107,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(|c| constant(c, 1))
+        .programs_named("ones")
         .pattern(Pattern::ElemWise),
     OpDef::new("tril", "0 above the k-th diagonal of matrices")
         .operands(&[tensor("x"), K])
@@ -137,6 +139,7 @@ pub(super) const OPS: &[OpDef] = &[
         .attrs(&[DTYPE])
         .infer(rules::like_first)
         .compute(|c| constant(c, 0))
+        .programs_named("zeros")
         .pattern(Pattern::ElemWise),
     OpDef::new("ones", "every element is 1")
         .operands(&[SHAPE])

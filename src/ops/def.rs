@@ -139,6 +139,8 @@ pub struct HostCall {
     pub name: &'static str,
     /// The numbers that it takes after the tensors and shapes among the operands.
     pub numbers: fn(&OpCall<'_>) -> Result<Vec<i64>, InferError>,
+    /// Before which of its arguments it takes the attribute `format`, if it writes a message.
+    pub message: Option<usize>,
 }
 
 /// The device index of memory of the host among the operands of `memory.alloc_storage` and its kin (TVM: where the virtual
@@ -191,6 +193,8 @@ pub struct OpDef {
     pub layout: Layout,
     /// Its precision in a network of mixed precision, where that does not follow from the pattern.
     stated_precision: Option<Precision>,
+    /// What its programs are called, if not as the operator.
+    program: Option<&'static str>,
     /// Whether each call gives memory of its own (TVM: `TAllocator`), so that equal calls are not the same.
     pub allocates: bool,
 }
@@ -215,8 +219,17 @@ impl OpDef {
             pattern: Pattern::Opaque,
             layout: Layout::Fixed,
             stated_precision: None,
+            program: None,
             allocates: false,
         }
+    }
+
+    /// What its loop programs are called: as the operator without its group, or as another one that computes the same, with which
+    /// it shares them.
+    pub fn program_name(&self) -> &'static str {
+        let name = self.schema.name;
+        let own = name.rsplit('.').next().unwrap_or(name);
+        self.program.unwrap_or(own)
     }
 
     /// Its precision in a network of mixed precision. What computes each element from few others follows its operands.
@@ -228,6 +241,12 @@ impl OpDef {
             }
             (None, _) => Precision::Full,
         }
+    }
+
+    /// With loop programs of another name.
+    pub(super) const fn programs_named(mut self, name: &'static str) -> Self {
+        self.program = Some(name);
+        self
     }
 
     pub(super) const fn in_precision(mut self, precision: Precision) -> Self {
@@ -308,7 +327,21 @@ impl OpDef {
         name: &'static str,
         numbers: fn(&OpCall<'_>) -> Result<Vec<i64>, InferError>,
     ) -> Self {
-        self.compute = Compute::Host(HostCall { name, numbers });
+        self.compute = Compute::Host(HostCall {
+            name,
+            numbers,
+            message: None,
+        });
+        self
+    }
+
+    /// By a function of the host, which writes a message: it takes all operands and, before operand `at`, the attribute `format`.
+    pub(super) const fn host_message(mut self, name: &'static str, at: usize) -> Self {
+        self.compute = Compute::Host(HostCall {
+            name,
+            numbers: |_| Ok(vec![]),
+            message: Some(at),
+        });
         self
     }
 

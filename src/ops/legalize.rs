@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::{Compute, def};
 use crate::arith::Analyzer;
-use crate::ir::graph::{Arg, InferError, OpCall};
+use crate::ir::graph::{Arg, InferError, Op, OpCall, OperandKind};
 use crate::ir::{Expr, PrimFunc, ShapeInfo, StructInfo, TensorInfo};
 use crate::te::{self, TeError, Tensor};
 use crate::tensor::DType;
@@ -131,10 +131,9 @@ impl<'a> Deref for ComputeCall<'a> {
 }
 
 impl ComputeCall<'_> {
-    /// The name that blocks get: that of the operator without its group.
+    /// The name that blocks get: that of the program.
     pub fn name(&self) -> &'static str {
-        let name = self.op.name();
-        name.rsplit('.').next().unwrap_or(name)
+        def(self.op).program_name()
     }
 
     /// Operand `index` as a tensor. A scalar constant is a tensor without dimensions that takes no memory.
@@ -313,6 +312,11 @@ impl Operands {
                     dtype: _,
                     value: Some(value),
                 } => Given::Tensor(te::scalar(value.clone())),
+                // A scalar that no program can be given.
+                StructInfo::Prim {
+                    dtype: _,
+                    value: None,
+                } if takes_tensor(call.op, index) => return Err(unknown()),
                 StructInfo::Tuple(items) if is_tuple_of_tensors(items) => {
                     let mut tensors = vec![];
                     for (at, item) in items.iter().enumerate() {
@@ -351,13 +355,12 @@ impl Operands {
         tensors: Vec<Tensor>,
         name: &str,
     ) -> Result<Kernel, LegalizeError> {
-        let Self {
-            mut params,
-            args,
-            all: _,
-        } = self;
         let op = call.op.name();
         let block = call.name();
+        // What only gives its shape is no operand of the program.
+        let read = self.params.into_iter().zip(self.args);
+        let read = read.filter(|(param, _)| te::is_read(param, &tensors));
+        let (mut params, args): (Vec<_>, Vec<_>) = read.unzip();
         for tensor in tensors {
             // A result that is an operand as it is needs elements of its own.
             let is_param = params.iter().any(|param: &Tensor| param.is(&tensor));
@@ -381,6 +384,12 @@ impl Operands {
 
 fn is_tuple_of_tensors(items: &[StructInfo]) -> bool {
     items.iter().all(|item| item.as_tensor().is_some())
+}
+
+/// Whether the schema says that the operand is a tensor.
+fn takes_tensor(op: Op, index: usize) -> bool {
+    let operand = op.schema().operands.get(index);
+    operand.is_some_and(|operand| matches!(operand.kind, OperandKind::Tensor))
 }
 
 /// The value of a constant without dimensions.

@@ -19,7 +19,8 @@ pub(super) const OPS: &[OpDef] = &[
     .variadic()
     .attrs(&[any("format")])
     .impure()
-    .infer(rules::unit),
+    .infer(rules::unit)
+    .host_message("relax.run.assert_op", 1),
     OpDef::new("builtin.alloc_tensor", "memory for a tensor")
         .operands(&[
             operand("shape", OperandKind::Any),
@@ -173,7 +174,8 @@ pub(super) const OPS: &[OpDef] = &[
         .variadic()
         .attrs(&[any("format")])
         .impure()
-        .infer(rules::unit),
+        .infer(rules::unit)
+        .host_message("relax.run.print", 0),
     OpDef::new(
         "to_vdevice",
         "its operand on another device: the host, or the one that is compiled for",

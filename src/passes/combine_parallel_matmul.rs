@@ -287,7 +287,13 @@ impl Products<'_> {
         let with = |find: &dyn Fn(&Branch) -> Option<Branch>, branches: &[Branch]| {
             branches.iter().map(find).collect::<Option<Vec<_>>>()
         };
-        let bias = |branch: &Branch| self.with_bias(branch);
+        let bias = |branch: &Branch| {
+            let with = self.with_bias(branch)?;
+            // What is itself a product of the group is there only after it.
+            let (bias, _, _) = with.bias.as_ref()?;
+            let is_bias = |other: &Branch| *bias == Arg::Value(other.product);
+            (!products.iter().any(is_bias)).then_some(with)
+        };
         let activation = |branch: &Branch| self.with_activation(branch);
         let alike = |branches: &Vec<Branch>| {
             let same = |b: &Branch| {

@@ -48,19 +48,17 @@ fn made_programs(module: &Module) -> Module {
         set.is_some_and(|set| set != 0) && !function.attrs.contains_key("Codegen")
     };
     let mut out = module.clone();
-    let mut fused: HashMap<String, Vec<StructInfo>> = HashMap::new();
+    let mut fused: HashMap<String, InPlace> = HashMap::new();
     for (name, function) in module.functions().filter(|(_, f)| is_primitive(f)) {
-        let program = match fuse(module, function) {
-            Ok(program) => program,
+        let (program, inplace) = match fuse(module, function) {
+            Ok(made) => made,
             Err(reason) => {
                 log::debug!("`{name}` stays a function: it {reason}");
                 continue;
             }
         };
         out.funcs.insert(name.to_owned(), Func::Prim(program));
-        let params = function.params.iter();
-        let params = params.map(|param| function.values[*param].sinfo.clone());
-        fused.insert(name.to_owned(), params.collect());
+        fused.insert(name.to_owned(), inplace);
     }
     if fused.is_empty() {
         return out;
@@ -77,8 +75,8 @@ fn made_programs(module: &Module) -> Module {
                     args,
                     attrs: _,
                     sinfo_args: _,
-                } if fused.contains_key(callee) => {
-                    Become::Def(call(rewriter, callee, args, &old.value.sinfo))
+                } if let Some(inplace) = fused.get(callee) => {
+                    Become::Def(call(rewriter, callee, args, inplace, &old.value.sinfo))
                 }
                 _ => Become::Kept,
             })
@@ -90,7 +88,13 @@ fn made_programs(module: &Module) -> Module {
 
 /// The call of a loop program that stands for the call of a function: tuples of tensors are passed by their elements, shapes as
 /// scalars after all tensors.
-fn call(rewriter: &mut Rewriter<'_>, callee: &str, args: &[Arg], out: &StructInfo) -> Def {
+fn call(
+    rewriter: &mut Rewriter<'_>,
+    callee: &str,
+    args: &[Arg],
+    inplace: &InPlace,
+    out: &StructInfo,
+) -> Def {
     let (mut tensors, mut scalars) = (vec![], vec![]);
     for arg in args {
         pass(rewriter, arg.clone(), &mut tensors, &mut scalars);
@@ -99,7 +103,7 @@ fn call(rewriter: &mut Rewriter<'_>, callee: &str, args: &[Arg], out: &StructInf
         callee: DpsCallee::Prim(callee.to_owned()),
         args: tensors,
         tir_vars: scalars,
-        inplace: None,
+        inplace: inplace.iter().any(Option::is_some).then(|| inplace.clone()),
         out: out.clone(),
     }
 }
@@ -129,8 +133,11 @@ fn pass(rewriter: &mut Rewriter<'_>, arg: Arg, tensors: &mut Vec<Arg>, scalars: 
 /// Why a function is no loop program.
 type Fused<T> = Result<T, &'static str>;
 
-/// The loop program of a function.
-fn fuse(module: &Module, function: &Function) -> Fused<PrimFunc> {
+/// By result of a program: which of the tensors that it takes it overwrites with it.
+type InPlace = Vec<Option<usize>>;
+
+/// The loop program of a function, and what it overwrites.
+fn fuse(module: &Module, function: &Function) -> Fused<(PrimFunc, InPlace)> {
     // The program has symbolic sizes of its own.
     let function = &function.with_own_vars();
     let mut fuse = Fuse {
@@ -138,6 +145,8 @@ fn fuse(module: &Module, function: &Function) -> Fused<PrimFunc> {
         function,
         buffers: HashMap::new(),
         results: HashMap::new(),
+        overwritten: vec![],
+        inplace: vec![],
         scalars: vec![],
         program: PrimFunc::new(function.name.as_str(), vec![]),
     };
@@ -161,7 +170,15 @@ fn fuse(module: &Module, function: &Function) -> Fused<PrimFunc> {
     fuse.program.origin = Origin::of_all(origins);
     fuse.program.attrs = Attrs::from_iter([("tir.noalias".to_owned(), AttrValue::Bool(true))]);
     fuse.program.private = true;
-    Ok(fuse.program)
+    Ok((fuse.program, fuse.inplace))
+}
+
+/// The memory that a result is written to.
+enum Memory {
+    /// That of a result of this call.
+    Call(ValueId, usize),
+    /// That of a parameter.
+    Param(ValueId),
 }
 
 struct Fuse<'a> {
@@ -171,6 +188,9 @@ struct Fuse<'a> {
     buffers: HashMap<ValueId, Vec<Buffer>>,
     /// The outputs of the program, by the call that computes them and their place among its results.
     results: HashMap<(ValueId, usize), Buffer>,
+    /// Parameters that results are written to.
+    overwritten: Vec<Buffer>,
+    inplace: InPlace,
     scalars: Vec<Var>,
     program: PrimFunc,
 }
@@ -239,6 +259,14 @@ impl Fuse<'_> {
                     Def::TupleItem(Arg::Value(call), index) => (*call, *index),
                     _ => return Err("gives something that it does not compute"),
                 };
+                let source = match self.memory(source)? {
+                    Memory::Call(call, index) => (call, index),
+                    Memory::Param(param) => {
+                        self.overwrite(param)?;
+                        continue;
+                    }
+                };
+                self.inplace.push(None);
                 let name = match items.len() {
                     1 => value.name.clone(),
                     _ => format!("{}_{index}", value.name),
@@ -250,6 +278,50 @@ impl Fuse<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Where the elements of a result of a call lie: a call in place passes on the memory of an operand.
+    fn memory(&self, result: (ValueId, usize)) -> Fused<Memory> {
+        let (mut call, mut index) = result;
+        loop {
+            let Def::CallDps {
+                inplace: Some(inplace),
+                args,
+                ..
+            } = &self.function.values[call].def
+            else {
+                return Ok(Memory::Call(call, index));
+            };
+            let Some(Some(at)) = inplace.get(index) else {
+                return Ok(Memory::Call(call, index));
+            };
+            let Some(Arg::Value(operand)) = args.get(*at) else {
+                return Err("overwrites what is no tensor of its own");
+            };
+            (call, index) = match &self.function.values[*operand].def {
+                Def::Param => return Ok(Memory::Param(*operand)),
+                Def::CallDps { .. } => (*operand, 0),
+                Def::TupleItem(Arg::Value(tuple), index) => (*tuple, *index),
+                _ => return Err("overwrites what is no tensor of its own"),
+            };
+        }
+    }
+
+    /// A result is in the memory of this parameter.
+    fn overwrite(&mut self, param: ValueId) -> Fused<()> {
+        let Some([buffer]) = self.buffers.get(&param).map(Vec::as_slice) else {
+            return Err("overwrites a part of what it takes");
+        };
+        if self.overwritten.contains(buffer) {
+            return Err("gives one value twice");
+        }
+        let at = self
+            .program
+            .buffer_params()
+            .position(|other| other == buffer);
+        self.inplace.push(at);
+        self.overwritten.push(buffer.clone());
         Ok(())
     }
 
@@ -270,51 +342,78 @@ impl Fuse<'_> {
                 callee: DpsCallee::Prim(callee),
                 args,
                 tir_vars,
-                inplace: None,
+                inplace,
                 out,
             } => {
                 let callee = self.module.prim_func(callee);
                 let callee = callee.ok_or("calls no loop program")?;
-                let mut actual = vec![];
+                let (mut given, mut scalars) = (vec![], vec![]);
                 for arg in args {
-                    let Arg::Value(arg) = arg else {
-                        return Err("passes something else than tensors");
-                    };
-                    actual.extend(self.buffers.get(arg).cloned().unwrap_or_default());
+                    given.push(match arg {
+                        Arg::Value(arg) => self.buffers.get(arg).cloned().unwrap_or_default(),
+                        Arg::Prim(scalar) => {
+                            scalars.push(scalar.clone());
+                            vec![]
+                        }
+                        _ => return Err("passes something else than tensors and scalars"),
+                    });
                 }
-                actual.extend(self.outputs(id, callee, actual.len(), out)?);
-                self.import(callee, &actual, tir_vars)
+                scalars.extend_from_slice(tir_vars);
+                let outputs = self.outputs(id, callee, &given, inplace.as_deref(), out)?;
+                let mut actual = given.concat();
+                actual.extend(outputs);
+                self.import(callee, &actual, &scalars)
             }
             _ => Err("does something else than call loop programs"),
         }
     }
 
-    /// The buffers that a call writes: those of results, or new ones of the program.
+    /// The buffers that a call takes for its results: those of results of the function, or new ones of the program. What it writes in
+    /// place it takes as an operand.
     fn outputs(
         &mut self,
         id: ValueId,
         callee: &PrimFunc,
-        inputs: usize,
+        given: &[Vec<Buffer>],
+        inplace: Option<&[Option<usize>]>,
         out: &StructInfo,
     ) -> Fused<Vec<Buffer>> {
         let items = match out {
             StructInfo::Tuple(items) => items.clone(),
             single => vec![single.clone()],
         };
-        let names = callee.buffer_params().skip(inputs).map(Buffer::name);
-        let mut all = vec![];
-        for (index, (name, item)) in names.zip(&items).enumerate() {
-            if let Some(result) = self.results.get(&(id, index)) {
-                all.push(result.clone());
+        let inputs = given.iter().map(Vec::len).sum();
+        let mut names = callee.buffer_params().skip(inputs).map(Buffer::name);
+        let (mut all, mut passed) = (vec![], vec![]);
+        for (index, item) in items.iter().enumerate() {
+            let operand = inplace.and_then(|inplace| *inplace.get(index)?);
+            if let Some(operand) = operand {
+                let Some([buffer]) = given.get(operand).map(Vec::as_slice) else {
+                    return Err("overwrites what is no tensor of its own");
+                };
+                let is_param = self.program.buffer_params().any(|param| param == buffer);
+                let is_result = || self.results.values().any(|result| result == buffer);
+                if is_param && !self.overwritten.contains(buffer) && !is_result() {
+                    return Err("overwrites what it takes, and does not give it back");
+                }
+                all.push(buffer.clone());
                 continue;
             }
-            let buffer = self.buffer(&format!("{name}_intermediate"), item)?;
-            let root = self.program.root;
-            self.program.blocks[root].alloc_buffers.push(buffer.clone());
+            let name = names.next().ok_or("calls a program with fewer results")?;
+            let buffer = match self.results.get(&(id, index)) {
+                Some(result) => result.clone(),
+                None => {
+                    let buffer = self.buffer(&format!("{name}_intermediate"), item)?;
+                    let root = self.program.root;
+                    self.program.blocks[root].alloc_buffers.push(buffer.clone());
+                    buffer
+                }
+            };
+            passed.push(buffer.clone());
             all.push(buffer);
         }
-        self.buffers.insert(id, all.clone());
-        Ok(all)
+        self.buffers.insert(id, all);
+        Ok(passed)
     }
 
     /// Writes the statements of a callee to the end of the program.

@@ -11,7 +11,7 @@ use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Globals, GraphBuilder, InferError, Obligations, Old, Op,
     OpCall, Rewriter, rewrite,
 };
-use crate::ir::{Attrs, Expr, Func, Module, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
 use crate::ops::{self, Compute, ComputeCall, Legalization, Legalized, Operand};
 
 /// `legalize_ops` with legalizations of one's own (Relax: `LegalizeOps(customize_legalize_map, skip_ops, enable_warning)`).
@@ -169,22 +169,31 @@ impl LegalizeOps {
             obligations: None,
             ..call
         };
-        let name = op.name().rsplit('.').next().unwrap_or_default();
+        let name = ops::def(*op).program_name();
         for obligation in obligations.take() {
             check(rewriter.builder(), *op, &obligation).map_err(|error| failed(error.into()))?;
         }
         if let (Compute::Host(host), None) = (compute, own) {
             let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
-            let tensors = args.iter().zip(&operands).filter(|(_, info)| {
+            let passed = args.iter().zip(&operands).filter(|(_, info)| {
                 matches!(
                     info,
                     StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
-                )
+                ) || host.message.is_some()
             });
-            let numbers = numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n)));
+            let mut passed: Vec<Arg> = passed.map(|(arg, _)| arg.clone()).collect();
+            if let Some(at) = host.message {
+                let format = attrs.get("format").and_then(AttrValue::as_str);
+                passed.insert(at, Arg::Str(format.unwrap_or_default().to_owned()));
+            }
+            passed.extend(numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n))));
+            let callee = host.name.to_owned();
             let call = Def::Call {
-                callee: Callee::PurePacked(host.name.to_owned()),
-                args: tensors.map(|(arg, _)| arg.clone()).chain(numbers).collect(),
+                callee: match op.schema().pure {
+                    true => Callee::PurePacked(callee),
+                    false => Callee::Packed(callee),
+                },
+                args: passed,
                 attrs: Attrs::new(),
                 sinfo_args: vec![result.clone()],
             };
@@ -360,7 +369,7 @@ def shifted(A: T.Buffer((4,), "float32"), B: T.Buffer((), "float32"), C: T.Buffe
     #[test]
     fn calls_of_skipped_operators_stay() {
         let module = parse("test.py", MODULE).expect("it parses");
-        let skip = crate::ir::AttrValue::List(vec![crate::ir::AttrValue::Str("relax.add".into())]);
+        let skip = AttrValue::List(vec![AttrValue::Str("relax.add".into())]);
         let options = Attrs::from_iter([("skip_ops".to_owned(), skip)]);
         let pass = pass_with("LegalizeOps", options).expect("there is");
         let cx = Cx::new(&module, &Target::Gpu(GpuTarget::default()));

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, Function, Globals, Old, Rewriter, ValueId, rewrite,
+    Arg, Become, Callee, Def, Function, Globals, Old, Op, Rewriter, ValueId, rewrite,
 };
 use crate::ir::{AttrValue, Attrs, Func, Module, StructInfo};
 use crate::ops::{self, Precision};
@@ -134,7 +134,7 @@ impl<'f> Pass<'f> {
                 attrs: _,
                 sinfo_args: _,
             } => {
-                let need = match ops::def(*op).precision() {
+                let need = match self.precision(*op, args) {
                     Precision::Half => Need::Half,
                     Precision::Follow | Precision::Full => Need::Full,
                 };
@@ -159,6 +159,18 @@ impl<'f> Pass<'f> {
                     self.require(arg, &Need::Full);
                 }
             }
+        }
+    }
+
+    /// The precision of a call. A product of integers is exact in the type in which it is written, and has none else.
+    fn precision(&self, op: Op, args: &[Arg]) -> Precision {
+        let mut has_float = false;
+        for arg in args {
+            arg.walk(&mut |leaf| has_float |= is_float(leaf, self.function));
+        }
+        match ops::def(op).precision() {
+            Precision::Half if !has_float => Precision::Full,
+            stated => stated,
         }
     }
 
@@ -207,7 +219,7 @@ impl<'f> Pass<'f> {
                 args,
                 attrs,
                 sinfo_args: _,
-            } => match ops::def(*op).precision() {
+            } => match self.precision(*op, args) {
                 Precision::Full => return self.restored(rewriter, &old),
                 precision => {
                     let mut new: Vec<Arg> =
@@ -430,6 +442,19 @@ fn is_in_range(tensor: &Tensor) -> bool {
         && elements
             .map(|bytes| decode(bytes, scalar).as_float())
             .all(|v| v.abs() <= MAX)
+}
+
+/// Whether the leaf of an argument is a tensor of floats, or one of which the type is not known.
+fn is_float(leaf: &Arg, function: &Function) -> bool {
+    let dtype = match leaf {
+        Arg::Const(tensor) => Some(tensor.dtype()),
+        Arg::Value(id) => match &function.values[*id].sinfo {
+            StructInfo::Tensor(info) => info.dtype,
+            _ => None,
+        },
+        _ => return false,
+    };
+    dtype.is_none_or(|dtype| dtype.is_float())
 }
 
 fn is_same(a: &Arg, b: &Arg) -> bool {

@@ -27,6 +27,7 @@ fn arguments(values: &[Value]) -> Result<HostArgs, HostError> {
             Value::Tensor(tensor) => args.tensors.push(tensor.clone()),
             Value::Int(number) => args.numbers.push(*number),
             Value::Shape(dims) => args.numbers.extend_from_slice(dims),
+            Value::Str(text) => args.texts.push(text.to_string()),
             _ => return Err(HostError::Arguments("tensors, shapes and integers")),
         }
     }

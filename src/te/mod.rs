@@ -32,7 +32,7 @@ mod tensor;
 mod tests;
 
 pub use error::TeError;
-pub use prim_func::{create_prim_func, create_prim_func_with, unbound_vars};
+pub use prim_func::{create_prim_func, create_prim_func_with, is_read, unbound_vars};
 pub use reduce::{
     Bound, CommReducer, ReduceAxis, Reduction, comm_reducer, max, min, prod, reduce_axis, sum,
 };

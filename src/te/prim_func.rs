@@ -65,6 +65,13 @@ pub fn create_prim_func_with(
     finished.map_err(|errors| TeError::IllFormed { func: name, errors })
 }
 
+/// Whether one of the results is computed from the elements of the placeholder.
+pub fn is_read(placeholder: &Tensor, results: &[Tensor]) -> bool {
+    Program::below(results)
+        .placeholders
+        .contains(&placeholder.buffer)
+}
+
 /// The symbolic variables of the program that no extent of a parameter is: those that it needs as scalars, in order of first use.
 pub fn unbound_vars(params: &[Tensor]) -> Vec<Var> {
     let extents = params.iter().flat_map(Tensor::shape);

@@ -15,6 +15,8 @@ pub struct HostArgs {
     pub tensors: Vec<Tensor>,
     /// The numbers, in order.
     pub numbers: Vec<i64>,
+    /// The texts, in order.
+    pub texts: Vec<String>,
 }
 
 /// What a function of the host gives.
@@ -45,6 +47,12 @@ pub enum HostError {
         /// What it may be.
         expected: &'static str,
     },
+    /// The condition of `R.assert_op` is false.
+    #[error("assertion failed: {message}")]
+    Assertion {
+        /// What the program says of it.
+        message: String,
+    },
     /// A tensor that cannot be made.
     #[error(transparent)]
     Tensor(#[from] TensorError),
@@ -55,6 +63,7 @@ pub type HostOp = fn(&HostArgs) -> Result<HostResult, HostError>;
 
 /// The functions by name.
 pub const HOST_OPS: &[(&str, HostOp)] = &[
+    ("relax.run.assert_op", super::message::assert),
     ("relax.run.compress", compress),
     ("relax.run.dynamic_strided_slice", strided_slice),
     (
@@ -62,6 +71,7 @@ pub const HOST_OPS: &[(&str, HostOp)] = &[
         super::non_max_suppression::non_max_suppression,
     ),
     ("relax.run.nonzero", nonzero),
+    ("relax.run.print", super::message::print),
     ("relax.run.shape_to_tensor", shape_to_tensor),
     ("relax.run.unique", unique),
     ("vm.builtin.tensor_to_shape", tensor_to_shape),
@@ -79,7 +89,7 @@ pub fn host_op(name: &str) -> Option<HostOp> {
 pub const NO_AXIS: i64 = i64::MIN;
 
 impl HostArgs {
-    fn tensor(&self, index: usize) -> Result<&Tensor, HostError> {
+    pub(super) fn tensor(&self, index: usize) -> Result<&Tensor, HostError> {
         let tensor = self.tensors.get(index);
         tensor.ok_or(HostError::Arguments("another tensor"))
     }

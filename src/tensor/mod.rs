@@ -5,6 +5,7 @@ mod dlpack;
 mod dtype;
 mod host;
 mod host_ops;
+mod message;
 mod ndarray;
 mod non_max_suppression;
 mod random;

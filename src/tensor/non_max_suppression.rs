@@ -135,6 +135,7 @@ mod tests {
                 tensor(&[1], &[least]),
             ],
             numbers: vec![centred.into()],
+            texts: vec![],
         };
         match non_max_suppression(&args) {
             Ok(HostResult::Tensor(rows)) => {

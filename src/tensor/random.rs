@@ -96,6 +96,7 @@ mod tests {
         let args = HostArgs {
             tensors: vec![],
             numbers: numbers.to_vec(),
+            texts: vec![],
         };
         match run(&args) {
             Ok(HostResult::Tensor(tensor)) => match tensor.as_slice::<f64>() {
@@ -156,6 +157,7 @@ mod tests {
             let args = HostArgs {
                 tensors: vec![],
                 numbers: numbers.to_vec(),
+                texts: vec![],
             };
             assert!(uniform(&args).is_err(), "{numbers:?}");
         }

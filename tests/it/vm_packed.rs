@@ -380,3 +380,47 @@ fn memory_that_cannot_be_had_is_an_error() {
         );
     }
 }
+
+/// Says what it is given, and fails where that is not positive.
+const MESSAGES: &str = r#"
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), ok: R.Tensor((), "bool")) -> R.Tensor((2,), "float32"):
+        y = R.exp(x)
+        R.print(y, format="exp: {}")
+        R.assert_op(ok, x, format="not {}")
+        return y
+"#;
+
+#[test]
+fn messages_are_those_of_the_program() {
+    let module = script::parse("messages.py", MESSAGES).expect("it parses");
+    let x = Tensor::from_slice(&[2], &[0.0f32, 2.0]).expect("two elements");
+    let args = |ok: u8| {
+        let ok = Tensor::from_bytes(DType::BOOL, &[], &[ok]).expect("one element");
+        [x.clone(), ok]
+    };
+    for (target, device) in devices() {
+        let options = CompileOptions::new(target);
+        let compiled = compile(&module, &options).expect("it compiles");
+        let mut machine = VirtualMachine::new(compiled, device).expect("it loads");
+        let mut call = |ok| machine.call("main", &args(ok).map(Value::from));
+        assert!(call(1).is_ok());
+        let error = call(0).expect_err("the condition is false").to_string();
+        assert!(
+            error.contains("assertion failed: not [0.0, 2.0]"),
+            "{error}"
+        );
+    }
+    let run = |ok| {
+        let args = args(ok).map(weftile::interp::Value::Tensor);
+        weftile::interp::run_module(&module, "main", &args, &std::collections::HashMap::new())
+    };
+    assert!(run(1).is_ok());
+    let error = run(0).expect_err("the condition is false").to_string();
+    assert!(
+        error.contains("assertion failed: not [0.0, 2.0]"),
+        "{error}"
+    );
+}

@@ -401,7 +401,7 @@ fn call_function(
 }
 
 /// What is known without these symbolic variables: of shapes that use them the rank (Relax: `EraseToWellDefined`).
-fn erase(info: &StructInfo, open: &[Var]) -> StructInfo {
+pub fn erase(info: &StructInfo, open: &[Var]) -> StructInfo {
     let uses = |e: &Expr| open.iter().any(|var| e.uses(var));
     let shape = |shape: &ShapeInfo| match shape {
         ShapeInfo::Known(dims) if dims.iter().any(uses) => ShapeInfo::Ndim(dims.len()),

@@ -94,14 +94,17 @@ pub(super) fn pattern(module: &Module, function: &Function, id: ValueId) -> Patt
             callee: DpsCallee::Prim(name),
             args,
             tir_vars: _,
-            inplace: None,
+            inplace,
             out: _,
         } => {
             let program = module.prim_func(name);
             let tensors = args
                 .iter()
                 .all(|arg| matches!(arg, Arg::Value(_) | Arg::Const(_)));
-            match program.filter(|program| tensors && is_plain(program)) {
+            let overwritten = inplace.iter().flatten().flatten();
+            let mut operands = overwritten.map(|at| args.get(*at));
+            let own = operands.all(|arg| arg.is_some_and(|arg| is_own(function, arg)));
+            match program.filter(|program| tensors && own && is_plain(program)) {
                 Some(program) => stated(program),
                 None => Pattern::Opaque,
             }
@@ -110,6 +113,18 @@ pub(super) fn pattern(module: &Module, function: &Function, id: ValueId) -> Patt
         Def::TupleItem(Arg::Value(_), _) => Pattern::Injective,
         _ => Pattern::Opaque,
     }
+}
+
+/// Whether the function computes the value for one user alone, who may overwrite it wherever the call stands.
+fn is_own(function: &Function, arg: &Arg) -> bool {
+    let Arg::Value(id) = arg else {
+        return false;
+    };
+    let used = |used: Vec<ValueId>| used.into_iter().filter(|used| used == id).count();
+    let values = function.values.iter();
+    let users: usize = values.map(|(_, value)| used(value.def.used_values())).sum();
+    let computed = matches!(function.values[*id].def, Def::CallDps { .. });
+    computed && users == 1 && used(function.body.result.values()) == 0
 }
 
 /// Whether the value is a tuple of weights that the function takes: fetching them joins nothing.

@@ -8,7 +8,8 @@ use indexmap::IndexMap;
 use super::group::Group;
 use super::targets::Form;
 use crate::ir::graph::{
-    Arg, Become, BindingBlock, Body, Def, Function, Globals, GraphBuilder, ValueId, dims, rewrite,
+    Arg, Become, BindingBlock, Body, Def, Function, Globals, GraphBuilder, ValueId, dims, erase,
+    rewrite,
 };
 use crate::ir::{AttrValue, StructInfo, Var};
 use crate::passes::PassError;
@@ -27,13 +28,16 @@ pub(super) fn transform(
     let weights = &old.params[first.weights.clone()];
     let mut builder = GraphBuilder::in_module(name, globals.clone());
     let mut new: HashMap<ValueId, ValueId> = HashMap::new();
+    // Sizes that inference alone knows: no computation of weights needs them.
+    let infos = || weights.iter().map(|&weight| &old.values[weight].sinfo);
+    let known: Vec<Var> = infos().flat_map(StructInfo::defined_vars).collect();
+    let mut open: Vec<Var> = infos().flat_map(StructInfo::free_vars).collect();
+    open.retain(|var| !known.contains(var));
     for &weight in weights {
         let value = &old.values[weight];
         builder.set_origin(value.origin.clone());
-        new.insert(
-            weight,
-            builder.param(value.name.as_str(), value.sinfo.clone()),
-        );
+        let sinfo = erase(&value.sinfo, &open);
+        new.insert(weight, builder.param(value.name.as_str(), sinfo));
     }
     let everything = group.sizes.is_empty() && group.outputs == weights && !weights.is_empty();
     let mut outputs = vec![];

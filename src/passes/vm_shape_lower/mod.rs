@@ -15,7 +15,9 @@ use crate::ir::graph::{
     Arg, Become, BindingBlock, Body, Callee, Def, Function, Globals, Scope, Value, ValueId, infer,
     rewrite,
 };
-use crate::ir::{Attrs, Expr, Func, Module, Origin, ShapeInfo, StructInfo, TensorInfo, Var};
+use crate::ir::{
+    AttrValue, Attrs, Expr, Func, Module, Origin, ShapeInfo, StructInfo, TensorInfo, Var,
+};
 use crate::ops::{self, ALLOC_SHAPE_HEAP, Compute, MachineOp, MakeDim, MatchDim, ShapeBuiltin};
 use crate::support::Arena;
 use crate::tensor::DType;
@@ -44,8 +46,9 @@ pub(super) enum Contexts {
 ///
 /// A weight of static shape, which is a parameter from the attribute `num_input` on, is not checked: the loop programs that take it
 /// check it. A size is checked against its bound (`tir_var_upper_bound`). A function that has a shape heap stays as it is. A function
-/// inside another captures the dimensions of that as scalars. The checks have side effects: run `remove_purity_checking` before, and
-/// no pass after that computes with shapes.
+/// inside another captures the dimensions of that as scalars. The checks have side effects, so a pure function is marked
+/// `relax.force_pure` (TVM leaves it ill-formed unless `RemovePurityChecking` ran before). No pass that computes with shapes may run
+/// after this one.
 ///
 /// # Errors
 /// If nothing gives a symbolic dimension its value, or a scalar of sizes is no integer.
@@ -196,7 +199,20 @@ impl<'a> Lower<'a> {
             },
         );
         self.function.body = body;
+        if self.function.pure && self.has_effects() {
+            let mark = ("relax.force_pure".to_owned(), AttrValue::Bool(true));
+            self.function.attrs.extend([mark]);
+        }
         Ok(self.function)
+    }
+
+    /// Whether a call of the function has side effects, as checks have.
+    fn has_effects(&self) -> bool {
+        let values = &self.function.values;
+        values.iter().any(|(_, value)| match &value.def {
+            Def::Call { callee, .. } => !callee.is_pure(self.globals, values),
+            _ => false,
+        })
     }
 
     /// The heap; nothing, where there is no dimension to hold.

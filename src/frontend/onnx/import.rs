@@ -14,8 +14,8 @@ use super::tensor::Tensors;
 use super::value::Value;
 use super::{Open, Port};
 use crate::arith::Analyzer;
-use crate::ir::{Origin, Var as Symbol};
-use crate::relax::BlockBuilder;
+use crate::ir::{Expr as Size, Origin, Var as Symbol};
+use crate::relax::{BlockBuilder, Var};
 use crate::tensor::DType;
 
 /// Deepest nesting of graphs and functions.
@@ -38,6 +38,8 @@ pub(super) struct Importer<'m> {
     /// By a name that is taken: how often it got a number.
     repeated: HashMap<String, usize>,
     pub(super) arith: Analyzer,
+    /// By the key of a vector that the graph computes: the vector, and those of its elements that are known.
+    partly: HashMap<usize, (Var, Vec<Option<Size>>)>,
     pub(super) problems: Vec<Problem>,
     depth: usize,
     /// How many more nodes are imported.
@@ -133,6 +135,7 @@ impl<'m> Importer<'m> {
 
     /// Adds the operator sets that are newer than those that are known, of the model and of its functions.
     pub(super) fn check_operator_sets(&mut self, model: &ModelProto) {
+            partly: HashMap::new(),
         let own = ("the model".to_owned(), &model.opset_import);
         let functions = model.functions.iter().map(|function| {
             let name = function.name.as_deref().unwrap_or_default();
@@ -174,6 +177,17 @@ impl<'m> Importer<'m> {
         self.arith.bind_shape_var(&symbol);
         symbol
     }
+    /// Keeps that some elements of a vector are known.
+    pub(super) fn know_partly(&mut self, vector: &Var, elements: Vec<Option<Size>>) {
+        self.partly.insert(vector.key(), (vector.clone(), elements));
+    }
+
+    /// The elements of a vector that are known, if some are.
+    pub(super) fn partly_known(&self, vector: &Var) -> Option<&[Option<Size>]> {
+        let (_, elements) = self.partly.get(&vector.key())?;
+        Some(elements)
+    }
+
 
     /// The symbolic extent of this name.
     pub(super) fn symbol(&mut self, name: &str) -> Symbol {

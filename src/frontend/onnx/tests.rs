@@ -15,6 +15,7 @@ mod numbers;
 mod random;
 mod sequences;
 
+mod sizes;
 fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {
         op_type: Some(op.to_owned()),

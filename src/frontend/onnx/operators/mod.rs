@@ -18,6 +18,7 @@ mod loss;
 mod nn;
 mod pad;
 mod pieces;
+mod q_linear;
 mod quantize;
 mod random;
 mod recurrent;
@@ -133,6 +134,7 @@ const FAMILIES: &[&[Operator]] = &[
     nn::OPERATORS,
     pad::OPERATORS,
     quantize::OPERATORS,
+    q_linear::OPERATORS,
     random::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,

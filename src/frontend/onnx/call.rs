@@ -104,7 +104,7 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Some(var.into()),
             Value::Const(tensor) => Some(relax::constant(tensor.clone())),
             Value::Known(known) => Some(materialized(known)?),
-            Value::List(_) | Value::Absent | Value::Missing => None,
+            Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
         })
     }
 
@@ -124,7 +124,7 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Ok(var.sinfo().clone()),
             Value::Const(tensor) => Ok(constant(tensor.shape(), tensor.dtype())),
             Value::Known(known) => Ok(constant(&known.shape, known.dtype)),
-            Value::List(_) | Value::Absent | Value::Missing => {
+            Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => {
                 Err(self.bad(index, "a sequence or an optional value", "a tensor"))
             }
         }
@@ -425,7 +425,7 @@ pub(super) fn known(value: &Value) -> Option<Known> {
     match value {
         Value::Known(known) => Some(known.clone()),
         Value::Const(tensor) => Known::of(tensor),
-        Value::Var(_) | Value::List(_) | Value::Absent | Value::Missing => None,
+        Value::Var(_) | Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
     }
 }
 

@@ -58,6 +58,14 @@ pub(super) struct Scope<'s, 'm> {
     place: String,
 }
 
+/// What is imported with a node.
+enum Rest<'a, 'm> {
+    /// Nothing.
+    None,
+    /// The nodes after an `If`, in each of its branches, and the outputs of the graph.
+    Nodes(&'a [&'m NodeProto], &'a [&'m str]),
+}
+
 impl<'s, 'm> Scope<'s, 'm> {
     /// The model's.
     pub(super) fn new(place: impl Into<String>) -> Self {
@@ -79,6 +87,11 @@ impl<'s, 'm> Scope<'s, 'm> {
             opsets: self.opsets,
             place,
         }
+    }
+
+    /// One in which names get values of their own, in the same place.
+    pub(super) fn beside(&'s self) -> Self {
+        self.inside(self.place.clone())
     }
 
     /// Gives a name a value; the last one that it gets counts.
@@ -122,6 +135,7 @@ impl<'m> Importer<'m> {
             names: HashSet::new(),
             repeated: HashMap::new(),
             arith: Analyzer::new(),
+            partly: HashMap::new(),
             problems: vec![],
             depth: 0,
             left: MAX_NODES,
@@ -135,7 +149,6 @@ impl<'m> Importer<'m> {
 
     /// Adds the operator sets that are newer than those that are known, of the model and of its functions.
     pub(super) fn check_operator_sets(&mut self, model: &ModelProto) {
-            partly: HashMap::new(),
         let own = ("the model".to_owned(), &model.opset_import);
         let functions = model.functions.iter().map(|function| {
             let name = function.name.as_deref().unwrap_or_default();
@@ -164,6 +177,17 @@ impl<'m> Importer<'m> {
         self.names.clone()
     }
 
+    /// Keeps that some elements of a vector are known.
+    pub(super) fn know_partly(&mut self, vector: &Var, elements: Vec<Option<Size>>) {
+        self.partly.insert(vector.key(), (vector.clone(), elements));
+    }
+
+    /// The elements of a vector that are known, if some are.
+    pub(super) fn partly_known(&self, vector: &Var) -> Option<&[Option<Size>]> {
+        let (_, elements) = self.partly.get(&vector.key())?;
+        Some(elements)
+    }
+
     /// A new symbolic extent, named after this.
     pub(super) fn fresh(&mut self, stem: &str) -> Symbol {
         let stem = identifier(stem);
@@ -177,17 +201,6 @@ impl<'m> Importer<'m> {
         self.arith.bind_shape_var(&symbol);
         symbol
     }
-    /// Keeps that some elements of a vector are known.
-    pub(super) fn know_partly(&mut self, vector: &Var, elements: Vec<Option<Size>>) {
-        self.partly.insert(vector.key(), (vector.clone(), elements));
-    }
-
-    /// The elements of a vector that are known, if some are.
-    pub(super) fn partly_known(&self, vector: &Var) -> Option<&[Option<Size>]> {
-        let (_, elements) = self.partly.get(&vector.key())?;
-        Some(elements)
-    }
-
 
     /// The symbolic extent of this name.
     pub(super) fn symbol(&mut self, name: &str) -> Symbol {
@@ -288,10 +301,34 @@ impl<'m> Importer<'m> {
         scope: &mut Scope<'_, 'm>,
         bb: &mut BlockBuilder,
     ) -> Vec<Value> {
-        for node in self.ordered(nodes, scope) {
+        let order = self.ordered(nodes, scope);
+        self.in_order(&order, outputs, scope, bb)
+    }
+
+    /// The values of these names after the nodes, each of which is after those whose results it needs.
+    pub(super) fn in_order(
+        &mut self,
+        nodes: &[&'m NodeProto],
+        outputs: &[&'m str],
+        scope: &mut Scope<'_, 'm>,
+        bb: &mut BlockBuilder,
+    ) -> Vec<Value> {
+        for (at, node) in nodes.iter().enumerate() {
             let place = scope.place_of(node);
             let before = bb.set_origin(Origin::Node(place.as_str().into()));
-            let values = match self.node(node, scope, &place, bb) {
+            // What is written of an `If` whose branches no one type has is given up.
+            let saved = (node.op_type.as_deref() == Some("If")).then(|| bb.clone());
+            let mut made = self.node(node, Rest::None, scope, &place, bb);
+            if let (Err(Fault::Apart), Some(saved)) = (&made, saved) {
+                *bb = saved;
+                let rest = Rest::Nodes(&nodes[at + 1..], outputs);
+                made = self.node(node, rest, scope, &place, bb);
+                if let Ok(values) = made {
+                    bb.set_origin(before);
+                    return values;
+                }
+            }
+            let values = match made {
                 Ok(values) => values,
                 Err(fault) => {
                     self.problem(place, node.op_type.clone(), fault);
@@ -389,6 +426,7 @@ impl<'m> Importer<'m> {
     fn node(
         &mut self,
         node: &'m NodeProto,
+        rest: Rest<'_, 'm>,
         scope: &Scope<'_, 'm>,
         place: &str,
         bb: &mut BlockBuilder,
@@ -433,6 +471,11 @@ impl<'m> Importer<'m> {
             scope,
             place,
         };
+        if let Rest::Nodes(rest, outputs) = rest {
+            let mut values = operators::continued(&mut call, rest, outputs)?;
+            values.resize(outputs.len(), Value::Missing);
+            return Ok(values);
+        }
         let folded = match operator.fold {
             Some(fold) => fold(&mut call)?,
             None => None,
@@ -497,6 +540,11 @@ impl<'m> Importer<'m> {
         Ok(values)
     }
 
+    /// Out of the last graph or function.
+    pub(super) fn shallower(&mut self) {
+        self.depth -= 1;
+    }
+
     /// One graph or function deeper.
     pub(super) fn deeper(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
@@ -552,6 +600,13 @@ fn bound<'m>(
         }
     });
     attributes.collect()
+}
+
+/// Whether the node, or a graph inside of it, needs the name.
+pub(super) fn needs(node: &NodeProto, name: &str) -> bool {
+    let mut names = BTreeSet::new();
+    names_in(node, &mut names);
+    names.contains(name)
 }
 
 /// The names that a node needs, those that graphs inside of it need and do not make included.

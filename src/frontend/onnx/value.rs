@@ -18,6 +18,8 @@ pub(super) enum Value {
     Known(Known),
     /// A list of values (`Sequence`), known element for element.
     List(Vec<Value>),
+    /// A list of tensors of one shape, as the rows of a tensor: the graph computes how many there are.
+    Rows(Var),
     /// Nothing: an operand that is left out, or an optional value that is not there.
     Absent,
     /// What a node that cannot be imported would have made.

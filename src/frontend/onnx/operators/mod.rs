@@ -35,6 +35,7 @@ use super::call::{Call, Outputs};
 use super::error::Fault;
 use super::import::plain_domain;
 use super::proto::NodeProto;
+pub(super) use control::continued;
 use fold::Fold;
 
 /// What a node becomes.
@@ -133,8 +134,8 @@ const FAMILIES: &[&[Operator]] = &[
     loss::OPERATORS,
     nn::OPERATORS,
     pad::OPERATORS,
-    quantize::OPERATORS,
     q_linear::OPERATORS,
+    quantize::OPERATORS,
     random::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,

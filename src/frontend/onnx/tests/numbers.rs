@@ -202,7 +202,8 @@ fn operators_on_quantized_tensors() {
     let bias = tensor(&[2], &[10i32, -20]);
     let product = both(&[2, 2], vec![bias.clone(), float(40.0), byte(100)]);
     let turned = [int("transB", 1)];
-    let cases: [(&str, Vec<Tensor>, &[AttributeProto], &[u8]); 8] = [
+    type Case<'a> = (&'a str, Vec<Tensor>, &'a [AttributeProto], &'a [u8]);
+    let cases: [Case<'_>; 8] = [
         ("QLinearAdd", both(&[4], result()), &[], &[0, 63, 120, 187]),
         ("QLinearMul", both(&[4], result()), &[], &[255, 0, 120, 0]),
         ("QLinearSigmoid", gate.to_vec(), &[], &[0, 1, 128, 255]),

@@ -245,10 +245,10 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         Some("linear") => Method::Linear,
         Some("cubic") => Method::Cubic {
             alpha: c.float("cubic_alpha")?.unwrap_or(-0.75),
-            exclude_outside: c.flag("cubic_exclude")?,
         },
         _ => return Err(c.bad_attribute("method", "the name of a method")),
     };
+    let exclude_outside = c.flag("cubic_exclude")?;
     let layout = layout(c, spatial)?;
     let shape = c.result_shape(0);
     let extents = layout.spatial.iter().map(|&axis| {
@@ -280,6 +280,7 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
             transforms,
             scales,
             method,
+            exclude_outside,
             extrapolation: 0.0,
             dtype: c.result_dtype(0),
         };
@@ -296,6 +297,7 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         transforms,
         scales,
         method,
+        exclude_outside,
         extrapolation: c.float("extrapolation_value")?.unwrap_or(0.0),
         dtype: c.result_dtype(0),
     };
@@ -417,10 +419,7 @@ fn grid_sample_type(c: &OpCall<'_>) -> rules::Inferred {
 fn grid_sample(c: &ComputeCall<'_>) -> Computed {
     let method = match c.text("method")?.as_deref() {
         Some("nearest") => Method::Nearest(Rounding::Even),
-        Some("bicubic") => Method::Cubic {
-            alpha: -0.75,
-            exclude_outside: false,
-        },
+        Some("bicubic") => Method::Cubic { alpha: -0.75 },
         _ => Method::Linear,
     };
     let beyond = match c.text("padding_mode")?.as_deref() {

@@ -24,6 +24,7 @@ pub struct FunctionOptions {
 }
 
 /// A function that is being written.
+#[derive(Clone)]
 struct Frame {
     builder: GraphBuilder,
     /// The values of its variables.
@@ -35,8 +36,8 @@ struct Frame {
     names: HashMap<&'static str, usize>,
 }
 
-/// Writes a module.
-#[derive(Default)]
+/// Writes a module. A clone is the module as far as it is written.
+#[derive(Clone, Default)]
 pub struct BlockBuilder {
     module: Module,
     /// The functions that are open, outermost first.

@@ -43,7 +43,7 @@ impl Var {
         &self.0.sinfo
     }
 
-    pub(super) fn key(&self) -> usize {
+    pub(crate) fn key(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
 }

@@ -58,8 +58,6 @@ pub enum Method {
     Cubic {
         /// The coefficient of the spline.
         alpha: f64,
-        /// Elements outside of the data have no weight; else the nearest element stands for them.
-        exclude_outside: bool,
     },
 }
 
@@ -296,6 +294,8 @@ pub struct Resize {
     pub scales: Vec<Option<f64>>,
     /// What is made of the elements around a coordinate.
     pub method: Method,
+    /// Elements outside of the data have no weight; else the nearest element stands for them.
+    pub exclude_outside: bool,
     /// The value of elements whose coordinates are outside of the data, where a part of it is taken.
     pub extrapolation: f64,
     /// The element type of the result.
@@ -329,12 +329,9 @@ pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
             taps.push(match r.method {
                 Method::Nearest(rounding) => vec![(coordinate.nearest(rounding), None)],
                 Method::Linear => linear_taps(coordinate.floor(wide)),
-                Method::Cubic {
-                    alpha,
-                    exclude_outside,
-                } => {
+                Method::Cubic { alpha } => {
                     let taps = cubic_taps(coordinate.floor(wide), alpha);
-                    match exclude_outside {
+                    match r.exclude_outside {
                         true => inside_only(taps, n),
                         false => taps,
                     }
@@ -371,7 +368,7 @@ fn weight(method: Method, distance: Expr) -> Expr {
     let x = Expr::call(Intrin::Abs, vec![distance]);
     match method {
         Method::Nearest(_) | Method::Linear => (number(1.0) - x).max(number(0.0)),
-        Method::Cubic { alpha, .. } => {
+        Method::Cubic { alpha } => {
             let square = &x * &x;
             let cube = &square * &x;
             let near = &cube * number(alpha + 2.0) - &square * number(alpha + 3.0) + number(1.0);
@@ -417,16 +414,13 @@ pub fn resize_antialiased(
             let tap = shifted(&i[1], first);
             let distance = (tap.cast(wide) - fraction) * Expr::float(narrowing, wide);
             let weight = weight(r.method, distance);
-            match r.method {
-                Method::Cubic {
-                    exclude_outside: true,
-                    ..
-                } => {
+            match r.exclude_outside {
+                true => {
                     let element = floor + tap;
                     let inside = element.ge(0).and(element.lt(n));
                     Expr::select(inside, weight, Expr::float(0.0, wide))
                 }
-                _ => weight,
+                false => weight,
             }
         });
         let k = te::reduce_axis("k", count);

@@ -65,6 +65,11 @@ const LINEAR: &[Example] = &[
 
 const NARROW: &[Example] = &[
     (
+        "cubic_exclude=1, antialias=True",
+        [3, 2],
+        &[0.225, 1.125, 0.125, 0.625, 0.2, 0.475],
+    ),
+    (
         "scales=[0.6, 0.4], antialias=True",
         [2, 2],
         &[0.0525, 1.0725, 0.0, 0.8],

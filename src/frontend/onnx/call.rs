@@ -7,9 +7,10 @@ use super::attributes::Attributes;
 use super::error::{Fault, MAX_RANK};
 use super::import::{Importer, Scope};
 use super::proto::NodeProto;
-use super::value::{Known, Value};
-use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo};
+use super::value::{Fraction, Known, Value};
+use crate::ir::{AttrValue, Attrs, Expr as Size, ExprKind, ShapeInfo, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
+use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, Tensor};
 
 /// What an import gives: the outputs of the node, as many as it knows.
@@ -103,7 +104,7 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Some(var.into()),
             Value::Const(tensor) => Some(relax::constant(tensor.clone())),
             Value::Known(known) => Some(materialized(known)?),
-            Value::List(_) | Value::Absent | Value::Missing => None,
+            Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
         })
     }
 
@@ -123,7 +124,7 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Ok(var.sinfo().clone()),
             Value::Const(tensor) => Ok(constant(tensor.shape(), tensor.dtype())),
             Value::Known(known) => Ok(constant(&known.shape, known.dtype)),
-            Value::List(_) | Value::Absent | Value::Missing => {
+            Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => {
                 Err(self.bad(index, "a sequence or an optional value", "a tensor"))
             }
         }
@@ -235,8 +236,26 @@ impl<'m> Call<'_, 'm> {
         if dims.is_empty() {
             x = relax::op("reshape", [x, relax::shape([1i64])]);
         }
+        let known = self.partly_known(index);
         let shape = self.emit(relax::op("tensor_to_shape", [x]))?;
-        self.symbols(&shape, count as usize)
+        let symbols = self.symbols(&shape, count as usize)?;
+        Ok(match known {
+            Some(known) => known.into_iter().zip(symbols),
+            None => return Ok(symbols),
+        }
+        .map(|(known, symbol)| known.unwrap_or(symbol))
+        .collect())
+    }
+
+    /// The elements of a vector of integers as sizes, those that are known.
+    pub(super) fn partly_known(&self, index: usize) -> Option<Vec<Option<Size>>> {
+        match self.inputs.get(index)? {
+            Value::Var(var) => self.importer.partly_known(var).map(<[_]>::to_vec),
+            value => {
+                let sizes = known(value)?.sizes()?;
+                Some(sizes.into_iter().map(Some).collect())
+            }
+        }
     }
 
     /// How many elements a vector of sizes has.
@@ -314,8 +333,43 @@ impl<'m> Call<'_, 'm> {
         {
             return Err(self.bad(operands, "given", "left out"));
         }
-        let args: Result<Vec<Expr>, Fault> = (0..operands).map(|at| self.x(at)).collect();
+        let args: Result<Vec<Expr>, Fault> =
+            (0..operands).map(|at| self.joining(at, operands)).collect();
         one(self.op(name, args?)?)
+    }
+
+    /// An operand that broadcasts with others of so many. An extent that is at most 1, as that of a slice of one element, is 1
+    /// beside another one: that is checked at run time.
+    fn joining(&mut self, index: usize, operands: usize) -> Result<Expr, Fault> {
+        let x = self.x(index)?;
+        let Ok(mut dims) = self.dims(index) else {
+            return Ok(x);
+        };
+        let is_part = |dim: &Size| matches!(dim.kind(), ExprKind::Binary(BinOp::Min, _, _));
+        if !dims.iter().any(is_part) {
+            return Ok(x);
+        }
+        let others = (0..operands).filter(|&other| other != index);
+        let others = others.map(|other| self.dims(other));
+        let others: Vec<Vec<Size>> = others.collect::<Result<_, _>>()?;
+        let arith = &self.importer.arith;
+        let mut changed = false;
+        for (after, dim) in (1..=dims.len()).zip(dims.iter_mut().rev()) {
+            let other = |dims: &Vec<Size>| {
+                let other = dims.len().checked_sub(after).map(|at| &dims[at]);
+                other.is_some_and(|other| !arith.can_prove_equal(dim, other))
+            };
+            if is_part(dim) && others.iter().any(other) && arith.can_prove(&dim.le(1i64)) {
+                *dim = Size::i64(1);
+                changed = true;
+            }
+        }
+        if !changed {
+            return Ok(x);
+        }
+        let sinfo = StructInfo::tensor(dims, self.dtype(index)?);
+        let x = self.emit(x)?;
+        Ok(self.bb.match_cast(&x, sinfo)?.into())
     }
 
     /// The shape operand of the graph with these extents.
@@ -339,10 +393,25 @@ pub(super) fn materialized(known: &Known) -> Result<Expr, Fault> {
         let tensor = tensor.map_err(relax::BuildError::from)?;
         return Ok(relax::constant(tensor));
     }
-    let sizes = known.sizes().unwrap_or_default();
+    let fractions = known.elements.iter().map(|e| match e.dtype().is_float() {
+        true => Fraction::of(e).expect("floats that are no numbers are fractions"),
+        false => Fraction::new(e.cast(DType::I64), 1),
+    });
+    let (sizes, below): (Vec<Size>, Vec<i64>) = fractions.map(|f| (f.top, f.bottom)).unzip();
     let mut made = relax::op("shape_to_tensor", [relax::shape(sizes)]);
     if known.dtype != DType::I64 {
         made = cast(made, known.dtype);
+    }
+    if below.iter().any(|&below| below != 1) {
+        let below = below
+            .iter()
+            .map(|&below| Size::float(below as f64, known.dtype));
+        let below = Known {
+            dtype: known.dtype,
+            shape: vec![known.elements.len()],
+            elements: below.collect(),
+        };
+        made = relax::op("divide", [made, materialized(&below)?]);
     }
     if known.shape.len() != 1 {
         let shape = known.shape.iter().map(|&dim| dim as i64);
@@ -356,7 +425,7 @@ pub(super) fn known(value: &Value) -> Option<Known> {
     match value {
         Value::Known(known) => Some(known.clone()),
         Value::Const(tensor) => Known::of(tensor),
-        Value::Var(_) | Value::List(_) | Value::Absent | Value::Missing => None,
+        Value::Var(_) | Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
     }
 }
 

@@ -364,6 +364,12 @@ pub(super) fn outputs<'m>(
                 Value::Known(known) => {
                     materialized(&known).map_err(|fault| problem(&name, fault))?
                 }
+                Value::Rows(_) => {
+                    let text = "a sequence whose length is computed cannot be an output".to_owned();
+                    let place = format!("output `{name}`");
+                    importer.problem(place, None, Fault::Unsupported(text));
+                    continue;
+                }
                 Value::List(_) | Value::Absent => {
                     let text = "a sequence of sequences cannot be an output".to_owned();
                     let place = format!("output `{name}`");

@@ -101,6 +101,11 @@ pub struct Problem {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
+    /// Branches give values that no one type has.
+    #[error(
+        "the branches give values of different numbers of dimensions, or sequences of different lengths"
+    )]
+    Apart,
     /// An operator that is not known.
     #[error("there is no operator {} here", .0)]
     Operator(String),

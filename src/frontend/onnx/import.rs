@@ -14,8 +14,8 @@ use super::tensor::Tensors;
 use super::value::Value;
 use super::{Open, Port};
 use crate::arith::Analyzer;
-use crate::ir::{Origin, Var as Symbol};
-use crate::relax::BlockBuilder;
+use crate::ir::{Expr as Size, Origin, Var as Symbol};
+use crate::relax::{BlockBuilder, Var};
 use crate::tensor::DType;
 
 /// Deepest nesting of graphs and functions.
@@ -38,6 +38,8 @@ pub(super) struct Importer<'m> {
     /// By a name that is taken: how often it got a number.
     repeated: HashMap<String, usize>,
     pub(super) arith: Analyzer,
+    /// By the key of a vector that the graph computes: the vector, and those of its elements that are known.
+    partly: HashMap<usize, (Var, Vec<Option<Size>>)>,
     pub(super) problems: Vec<Problem>,
     depth: usize,
     /// How many more nodes are imported.
@@ -54,6 +56,14 @@ pub(super) struct Scope<'s, 'm> {
     opsets: Option<&'s HashMap<&'m str, i64>>,
     /// Where the graph is, for messages: empty for the model's.
     place: String,
+}
+
+/// What is imported with a node.
+enum Rest<'a, 'm> {
+    /// Nothing.
+    None,
+    /// The nodes after an `If`, in each of its branches, and the outputs of the graph.
+    Nodes(&'a [&'m NodeProto], &'a [&'m str]),
 }
 
 impl<'s, 'm> Scope<'s, 'm> {
@@ -77,6 +87,11 @@ impl<'s, 'm> Scope<'s, 'm> {
             opsets: self.opsets,
             place,
         }
+    }
+
+    /// One in which names get values of their own, in the same place.
+    pub(super) fn beside(&'s self) -> Self {
+        self.inside(self.place.clone())
     }
 
     /// Gives a name a value; the last one that it gets counts.
@@ -120,6 +135,7 @@ impl<'m> Importer<'m> {
             names: HashSet::new(),
             repeated: HashMap::new(),
             arith: Analyzer::new(),
+            partly: HashMap::new(),
             problems: vec![],
             depth: 0,
             left: MAX_NODES,
@@ -159,6 +175,17 @@ impl<'m> Importer<'m> {
     /// The names of all symbolic extents that there are.
     pub(super) fn symbols_so_far(&self) -> HashSet<String> {
         self.names.clone()
+    }
+
+    /// Keeps that some elements of a vector are known.
+    pub(super) fn know_partly(&mut self, vector: &Var, elements: Vec<Option<Size>>) {
+        self.partly.insert(vector.key(), (vector.clone(), elements));
+    }
+
+    /// The elements of a vector that are known, if some are.
+    pub(super) fn partly_known(&self, vector: &Var) -> Option<&[Option<Size>]> {
+        let (_, elements) = self.partly.get(&vector.key())?;
+        Some(elements)
     }
 
     /// A new symbolic extent, named after this.
@@ -274,10 +301,34 @@ impl<'m> Importer<'m> {
         scope: &mut Scope<'_, 'm>,
         bb: &mut BlockBuilder,
     ) -> Vec<Value> {
-        for node in self.ordered(nodes, scope) {
+        let order = self.ordered(nodes, scope);
+        self.in_order(&order, outputs, scope, bb)
+    }
+
+    /// The values of these names after the nodes, each of which is after those whose results it needs.
+    pub(super) fn in_order(
+        &mut self,
+        nodes: &[&'m NodeProto],
+        outputs: &[&'m str],
+        scope: &mut Scope<'_, 'm>,
+        bb: &mut BlockBuilder,
+    ) -> Vec<Value> {
+        for (at, node) in nodes.iter().enumerate() {
             let place = scope.place_of(node);
             let before = bb.set_origin(Origin::Node(place.as_str().into()));
-            let values = match self.node(node, scope, &place, bb) {
+            // What is written of an `If` whose branches no one type has is given up.
+            let saved = (node.op_type.as_deref() == Some("If")).then(|| bb.clone());
+            let mut made = self.node(node, Rest::None, scope, &place, bb);
+            if let (Err(Fault::Apart), Some(saved)) = (&made, saved) {
+                *bb = saved;
+                let rest = Rest::Nodes(&nodes[at + 1..], outputs);
+                made = self.node(node, rest, scope, &place, bb);
+                if let Ok(values) = made {
+                    bb.set_origin(before);
+                    return values;
+                }
+            }
+            let values = match made {
                 Ok(values) => values,
                 Err(fault) => {
                     self.problem(place, node.op_type.clone(), fault);
@@ -375,6 +426,7 @@ impl<'m> Importer<'m> {
     fn node(
         &mut self,
         node: &'m NodeProto,
+        rest: Rest<'_, 'm>,
         scope: &Scope<'_, 'm>,
         place: &str,
         bb: &mut BlockBuilder,
@@ -419,6 +471,11 @@ impl<'m> Importer<'m> {
             scope,
             place,
         };
+        if let Rest::Nodes(rest, outputs) = rest {
+            let mut values = operators::continued(&mut call, rest, outputs)?;
+            values.resize(outputs.len(), Value::Missing);
+            return Ok(values);
+        }
         let folded = match operator.fold {
             Some(fold) => fold(&mut call)?,
             None => None,
@@ -483,6 +540,11 @@ impl<'m> Importer<'m> {
         Ok(values)
     }
 
+    /// Out of the last graph or function.
+    pub(super) fn shallower(&mut self) {
+        self.depth -= 1;
+    }
+
     /// One graph or function deeper.
     pub(super) fn deeper(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
@@ -538,6 +600,13 @@ fn bound<'m>(
         }
     });
     attributes.collect()
+}
+
+/// Whether the node, or a graph inside of it, needs the name.
+pub(super) fn needs(node: &NodeProto, name: &str) -> bool {
+    let mut names = BTreeSet::new();
+    names_in(node, &mut names);
+    names.contains(name)
 }
 
 /// The names that a node needs, those that graphs inside of it need and do not make included.

@@ -10,10 +10,12 @@ use super::proto::{
 use super::*;
 use crate::interp;
 
+mod branches;
 mod loops;
 mod numbers;
 mod random;
 mod sequences;
+mod sizes;
 
 fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {

@@ -4,7 +4,7 @@
 use crate::arith::Analyzer;
 use crate::ir::{Expr, ExprKind};
 use crate::relax::Var;
-use crate::tensor::scalar::{Scalar, decode, encode};
+use crate::tensor::scalar::{BinOp, Scalar, decode, encode};
 use crate::tensor::{DType, Tensor, TensorError};
 
 /// A value of the model.
@@ -18,6 +18,8 @@ pub(super) enum Value {
     Known(Known),
     /// A list of values (`Sequence`), known element for element.
     List(Vec<Value>),
+    /// A list of tensors of one shape, as the rows of a tensor: the graph computes how many there are.
+    Rows(Var),
     /// Nothing: an operand that is left out, or an optional value that is not there.
     Absent,
     /// What a node that cannot be imported would have made.
@@ -92,7 +94,7 @@ impl Known {
     /// The elements as sizes, in int64; `None` if one is a float that is no size.
     pub(super) fn sizes(&self) -> Option<Vec<Expr>> {
         let size = |e: &Expr| match self.dtype.is_float() {
-            true => converted_size(e),
+            true => Fraction::of(e)?.whole(),
             false => Some(e.cast(DType::I64)),
         };
         self.elements.iter().map(size).collect()
@@ -109,7 +111,8 @@ impl Known {
         self.elements.iter().map(float).collect()
     }
 
-    /// A tensor of these elements, each simplified; `None` if there are too many, or a float is neither a number then nor a size.
+    /// A tensor of these elements, each simplified; `None` if there are too many, or a float is neither a number then nor a
+    /// [`Fraction`] of sizes.
     pub(super) fn new(shape: Vec<usize>, elements: Vec<Expr>, arith: &Analyzer) -> Option<Self> {
         debug_assert_eq!(shape.iter().product::<usize>(), elements.len());
         let small = |e: &Expr| fits(e, &mut { MOST_NODES });
@@ -119,7 +122,7 @@ impl Known {
         let dtype = elements.first().map_or(DType::I64, Expr::dtype);
         let elements: Vec<Expr> = elements.iter().map(|e| arith.simplify(e)).collect();
         let exact = |e: &Expr| match dtype.is_float() {
-            true => e.as_float().is_some() || converted_size(e).is_some(),
+            true => e.as_float().is_some() || Fraction::of(e).is_some(),
             false => e.free_vars().iter().all(|v| v.dtype().is_int()) && !e.is_data(),
         };
         elements.iter().all(exact).then_some(Self {
@@ -141,14 +144,66 @@ fn fits(e: &Expr, left: &mut usize) -> bool {
     }
 }
 
-/// The size that a float is: a number without fraction, or a size that was converted.
-pub(super) fn converted_size(e: &Expr) -> Option<Expr> {
-    match e.kind() {
-        ExprKind::Float(v) if v.fract() == 0.0 && v.abs() < f64::from(1 << 24) => {
-            Some(Expr::i64(*v as i64))
+/// A float that is a size divided by a number: what sizes become where a model scales them.
+pub(super) struct Fraction {
+    /// In int64.
+    pub(super) top: Expr,
+    /// At least 1.
+    pub(super) bottom: i64,
+}
+
+/// Largest number that sizes are multiplied or divided by: products with sizes are exact in float32 then.
+const MOST_SCALE: i64 = 1 << 12;
+
+impl Fraction {
+    pub(super) fn new(top: Expr, bottom: i64) -> Self {
+        Self { top, bottom }
+    }
+
+    /// The fraction that an expression is.
+    pub(super) fn of(e: &Expr) -> Option<Self> {
+        match e.kind() {
+            ExprKind::Float(v) => Self::of_number(*v),
+            ExprKind::Cast(inner) if inner.dtype().is_int() => {
+                Some(Self::new(inner.cast(DType::I64), 1))
+            }
+            ExprKind::Binary(BinOp::Div, top, bottom) => {
+                let (top, bottom) = (Self::of(top)?.whole()?, Self::of(bottom)?.whole()?);
+                let bottom = bottom.as_int().filter(|&bottom| bottom > 0)?;
+                Some(Self::new(top, bottom))
+            }
+            _ => None,
         }
-        ExprKind::Cast(inner) if inner.dtype().is_int() => Some(inner.cast(DType::I64)),
-        _ => None,
+    }
+
+    /// A number of few binary digits.
+    fn of_number(v: f64) -> Option<Self> {
+        let (mut top, mut bottom) = (v, 1);
+        while top.fract() != 0.0 && bottom < MOST_SCALE {
+            top *= 2.0;
+            bottom *= 2;
+        }
+        let most = match bottom {
+            1 => f64::from(1 << 24),
+            _ => MOST_SCALE as f64,
+        };
+        let exact = top.fract() == 0.0 && top.abs() < most;
+        exact.then(|| Self::new(Expr::i64(top as i64), bottom))
+    }
+
+    /// The size, if nothing divides it.
+    pub(super) fn whole(&self) -> Option<Expr> {
+        (self.bottom == 1).then(|| self.top.clone())
+    }
+
+    /// The float; `None` if the number below is too large.
+    pub(super) fn expr(self, dtype: DType) -> Option<Expr> {
+        let top = self.top.cast(dtype);
+        match self.bottom {
+            1 => Some(top),
+            bottom if bottom <= MOST_SCALE => Some(top / Expr::float(bottom as f64, dtype)),
+            _ => None,
+        }
     }
 }
 

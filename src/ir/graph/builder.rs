@@ -24,7 +24,7 @@ use crate::support::Arena;
 /// assert_eq!(main.ret, StructInfo::tensor(vec![Expr::i64(4)], DType::F32));
 /// # Ok::<(), weftile::ir::graph::InferError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GraphBuilder {
     func: Function,
     open: Vec<OpenBody>,
@@ -34,7 +34,7 @@ pub struct GraphBuilder {
 }
 
 /// A body to which bindings are being added.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct OpenBody {
     blocks: Vec<BindingBlock>,
     in_dataflow: bool,

@@ -181,10 +181,15 @@ struct Needs<'f> {
 
 impl<'f> Needs<'f> {
     fn of(function: &'f Function) -> Self {
+        let params = function.params.iter();
+        let params = params.flat_map(|id| function.values[*id].sinfo.defined_vars());
+        let params: HashSet<Var> = params.collect();
         let mut definitions = HashMap::new();
         for (id, value) in function.values.iter() {
             if let Def::MatchCast(_, sinfo) = &value.def {
-                for var in sinfo.defined_vars() {
+                // A variable of a parameter is there already: the cast compares it.
+                let vars = sinfo.defined_vars().into_iter();
+                for var in vars.filter(|var| !params.contains(var)) {
                     definitions.entry(var).or_insert(id);
                 }
             }

@@ -1,13 +1,14 @@
 //! Graphs in nodes: branches and scans.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::json;
 
 use super::Operator;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, materialized, number};
 use crate::frontend::onnx::error::Fault;
-use crate::frontend::onnx::proto::GraphProto;
+use crate::frontend::onnx::import::Importer;
+use crate::frontend::onnx::proto::{GraphProto, NodeProto};
 use crate::frontend::onnx::value::Value;
 use crate::relax::{self, BlockBuilder, Expr, Var};
 use crate::tensor::DType;
@@ -17,7 +18,7 @@ pub(super) const MAX_ITERATIONS: i64 = 256;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], branch).note(
-        "branches that give values of the same number of dimensions, and sequences of the same length, if the condition is computed",
+        "if the condition is computed and the branches give values of other numbers of dimensions, or sequences of other lengths, all that follows is in both branches",
     ),
     Operator::new("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scan)
         .note("sequences of a constant length; the iterations are written out"),
@@ -37,7 +38,7 @@ pub(super) fn inline<'m>(
     Ok((!missing).then_some(values))
 }
 
-fn branch(c: &mut Call<'_, '_>) -> Outputs {
+fn branch<'m>(c: &mut Call<'_, 'm>) -> Outputs {
     let then = c.attributes.graph("then_branch")?;
     let otherwise = c.attributes.graph("else_branch")?;
     // A condition that is known: only one of the graphs ever runs.
@@ -48,41 +49,97 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
         };
         return Ok(inline(c, graph, vec![], name)?.unwrap_or_default());
     }
+    let places = [c.inside("then_branch"), c.inside("else_branch")];
+    let scope = c.scope;
+    let sides = [(then, &places[0]), (otherwise, &places[1])];
+    let sides = sides.map(|(graph, place)| {
+        move |importer: &mut Importer<'m>, bb: &mut BlockBuilder| {
+            importer.subgraph(graph, vec![], scope, place.clone(), bb)
+        }
+    });
+    merged(c, sides, Unlike::Apart)
+}
+
+/// What the graph around an `If` gives whose branches give values that no one type has: each branch goes on with the nodes after
+/// the `If`, and the outputs of the graph are what is chosen.
+pub(in crate::frontend::onnx) fn continued<'m>(
+    c: &mut Call<'_, 'm>,
+    rest: &[&'m NodeProto],
+    outputs: &[&'m str],
+) -> Outputs {
+    let then = c.attributes.graph("then_branch")?;
+    let otherwise = c.attributes.graph("else_branch")?;
+    let places = [c.inside("then_branch"), c.inside("else_branch")];
+    let (scope, node) = (c.scope, c.node);
+    let sides = [(then, &places[0]), (otherwise, &places[1])];
+    let sides = sides.map(|(graph, place)| {
+        move |importer: &mut Importer<'m>, bb: &mut BlockBuilder| {
+            importer.deeper()?;
+            let values = importer.subgraph(graph, vec![], scope, place.clone(), bb)?;
+            let mut inner = scope.beside();
+            for (name, value) in node.output.iter().zip(values) {
+                inner.define(name, value);
+            }
+            let values = importer.in_order(rest, outputs, &mut inner, bb);
+            importer.shallower();
+            Ok(values)
+        }
+    });
+    merged(c, sides, Unlike::Result)
+}
+
+/// What becomes of branches that give values of different numbers of dimensions.
+#[derive(Clone, Copy, PartialEq)]
+enum Unlike {
+    /// They are refused by [`Fault::Apart`].
+    Apart,
+    /// Nothing is known of the number of dimensions of the result.
+    Result,
+}
+
+/// The values of one of two sides, as the first operand says.
+fn merged<'m, S>(c: &mut Call<'_, 'm>, sides: [S; 2], unlike: Unlike) -> Outputs
+where
+    S: FnOnce(&mut Importer<'m>, &mut BlockBuilder) -> Result<Vec<Value>, Fault>,
+{
     let mut condition = c.x(0)?;
     if c.ndim(0)? != 0 {
         condition = c.reshaped(condition, [])?.into();
     }
     let condition = c.emit(condition)?;
     let before = c.importer.problems.len();
-    // Reported if the branches give values that no one type has.
-    let unlike = RefCell::new(Some(c.bad(
+    let other = c.bad(
         0,
         "computed",
         "known when the model is imported: only one branch gives a sequence of this length, or an optional value",
-    )));
+    );
+    let other = RefCell::new(Some(other));
     let forms: RefCell<Option<Vec<Form>>> = RefCell::default();
-    let places = [c.inside("then_branch"), c.inside("else_branch")];
+    let lacking = Cell::new(false);
     let emitted = {
-        let Call {
-            importer,
-            bb,
-            scope,
-            ..
-        } = c;
+        let Call { importer, bb, .. } = c;
         let importer = RefCell::new(importer);
-        let side = |graph, place: &str, bb: &mut BlockBuilder| {
-            let values =
-                importer
-                    .borrow_mut()
-                    .subgraph(graph, vec![], scope, place.to_owned(), bb)?;
+        let run = |side: S, bb: &mut BlockBuilder| {
+            let values = side(&mut importer.borrow_mut(), bb)?;
             let own: Vec<Form> = values.iter().map(Form::of).collect();
             let missing = values.iter().any(|value| matches!(value, Value::Missing));
-            let other = forms.replace(Some(own.clone()));
-            if !missing
-                && other.is_some_and(|other| other != own)
-                && let Some(fault) = unlike.take()
+            lacking.set(lacking.get() || missing);
+            if let Some(first) = forms.replace(Some(own.clone()))
+                && !missing
             {
-                return Err(fault);
+                let alike = first.len() == own.len();
+                let mut pairs = first.iter().zip(&own);
+                if !alike || pairs.any(|(a, b)| a != b) {
+                    let kinds = first.iter().zip(&own);
+                    let tensors = alike && kinds.clone().all(|(a, b)| a.count() == b.count());
+                    match (unlike, tensors) {
+                        (Unlike::Apart, _) => return Err(Fault::Apart),
+                        (Unlike::Result, true) => {}
+                        (Unlike::Result, false) => {
+                            return Err(other.take().unwrap_or(Fault::Apart));
+                        }
+                    }
+                }
             }
             let parts = values.iter().flat_map(parts_of).map(result_of);
             let parts = parts.collect::<Result<Vec<Expr>, Fault>>()?;
@@ -91,15 +148,12 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
                 _ => relax::tuple(parts),
             })
         };
-        bb.if_(
-            &condition,
-            |bb| side(then, &places[0], bb),
-            |bb| side(otherwise, &places[1], bb),
-        )
+        let [then, otherwise] = sides;
+        bb.if_(&condition, |bb| run(then, bb), |bb| run(otherwise, bb))
     };
     let var = match emitted {
         // What is wrong inside has been reported.
-        Err(_) if c.importer.problems.len() > before => return Ok(vec![]),
+        Err(_) if c.importer.problems.len() > before || lacking.get() => return Ok(vec![]),
         Err(fault) => return Err(fault),
         Ok(var) => var,
     };
@@ -116,17 +170,27 @@ fn branch(c: &mut Call<'_, '_>) -> Outputs {
 /// What a branch gives, as tensors.
 #[derive(Clone, PartialEq)]
 enum Form {
-    Tensor,
+    /// A tensor of so many dimensions, if that is known.
+    Tensor(Option<usize>),
     /// A sequence of so many.
     List(usize),
+    /// A sequence of a computed number of tensors.
+    Rows,
     Absent,
 }
 
 impl Form {
     fn of(value: &Value) -> Self {
         match value {
-            Value::Var(_) | Value::Const(_) | Value::Known(_) | Value::Missing => Self::Tensor,
+            Value::Var(var) => {
+                let info = var.sinfo().as_tensor();
+                Self::Tensor(info.and_then(|info| info.shape.ndim()))
+            }
+            Value::Const(tensor) => Self::Tensor(Some(tensor.shape().len())),
+            Value::Known(known) => Self::Tensor(Some(known.shape.len())),
+            Value::Missing => Self::Tensor(None),
             Value::List(items) => Self::List(items.len()),
+            Value::Rows(_) => Self::Rows,
             Value::Absent => Self::Absent,
         }
     }
@@ -134,7 +198,7 @@ impl Form {
     /// How many tensors it is.
     fn count(&self) -> usize {
         match self {
-            Self::Tensor => 1,
+            Self::Tensor(_) | Self::Rows => 1,
             Self::List(count) => *count,
             Self::Absent => 0,
         }
@@ -143,8 +207,12 @@ impl Form {
     /// The value of the next tensors.
     fn value(&self, parts: &mut impl Iterator<Item = Value>) -> Value {
         match self {
-            Self::Tensor => parts.next().unwrap_or(Value::Missing),
+            Self::Tensor(_) => parts.next().unwrap_or(Value::Missing),
             Self::List(count) => Value::List(parts.take(*count).collect()),
+            Self::Rows => match parts.next() {
+                Some(Value::Var(rows)) => Value::Rows(rows),
+                _ => Value::Missing,
+            },
             Self::Absent => Value::Absent,
         }
     }
@@ -162,7 +230,7 @@ fn parts_of(value: &Value) -> &[Value] {
 /// A value that a branch gives.
 pub(super) fn result_of(value: &Value) -> Result<Expr, Fault> {
     match value {
-        Value::Var(var) => Ok(var.into()),
+        Value::Var(var) | Value::Rows(var) => Ok(var.into()),
         Value::Const(tensor) => Ok(relax::constant(tensor.clone())),
         Value::Known(known) => materialized(known),
         Value::List(_) | Value::Absent | Value::Missing => {

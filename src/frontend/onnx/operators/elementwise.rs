@@ -32,7 +32,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("BitwiseXor", &[18], |c| c.simple("bitwise_xor", 2)),
     Operator::new("Cast", &[6, 9, 13, 19, 21, 23, 24, 25, 28], convert),
     Operator::new("CastLike", &[15, 19, 21, 23, 24, 25], convert_like),
-    Operator::new("Ceil", UNARY, |c| c.simple("ceil", 1)),
+    Operator::new("Ceil", UNARY, |c| c.simple("ceil", 1)).folds(fold::ceil),
     Operator::new("Clip", &[6, 11, 12, 13], clip),
     Operator::new("Cos", &[7, 22], |c| c.simple("cos", 1)),
     Operator::new("Cosh", &[9, 22], |c| c.simple("cosh", 1)),
@@ -40,7 +40,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Equal", &[7, 11, 13, 19], |c| c.simple("equal", 2)).folds(fold::equal),
     Operator::new("Erf", &[9, 13], |c| c.simple("erf", 1)),
     Operator::new("Exp", UNARY, |c| c.simple("exp", 1)),
-    Operator::new("Floor", UNARY, |c| c.simple("floor", 1)),
+    Operator::new("Floor", UNARY, |c| c.simple("floor", 1)).folds(fold::floor),
     Operator::new("Greater", &[7, 9, 13], |c| c.simple("greater", 2)).folds(fold::greater),
     Operator::new("GreaterOrEqual", &[12, 16], |c| {
         c.simple("greater_equal", 2)

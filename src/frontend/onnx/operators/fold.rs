@@ -2,9 +2,10 @@
 //!
 //! Each function gives `None` if an operand is not known, or the result is not: then the node goes into the graph.
 
+use crate::arith::Analyzer;
 use crate::frontend::onnx::call::Call;
 use crate::frontend::onnx::error::Fault;
-use crate::frontend::onnx::value::{Known, MOST_KNOWN, Value, converted_size};
+use crate::frontend::onnx::value::{Fraction, Known, MOST_KNOWN, Value};
 use crate::ir::Expr;
 use crate::tensor::DType;
 
@@ -44,7 +45,7 @@ fn elements(
     Some(Value::Known(known))
 }
 
-/// The same, of integers and bool alone: floats are left to devices, whose rounding is that of the model's other floats.
+/// The same, of integers and bool alone.
 fn integers(c: &mut Call<'_, '_>, arity: usize, f: impl Fn(&[&Expr]) -> Option<Expr>) -> Folded {
     Ok(elements(c, arity, |e| {
         match e.iter().any(|e| e.dtype().is_float()) {
@@ -54,28 +55,105 @@ fn integers(c: &mut Call<'_, '_>, arity: usize, f: impl Fn(&[&Expr]) -> Option<E
     }))
 }
 
+/// An operator on pairs of integers, and on floats: those that are numbers by `f`, those of sizes as fractions.
+fn arithmetic(
+    c: &mut Call<'_, '_>,
+    integers: impl Fn(&Expr, &Expr) -> Option<Expr>,
+    f: impl Fn(&Expr, &Expr) -> Expr,
+    fractions: impl Fn(Fraction, Fraction) -> Option<Fraction>,
+) -> Folded {
+    Ok(elements(c, 2, |e| {
+        let (a, b) = (e[0], e[1]);
+        if !a.dtype().is_float() {
+            return integers(a, b);
+        }
+        if a.as_float().is_some() && b.as_float().is_some() {
+            return Some(f(a, b));
+        }
+        fractions(Fraction::of(a)?, Fraction::of(b)?)?.expr(a.dtype())
+    }))
+}
+
 pub(super) fn add(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, 2, |e| Some(e[0] + e[1]))
+    let f = |a: &Expr, b: &Expr| a + b;
+    let whole = |a: Fraction, b: Fraction| {
+        let (a, b) = (a.whole()?, b.whole()?);
+        Some(Fraction::new(a + b, 1))
+    };
+    arithmetic(c, |a, b| Some(a + b), f, whole)
 }
 
 pub(super) fn subtract(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, 2, |e| Some(e[0] - e[1]))
+    let f = |a: &Expr, b: &Expr| a - b;
+    let whole = |a: Fraction, b: Fraction| {
+        let (a, b) = (a.whole()?, b.whole()?);
+        Some(Fraction::new(a - b, 1))
+    };
+    arithmetic(c, |a, b| Some(a - b), f, whole)
 }
 
 pub(super) fn multiply(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, 2, |e| Some(e[0] * e[1]))
+    let f = |a: &Expr, b: &Expr| a * b;
+    let product = |a: Fraction, b: Fraction| {
+        let bottom = a.bottom.checked_mul(b.bottom)?;
+        Some(Fraction::new(a.top * b.top, bottom))
+    };
+    arithmetic(c, |a, b| Some(a * b), f, product)
 }
 
-/// Towards zero.
+/// Integers towards zero.
 pub(super) fn divide(c: &mut Call<'_, '_>) -> Folded {
     let arith = c.importer.arith.clone();
-    integers(c, 2, |e| match (e[0].as_int(), e[1].as_int()) {
-        (Some(a), Some(b)) => Some(Expr::int(a.checked_div(b)?, e[0].dtype())),
-        _ => {
-            let floors = arith.can_prove(&e[0].ge(0i64)) && arith.can_prove(&e[1].ge(1i64));
-            floors.then(|| e[0].floor_div(e[1]))
-        }
+    let integers = |a: &Expr, b: &Expr| match (a.as_int(), b.as_int()) {
+        (Some(a_value), Some(b)) => Some(Expr::int(a_value.checked_div(b)?, a.dtype())),
+        _ => arith
+            .can_prove(&b.ge(1i64))
+            .then(|| towards_zero(&arith, a, b)),
+    };
+    let quotient = |a: Fraction, b: Fraction| {
+        let divisor = b.whole()?.as_int().filter(|&divisor| divisor > 0)?;
+        Some(Fraction::new(a.top, a.bottom.checked_mul(divisor)?))
+    };
+    arithmetic(c, integers, |a, b| a / b, quotient)
+}
+
+/// The quotient of integers, rounded towards zero; the divisor is above 0.
+fn towards_zero(arith: &Analyzer, a: &Expr, b: &Expr) -> Expr {
+    if arith.can_prove(&a.ge(0i64)) {
+        return a.floor_div(b);
+    }
+    let zero = Expr::int(0, a.dtype());
+    let (above, below) = (a.max(zero.clone()), (&zero - a).max(zero));
+    above.floor_div(b) - below.floor_div(b)
+}
+
+/// The next whole number below.
+pub(super) fn floor(c: &mut Call<'_, '_>) -> Folded {
+    rounded(c, f64::floor, |Fraction { top, bottom }| {
+        top.floor_div(bottom)
     })
+}
+
+/// The next whole number above.
+pub(super) fn ceil(c: &mut Call<'_, '_>) -> Folded {
+    rounded(c, f64::ceil, |Fraction { top, bottom }| {
+        (top + Expr::i64(bottom - 1)).floor_div(bottom)
+    })
+}
+
+/// Floats that are numbers rounded by `f`, those of sizes by `whole`.
+fn rounded(
+    c: &mut Call<'_, '_>,
+    f: impl Fn(f64) -> f64,
+    whole: impl Fn(Fraction) -> Expr,
+) -> Folded {
+    Ok(elements(c, 1, |e| {
+        let dtype = e[0].dtype();
+        match e[0].as_float() {
+            Some(number) => Some(Expr::float(f(number), dtype)),
+            None => Fraction::new(whole(Fraction::of(e[0])?), 1).expr(dtype),
+        }
+    }))
 }
 
 /// With the sign of the divisor.
@@ -174,6 +252,7 @@ pub(super) fn select(c: &mut Call<'_, '_>) -> Folded {
 
 /// Numbers and sizes converted; sizes to floats that hold them.
 pub(super) fn cast(c: &mut Call<'_, '_>, to: DType) -> Option<Value> {
+    let arith = c.importer.arith.clone();
     elements(c, 1, |e| {
         let from = e[0].dtype();
         let number = e[0].as_int().is_some() || e[0].as_float().is_some();
@@ -181,9 +260,11 @@ pub(super) fn cast(c: &mut Call<'_, '_>, to: DType) -> Option<Value> {
         match number || from.is_int() && holds {
             true => Some(e[0].cast(to)),
             // A size that was converted and comes back.
-            false => converted_size(e[0])
-                .filter(|_| to.is_int())
-                .map(|size| size.cast(to)),
+            false => {
+                let Fraction { top, bottom } = Fraction::of(e[0]).filter(|_| to.is_int())?;
+                let size = towards_zero(&arith, &top, &Expr::i64(bottom));
+                Some(size.cast(to))
+            }
         }
     })
 }
@@ -302,6 +383,27 @@ pub(super) fn reshaped(c: &Call<'_, '_>, shape: Option<Vec<usize>>) -> Option<Va
     })?;
     data.shape = shape;
     Some(Value::Known(data))
+}
+
+/// The elements with their dimensions in another order.
+pub(super) fn transposed(c: &Call<'_, '_>, axes: &[i64]) -> Option<Value> {
+    let data = c.known(0)?;
+    let rank = data.shape.len();
+    let axes = axes.iter().map(|&axis| usize::try_from(axis).ok());
+    let axes: Vec<usize> = axes.collect::<Option<_>>()?;
+    let shape = axes.iter().map(|&axis| data.shape.get(axis).copied());
+    let shape: Vec<usize> = shape.collect::<Option<_>>()?;
+    let each = (0..rank).all(|axis| axes.contains(&axis));
+    if axes.len() != rank || !each {
+        return None;
+    }
+    moved(c, &data, shape, |index| {
+        let mut from = vec![0; rank];
+        for (&i, &axis) in index.iter().zip(&axes) {
+            from[axis] = i;
+        }
+        Some(from)
+    })
 }
 
 /// The elements repeated along dimensions of extent 1.

@@ -14,7 +14,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("GridSample", &[16, 20, 22], grid_sample)
         .note("images of two or three dimensions; `cubic` only of two"),
     Operator::new("Resize", &[10, 11, 13, 18, 19], resize).note(
-        "scales, sizes and regions that follow from the model; of integers at most three dimensions change, but for `nearest`",
+        "scales and regions that follow from the model; of integers at most three dimensions change, but for `nearest`",
     ),
     Operator::new("Upsample", &[7, 9, 10], upsample).note(
         "scales that follow from the model; of integers at most three dimensions change, but for `nearest`",
@@ -57,10 +57,10 @@ fn resize(c: &mut Call<'_, '_>) -> Outputs {
                 .is_none_or(|known| !known.elements.is_empty())
     };
     let target = if c.version >= 11 && given(c, sizes_at) {
-        // Of sizes that depend on elements nobody knows which axes change.
-        let sizes = match c.known(sizes_at).and_then(|known| known.sizes()) {
-            Some(sizes) => sizes,
-            None => c.ints(sizes_at)?.into_iter().map(Size::i64).collect(),
+        // Filters are as wide as scales say.
+        let sizes = match c.attributes.flag("antialias", false)? && c.known(sizes_at).is_none() {
+            true => c.ints(sizes_at)?.into_iter().map(Size::i64).collect(),
+            false => c.sizes(sizes_at)?,
         };
         let policies = ["stretch", "not_larger", "not_smaller"];
         let policy = c

@@ -6,7 +6,7 @@ use super::pieces::dims_of;
 use super::{Operator, fold};
 use crate::frontend::onnx::call::{Call, Outputs, in_type, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
-use crate::frontend::onnx::value::Known;
+use crate::frontend::onnx::value::{Known, MOST_KNOWN};
 use crate::ir::{Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
@@ -53,10 +53,34 @@ fn concat(c: &mut Call<'_, '_>) -> Outputs {
             joined.push(c.op_with("concat", [some], &json!({"axis": axis}))?);
         }
         if let [whole] = joined.as_slice() {
+            if let Some(elements) = joined_elements(c) {
+                c.importer.know_partly(whole, elements);
+            }
             return one(whole.clone());
         }
         parts = joined.iter().map(Expr::from).collect();
     }
+}
+
+/// The elements of joined vectors of integers, those that are known; `None` if none is.
+fn joined_elements(c: &Call<'_, '_>) -> Option<Vec<Option<Size>>> {
+    let mut elements = vec![];
+    for at in 0..c.inputs.len() {
+        if !c.dtype(at).ok()?.is_int() || elements.len() > MOST_KNOWN {
+            return None;
+        }
+        let dims = c.dims(at).ok()?;
+        let [count] = dims.as_slice() else {
+            return None;
+        };
+        let count = usize::try_from(count.as_int()?).ok()?;
+        elements.extend(match c.partly_known(at) {
+            Some(part) => part,
+            None if count <= MOST_KNOWN => vec![None; count],
+            None => return None,
+        });
+    }
+    elements.iter().any(Option::is_some).then_some(elements)
 }
 
 /// Most tensors that one kernel joins.
@@ -254,7 +278,7 @@ fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
 }
 
 /// Indices below 0 count from the end. Constant ones are made positive here; others on the device.
-fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Result<Expr, Fault> {
+pub(super) fn positive(c: &mut Call<'_, '_>, index: usize, extent: &Size) -> Result<Expr, Fault> {
     let dtype = c.dtype(index)?;
     if let Some(mut known) = c.known(index)
         && let Some(ints) = known.ints()

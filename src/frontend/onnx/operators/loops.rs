@@ -5,10 +5,11 @@ use serde_json::json;
 
 use super::Operator;
 use super::control::{MAX_ITERATIONS, inline, result_of, stack};
+use super::pieces::dims_of;
 use crate::frontend::onnx::attributes::Attributes;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, known, number};
 use crate::frontend::onnx::error::Fault;
-use crate::frontend::onnx::import::{Importer, Scope};
+use crate::frontend::onnx::import::{Importer, Scope, needs};
 use crate::frontend::onnx::is_impure;
 use crate::frontend::onnx::proto::{GraphProto, NodeProto};
 use crate::frontend::onnx::value::{Known, Value};
@@ -18,7 +19,7 @@ use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], repeat).note(
-        "up to 256 iterations whose number follows from the model are written out; other loops carry tensors, no sequences",
+        "up to 256 iterations whose number follows from the model are written out; other loops carry tensors, and sequences that they append to",
     ),
 ];
 
@@ -58,6 +59,42 @@ fn keeps_going(body: &GraphProto) -> bool {
         match maker.and_then(|node| node.input.first()) {
             Some(name) => result = name,
             None => return false,
+        }
+    }
+    false
+}
+
+/// Whether the body appends to the sequence that it carries in this place, and uses it for nothing else.
+fn appends(body: &GraphProto, at: usize) -> bool {
+    let given = body
+        .input
+        .get(2 + at)
+        .and_then(|input| input.name.as_deref());
+    let result = body.output.get(1 + at).and_then(|out| out.name.as_deref());
+    let (Some(mut name), Some(result)) = (given, result) else {
+        return false;
+    };
+    let mut appended = false;
+    // Each step is another node, but for damaged graphs.
+    for _ in 0..=body.node.len() {
+        if name == result {
+            return appended;
+        }
+        let mut users = body.node.iter().filter(|node| needs(node, name));
+        let (Some(user), None) = (users.next(), users.next()) else {
+            return false;
+        };
+        let at_end = user.input.get(2).is_none_or(String::is_empty);
+        let inserts = user.op_type.as_deref() == Some("SequenceInsert") && at_end;
+        let identity = user.op_type.as_deref() == Some("Identity");
+        let first = user.input.first().is_some_and(|input| input == name);
+        let once = user.input.iter().filter(|input| *input == name).count() == 1;
+        match user.output.first() {
+            Some(output) if (inserts || identity) && first && once => {
+                appended |= inserts;
+                name = output;
+            }
+            _ => return false,
         }
     }
     false
@@ -226,8 +263,10 @@ struct Body<'m> {
     /// How many iterations there are at most; captured by the function.
     limit: Option<Var>,
     params: Vec<Var>,
-    /// How many values are carried.
+    /// How many tensors are carried.
     count: usize,
+    /// Where among what is carried the sequences are. Iterations append to them, and use them for nothing else.
+    lists: Vec<usize>,
     impure: bool,
 }
 
@@ -235,18 +274,30 @@ impl<'m> Body<'m> {
     /// What one iteration makes of the parameters, each as a variable: the condition, what is carried, and the results.
     fn iteration(&self, c: &mut Call<'_, 'm>) -> Result<Vec<Var>, Stop> {
         let inputs = self.params[..2 + self.count].iter();
-        let inputs = inputs.map(|param| Value::Var(param.clone())).collect();
+        let mut inputs: Vec<Value> = inputs.map(|param| Value::Var(param.clone())).collect();
+        for &at in &self.lists {
+            inputs.insert(2 + at, Value::List(vec![]));
+        }
         let before = c.importer.problems.len();
         let values = inline(c, self.graph, inputs, "body")?;
         let Some(values) = values.filter(|_| c.importer.problems.len() == before) else {
             return Err(Stop::Reported);
         };
-        let mut vars = vec![];
+        let (mut vars, mut appended) = (vec![], vec![]);
         for (at, value) in values.iter().enumerate() {
-            vars.push(match at {
-                0 => scalar(c, value)?,
-                _ => c.emit(result_of(value)?)?,
-            });
+            match value {
+                Value::List(items) if at > 0 && self.lists.contains(&(at - 1)) => {
+                    appended.push(items.clone());
+                }
+                value if at == 0 => vars.push(scalar(c, value)?),
+                value => vars.push(c.emit(result_of(value)?)?),
+            }
+        }
+        for items in appended {
+            match stack(c, items, 0)? {
+                Value::Var(var) => vars.push(var),
+                other => vars.push(c.emit(result_of(&other)?)?),
+            }
         }
         Ok(vars)
     }
@@ -390,8 +441,12 @@ fn rest_of_loop<'m>(
     let first = c.emit(number(state.iteration as f64, DType::I64)?)?;
     let going = scalar(c, &state.going)?;
     let mut args = vec![first, going];
-    for value in &state.carried {
-        args.push(c.emit(result_of(value)?)?);
+    let mut lists: Vec<(usize, &[Value])> = vec![];
+    for (at, value) in state.carried.iter().enumerate() {
+        match value {
+            Value::List(items) if appends(graph, at) => lists.push((at, items)),
+            value => args.push(c.emit(result_of(value)?)?),
+        }
     }
     let outside = c.importer.symbols_so_far();
     let carried = args[2..].iter().map(|arg| Carried::of(arg.sinfo()));
@@ -403,6 +458,7 @@ fn rest_of_loop<'m>(
         limit,
         params: vec![],
         count: carried.len(),
+        lists: lists.iter().map(|(at, _)| *at).collect(),
         impure: is_impure(&graph.node),
     };
     let results = loop {
@@ -430,7 +486,10 @@ fn rest_of_loop<'m>(
     };
     let mut ret: Vec<StructInfo> = carried.iter().map(Carried::result).collect();
     let mut parts = vec![];
-    for (at, (result, before)) in results.iter().zip(&state.scanned).enumerate() {
+    let none = vec![];
+    let before = state.scanned.iter();
+    let before = before.chain(lists.iter().map(|_| &none));
+    for (at, (result, before)) in results.iter().zip(before).enumerate() {
         let (dims, dtype) = shape_of(result)?;
         let inner = |var: &Symbol| !outside.contains(var.name());
         if dims.iter().any(|dim| dim.free_vars().iter().any(inner)) {
@@ -470,5 +529,27 @@ fn rest_of_loop<'m>(
             *var = made;
         }
     }
+    let mut appended = values.split_off(values.len() - lists.len()).into_iter();
+    for (at, items) in lists {
+        let appended = appended.next().unwrap_or(Value::Missing);
+        values.insert(at, rows(c, items, appended)?);
+    }
     Ok(values)
+}
+
+/// The sequence of these tensors and of those that iterations appended, each the same number.
+fn rows(c: &mut Call<'_, '_>, first: &[Value], appended: Value) -> Result<Value, Fault> {
+    let Value::Var(appended) = appended else {
+        return Ok(Value::Missing);
+    };
+    let mut dims = dims_of(c, &appended)?;
+    let count = dims.remove(0);
+    dims[0] = count * &dims[0];
+    let mut all = c.reshaped(&appended, dims)?;
+    if !first.is_empty() {
+        let first = result_of(&stack(c, first.to_vec(), 0)?)?;
+        let both = relax::tuple([first, (&all).into()]);
+        all = c.op_with("concat", [both], &json!({"axis": 0}))?;
+    }
+    Ok(Value::Rows(all))
 }

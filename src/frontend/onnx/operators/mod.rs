@@ -18,6 +18,7 @@ mod loss;
 mod nn;
 mod pad;
 mod pieces;
+mod q_linear;
 mod quantize;
 mod random;
 mod recurrent;
@@ -34,6 +35,7 @@ use super::call::{Call, Outputs};
 use super::error::Fault;
 use super::import::plain_domain;
 use super::proto::NodeProto;
+pub(super) use control::continued;
 use fold::Fold;
 
 /// What a node becomes.
@@ -132,6 +134,7 @@ const FAMILIES: &[&[Operator]] = &[
     loss::OPERATORS,
     nn::OPERATORS,
     pad::OPERATORS,
+    q_linear::OPERATORS,
     quantize::OPERATORS,
     random::OPERATORS,
     recurrent::OPERATORS,

@@ -34,7 +34,8 @@ fn pad(c: &mut Call<'_, '_>) -> Outputs {
     let mode = c.attributes.one_of("mode", "constant", &modes)?;
     let axes = padded_axes(c)?;
     let operands = c.version >= 11;
-    if operands && (c.known(1).is_none() || c.has(2) && c.known(2).is_none()) {
+    let numbers = |index: usize| c.known(index).is_some_and(|known| known.floats().is_some());
+    if operands && !(numbers(1) && (!c.has(2) || numbers(2))) {
         return computed_pad(c, &axes, mode);
     }
     let (pads, value) = match operands {
@@ -93,14 +94,34 @@ fn computed_pad(c: &mut Call<'_, '_>, axes: &[usize], mode: &str) -> Outputs {
         part(c, &pads, 0, 0, count)?,
         part(c, &pads, 0, count, 2 * count)?,
     );
-    let own = axes.iter().map(|&axis| dims[axis].clone());
-    let own = c.emit(materialized(&Known::vector(own.collect()))?)?;
-    let zero = number(0.0, DType::I64)?;
-    let sizes = relax::op("maximum", [&before + &own + &after, zero]);
-    let shape = c.op("tensor_to_shape", [sizes])?;
-    let sizes = c.symbols(&shape, axes.len())?;
+    let extents: Vec<Size> = axes.iter().map(|&axis| dims[axis].clone()).collect();
+    let own = c.emit(materialized(&Known::vector(extents.clone()))?)?;
+    let amounts = c.partly_known(1).unwrap_or_default();
+    let none = |at: usize| matches!(amounts.get(at), Some(Some(amount)) if amount.is_zero());
+    let all: Option<Vec<Size>> = amounts.iter().cloned().collect();
+    let sizes = match all.filter(|all| all.len() == 2 * axes.len()) {
+        Some(amounts) => {
+            let (before, after) = amounts.split_at(axes.len());
+            let ends = before.iter().zip(after);
+            let sizes = extents.iter().zip(ends);
+            let sizes = sizes.map(|(own, (before, after))| {
+                let size = (own + before + after).max(Size::i64(0));
+                c.importer.arith.simplify(&size)
+            });
+            sizes.collect()
+        }
+        None => {
+            let zero = number(0.0, DType::I64)?;
+            let sizes = relax::op("maximum", [&before + &own + &after, zero]);
+            let shape = c.op("tensor_to_shape", [sizes])?;
+            c.symbols(&shape, axes.len())?
+        }
+    };
     let mut x = c.var(0)?;
     for (at, (&axis, size)) in axes.iter().zip(sizes).enumerate() {
+        if none(at) && none(axes.len() + at) {
+            continue;
+        }
         let item = |vector: &Var| {
             let at = number(at as f64, DType::I64)?;
             let args = [vector.into(), at];

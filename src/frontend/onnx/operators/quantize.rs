@@ -147,7 +147,7 @@ fn quantize(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 /// Rounded, moved by the zero point, and within the type.
-fn saturated(x: Expr, zero: Option<Expr>, to: DType) -> Result<Expr, Fault> {
+pub(super) fn saturated(x: Expr, zero: Option<Expr>, to: DType) -> Result<Expr, Fault> {
     let Some((low, high)) = to.scalar.int_range() else {
         return Err(Fault::ElementType(to.to_string()));
     };

@@ -71,8 +71,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         reduced(c, 18, |_, x, r| Ok(r.of("sum", relax::op("square", [x]))))
     })
     .note("axes that follow from the model"),
-    Operator::new("TopK", &[1, 10, 11, 24], top_k)
-        .note("a computed number of elements of an axis of a constant length"),
+    Operator::new("TopK", &[1, 10, 11, 24], top_k),
     Operator::new("Unique", &[11, 28], unique),
 ];
 
@@ -243,8 +242,10 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
             .attributes
             .int("k")?
             .ok_or_else(|| Fault::NoAttribute("k".to_owned()))?,
-        _ if c.known(1).is_none() => return computed_top_k(c, axis),
-        _ => c.ints(1)?.first().copied().unwrap_or(0),
+        _ => match c.known(1).and_then(|known| known.ints()) {
+            Some(k) => k.first().copied().unwrap_or(0),
+            None => return computed_top_k(c, axis),
+        },
     };
     if k < 1 {
         return Err(c.bad(1, k, "at least 1"));
@@ -258,15 +259,23 @@ fn top_k(c: &mut Call<'_, '_>) -> Outputs {
     c.items(&both, 2)
 }
 
-/// As many as the graph computes: all in order, and of them the first.
+/// As many as a size says, or the graph computes: all in order, and of them the first.
 fn computed_top_k(c: &mut Call<'_, '_>, axis: usize) -> Outputs {
     let largest = c.attributes.flag("largest", true)?;
     c.attributes.ignore("sorted");
     let k = c.sizes(1)?;
-    let extent = c.dim(0, axis)?;
+    let dims = c.dims(0)?;
+    let all = match k.as_slice() {
+        [k] => c.importer.arith.can_prove_equal(k, &dims[axis]),
+        _ => return Err(c.bad(1, format!("{} numbers", k.len()), "one number")),
+    };
     let x = c.x(0)?;
-    let attributes = json!({"k": extent, "axis": axis, "largest": largest, "dtype": "int64"});
+    // Below 1: all.
+    let attributes = json!({"k": -1, "axis": axis, "largest": largest, "dtype": "int64"});
     let both = c.op_with("topk", [x], &attributes)?;
+    if all {
+        return c.items(&both, 2);
+    }
     let mut first = vec![];
     for item in 0..2 {
         let args = [

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::Operator;
 use super::control::inline;
+use super::pieces::dims_of;
 use crate::frontend::onnx::call::{Call, Outputs, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::Expr as Size;
-use crate::relax::{self, Expr};
+use crate::relax::{self, Expr, Var};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ConcatFromSequence", &[11], concat),
@@ -29,6 +30,11 @@ fn list(c: &Call<'_, '_>, index: usize) -> Result<Vec<Value>, Fault> {
     match c.inputs.get(index) {
         Some(Value::List(items)) => Ok(items.clone()),
         None => Err(Fault::NoOperand(index)),
+        Some(Value::Rows(_)) => Err(c.bad(
+            index,
+            "a sequence whose length is computed",
+            "a sequence of a known length",
+        )),
         Some(_) => Err(c.bad(index, "a tensor", "a sequence")),
     }
 }
@@ -50,7 +56,7 @@ fn only_tensors(c: &Call<'_, '_>) -> Result<(), Fault> {
         .inputs
         .iter()
         .skip(1)
-        .position(|value| matches!(value, Value::List(_)));
+        .position(|value| matches!(value, Value::List(_) | Value::Rows(_)));
     match list {
         Some(at) => Err(c.bad(at + 1, "a sequence", "a tensor")),
         None => Ok(()),
@@ -58,7 +64,7 @@ fn only_tensors(c: &Call<'_, '_>) -> Result<(), Fault> {
 }
 
 fn construct(c: &mut Call<'_, '_>) -> Outputs {
-    if matches!(c.inputs.first(), Some(Value::List(_))) {
+    if matches!(c.inputs.first(), Some(Value::List(_) | Value::Rows(_))) {
         return Err(c.bad(0, "a sequence", "a tensor"));
     }
     only_tensors(c)?;
@@ -71,6 +77,12 @@ fn empty(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 fn at(c: &mut Call<'_, '_>) -> Outputs {
+    if let Some(rows) = rows(c) {
+        let count = dims_of(c, &rows)?.swap_remove(0);
+        let position = super::indexing::positive(c, 1, &count)?;
+        let position = c.reshaped(position, [])?;
+        return one(c.op_with("take", [&rows, &position], &json!({"axis": 0}))?);
+    }
     let mut items = list(c, 0)?;
     if items.is_empty() {
         return Err(c.bad(0, "an empty sequence", "a sequence with elements"));
@@ -106,15 +118,21 @@ fn erase(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 fn length(c: &mut Call<'_, '_>) -> Outputs {
+    if let Some(rows) = rows(c) {
+        return one(Known::scalar(dims_of(c, &rows)?.swap_remove(0)));
+    }
     let count = list(c, 0)?.len();
     one(Known::scalar(Size::i64(count as i64)))
 }
 
 fn concat(c: &mut Call<'_, '_>) -> Outputs {
-    let items = list(c, 0)?;
     let axis = c.attributes.int("axis")?;
     let axis = axis.ok_or_else(|| Fault::NoAttribute("axis".to_owned()))?;
     let stacks = c.attributes.flag("new_axis", false)?;
+    if let Some(rows) = rows(c) {
+        return joined_rows(c, &rows, axis, stacks);
+    }
+    let items = list(c, 0)?;
     let mut parts: Vec<Expr> = vec![];
     for item in &items {
         let part = c.graph_value(item)?;
@@ -124,6 +142,33 @@ fn concat(c: &mut Call<'_, '_>) -> Outputs {
     }
     let name = if stacks { "stack" } else { "concat" };
     one(c.op_with(name, [relax::tuple(parts)], &json!({"axis": axis}))?)
+}
+
+/// The tensor whose rows the first operand is.
+fn rows(c: &Call<'_, '_>) -> Option<Var> {
+    match c.inputs.first() {
+        Some(Value::Rows(rows)) => Some(rows.clone()),
+        _ => None,
+    }
+}
+
+/// The rows of a tensor along an axis of theirs, or along a new one.
+fn joined_rows(c: &mut Call<'_, '_>, rows: &Var, axis: i64, stacks: bool) -> Outputs {
+    let mut dims = dims_of(c, rows)?;
+    let rank = dims.len() - usize::from(!stacks);
+    let axis = c.axis(axis, rank)?;
+    let mut order: Vec<usize> = (1..dims.len()).collect();
+    order.insert(axis, 0);
+    let moved = match axis {
+        0 => rows.clone(),
+        _ => c.op_with("permute_dims", [rows], &json!({"axes": order}))?,
+    };
+    if stacks {
+        return one(moved);
+    }
+    let count = dims.remove(0);
+    dims[axis] = count * &dims[axis];
+    one(c.reshaped(&moved, dims)?)
 }
 
 fn split(c: &mut Call<'_, '_>) -> Outputs {

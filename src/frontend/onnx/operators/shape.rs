@@ -166,6 +166,7 @@ fn reshape(c: &mut Call<'_, '_>) -> Outputs {
 /// sizes are never below 0.
 fn open_sizes(c: &mut Call<'_, '_>, dims: &[Size], zero_is_zero: bool) -> Result<Vec<Size>, Fault> {
     let count = c.count(1)?;
+    let known = c.partly_known(1).unwrap_or_default();
     let mut to = c.x(1)?;
     let int = |value: i64| number(value as f64, DType::I64);
     if !zero_is_zero {
@@ -190,7 +191,19 @@ fn open_sizes(c: &mut Call<'_, '_>, dims: &[Size], zero_is_zero: bool) -> Result
     );
     let to = c.op("where", [(&open).into(), left, to])?;
     let shape = c.op("tensor_to_shape", [&to])?;
-    c.symbols(&shape, count as usize)
+    let mut sizes = c.symbols(&shape, count as usize)?;
+    for (at, (size, known)) in sizes.iter_mut().zip(known).enumerate() {
+        match known {
+            Some(zero) if zero.is_zero() && !zero_is_zero => {
+                if let Some(kept) = dims.get(at) {
+                    *size = kept.clone();
+                }
+            }
+            Some(known) if c.importer.arith.can_prove(&known.ge(0i64)) => *size = known,
+            Some(_) | None => {}
+        }
+    }
+    Ok(sizes)
 }
 
 fn flatten(c: &mut Call<'_, '_>) -> Outputs {
@@ -269,6 +282,9 @@ fn transpose(c: &mut Call<'_, '_>) -> Outputs {
     let rank = c.ndim(0)?;
     let axes = c.attributes.ints("perm")?;
     let axes = axes.unwrap_or_else(|| (0..rank as i64).rev().collect());
+    if let Some(known) = fold::transposed(c, &axes) {
+        return one(known);
+    }
     let x = c.x(0)?;
     one(c.op_with("permute_dims", [x], &json!({"axes": axes}))?)
 }

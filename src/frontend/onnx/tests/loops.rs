@@ -94,3 +94,65 @@ fn a_body_may_use_the_name_of_the_result() {
     let results = run(&bytes, &[scalar(3), x(&[1.0, 2.0]), w]);
     assert_eq!(results[0].as_slice::<f32>(), Ok([4.0, 5.0].as_slice()));
 }
+
+/// Two tensors an iteration, before which there is one: the sequence is the rows of a tensor.
+#[test]
+fn iterations_may_append_to_a_sequence() {
+    let mut body = vec![
+        node("Add", &["s", "w"], &["t"]),
+        node("SequenceInsert", &["list", "t"], &["more"]),
+        node("SequenceInsert", &["more", "s"], &["longer"]),
+    ];
+    let looped = |body: Vec<NodeProto>| {
+        let inputs = vec![
+            port_of("i", &[], 7),
+            port_of("c", &[], 9),
+            port("s", &["n"]),
+            port("list", &[]),
+        ];
+        let mut repeated = node("Loop", &["count", "", "x", "first"], &["last", "all"]);
+        repeated.attribute.push(AttributeProto {
+            name: Some("body".to_owned()),
+            g: Some(Box::new(GraphProto {
+                node: body,
+                input: inputs,
+                output: ["c", "t", "longer"].map(|name| port(name, &[])).to_vec(),
+                ..GraphProto::default()
+            })),
+            kind: Some(5),
+            ..AttributeProto::default()
+        });
+        let mut stacked = node("ConcatFromSequence", &["all"], &["columns"]);
+        stacked
+            .attribute
+            .extend([int("axis", 1), int("new_axis", 1)]);
+        let mut joined = node("ConcatFromSequence", &["all"], &["row"]);
+        joined.attribute.push(int("axis", 0));
+        let nodes = vec![
+            node("SequenceConstruct", &["x"], &["first"]),
+            repeated,
+            stacked,
+            joined,
+            node("SequenceAt", &["all", "which"], &["item"]),
+            node("SequenceLength", &["all"], &["length"]),
+        ];
+        let inputs = vec![port_of("count", &[], 7), port("x", &["n"]), port("w", &[])];
+        let outputs = ["columns", "row", "item", "length"];
+        let mut which = ints("which", &[-2]);
+        which.dims.clear();
+        of_version(&model(nodes, vec![which], inputs, &outputs), 17)
+    };
+    let w = Tensor::from_slice(&[], &[1f32]).expect("one");
+    let results = run(&looped(body.clone()), &[scalar(2), x(&[0.0, 5.0]), w]);
+    assert_eq!(results[0].shape(), [2, 5]);
+    let columns = [0.0, 1.0, 0.0, 2.0, 1.0, 5.0, 6.0, 5.0, 7.0, 6.0];
+    assert_eq!(results[0].as_slice::<f32>(), Ok(columns.as_slice()));
+    let row = [0.0, 5.0, 1.0, 6.0, 0.0, 5.0, 2.0, 7.0, 1.0, 6.0];
+    assert_eq!(results[1].as_slice::<f32>(), Ok(row.as_slice()));
+    assert_eq!(results[2].as_slice::<f32>(), Ok([2.0, 7.0].as_slice()));
+    assert_eq!(results[3].as_slice::<i64>(), Ok([5].as_slice()));
+    // What is read of the sequence while it grows is not known.
+    body.push(node("SequenceLength", &["list"], &["read"]));
+    let problems = problems(&looped(body));
+    assert!(problems[0].contains("Loop"), "{problems:?}");
+}

@@ -137,3 +137,103 @@ fn same_padding_of_symbolic_extents() {
         }
     }
 }
+
+/// Numbers of onnxruntime, for the operators of `com.microsoft` that its quantizer writes.
+#[test]
+fn operators_on_quantized_tensors() {
+    let a = [0u8, 10, 128, 255];
+    let b = [5u8, 200, 100, 7];
+    let float = |v: f32| tensor(&[], &[v]);
+    let byte = |v: u8| tensor(&[], &[v]);
+    let first = |shape: &[usize]| vec![tensor(shape, &a), float(0.5), byte(128)];
+    let both = |shape: &[usize], result: Vec<Tensor>| {
+        let second = vec![tensor(shape, &b), float(0.25), byte(100)];
+        [first(shape), second, result].concat()
+    };
+    let called = |op: &str, operands: &[Tensor], attributes: &[AttributeProto]| {
+        let names: Vec<String> = (0..operands.len()).map(|at| format!("i{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut node = node(op, &names, &["y"]);
+        node.domain = Some("com.microsoft".to_owned());
+        node.attribute.extend_from_slice(attributes);
+        let inputs = names.iter().zip(operands).map(|(name, operand)| {
+            let dims: Vec<String> = operand.shape().iter().map(ToString::to_string).collect();
+            let dims: Vec<&str> = dims.iter().map(String::as_str).collect();
+            let code = match operand.dtype() {
+                crate::tensor::DType::F32 => 1,
+                crate::tensor::DType::U8 => 2,
+                _ => 6,
+            };
+            port_of(name, &dims, code)
+        });
+        let bytes = model(vec![node], vec![], inputs.collect(), &["y"]);
+        run(&of_version(&bytes, 17), operands).swap_remove(0)
+    };
+    let result = || vec![float(0.6), byte(120)];
+    let gate = [
+        tensor(&[4], &a),
+        float(0.05),
+        byte(128),
+        float(1.0 / 256.0),
+        byte(0),
+    ];
+    let leaky = [
+        tensor(&[4], &a),
+        float(0.05),
+        byte(128),
+        float(0.04),
+        byte(20),
+    ];
+    let slope = AttributeProto {
+        name: Some("alpha".to_owned()),
+        f: Some(0.1),
+        kind: Some(1),
+        ..AttributeProto::default()
+    };
+    let parts = [vec![float(0.5), byte(10)], both(&[4], vec![])].concat();
+    let mean = [first(&[1, 1, 2, 2]), vec![float(0.25), byte(100)]].concat();
+    let line = [
+        tensor(&[1, 4], &a),
+        float(0.02),
+        byte(128),
+        float(1.0 / 256.0),
+        byte(0),
+    ];
+    let bias = tensor(&[2], &[10i32, -20]);
+    let product = both(&[2, 2], vec![bias.clone(), float(40.0), byte(100)]);
+    let turned = [int("transB", 1)];
+    type Case<'a> = (&'a str, Vec<Tensor>, &'a [AttributeProto], &'a [u8]);
+    let cases: [Case<'_>; 8] = [
+        ("QLinearAdd", both(&[4], result()), &[], &[0, 63, 120, 187]),
+        ("QLinearMul", both(&[4], result()), &[], &[255, 0, 120, 0]),
+        ("QLinearSigmoid", gate.to_vec(), &[], &[0, 1, 128, 255]),
+        (
+            "QLinearLeakyRelu",
+            leaky.to_vec(),
+            &[slope],
+            &[4, 5, 20, 179],
+        ),
+        (
+            "QLinearConcat",
+            parts,
+            &[int("axis", 0)],
+            &[0, 0, 10, 137, 0, 60, 10, 0],
+        ),
+        ("QLinearGlobalAveragePool", mean, &[], &[40]),
+        (
+            "QLinearSoftmax",
+            line.to_vec(),
+            &[int("opset", 13)],
+            &[1, 2, 18, 234],
+        ),
+        ("QGemm", product, &turned, &[101, 134, 140, 63]),
+    ];
+    for (op, operands, attributes, expected) in cases {
+        let y = called(op, &operands, attributes);
+        assert_eq!(y.as_slice::<u8>(), Ok(expected), "{op}");
+    }
+    // Without a scale of its own the result is of floats.
+    let y = called("QGemm", &both(&[2, 2], vec![bias]), &turned);
+    let expected = [46.25, 1369.25, 1588.75, -1478.875];
+    assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
+}

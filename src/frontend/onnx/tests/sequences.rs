@@ -19,7 +19,7 @@ fn wrapped(
     }
 }
 
-fn graph(
+pub(super) fn graph(
     name: &str,
     nodes: Vec<NodeProto>,
     inputs: Vec<ValueInfoProto>,

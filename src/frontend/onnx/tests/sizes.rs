@@ -1,0 +1,204 @@
+//! Sizes that follow from those of the inputs, as exporters write them.
+
+use super::*;
+
+fn floats(name: &str, values: &[f32]) -> TensorProto {
+    TensorProto {
+        name: Some(name.to_owned()),
+        data_type: Some(1),
+        dims: vec![values.len() as i64],
+        float_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
+fn with(mut node: NodeProto, attributes: &[AttributeProto]) -> NodeProto {
+    node.attribute.extend_from_slice(attributes);
+    node
+}
+
+/// The numbers from 1 on in this shape.
+fn counted(shape: &[usize]) -> Tensor {
+    let count = shape.iter().product::<usize>();
+    let elements: Vec<f32> = (1..=count).map(|v| v as f32).collect();
+    Tensor::from_slice(shape, &elements).expect("as many")
+}
+
+fn types(bytes: &[u8]) -> Vec<String> {
+    let model = parse(bytes, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let outputs = model.outputs.iter();
+    outputs.map(|port| port.sinfo.to_string()).collect()
+}
+
+/// `floor(n * 1.5)` and `ceil(n / 2)`, by way of floats.
+#[test]
+fn sizes_may_be_scaled_as_floats() {
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        with(node("Cast", &["shape"], &["f"]), &[int("to", 1)]),
+        node("Mul", &["f", "scale"], &["wide"]),
+        node("Floor", &["wide"], &["whole"]),
+        with(node("Cast", &["whole"], &["to"]), &[int("to", 7)]),
+        node("ConstantOfShape", &["to"], &["y"]),
+        node("Div", &["f", "two"], &["half"]),
+        node("Ceil", &["half"], &["up"]),
+        with(node("Cast", &["up"], &["count"]), &[int("to", 7)]),
+        node("ConstantOfShape", &["count"], &["z"]),
+        node("Mul", &["wide", "two"], &["as_floats"]),
+        node("Add", &["half", "x"], &["sum"]),
+    ];
+    let weights = vec![floats("scale", &[1.5]), floats("two", &[2.0])];
+    let outputs = ["y", "z", "as_floats", "sum"];
+    let bytes = model(nodes, weights, vec![port("x", &["n"])], &outputs);
+    let bytes = of_version(&bytes, 17);
+    let types = types(&bytes);
+    assert_eq!(types[0], "R.Tensor((n * 3 // 2,), dtype=\"float32\")");
+    assert_eq!(types[1], "R.Tensor(((n + 1) // 2,), dtype=\"float32\")");
+    let results = run(&bytes, &[counted(&[5])]);
+    assert_eq!(results[0].shape(), [7]);
+    assert_eq!(results[1].shape(), [3]);
+    assert_eq!(results[2].as_slice::<f32>(), Ok([15.0].as_slice()));
+    let sum = [3.5, 4.5, 5.5, 6.5, 7.5];
+    assert_eq!(results[3].as_slice::<f32>(), Ok(sum.as_slice()));
+}
+
+/// A scale that no size is multiplied by exactly: the graph computes the size, and the others stay known.
+#[test]
+fn images_may_have_a_computed_size() {
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        node("Slice", &["shape", "zero", "two"], &["first"]),
+        node("Slice", &["shape", "two", "four"], &["extents"]),
+        with(node("Cast", &["extents"], &["f"]), &[int("to", 1)]),
+        node("Mul", &["f", "scale"], &["narrow"]),
+        node("Floor", &["narrow"], &["whole"]),
+        with(node("Cast", &["whole"], &["new"]), &[int("to", 7)]),
+        with(
+            node("Concat", &["first", "new"], &["to"]),
+            &[int("axis", 0)],
+        ),
+        with(
+            node("Resize", &["x", "", "", "to"], &["y"]),
+            &[
+                text("coordinate_transformation_mode", "asymmetric"),
+                text("nearest_mode", "floor"),
+            ],
+        ),
+    ];
+    let weights = vec![
+        ints("zero", &[0]),
+        ints("two", &[2]),
+        ints("four", &[4]),
+        floats("scale", &[0.7, 1.3]),
+    ];
+    let inputs = vec![port("x", &["b", "1", "h", "w"])];
+    let bytes = of_version(&model(nodes, weights, inputs, &["y"]), 17);
+    assert!(types(&bytes)[0].starts_with("R.Tensor((b, 1, "));
+    let y = run(&bytes, &[counted(&[1, 1, 3, 2])]).swap_remove(0);
+    assert_eq!(y.shape(), [1, 1, 2, 2]);
+    let expected = [1.0, 2.0, 3.0, 4.0];
+    assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
+}
+
+/// Amounts of which one half is that of the difference of two sizes, rounded towards zero.
+#[test]
+fn what_is_padded_to_a_size_has_that_size() {
+    let nodes = vec![
+        node("Shape", &["x"], &["short"]),
+        node("Shape", &["to"], &["long"]),
+        node("Sub", &["long", "short"], &["more"]),
+        node("Div", &["more", "two"], &["before"]),
+        node("Sub", &["more", "before"], &["after"]),
+        with(
+            node("Concat", &["before", "after"], &["ends"]),
+            &[int("axis", 0)],
+        ),
+        node("Pad", &["x", "ends"], &["wide"]),
+        node("Add", &["wide", "to"], &["y"]),
+    ];
+    let inputs = vec![port("x", &["n"]), port("to", &["m"])];
+    let bytes = of_version(&model(nodes, vec![ints("two", &[2])], inputs, &["y"]), 17);
+    assert_eq!(types(&bytes), ["R.Tensor((m,), dtype=\"float32\")"]);
+    let y = |n: usize, m: usize| {
+        let zeros = Tensor::from_slice(&[m], &vec![0f32; m]).expect("as many");
+        run(&bytes, &[counted(&[n]), zeros]).swap_remove(0)
+    };
+    let longer = y(2, 5);
+    let expected = [0.0, 1.0, 2.0, 0.0, 0.0];
+    assert_eq!(longer.as_slice::<f32>(), Ok(expected.as_slice()));
+    let shorter = y(5, 2);
+    assert_eq!(shorter.as_slice::<f32>(), Ok([2.0, 3.0].as_slice()));
+}
+
+/// Pairs of amounts from the last axis on, turned around: `torch.nn.functional.pad` as its exporter writes it.
+#[test]
+fn amounts_may_be_turned_around() {
+    let nodes = vec![
+        node("Reshape", &["pairs", "two_columns"], &["rows"]),
+        node(
+            "Slice",
+            &["rows", "last", "end", "zero", "back"],
+            &["turned"],
+        ),
+        with(
+            node("Transpose", &["turned"], &["columns"]),
+            &[AttributeProto {
+                name: Some("perm".to_owned()),
+                ints: vec![1, 0],
+                kind: Some(7),
+                ..AttributeProto::default()
+            }],
+        ),
+        node("Reshape", &["columns", "back"], &["ends"]),
+        node("Pad", &["x", "ends"], &["y"]),
+    ];
+    let weights = vec![
+        ints("pairs", &[2, 0, 0, 1]),
+        ints("two_columns", &[-1, 2]),
+        ints("last", &[-1]),
+        ints("end", &[i64::MIN + 1]),
+        ints("zero", &[0]),
+        ints("back", &[-1]),
+    ];
+    let bytes = of_version(
+        &model(nodes, weights, vec![port("x", &["h", "w"])], &["y"]),
+        17,
+    );
+    assert_eq!(
+        types(&bytes),
+        ["R.Tensor((h + 1, w + 2), dtype=\"float32\")"]
+    );
+    let y = run(&bytes, &[counted(&[1, 2])]).swap_remove(0);
+    let expected = [0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0];
+    assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
+}
+
+#[test]
+fn a_line_of_any_length_is_sorted() {
+    let nodes = vec![
+        node("Shape", &["x"], &["all"]),
+        node("TopK", &["x", "all"], &["sorted", "places"]),
+        node("TopK", &["x", "count"], &["some", "where"]),
+    ];
+    let inputs = vec![port("x", &["n"]), port_of("count", &["1"], 7)];
+    let bytes = model(nodes, vec![], inputs, &["sorted", "some"]);
+    let bytes = of_version(&bytes, 17);
+    assert_eq!(types(&bytes)[0], "R.Tensor((n,), dtype=\"float32\")");
+    let two = Tensor::from_slice(&[1], &[2i64]).expect("one");
+    let results = run(&bytes, &[counted(&[3]), two]);
+    assert_eq!(results[0].as_slice::<f32>(), Ok([3.0, 2.0, 1.0].as_slice()));
+    assert_eq!(results[1].as_slice::<f32>(), Ok([3.0, 2.0].as_slice()));
+}
+
+/// An extent of at most 1 is 1 where it is beside another one.
+#[test]
+fn a_slice_of_one_element_broadcasts() {
+    let nodes = vec![
+        node("Slice", &["x", "zero", "one"], &["first"]),
+        node("Sub", &["x", "first"], &["y"]),
+    ];
+    let weights = vec![ints("zero", &[0]), ints("one", &[1])];
+    let bytes = of_version(&model(nodes, weights, vec![port("x", &["n"])], &["y"]), 17);
+    let y = run(&bytes, &[counted(&[3])]).swap_remove(0);
+    assert_eq!(y.as_slice::<f32>(), Ok([0.0, 1.0, 2.0].as_slice()));
+}

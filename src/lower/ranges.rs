@@ -75,11 +75,10 @@ impl<'a> Ranges<'a> {
                 (HostExpr::Const(0), HostExpr::Const(last))
             }
             Expr::Cast(ty, a) => self.range(a).or_else(|| of_type(ty.scalar))?,
-            Expr::Binary(BinOp::Add | BinOp::Sub, ..) if let Some(sum) = with_remainder(e) => {
-                let (signed, remainder) = sum;
-                signed.iter().try_fold(remainder, |range, (sign, term)| {
-                    binary_range(*sign, Some(range), self.range(term)?)
-                })?
+            Expr::Binary(BinOp::Add | BinOp::Sub, ..)
+                if let Some(range) = self.sum_with_remainder(e) =>
+            {
+                range
             }
             Expr::Binary(op, a, b) => binary_range(*op, self.range(a), self.range(b)?)?,
             Expr::Select(_, a, b) => {
@@ -96,6 +95,28 @@ impl<'a> Ranges<'a> {
             | Expr::Lane(..)
             | Expr::Pack(_) => return None,
         })
+    }
+
+    /// The range of a sum that has `a - a / c * c` in it, in which both `a` and the multiple of `c` may be far from 0.
+    fn sum_with_remainder(&self, e: &Expr) -> Option<(HostExpr, HostExpr)> {
+        let mut terms = vec![];
+        signed_terms(e, BinOp::Add, &mut terms);
+        let pairs = (0..terms.len()).flat_map(|at| (0..terms.len()).map(move |other| (at, other)));
+        let (at, other, (low, high)) = pairs.into_iter().find_map(|(at, other)| {
+            let ((sign, a), (its, multiple)) = (terms[at], terms[other]);
+            let range = remainder_range(a, multiple).filter(|_| sign != its)?;
+            Some((at, other, range))
+        })?;
+        let (low, high) = match terms[at].0 {
+            BinOp::Sub => (-high, -low),
+            _ => (low, high),
+        };
+        let remainder = (HostExpr::Const(low), HostExpr::Const(high));
+        let rest = (0..terms.len()).filter(|i| *i != at && *i != other);
+        rest.map(|i| terms[i])
+            .try_fold(remainder, |range, (sign, term)| {
+                binary_range(sign, Some(range), self.range(term)?)
+            })
     }
 }
 
@@ -115,32 +136,6 @@ fn greatest(a: HostExpr, b: HostExpr) -> HostExpr {
 
 fn difference(a: HostExpr, b: HostExpr) -> HostExpr {
     HostExpr::binary(BinOp::Sub, a, b)
-}
-
-/// A sum that has `a - a / c * c` in it: its other terms, added or subtracted, and the range of that remainder. Both `a` and the
-/// multiple of `c` may be far from 0 there.
-fn with_remainder(e: &Expr) -> Option<(Vec<(BinOp, &Expr)>, (HostExpr, HostExpr))> {
-    let mut terms = vec![];
-    signed_terms(e, BinOp::Add, &mut terms);
-    for (at, (sign, term)) in terms.iter().enumerate() {
-        let found = terms
-            .iter()
-            .enumerate()
-            .find_map(|(other, (its, multiple))| {
-                let range = remainder_range(term, multiple).filter(|_| its != sign)?;
-                Some((other, range))
-            });
-        if let Some((other, (low, high))) = found {
-            let range = match sign {
-                BinOp::Sub => (-high, -low),
-                _ => (low, high),
-            };
-            let range = (HostExpr::Const(range.0), HostExpr::Const(range.1));
-            let rest = (0..terms.len()).filter(|i| *i != at && *i != other);
-            return Some((rest.map(|i| terms[i]).collect(), range));
-        }
-    }
-    None
 }
 
 /// The terms of a sum, each added or subtracted.

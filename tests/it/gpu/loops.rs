@@ -125,7 +125,8 @@ fn sums_of_too_many_terms_for_a_launch_take_several() {
     assert!(!holds(1 << 40));
     assert_eq!(launches(&symbolic, 0), [1]);
     assert_eq!(launches(&symbolic, 500_000), [1]);
-    assert_eq!(launches(&symbolic, 5_000_000), [10]);
+    // Sixteen iterations a pass; those left over are fewer than sixteen.
+    assert_eq!(launches(&symbolic, 5_000_000), [5]);
 }
 
 #[test]

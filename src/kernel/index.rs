@@ -141,8 +141,10 @@ impl<F: Clone + PartialEq, C: Coefficient> Sum<F, C> {
 }
 
 /// What wraps has no number that is too large.
+#[cfg(feature = "cpu")]
 const WRAPS: &str = "numbers that wrap have no end";
 
+#[cfg(feature = "cpu")]
 impl<F: Clone + PartialEq + Debug> Sum<F, i64> {
     /// `self + scale * other`
     pub(crate) fn wrapping_plus(&self, other: &Self, scale: i64) -> Self {
@@ -165,6 +167,7 @@ impl<F: Clone + PartialEq + Debug> Sum<F, i64> {
     }
 }
 
+#[cfg(feature = "cpu")]
 impl<F: Clone + Debug> Term<F, i64> {
     fn wrapping_times(&self, other: &Self) -> Self {
         let mut factors = [self.factors.clone(), other.factors.clone()].concat();
@@ -177,7 +180,7 @@ impl<F: Clone + Debug> Term<F, i64> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cpu"))]
 mod tests {
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::sound::check_sound;
 use super::{Access, PaddedBuffer};
-use crate::arith::Analyzer;
+use crate::arith::{Analyzer, access_regions};
 use crate::ir::{
     BlockId, Buffer, BufferHints, BufferNode, BufferRegion, Expr, ExprKind, LoopId, Place,
     PrimFunc, Var,
@@ -106,21 +106,31 @@ fn padded_extent(extent: &Expr, multiple: i64, facts: &Analyzer) -> Option<Expr>
     (!facts.can_prove_equal(&padded, extent)).then_some(padded)
 }
 
-/// Refuses a block that uses a buffer twice, or elsewhere than at constants and variables.
+/// Refuses a block that uses a buffer twice, or elsewhere than at constants and variables, or without a declaration.
 fn check_einsum(func: &PrimFunc, block: BlockId) -> Result<(), Refusal> {
     let node = &func.blocks[block];
+    let refuse = |buffer: &Buffer| {
+        let reason = PaddingReason::NotEinsum {
+            block: node.name.clone(),
+            buffer: buffer.name().to_owned(),
+        };
+        Err(reason.at([block.into()]))
+    };
+    let touched = access_regions(func, block);
+    let declared = node.reads.iter().chain(&node.writes);
+    for region in touched.reads.iter().chain(&touched.writes) {
+        if !declared.clone().any(|known| known.buffer == region.buffer) {
+            return refuse(&region.buffer);
+        }
+    }
     let mut used: Vec<&Buffer> = Vec::new();
-    for region in node.reads.iter().chain(&node.writes) {
+    for region in declared {
         let plain = region.region.iter().all(|range| {
             let constant = matches!(range.min.kind(), ExprKind::Int(_));
             range.extent.is_one() && (constant || range.min.as_var().is_some())
         });
         if !plain || used.contains(&&region.buffer) {
-            let reason = PaddingReason::NotEinsum {
-                block: node.name.clone(),
-                buffer: region.buffer.name().to_owned(),
-            };
-            return Err(reason.at([block.into()]));
+            return refuse(&region.buffer);
         }
         used.push(&region.buffer);
     }

@@ -46,36 +46,24 @@ impl Writer<'_> {
     fn stmts(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
         let mut out = Vec::new();
         for mut stmt in stmts {
-            match &mut stmt {
-                Stmt::For { body, .. } | Stmt::While { cond: _, body } => {
-                    *body = self.stmts(std::mem::take(body));
+            stmt.map_nested(&mut |body| self.stmts(body));
+            // The condition of a `while` is computed anew before each pass; no vector is loaded in one.
+            if !matches!(stmt, Stmt::While { .. }) {
+                for e in stmt.exprs_mut() {
+                    *e = self.expr(e, &mut out);
                 }
-                Stmt::If {
-                    cond: _,
-                    then,
-                    otherwise,
-                } => {
-                    *then = self.stmts(std::mem::take(then));
-                    *otherwise = self.stmts(std::mem::take(otherwise));
-                }
-                Stmt::Let(_, value) => *value = self.expr(value, &mut out),
+            }
+            match stmt {
                 Stmt::Store {
                     array,
                     index,
                     value,
-                    active,
-                } => {
-                    *value = self.expr(value, &mut out);
-                    if let Some(active) = active
-                        && (self.wanted)(self.kernel.arrays[*array].dtype)
-                    {
-                        out.extend(self.store(*array, index, value, active));
-                        continue;
-                    }
+                    active: Some(active),
+                } if (self.wanted)(self.kernel.arrays[array].dtype) => {
+                    out.extend(self.store(array, &index, &value, &active));
                 }
-                Stmt::Barrier => {}
+                _ => out.push(stmt),
             }
-            out.push(stmt);
         }
         out
     }

@@ -150,33 +150,57 @@ impl Stmt {
         self.walk(&mut |stmt| stmt.exprs().into_iter().for_each(|e| e.walk(f)));
     }
 
-    /// Replaces each expression that this statement and those inside hold by `f` of it.
-    pub fn map_exprs(&mut self, f: &mut dyn FnMut(&Expr) -> Expr) {
-        let (exprs, inside): (Vec<&mut Expr>, Vec<&mut Vec<Self>>) = match self {
-            Self::Let(_, value) => (vec![value], vec![]),
+    /// The expressions that the statement itself holds, to be replaced.
+    pub fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::Let(_, value) => vec![value],
             Self::Store {
                 array: _,
                 index,
                 value,
                 active,
-            } => ([index, value].into_iter().chain(active).collect(), vec![]),
+            } => [index, value].into_iter().chain(active).collect(),
             Self::For {
                 var: _,
                 min,
                 extent,
                 kind: _,
-                body,
-            } => (vec![min, extent], vec![body]),
+                body: _,
+            } => vec![min, extent],
             Self::If {
                 cond,
+                then: _,
+                otherwise: _,
+            }
+            | Self::While { cond, body: _ } => vec![cond],
+            Self::Barrier => vec![],
+        }
+    }
+
+    /// The lists of statements inside, to be replaced.
+    pub fn nested_mut(&mut self) -> Vec<&mut Vec<Self>> {
+        match self {
+            Self::Let(..) | Self::Store { .. } | Self::Barrier => vec![],
+            Self::For { body, .. } | Self::While { cond: _, body } => vec![body],
+            Self::If {
+                cond: _,
                 then,
                 otherwise,
-            } => (vec![cond], vec![then, otherwise]),
-            Self::While { cond, body } => (vec![cond], vec![body]),
-            Self::Barrier => (vec![], vec![]),
-        };
-        exprs.into_iter().for_each(|e| *e = f(e));
-        let inside = inside.into_iter().flatten();
+            } => vec![then, otherwise],
+        }
+    }
+
+    /// Replaces each list of statements inside by `f` of it.
+    pub fn map_nested(&mut self, f: &mut dyn FnMut(Vec<Self>) -> Vec<Self>) {
+        for body in self.nested_mut() {
+            *body = f(std::mem::take(body));
+        }
+    }
+
+    /// Replaces each expression that this statement and those inside hold by `f` of it.
+    pub fn map_exprs(&mut self, f: &mut dyn FnMut(&Expr) -> Expr) {
+        self.exprs_mut().into_iter().for_each(|e| *e = f(e));
+        let inside = self.nested_mut().into_iter().flatten();
         inside.for_each(|stmt| stmt.map_exprs(f));
     }
 }

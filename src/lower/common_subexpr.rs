@@ -30,51 +30,19 @@ pub(super) fn name_common(kernel: &mut Kernel) {
 fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     let mut out = vec![];
     let mut stretch = vec![];
-    for stmt in body {
+    for mut stmt in body {
         let ends = match &stmt {
             Stmt::Let(..) | Stmt::Store { .. } => false,
             Stmt::For { .. } | Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => true,
         };
-        stretch.push(inside(kernel, stmt));
+        stmt.map_nested(&mut |body| list(kernel, body));
+        stretch.push(stmt);
         if ends {
             out.extend(named(kernel, std::mem::take(&mut stretch)));
         }
     }
     out.extend(named(kernel, stretch));
     out
-}
-
-/// The statement with names in the lists inside.
-fn inside(kernel: &mut Kernel, stmt: Stmt) -> Stmt {
-    match stmt {
-        Stmt::For {
-            var,
-            min,
-            extent,
-            kind,
-            body,
-        } => Stmt::For {
-            var,
-            min,
-            extent,
-            kind,
-            body: list(kernel, body),
-        },
-        Stmt::If {
-            cond,
-            then,
-            otherwise,
-        } => Stmt::If {
-            cond,
-            then: list(kernel, then),
-            otherwise: list(kernel, otherwise),
-        },
-        Stmt::While { cond, body } => Stmt::While {
-            cond,
-            body: list(kernel, body),
-        },
-        Stmt::Let(..) | Stmt::Store { .. } | Stmt::Barrier => stmt,
-    }
 }
 
 /// A stretch of statements, the last of which may be a loop or branch: only what is computed before it is looked at.
@@ -123,29 +91,9 @@ fn width(kernel: &Kernel, stmt: &Stmt) -> u16 {
 /// The expressions that are computed once, before anything inside of the statement, but for indices of vectors.
 fn computed(stmt: &mut Stmt, width: u16) -> Vec<&mut Expr> {
     match stmt {
-        Stmt::Let(_, value) => vec![value],
-        Stmt::Store {
-            array: _,
-            index,
-            value,
-            active,
-        } => match width {
-            1 => [index, value].into_iter().chain(active).collect(),
-            _ => std::iter::once(value).chain(active).collect(),
-        },
-        Stmt::For {
-            var: _,
-            min,
-            extent,
-            kind: _,
-            body: _,
-        } => vec![min, extent],
-        Stmt::If {
-            cond,
-            then: _,
-            otherwise: _,
-        } => vec![cond],
-        Stmt::While { cond: _, body: _ } | Stmt::Barrier => vec![],
+        Stmt::While { cond: _, body: _ } => vec![],
+        Stmt::Store { .. } if width > 1 => stmt.exprs_mut().split_off(1),
+        _ => stmt.exprs_mut(),
     }
 }
 
@@ -187,7 +135,7 @@ type Key = (String, Vec<usize>);
 /// What is known of the expressions with one number.
 struct Value {
     nodes: usize,
-    /// How often it stands there; within another value that repeats, once.
+    /// How often the statements compute the value; what is below a value that repeats counts once.
     uses: usize,
 }
 

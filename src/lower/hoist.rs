@@ -12,26 +12,11 @@ pub(super) fn hoist_loads(
     body: Vec<Stmt>,
 ) -> Vec<Stmt> {
     let mut out = Vec::new();
-    for stmt in body {
-        let stmt = match stmt {
-            Stmt::For { .. } => {
-                let (lets, stmt) = out_of_loop(arrays, vars, stmt);
-                out.extend(lets);
-                stmt
-            }
-            Stmt::If {
-                cond,
-                then,
-                otherwise,
-            } => Stmt::If {
-                cond,
-                then: hoist_loads(arrays, vars, then),
-                otherwise: hoist_loads(arrays, vars, otherwise),
-            },
-            other @ (Stmt::Let(..) | Stmt::Store { .. } | Stmt::While { .. } | Stmt::Barrier) => {
-                other
-            }
-        };
+    for mut stmt in body {
+        if let Stmt::For { .. } = stmt {
+            out.extend(out_of_loop(arrays, vars, &mut stmt));
+        }
+        stmt.map_nested(&mut |body| hoist_loads(arrays, vars, body));
         out.push(stmt);
     }
     out
@@ -56,12 +41,12 @@ fn place(e: &Expr) -> Option<Place> {
     }
 }
 
-/// What is loaded before a loop, and the loop.
+/// What is loaded before a loop, which then uses it.
 fn out_of_loop(
     arrays: &Arena<ArrayId, Array>,
     vars: &mut Arena<VarId, VarInfo>,
-    mut stmt: Stmt,
-) -> (Vec<Stmt>, Stmt) {
+    stmt: &mut Stmt,
+) -> Vec<Stmt> {
     let mut loads: Vec<(Place, VarId)> = Vec::new();
     let mut stored = Vec::new();
     let mut found = Vec::new();
@@ -94,22 +79,6 @@ fn out_of_loop(
         })
     };
     stmt.map_exprs(replace);
-    let stmt = match stmt {
-        Stmt::For {
-            var,
-            min,
-            extent,
-            kind,
-            body,
-        } => Stmt::For {
-            var,
-            min,
-            extent,
-            kind,
-            body: hoist_loads(arrays, vars, body),
-        },
-        other => other,
-    };
     let lets = loads.into_iter().map(|((array, at, lanes), var)| {
         let index = Box::new(Expr::Int(at, crate::tensor::ScalarType::I32));
         Stmt::Let(
@@ -122,5 +91,5 @@ fn out_of_loop(
             },
         )
     });
-    (lets.collect(), stmt)
+    lets.collect()
 }

@@ -28,22 +28,9 @@ impl Optimizer {
     pub(super) fn write_out_functions(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
         let mut out = Vec::new();
         for mut stmt in stmts {
-            match &mut stmt {
-                Stmt::For { body, .. } | Stmt::While { cond: _, body } => {
-                    *body = self.write_out_functions(std::mem::take(body));
-                }
-                Stmt::If {
-                    cond: _,
-                    then,
-                    otherwise,
-                } => {
-                    *then = self.write_out_functions(std::mem::take(then));
-                    *otherwise = self.write_out_functions(std::mem::take(otherwise));
-                }
-                Stmt::Let(_, value) | Stmt::Store { value, .. } => {
-                    *value = self.without_functions(value, &mut out);
-                }
-                Stmt::Barrier => {}
+            stmt.map_nested(&mut |body| self.write_out_functions(body));
+            if let Stmt::Let(_, value) | Stmt::Store { value, .. } = &mut stmt {
+                *value = self.without_functions(value, &mut out);
             }
             out.push(stmt);
         }

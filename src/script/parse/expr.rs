@@ -176,6 +176,10 @@ impl Context<'_> {
         args: Vec<Expr>,
     ) -> Parse<Expr> {
         let found = args[0].dtype();
+        // TVM's bits of a bool are one.
+        if intrin == Intrin::BitNot && found.is_bool() {
+            return Ok(args[0].clone().not());
+        }
         if defined::intrinsic(intrin, found) {
             return Ok(Expr::call(intrin, args));
         }
@@ -187,7 +191,7 @@ impl Context<'_> {
         let value = self.expr(&node.operand)?;
         let dtype = value.dtype();
         match node.op {
-            ast::UnaryOp::Not if dtype.is_bool() => Ok(value.not()),
+            ast::UnaryOp::Not | ast::UnaryOp::Invert if dtype.is_bool() => Ok(value.not()),
             ast::UnaryOp::Not => {
                 let expected = "bool".to_owned();
                 let kind = ScriptErrorKind::Type {

@@ -45,6 +45,18 @@ const VENDOR_NAMES: [&str; 10] = [
     "end_profile_intrinsic",
 ];
 
+/// Functions without an [`Intrin`] of their own that may stand where a statement does.
+const VALUES: [&str; 8] = [
+    "reinterpret",
+    "fmod",
+    "hypot",
+    "copysign",
+    "ldexp",
+    "Cast",
+    "Select",
+    "if_then_else",
+];
+
 /// Whether `T.name` is an instruction of one vendor's hardware.
 fn is_vendor(name: &str) -> bool {
     VENDOR_NAMES.contains(&name) || VENDOR_PREFIXES.iter().any(|p| name.starts_with(p))
@@ -61,7 +73,7 @@ impl Context<'_> {
                 is_vendor(name)
                     || External::parse(name).is_some()
                     || Intrin::ALL.iter().any(|intrin| intrin.name() == name)
-                    || ["reinterpret", "fmod", "hypot", "copysign", "ldexp", "Cast"].contains(&name)
+                    || VALUES.contains(&name)
             })
     }
 

@@ -198,7 +198,7 @@ impl FuncParser<'_, '_> {
             .cx
             .integer_scalar(start.expect("it is a required argument"))?;
         Ok(match stop.filter(|s| !s.is_none_literal_expr()) {
-            None => between(Expr::i32(0), &first),
+            None => Range::to(first),
             Some(stop) => {
                 let stop = self.cx.integer_scalar(stop)?;
                 between(first, &stop)

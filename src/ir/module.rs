@@ -9,7 +9,7 @@ use super::{Attrs, PrimFunc, StructInfo, alpha_eq, graph};
 pub struct VDevice {
     /// Kind of the target, as `llvm` or `vulkan`.
     pub target: String,
-    /// Index among the devices of this kind.
+    /// Which of the machine's devices of this kind (TVM's `vdevice_id`).
     pub index: usize,
     /// Memory scope.
     pub scope: String,
@@ -27,6 +27,22 @@ impl VDevice {
             index,
             scope,
         })
+    }
+
+    /// How the text of a module with these devices names this one: it counts those of one kind. Two scopes of one device have one
+    /// [`index`](Self::index), and two names.
+    pub fn named_in(&self, devices: &[Self]) -> Self {
+        let mut of_kind = devices.iter().filter(|d| d.target == self.target);
+        Self {
+            index: of_kind.position(|d| d == self).unwrap_or(self.index),
+            ..self.clone()
+        }
+    }
+
+    /// The device that the text of a module with these devices means by this name, if there is one.
+    pub fn meant_in(&self, devices: &[Self]) -> Option<Self> {
+        let mut of_kind = devices.iter().filter(|d| d.target == self.target);
+        of_kind.nth(self.index).cloned()
     }
 
     /// Whether it is the host, whatever the program is compiled for.

@@ -24,7 +24,7 @@ use super::scope::Binding;
 use crate::ir::graph::{
     self, Arg, Def, Globals, GraphBuilder, GraphError, GraphErrorKind, ValueId, dims,
 };
-use crate::ir::{Func, Module, StructInfo, TensorInfo};
+use crate::ir::{Func, Module, StructInfo, TensorInfo, VDevice};
 use crate::script::ScriptErrorKind;
 use crate::tensor::Tensor;
 
@@ -42,6 +42,8 @@ pub(super) struct Graph {
     globals: Globals,
     /// What the environment calls the functions of it that the module names.
     externs: HashMap<String, String>,
+    /// The devices of the module.
+    devices: Vec<VDevice>,
     /// Where each function and value was defined.
     places: HashMap<(String, Option<ValueId>), TextRange>,
     /// Functions that ask not to be checked.

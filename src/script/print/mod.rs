@@ -150,7 +150,14 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> PrintedModule {
             Func::Prim(func) => {
                 prim_funcs.insert(name.clone(), tir::print(&mut body, func));
             }
-            Func::Graph(func) => relax::print(&mut body, name, func, &mut constants, &mut graph),
+            Func::Graph(func) => relax::print(
+                &mut body,
+                name,
+                func,
+                &module.vdevices,
+                &mut constants,
+                &mut graph,
+            ),
         }
     }
     if module.funcs.is_empty() && module.externs.is_empty() {

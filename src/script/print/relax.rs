@@ -16,7 +16,7 @@ use super::writer::Writer;
 use crate::ir::graph::{
     Arg, BindingBlock, Body, Callee, Def, DpsCallee, Function, Part, Value, ValueId,
 };
-use crate::ir::{Func, Module, StructInfo, Var};
+use crate::ir::{Func, Module, StructInfo, VDevice, Var};
 use crate::script::constant::to_json;
 use crate::tensor::Tensor;
 use value::Defined;
@@ -110,6 +110,7 @@ pub(super) fn externs(out: &mut Writer, module: &Module) {
         path: vec![],
         spans: &mut spans,
         open: HashSet::new(),
+        devices: &module.vdevices,
     };
     for (name, func) in &module.externs {
         let symbol = string(&func.symbol);
@@ -132,6 +133,7 @@ pub(super) fn print(
     out: &mut Writer,
     name: &str,
     func: &Function,
+    devices: &[VDevice],
     constants: &mut Constants,
     spans: &mut Spans,
 ) {
@@ -145,6 +147,7 @@ pub(super) fn print(
         path: vec![name.to_owned()],
         spans,
         open: HashSet::new(),
+        devices,
     }
     .function(func, &func.name);
 }
@@ -187,6 +190,8 @@ struct Printer<'p, 'f> {
     spans: &'p mut Spans,
     /// Branches being printed, with the number of their function: an ill-formed one may hold itself.
     open: HashSet<(usize, ValueId)>,
+    /// Those of the module.
+    devices: &'p [VDevice],
 }
 
 impl<'f> Printer<'_, 'f> {

@@ -6,7 +6,7 @@ use super::super::context::{Context, Parse, Reported, dotted, int_literal};
 use super::super::scope::{Binding, most_similar};
 use super::Reader;
 use super::dps::Form;
-use crate::ir::graph::{Arg, AttrSpec, Callee, Def, InferError, Op, OperandKind};
+use crate::ir::graph::{Arg, AttrKind, AttrSpec, Callee, Def, InferError, Op, OperandKind};
 use crate::ir::{AttrValue, Attrs, StructInfo};
 use crate::ops;
 use crate::script::ScriptErrorKind;
@@ -355,7 +355,10 @@ impl Reader<'_, '_> {
     ) -> Parse<Attrs> {
         let mut attrs = Attrs::new();
         for (spec, node) in given {
-            let value = self.attr(node)?;
+            let value = match spec.kind {
+                AttrKind::VDevice => AttrValue::Str(self.cx.vdevice(node)?.to_string()),
+                _ => self.attr(node)?,
+            };
             if attrs.insert(spec.name.to_owned(), value).is_some() {
                 let kind = ScriptErrorKind::RepeatedArgument {
                     function: op.to_string(),

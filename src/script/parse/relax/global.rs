@@ -32,7 +32,8 @@ pub(in crate::script::parse) fn global_infos(
         }
         for node in Context::elements(&item.value) {
             let device = vdevice(cx, node)?;
-            module.vdevices.push(device);
+            module.vdevices.push(device.clone());
+            cx.graph.devices.push(device);
         }
     }
     Ok(())

@@ -110,10 +110,10 @@ impl Context<'_> {
     }
 
     /// A device, written as `"vulkan"`, `"vulkan:0"` or `"vulkan:0:global"`.
-    fn vdevice(&mut self, node: &ast::Expr) -> Parse<VDevice> {
+    pub(super) fn vdevice(&mut self, node: &ast::Expr) -> Parse<VDevice> {
         let text = self.string(node)?;
         match VDevice::parse(&text) {
-            Some(device) => Ok(device),
+            Some(named) => Ok(named.meant_in(&self.graph.devices).unwrap_or(named)),
             None => Err(self.expected(node, "a device, as `\"vulkan:0\"`")),
         }
     }

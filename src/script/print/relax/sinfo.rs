@@ -104,7 +104,8 @@ impl Printer<'_, '_> {
             parts.push(format!("dtype=\"{dtype}\""));
         }
         if let Some(device) = &info.vdevice {
-            parts.push(format!("vdevice={}", value::string(&device.to_string())));
+            let device = device.named_in(self.devices).to_string();
+            parts.push(format!("vdevice={}", value::string(&device)));
         }
         if let ShapeInfo::Ndim(n) = info.shape {
             parts.push(format!("ndim={n}"));

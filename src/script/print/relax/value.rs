@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::Printer;
 use super::sinfo::tuple;
-use crate::ir::graph::{Arg, Callee, Def, DpsCallee};
-use crate::ir::{AttrValue, Attrs, Expr, StructInfo};
+use crate::ir::graph::{Arg, AttrKind, Callee, Def, DpsCallee};
+use crate::ir::{AttrValue, Attrs, Expr, StructInfo, VDevice};
 use crate::script::constant::scalar_of;
 use crate::script::print::{expr, value};
 use crate::tensor::scalar::Scalar;
@@ -174,8 +174,17 @@ impl Printer<'_, '_> {
         }
         call.push_args(&self.args(args));
         let mut rest = vec![];
+        let schema = match callee {
+            Callee::Op(op) => op.schema().attrs,
+            _ => &[],
+        };
         for (name, attr) in attrs {
-            rest.push(format!("{name}={}", self.attr(attr)));
+            let spec = schema.iter().find(|spec| spec.name == name);
+            let text = match spec.map(|spec| spec.kind) {
+                Some(AttrKind::VDevice) => self.device_text(attr),
+                _ => self.attr(attr),
+            };
+            rest.push(format!("{name}={text}"));
         }
         if !sinfo_args.is_empty() {
             let infos: Vec<_> = sinfo_args.iter().map(|i| self.plain(i)).collect();
@@ -187,6 +196,14 @@ impl Printer<'_, '_> {
         call.text.push_str(&rest.join(", "));
         call.text.push(')');
         call
+    }
+
+    /// A device, as texts of the module name it.
+    fn device_text(&mut self, attr: &AttrValue) -> String {
+        match attr.as_str().and_then(VDevice::parse) {
+            Some(device) => value::string(&device.named_in(self.devices).to_string()),
+            None => self.attr(attr),
+        }
     }
 
     fn attr(&mut self, attr: &AttrValue) -> String {

@@ -98,7 +98,8 @@ pub(crate) struct ModuleArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct InputArgs {
     /// A tensor for a parameter: an .npy, .npz, .pb or .png file, or `random` for made-up numbers. A picture goes in as colours
-    /// from 0 to 1 (bytes as they are), in the parameter's layout and at its size.
+    /// from 0 to 1 (bytes as they are), in the parameter's layout and at its size. A scalar parameter of a loop program gets a
+    /// number, which is compiled in.
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = parse_input)]
     pub(crate) inputs: Vec<(String, PathBuf)>,
     /// The shape of a parameter that gets made-up numbers, as 1x784 or 1,784. A model is imported for the shapes of its inputs

@@ -11,6 +11,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::args::{DeviceArgs, InputArgs, ModuleArgs};
 use super::error::CliError;
 use super::program::{bind, ends_in, read};
+use super::scalars::bind_scalars;
 use crate::artifact::{ArtifactError, Constant, Executable, Signature};
 use crate::frontend::{LoadError, load_params, onnx};
 use crate::ir::graph::{Arg, Def, DpsCallee, Function, Globals, GraphBuilder, OUTPUT_NAMES};
@@ -95,7 +96,10 @@ impl Entry {
                 func: name,
                 inputs: inputs.clone(),
             },
-            Func::Prim(func) => Call::new(func, inputs)?.called(&module)?,
+            Func::Prim(func) => {
+                let (func, inputs) = bind_scalars(func, inputs)?;
+                Call::new(&func, &inputs)?.called(&module)?
+            }
         };
         called.module = bind(called.module, &called.func, args)?;
         Ok(Self {
@@ -208,6 +212,7 @@ pub(crate) fn named(
 
 /// A call of a loop program in the making.
 struct Call<'a> {
+    /// It has no scalar parameters any more.
     func: &'a PrimFunc,
     inputs: InputArgs,
     /// By symbolic extent of the loop program: what it is in the graph function.
@@ -237,7 +242,7 @@ impl<'a> Call<'a> {
             dims: IndexMap::new(),
         };
         let mut known = IndexSet::new();
-        for (name, buffer, role) in call.buffers()? {
+        for (name, buffer, role) in call.buffers() {
             let extents = buffer.shape().iter();
             if role == Role::Output {
                 call.output_shape(name, buffer);
@@ -246,7 +251,7 @@ impl<'a> Call<'a> {
             }
         }
         // An extent that no input has must be said.
-        for (name, buffer, _) in call.buffers()? {
+        for (name, buffer, _) in call.buffers() {
             for var in buffer.shape().iter().flat_map(Expr::free_vars) {
                 let said = call.inputs.shapes.iter().find(|(n, _)| n == var.name());
                 match said.map(|(_, value)| value.as_slice()) {
@@ -272,24 +277,22 @@ impl<'a> Call<'a> {
     }
 
     /// Names, buffers and roles of the parameters.
-    fn buffers(&self) -> Result<Vec<(&'a str, &'a Buffer, Role)>, CliError> {
+    fn buffers(&self) -> Vec<(&'a str, &'a Buffer, Role)> {
         let written = written(self.func);
         let given = |name: &str| self.inputs.inputs.iter().any(|(n, _)| n == name);
-        let buffer = |param: &'a Param| match param {
-            Param::Scalar(var) => Err(CliError::NotATensor {
-                param: var.name().to_owned(),
-            }),
-            Param::Buffer { handle, buffer } => {
-                let name = handle.name();
-                let role = match (written.contains(buffer), given(name)) {
-                    (false, _) => Role::Input,
-                    (true, false) => Role::Output,
-                    (true, true) => Role::InOut,
-                };
-                Ok((name, buffer, role))
-            }
+        let buffer = |param: &'a Param| {
+            let Param::Buffer { handle, buffer } = param else {
+                return None;
+            };
+            let name = handle.name();
+            let role = match (written.contains(buffer), given(name)) {
+                (false, _) => Role::Input,
+                (true, false) => Role::Output,
+                (true, true) => Role::InOut,
+            };
+            Some((name, buffer, role))
         };
-        self.func.params.iter().map(buffer).collect()
+        self.func.params.iter().filter_map(buffer).collect()
     }
 
     /// Takes the shape of an output out of the arguments: it says the symbolic extents.
@@ -330,7 +333,7 @@ impl<'a> Call<'a> {
 
     fn tensors(&mut self) -> Result<Vec<BufferParam<'a>>, CliError> {
         let mut tensors = Vec::new();
-        for (name, buffer, role) in self.buffers()? {
+        for (name, buffer, role) in self.buffers() {
             let dims = buffer.shape().iter().map(|e| self.dim(name, e));
             let sinfo = StructInfo::tensor(dims.collect::<Result<_, _>>()?, buffer.dtype());
             tensors.push(BufferParam { name, role, sinfo });
@@ -387,20 +390,26 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Name of the loop program to call: calls pass results last, so another order of parameters takes a copy in that order.
+    /// Name of the loop program to call. Calls pass results last, so another order of parameters takes a copy in that order, and so do
+    /// scalar parameters that are numbers now.
     fn callee(&self, module: &mut Module) -> String {
-        let buffers = self.buffers().expect("they were listed before");
+        let buffers = self.buffers();
         let fresh = |at: usize| buffers[at].2 == Role::Output;
         let count = self.func.params.len();
         let order: Vec<usize> = (0..count)
             .filter(|&at| !fresh(at))
             .chain((0..count).filter(|&at| fresh(at)))
             .collect();
-        if order.is_sorted() {
+        let as_written = module.prim_func(&self.func.name);
+        if order.is_sorted() && as_written.is_some_and(|func| func.params.len() == count) {
             return self.func.name.clone();
         }
         let mut func = self.func.clone();
-        func.name = free_name(module, &format!("{}_outputs_last", func.name));
+        let change = match order.is_sorted() {
+            true => "bound",
+            false => "outputs_last",
+        };
+        func.name = free_name(module, &format!("{}_{change}", func.name));
         func.params = order
             .iter()
             .map(|&at| self.func.params[at].clone())
@@ -529,14 +538,6 @@ def pad(y: T.handle, x: T.handle):
         assert_eq!(
             error.to_string(),
             "loop program `nothing` writes none of its parameters"
-        );
-        let scalar = "@T.prim_func\ndef fill(x: T.Buffer((4,), \"float32\"), v: T.float32):\n    for i in range(4):\n        x[i] = v\n";
-        let error = entry(scalar, &InputArgs::default())
-            .map(|_| ())
-            .expect_err("a scalar");
-        assert_eq!(
-            error.to_string(),
-            "parameter `v` is no tensor; the command line gives only tensors"
         );
     }
 }

@@ -20,7 +20,7 @@ use crate::runtime_gpu::GpuError;
 use crate::script::ScriptErrors;
 use crate::script::picture::layered::DrawError;
 use crate::session::SessionError;
-use crate::tensor::TensorError;
+use crate::tensor::{DType, TensorError};
 use crate::vm::VmError;
 
 /// Something given to the command is wrong, or the machine cannot do it.
@@ -204,10 +204,25 @@ pub(crate) enum CliError {
         params: Vec<String>,
     },
     /// A parameter that the command line cannot give.
-    #[error("parameter `{param}` is no tensor; the command line gives only tensors")]
+    #[error(
+        "parameter `{param}` is no tensor; the command line gives only tensors and, to loop programs, numbers"
+    )]
     NotATensor {
         /// The parameter.
         param: String,
+    },
+    /// A scalar parameter of a loop program without a number.
+    #[error(
+        "parameter `{param}` is a number of type {dtype}{}",
+        wanted_number(param, text)
+    )]
+    NotANumber {
+        /// The parameter.
+        param: String,
+        /// Its type.
+        dtype: DType,
+        /// What was said; empty if nothing.
+        text: String,
     },
     /// A parameter was not given, and its shape does not follow from the others.
     #[error(
@@ -393,5 +408,13 @@ impl CliError {
     /// Whether the reader of our output has gone: no reason to complain.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// What a message about a number ends with.
+fn wanted_number(param: &str, text: &str) -> String {
+    match text {
+        "" => format!(": say it with --input {param}=NUMBER"),
+        text => format!(", which `{text}` is not"),
     }
 }

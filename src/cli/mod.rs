@@ -22,6 +22,7 @@ mod program;
 mod recognized;
 mod report;
 mod run;
+mod scalars;
 mod show;
 mod terminal;
 

@@ -2,7 +2,8 @@
 //!
 //! A tensor that is passed is dense and begins at offset 0. A variable that stands alone as a stride or as the offset of a
 //! parameter gets its value from the tensor; any other stride or offset must be that of a dense tensor. An allocated buffer
-//! is dense as well: a program sees another layout only through a view of the memory, which is refused.
+//! is dense as well: a program sees another layout only through a view of the memory, which is refused. A parameter is in device
+//! memory whatever scope it names: no caller reaches the memory of a workgroup (tensor intrinsics name such parameters).
 
 use std::borrow::Cow;
 
@@ -10,15 +11,24 @@ use super::host::Dims;
 use super::widen::widen;
 use super::{LowerError, LowerProblem, storage};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, BufferNode, Definitions, Expr, PrimFunc, Substitution, Var};
+use crate::ir::{Buffer, BufferNode, Definitions, Expr, PrimFunc, Scope, Substitution, Var};
 
 /// The function with dense parameters and allocated buffers. Loops and blocks keep their handles.
 ///
 /// # Errors
 /// If a parameter is not dense, or a view shows the layout of an allocated buffer.
 pub(super) fn dense<'f>(func: &'f PrimFunc, dims: &Dims) -> Result<Cow<'f, PrimFunc>, LowerError> {
-    let allocated = laid_out(func.allocated());
-    let params = laid_out(func.buffer_params());
+    let allocated: Vec<Buffer> = func
+        .allocated()
+        .into_iter()
+        .filter(|b| has_layout(b))
+        .cloned()
+        .collect();
+    let params: Vec<Buffer> = func
+        .buffer_params()
+        .filter(|b| !is_passed(b))
+        .cloned()
+        .collect();
     if allocated.is_empty() && params.is_empty() {
         return Ok(Cow::Borrowed(func));
     }
@@ -48,7 +58,12 @@ pub(super) fn dense<'f>(func: &'f PrimFunc, dims: &Dims) -> Result<Cow<'f, PrimF
         }
     }
     let mut substitution = Substitution::new(Definitions::Kept);
-    for buffer in params.iter().chain(&allocated) {
+    for buffer in &params {
+        let passed = without_layout(buffer).node().clone();
+        let scope = Scope::Global;
+        substitution.set_buffer(buffer, &Buffer::from_node(BufferNode { scope, ..passed }));
+    }
+    for buffer in &allocated {
         substitution.set_buffer(buffer, &without_layout(buffer));
     }
     for (var, value) in &bound.values {
@@ -90,13 +105,15 @@ impl Bound {
     }
 }
 
-/// The buffers that say more of their layout than their extents.
-fn laid_out<'b>(buffers: impl IntoIterator<Item = &'b Buffer>) -> Vec<Buffer> {
-    let has_layout = |buffer: &&Buffer| {
-        let node = buffer.node();
-        !node.strides.is_empty() || node.elem_offset.is_some()
-    };
-    buffers.into_iter().filter(has_layout).cloned().collect()
+/// Whether a buffer says more of its layout than its extents.
+fn has_layout(buffer: &Buffer) -> bool {
+    let node = buffer.node();
+    !node.strides.is_empty() || node.elem_offset.is_some()
+}
+
+/// Whether a parameter is written as what a caller passes.
+fn is_passed(param: &Buffer) -> bool {
+    !has_layout(param) && *param.scope() == Scope::Global
 }
 
 /// What a buffer says of its strides and its offset, each with the value that a dense buffer has there.

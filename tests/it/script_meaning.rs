@@ -409,3 +409,42 @@ fn what_only_the_hardware_knows_is_refused_by_its_name() {
         assert_eq!(error.to_string(), format!("cannot run {what}\n  in `main`"));
     }
 }
+
+#[test]
+fn a_scalar_that_is_assigned_again_is_memory() {
+    let text = r#"
+@T.prim_func
+def main(B: T.Buffer((4,), "int32")):
+    i: T.int32 = 0
+    last: T.int32 = 3
+    while i < last:
+        B[i] = i
+        i = i + 1
+    for k in range(2):
+        i += 10
+    B[3] = i
+"#;
+    let mut tensors = [Tensor::from_slice(&[4], &[7i32; 4]).expect("four")];
+    run(text, &mut tensors).expect("it runs");
+    let b = tensors[0].as_slice::<i32>().expect("i32");
+    assert_eq!(b, [0, 1, 2, 23]);
+}
+
+#[test]
+fn a_view_whose_offset_has_a_factor_knows_its_offset() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((4, 4), "int32")):
+    for i, j in T.grid(2, 2):
+        with T.block("tile"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.writes(A[vi * 2:vi * 2 + 2, vj * 2:vj * 2 + 2])
+            B = T.match_buffer(A[vi * 2:vi * 2 + 2, vj * 2:vj * 2 + 2], (2, 2), "int32", offset_factor=1)
+            for y, x in T.grid(2, 2):
+                B[y, x] = B.elem_offset
+"#;
+    let mut tensors = [Tensor::from_slice(&[4, 4], &[7i32; 16]).expect("sixteen")];
+    run(text, &mut tensors).expect("it runs");
+    let a = tensors[0].as_slice::<i32>().expect("i32");
+    assert_eq!(a, [0, 0, 2, 2, 0, 0, 2, 2, 8, 8, 10, 10, 8, 8, 10, 10]);
+}

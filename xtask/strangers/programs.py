@@ -2,7 +2,7 @@
 
 `python programs.py record RECORDED.jsonl.gz FOLDER` writes a folder for each program: its module, a tensor for each parameter, and,
 where TVM's LLVM code runs it, what each parameter holds afterwards.
-`python programs.py judge WEFTILE FOLDER DEVICE` calls them. A device is compared with the interpreter, which is compared with TVM.
+`python programs.py judge WEFTILE FOLDER DEVICE…` calls them. A device is compared with the interpreter, which is compared with TVM.
 """
 
 import collections
@@ -145,43 +145,51 @@ def call(weftile, case, device, out):
     return {o["name"]: np.load(pathlib.Path(out) / pathlib.Path(o["file"]).name) for o in found if o.get("file")}
 
 
-def judge(weftile, case, device):
+def judge(weftile, case, devices):
+    """By device: the verdict on a program, and why."""
     with tempfile.TemporaryDirectory() as a, tempfile.TemporaryDirectory() as b:
         reference = call(weftile, case, "interp", a)
         if isinstance(reference, str):
-            return "not by the interpreter", reference
+            return {device: ("not by the interpreter", reference) for device in ["interp", *devices]}
         theirs = {p.stem[2:]: np.load(p) for p in case.glob("y_*.npy")}
-        for name, array in reference.items():
-            if device == "interp" and name in theirs and (d := difference(array, theirs[name])):
-                return "wrong", f"{name}: {d}"
-        if device == "interp":
-            return ("right" if theirs else "ran"), ""
-        ours = call(weftile, case, device, b)
-        if isinstance(ours, str):
-            return ("crash" if ours.startswith("exit code") else "refused"), ours
-        for name, array in ours.items():
-            if d := difference(array, reference[name]):
-                return "wrong", f"{name}: {d}"
-        return "right", ""
+        verdicts = {"interp": compared(reference, theirs, "right" if theirs else "ran")}
+        for device in devices:
+            ours = call(weftile, case, device, b)
+            if isinstance(ours, str):
+                verdicts[device] = ("crash" if ours.startswith("exit code") else "refused"), ours
+            else:
+                verdicts[device] = compared(ours, reference, "right")
+        return verdicts
 
 
-def judge_all(weftile, folder, device):
+def compared(ours, reference, same):
+    """The verdict on results beside those of a reference."""
+    for name, array in ours.items():
+        if name in reference and (d := difference(array, reference[name])):
+            return "wrong", f"{name}: {d}"
+    return same, ""
+
+
+def judge_all(weftile, folder, devices):
     cases = sorted(p for p in folder.iterdir() if (p / "module.py").exists())
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        verdicts = list(pool.map(lambda case: judge(weftile, case, device), cases))
-    counts = collections.Counter(v for v, _ in verdicts)
-    print(f"{device}: {dict(counts)} of {len(cases)}")
-    classes = collections.defaultdict(list)
-    for case, (verdict, why) in zip(cases, verdicts):
-        if verdict not in ("right", "ran"):
-            first = why.splitlines()[0] if why else ""
-            classes[verdict, re.sub(r"`[^`]*`|\d+", "_", first)[:160]].append((case.name, first))
-    for (verdict, _), met in sorted(classes.items(), key=lambda c: (c[0][0], -len(c[1]))):
-        print(f"  {len(met):4} {verdict}: {met[0][1][:260]}  [{', '.join(n for n, _ in met[:4])}]")
+        verdicts = list(pool.map(lambda case: judge(weftile, case, devices), cases))
+    for device in ["interp", *devices]:
+        counts = collections.Counter(by_device[device][0] for by_device in verdicts)
+        print(f"{device}: {dict(counts)} of {len(cases)}")
+        classes = collections.defaultdict(list)
+        for case, by_device in zip(cases, verdicts):
+            verdict, why = by_device[device]
+            unheard = verdict == "not by the interpreter" and device != "interp"
+            if verdict not in ("right", "ran") and not unheard:
+                first = why.splitlines()[0] if why else ""
+                classes[verdict, re.sub(r"`[^`]*`|\d+", "_", first)[:160]].append((case.name, first))
+        for (verdict, _), met in sorted(classes.items(), key=lambda c: (c[0][0], -len(c[1]))):
+            print(f"  {len(met):4} {verdict}: {met[0][1][:260]}  [{', '.join(n for n, _ in met[:4])}]")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "record":
         record(sys.argv[2], pathlib.Path(sys.argv[3]))
     else:
-        judge_all(sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4])
+        judge_all(sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4:])

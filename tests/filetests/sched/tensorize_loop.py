@@ -54,12 +54,12 @@ def after(A: T.Buffer((16, 12), "float32"), B: T.Buffer((12, 8), "float32"), C: 
                 vi_o, vj_o, vk_o = T.axis.remap("SSR", [i_0, j_0, k_0])
                 T.reads(C[vi_o * 4:vi_o * 4 + 4, vj_o * 4:vj_o * 4 + 4], A[vi_o * 4:vi_o * 4 + 4, vk_o * 4:vk_o * 4 + 4], B[vk_o * 4:vk_o * 4 + 4, vj_o * 4:vj_o * 4 + 4])
                 T.writes(C[vi_o * 4:vi_o * 4 + 4, vj_o * 4:vj_o * 4 + 4])
-                sa = T.int32()
-                A_1 = T.match_buffer(A[vi_o * 4:vi_o * 4 + 4, vk_o * 4:vk_o * 4 + 4], (4, 4), strides=(sa, 1))
-                sb = T.int32()
-                B_1 = T.match_buffer(B[vk_o * 4:vk_o * 4 + 4, vj_o * 4:vj_o * 4 + 4], (4, 4), strides=(sb, 1))
-                sc = T.int32()
-                C_1 = T.match_buffer(C[vi_o * 4:vi_o * 4 + 4, vj_o * 4:vj_o * 4 + 4], (4, 4), strides=(sc, 1))
+                sa, A_elem_offset = T.int32(), T.int32()
+                A_1 = T.match_buffer(A[vi_o * 4:vi_o * 4 + 4, vk_o * 4:vk_o * 4 + 4], (4, 4), strides=(sa, 1), elem_offset=A_elem_offset)
+                sb, B_elem_offset = T.int32(), T.int32()
+                B_1 = T.match_buffer(B[vk_o * 4:vk_o * 4 + 4, vj_o * 4:vj_o * 4 + 4], (4, 4), strides=(sb, 1), elem_offset=B_elem_offset)
+                sc, C_elem_offset = T.int32(), T.int32()
+                C_1 = T.match_buffer(C[vi_o * 4:vi_o * 4 + 4, vj_o * 4:vj_o * 4 + 4], (4, 4), strides=(sc, 1), elem_offset=C_elem_offset)
                 for i, k in T.grid(4, 4):
                     for j in T.vectorized(4):
                         with T.block("row"):

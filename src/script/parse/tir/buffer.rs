@@ -72,6 +72,7 @@ impl FuncParser<'_, '_> {
             address,
         ]: [Option<&ast::Expr>; 13],
     ) -> Parse<Buffer> {
+        let [_, offset_factor, ..] = hints;
         let hints = self.hints(hints)?;
         if let Some(data) = data.filter(|d| !d.is_none_literal_expr()) {
             return Err(self.cx.unsupported(data, "a data pointer", ""));
@@ -94,8 +95,7 @@ impl FuncParser<'_, '_> {
         };
         let elem_offset = match elem_offset.filter(|e| !e.is_none_literal_expr()) {
             Some(offset) => Some(self.cx.integer_scalar(offset)?).filter(|e| !e.is_zero()),
-            // The offset is a multiple of the factor: some number.
-            None if hints.offset_factor > 1 => {
+            None if self.has_unnamed_offset(offset_factor) => {
                 Some(Var::new(format!("{name}_elem_offset"), DType::I32).expr())
             }
             None => None,
@@ -125,6 +125,12 @@ impl FuncParser<'_, '_> {
             hints,
             producer: None,
         }))
+    }
+
+    /// Whether a factor is said of the offset, which then is some multiple of it. TVM's default, 0, says nothing.
+    fn has_unnamed_offset(&mut self, factor: Option<&ast::Expr>) -> bool {
+        let factor = factor.filter(|node| !node.is_none_literal_expr());
+        factor.is_some_and(|node| self.cx.integer(node).is_ok_and(|factor| factor > 0))
     }
 
     /// What is said of a buffer beyond its elements. Broadcast dimensions would change the meaning of its indices: they are refused.

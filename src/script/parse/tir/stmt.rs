@@ -1,6 +1,7 @@
 //! Statements that are neither loops nor blocks.
 
 use ruff_python_ast as ast;
+use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::Ranged;
 
 use super::FuncParser;
@@ -31,7 +32,7 @@ impl FuncParser<'_, '_> {
                 self.depth = around;
                 return out;
             }
-            let parsed = self.stmt(stmt);
+            let parsed = self.stmt(stmt, &stmts[at + 1..]);
             match parsed {
                 Ok(Parsed::Stmts(stmts)) => out.extend(stmts),
                 Ok(Parsed::Scopes(headers)) if headers.is_empty() => {}
@@ -99,7 +100,8 @@ impl FuncParser<'_, '_> {
         }
     }
 
-    fn stmt(&mut self, stmt: &ast::Stmt) -> Parse<Parsed> {
+    /// One statement, before the `rest` of its body.
+    fn stmt(&mut self, stmt: &ast::Stmt, rest: &[ast::Stmt]) -> Parse<Parsed> {
         let stmts = match stmt {
             ast::Stmt::For(node) => self.for_loop(node)?,
             ast::Stmt::With(node) => self.with(node)?,
@@ -121,7 +123,7 @@ impl FuncParser<'_, '_> {
                 vec![Stmt::Assert { cond, message }]
             }
             ast::Stmt::Assign(node) => return self.assign(node),
-            ast::Stmt::AnnAssign(node) => return self.annotated(node),
+            ast::Stmt::AnnAssign(node) => return self.annotated(node, rest),
             ast::Stmt::AugAssign(node) => vec![self.augmented(node)?],
             ast::Stmt::Expr(node) => return self.expr_stmt(node),
             ast::Stmt::Pass(_) => vec![],
@@ -248,8 +250,9 @@ impl FuncParser<'_, '_> {
         }
     }
 
-    /// `v: T.int32 = value`, or `v: T.let = value`
-    fn annotated(&mut self, node: &ast::StmtAnnAssign) -> Parse<Parsed> {
+    /// `v: T.int32 = value`, or `v: T.let = value`. The first is a `let` too, as TVM printed one before 0.25, unless a later
+    /// statement assigns `v` again.
+    fn annotated(&mut self, node: &ast::StmtAnnAssign, rest: &[ast::Stmt]) -> Parse<Parsed> {
         let ast::Expr::Name(name) = &*node.target else {
             return Err(self.cx.expected(&*node.target, "a name"));
         };
@@ -262,7 +265,14 @@ impl FuncParser<'_, '_> {
                 Some(&*s.slice)
             }
             other if dotted(other).as_deref() == Some("T.let") => None,
-            other => Some(other),
+            other => {
+                if is_assigned(&name.id, rest) {
+                    let cell = self.cell(name, other)?;
+                    let store = self.store_cell(cell, value_node)?;
+                    return Ok(Parsed::Stmts(vec![store]));
+                }
+                Some(other)
+            }
         };
         let value = match annotation {
             None => self.cx.expr(value_node)?,
@@ -283,14 +293,14 @@ impl FuncParser<'_, '_> {
     }
 
     /// `v: T.int32`: a scalar that statements may assign, which is a buffer without dimensions.
-    fn cell(&mut self, name: &ast::ExprName, dtype: &ast::Expr) -> Parse<()> {
+    fn cell(&mut self, name: &ast::ExprName, dtype: &ast::Expr) -> Parse<Buffer> {
         let dtype = self.cx.dtype(dtype)?;
         let buffer = Buffer::with_scope(name.id.as_str(), vec![], dtype, Scope::Local);
         self.frame().alloc_buffers.push(buffer.clone());
         self.cx
             .scopes
-            .define(name.id.as_str(), Binding::Buffer(buffer));
-        Ok(())
+            .define(name.id.as_str(), Binding::Buffer(buffer.clone()));
+        Ok(buffer)
     }
 
     /// The scalar that a name stands for, if statements may assign it.
@@ -483,4 +493,27 @@ impl FuncParser<'_, '_> {
             _ => return Ok(None),
         }))
     }
+}
+
+/// Whether statements give a variable another value.
+fn is_assigned(name: &str, stmts: &[ast::Stmt]) -> bool {
+    struct Search<'n> {
+        name: &'n str,
+        found: bool,
+    }
+    impl<'a> StatementVisitor<'a> for Search<'_> {
+        fn visit_stmt(&mut self, stmt: &'a ast::Stmt) {
+            let targets = match stmt {
+                ast::Stmt::Assign(node) => &node.targets[..],
+                ast::Stmt::AugAssign(node) => std::slice::from_ref(&*node.target),
+                _ => &[],
+            };
+            let mut names = targets.iter().filter_map(ast::Expr::as_name_expr);
+            self.found |= names.any(|target| target.id == self.name);
+            walk_stmt(self, stmt);
+        }
+    }
+    let mut search = Search { name, found: false };
+    search.visit_body(stmts);
+    search.found
 }

@@ -340,11 +340,7 @@ impl PrimFuncBuilder {
         body: impl FnOnce(&mut Self, &Var) -> R,
     ) -> R {
         let value = value.into();
-        let var = if value.is_data() {
-            Var::data(name, value.dtype())
-        } else {
-            Var::new(name, value.dtype())
-        };
+        let var = Var::of(name, &value);
         let (body, result) = self.inside(|b| body(b, &var));
         self.stmt(Stmt::Let { var, value, body });
         result

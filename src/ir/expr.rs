@@ -39,6 +39,11 @@ impl Var {
         Self::with(name.into(), dtype, true)
     }
 
+    /// A new variable for a value, which is data if the value is.
+    pub fn of(name: impl Into<String>, value: &Expr) -> Self {
+        Self::with(name.into(), value.dtype(), value.is_data())
+    }
+
     fn with(name: String, dtype: DType, is_data: bool) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
         Self(Arc::new(VarNode {

@@ -126,6 +126,8 @@ fn arithmetic_of_data_wraps() {
         "T.Select(A[vi] + 1 > A[vi], 1, 0)",
         "T.Select(A[vi] + 3 < 5, 1, 0)",
         "T.shift_right(T.shift_left(A[vi], 28), 28)",
+        "T.Let(T.truncmod(x + 4, 5), where={x: A[vi]})",
+        "T.Let(T.Select(x + 1 > x, 1, 0), where={x: A[vi] + A[vi]})",
     ] {
         agree(
             &elementwise(("(6,)", "int32"), ("(6,)", "int32"), 6, value),

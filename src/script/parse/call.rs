@@ -368,7 +368,7 @@ impl Context<'_> {
                 return Err(self.expected(&item.value, "a name before the value"));
             };
             let value = self.expr(&item.value)?;
-            let var = Var::new(name.id.as_str(), value.dtype());
+            let var = Var::of(name.id.as_str(), &value);
             self.scopes
                 .define(name.id.as_str(), Binding::Var(var.clone()));
             bound.push((var, value));

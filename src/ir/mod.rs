@@ -19,6 +19,7 @@ mod module;
 mod origin;
 mod prim_func;
 mod purity;
+mod reduction;
 mod rewrite;
 mod struct_info;
 pub(crate) mod sum;
@@ -42,6 +43,7 @@ pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
     ThreadAxis,
 };
+pub use reduction::Reduction;
 pub use rewrite::{Definitions, IdMap, Rewrite, Substitution};
 pub use struct_info::{ShapeInfo, StructInfo, TensorInfo};
 pub use tile::{TileOp, TileScope, Tiled};

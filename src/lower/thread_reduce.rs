@@ -10,11 +10,10 @@ use super::storage::Memory;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Scope, Stmt,
+    BlockId, Buffer, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, Reduction, Scope, Stmt,
     ThreadAxis, Var,
 };
 use crate::tensor::DType;
-use crate::tensor::scalar::BinOp;
 
 /// The block that a loop is the outermost reduce loop of, if it reduces over threads. Other blocks in the loops feed it.
 pub(super) fn reduction_below(func: &PrimFunc, top: LoopId) -> Option<BlockId> {
@@ -56,15 +55,6 @@ fn bindings(func: &PrimFunc, block: BlockId, kind: IterKind) -> Vec<&Expr> {
         .collect()
 }
 
-/// What a reduction block does: `target = target op share`, with `target` first set to `init`.
-struct Reduction {
-    target: Buffer,
-    indices: Vec<Expr>,
-    op: BinOp,
-    share: Expr,
-    init: Option<Expr>,
-}
-
 pub(super) fn lower(
     at: &mut Unblock<'_>,
     top: LoopId,
@@ -78,7 +68,15 @@ pub(super) fn lower(
         };
         LowerError::from(problem).or_at(&[block.into()])
     };
-    let reduction = match_reduction(func, block).map_err(refuse)?;
+    let reduction = Reduction::of_block(func, block).map_err(refuse)?;
+    let is_local = |target: &Buffer| at.memory_plan.of(target) == Memory::Local;
+    let mut local = reduction.targets.iter().map(|(target, _)| is_local(target));
+    let first = local.next();
+    if local.any(|other| Some(other) != first) {
+        return Err(refuse(
+            "some of its results are in registers, others are not",
+        ));
+    }
     let reduce = reduce_loops(func, block);
     let spatial = bindings(func, block, IterKind::Spatial);
     let mixed = |&l: &LoopId| spatial.iter().any(|b| b.uses(&func.loops[l].var));
@@ -105,22 +103,12 @@ pub(super) fn lower(
             return Err(refuse("a spatial loop stands inside its reduce loops"));
         }
     }
-    let axes: Vec<ThreadAxis> = reduce
-        .iter()
-        .filter_map(|&l| thread_axis(func, l))
-        .collect();
-    let [axis] = axes.as_slice() else {
-        return Err(refuse("over more than one threadIdx axis"));
-    };
-    let dtype = reduction.target.dtype();
-    let identity =
-        identity(reduction.op, dtype).ok_or_else(|| refuse("the operator has no identity"))?;
+    let axes = reduce.iter().filter_map(|&l| thread_axis(func, l));
     let mut lowering = Lowering {
         reduction,
         block,
-        axis: *axis,
+        axes: axes.collect(),
         name: func.blocks[block].name.clone(),
-        identity,
         outside: at.analyzer.clone(),
         tail: vec![],
     };
@@ -130,9 +118,9 @@ pub(super) fn lower(
 struct Lowering {
     reduction: Reduction,
     block: BlockId,
-    axis: ThreadAxis,
+    /// The axes of the workgroup that it reduces over.
+    axes: Vec<ThreadAxis>,
     name: String,
-    identity: Expr,
     /// What is known outside of the reduce loops, which may have no iteration.
     outside: Analyzer,
     /// What follows the accumulation; made inside the loops, where all variables are known.
@@ -141,133 +129,177 @@ struct Lowering {
 
 impl Lowering {
     fn nodes(&mut self, at: &mut Unblock<'_>, chain: &[LoopId]) -> Result<Vec<Node>, LowerError> {
-        let dtype = self.reduction.target.dtype();
-        let acc = array(&format!("{}_part", self.name), 1, dtype, Scope::Local);
-        at.nest.added.push((acc.clone(), Memory::Local));
-        let mut out = vec![store(&acc, Expr::i32(0), self.identity.clone())];
-        out.extend(self.inside(at, chain, &acc)?);
+        let parts = self.arrays("part", 1, Scope::Local);
+        for part in &parts {
+            at.nest.added.push((part.clone(), Memory::Local));
+        }
+        let begin = parts.iter().zip(&self.reduction.identities);
+        let mut out: Vec<Node> = begin
+            .map(|(part, identity)| store(part, Expr::i32(0), identity.clone()))
+            .collect();
+        out.extend(self.inside(at, chain, &parts)?);
         out.append(&mut self.tail);
         Ok(out)
+    }
+
+    /// An array for each target.
+    fn arrays(&self, what: &str, len: i64, scope: Scope) -> Vec<Buffer> {
+        let targets = self.reduction.targets.iter();
+        let array = |(target, _): &(Buffer, Vec<Expr>)| {
+            let name = match self.reduction.targets.len() {
+                1 => format!("{}_{what}", self.name),
+                _ => format!("{}_{what}", target.name()),
+            };
+            Buffer::with_scope(name, vec![Expr::i64(len)], target.dtype(), scope.clone())
+        };
+        targets.map(array).collect()
     }
 
     fn inside(
         &mut self,
         at: &mut Unblock<'_>,
         chain: &[LoopId],
-        acc: &Buffer,
+        parts: &[Buffer],
     ) -> Result<Vec<Node>, LowerError> {
         if let [first, rest @ ..] = chain {
             return at.with_loop(*first, |at, body| {
                 let feeding = body.split_last().map_or(&[][..], |(_, before)| before);
                 let mut nodes = at.stmts(feeding)?;
-                nodes.extend(self.inside(at, rest, acc)?);
+                nodes.extend(self.inside(at, rest, parts)?);
                 Ok(nodes)
             });
         }
         at.enter_block(self.block)?;
         let predicate = at.expr(&at.func.blocks[self.block].predicate);
-        let part = Expr::load(acc, vec![Expr::i32(0)]);
-        let value = Expr::binary(
-            self.reduction.op,
-            part.clone(),
-            at.expr(&self.reduction.share),
+        let so_far: Vec<Expr> = parts
+            .iter()
+            .map(|part| Expr::load(part, vec![Expr::i32(0)]))
+            .collect();
+        let shares: Vec<Expr> = self
+            .reduction
+            .shares
+            .iter()
+            .map(|share| at.expr(share))
+            .collect();
+        let first = vec![Expr::i32(0)];
+        let update = self.update(
+            &so_far,
+            &shares,
+            &parts.iter().map(|part| (part, &first)).collect::<Vec<_>>(),
         );
         let inside = std::mem::replace(&mut at.analyzer, self.outside.clone());
         let stays = at.expr(&at.func.blocks[self.block].predicate);
-        self.tail = self.combine(at, &part, &stays)?;
+        self.tail = self.tree(at, &so_far, &stays)?;
         at.analyzer = inside;
-        Ok(branch(predicate, vec![store(acc, Expr::i32(0), value)]))
+        Ok(branch(predicate, update))
     }
 
-    /// Halves the shared array along the axis until its first element is the result, and stores that.
-    fn combine(
+    /// Stores what comes of two sides. Where there are several targets, all are computed before the first one changes.
+    fn update(&self, left: &[Expr], right: &[Expr], places: &[(&Buffer, &Vec<Expr>)]) -> Vec<Node> {
+        let values = self.reduction.combine(left, right);
+        stores(values, places, AxisSet::ALL)
+    }
+
+    /// Halves the shared arrays until their first elements are the results, and stores those.
+    fn tree(
         &self,
         at: &mut Unblock<'_>,
-        part: &Expr,
+        parts: &[Expr],
         predicate: &Expr,
     ) -> Result<Vec<Node>, LowerError> {
+        let lanes = self.lanes(at)?;
+        let shared = self.arrays("parts", lanes.threads, Scope::Shared);
+        for array in &shared {
+            at.nest.added.push((array.clone(), Memory::Shared));
+        }
+        let slot = |lane: &Expr| vec![at.analyzer.simplify(&lanes.slot(lane))];
+        let own = slot(&lanes.lane);
+        let places: Vec<(&Buffer, &Vec<Expr>)> = shared.iter().map(|array| (array, &own)).collect();
+        let mut out = stores(parts.to_vec(), &places, AxisSet::ALL);
+        let load = |lane: &Expr| -> Vec<Expr> {
+            let slot = slot(lane);
+            shared
+                .iter()
+                .map(|array| Expr::load(array, slot.clone()))
+                .collect()
+        };
+        let dtype = lanes.lane.dtype();
+        let mut left = lanes.count;
+        while left > 1 {
+            let half = (left + 1) / 2;
+            let other = load(&(&lanes.lane + Expr::int(half, dtype)));
+            out.extend(branch(
+                lanes.lane.lt(Expr::int(left - half, dtype)),
+                self.update(&load(&lanes.lane), &other, &places),
+            ));
+            left = half;
+        }
+        out.extend(self.store_results(at, &lanes.lane, load(&Expr::int(0, dtype)), predicate));
+        Ok(out)
+    }
+
+    /// The threads of the workgroup, by those that reduce together.
+    fn lanes(&self, at: &Unblock<'_>) -> Result<Lanes, LowerError> {
         let mut threads = Vec::new();
         for (axis, known) in &at.nest.axes {
             if axis.is_thread() {
-                let extent = known
-                    .extent
-                    .as_int()
-                    .ok_or_else(|| LowerProblem::NotConstant {
-                        what: axis.name().into(),
-                        extent: known.extent.clone(),
-                    })?;
-                threads.push((*axis, known.var.clone(), extent));
+                let extent = (known.extent.as_int()).ok_or_else(|| LowerProblem::NotConstant {
+                    what: axis.name().into(),
+                    extent: known.extent.clone(),
+                })?;
+                threads.push((*axis, known.var.expr(), extent));
             }
         }
         // In the order of threads, so that those that run in step touch neighbours.
         threads.sort_by_key(|(axis, _, _)| *axis);
-        let own = threads.iter().position(|(axis, _, _)| *axis == self.axis);
-        let (_, lane_var, lanes) = threads[own.unwrap_or(0)].clone();
-        let lane = lane_var.expr();
-        let dtype = lane_var.dtype();
-        let (mut base, mut stride, mut step) = (Expr::int(0, dtype), 1, 1);
+        let reduces = |axis: &ThreadAxis| self.axes.contains(axis);
+        let first = threads.iter().find(|(axis, _, _)| reduces(axis));
+        let dtype = first.map_or(DType::I32, |(_, var, _)| var.dtype());
+        let zero = Expr::int(0, dtype);
+        let (mut lane, mut count) = (zero.clone(), 1);
+        for (_, var, extent) in threads.iter().filter(|(axis, _, _)| reduces(axis)) {
+            lane = lane + var.cast(dtype) * Expr::int(count, dtype);
+            count *= extent;
+        }
+        let (mut base, mut stride, mut step) = (zero, 1, None);
         for (axis, var, extent) in &threads {
-            if *axis == self.axis {
-                step = stride;
-            } else {
-                base = base + var.expr().cast(dtype) * Expr::int(stride, dtype);
+            if !reduces(axis) {
+                base = base + var.cast(dtype) * Expr::int(stride, dtype);
+                stride *= extent;
+            } else if step.is_none() {
+                step = Some(stride);
+                stride *= count;
             }
-            stride *= extent;
         }
-        let total: i64 = threads.iter().map(|(_, _, n)| n).product();
-        let shared = array(
-            &format!("{}_parts", self.name),
-            total,
-            self.reduction.target.dtype(),
-            Scope::Shared,
-        );
-        at.nest.added.push((shared.clone(), Memory::Shared));
-        let slot = |lane: Expr| {
-            at.analyzer
-                .simplify(&(&base + lane * Expr::int(step, dtype)))
-        };
-        let mut out = vec![store(&shared, slot(lane.clone()), part.clone())];
-        let mut left = lanes;
-        while left > 1 {
-            let half = (left + 1) / 2;
-            let load = |offset: Expr| Expr::load(&shared, vec![slot(offset)]);
-            let sum = Expr::binary(
-                self.reduction.op,
-                load(lane.clone()),
-                load(&lane + Expr::int(half, dtype)),
-            );
-            out.extend(branch(
-                lane.lt(Expr::int(left - half, dtype)),
-                vec![store(&shared, slot(lane.clone()), sum)],
-            ));
-            left = half;
-        }
-        let result = Expr::load(&shared, vec![slot(Expr::int(0, dtype))]);
-        out.extend(self.store_result(at, &lane, result, predicate));
-        Ok(out)
+        Ok(Lanes {
+            lane: at.analyzer.simplify(&lane),
+            count,
+            base,
+            step: Expr::int(step.unwrap_or(1), dtype),
+            threads: stride,
+        })
     }
 
-    fn store_result(
+    fn store_results(
         &self,
         at: &Unblock<'_>,
         lane: &Expr,
-        result: Expr,
+        results: Vec<Expr>,
         predicate: &Expr,
     ) -> Vec<Node> {
         let r = &self.reduction;
-        let indices: Vec<Expr> = r.indices.iter().map(|i| at.index(i)).collect();
-        let before = match &r.init {
-            Some(init) if *init == self.identity => None,
-            Some(init) => Some(at.expr(init)),
-            None => Some(Expr::load(&r.target, indices.clone())),
+        let places: Vec<(&Buffer, Vec<Expr>)> = (r.targets.iter())
+            .map(|(buffer, indices)| (buffer, indices.iter().map(|i| at.index(i)).collect()))
+            .collect();
+        let before: Option<Vec<Expr>> = match &r.init {
+            Some(init) if *init == r.identities => None,
+            Some(init) => Some(init.iter().map(|e| at.expr(e)).collect()),
+            None => {
+                let load = |(b, indices): &(&Buffer, Vec<Expr>)| Expr::load(b, indices.clone());
+                Some(places.iter().map(load).collect())
+            }
         };
-        let value = before.map_or(result.clone(), |b| Expr::binary(r.op, b, result));
-        let node = Node::Store {
-            buffer: r.target.clone(),
-            indices,
-            value,
-            axes: at.bound.with(self.axis),
-        };
+        let values = before.map_or(results.clone(), |before| r.combine(&before, &results));
         let reduce_vars: Vec<Var> = at.func.blocks[self.block]
             .iters
             .iter()
@@ -277,93 +309,60 @@ impl Lowering {
             .collect();
         let shared = |c: &Expr| !c.free_vars().iter().any(|v| reduce_vars.contains(v));
         let spatial = Expr::all(predicate.conjuncts().into_iter().filter(shared));
-        let own = if at.memory_plan.of(&r.target) == Memory::Local {
-            Expr::bool(true)
-        } else {
-            lane.equals(Expr::int(0, lane.dtype()))
+        let is_local =
+            |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
+        let own = match r.targets.iter().all(is_local) {
+            true => Expr::bool(true),
+            false => lane.equals(Expr::int(0, lane.dtype())),
         };
-        branch(own.and(spatial), vec![node])
+        let axes = self
+            .axes
+            .iter()
+            .fold(at.bound, |bound, axis| bound.with(*axis));
+        let places: Vec<(&Buffer, &Vec<Expr>)> = places.iter().map(|(b, at)| (*b, at)).collect();
+        branch(own.and(spatial), stores(values, &places, axes))
     }
 }
 
-fn match_reduction(func: &PrimFunc, block: BlockId) -> Result<Reduction, &'static str> {
-    let [
-        Stmt::Store {
-            buffer,
-            indices,
-            value,
-        },
-    ] = func.tree.body(block)
-    else {
-        return Err("its body is not one store");
-    };
-    let itself = Expr::load(buffer, indices.clone());
-    let ExprKind::Binary(op, a, b) = value.kind() else {
-        return Err("the stored value is not `target op share`");
-    };
-    let share = match (*a == itself, *b == itself) {
-        (true, false) => b,
-        (false, true) if !matches!(op, BinOp::Sub | BinOp::Div) => a,
-        _ => return Err("the stored value is not `target op share`"),
-    };
-    let mut reads_target = false;
-    share.walk(&mut |e| {
-        reads_target |= matches!(e.kind(), ExprKind::Load(b, _) if b == buffer);
-        !reads_target
-    });
-    if reads_target {
-        return Err("what is added reads the target");
+/// How the threads of a workgroup share a reduction.
+struct Lanes {
+    /// The number of a thread among those that reduce together.
+    lane: Expr,
+    /// How many those are.
+    count: i64,
+    /// Where the elements of those threads begin in shared memory, and how far they are apart.
+    base: Expr,
+    step: Expr,
+    /// All threads.
+    threads: i64,
+}
+
+impl Lanes {
+    /// The element of a thread in shared memory.
+    fn slot(&self, lane: &Expr) -> Expr {
+        &self.base + lane * &self.step
     }
-    let init = match func.blocks[block].init.as_deref() {
-        None => None,
-        Some(
-            [
-                Stmt::Store {
-                    buffer: b,
-                    indices: i,
-                    value,
-                },
-            ],
-        ) if b == buffer && i == indices => Some(value.clone()),
-        Some(_) => return Err("its init is not one store to the same element"),
+}
+
+/// Stores values, all of which are computed before the first one is stored.
+fn stores(values: Vec<Expr>, places: &[(&Buffer, &Vec<Expr>)], axes: AxisSet) -> Vec<Node> {
+    let store = |(value, (buffer, indices)): (Expr, &(&Buffer, &Vec<Expr>))| Node::Store {
+        buffer: (*buffer).clone(),
+        indices: (*indices).clone(),
+        value,
+        axes,
     };
-    Ok(Reduction {
-        target: buffer.clone(),
-        indices: indices.clone(),
-        op: *op,
-        share: share.clone(),
-        init,
+    if values.len() == 1 {
+        return values.into_iter().zip(places).map(store).collect();
+    }
+    let name =
+        |(value, (buffer, _)): (&Expr, &(&Buffer, &Vec<Expr>))| Var::of(buffer.name(), value);
+    let vars: Vec<Var> = values.iter().zip(places).map(name).collect();
+    let body = vars.iter().map(Var::expr).zip(places).map(store).collect();
+    let named = vars.into_iter().zip(values).rev();
+    named.fold(body, |body, (var, value)| {
+        vec![Node::Let { var, value, body }]
     })
-}
-
-/// The value that changes nothing.
-fn identity(op: BinOp, dtype: DType) -> Option<Expr> {
-    let limits = || {
-        if dtype.is_float() {
-            Some((
-                Expr::float(f64::NEG_INFINITY, dtype),
-                Expr::float(f64::INFINITY, dtype),
-            ))
-        } else {
-            let (low, high) = dtype.scalar.int_range()?;
-            Some((Expr::int(low, dtype), Expr::int(high, dtype)))
-        }
-    };
-    match op {
-        BinOp::Add | BinOp::BitOr | BinOp::BitXor | BinOp::Or => Some(Expr::constant(0, dtype)),
-        BinOp::Mul | BinOp::And => Some(Expr::constant(1, dtype)),
-        BinOp::Max => limits().map(|(low, _)| low),
-        BinOp::Min => limits().map(|(_, high)| high),
-        BinOp::BitAnd if dtype.is_int() => Some(Expr::int(
-            crate::tensor::scalar::wrap_int(-1, dtype.scalar),
-            dtype,
-        )),
-        _ => None,
-    }
-}
-
-fn array(name: &str, len: i64, dtype: DType, scope: Scope) -> Buffer {
-    Buffer::with_scope(name, vec![Expr::i64(len)], dtype, scope)
 }
 
 fn store(buffer: &Buffer, index: Expr, value: Expr) -> Node {

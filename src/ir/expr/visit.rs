@@ -97,6 +97,16 @@ impl Expr {
         }
     }
 
+    /// Whether something is so of the expression or of a part of it.
+    pub fn any(&self, is: impl Fn(&Self) -> bool) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| {
+            found |= is(e);
+            !found
+        });
+        found
+    }
+
     /// The expression with `f` applied to every node, children first; shared subtrees are rewritten once.
     pub fn rewrite_bottom_up(&self, f: &mut dyn FnMut(&Self) -> Self) -> Self {
         let mut memo = std::collections::HashMap::new();

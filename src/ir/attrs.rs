@@ -13,6 +13,10 @@ pub type Attrs = IndexMap<String, AttrValue>;
 /// Annotation of a loop or block at the root of a loop program: on a GPU it runs in one thread, where no loop is bound.
 pub const ONE_THREAD: &str = "one_thread";
 
+/// Annotation of a block: its iterations store to different elements, which their indices do not show, so that they may run in any
+/// order.
+pub const ANY_ORDER: &str = "any_order";
+
 /// Annotation of a block: which strides of the buffers it writes are more than a multiple of a factor by an offset; see
 /// [`alignments`].
 pub const STORAGE_ALIGN: &str = "buffer_dim_align";

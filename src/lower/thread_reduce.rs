@@ -109,6 +109,7 @@ pub(super) fn lower(
         block,
         axes: axes.collect(),
         name: func.blocks[block].name.clone(),
+        next: vec![],
         outside: at.analyzer.clone(),
         tail: vec![],
     };
@@ -121,6 +122,8 @@ struct Lowering {
     /// The axes of the workgroup that it reduces over.
     axes: Vec<ThreadAxis>,
     name: String,
+    /// Registers for new values of several targets.
+    next: Vec<Buffer>,
     /// What is known outside of the reduce loops, which may have no iteration.
     outside: Analyzer,
     /// What follows the accumulation; made inside the loops, where all variables are known.
@@ -130,8 +133,11 @@ struct Lowering {
 impl Lowering {
     fn nodes(&mut self, at: &mut Unblock<'_>, chain: &[LoopId]) -> Result<Vec<Node>, LowerError> {
         let parts = self.arrays("part", 1, Scope::Local);
-        for part in &parts {
-            at.nest.added.push((part.clone(), Memory::Local));
+        if parts.len() > 1 {
+            self.next = self.arrays("next", 1, Scope::Local);
+        }
+        for register in parts.iter().chain(&self.next) {
+            at.nest.added.push((register.clone(), Memory::Local));
         }
         let begin = parts.iter().zip(&self.reduction.identities);
         let mut out: Vec<Node> = begin
@@ -194,10 +200,9 @@ impl Lowering {
         Ok(branch(predicate, update))
     }
 
-    /// Stores what comes of two sides. Where there are several targets, all are computed before the first one changes.
+    /// Stores what comes of two sides.
     fn update(&self, left: &[Expr], right: &[Expr], places: &[(&Buffer, &Vec<Expr>)]) -> Vec<Node> {
-        let values = self.reduction.combine(left, right);
-        stores(values, places, AxisSet::ALL)
+        self.stores(self.reduction.combine(left, right), places, AxisSet::ALL)
     }
 
     /// Halves the shared arrays until their first elements are the results, and stores those.
@@ -215,7 +220,7 @@ impl Lowering {
         let slot = |lane: &Expr| vec![at.analyzer.simplify(&lanes.slot(lane))];
         let own = slot(&lanes.lane);
         let places: Vec<(&Buffer, &Vec<Expr>)> = shared.iter().map(|array| (array, &own)).collect();
-        let mut out = stores(parts.to_vec(), &places, AxisSet::ALL);
+        let mut out = self.stores(parts.to_vec(), &places, AxisSet::ALL);
         let load = |lane: &Expr| -> Vec<Expr> {
             let slot = slot(lane);
             shared
@@ -236,6 +241,38 @@ impl Lowering {
         }
         out.extend(self.store_results(at, &lanes.lane, load(&Expr::int(0, dtype)), predicate));
         Ok(out)
+    }
+
+    /// Stores values. Where there are several, each is in a register before the first one is stored, for it may be made of all of them.
+    fn stores(
+        &self,
+        values: Vec<Expr>,
+        places: &[(&Buffer, &Vec<Expr>)],
+        axes: AxisSet,
+    ) -> Vec<Node> {
+        let store_all = |values: Vec<Expr>| {
+            let stores = values.into_iter().zip(places);
+            stores.map(|(value, (buffer, indices))| Node::Store {
+                buffer: (*buffer).clone(),
+                indices: (*indices).clone(),
+                value,
+                axes,
+            })
+        };
+        if values.len() == 1 {
+            return store_all(values).collect();
+        }
+        let first = Expr::i32(0);
+        let kept = values.into_iter().zip(&self.next);
+        let mut out: Vec<Node> = kept
+            .map(|(value, next)| store(next, first.clone(), value))
+            .collect();
+        let next = self
+            .next
+            .iter()
+            .map(|next| Expr::load(next, vec![first.clone()]));
+        out.extend(store_all(next.collect()));
+        out
     }
 
     /// The threads of the workgroup, by those that reduce together.
@@ -320,7 +357,7 @@ impl Lowering {
             .iter()
             .fold(at.bound, |bound, axis| bound.with(*axis));
         let places: Vec<(&Buffer, &Vec<Expr>)> = places.iter().map(|(b, at)| (*b, at)).collect();
-        branch(own.and(spatial), stores(values, &places, axes))
+        branch(own.and(spatial), self.stores(values, &places, axes))
     }
 }
 
@@ -342,27 +379,6 @@ impl Lanes {
     fn slot(&self, lane: &Expr) -> Expr {
         &self.base + lane * &self.step
     }
-}
-
-/// Stores values, all of which are computed before the first one is stored.
-fn stores(values: Vec<Expr>, places: &[(&Buffer, &Vec<Expr>)], axes: AxisSet) -> Vec<Node> {
-    let store = |(value, (buffer, indices)): (Expr, &(&Buffer, &Vec<Expr>))| Node::Store {
-        buffer: (*buffer).clone(),
-        indices: (*indices).clone(),
-        value,
-        axes,
-    };
-    if values.len() == 1 {
-        return values.into_iter().zip(places).map(store).collect();
-    }
-    let name =
-        |(value, (buffer, _)): (&Expr, &(&Buffer, &Vec<Expr>))| Var::of(buffer.name(), value);
-    let vars: Vec<Var> = values.iter().zip(places).map(name).collect();
-    let body = vars.iter().map(Var::expr).zip(places).map(store).collect();
-    let named = vars.into_iter().zip(values).rev();
-    named.fold(body, |body, (var, value)| {
-        vec![Node::Let { var, value, body }]
-    })
 }
 
 fn store(buffer: &Buffer, index: Expr, value: Expr) -> Node {

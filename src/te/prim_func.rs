@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::tensor::{Body, Operation, Output};
 use super::{TeError, Tensor};
 use crate::arith::access_regions;
-use crate::ir::{Axis, Buffer, Expr, ExprKind, PrimFunc, PrimFuncBuilder, Var};
+use crate::ir::{AttrValue, Axis, Buffer, Expr, ExprKind, PrimFunc, PrimFuncBuilder, Var, attrs};
 
 /// The loop program that computes the tensors among `params` which are no placeholders from those that are. Parameters are in
 /// the order of `params`; tensors in between become temporaries.
@@ -239,7 +239,11 @@ impl Writer {
                     .iter()
                     .map(|tensor| self.buffers[&tensor.buffer].clone());
                 let inputs: Vec<Buffer> = inputs.collect();
+                let any_order = !axes.is_empty();
                 self.builder.nest(name.as_str(), axes, |b, at| {
+                    if any_order {
+                        b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
+                    }
                     write(b, at, &inputs, &results);
                 });
             }

@@ -116,7 +116,13 @@ pub fn drives_reduction(func: &PrimFunc, block: BlockId, id: LoopId) -> bool {
     iters.any(|(iter, e)| iter.kind != IterKind::Spatial && e.uses(&func.loops[id].var))
 }
 
-/// Whether instances of the block with different spatial iter variables write different elements.
+/// Whether instances of the block with different spatial iter variables are known to write different elements.
+pub fn writes_elements_apart(func: &PrimFunc, block: BlockId) -> bool {
+    let mut writes = func.blocks[block].writes.iter();
+    writes.all(|write| determines_iters(func, block, write))
+}
+
+/// Whether instances of the block with different spatial iter variables write different elements of this region.
 fn determines_iters(func: &PrimFunc, block: BlockId, write: &BufferRegion) -> bool {
     let iters = func.blocks[block].iters.iter();
     let moving = iters.filter(|iter| iter.kind == IterKind::Spatial && !iter.dom.extent.is_one());

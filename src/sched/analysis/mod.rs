@@ -25,6 +25,7 @@ pub use block_kind::{
 };
 pub use independence::{
     check_independent_iterations, check_inputs_outlive, drives_reduction, overwriter,
+    writes_elements_apart,
 };
 pub use outside::check_only_blocks;
 pub use path::{facts_at, facts_inside, is_private, loops_between, relaxed_domains, share_a_loop};

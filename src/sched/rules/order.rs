@@ -1,9 +1,11 @@
 //! Which statements at the root the rules may take apart, and which must run in the order that is written.
 //!
 //! Primitives look at blocks alone, and at each by itself. So a statement is left whole if something is stored outside of its
-//! blocks, if one of its blocks touches what another one writes, or if a loop repeats blocks that do not name it.
+//! blocks, if one of its blocks touches what another one writes, if a loop repeats blocks that do not name it, or if iterations of a block may store to the
+//! same elements: the last one counts.
 
-use crate::ir::{BlockId, Buffer, Place, PrimFunc, Stmt};
+use crate::ir::{AttrValue, BlockId, Buffer, Place, PrimFunc, Stmt, attrs};
+use crate::sched::analysis::writes_elements_apart;
 
 /// Why a statement at the root must run in the order that is written, if it must.
 pub(super) fn ordered(func: &PrimFunc, stmt: &Stmt) -> Option<&'static str> {
@@ -35,7 +37,7 @@ pub(super) fn ordered(func: &PrimFunc, stmt: &Stmt) -> Option<&'static str> {
     None
 }
 
-/// Whether loops around a block repeat it, or it ends them.
+/// Whether loops around a block repeat it, it ends them, or one of its iterations may undo what another one did.
 fn single(func: &PrimFunc, block: BlockId) -> Option<&'static str> {
     if func.jump_out(func.tree.body(block)).is_some() {
         return Some("it leaves its loops early");
@@ -49,10 +51,13 @@ fn single(func: &PrimFunc, block: BlockId) -> Option<&'static str> {
                 .any(|binding| binding.uses(&l.var))
     };
     let loops = func.loops_above(block.into());
-    loops
-        .into_iter()
-        .any(repeats)
-        .then_some("a loop repeats it")
+    if loops.into_iter().any(repeats) {
+        return Some("a loop repeats it");
+    }
+    let any_order =
+        func.blocks[block].annotations.get(attrs::ANY_ORDER) == Some(&AttrValue::Bool(true));
+    (!any_order && !writes_elements_apart(func, block))
+        .then_some("its iterations may store to the same elements")
 }
 
 fn written(func: &PrimFunc, block: BlockId) -> impl Iterator<Item = &Buffer> {

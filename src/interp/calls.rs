@@ -57,8 +57,10 @@ impl Run<'_> {
     ) -> Result<Value, InterpError> {
         let (DpsCallee::Prim(name) | DpsCallee::Packed(name)) = callee;
         let mut tensors = Vec::new();
+        let mut passed = vec![];
         args.iter()
-            .try_for_each(|arg| flatten(name, arg, &mut tensors))?;
+            .try_for_each(|arg| flatten(name, arg, &mut tensors, &mut passed))?;
+        passed.extend_from_slice(scalars);
         let inputs = tensors.len();
         let outs = match out {
             StructInfo::Tuple(items) => items.iter().collect(),
@@ -80,7 +82,7 @@ impl Run<'_> {
             self.module.prim_func(name),
             self.packed.get(name.as_str()),
         ) {
-            (_, Some(func), _) => run_prim_func_with(func, &mut owned, scalars)?,
+            (_, Some(func), _) => run_prim_func_with(func, &mut owned, &passed)?,
             (DpsCallee::Packed(_), None, Some(packed)) => {
                 packed(&mut owned).map_err(|message| InterpError::Packed {
                     name: name.clone(),
@@ -104,21 +106,27 @@ impl Run<'_> {
     }
 }
 
-fn flatten(callee: &str, value: &Value, out: &mut Vec<Tensor>) -> Result<(), InterpError> {
+/// The tensors and scalars that an argument is made of.
+fn flatten(
+    callee: &str,
+    value: &Value,
+    tensors: &mut Vec<Tensor>,
+    scalars: &mut Vec<Scalar>,
+) -> Result<(), InterpError> {
     match value {
-        Value::Tensor(tensor) => out.push(tensor.clone()),
+        Value::Tensor(tensor) => tensors.push(tensor.clone()),
+        Value::Scalar(scalar) => scalars.push(*scalar),
         Value::Tuple(items) => items
             .iter()
-            .try_for_each(|item| flatten(callee, item, out))?,
+            .try_for_each(|item| flatten(callee, item, tensors, scalars))?,
         Value::Shape(_)
-        | Value::Scalar(_)
         | Value::Str(_)
         | Value::Closure(_)
         | Value::Storage(_)
         | Value::Placed(_) => {
             return Err(InterpError::WrongKind {
                 value: format!("an argument of `{callee}`"),
-                expected: "a tensor",
+                expected: "a tensor or a scalar",
             });
         }
     }

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::Arena;
 use crate::tensor::ScalarType;
+use crate::tensor::scalar::{Scalar, round_float};
 
 /// Bytes that the memory bound for a global array of a GPU kernel is a multiple of. A kernel may read and write the padding
 /// behind the last element; what is there means nothing.
@@ -80,6 +81,30 @@ pub struct ParamInfo {
     pub written: bool,
 }
 
+/// A scalar parameter of a [`LoweredFunc`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ScalarParam {
+    /// The dim that it is.
+    pub dim: usize,
+    /// Its type in the program.
+    pub dtype: ScalarType,
+}
+
+impl ScalarParam {
+    /// What a launch passes for a value of the parameter: the bits of a `float32` or, for a `float64`, its own.
+    pub fn bits(self, value: Scalar) -> i64 {
+        match self.dtype {
+            ScalarType::F64 => value.as_float().to_bits().cast_signed(),
+            dtype if dtype.is_float() => {
+                let rounded = round_float(value.as_float(), dtype) as f32;
+                rounded.to_bits().cast_signed().into()
+            }
+            ScalarType::Bool => value.is_true().into(),
+            _ => value.as_int(),
+        }
+    }
+}
+
 /// A temporary in device memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TempInfo {
@@ -101,8 +126,8 @@ pub struct LoweredFunc {
     pub dims: Vec<String>,
     /// Tensor parameters in order.
     pub params: Vec<ParamInfo>,
-    /// For each scalar parameter of the function, in order, the dim that it is.
-    pub scalar_params: Vec<usize>,
+    /// Scalar parameters in order.
+    pub scalar_params: Vec<ScalarParam>,
     /// Temporaries.
     pub temps: Vec<TempInfo>,
     /// Kernels, run in order.

@@ -20,7 +20,6 @@ use crate::ir::{Buffer, BufferNode, Definitions, Expr, PrimFunc, Scope, Substitu
 pub(super) fn dense<'f>(func: &'f PrimFunc, dims: &Dims) -> Result<Cow<'f, PrimFunc>, LowerError> {
     let allocated: Vec<Buffer> = func
         .allocated()
-        .into_iter()
         .filter(|b| has_layout(b))
         .cloned()
         .collect();

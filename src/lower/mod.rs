@@ -36,6 +36,7 @@ mod partition;
 mod ranges;
 mod relaunch;
 mod returns;
+mod scalar_params;
 mod speculate;
 mod storage;
 mod tail;
@@ -113,9 +114,10 @@ fn lower_func(
         Target::Gpu(gpu) => Some(gpu),
         Target::Cpu(_) => None,
     };
-    let dims = Dims::of(func);
-    check_scalar_params(func)?;
     check_buffers(func)?;
+    let written = func;
+    let func = &*scalar_params::as_integers(written);
+    let dims = Dims::of(func);
     let func = &*launch_breaks::in_order(func);
     let func = &*thread_returns::structured(func)?;
     let func = &*returns::structured(func)?;
@@ -125,7 +127,7 @@ fn lower_func(
         name: func.name.clone(),
         dims: dims.vars().map(|v| v.name().to_owned()).collect(),
         params: params(func, &dims)?,
-        scalar_params: scalar_params(func, &dims),
+        scalar_params: scalar_params::scalar_params(written, func, &dims),
         temps: temps(&dims, &memory_plan)?,
         kernels: vec![],
         requires: vec![],
@@ -533,21 +535,6 @@ fn require_fit(
     Ok(())
 }
 
-fn check_scalar_params(func: &PrimFunc) -> Result<(), LowerError> {
-    for param in &func.params {
-        if let Param::Scalar(var) = param
-            && !var.dtype().is_int()
-        {
-            return Err(LowerProblem::DType {
-                what: format!("scalar parameter {}", var.name()),
-                dtype: var.dtype(),
-            }
-            .into());
-        }
-    }
-    Ok(())
-}
-
 /// No target computes with elements of at most eight bits.
 fn check_buffers(func: &PrimFunc) -> Result<(), LowerError> {
     for buffer in func.buffer_params().chain(func.allocated()) {
@@ -581,19 +568,6 @@ fn params(func: &PrimFunc, dims: &Dims) -> Result<Vec<ParamInfo>, LowerError> {
                 shape: shape?,
                 written: false,
             })
-        })
-        .collect()
-}
-
-fn scalar_params(func: &PrimFunc, dims: &Dims) -> Vec<usize> {
-    func.params
-        .iter()
-        .filter_map(|p| match p {
-            Param::Buffer {
-                handle: _,
-                buffer: _,
-            } => None,
-            Param::Scalar(var) => dims.index(var),
         })
         .collect()
 }

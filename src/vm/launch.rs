@@ -8,10 +8,11 @@ use super::VmError;
 use super::check::tensor_info;
 use super::decode::Src;
 use super::frame::Regs;
-use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, VarId};
+use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, ScalarParam, VarId};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]
 use crate::runtime_gpu::DeviceBuffer;
+use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, ScalarType};
 
 /// Plans that one launch keeps; the one used longest ago goes first.
@@ -85,11 +86,16 @@ impl Args<'_> {
         }
     }
 
-    fn int(&self, index: usize) -> Option<i64> {
-        match self.srcs[index] {
-            Src::Int(value) => Some(value),
-            Src::Reg(_) | Src::Const(_) => self.get(index).as_int().ok(),
-        }
+    /// What a launch passes for the scalar at this position, if it is one of this type.
+    fn scalar(&self, index: usize, param: &ScalarParam) -> Option<i64> {
+        let value = match self.srcs[index] {
+            Src::Int(value) => Scalar::Int(value),
+            Src::Reg(_) | Src::Const(_) => match self.get(index) {
+                Value::Float(value) if param.dtype.is_float() => Scalar::Float(*value),
+                value => Scalar::Int(value.as_int().ok()?),
+            },
+        };
+        Some(param.bits(value))
     }
 }
 
@@ -144,29 +150,26 @@ impl LaunchPlan {
                 return false;
             }
         }
-        let scalars = func.params.len()..func.params.len() + func.scalar_params.len();
-        scalars
-            .into_iter()
-            .all(|i| args.int(i).as_ref() == key.next())
+        let mut scalars = func.scalar_params.iter().enumerate();
+        scalars.all(|(i, param)| args.scalar(func.params.len() + i, param).as_ref() == key.next())
     }
 
     fn new(func: &LoweredFunc, args: &Args) -> Result<Self, VmError> {
         let mut dims = vec![None; func.dims.len()];
         let mut key = Vec::new();
         let mut scalars = Vec::new();
-        for (i, dim) in func.scalar_params.iter().enumerate() {
+        for (i, param) in func.scalar_params.iter().enumerate() {
             let at = func.params.len() + i;
-            let value = args.int(at).ok_or_else(|| {
+            let value = args.scalar(at, param).ok_or_else(|| {
                 let given = args.get(at).kind().to_owned();
-                argument(
-                    func,
-                    &func.dims[*dim],
-                    "the value",
-                    "an integer".into(),
-                    given,
-                )
+                let expected = match param.dtype.is_float() {
+                    true => "a number",
+                    false => "an integer",
+                };
+                let name = &func.dims[param.dim];
+                argument(func, name, "the value", expected.into(), given)
             })?;
-            dims[*dim] = Some(value);
+            dims[param.dim] = Some(value);
             scalars.push(value);
         }
         for (index, param) in func.params.iter().enumerate() {

@@ -33,8 +33,8 @@ pub(super) fn verify_lowered(func: &LoweredFunc) -> Result<(), String> {
         .try_for_each(check)?;
     func.temps.iter().map(|t| &t.len).try_for_each(check)?;
     func.requires.iter().map(|r| &r.value).try_for_each(check)?;
-    if let Some(dim) = func.scalar_params.iter().find(|dim| **dim >= len) {
-        return Err(format!("dim {dim} of {len}"));
+    if let Some(param) = func.scalar_params.iter().find(|param| param.dim >= len) {
+        return Err(format!("dim {} of {len}", param.dim));
     }
     for kernel in &func.kernels {
         // Scalars of a shader may count its runs.

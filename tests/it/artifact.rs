@@ -145,7 +145,7 @@ fn entries_that_say_something_else_are_refused() {
     assert!(matches!(
         error(&version),
         ArtifactError::Version {
-            expected: 4,
+            expected: 5,
             got: 4_294_967_299
         }
     ));

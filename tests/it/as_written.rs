@@ -1,5 +1,7 @@
 //! Programs whose loops and blocks stand as they are to run: the back ends compute what the interpreter computes.
 
+use std::collections::HashMap;
+
 use weftile::kernel::Target;
 use weftile::lower::LowerError;
 use weftile::pipeline::{CompileOptions, compile};
@@ -787,4 +789,69 @@ class Module:
         wrong.expect_err("A has 5 elements").to_string(),
         "`A` of `f`, dimension 0: expected 4, got 5"
     );
+}
+
+#[test]
+fn scalars_of_any_type_are_passed() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32"), v: T.float32, h: T.float16, b: T.bool, k: T.int32, Y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("y"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = T.if_then_else(b, A[vi] * v + T.Cast("float32", h), T.Cast("float32", k))
+
+    @R.function
+    def main(a: R.Tensor((4,), "float32")):
+        cls = Module
+        with R.dataflow():
+            y = R.call_tir(cls.f, (a, R.prim_value(T.float32(0.1)), R.prim_value(T.float16(0.3)), R.prim_value(True), R.prim_value(T.int32(-7))), R.Tensor((4,), "float32"))
+            z = R.call_tir(cls.f, (y, R.prim_value(T.float32(float("inf"))), R.prim_value(T.float16(-0.0)), R.prim_value(False), R.prim_value(T.int32(-7))), R.Tensor((4,), "float32"))
+            R.output(y, z)
+        return (y, z)
+"#;
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let a = floats(4);
+    let expected: Vec<f32> = a
+        .as_slice::<f32>()
+        .expect("f32")
+        .iter()
+        .map(|a| a * 0.1 + 0.300_048_83)
+        .collect();
+    let given = [interp::Value::Tensor(a.clone())];
+    let got = interp::run_module(&module, "main", &given, &HashMap::new()).expect("runs");
+    let close = |what: &str, got: &Tensor, expected: &[f32]| {
+        let got = got.as_slice::<f32>().expect("f32");
+        let same = |(got, expected): (&f32, &f32)| (got - expected).abs() <= 1e-6 * expected.abs();
+        assert!(
+            got.iter().zip(expected).all(same),
+            "{what}: {got:?}, not {expected:?}"
+        );
+    };
+    let interp::Value::Tuple(got) = got else {
+        panic!("{got:?}")
+    };
+    let [interp::Value::Tensor(y), interp::Value::Tensor(z)] = &got[..] else {
+        panic!("{got:?}")
+    };
+    close("interp", y, &expected);
+    close("interp", z, &[-7.0; 4]);
+    for (target, device) in devices() {
+        let name = device.to_string();
+        let exec = compile(&module, &CompileOptions::new(target))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut vm = VirtualMachine::new(exec, device).expect("loads");
+        let got = vm.call("main", &[Value::Tensor(a.clone())]).expect("runs");
+        let Value::Tuple(got) = vm.to_host(got).expect("comes back") else {
+            panic!("no tuple")
+        };
+        let got: Vec<Tensor> = got
+            .into_iter()
+            .map(|v| v.into_tensor().expect("a tensor"))
+            .collect();
+        close(&name, &got[0], &expected);
+        close(&name, &got[1], &[-7.0; 4]);
+    }
 }

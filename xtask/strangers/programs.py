@@ -50,7 +50,9 @@ def numbers(func):
             return None
         dtype = np.dtype(str(buffer.dtype))
         arrays[buffer.name] = rng.uniform(-1, 1, shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 2, shape).astype(dtype)
-    return arrays, {p.name: sizes.get(p, 3) for p in func.params if p not in buffers}
+    drawn = {"bool": True, "float16": 0.5, "float32": 0.5, "float64": 0.5}
+    scalars = [p for p in func.params if p not in buffers]
+    return arrays, {p.name: sizes.get(p, drawn.get(str(p.ty), 3)) for p in scalars}
 
 
 def isolated(work, seconds):
@@ -133,7 +135,7 @@ def call(weftile, case, device, out):
     for path in sorted(case.glob("x_*.npy")):
         line += ["--input", f"{path.stem[2:]}={path}"]
     for name, value in json.loads((case / "scalars.json").read_text()).items():
-        line += ["--shape", f"{name}={value}"]
+        line += ["--input", f"{name}={json.dumps(value)}"]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:

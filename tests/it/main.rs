@@ -54,6 +54,7 @@ mod sched_parts;
 mod script;
 mod script_meaning;
 mod script_relax;
+mod thread_reductions;
 mod threads;
 mod vdevices;
 mod vectors;

@@ -5,6 +5,9 @@
 //! come out hoisted and numbered by value; `prune` removes the dead ones; `alloc` gives them registers; `encode` writes
 //! bytes. Vectors of any number of lanes are split into registers (`value`); which instruction does what is a table
 //! (`forms`).
+//!
+//! A value without effects is placed once, before the outermost loop that does not change it, while code is built; vectors are registers
+//! of the full width and then halves; regalloc2 assigns registers, and debug builds check its result.
 
 mod alloc;
 mod assemble;

@@ -10,6 +10,9 @@
 //!
 //! Reference: S. Hong, H. Kim, "An Analytical Model for a GPU Architecture with Memory-level and Thread-level Parallelism
 //! Awareness" (ISCA 2009), of which this keeps the counts and leaves out the queueing.
+//!
+//! The counts are held against the numbers of one device of each class, and default schedules to bars that need no GPU: no bank
+//! conflict, whole sectors (`tests/it/explain.rs`).
 
 mod count;
 mod lanes;

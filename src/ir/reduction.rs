@@ -58,7 +58,10 @@ impl Reduction {
         let combined: Vec<Expr> = (updates.iter().enumerate())
             .map(|(at, update)| update.combined(at, &results, &shares, &sides))
             .collect::<Result<_, _>>()?;
-        let begins = |at: usize| init.as_ref().map(|init| init[at].clone());
+        let begins = |at: usize| {
+            let value = init.as_ref().map(|init| init[at].clone());
+            value.filter(|e| e.as_int().is_some() || e.as_float().is_some())
+        };
         let identities: Vec<Expr> = (updates.iter().enumerate())
             .map(|(at, update)| match update.form {
                 Form::Operator(op) => identity(op, results[at].dtype()),

@@ -3,7 +3,7 @@
 //!
 //! An axis of the launch separates accesses if in some dimension all of them have the form `stride * axis + rest` with one
 //! stride and `0 <= rest < stride`, or if they stay in the same tile wherever they mention it. Of statements that only the
-//! first thread of an axis runs, nothing is asked.
+//! first thread of an axis runs, or that conditions leave to one thread of it, nothing is asked.
 
 use indexmap::IndexMap;
 
@@ -21,6 +21,8 @@ struct Access {
     node: usize,
     indices: Vec<Expr>,
     loops: Vec<(Var, Range)>,
+    /// The conditions that it stands under.
+    guards: Vec<Expr>,
     /// The axes that loops around the statement are bound to.
     axes: AxisSet,
     write: bool,
@@ -33,7 +35,7 @@ pub(super) fn check(
     analyzer: &Analyzer,
 ) -> Result<(), LowerError> {
     let mut found = Found::default();
-    found.collect(&nest.body, memory_plan, &mut vec![]);
+    found.collect(&nest.body, memory_plan, &mut Around::default());
     for (buffer, accesses) in &found.accesses {
         let several = accesses.iter().any(|a| a.node != accesses[0].node);
         if !several || !accesses.iter().any(|a| a.write) {
@@ -43,6 +45,7 @@ pub(super) fn check(
             known.extent.is_one()
                 || !accesses.iter().any(|a| a.axes.has(*axis))
                 || separates(&known.var, accesses, analyzer)
+                || of_one_thread(&known.var, accesses, analyzer)
         };
         if !nest.axes.iter().all(separate) {
             let buffer = buffer.name().to_owned();
@@ -52,6 +55,13 @@ pub(super) fn check(
     Ok(())
 }
 
+/// What a statement stands in.
+#[derive(Default)]
+struct Around {
+    loops: Vec<(Var, Range)>,
+    guards: Vec<Expr>,
+}
+
 #[derive(Default)]
 struct Found {
     accesses: IndexMap<Buffer, Vec<Access>>,
@@ -59,7 +69,7 @@ struct Found {
 }
 
 impl Found {
-    fn collect(&mut self, nodes: &[Node], memory_plan: &MemoryPlan, loops: &mut Vec<(Var, Range)>) {
+    fn collect(&mut self, nodes: &[Node], memory_plan: &MemoryPlan, around: &mut Around) {
         for node in nodes {
             self.nodes += 1;
             let target = match node {
@@ -81,7 +91,8 @@ impl Found {
                     let access = Access {
                         node: self.nodes,
                         indices: indices.to_vec(),
-                        loops: loops.clone(),
+                        loops: around.loops.clone(),
+                        guards: around.guards.clone(),
                         axes,
                         write,
                     };
@@ -102,31 +113,54 @@ impl Found {
             if let Some((buffer, indices, _)) = target {
                 note(buffer, indices, true);
             }
-            let entered = match node {
+            match node {
                 Node::For {
-                    var, min, extent, ..
+                    var,
+                    min,
+                    extent,
+                    body,
+                    ..
                 } => {
                     let range = Range {
                         min: min.clone(),
                         extent: extent.clone(),
                     };
-                    loops.push((var.clone(), range));
-                    true
+                    around.loops.push((var.clone(), range));
+                    self.collect(body, memory_plan, around);
+                    around.loops.pop();
                 }
-                Node::Store { .. }
-                | Node::Let { .. }
-                | Node::If { .. }
-                | Node::While { .. }
-                | Node::Barrier(_) => false,
-            };
-            for inner in node.nested() {
-                self.collect(inner, memory_plan, loops);
-            }
-            if entered {
-                loops.pop();
+                Node::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    for (guard, body) in [(cond.clone(), then), (cond.not(), otherwise)] {
+                        around.guards.push(guard);
+                        self.collect(body, memory_plan, around);
+                        around.guards.pop();
+                    }
+                }
+                Node::Store { .. } | Node::Let { .. } | Node::While { .. } | Node::Barrier(_) => {
+                    for inner in node.nested() {
+                        self.collect(inner, memory_plan, around);
+                    }
+                }
             }
         }
     }
+}
+
+/// Whether all accesses stand under conditions that only one thread of the axis meets, the same for all.
+fn of_one_thread(axis: &Var, accesses: &[Access], analyzer: &Analyzer) -> bool {
+    let mut common = None;
+    accesses.iter().all(|access| {
+        let mut facts = analyzer.clone();
+        for guard in &access.guards {
+            facts.assume(guard);
+        }
+        let only = facts.bound(&axis.expr());
+        only.min == only.max && *common.get_or_insert(only.min) == only.min
+    })
 }
 
 /// Whether accesses of threads that differ in the variable are to different elements.

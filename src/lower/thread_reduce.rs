@@ -1,5 +1,5 @@
 //! Reductions over threads: each thread combines its share into a register, then the workgroup halves an array in shared
-//! memory until one value is left.
+//! memory until one value is left. A reduction of several results has a register and an array for each.
 //!
 //! Reference: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; the order of the sum is fixed by the number
 //! of threads, so results are reproducible.

@@ -855,3 +855,26 @@ class Module:
         close(&name, &got[1], &[-7.0; 4]);
     }
 }
+
+/// The form of a reduction to one element that TVM's fallback rule for GPUs makes.
+#[test]
+fn one_thread_of_many_may_read_what_it_wrote() {
+    let body = r#"
+        for b in T.thread_binding(1, thread="blockIdx.x"):
+            for t in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("init"):
+                    v = T.axis.spatial(1, 0)
+                    T.where(b * 64 + t < 1)
+                    Y[0] = T.float32(0)
+                for k in range(48):
+                    with T.block("update"):
+                        v = T.axis.spatial(1, 0)
+                        vk = T.axis.reduce(48, k)
+                        T.where(b * 64 + t < 1)
+                        Y[0] = Y[0] + A[vk]
+"#;
+    let text = module(("(48,)", "float32"), ("(1,)", "float32"), body);
+    agree(&text, &floats(48), false);
+    let error = refused(&text.replace("b * 64 + t < 1", "b * 64 + t < 2"));
+    assert!(error.contains("threads of one kernel communicate through `Y`"), "{error}");
+}

@@ -1,4 +1,8 @@
 //! `weftile report`: a page about a model on a device.
+//!
+//! One JSON is what `--json` prints and what the page draws with a script of its own, which loads nothing and makes text, never markup, of
+//! names. Graphs are laid out here (`script/picture/layered.rs`), not in the page. Modules between passes are caught by an instrument
+//! (`stages`), so nothing is compiled for the report alone but the two programs that measure the device.
 
 mod data;
 mod graphs;

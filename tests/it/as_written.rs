@@ -876,5 +876,8 @@ fn one_thread_of_many_may_read_what_it_wrote() {
     let text = module(("(48,)", "float32"), ("(1,)", "float32"), body);
     agree(&text, &floats(48), false);
     let error = refused(&text.replace("b * 64 + t < 1", "b * 64 + t < 2"));
-    assert!(error.contains("threads of one kernel communicate through `Y`"), "{error}");
+    assert!(
+        error.contains("threads of one kernel communicate through `Y`"),
+        "{error}"
+    );
 }

@@ -260,25 +260,20 @@ impl<'a> Emit<'a> {
         body: &[Node],
         out: &mut Vec<Stmt>,
     ) -> Result<(), LowerError> {
-        let constant = || {
-            extent.as_int().ok_or_else(|| LowerProblem::NotConstant {
-                what: format!("unrolled or vectorized loop `{}`", var.name()),
-                extent: extent.clone(),
-            })
-        };
-        match kind {
-            LoopKind::Unrolled => {
-                for i in 0..constant()? {
+        match (kind, extent.as_int()) {
+            (LoopKind::Unrolled, Some(extent)) => {
+                for i in 0..extent {
                     let value = self.facts.analyzer.simplify(&(min + i));
                     self.written_out(body, var, &value, out)?;
                 }
                 Ok(())
             }
-            LoopKind::Vectorized => {
-                let extent = constant()?;
-                self.vectorized(var, min, extent, body, out)
+            (LoopKind::Vectorized, Some(extent)) => self.vectorized(var, min, extent, body, out),
+            // What has an extent that only a launch knows cannot be written out: it is a loop.
+            (LoopKind::Unrolled | LoopKind::Vectorized, None) => {
+                self.for_(var, min, extent, LoopKind::Serial, body, out)
             }
-            LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_) => {
+            (LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_), _) => {
                 let tails = if self.gpu { Tails::No } else { Tails::Yes };
                 let (facts, dims) = (&self.facts, self.dims);
                 if let Some(parts) =

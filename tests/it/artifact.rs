@@ -151,7 +151,7 @@ fn entries_that_say_something_else_are_refused() {
     ));
     assert_eq!(
         error(&version).to_string(),
-        "format version 4294967299 is newer than version 4, which this program reads"
+        "format version 4294967299 is newer than version 5, which this program reads"
     );
     for entry in [
         "format.json",

@@ -215,17 +215,14 @@ fn differs(expected: &Tensor, got: &Tensor, allowed: Allowed) -> Option<String> 
             got.shape()
         ));
     }
-    let (want, have) = (elements(expected), elements(got));
-    let largest = want.iter().map(|v| v.as_float().abs());
+    let largest = elements(expected).map(|v| v.as_float().abs());
     let largest = largest.filter(|v| v.is_finite()).fold(0.0, f64::max);
     let limit =
         |a: f64| allowed.absolute + allowed.relative * a.abs() + allowed.of_largest * largest;
     let close = |a: f64, b: f64| a == b || (a - b).abs() <= limit(a);
     let wrong = |(a, b): (f64, f64)| !(a.is_nan() && b.is_nan() || close(a, b));
-    let pairs = want
-        .iter()
-        .zip(&have)
-        .map(|(a, b)| (a.as_float(), b.as_float()));
+    let pairs = elements(expected).zip(elements(got));
+    let pairs = pairs.map(|(a, b)| (a.as_float(), b.as_float()));
     let all: Vec<(f64, f64)> = pairs.collect();
     let count = all.iter().filter(|pair| wrong(**pair)).count();
     let first = all.iter().position(|pair| wrong(*pair))?;

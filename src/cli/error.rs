@@ -196,7 +196,7 @@ pub(crate) enum CliError {
         functions: Vec<String>,
     },
     /// The function has no such parameter.
-    #[error("there is no parameter `{name}`; there are: {}", params.join(", "))]
+    #[error("there is no parameter `{name}`{}", listed(params))]
     NoSuchParam {
         /// The name.
         name: String,
@@ -416,5 +416,13 @@ fn wanted_number(param: &str, text: &str) -> String {
     match text {
         "" => format!(": say it with --input {param}=NUMBER"),
         text => format!(", which `{text}` is not"),
+    }
+}
+
+/// The parameters that there are, behind a name that is none of them.
+fn listed(params: &[String]) -> String {
+    match params {
+        [] => "; nothing is to be given".to_owned(),
+        params => format!("; there are: {}", params.join(", ")),
     }
 }

@@ -169,7 +169,7 @@ fn shown(value: Value, name: &str, files: &mut Files<'_>) -> Result<Shown, CliEr
     Ok(match value {
         Value::Tensor(tensor) => {
             let file = files.save(name, &tensor)?;
-            let first = elements(&tensor).into_iter().take(SHOWN);
+            let first = elements(&tensor).take(SHOWN);
             Shown::Tensor {
                 dtype: tensor.dtype().to_string(),
                 shape: tensor.shape().to_vec(),

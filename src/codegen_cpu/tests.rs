@@ -73,7 +73,7 @@ pub(super) fn check(
     tensors: &[Tensor],
     terms: usize,
 ) -> Result<(), EvalError> {
-    let mut want: Vec<Vec<Scalar>> = tensors.iter().map(elements).collect();
+    let mut want: Vec<Vec<Scalar>> = tensors.iter().map(|t| elements(t).collect()).collect();
     eval::run(kernel, dims, &mut want)?;
     for (backend, got) in run_native(kernel, dims, tensors) {
         for (want, got) in want.iter().zip(&got) {

@@ -121,34 +121,32 @@ pub fn compare(expected: &Tensor, got: &Tensor, tolerance: Tolerance) -> Result<
             got: got.dtype().scalar,
         });
     }
-    let (want, have) = (elements(expected), elements(got));
-    let largest = want
-        .iter()
+    let largest = elements(expected)
         .map(|v| v.as_float().abs())
         .filter(|v| v.is_finite())
         .fold(0.0, f64::max);
     let mut worst = 0.0f64;
     let mut first = None;
     let mut count = 0;
-    for (i, (a, b)) in want.iter().zip(&have).enumerate() {
-        match deviation(*a, *b) {
-            Some(d) if d == 0.0 || d <= allowed(*a, largest, dtype, tolerance) => {
+    for (i, (a, b)) in elements(expected).zip(elements(got)).enumerate() {
+        match deviation(a, b) {
+            Some(d) if d == 0.0 || d <= allowed(a, largest, dtype, tolerance) => {
                 worst = worst.max(d)
             }
             Some(_) | None => {
                 count += 1;
-                first.get_or_insert(i);
+                first.get_or_insert((i, a.as_float(), b.as_float()));
             }
         }
     }
     match first {
         None => Ok(worst),
-        Some(i) => Err(Difference::Elements {
+        Some((i, want, have)) => Err(Difference::Elements {
             count,
-            total: want.len(),
+            total: expected.len(),
             index: unravel(i, expected.shape()),
-            expected: want[i].as_float(),
-            got: have[i].as_float(),
+            expected: want,
+            got: have,
         }),
     }
 }
@@ -189,32 +187,14 @@ fn unravel(mut flat: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
-/// All elements of a tensor, in order.
-pub fn elements(tensor: &Tensor) -> Vec<Scalar> {
-    fn cast<T: bytemuck::Pod>(tensor: &Tensor, f: impl Fn(T) -> Scalar) -> Vec<Scalar> {
-        bytemuck::cast_slice::<u8, T>(tensor.bytes())
-            .iter()
-            .map(|&v| f(v))
-            .collect()
-    }
-    match tensor.dtype().scalar {
-        ScalarType::Bool | ScalarType::U8 => cast::<u8>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::I8 => cast::<i8>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::I16 => cast::<i16>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::U16 => cast::<u16>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::I32 => cast::<i32>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::U32 => cast::<u32>(tensor, |v| Scalar::Int(v.into())),
-        ScalarType::I64 => cast::<i64>(tensor, Scalar::Int),
-        ScalarType::U64 => cast::<u64>(tensor, |v| Scalar::Int(v as i64)),
-        ScalarType::F16 => cast::<half::f16>(tensor, |v| Scalar::Float(v.to_f64())),
-        ScalarType::BF16 => cast::<half::bf16>(tensor, |v| Scalar::Float(v.to_f64())),
-        ScalarType::F32 => cast::<f32>(tensor, |v| Scalar::Float(v.into())),
-        ScalarType::F64 => cast::<f64>(tensor, Scalar::Float),
-        small @ ScalarType::Small(_) => {
-            let elements = tensor.bytes().chunks(1);
-            elements.map(|element| decode(element, small)).collect()
-        }
-    }
+/// All elements of a tensor, in order. A `bool` is the number that its byte is.
+pub fn elements(tensor: &Tensor) -> impl ExactSizeIterator<Item = Scalar> + '_ {
+    let dtype = match tensor.dtype().scalar {
+        ScalarType::Bool => ScalarType::U8,
+        dtype => dtype,
+    };
+    let bytes = tensor.bytes().chunks_exact(tensor.dtype().bytes());
+    bytes.map(move |element| decode(element, dtype))
 }
 
 #[cfg(test)]

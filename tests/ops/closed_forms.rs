@@ -25,7 +25,7 @@ impl Numbers {
         };
         Self {
             shape: tensor.shape().to_vec(),
-            at: elements(tensor).into_iter().map(number).collect(),
+            at: elements(tensor).map(number).collect(),
         }
     }
 

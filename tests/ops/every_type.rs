@@ -213,10 +213,7 @@ fn expected(row: &Row, dtype: DType, n: usize) -> Vec<Tensor> {
             .and_then(|info| info.dtype)
             .expect("a tensor");
         let mut bytes = vec![0; tensor.len() * to.bytes()];
-        for (value, out) in elements(&tensor)
-            .into_iter()
-            .zip(bytes.chunks_mut(to.bytes()))
-        {
+        for (value, out) in elements(&tensor).zip(bytes.chunks_mut(to.bytes())) {
             encode(
                 eval_cast(value, tensor.dtype().scalar, to.scalar),
                 to.scalar,

@@ -261,3 +261,26 @@ def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
         );
     }
 }
+
+/// Of iterations that store to one element the last one counts.
+#[test]
+fn iterations_that_may_store_to_one_element_stay_in_order() {
+    let text = r#"
+@T.prim_func
+def f(A: T.Buffer((8, 8), "float32"), Y: T.Buffer((64,), "float32")):
+    for i, j in T.grid(8, 8):
+        with T.block("y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[INDEX] = A[vi, vj]
+"#;
+    for (index, in_order) in [("vi * vj", true), ("vi * 8 + vj", false)] {
+        let text = text.replace("INDEX", index);
+        let module = script::parse("case.py", &text).unwrap_or_else(|errors| panic!("{errors}"));
+        let func = module.prim_func("f").expect("is there");
+        for (name, target) in targets() {
+            let (scheduled, _) = choose(func, &target);
+            let serial = scheduled.rules == ["serial"];
+            assert_eq!(serial, in_order, "{name}, {index}: {:?}", scheduled.rules);
+        }
+    }
+}

@@ -257,40 +257,56 @@ impl<'a> Cut<'a> {
         number: &Expr,
         share: i64,
     ) -> Option<Region> {
-        let passes = self.ranges.passes(body)?.as_const()?;
+        let passes = sum(self.ranges.passes(body)?, HostExpr::Const(1));
         let (_, bound) = self.ranges.range(extent)?;
         let bound = HostExpr::binary(BinOp::Max, bound, HostExpr::Const(1));
         self.around.push(var);
-        let step = (share - 1) / (passes + 1);
-        let region = if step > 0 {
+        // As many iterations as a launch has passes for; none if it has not enough for one.
+        let fit = HostExpr::binary(BinOp::FloorDiv, HostExpr::Const(share - 1), passes);
+        let (index, (body, times)) = if fit.as_const().is_some_and(|n| n > 0) {
             self.piece(body);
-            let start = binary(BinOp::Mul, number.clone(), int(step));
-            let left = binary(BinOp::Sub, extent.clone(), start.clone());
-            let part = Stmt::For {
-                var,
-                min: binary(BinOp::Add, min.clone(), start),
-                extent: binary(BinOp::Min, left, int(step)),
-                kind,
-                body: body.to_vec(),
-            };
-            let last = sum(bound, HostExpr::Const(step - 1));
-            let count = HostExpr::binary(BinOp::FloorDiv, last, HostExpr::Const(step));
-            (vec![part], count)
+            (number.clone(), (body.to_vec(), HostExpr::Const(1)))
         } else {
             let inner = self.local("launch");
-            let (stmts, count) = self.region(body, &Expr::Var(inner), share - 1)?;
-            let times = int(count.as_const()?);
-            let index = binary(BinOp::Div, number.clone(), times.clone());
-            let runs = binary(BinOp::Lt, index.clone(), extent.clone());
-            let mut part = vec![
-                Stmt::Let(var, binary(BinOp::Add, min.clone(), index)),
-                Stmt::Let(inner, binary(BinOp::Mod, number.clone(), times)),
-            ];
-            part.extend(stmts);
-            // The launches of a region may be more: those of the other side of a branch.
-            let part = vec![branch(runs, part)];
-            (part, HostExpr::binary(BinOp::Mul, bound, count))
+            let (mut stmts, times) = self.region(body, &Expr::Var(inner), share - 2)?;
+            let count = self.host(&times);
+            let launch = binary(BinOp::Mod, number.clone(), count.clone());
+            stmts.insert(0, Stmt::Let(inner, launch));
+            (binary(BinOp::Div, number.clone(), count), (stmts, times))
         };
+        // Iterations of several launches each come one after the other.
+        let several = HostExpr::binary(BinOp::Gt, times.clone(), HostExpr::Const(1));
+        let step = match (fit.as_const(), several.as_const()) {
+            (Some(n), _) => HostExpr::Const(n.max(1)),
+            (None, Some(1)) => HostExpr::Const(1),
+            (None, _) => {
+                let fit = HostExpr::binary(BinOp::Max, fit, HostExpr::Const(1));
+                HostExpr::Select(several.into(), HostExpr::Const(1).into(), fit.into())
+            }
+        };
+        let size = self.host(&step);
+        let start = binary(BinOp::Mul, index, size.clone());
+        let part = match step {
+            // The launches of a region may be more than those of a loop: there is the other side of a branch.
+            HostExpr::Const(1) => {
+                let runs = binary(BinOp::Lt, start.clone(), extent.clone());
+                let at = Stmt::Let(var, binary(BinOp::Add, min.clone(), start));
+                branch(runs, std::iter::once(at).chain(body).collect())
+            }
+            _ => {
+                let left = binary(BinOp::Sub, extent.clone(), start.clone());
+                Stmt::For {
+                    var,
+                    min: binary(BinOp::Add, min.clone(), start),
+                    extent: binary(BinOp::Min, left, size),
+                    kind,
+                    body,
+                }
+            }
+        };
+        let last = sum(bound, sum(step.clone(), HostExpr::Const(-1)));
+        let count = HostExpr::binary(BinOp::FloorDiv, last, step);
+        let region = (vec![part], HostExpr::binary(BinOp::Mul, count, times));
         self.around.pop();
         Some(region)
     }

@@ -1,7 +1,7 @@
 //! Long loops: lavapipe ends every loop of a thread after 65,535 passes through all of them, without an error.
 
 use weftile::artifact::Executable;
-use weftile::kernel::{GpuClass, GpuTarget, Proof, Target};
+use weftile::kernel::{GpuClass, GpuTarget, LoweredFunc, Proof, Target};
 use weftile::lower::{LowerError, LowerProblem};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::Device;
@@ -200,6 +200,90 @@ fn loops_of_one_thread_are_spread_over_launches() {
                 assert!(times.eval(&[rows]).expect("evaluates") > 1, "{times:?}");
             }
         }
+    }
+}
+
+/// Programs on `A: float32[n, m]` and `Y: float32[n, 7]`, in whose loops are loops of open extents.
+const OPEN: &[(&str, &str)] = &[
+    (
+        "as many iterations as dims say",
+        r#"
+    for i in range(n):
+        Y[i, 0] = T.float32(1)
+        for k in range(m):
+            Y[i, 1] = Y[i, 0] * T.float32(0.5) + A[i, k]
+            for j in range(n):
+                Y[i, 2] = Y[i, 2] * T.float32(0.5) + Y[i, 1] + A[j, k]
+            Y[i, 0] = Y[i, 2]"#,
+    ),
+    (
+        "a triangle, summed in an array of the thread",
+        r#"
+    acc = T.alloc_buffer((3,), "float32", scope="local")
+    for t in T.thread_binding(n, "blockIdx.x"):
+        for j in range(3):
+            acc[j] = T.float32(0)
+        for i in range(m):
+            for k in range(i):
+                acc[k % 3] = acc[k % 3] * T.float32(0.5) + A[i % n, k]
+            Y[t, i % 7] = acc[i % 3]"#,
+    ),
+    (
+        "sides of a branch that take different numbers of launches",
+        r#"
+    for t in range(n):
+        if A[t, 1] > T.float32(2):
+            for i in range(m):
+                for j, k in T.grid(n, 5):
+                    Y[t, 5] = Y[t, 5] * T.float32(0.5) + A[j, (i + k) % m]
+        else:
+            for i, k in T.grid(30, m):
+                Y[t, 6] = Y[t, 6] * T.float32(0.5) + A[t, (i * k) % m]"#,
+    ),
+];
+
+#[test]
+fn loops_of_open_extents_are_spread_over_launches() {
+    let Some(gpu) = gpu() else { return };
+    for (name, body) in OPEN {
+        let text = format!(
+            "@T.prim_func\ndef f(a: T.handle, y: T.handle):\n    n, m = T.int64(), T.int64()\n    \
+             A = T.match_buffer(a, (n, m))\n    Y = T.match_buffer(y, (n, 7)){body}\n"
+        );
+        let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let func = module.prim_func("f").expect("is there");
+        let lowered = |passes: u32| {
+            let target = Target::Gpu(GpuTarget {
+                max_loop_passes: Some(passes),
+                ..gpu.target().clone()
+            });
+            let (_, lowered) = sched::rules::choose(func, &target, |f| lower::lower(f, &target));
+            lowered.unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let times = |lowered: &LoweredFunc, n: i64, m: i64| {
+            let launches = lowered.kernels.iter().filter_map(|k| k.launch.as_ref());
+            let times = launches.map(|launch| launch.times.eval(&[n, m]).expect("evaluates"));
+            times.max().expect("a kernel of the device")
+        };
+        let (short, long) = (lowered(64), lowered(65_535));
+        assert_eq!(times(&long, 5, 40), 1, "{name}");
+        for (n, m) in [(1, 2), (2, 7), (5, 40), (20, 17)] {
+            let values = |len: i64| (0..len).map(|i| (i * 7 % 13) as f32).collect::<Vec<f32>>();
+            let make = |shape: [i64; 2]| {
+                let values = values(shape[0] * shape[1]);
+                Tensor::from_slice(&shape.map(|n| n as usize), &values).expect("fits")
+            };
+            let mut expected = vec![make([n, m]), make([n, 7])];
+            interp::run_prim_func(func, &mut expected).expect("the interpreter runs it");
+            for lowered in [&short, &long] {
+                let mut got = vec![make([n, m]), make([n, 7])];
+                launch(&gpu, lowered, &mut got, 1);
+                let (got, expected) = (got[1].as_slice::<f32>(), expected[1].as_slice::<f32>());
+                assert_eq!(got, expected, "{name} {n} {m}");
+            }
+        }
+        assert!(times(&short, 5, 40) > 1, "{name}");
+        assert!(times(&long, 3000, 3000) > 1, "{name}");
     }
 }
 

@@ -224,6 +224,16 @@ pub(crate) enum CliError {
         /// What was said; empty if nothing.
         text: String,
     },
+    /// With the numbers that are said of the scalar parameters, a buffer has less than no elements.
+    #[error(
+        "the numbers that are said of the scalar parameters give `{param}` the extent {extent}"
+    )]
+    NegativeExtent {
+        /// The buffer.
+        param: String,
+        /// Its extent.
+        extent: i64,
+    },
     /// A parameter was not given, and its shape does not follow from the others.
     #[error(
         "parameter `{param}` needs --input {param}=FILE.npy or --shape {param}=DIMS: {dims} is not known"

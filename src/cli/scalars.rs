@@ -10,7 +10,7 @@ use crate::tensor::{DType, ScalarType};
 /// the other parameters.
 ///
 /// # Errors
-/// If nothing is said of one of them, or what is said is no number of its type.
+/// If nothing is said of one of them, what is said is no number of its type, or with these numbers a buffer has less than no elements.
 pub(super) fn bind_scalars(
     func: &PrimFunc,
     inputs: &InputArgs,
@@ -28,6 +28,13 @@ pub(super) fn bind_scalars(
         .retain(|param| matches!(param, Param::Buffer { .. }));
     if bound.params.len() < func.params.len() {
         bound = bound.map(&mut values);
+    }
+    for buffer in bound.buffer_params() {
+        let extents = buffer.shape().iter().filter_map(Expr::as_int);
+        if let Some(extent) = extents.into_iter().find(|extent| *extent < 0) {
+            let param = buffer.name().to_owned();
+            return Err(CliError::NegativeExtent { param, extent });
+        }
     }
     Ok((bound, inputs))
 }
@@ -124,6 +131,11 @@ def fill(x: T.handle, n: T.int32, v: T.float32):
         assert_eq!(
             error,
             "parameter `n` is a number of type int32, which `3000000000` is not"
+        );
+        let error = bound(&[("v", "1"), ("n", "-3")], &[]).expect_err("less than no elements");
+        assert_eq!(
+            error,
+            "the numbers that are said of the scalar parameters give `X` the extent -3"
         );
     }
 }

@@ -96,14 +96,14 @@ fn limited() -> Target {
     })
 }
 
-fn lowered(text: &str) -> Result<weftile::kernel::LoweredFunc, LowerError> {
+fn lowered(text: &str) -> Result<LoweredFunc, LowerError> {
     let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
     let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &limited());
     lower::lower(scheduled.schedule.func(), &limited())
 }
 
 /// How often kernels are launched for this extent.
-fn launches(lowered: &weftile::kernel::LoweredFunc, n: i64) -> Vec<i64> {
+fn launches(lowered: &LoweredFunc, n: i64) -> Vec<i64> {
     let times = |kernel: &weftile::kernel::Kernel| {
         let launch = kernel.launch.as_ref().expect("it is of a GPU");
         launch.times.eval(&[n]).expect("evaluates")

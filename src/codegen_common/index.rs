@@ -6,6 +6,8 @@
 //! wrap alike. That of an `int32` is so only where nothing wraps, which is proved for kernels that are `in_bounds`. Other types
 //! are not looked into.
 
+use std::cmp::Ordering;
+
 use crate::kernel::{Expr, Kernel, Ty, VarId, index};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
@@ -30,6 +32,27 @@ pub(crate) struct Factor {
 impl PartialEq for Factor {
     fn eq(&self, other: &Self) -> bool {
         self.atom == other.atom
+    }
+}
+
+impl Eq for Factor {}
+
+/// Variables first. The order of other expressions is that of their texts.
+impl Ord for Factor {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.atom, &other.atom) {
+            (Atom::Var(a), Atom::Var(b)) => a.cmp(b),
+            (Atom::Var(_), Atom::Other(_)) => Ordering::Less,
+            (Atom::Other(_), Atom::Var(_)) => Ordering::Greater,
+            (Atom::Other(a), Atom::Other(b)) if a == b => Ordering::Equal,
+            (Atom::Other(a), Atom::Other(b)) => format!("{a:?}").cmp(&format!("{b:?}")),
+        }
+    }
+}
+
+impl PartialOrd for Factor {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -145,7 +145,7 @@ impl<F: Clone + PartialEq, C: Coefficient> Sum<F, C> {
 const WRAPS: &str = "numbers that wrap have no end";
 
 #[cfg(feature = "cpu")]
-impl<F: Clone + PartialEq + Debug> Sum<F, i64> {
+impl<F: Clone + Ord> Sum<F, i64> {
     /// `self + scale * other`
     pub(crate) fn wrapping_plus(&self, other: &Self, scale: i64) -> Self {
         self.plus(other, scale).expect(WRAPS)
@@ -168,11 +168,11 @@ impl<F: Clone + PartialEq + Debug> Sum<F, i64> {
 }
 
 #[cfg(feature = "cpu")]
-impl<F: Clone + Debug> Term<F, i64> {
+impl<F: Clone + Ord> Term<F, i64> {
     fn wrapping_times(&self, other: &Self) -> Self {
         let mut factors = [self.factors.clone(), other.factors.clone()].concat();
         // `i * n` and `n * i` are the same product.
-        factors.sort_by_key(|factor| format!("{factor:?}"));
+        factors.sort();
         Self {
             factors,
             coefficient: self.coefficient.wrapping_mul(other.coefficient),

@@ -23,11 +23,18 @@ struct Cell {
 struct Access {
     array: ArrayId,
     index: Expr,
+    /// The index as a polynomial.
+    place: Poly,
     lanes: u16,
     active: Option<Expr>,
 }
 
 impl Access {
+    /// How many elements it lies behind the other.
+    fn behind(&self, other: &Self) -> Poly {
+        self.place.wrapping_plus(&other.place, -1)
+    }
+
     fn load(&self) -> Expr {
         Expr::Load {
             array: self.array,
@@ -113,10 +120,12 @@ impl Optimizer {
     /// Makes a local array of each cell in some stores; gives what loads them, and what stores them.
     fn in_registers(&mut self, cells: &[Cell], body: &mut [Stmt]) -> (Vec<Stmt>, Vec<Stmt>) {
         let (mut before, mut after) = (vec![], vec![]);
+        let mut locals = vec![];
         for cell in cells {
             let Access {
                 array,
                 index,
+                place: _,
                 lanes,
                 active,
             } = cell.access.clone();
@@ -138,8 +147,9 @@ impl Optimizer {
                     active,
                 });
             }
-            self.replace(body, cell, local);
+            locals.push((cell, local));
         }
+        self.replace(body, &locals);
         (before, after)
     }
 
@@ -175,7 +185,7 @@ impl Optimizer {
         if self.kernel.arrays.get(array)?.space == Space::Local
             && accesses
                 .iter()
-                .all(|(access, _)| self.constant(&access.index).is_some())
+                .all(|(access, _)| access.place.as_constant().is_some())
         {
             return None;
         }
@@ -192,20 +202,18 @@ impl Optimizer {
                 return None;
             }
             let (index, lanes) = (&access.index, access.lanes);
-            let same = cells.iter_mut().map(|cell| (cell.access.clone(), cell));
-            let same = same.into_iter().find_map(|(other, cell)| {
-                let equal = other.lanes == lanes
-                    && other.active == access.active
-                    && self.distance(index, &other.index).as_constant() == Some(0);
-                equal.then_some(cell)
-            });
-            if let Some(cell) = same {
+            let is_same = |cell: &&mut Cell| {
+                let other = &cell.access;
+                (other.lanes, &other.active) == (lanes, &access.active)
+                    && access.behind(other).as_constant() == Some(0)
+            };
+            if let Some(cell) = cells.iter_mut().find(is_same) {
                 cell.stored |= stored;
                 continue;
             }
             for cell in &cells {
                 let lanes = i64::from(lanes.max(cell.access.lanes));
-                match self.distance(index, &cell.access.index) {
+                match access.behind(&cell.access) {
                     apart if apart.as_constant().is_some_and(|d| d.abs() < lanes) => return None,
                     apart if apart.as_constant().is_some() => {}
                     apart => note(
@@ -255,11 +263,6 @@ impl Optimizer {
         })
     }
 
-    fn distance(&self, a: &Expr, b: &Expr) -> Poly {
-        let poly = |e| self.scope.poly(&self.kernel, e);
-        poly(a).wrapping_plus(&poly(b), -1)
-    }
-
     /// `least >= lanes or greatest <= -lanes`
     fn is_apart(&self, d: Distance) -> Expr {
         let ty = self.kernel.ty(&d.least.1).scalar;
@@ -289,6 +292,7 @@ impl Optimizer {
                 let access = Access {
                     array,
                     index: index.clone(),
+                    place: self.scope.poly(&self.kernel, index),
                     lanes,
                     active: active.clone(),
                 };
@@ -307,6 +311,7 @@ impl Optimizer {
                         let access = Access {
                             array,
                             index: (**index).clone(),
+                            place: self.scope.poly(&self.kernel, index),
                             lanes: *lanes,
                             active: active.as_deref().cloned(),
                         };
@@ -318,16 +323,21 @@ impl Optimizer {
         found
     }
 
-    fn constant(&self, e: &Expr) -> Option<i64> {
-        self.scope.poly(&self.kernel, e).as_constant()
-    }
-
-    /// Turns accesses to the cell into accesses to the local array.
-    fn replace(&self, body: &mut [Stmt], cell: &Cell, local: ArrayId) {
-        let own = &cell.access;
-        let is_cell = |array: ArrayId, index: &Expr| {
-            let apart = || binary(BinOp::Sub, index.clone(), own.index.clone());
-            array == own.array && self.constant(&apart()) == Some(0)
+    /// Turns accesses to cells into accesses to their local arrays.
+    fn replace(&self, body: &mut [Stmt], locals: &[(&Cell, ArrayId)]) {
+        let local_of = |array: ArrayId, index: &Expr| {
+            let own = || {
+                let cells = locals.iter().map(|(cell, local)| (&cell.access, *local));
+                cells.filter(|(access, _)| access.array == array)
+            };
+            own().next()?;
+            let as_written = own().find(|(access, _)| access.index == *index);
+            let found = as_written.or_else(|| {
+                let place = self.scope.poly(&self.kernel, index);
+                let apart = |access: &Access| place.wrapping_plus(&access.place, -1);
+                own().find(|(access, _)| apart(access).as_constant() == Some(0))
+            });
+            found.map(|(_, local)| local)
         };
         for s in body.iter_mut() {
             if let Stmt::Store {
@@ -336,7 +346,7 @@ impl Optimizer {
                 value: _,
                 active,
             } = s
-                && is_cell(*array, index)
+                && let Some(local) = local_of(*array, index)
             {
                 *array = local;
                 *index = Expr::Int(0, ScalarType::I64);
@@ -349,7 +359,10 @@ impl Optimizer {
                 index,
                 lanes,
                 active: _,
-            } if is_cell(*array, index) => Some(load(local, Expr::Int(0, ScalarType::I64), *lanes)),
+            } => {
+                let local = local_of(*array, index)?;
+                Some(load(local, Expr::Int(0, ScalarType::I64), *lanes))
+            }
             _ => None,
         };
         for s in body {

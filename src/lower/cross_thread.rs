@@ -2,8 +2,10 @@
 //! several statements of a kernel write and read, each thread must keep to elements of its own.
 //!
 //! An axis of the launch separates accesses if in some dimension all of them have the form `stride * axis + rest` with one
-//! stride and `0 <= rest < stride`, or if they stay in the same tile wherever they mention it. Of statements that only the
-//! first thread of an axis runs, or that conditions leave to one thread of it, nothing is asked.
+//! stride and `0 <= rest < stride`, or if they are to the same element, or tile, and which one that is tells the axis. Of
+//! statements that only the first thread of an axis runs, or that conditions leave to one thread of it, nothing is asked.
+
+use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
@@ -13,6 +15,7 @@ use super::storage::MemoryPlan;
 use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
+use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::ir::{Buffer, Expr, ExprKind, Range, ThreadAxis, Var};
 
 /// What one statement does to a buffer.
@@ -41,11 +44,17 @@ pub(super) fn check(
         if !several || !accesses.iter().any(|a| a.write) {
             continue;
         }
+        let shared = Shared {
+            accesses,
+            lets: &found.lets,
+            nest,
+            analyzer,
+        };
         let separate = |(axis, known): (&ThreadAxis, &Axis)| {
             known.extent.is_one()
                 || !accesses.iter().any(|a| a.axes.has(*axis))
-                || separates(&known.var, accesses, analyzer)
-                || of_one_thread(&known.var, accesses, analyzer)
+                || shared.separates(&known.var)
+                || shared.of_one_thread(&known.var)
         };
         if !nest.axes.iter().all(separate) {
             let buffer = buffer.name().to_owned();
@@ -65,6 +74,8 @@ struct Around {
 #[derive(Default)]
 struct Found {
     accesses: IndexMap<Buffer, Vec<Access>>,
+    /// Variables that statements define: each thread has its own values.
+    lets: HashSet<Var>,
     nodes: usize,
 }
 
@@ -113,6 +124,9 @@ impl Found {
             if let Some((buffer, indices, _)) = target {
                 note(buffer, indices, true);
             }
+            if let Node::Let { var, .. } = node {
+                self.lets.insert(var.clone());
+            }
             match node {
                 Node::For {
                     var,
@@ -150,85 +164,137 @@ impl Found {
     }
 }
 
-/// Whether all accesses stand under conditions that only one thread of the axis meets, the same for all.
-fn of_one_thread(axis: &Var, accesses: &[Access], analyzer: &Analyzer) -> bool {
-    let mut common = None;
-    accesses.iter().all(|access| {
-        let mut facts = analyzer.clone();
-        for guard in &access.guards {
-            facts.assume(guard);
-        }
-        let only = facts.bound(&axis.expr());
-        only.min == only.max && *common.get_or_insert(only.min) == only.min
-    })
+/// A buffer that several statements access.
+struct Shared<'a> {
+    accesses: &'a [Access],
+    lets: &'a HashSet<Var>,
+    nest: &'a Nest,
+    analyzer: &'a Analyzer,
 }
 
-/// Whether accesses of threads that differ in the variable are to different elements.
-fn separates(axis: &Var, accesses: &[Access], analyzer: &Analyzer) -> bool {
-    let dims = 0..accesses[0].indices.len();
-    let mentions = |d: &usize| accesses.iter().any(|a| a.indices[*d].uses(axis));
-    let mut mentioned = dims.filter(mentions).peekable();
-    if mentioned.peek().is_none() {
-        return false;
+impl Shared<'_> {
+    /// Whether all accesses stand under conditions that only one thread of the axis meets, the same for all.
+    fn of_one_thread(&self, axis: &Var) -> bool {
+        let mut common = None;
+        self.accesses.iter().all(|access| {
+            let mut facts = self.analyzer.clone();
+            for guard in &access.guards {
+                facts.assume(guard);
+            }
+            let only = facts.bound(&axis.expr());
+            only.min == only.max && *common.get_or_insert(only.min) == only.min
+        })
     }
-    let dims: Vec<usize> = mentioned.collect();
-    let same = |d: &usize| {
-        let first = &accesses[0].indices[*d];
-        accesses.iter().all(|a| a.indices[*d] == *first) || in_one_tile(*d, accesses, analyzer)
-    };
-    dims.iter().all(same) || dims.iter().any(|d| owns(axis, *d, accesses, analyzer))
-}
 
-/// Whether all accesses are `first + rest` in this dimension, where `first` is the same for all of them and a multiple of some
-/// size, and `0 <= rest < size` while the loops of the thread run.
-fn in_one_tile(d: usize, accesses: &[Access], analyzer: &Analyzer) -> bool {
-    let mut common: Option<Expr> = None;
-    accesses.iter().all(|access| {
-        let index = &access.indices[d];
-        let mut facts = analyzer.clone();
-        for (var, range) in &access.loops {
-            facts.bind_iteration(var, range);
+    /// Whether accesses of threads that differ in the axis are to different elements.
+    fn separates(&self, axis: &Var) -> bool {
+        let mut dims = 0..self.accesses[0].indices.len();
+        dims.any(|d| self.owns(axis, d)) || self.told_by_place(axis)
+    }
+
+    /// Whether the dimensions in which all accesses are to the same element, or tile, tell the axis.
+    fn told_by_place(&self, axis: &Var) -> bool {
+        let dims = 0..self.accesses[0].indices.len();
+        let known = |place: &Expr| !self.lets.iter().any(|var| place.uses(var));
+        let places = dims.filter_map(|d| self.common_place(d).filter(known));
+        let places: Vec<Expr> = places.collect();
+        let axes = self.nest.axes.values();
+        let axes = axes.map(|axis| (axis.var.clone(), Range::to(axis.extent.clone())));
+        let used = |(var, _): &(Var, Range)| places.iter().any(|place| place.uses(var));
+        let inputs: Vec<(Var, Range)> = axes
+            .chain(self.accesses[0].loops.iter().cloned())
+            .filter(used)
+            .collect();
+        let (truth, level) = (Expr::bool(true), IterMapLevel::Bijective);
+        let units = UnitIters::Simplify;
+        inputs.iter().any(|(var, _)| var == axis)
+            && detect_iter_map(self.analyzer, &places, &inputs, &truth, level, units).is_ok()
+    }
+
+    /// The index of all accesses in this dimension, or where the tile starts that they are in.
+    fn common_place(&self, d: usize) -> Option<Expr> {
+        let first = &self.accesses[0].indices[d];
+        match self.accesses.iter().all(|a| a.indices[d] == *first) {
+            true => Some(first.clone()),
+            false => self.common_tile(d),
         }
-        let first = index.substitute(&|var| {
-            let own = access.loops.iter().find(|(own, _)| own == var);
-            own.map(|(_, range)| range.min.clone())
-        });
-        let first = facts.simplify(&first);
-        let rest = facts.bound(&(index - &first));
-        let tiles = facts.modular_set(&first);
-        *common.get_or_insert_with(|| first.clone()) == first
-            && rest.min >= 0
-            && tiles.base == 0
-            && rest.max < tiles.coeff
-    })
-}
+    }
 
-/// Whether all accesses are `stride * axis + rest` in this dimension, with one stride and `0 <= rest < stride` apart from what
-/// other axes add.
-fn owns(axis: &Var, d: usize, accesses: &[Access], analyzer: &Analyzer) -> bool {
-    let mut common: Option<Expr> = None;
-    accesses.iter().all(|access| {
-        let index = &access.indices[d];
-        let Some((stride, mut rest)) = WrappingSum::of(index).join_div_mod().split(axis) else {
+    /// `first`, if all accesses are `first + rest` in this dimension, where `first` is the same for all of them and a multiple of
+    /// some size, and `0 <= rest < size` while the loops of the thread run.
+    fn common_tile(&self, d: usize) -> Option<Expr> {
+        let mut common: Option<Expr> = None;
+        let all = self.accesses.iter().all(|access| {
+            let index = &access.indices[d];
+            let facts = self.facts(access);
+            let first = index.substitute(&|var| {
+                let own = access.loops.iter().find(|(own, _)| own == var);
+                own.map(|(_, range)| range.min.clone())
+            });
+            let first = facts.simplify(&first);
+            let rest = facts.bound(&(index - &first));
+            let tiles = facts.modular_set(&first);
+            *common.get_or_insert_with(|| first.clone()) == first
+                && rest.min >= 0
+                && tiles.base == 0
+                && rest.max < tiles.coeff
+        });
+        common.filter(|_| all)
+    }
+
+    /// Whether all accesses are `stride * axis + rest` in this dimension, with one stride and `0 <= rest < stride` apart from what
+    /// other axes add that own this dimension in larger steps.
+    fn owns(&self, axis: &Var, d: usize) -> bool {
+        let Some(stride) = self.common_stride(axis, d) else {
             return false;
         };
-        let stride = stride.to_expr(index.dtype(), &|_| false);
-        let mut facts = analyzer.clone();
+        let others = self.nest.axes.values().map(|axis| &axis.var);
+        let larger: Vec<&Var> = others
+            .filter(|other| {
+                let step = self.common_stride(other, d);
+                step.is_some_and(|step| self.analyzer.can_prove(&stride.lt(&step)))
+                    && self.owns(other, d)
+            })
+            .collect();
+        self.accesses.iter().all(|access| {
+            let index = &access.indices[d];
+            let mut rest = WrappingSum::of(index).join_div_mod();
+            for var in larger.iter().copied().chain([axis]) {
+                match rest.split(var) {
+                    Some((_, left)) => rest = left,
+                    None => return false,
+                }
+            }
+            let rest = value(&rest, index);
+            let facts = self.facts(access);
+            facts.can_prove(&rest.ge(0)) && facts.can_prove(&rest.lt(&stride))
+        })
+    }
+
+    /// What all accesses multiply the axis by in this dimension.
+    fn common_stride(&self, axis: &Var, d: usize) -> Option<Expr> {
+        let mut strides = self.accesses.iter().map(|access| {
+            let index = &access.indices[d];
+            let (stride, _) = WrappingSum::of(index).join_div_mod().split(axis)?;
+            Some(value(&stride, index))
+        });
+        let first = strides.next()??;
+        strides
+            .all(|stride| stride.as_ref() == Some(&first))
+            .then_some(first)
+    }
+
+    /// What is known while the loops around the access run.
+    fn facts(&self, access: &Access) -> Analyzer {
+        let mut facts = self.analyzer.clone();
         for (var, range) in &access.loops {
             facts.bind_iteration(var, range);
         }
-        // What other axes add in larger steps does not mix with this one.
-        for other in rest.to_expr(index.dtype(), &|_| false).free_vars() {
-            if let Some((step, left)) = rest.split(&other)
-                && !access.loops.iter().any(|(var, _)| *var == other)
-                && facts.can_prove(&step.to_expr(index.dtype(), &|_| false).ge(&stride))
-            {
-                rest = left;
-            }
-        }
-        let rest = rest.to_expr(index.dtype(), &|_| false);
-        *common.get_or_insert_with(|| stride.clone()) == stride
-            && facts.can_prove(&rest.ge(0))
-            && facts.can_prove(&rest.lt(&stride))
-    })
+        facts
+    }
+}
+
+/// The sum as an expression of the type of the index.
+fn value(sum: &WrappingSum, index: &Expr) -> Expr {
+    sum.to_expr(index.dtype(), &|_| false)
 }

@@ -32,7 +32,7 @@ fn attributes_that_do_not_fit() {
         ),
         (
             "R.nn.conv2d(x, w, groups=4)",
-            "input channels of data and kernel",
+            "input channels of data, and those of the kernel times the groups must be equal, got 4 and 8",
         ),
         (
             "R.nn.conv2d(x, w, groups=2, strides=0)",

@@ -28,7 +28,7 @@ pub enum ArtifactError {
         source: std::io::Error,
     },
     /// The file is no zip archive, or damaged.
-    #[error("not a readable artifact: {0}")]
+    #[error("no file that `weftile compile` writes, or a damaged one: {0}")]
     Zip(#[from] zip::result::ZipError),
     /// An entry is missing.
     #[error("entry `{0}` is missing")]

@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::error::CliError;
 use super::inputs::RANDOM;
+use super::program::ends_in;
+use crate::frontend::onnx;
 
 /// Compiles tensor programs for the GPU you own, and for the CPU.
 #[derive(Parser, Debug)]
@@ -79,7 +81,7 @@ pub(crate) struct DeviceArgs {
 /// The program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModuleArgs {
-    /// An ONNX model (.onnx), a TVMScript file, or for run and bench what compile made of one (.weft).
+    /// An ONNX model (.onnx) or a TVMScript file; run and bench also take what compile made of one (.weft).
     pub(crate) file: PathBuf,
     /// The function to call, a loop program too: its results are the parameters that it writes. If nothing is said: main, or
     /// the only one there is.
@@ -303,6 +305,27 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
+    /// The same as what a model is imported for.
+    ///
+    /// # Errors
+    /// If it has no such input, or the program is no model: the shapes of a text are those that it says.
+    pub(crate) fn of_model(&self, module: &ModuleArgs) -> Result<InputArgs, CliError> {
+        if self.shapes.is_empty() {
+            return Ok(self.inputs());
+        }
+        if !ends_in(&module.file, "onnx") {
+            return Err(CliError::ShapesOfText);
+        }
+        let names = onnx::input_names_of(&module.file)?;
+        match self.shapes.iter().find(|(name, _)| !names.contains(name)) {
+            Some((name, _)) => Err(CliError::NoSuchParam {
+                name: name.clone(),
+                params: names,
+            }),
+            None => Ok(self.inputs()),
+        }
+    }
+
     /// The same as what a function is given.
     pub(crate) fn inputs(&self) -> InputArgs {
         InputArgs {

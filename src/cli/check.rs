@@ -161,7 +161,7 @@ fn imported(
     args: &CheckArgs,
     report: &mut Report,
 ) -> Result<Option<(Module, Vec<String>)>, CliError> {
-    let inputs = args.shapes.inputs();
+    let inputs = args.shapes.of_model(&args.module)?;
     if !ends_in(&args.module.file, "onnx") {
         let module = read(&args.module, &InputArgs::default())?;
         let main = args.module.func.as_deref().unwrap_or(MAIN);

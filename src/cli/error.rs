@@ -139,6 +139,11 @@ pub(crate) enum CliError {
     /// `--dim` for a program that is no model.
     #[error("--dim is for ONNX models; a program's symbolic extents are said with --shape NAME=N")]
     DimsOfText,
+    /// Shapes of inputs are said of a program that is no model, and that nothing is run of.
+    #[error(
+        "--shape is for ONNX models here; the shapes of a TVMScript program are those in its text"
+    )]
+    ShapesOfText,
     /// A graph that cannot be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),

@@ -51,7 +51,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let module = read(&args.module, &args.shapes.inputs())?;
+    let module = read(&args.module, &args.shapes.of_model(&args.module)?)?;
     let target = GpuTarget::usual(args.target.class());
     let model = GpuModel::of(target.class);
     let compilation = environment.compile_until(&module, &Target::Gpu(target.clone()), "lower")?;

@@ -39,10 +39,12 @@ pub enum NpyError {
         descr: String,
     },
     /// The elements are fewer or more than the header says.
-    #[error("npy file of shape {shape:?} has {got} bytes of elements")]
+    #[error("npy file of shape {shape:?} and type {dtype} has {got} bytes of elements; each takes {}", dtype.bytes())]
     Length {
         /// Shape in the header.
         shape: Vec<u64>,
+        /// Element type in the header.
+        dtype: DType,
         /// Bytes found.
         got: usize,
     },
@@ -72,6 +74,7 @@ pub fn parse_npy(bytes: &[u8]) -> Result<Tensor, NpyError> {
     rest.read_to_end(&mut elements).map_err(NpyError::Header)?;
     let fault = || NpyError::Length {
         shape: dims.clone(),
+        dtype,
         got: elements.len(),
     };
     let shape = dims

@@ -63,7 +63,12 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     comparison("greater", "x1 > x2", |c| ordered(c, BinOp::Gt)),
     comparison("greater_equal", "x1 >= x2", |c| ordered(c, BinOp::Ge)),
-    arithmetic("left_shift", "x1 << x2", |c| binary(c, BinOp::Shl)).dtypes(DTypes::Int),
+    arithmetic(
+        "left_shift",
+        "x1 << x2, with x2 modulo the bits of the type",
+        |c| binary(c, BinOp::Shl),
+    )
+    .dtypes(DTypes::Int),
     comparison("less", "x1 < x2", |c| ordered(c, BinOp::Lt)),
     comparison("less_equal", "x1 <= x2", |c| ordered(c, BinOp::Le)),
     arithmetic(
@@ -92,9 +97,11 @@ pub(super) const OPS: &[OpDef] = &[
     arithmetic("power", "x1 to the power of x2", |c| {
         intrinsic(c, Intrin::Pow)
     }),
-    arithmetic("right_shift", "x1 >> x2, with the sign of x1", |c| {
-        binary(c, BinOp::Shr)
-    })
+    arithmetic(
+        "right_shift",
+        "x1 >> x2, with the sign of x1 and x2 modulo the bits of the type",
+        |c| binary(c, BinOp::Shr),
+    )
     .dtypes(DTypes::Int),
     arithmetic("subtract", "x1 - x2", |c| binary(c, BinOp::Sub)),
     OpDef::new("ewise_fma", "x1 * x2 + x3, rounded once")

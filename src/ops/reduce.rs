@@ -3,6 +3,7 @@
 use super::ComputeCall;
 use super::def::{Computed, DTypes, Layout, OpDef, Pattern, X, attr};
 use super::rules::{self, check_dtype, tensor_like};
+use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::tensor::DType;
@@ -73,8 +74,19 @@ fn values(c: &OpCall<'_>) -> rules::Inferred {
     }
 }
 
+/// What the obligation of a position is about: nothing has none.
+const HAS_ELEMENTS: &str = "the position of one of at least one element";
+
 fn positions(c: &OpCall<'_>) -> rules::Inferred {
     check_dtype(c, 0)?;
+    if let Some(dims) = c.tensor(0)?.and_then(|info| info.shape.dims()) {
+        let axes = c.axes("axis", dims.len())?;
+        let line = axes.iter().map(|&axis| dims[axis].clone());
+        let count = topi::volume(&line.collect::<Vec<Expr>>());
+        if rules::at_least(c, HAS_ELEMENTS, &count, 1) == Proof::No {
+            return Err(c.bad_operand(0, "a tensor with elements along the axis"));
+        }
+    }
     match c.tensor(0)? {
         Some(info) => Ok(tensor_like(info, reduced(c, info)?, Some(DType::I64))),
         None => Ok(StructInfo::Object),

@@ -30,10 +30,7 @@ pub(super) const OPS: &[OpDef] = &[
     OpDef::new("argsort", "the positions of the elements in sorted order")
         .operands(DATA)
         .attrs(&[LAST, DESCENDING, POSITIONS])
-        .infer(|c| {
-            infer_sort(c)?;
-            rules::like_first(c)
-        })
+        .infer(infer_argsort)
         .compute(argsort),
     OpDef::new(
         "cumprod",
@@ -97,6 +94,24 @@ fn infer_sort(c: &OpCall<'_>) -> rules::Inferred {
     rules::identity(c)
 }
 
+fn infer_argsort(c: &OpCall<'_>) -> rules::Inferred {
+    infer_sort(c)?;
+    if let Some(dims) = c.tensor(0)?.and_then(|info| info.shape.dims()) {
+        check_positions(c, &dims[axis_of(c, "axis", dims.len())?])?;
+    }
+    rules::like_first(c)
+}
+
+/// Checks that a narrow type has all positions of a line of that many elements.
+fn check_positions(c: &OpCall<'_>, extent: &Expr) -> Result<(), InferError> {
+    let narrow = c.dtype("dtype")?.filter(|dtype| dtype.scalar.bytes() < 4);
+    let Some((_, last)) = narrow.and_then(|dtype| dtype.scalar.int_range()) else {
+        return Ok(());
+    };
+    let what = "as many elements as the type of positions has numbers";
+    rules::at_most(c, what, extent, &Expr::i64(last + 1))
+}
+
 fn order(c: &OpCall<'_>, descending: &'static str) -> Result<Order, InferError> {
     Ok(match c.flag(descending)? {
         true => Order::Descending,
@@ -137,6 +152,9 @@ fn infer_topk(c: &OpCall<'_>) -> rules::Inferred {
     let shape = match info.shape.dims() {
         Some(dims) => {
             let axis = axis_of(c, "axis", dims.len())?;
+            if c.text("ret_type")?.as_deref() != Some("values") {
+                check_positions(c, &dims[axis])?;
+            }
             let mut dims = dims.to_vec();
             dims[axis] = count(c, &dims[axis])?;
             ShapeInfo::Known(dims)

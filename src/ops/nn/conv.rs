@@ -172,7 +172,10 @@ fn conv(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         Err(unknown) => return Ok(unknown),
     };
     let conv = convolution_of(c, ['O', 'I'], spatial)?;
-    let what = "input channels of data and kernel";
+    let what = match conv.groups {
+        1 => "input channels of data and kernel",
+        _ => "input channels of data, and those of the kernel times the groups",
+    };
     let channels = scaled(&conv.kernel.second_extent(w), conv.groups);
     equal_extents(c, what, &conv.data.second_extent(x), &channels)?;
     let filters = conv.kernel.first_extent(w);

@@ -138,8 +138,14 @@ impl Reader<'_, '_> {
         if TYPES.contains(&name) {
             return Err(self.cx.expected(call, "a value, not a type"));
         }
-        let names = ops::all().map(|def| def.schema.name);
-        let similar = most_similar(name, names.chain(FORMS).chain(TYPES));
+        let names = || ops::all().map(|def| def.schema.name);
+        let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
+        let similar = most_similar(name, names().chain(FORMS).chain(TYPES)).or_else(|| {
+            let similar = most_similar(name.rsplit('.').next()?, names().map(last))?;
+            names()
+                .find(|name| last(name) == similar)
+                .map(str::to_owned)
+        });
         let kind = ScriptErrorKind::UnknownFunction {
             name: format!("R.{name}"),
             similar: similar.map(|similar| format!("R.{similar}")),

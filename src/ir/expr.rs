@@ -14,7 +14,7 @@ use std::sync::atomic::{self, AtomicU64};
 
 use self::equality::hash_node;
 use super::{Buffer, External};
-use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::scalar::{BinOp, Intrin, Scalar, round_float, wrap_int};
 use crate::tensor::{DType, ScalarType};
 
 /// A scalar variable: loop variable, block iter variable, symbolic dimension, parameter or `let`. Equal by identity.
@@ -232,10 +232,15 @@ impl Expr {
 
     /// A float constant, rounded to the type.
     pub fn float(value: f64, dtype: DType) -> Self {
-        Self::new(
-            ExprKind::Float(crate::tensor::scalar::round_float(value, dtype.scalar)),
-            dtype,
-        )
+        Self::new(ExprKind::Float(round_float(value, dtype.scalar)), dtype)
+    }
+
+    /// The constant of this value and type.
+    pub fn scalar(value: Scalar, dtype: DType) -> Self {
+        match value {
+            Scalar::Int(v) => Self::int(v, dtype),
+            Scalar::Float(v) => Self::float(v, dtype),
+        }
     }
 
     /// The constant `value` in any scalar type.
@@ -321,7 +326,7 @@ impl Expr {
         }
         match self.kind() {
             ExprKind::Int(v) if dtype.is_int() && !dtype.is_vector() => {
-                Self::int(crate::tensor::scalar::wrap_int(*v, dtype.scalar), dtype)
+                Self::int(wrap_int(*v, dtype.scalar), dtype)
             }
             ExprKind::Int(v) if dtype.is_float() && !dtype.is_vector() => {
                 Self::float(*v as f64, dtype)

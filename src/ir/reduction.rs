@@ -1,11 +1,11 @@
 //! What a reduction block computes: `targets = combine(targets, shares)`, where the targets begin as identities of `combine`.
 //!
 //! One target is a sum, a product, a maximum; several are taken together, as the value and the index of an argmax. TVM calls the
-//! combination a `CommReducer`; it is read off the statements here, so that no list of known reducers is needed.
+//! combination a `CommReducer`, and matches it with a list of known ones. [`Reduction::of_block`] reads two forms off the
+//! statements: an operator that has an identity, and a choice by an order of the targets.
 
-use super::{BlockId, Buffer, Expr, ExprKind, PrimFunc, Stmt, Var};
-use crate::tensor::DType;
-use crate::tensor::scalar::{BinOp, wrap_int};
+use super::{BlockId, Buffer, Expr, ExprKind, IterKind, PrimFunc, Stmt, Var};
+use crate::tensor::scalar::BinOp;
 
 /// A reduction of one or several elements at once.
 pub struct Reduction {
@@ -27,10 +27,17 @@ impl Reduction {
     /// Reads the init and the body of a block.
     ///
     /// # Errors
-    /// Says what keeps the block from being a reduction whose iterations may be taken in any order.
+    /// Says what keeps the block from being a reduction whose iterations may be taken in any order, but for the rounding of
+    /// floats and for values that are no numbers.
     pub fn of_block(func: &PrimFunc, block: BlockId) -> Result<Self, &'static str> {
         let mut body = Stores::default();
         body.read(func.tree.body(block), &[])?;
+        let iters = func.blocks[block].iters.iter();
+        let mut reduce = iters.filter(|iter| iter.kind == IterKind::Reduce);
+        let indices = body.targets.iter().flat_map(|(_, indices)| indices);
+        if reduce.any(|iter| indices.clone().any(|index| index.uses(&iter.var))) {
+            return Err("its iterations update different elements");
+        }
         let init = match func.blocks[block].init.as_deref() {
             Some(stmts) => Some(initial_values(stmts, &body.targets)?),
             None => None,
@@ -55,16 +62,25 @@ impl Reduction {
         if shares.iter().any(reads_target) {
             return Err("what is added reads the target");
         }
-        let combined: Vec<Expr> = (updates.iter().enumerate())
-            .map(|(at, update)| update.combined(at, &results, &shares, &sides))
+        let pairs: Vec<(&Expr, &Expr)> = results.iter().zip(&shares).collect();
+        let orders: Vec<Vec<Key>> = (updates.iter().enumerate())
+            .map(|(at, update)| update.order(at, &pairs))
             .collect::<Result<_, _>>()?;
+        check_orders(&updates, &orders)?;
+        let combined: Vec<Expr> = (updates.iter().zip(&orders).enumerate())
+            .map(|(at, (update, order))| update.combined(at, order, &sides))
+            .collect();
         let begins = |at: usize| {
             let value = init.as_ref().map(|init| init[at].clone());
             value.filter(|e| e.as_int().is_some() || e.as_float().is_some())
         };
         let identities: Vec<Expr> = (updates.iter().enumerate())
             .map(|(at, update)| match update.form {
-                Form::Operator(op) => identity(op, results[at].dtype()),
+                Form::Operator(op) => {
+                    let dtype = results[at].dtype();
+                    let identity = op.identity(dtype.scalar)?;
+                    Some(Expr::scalar(identity, dtype))
+                }
                 Form::Choice { .. } => begins(at),
             })
             .collect::<Option<_>>()
@@ -164,100 +180,147 @@ enum Form {
     Choice { cond: Expr, keeps: bool },
 }
 
+/// One comparison of an order: that of a target's result with its share, `result op share`.
+struct Key {
+    target: usize,
+    op: BinOp,
+}
+
 impl Update {
     fn read(value: &Expr, result: &Expr) -> Result<Self, &'static str> {
+        let no_update = "the stored value is not `target op share`";
         let (a, b) = match value.kind() {
-            ExprKind::Binary(op, a, b) if identity(*op, result.dtype()).is_some() => (a, b),
-            ExprKind::Select(_, a, b) | ExprKind::IfThenElse(_, a, b) => (a, b),
-            ExprKind::Binary(..) => return Err("the operator has no identity"),
-            _ => return Err("the stored value is not `target op share`"),
+            ExprKind::Binary(op, ..) if op.identity(result.dtype().scalar).is_none() => {
+                return Err("the operator has no identity");
+            }
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Select(_, a, b)
+            | ExprKind::IfThenElse(_, a, b) => (a, b),
+            _ => return Err(no_update),
         };
         let (keeps, share) = match (a == result, b == result) {
             (true, false) => (true, b),
             (false, true) => (false, a),
-            _ => return Err("the stored value is not `target op share`"),
+            _ => return Err(no_update),
         };
         let form = match value.kind() {
-            ExprKind::Binary(op, ..) => Form::Operator(*op),
             ExprKind::Select(cond, ..) | ExprKind::IfThenElse(cond, ..) => {
                 let cond = cond.clone();
                 Form::Choice { cond, keeps }
             }
-            _ => return Err("the stored value is not `target op share`"),
+            ExprKind::Binary(op, ..) => Form::Operator(*op),
+            _ => return Err(no_update),
         };
         let share = share.clone();
         Ok(Self { form, share })
     }
 
-    /// The result of two results, of which one side has a variable each.
-    fn combined(
-        &self,
-        at: usize,
-        results: &[Expr],
-        shares: &[Expr],
-        sides: &[Vec<Var>; 2],
-    ) -> Result<Expr, &'static str> {
-        let [left, right] = [sides[0][at].expr(), sides[1][at].expr()];
+    /// The order by which a result is chosen, the first key first; no keys if the results are added up.
+    fn order(&self, at: usize, pairs: &[(&Expr, &Expr)]) -> Result<Vec<Key>, &'static str> {
+        let best = |op| vec![Key { target: at, op }];
         match &self.form {
-            Form::Operator(op) => Ok(Expr::binary(*op, left, right)),
-            Form::Choice { cond, keeps } => {
-                let cond = comparison(cond, results, shares, sides).ok_or(
-                    "it chooses by more than what is compared of the target and its share",
-                )?;
-                Ok(match keeps {
+            Form::Operator(BinOp::Max) => Ok(best(BinOp::Ge)),
+            Form::Operator(BinOp::Min) => Ok(best(BinOp::Le)),
+            Form::Operator(_) => Ok(vec![]),
+            Form::Choice { cond, .. } => {
+                lexicographic(cond, pairs).ok_or("it chooses by more than an order of its targets")
+            }
+        }
+    }
+
+    /// Whether the greatest value of a key comes first, not the least.
+    fn prefers_greatest(&self, key: &Key) -> bool {
+        let greater = matches!(key.op, BinOp::Gt | BinOp::Ge);
+        match self.form {
+            Form::Operator(_) => greater,
+            Form::Choice { keeps, .. } => greater == keeps,
+        }
+    }
+
+    /// The result of two results, of which one side has a variable each.
+    fn combined(&self, at: usize, order: &[Key], sides: &[Vec<Var>; 2]) -> Expr {
+        let side = |target: usize| [sides[0][target].expr(), sides[1][target].expr()];
+        let [left, right] = side(at);
+        match &self.form {
+            Form::Operator(op) => Expr::binary(*op, left, right),
+            Form::Choice { keeps, .. } => {
+                let last = order.len() - 1;
+                let compare = |key: &Key| {
+                    let [left, right] = side(key.target);
+                    Expr::binary(key.op, left, right)
+                };
+                let cond = order[..last]
+                    .iter()
+                    .rfold(compare(&order[last]), |rest, key| {
+                        let [left, right] = side(key.target);
+                        Expr::binary(BinOp::Or, compare(key), left.equals(right).and(rest))
+                    });
+                match keeps {
                     true => Expr::select(cond, left, right),
                     false => Expr::select(cond, right, left),
-                })
+                }
             }
         }
     }
 }
 
-/// A condition on results and shares of the same targets, on the variables of both sides. Others need not be associative.
-fn comparison(
-    cond: &Expr,
-    results: &[Expr],
-    shares: &[Expr],
-    sides: &[Vec<Var>; 2],
-) -> Option<Expr> {
+/// The keys of a condition that compares results with shares, `a > x or a == x and (b > y or ..)`.
+fn lexicographic(cond: &Expr, pairs: &[(&Expr, &Expr)]) -> Option<Vec<Key>> {
+    if let Some((first, rest)) = cond.as_binary(BinOp::Or) {
+        let (first, rest) = match first.as_binary(BinOp::And) {
+            Some(_) => (rest, first),
+            None => (first, rest),
+        };
+        let (equal, rest) = rest.as_binary(BinOp::And)?;
+        let (key, equal) = (compared(first, pairs)?, compared(equal, pairs)?);
+        let strict = matches!(key.op, BinOp::Lt | BinOp::Gt);
+        if !strict || equal.op != BinOp::Eq || equal.target != key.target {
+            return None;
+        }
+        let mut keys = vec![key];
+        keys.extend(lexicographic(rest, pairs)?);
+        return Some(keys);
+    }
+    let key = compared(cond, pairs)?;
+    let ordered = matches!(key.op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
+    ordered.then(|| vec![key])
+}
+
+/// The comparison of the result of a target with its share, either way round.
+fn compared(cond: &Expr, pairs: &[(&Expr, &Expr)]) -> Option<Key> {
     let ExprKind::Binary(op, a, b) = cond.kind() else {
         return None;
     };
-    if matches!(op, BinOp::And | BinOp::Or) {
-        let a = comparison(a, results, shares, sides)?;
-        return Some(Expr::binary(*op, a, comparison(b, results, shares, sides)?));
+    let position = |x, y| pairs.iter().position(|pair| *pair == (x, y));
+    match (position(a, b), position(b, a)) {
+        (Some(target), _) => Some(Key { target, op: *op }),
+        (None, Some(target)) => Some(Key {
+            target,
+            op: op.mirrored()?,
+        }),
+        (None, None) => None,
     }
-    if !op.is_comparison() {
-        return None;
-    }
-    (0..results.len()).find_map(|at| {
-        let [left, right] = [sides[0][at].expr(), sides[1][at].expr()];
-        if *a == results[at] && *b == shares[at] {
-            Some(Expr::binary(*op, left, right))
-        } else if *a == shares[at] && *b == results[at] {
-            Some(Expr::binary(*op, right, left))
-        } else {
-            None
-        }
-    })
 }
 
-/// The value that changes nothing, of operators that may take their operands in any order.
-fn identity(op: BinOp, dtype: DType) -> Option<Expr> {
-    let limits = || {
-        if dtype.is_float() {
-            let infinite = |value| Expr::float(value, dtype);
-            return Some((infinite(f64::NEG_INFINITY), infinite(f64::INFINITY)));
-        }
-        let (low, high) = dtype.scalar.int_range()?;
-        Some((Expr::int(low, dtype), Expr::int(high, dtype)))
+/// Refuses choices of which the order of iterations would decide: each chosen target is a key of its own order, so that equal
+/// ones are the same, and of each key the target is chosen by an order that begins as this one does.
+fn check_orders(updates: &[Update], orders: &[Vec<Key>]) -> Result<(), &'static str> {
+    let same = |(a, b): (&(usize, bool), &(usize, bool))| a == b;
+    let keys = |at: usize| -> Vec<(usize, bool)> {
+        let key = |key: &Key| (key.target, updates[at].prefers_greatest(key));
+        orders[at].iter().map(key).collect()
     };
-    match op {
-        BinOp::Add | BinOp::BitOr | BinOp::BitXor | BinOp::Or => Some(Expr::constant(0, dtype)),
-        BinOp::Mul | BinOp::And => Some(Expr::constant(1, dtype)),
-        BinOp::Max => limits().map(|(low, _)| low),
-        BinOp::Min => limits().map(|(_, high)| high),
-        BinOp::BitAnd if dtype.is_int() => Some(Expr::int(wrap_int(-1, dtype.scalar), dtype)),
-        _ => None,
+    for at in (0..updates.len()).filter(|&at| !orders[at].is_empty()) {
+        let own = keys(at);
+        if !own.iter().any(|&(target, _)| target == at) {
+            return Err("of equal elements the first or the last iteration is chosen");
+        }
+        for &(target, _) in &own {
+            let other = keys(target);
+            if other.is_empty() || !own.iter().zip(&other).all(same) {
+                return Err("it compares a target that is not chosen by the same order");
+            }
+        }
     }
+    Ok(())
 }

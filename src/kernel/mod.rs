@@ -145,14 +145,21 @@ pub const PROVED_SCALARS: RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i6
 
 impl LoweredFunc {
     /// The first dim that is outside the range for which `in_bounds` is proved, and that range: [`PROVED_DIMS`] for extents,
-    /// [`PROVED_SCALARS`] for others.
+    /// [`PROVED_SCALARS`] for others. Of the bits of a float nothing is proved.
     pub fn unproved_dim(&self, dims: &[i64]) -> Option<(usize, RangeInclusive<i64>)> {
         let is_extent = |dim| {
             let mut extents = self.params.iter().flat_map(|param| &param.shape);
             extents.any(|extent| extent.has_factor(dim))
         };
         let mut dims = dims.iter().enumerate();
+        let is_data = |dim| {
+            let mut scalars = self.scalar_params.iter();
+            scalars.any(|scalar| scalar.dim == dim && scalar.dtype.is_float())
+        };
         dims.find_map(|(dim, value)| {
+            if is_data(dim) {
+                return None;
+            }
             let proved = if is_extent(dim) {
                 PROVED_DIMS
             } else {

@@ -1,9 +1,12 @@
-//! Device memory is no place for threads of one kernel to meet: no barrier orders their accesses to it. So of a tensor that
-//! several statements of a kernel write and read, each thread must keep to elements of its own.
+//! Device memory is no place for threads of one kernel to meet: no barrier orders their accesses to it. So of a tensor that a
+//! kernel writes, each thread must keep to elements of its own.
 //!
 //! An axis of the launch separates accesses if in some dimension all of them have the form `stride * axis + rest` with one
 //! stride and `0 <= rest < stride`, or if they are to the same element, or tile, and which one that is tells the axis. Of
 //! statements that only the first thread of an axis runs, or that conditions leave to one thread of it, nothing is asked.
+//!
+//! Of a store that is the only access to a tensor, the blocks of the program promise that its iterations store to different
+//! elements. It is refused where two threads are seen to break the promise.
 
 use std::collections::HashSet;
 
@@ -16,19 +19,19 @@ use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
+use crate::ir::sum::gcd;
 use crate::ir::{Buffer, Expr, ExprKind, Range, ThreadAxis, Var};
 
 /// What one statement does to a buffer.
 struct Access {
-    /// Which statement.
-    node: usize,
     indices: Vec<Expr>,
     loops: Vec<(Var, Range)>,
     /// The conditions that it stands under.
     guards: Vec<Expr>,
     /// The axes that loops around the statement are bound to.
     axes: AxisSet,
-    write: bool,
+    /// The value, of a store.
+    stored: Option<Expr>,
 }
 
 /// Refuses a nest whose threads communicate through device memory.
@@ -40,8 +43,7 @@ pub(super) fn check(
     let mut found = Found::default();
     found.collect(&nest.body, memory_plan, &mut Around::default());
     for (buffer, accesses) in &found.accesses {
-        let several = accesses.iter().any(|a| a.node != accesses[0].node);
-        if !several || !accesses.iter().any(|a| a.write) {
+        if !accesses.iter().any(|a| a.stored.is_some()) {
             continue;
         }
         let shared = Shared {
@@ -56,7 +58,11 @@ pub(super) fn check(
                 || shared.separates(&known.var)
                 || shared.of_one_thread(&known.var)
         };
-        if !nest.axes.iter().all(separate) {
+        let sound = match accesses.as_slice() {
+            [_] => !nest.axes.keys().any(|axis| shared.collides(*axis)),
+            _ => nest.axes.iter().all(separate),
+        };
+        if !sound {
             let buffer = buffer.name().to_owned();
             return Err(LowerProblem::CrossThread { buffer }.into());
         }
@@ -76,36 +82,33 @@ struct Found {
     accesses: IndexMap<Buffer, Vec<Access>>,
     /// Variables that statements define: each thread has its own values.
     lets: HashSet<Var>,
-    nodes: usize,
 }
 
 impl Found {
     fn collect(&mut self, nodes: &[Node], memory_plan: &MemoryPlan, around: &mut Around) {
         for node in nodes {
-            self.nodes += 1;
             let target = match node {
                 Node::Store {
                     buffer,
                     indices,
+                    value,
                     axes,
-                    ..
-                } => Some((buffer, indices, *axes)),
+                } => Some((buffer, indices, value, *axes)),
                 Node::For { .. }
                 | Node::Let { .. }
                 | Node::If { .. }
                 | Node::While { .. }
                 | Node::Barrier(_) => None,
             };
-            let axes = target.map_or(AxisSet::ALL, |(_, _, axes)| axes);
-            let mut note = |buffer: &Buffer, indices: &[Expr], write| {
+            let axes = target.map_or(AxisSet::ALL, |(.., axes)| axes);
+            let mut note = |buffer: &Buffer, indices: &[Expr], stored: Option<&Expr>| {
                 if memory_plan.is_device(buffer) {
                     let access = Access {
-                        node: self.nodes,
                         indices: indices.to_vec(),
                         loops: around.loops.clone(),
                         guards: around.guards.clone(),
                         axes,
-                        write,
+                        stored: stored.cloned(),
                     };
                     self.accesses
                         .entry(buffer.clone())
@@ -116,13 +119,13 @@ impl Found {
             for e in node.exprs() {
                 e.walk(&mut |e| {
                     if let ExprKind::Load(buffer, indices) = e.kind() {
-                        note(buffer, indices, false);
+                        note(buffer, indices, None);
                     }
                     true
                 });
             }
-            if let Some((buffer, indices, _)) = target {
-                note(buffer, indices, true);
+            if let Some((buffer, indices, value, _)) = target {
+                note(buffer, indices, Some(value));
             }
             if let Node::Let { var, .. } = node {
                 self.lets.insert(var.clone());
@@ -164,7 +167,7 @@ impl Found {
     }
 }
 
-/// A buffer that several statements access.
+/// A buffer that a kernel writes.
 struct Shared<'a> {
     accesses: &'a [Access],
     lets: &'a HashSet<Var>,
@@ -184,6 +187,62 @@ impl Shared<'_> {
             let only = facts.bound(&axis.expr());
             only.min == only.max && *common.get_or_insert(only.min) == only.min
         })
+    }
+
+    /// Whether two threads of the axis are seen to store two values to one element, by a store that is the only access.
+    fn collides(&self, axis: ThreadAxis) -> bool {
+        let [store] = self.accesses else {
+            return false;
+        };
+        let Some(value) = &store.stored else {
+            return false;
+        };
+        let axes = self.nest.axes.iter();
+        let axes = axes.filter(|(axis, _)| store.axes.has(**axis));
+        let axes = axes.map(|(_, known)| (&known.var, &known.extent));
+        let loops = store.loops.iter().map(|(var, range)| (var, &range.extent));
+        let strided = |(var, extent): (&Var, &Expr)| {
+            let strides = store
+                .indices
+                .iter()
+                .map(|index| constant_stride(index, var));
+            Some((
+                var.clone(),
+                extent.as_int()?,
+                strides.collect::<Option<Vec<i64>>>()?,
+            ))
+        };
+        let moving: Vec<(Var, i64, Vec<i64>)> = axes.chain(loops).filter_map(strided).collect();
+        let own = &self.nest.axes[&axis].var;
+        let Some((_, threads, strides)) = moving.iter().find(|(var, ..)| var == own) else {
+            return false;
+        };
+        // Of stores that both run.
+        let differs = |steps: &[(&Var, i64)]| {
+            let guarded = |(var, _): &(&Var, i64)| store.guards.iter().any(|e| e.uses(var));
+            if steps.iter().any(guarded) {
+                return false;
+            }
+            let moved = value.substitute(&|var| {
+                let (_, step) = steps.iter().find(|(moved, _)| *moved == var)?;
+                Some(var.expr() + *step)
+            });
+            self.analyzer.simplify(&moved) != self.analyzer.simplify(value)
+        };
+        if strides.iter().all(|stride| *stride == 0) {
+            return *threads > 1 && differs(&[(own, 1)]);
+        }
+        moving
+            .iter()
+            .filter(|(var, ..)| var != own)
+            .any(|(var, extent, others)| {
+                let meeting = meeting(strides, others);
+                meeting.is_some_and(|(step, other)| {
+                    step < *threads
+                        && other.abs() < *extent
+                        && differs(&[(own, step), (var, other)])
+                })
+            })
     }
 
     /// Whether accesses of threads that differ in the axis are to different elements.
@@ -297,4 +356,31 @@ impl Shared<'_> {
 /// The sum as an expression of the type of the index.
 fn value(sum: &WrappingSum, index: &Expr) -> Expr {
     sum.to_expr(index.dtype(), &|_| false)
+}
+
+/// What an index grows by with the variable, if that is always the same.
+fn constant_stride(index: &Expr, var: &Var) -> Option<i64> {
+    let (stride, _) = WrappingSum::of(index).join_div_mod().split(var)?;
+    stride.as_const()
+}
+
+/// The least positive step of one variable, and the step of another one, after which all indices are the same.
+fn meeting(strides: &[i64], others: &[i64]) -> Option<(i64, i64)> {
+    let wide = |strides: &[i64]| {
+        strides
+            .iter()
+            .map(|&s| i128::from(s))
+            .collect::<Vec<i128>>()
+    };
+    let (strides, others) = (wide(strides), wide(others));
+    let moving = strides.iter().position(|stride| *stride != 0)?;
+    let (stride, other) = (strides[moving], others[moving]);
+    let common = gcd(stride, other);
+    let (step, back) = (
+        other / common * other.signum(),
+        -stride / common * other.signum(),
+    );
+    let same = |(a, b): (&i128, &i128)| a * step + b * back == 0;
+    let meet = step > 0 && strides.iter().zip(&others).all(same);
+    meet.then_some((step.try_into().ok()?, back.try_into().ok()?))
 }

@@ -74,11 +74,14 @@ impl<'a> Ranges<'a> {
                 let last = i64::from(self.launch.block[usize::from(*dim)]) - 1;
                 (HostExpr::Const(0), HostExpr::Const(last))
             }
-            Expr::Cast(ty, a) => self.range(a).or_else(|| of_type(ty.scalar))?,
+            Expr::Cast(ty, a) => cast_range(self.range(a), ty.scalar)?,
             Expr::Binary(BinOp::Add | BinOp::Sub, ..)
                 if let Some(range) = self.sum_with_remainder(e) =>
             {
                 range
+            }
+            Expr::Binary(BinOp::Mod | BinOp::FloorMod, _, b) if is_unsigned(b) => {
+                (HostExpr::Const(0), self.range(b)?.1)
             }
             Expr::Binary(op, a, b) => binary_range(*op, self.range(a), self.range(b)?)?,
             Expr::Select(_, a, b) => {
@@ -124,6 +127,40 @@ impl<'a> Ranges<'a> {
 fn of_type(scalar: ScalarType) -> Option<(HostExpr, HostExpr)> {
     let (low, high) = scalar.int_range().filter(|_| scalar.bytes() <= 4)?;
     Some((HostExpr::Const(low), HostExpr::Const(high)))
+}
+
+fn is_unsigned(e: &Expr) -> bool {
+    matches!(e, Expr::Cast(ty, _) if ty.scalar.int_range().is_some_and(|(least, _)| least == 0))
+}
+
+/// The range of a conversion: that of its operand if it lies in the type, else all of the type.
+fn cast_range(
+    operand: Option<(HostExpr, HostExpr)>,
+    ty: ScalarType,
+) -> Option<(HostExpr, HostExpr)> {
+    let Some((low, high)) = operand else {
+        return of_type(ty);
+    };
+    let Some((least, most)) = of_type(ty) else {
+        // Eight bytes: a negative number of a signed type is another one without a sign.
+        let same = ty != ScalarType::U64 || low.as_const().is_some_and(|n| n >= 0);
+        return same.then_some((low, high));
+    };
+    let above = HostExpr::binary(BinOp::Ge, low.clone(), least.clone());
+    let below = HostExpr::binary(BinOp::Le, high.clone(), most.clone());
+    let fits = HostExpr::binary(BinOp::And, above, below);
+    let choose = |own: HostExpr, bound| match fits.as_const() {
+        _ if own == bound => own,
+        Some(0) => bound,
+        Some(_) => own,
+        None => HostExpr::Select(Box::new(fits.clone()), Box::new(own), Box::new(bound)),
+    };
+    let low = match low.as_const() {
+        // What is derived from a bound that is known not to be negative is simpler.
+        None if least.as_const() == Some(0) => least,
+        _ => choose(low, least),
+    };
+    Some((low, choose(high, most)))
 }
 
 fn least(a: HostExpr, b: HostExpr) -> HostExpr {

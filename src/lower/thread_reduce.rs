@@ -4,16 +4,19 @@
 //! Reference: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; the order of the sum is fixed by the number
 //! of threads, so results are reproducible.
 
+use std::collections::HashMap;
+
 use super::nest::Unblock;
 use super::node::{AxisSet, Node, branch};
 use super::storage::Memory;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, Expr, IterKind, LoopId, LoopKind, Place, PrimFunc, Reduction, Scope, Stmt,
-    ThreadAxis, Var,
+    BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Reduction, Scope,
+    Stmt, ThreadAxis, Var,
 };
 use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
 
 /// The block that a loop is the outermost reduce loop of, if it reduces over threads. Other blocks in the loops feed it.
 pub(super) fn reduction_below(func: &PrimFunc, top: LoopId) -> Option<BlockId> {
@@ -61,13 +64,7 @@ pub(super) fn lower(
     block: BlockId,
 ) -> Result<Vec<Node>, LowerError> {
     let func = at.func;
-    let refuse = |reason| {
-        let problem = LowerProblem::ThreadReduction {
-            block: func.blocks[block].name.clone(),
-            reason,
-        };
-        LowerError::from(problem).or_at(&[block.into()])
-    };
+    let refuse = |reason| refusal(func, block, reason);
     let reduction = Reduction::of_block(func, block).map_err(refuse)?;
     let is_local = |target: &Buffer| at.memory_plan.of(target) == Memory::Local;
     let mut local = reduction.targets.iter().map(|(target, _)| is_local(target));
@@ -78,10 +75,22 @@ pub(super) fn lower(
         ));
     }
     let reduce = reduce_loops(func, block);
+    let of_grid = |&l: &LoopId| {
+        let kind = func.loops[l].kind;
+        matches!(kind, LoopKind::ThreadBinding(axis) if axis.is_block())
+            && !func.loops[l].extent.is_one()
+    };
+    if reduce.iter().any(of_grid) {
+        return Err(refuse(
+            "a reduce loop is bound to workgroups, which no barrier orders",
+        ));
+    }
     let spatial = bindings(func, block, IterKind::Spatial);
     let mixed = |&l: &LoopId| spatial.iter().any(|b| b.uses(&func.loops[l].var));
     if reduce.iter().any(mixed) {
-        return Err(refuse("a loop chooses elements and terms together"));
+        return Err(refuse(
+            "a loop is used by a spatial and by a reduce binding",
+        ));
     }
     let chain: Vec<LoopId> = {
         let mut chain = func.loops_above(block.into());
@@ -107,6 +116,7 @@ pub(super) fn lower(
     let mut lowering = Lowering {
         reduction,
         block,
+        reduce: reduce.clone(),
         axes: axes.collect(),
         name: func.blocks[block].name.clone(),
         next: vec![],
@@ -116,9 +126,34 @@ pub(super) fn lower(
     lowering.nodes(at, &chain)
 }
 
+fn refusal(func: &PrimFunc, block: BlockId, reason: &'static str) -> LowerError {
+    let block_name = func.blocks[block].name.clone();
+    let problem = LowerProblem::ThreadReduction {
+        block: block_name,
+        reason,
+    };
+    LowerError::from(problem).or_at(&[block.into()])
+}
+
+/// Whether a condition follows from one of the same form, `x < y` from `a < b` where `x - y` is at most `a - b`.
+fn follows(at: &Unblock<'_>, from: &Expr, cond: &Expr) -> bool {
+    let (ExprKind::Binary(op, a, b), ExprKind::Binary(_, x, y)) = (from.kind(), cond.kind()) else {
+        return false;
+    };
+    let [known, wanted] = [(a, b), (x, y)].map(|(a, b)| at.index(a) - at.index(b));
+    from == cond
+        || match op {
+            BinOp::Lt | BinOp::Le => at.analyzer.can_prove(&wanted.le(known)),
+            BinOp::Gt | BinOp::Ge => at.analyzer.can_prove(&wanted.ge(known)),
+            _ => false,
+        }
+}
+
 struct Lowering {
     reduction: Reduction,
     block: BlockId,
+    /// Its reduce loops, outermost first.
+    reduce: Vec<LoopId>,
     /// The axes of the workgroup that it reduces over.
     axes: Vec<ThreadAxis>,
     name: String,
@@ -193,11 +228,49 @@ impl Lowering {
             &shares,
             &parts.iter().map(|part| (part, &first)).collect::<Vec<_>>(),
         );
+        let witness = self.witness(at)?;
         let inside = std::mem::replace(&mut at.analyzer, self.outside.clone());
-        let stays = at.expr(&at.func.blocks[self.block].predicate);
+        let stays = at.expr(&witness);
         self.tail = self.tree(at, &so_far, &stays)?;
         at.analyzer = inside;
         Ok(branch(predicate, update))
+    }
+
+    /// The condition under which an element has a result: that its iteration of all reduce loops is the first, or the last, and
+    /// the predicate holds. Whenever it holds for any iteration, it must hold for this one. Conjuncts on the reduce loops alone
+    /// are left out: a reduction over nothing has a result too.
+    fn witness(&self, at: &Unblock<'_>) -> Result<Expr, LowerError> {
+        let func = at.func;
+        let node = &func.blocks[self.block];
+        let iters = node.iters.iter().zip(&node.bindings);
+        let bound: HashMap<&Var, &Expr> = iters.map(|(iter, e)| (&iter.var, e)).collect();
+        let predicate = node
+            .predicate
+            .substitute(&|var| bound.get(var).map(|e| (*e).clone()));
+        let reduces = |var: &Var| self.reduce.iter().any(|&id| func.loops[id].var == *var);
+        let loops = func.loops_above(self.block.into());
+        let on_reduce_loops = |e: &Expr| {
+            let mut loops = loops.iter().map(|&id| &func.loops[id].var);
+            e.free_vars().iter().any(reduces) && !loops.any(|var| e.uses(var) && !reduces(var))
+        };
+        let mut conjuncts = predicate.conjuncts();
+        conjuncts.retain(|e| !on_reduce_loops(e));
+        let first = |id: LoopId| func.loops[id].min.clone();
+        let last = |id: LoopId| first(id) + &func.loops[id].extent - 1;
+        let witness = |value: &dyn Fn(LoopId) -> Expr| {
+            // The range of an inner loop may depend on outer ones.
+            let of_loop = |e: Expr, id: &LoopId| {
+                let value = value(*id);
+                e.substitute(&|var| (*var == func.loops[*id].var).then(|| value.clone()))
+            };
+            let at_witness = |e: &Expr| self.reduce.iter().rev().fold(e.clone(), of_loop);
+            let implied = |e: &Expr| follows(at, e, &at_witness(e));
+            let found = conjuncts.iter().all(implied);
+            found.then(|| Expr::all(conjuncts.iter().map(at_witness)))
+        };
+        let found = witness(&first).or_else(|| witness(&last));
+        let reason = "its predicate does not say which iteration runs whenever one does";
+        found.ok_or_else(|| refusal(func, self.block, reason))
     }
 
     /// Stores what comes of two sides.
@@ -337,15 +410,6 @@ impl Lowering {
             }
         };
         let values = before.map_or(results.clone(), |before| r.combine(&before, &results));
-        let reduce_vars: Vec<Var> = at.func.blocks[self.block]
-            .iters
-            .iter()
-            .filter(|i| i.kind == IterKind::Reduce)
-            .filter_map(|i| at.map.get(&i.var))
-            .flat_map(Expr::free_vars)
-            .collect();
-        let shared = |c: &Expr| !c.free_vars().iter().any(|v| reduce_vars.contains(v));
-        let spatial = Expr::all(predicate.conjuncts().into_iter().filter(shared));
         let is_local =
             |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
         let own = match r.targets.iter().all(is_local) {
@@ -357,7 +421,7 @@ impl Lowering {
             .iter()
             .fold(at.bound, |bound, axis| bound.with(*axis));
         let places: Vec<(&Buffer, &Vec<Expr>)> = places.iter().map(|(b, at)| (*b, at)).collect();
-        branch(own.and(spatial), self.stores(values, &places, axes))
+        branch(own.and(predicate), self.stores(values, &places, axes))
     }
 }
 

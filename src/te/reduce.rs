@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ir::{Expr, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
-use crate::tensor::{DType, ScalarType};
 
 /// An index that a reduction runs over: `0 .. extent`.
 #[derive(Clone, Debug)]
@@ -102,24 +102,24 @@ impl Reduction {
     }
 }
 
-fn binary<'a>(
-    op: BinOp,
-    identity: fn(DType) -> Expr,
-    value: Expr,
-    axes: impl IntoIterator<Item = &'a ReduceAxis>,
-) -> Reduction {
+fn binary<'a>(op: BinOp, value: Expr, axes: impl IntoIterator<Item = &'a ReduceAxis>) -> Reduction {
     let combine = move |a: &[Expr], b: &[Expr]| vec![Expr::binary(op, &a[0], &b[0])];
-    comm_reducer(combine, move |dtypes| vec![identity(dtypes[0])]).over(vec![value], axes)
+    comm_reducer(combine, move |dtypes| vec![identity(op, dtypes[0])]).over(vec![value], axes)
+}
+
+fn identity(op: BinOp, dtype: DType) -> Expr {
+    let identity = op.identity(dtype.scalar);
+    Expr::scalar(identity.expect("the operator has an identity"), dtype)
 }
 
 /// The sum over the axes; 0 over none.
 pub fn sum<'a>(value: Expr, axes: impl IntoIterator<Item = &'a ReduceAxis>) -> Reduction {
-    binary(BinOp::Add, |dtype| Expr::constant(0, dtype), value, axes)
+    binary(BinOp::Add, value, axes)
 }
 
 /// The product over the axes; 1 over none.
 pub fn prod<'a>(value: Expr, axes: impl IntoIterator<Item = &'a ReduceAxis>) -> Reduction {
-    binary(BinOp::Mul, |dtype| Expr::constant(1, dtype), value, axes)
+    binary(BinOp::Mul, value, axes)
 }
 
 /// The second argument of [`max`] and [`min`]: another value, or axes to reduce over.
@@ -127,15 +127,15 @@ pub trait Bound {
     /// What comes out: a value, or a reduction.
     type Result;
 
-    /// `value op self`, or the reduction of `value` with `op`, which begins with `identity`.
-    fn bound(self, op: BinOp, identity: fn(DType) -> Expr, value: Expr) -> Self::Result;
+    /// `value op self`, or the reduction of `value` with `op`.
+    fn bound(self, op: BinOp, value: Expr) -> Self::Result;
 }
 
 macro_rules! bound_by_value {
     ($($ty:ty),*) => { $(
         impl Bound for $ty {
             type Result = Expr;
-            fn bound(self, op: BinOp, _: fn(DType) -> Expr, value: Expr) -> Expr {
+            fn bound(self, op: BinOp, value: Expr) -> Expr {
                 Expr::binary(op, value, self)
             }
         }
@@ -145,47 +145,34 @@ bound_by_value!(i32, i64, Expr, &Expr);
 
 impl<const N: usize> Bound for [&ReduceAxis; N] {
     type Result = Reduction;
-    fn bound(self, op: BinOp, identity: fn(DType) -> Expr, value: Expr) -> Reduction {
-        binary(op, identity, value, self)
+    fn bound(self, op: BinOp, value: Expr) -> Reduction {
+        binary(op, value, self)
     }
 }
 
 impl Bound for &[ReduceAxis] {
     type Result = Reduction;
-    fn bound(self, op: BinOp, identity: fn(DType) -> Expr, value: Expr) -> Reduction {
-        binary(op, identity, value, self)
+    fn bound(self, op: BinOp, value: Expr) -> Reduction {
+        binary(op, value, self)
     }
 }
 
 /// With axes: the greatest value over them, minus infinity or the least integer over none. With a second value: the greater one.
 pub fn max<B: Bound>(value: Expr, bound: B) -> B::Result {
-    bound.bound(BinOp::Max, lowest, value)
+    bound.bound(BinOp::Max, value)
 }
 
 /// With axes: the smallest value over them, infinity or the greatest integer over none. With a second value: the smaller one.
 pub fn min<B: Bound>(value: Expr, bound: B) -> B::Result {
-    bound.bound(BinOp::Min, highest, value)
+    bound.bound(BinOp::Min, value)
 }
 
 /// The value that no other of the type is below: minus infinity for floats.
 pub(crate) fn lowest(dtype: DType) -> Expr {
-    limit(dtype, f64::NEG_INFINITY, |(low, _)| low)
+    identity(BinOp::Max, dtype)
 }
 
 /// The value that no other of the type is above: infinity for floats.
 pub(crate) fn highest(dtype: DType) -> Expr {
-    limit(dtype, f64::INFINITY, |(_, high)| high)
-}
-
-fn limit(dtype: DType, float: f64, of_range: fn((i64, i64)) -> i64) -> Expr {
-    match dtype.scalar {
-        _ if dtype.is_float() => Expr::float(float, dtype),
-        // As bits: constants of this type are held in an i64.
-        ScalarType::U64 if float > 0.0 => Expr::int(-1, dtype),
-        ScalarType::U64 => Expr::int(0, dtype),
-        scalar => {
-            let range = scalar.int_range().expect("integers have a range");
-            Expr::int(of_range(range), dtype)
-        }
-    }
+    identity(BinOp::Min, dtype)
 }

@@ -334,10 +334,85 @@ fn threads_keep_to_themselves() {
                 Y[vi] = Y[vi] + A[vk]"#;
     let text = module(("(64,)", "float32"), ("(2,)", "float32"), mixed);
     assert!(
-        refused(&text).contains("elements and terms together"),
+        refused(&text).contains("by a spatial and by a reduce binding"),
         "{}",
         refused(&text)
     );
+}
+
+#[test]
+fn threads_that_store_to_one_element_are_refused() {
+    let program =
+        |len: &str, statements: &str| module(("(64,)", "float32"), (len, "float32"), statements);
+    let shifted = |statement: &str| {
+        let body = format!(
+            r#"
+        for t in T.thread_binding(16, thread="threadIdx.x"):
+            for k in range(4):
+                {statement}"#
+        );
+        program("(70,)", &body)
+    };
+    let shared = "communicate through `Y`";
+    let overlapping = refused(&shifted("Y[t + k] = A[t * 4 + k]"));
+    assert!(overlapping.contains(shared), "{overlapping}");
+    let summed = refused(&shifted("Y[t + k] = Y[t + k] + A[t * 4 + k]"));
+    assert!(summed.contains(shared), "{summed}");
+    let one = refused(&shifted("Y[k] = A[t]"));
+    assert!(one.contains(shared), "{one}");
+    let by_workgroups = r#"
+        for b in T.thread_binding(8, thread="blockIdx.x"):
+            for t in T.thread_binding(8, thread="threadIdx.x"):
+                with T.block("Y"):
+                    vb = T.axis.reduce(8, b)
+                    vt = T.axis.reduce(8, t)
+                    with T.init():
+                        Y[0] = T.float32(0)
+                    Y[0] = Y[0] + A[vb * 8 + vt]"#;
+    let by_workgroups = refused(&program("(1,)", by_workgroups));
+    assert!(
+        by_workgroups.contains("bound to workgroups"),
+        "{by_workgroups}"
+    );
+    // The same values at the same places, and steps that never meet.
+    for statement in [
+        "Y[t + k] = A[t + k]",
+        "Y[t * 4 + k] = A[t]",
+        "Y[k * 16 + t] = A[t]",
+    ] {
+        agree(&shifted(statement), &floats(64), false);
+    }
+}
+
+#[test]
+fn loops_whose_count_a_conversion_makes_large_are_bounded() {
+    // 44 iterations where the operand is -212.
+    let body = r#"
+        for t in T.thread_binding(1, thread="threadIdx.x"):
+            with T.block("Y"):
+                v = T.axis.spatial(1, t)
+                Y[v] = 0
+                for i in range(T.Cast("int32", T.Cast("uint8", n - 213))):
+                    for j in range(5000):
+                        Y[v] = Y[v] + A[v]"#;
+    let text = format!(
+        r#"
+@T.prim_func
+def f(n: T.int32, A: T.Buffer((1,), "int32"), Y: T.Buffer((1,), "int32")):{body}"#
+    );
+    let module = script::parse("f.py", &text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    for (target, device) in devices() {
+        let lowered = weftile::lower::lower(func, &target).unwrap_or_else(|e| panic!("{e}"));
+        let passes = lowered
+            .requires
+            .iter()
+            .find(|r| r.what.contains("loop iterations"));
+        if let Some(passes) = passes {
+            let known = passes.value.eval(&[1]).expect("has a value");
+            assert!(known > 44 * 5000, "{device}: {known}");
+        }
+    }
 }
 
 #[test]

@@ -144,3 +144,18 @@ fn means_of_nothing_and_positions_of_the_least() {
     }
     cases.run();
 }
+
+#[test]
+fn the_greatest_numbers_without_a_sign_are_reduced() {
+    let (low, high) = (1 << 63 | 5, u64::MAX);
+    let mut values = vec![low + 1; 2 * 4096];
+    values[7] = low;
+    values[4096 + 9] = high;
+    let x = tensor(&[2, 4096], &values);
+    let mut cases = Cases::default();
+    let least = tensor(&[2], &[low, low + 1]);
+    let greatest = tensor(&[2], &[low + 1, high]);
+    cases.case("R.min(x, axis=[1])", &[("x", &x)], &[least]);
+    cases.case("R.max(x, axis=[1])", &[("x", &x)], &[greatest]);
+    cases.run();
+}

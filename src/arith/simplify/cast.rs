@@ -13,9 +13,10 @@ pub(super) fn rules(a: &Expr, to: DType) -> Option<Expr> {
         return None;
     }
     let from = a.dtype().scalar;
+    let constant = |value| Some(Expr::scalar(eval_cast(value, from, to.scalar), to));
     match a.kind() {
-        ExprKind::Int(v) => constant(eval_cast(Scalar::Int(*v), from, to.scalar), to),
-        ExprKind::Float(v) => constant(eval_cast(Scalar::Float(*v), from, to.scalar), to),
+        ExprKind::Int(v) => constant(Scalar::Int(*v)),
+        ExprKind::Float(v) => constant(Scalar::Float(*v)),
         // narrow -> wide -> narrow = narrow, for signed integers
         ExprKind::Cast(inner)
             if inner.dtype() == to
@@ -27,11 +28,4 @@ pub(super) fn rules(a: &Expr, to: DType) -> Option<Expr> {
         }
         _ => None,
     }
-}
-
-fn constant(value: Scalar, to: DType) -> Option<Expr> {
-    Some(match value {
-        Scalar::Int(v) => Expr::int(v, to),
-        Scalar::Float(v) => Expr::float(v, to),
-    })
 }

@@ -173,10 +173,7 @@ fn fold(op: BinOp, a: &Expr, b: &Expr, e: &Expr) -> Option<Expr> {
     };
     let (x, y) = (scalar(a)?, scalar(b)?);
     let value = eval_binary(op, a.dtype().scalar, x, y).ok()?;
-    Some(match value {
-        Scalar::Int(v) => Expr::int(v, e.dtype()),
-        Scalar::Float(v) => Expr::float(v, e.dtype()),
-    })
+    Some(Expr::scalar(value, e.dtype()))
 }
 
 #[cfg(test)]

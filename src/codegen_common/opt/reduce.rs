@@ -7,7 +7,7 @@
 use super::{Loop, Optimizer, binary, load};
 use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Scalar};
 
 /// Accumulator registers that keep a core's arithmetic busy.
 const REGISTERS: usize = 8;
@@ -21,6 +21,7 @@ struct Accumulation {
     index: Expr,
     dtype: ScalarType,
     op: BinOp,
+    identity: Expr,
     term: Expr,
 }
 
@@ -53,7 +54,7 @@ impl Optimizer {
             .map(|(sum, &array)| Stmt::Store {
                 array,
                 index: Expr::Int(0, ScalarType::I64),
-                value: Expr::Splat(Box::new(identity(sum.op, sum.dtype)), wide),
+                value: Expr::Splat(Box::new(sum.identity.clone()), wide),
                 active: None,
             })
             .collect();
@@ -197,6 +198,10 @@ impl Optimizer {
                 index: index.clone(),
                 dtype: info.dtype,
                 op: *op,
+                identity: match op.identity(info.dtype)? {
+                    Scalar::Int(v) => Expr::Int(v, info.dtype),
+                    Scalar::Float(v) => Expr::Float(v, info.dtype),
+                },
                 term: (**term).clone(),
             });
         }
@@ -259,28 +264,6 @@ impl Optimizer {
             }
             _ => None,
         }
-    }
-}
-
-/// The value that changes nothing.
-fn identity(op: BinOp, dtype: ScalarType) -> Expr {
-    let (float, int) = match (op, dtype.int_range()) {
-        (BinOp::Mul, _) => (1.0, 1),
-        (BinOp::Min, range) => (
-            f64::INFINITY,
-            if dtype == ScalarType::U64 {
-                -1
-            } else {
-                range.map_or(0, |r| r.1)
-            },
-        ),
-        (BinOp::Max, range) => (f64::NEG_INFINITY, range.map_or(0, |r| r.0)),
-        _ => (0.0, 0),
-    };
-    if dtype.is_float() {
-        Expr::Float(float, dtype)
-    } else {
-        Expr::Int(int, dtype)
     }
 }
 

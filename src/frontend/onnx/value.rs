@@ -65,10 +65,7 @@ impl Known {
             return None;
         }
         let elements = tensor.bytes().chunks_exact(dtype.bytes());
-        let elements = elements.map(|bytes| match decode(bytes, dtype.scalar) {
-            Scalar::Int(v) => Expr::int(v, dtype),
-            Scalar::Float(v) => Expr::float(v, dtype),
-        });
+        let elements = elements.map(|bytes| Expr::scalar(decode(bytes, dtype.scalar), dtype));
         Some(Self {
             dtype,
             shape: tensor.shape().to_vec(),

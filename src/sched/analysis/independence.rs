@@ -130,6 +130,10 @@ fn determines_iters(func: &PrimFunc, block: BlockId, write: &BufferRegion) -> bo
         .map(|iter| (iter.var.clone(), iter.dom.clone()))
         .collect();
     let indices: Vec<Expr> = write.region.iter().map(|r| r.min.clone()).collect();
+    let mut others = func.blocks[block].iters.iter();
+    if others.any(|i| i.kind != IterKind::Spatial && indices.iter().any(|e| e.uses(&i.var))) {
+        return false;
+    }
     let facts = shape_facts(func);
     let (truth, level) = (Expr::bool(true), IterMapLevel::Bijective);
     let map = detect_iter_map(

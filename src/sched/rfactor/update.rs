@@ -3,8 +3,7 @@
 use crate::ir::{BlockId, Buffer, Expr, ExprKind, PrimFunc, Stmt};
 use crate::sched::Refusal;
 use crate::sched::error::ReductionReason;
-use crate::tensor::scalar::BinOp;
-use crate::tensor::{DType, ScalarType};
+use crate::tensor::scalar::{BinOp, Scalar};
 
 /// The init and the update of a reduction of one buffer.
 #[derive(Clone)]
@@ -82,28 +81,13 @@ impl Update {
 /// Whether a reduction with the operator begins with the value. For the least and greatest of floats this is the infinity, or,
 /// as TVM writes it, the last finite number.
 fn is_identity(op: BinOp, value: &Expr) -> bool {
-    let dtype = value.dtype();
-    let is = |wanted: f64| value.as_float() == Some(wanted);
-    let range = dtype.scalar.int_range();
-    match (op, range) {
-        (BinOp::Add, _) => value.is_zero(),
-        (BinOp::Mul, _) => value.is_one(),
-        (BinOp::Max, Some((least, _))) => value.as_int() == Some(least),
-        (BinOp::Min, Some((_, greatest))) => value.as_int() == Some(greatest),
-        (BinOp::Max, None) => {
-            is(f64::NEG_INFINITY) || greatest_float(dtype).is_some_and(|greatest| is(-greatest))
-        }
-        (BinOp::Min, None) => is(f64::INFINITY) || greatest_float(dtype).is_some_and(is),
-        _ => false,
-    }
-}
-
-/// The greatest finite number of a float type.
-fn greatest_float(dtype: DType) -> Option<f64> {
-    match dtype.scalar {
-        ScalarType::F16 => Some(65504.0),
-        ScalarType::F32 => Some(f32::MAX.into()),
-        ScalarType::F64 => Some(f64::MAX),
-        _ => None,
+    let ty = value.dtype().scalar;
+    let greatest = || ty.max_finite();
+    match (op, op.identity(ty)) {
+        (_, None) => false,
+        (_, Some(Scalar::Int(identity))) => value.as_int() == Some(identity),
+        (BinOp::Max, Some(_)) if value.as_float() == Some(-greatest()) => true,
+        (BinOp::Min, Some(_)) if value.as_float() == Some(greatest()) => true,
+        (_, Some(Scalar::Float(identity))) => value.as_float() == Some(identity),
     }
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Scalar, wrap_int};
+use crate::tensor::ScalarType;
+
 /// Binary operators. Comparisons give `bool`; the others the type of their operands.
 ///
 /// Division and remainder of integers by zero have no meaning: the interpreter reports them, devices give some number and never
@@ -89,6 +92,39 @@ impl BinOp {
             self,
             Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
         )
+    }
+
+    /// The value `e` with `e op x = x` for all `x` of the type, if operands of the operator may be taken in any order and any
+    /// grouping. Floating-point addition and multiplication count as such operators.
+    pub fn identity(self, ty: ScalarType) -> Option<Scalar> {
+        let of_type = |value: i64| match ty.is_float() {
+            true => Scalar::Float(value as f64),
+            false => Scalar::Int(value),
+        };
+        match self {
+            Self::Add | Self::BitOr | Self::BitXor | Self::Or => Some(of_type(0)),
+            Self::Mul | Self::And => Some(of_type(1)),
+            Self::Max if ty.is_float() => Some(Scalar::Float(f64::NEG_INFINITY)),
+            Self::Min if ty.is_float() => Some(Scalar::Float(f64::INFINITY)),
+            // By its bits.
+            Self::Min if ty == ScalarType::U64 => Some(Scalar::Int(-1)),
+            Self::Max => ty.int_range().map(|(least, _)| Scalar::Int(least)),
+            Self::Min => ty.int_range().map(|(_, greatest)| Scalar::Int(greatest)),
+            Self::BitAnd if !ty.is_float() => Some(Scalar::Int(wrap_int(-1, ty))),
+            _ => None,
+        }
+    }
+
+    /// The comparison that gives the same with its operands exchanged.
+    pub fn mirrored(self) -> Option<Self> {
+        Some(match self {
+            Self::Eq | Self::Ne => self,
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            _ => return None,
+        })
     }
 
     /// Whether it is `and` or `or`.

@@ -118,7 +118,7 @@ def f(x: T.handle, y: T.handle):
             Y[X[vi]] = Y[X[vi]] + 1
 "#;
     let params: Params<'_> = &[(&[N], I32), (&[Some(10)], I32)];
-    check(text, &["elementwise", "serial"], params);
+    check(text, &["serial", "elementwise"], params);
 }
 
 #[test]

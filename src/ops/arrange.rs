@@ -7,6 +7,7 @@ use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::te::{self, Tensor};
+use crate::tensor::DType;
 use crate::topi;
 
 const BLOCK: AttrSpec = attr("block_size", AttrKind::Int, AttrDefault::Required);
@@ -195,13 +196,16 @@ fn collapse(c: &ComputeCall<'_>) -> Computed {
     if axes.is_empty() {
         return Ok(vec![x.clone()]);
     }
-    Ok(vec![te::compute(c.name(), shape.to_vec(), |i| {
-        let index = (0..x.ndim()).map(|at| match summed.iter().position(|&axis| axis == at) {
-            Some(k) => axes[k].expr(),
-            None => i[at - offset].clone(),
-        });
-        te::sum(x.at(index), &axes)
-    })])
+    let sums = |name: &str, wide: DType| {
+        te::compute(name, shape.to_vec(), |i| {
+            let index = (0..x.ndim()).map(|at| match summed.iter().position(|&axis| axis == at) {
+                Some(k) => axes[k].expr(),
+                None => i[at - offset].clone(),
+            });
+            te::sum(x.at(index).cast(wide), &axes)
+        })
+    };
+    Ok(vec![topi::accumulated(c.name(), x.dtype(), sums)])
 }
 
 fn infer_flatten(c: &OpCall<'_>) -> rules::Inferred {

@@ -214,6 +214,11 @@ fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
         let step = step.as_int().filter(|step| *step != 0);
         let step = step.ok_or_else(|| c.bad_operand(last, "a constant step that is not 0"))?;
         let [start, end] = [start, end].map(|bound| bound.cast(DType::I64));
+        if let (Some(first), Some(end)) = (start.as_int(), end.as_int())
+            && end.checked_sub(first).is_none()
+        {
+            return Err(c.bad_operand(last, "bounds that are less than 2^63 apart"));
+        }
         let span = if step > 0 { end - start } else { start - end };
         let size = Expr::i64(step.saturating_abs());
         let up = Expr::i64(step.saturating_abs() - 1);
@@ -236,8 +241,17 @@ fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
     Ok(dense(vec![Expr::i64((count as i64).max(0))], Some(dtype)))
 }
 
+/// A constant as an integer, if a float stands for one exactly: integers are counted without rounding.
+fn integral(e: &Expr) -> Expr {
+    const EXACT: f64 = (1_i64 << f64::MANTISSA_DIGITS) as f64;
+    match e.as_float() {
+        Some(v) if v.fract() == 0.0 && v.abs() < EXACT => Expr::i64(v as i64),
+        _ => e.clone(),
+    }
+}
+
 fn arange(c: &ComputeCall<'_>) -> Computed {
-    let [start, _, step] = bounds(c)?;
+    let [start, _, step] = bounds(c)?.map(|bound| integral(&bound));
     let dtype = c.result_dtype(0);
     let integers = start.dtype().is_int() && step.dtype().is_int();
     let value = |i: &[Expr]| {
@@ -245,7 +259,7 @@ fn arange(c: &ComputeCall<'_>) -> Computed {
             let start = start.cast(DType::I64);
             return (start + i[0].clone() * step.cast(DType::I64)).cast(dtype);
         }
-        let wide = if dtype.is_float() { dtype } else { DType::F32 };
+        let wide = topi::accumulator(if dtype.is_float() { dtype } else { DType::F32 });
         (start.cast(wide) + i[0].cast(wide) * step.cast(wide)).cast(dtype)
     };
     let shape = c.result_shape(0).to_vec();
@@ -299,11 +313,13 @@ fn window(c: &ComputeCall<'_>) -> Computed {
         Expr::i64(1),
         Expr::i64(0),
     );
-    let circle = Expr::float(2.0 * std::f64::consts::PI, dtype);
+    let wide = topi::accumulator(dtype);
+    let circle = Expr::float(2.0 * std::f64::consts::PI, wide);
     Ok(vec![te::compute("hamming_window", [size.clone()], |i| {
-        let angle = i[0].cast(dtype) * &circle / (size.clone() - &shorter).max(1i64).cast(dtype);
+        let steps = (size.clone() - &shorter).max(1i64).cast(wide);
+        let angle = i[0].cast(wide) * &circle / steps;
         let cos = Expr::call(Intrin::Cos, vec![angle]);
-        let value = alpha.cast(dtype) - beta.cast(dtype) * cos;
+        let value = (alpha.cast(wide) - beta.cast(wide) * cos).cast(dtype);
         Expr::select(size.equals(1i64), Expr::float(1.0, dtype), value)
     })])
 }

@@ -33,7 +33,8 @@ pub use manipulate::{
 };
 pub use math::{float, map, map_at};
 pub use reduce::{
-    ArgReduce, Reduced, accumulated, accumulator, arg_reduce, mean, reduce, reduced_shape, variance,
+    ArgReduce, Reduced, accumulated, accumulator, arg_reduce, mean, mean_accumulator, reduce,
+    reduced_shape, variance,
 };
 pub use scan::{Scan, cumulative};
 pub use scatter::{Update, index_put, masked_scatter, scatter_elements, scatter_nd};

@@ -4,8 +4,9 @@ use super::extent::{clamped, product, quotient, scaled, shifted, sum};
 use super::pad::{Outside, pad};
 use super::reduce::{ArgReduce, extreme};
 use super::window::{Positions, Window};
-use super::{accumulator, guarded, map, ravel, volume};
+use super::{guarded, map, mean_accumulator, ravel, volume};
 use crate::ir::Expr;
+use crate::ir::sum::gcd;
 use crate::te::{self, ReduceAxis, Reduction, Tensor};
 use crate::tensor::scalar::Intrin;
 
@@ -102,7 +103,7 @@ pub fn max_pool_with_positions(name: &str, x: &Tensor, shape: &[Expr], p: &Pooli
 
 /// The mean of each window. A window without a single element that counts gives 0.
 pub fn avg_pool(name: &str, x: &Tensor, shape: &[Expr], p: &Pooling, counted: Counted) -> Tensor {
-    let wide = accumulator(x.dtype());
+    let wide = mean_accumulator(x.dtype());
     let zero = Expr::constant(0, x.dtype());
     let sums = windows(&format!("{name}_sum"), x, shape, p, &zero, |x, axes| {
         te::sum(x.cast(wide), axes)
@@ -169,7 +170,7 @@ fn counted_elements(
 
 /// The p-norm of each window: the root of order `p` of the sum of `|x|` to the power of `p`.
 pub fn lp_pool(name: &str, x: &Tensor, shape: &[Expr], p: &Pooling, order: i64) -> Tensor {
-    let wide = accumulator(x.dtype());
+    let wide = mean_accumulator(x.dtype());
     let zero = Expr::constant(0, x.dtype());
     let float = |v: f64| Expr::float(v, wide);
     let power = |x: Expr| match order {
@@ -212,6 +213,17 @@ struct Parts {
     axis: ReduceAxis,
 }
 
+/// The most elements of a part, of `out` that `n` are divided into. With the common factor of both taken out, the parts begin at
+/// all remainders of division by `out`, and of those the greatest gives the longest one.
+fn longest_part(n: i64, out: i64) -> i64 {
+    let common = gcd(n.into(), out.into());
+    if n <= 0 || out <= 0 {
+        return 0;
+    }
+    let (n, out) = (i128::from(n) / common, i128::from(out) / common);
+    i64::try_from((n + 2 * (out - 1)) / out).unwrap_or(i64::MAX)
+}
+
 impl Parts {
     fn new(at: usize, extent: &Expr, out: &Expr) -> Self {
         let exact = match (extent.as_int(), out.as_int()) {
@@ -223,11 +235,7 @@ impl Parts {
         };
         let longest = match (&exact, extent.as_int(), out.as_int()) {
             (Some(exact), _, _) => exact.clone(),
-            (None, Some(n), Some(out)) => {
-                let length =
-                    |i: i64| ((i + 1) * n + out - 1).div_euclid(out) - (i * n).div_euclid(out);
-                Expr::i64((0..out).map(length).max().unwrap_or(0))
-            }
+            (None, Some(n), Some(out)) => Expr::i64(longest_part(n, out)),
             _ => shifted(&quotient(&(sum(extent, out) - 1), out), 1),
         };
         Self {
@@ -303,7 +311,7 @@ pub fn adaptive_pool(
         let greatest = |i: &[Expr]| te::max(element(i), &axes[..]);
         return te::compute(name, shape.to_vec(), greatest);
     }
-    let wide = accumulator(x.dtype());
+    let wide = mean_accumulator(x.dtype());
     let element = window(Expr::constant(0, wide), wide);
     let sums = te::compute(format!("{name}_sum"), shape.to_vec(), |i| {
         te::sum(element(i), &axes)
@@ -314,4 +322,22 @@ pub fn adaptive_pool(
         let count = volume(&lengths.collect::<Vec<_>>()).cast(wide);
         (sums.at(i) / count).cast(x.dtype())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_part;
+
+    #[test]
+    fn the_longest_part_is_found_without_a_loop() {
+        for n in 0..40i64 {
+            for out in 1..40 {
+                let length = |i: i64| ((i + 1) * n + out - 1) / out - i * n / out;
+                let longest = (0..out).map(length).max().expect("one part or more");
+                assert_eq!(longest_part(n, out), longest, "{n} in {out}");
+            }
+        }
+        assert_eq!(longest_part(7, 1_000_000_000_000), 2);
+        assert_eq!(longest_part(1 << 62, 3), (1 << 62) / 3 + 1);
+    }
 }

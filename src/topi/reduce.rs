@@ -95,6 +95,15 @@ pub fn accumulator(dtype: DType) -> DType {
     }
 }
 
+/// The type in which a mean is taken: [`accumulator`], and `int32` for narrower integers, which may hold neither the sum nor the
+/// number of elements.
+pub fn mean_accumulator(dtype: DType) -> DType {
+    match dtype.is_int() && dtype.bytes() < DType::I32.bytes() {
+        true => DType::I32,
+        false => accumulator(dtype),
+    }
+}
+
 /// Number of elements along the axes, in this type.
 fn count(x: &Tensor, axes: &[usize], dtype: DType) -> Expr {
     let extents = axes.iter().map(|&axis| x.shape()[axis].clone());
@@ -116,7 +125,7 @@ fn divided(sum: Expr, count: &Expr, x: &Tensor, axes: &[usize]) -> Expr {
 
 /// The mean over the axes.
 pub fn mean(name: &str, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
-    let wide = accumulator(x.dtype());
+    let wide = mean_accumulator(x.dtype());
     let mut sum = over(&format!("{name}_sum"), x, axes, reduced, |index, axes| {
         te::sum(x.at(index).cast(wide), axes)
     });

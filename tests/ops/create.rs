@@ -1,6 +1,6 @@
 //! Operators that make tensors, against numpy.
 
-use super::{Cases, bools, f32s, i32s, i64s, u8s};
+use super::{Cases, bools, f32s, i32s, i64s, tensor, u8s};
 
 #[test]
 fn constants_and_ranges() {
@@ -314,6 +314,43 @@ fn triangles_and_one_hot() {
             &[3, 5],
             &[0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0],
         )],
+    );
+    cases.run();
+}
+
+#[test]
+fn numbers_are_counted_without_rounding() {
+    let mut cases = Cases::default();
+    let counted: Vec<i32> = (16_777_210..16_777_230).collect();
+    let counted = tensor(&[20], &counted);
+    cases.case(
+        "R.arange(16777210.0, 16777230.0, 1.0, dtype=\"int32\")",
+        &[],
+        &[counted],
+    );
+    let clipped = tensor::<u64>(&[2], &[u64::MAX, 3]);
+    let x = clipped.clone();
+    cases.case(
+        "R.clip(x, 0, 1.8446744073709552e19)",
+        &[("x", &x)],
+        &[clipped],
+    );
+    cases.run();
+}
+
+#[test]
+fn long_windows_of_narrow_floats_are_numbers() {
+    let mut cases = Cases::default();
+    let window = |i: u32| {
+        let angle = 2.0 * std::f64::consts::PI * f64::from(i) / 20_000.0;
+        half::f16::from_f64(0.54 - 0.46 * angle.cos())
+    };
+    let window: Vec<half::f16> = (0..20_000).map(window).collect();
+    let window = tensor(&[20_000], &window);
+    cases.case(
+        "R.hamming_window(20000, 1, 0.54, 0.46, dtype=\"float16\")",
+        &[],
+        &[window],
     );
     cases.run();
 }

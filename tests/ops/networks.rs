@@ -132,3 +132,15 @@ fn reference([x, w0, b0, w1]: &[Tensor; 4]) -> Tensor {
     let values: Vec<f32> = out.iter().map(|&v| v as f32).collect();
     tensor(&[out.nrows(), out.ncols()], &values)
 }
+
+#[test]
+fn narrow_targets_count_more_classes_than_they_name() {
+    let scores: Vec<f32> = (0..400).map(|v| v as f32 / 8.0).collect();
+    let scores = tensor(&[2, 200], &scores);
+    let targets = tensor::<i8>(&[2], &[5, 100]);
+    let losses = tensor::<f32>(&[2], &[-5.0 / 8.0, -300.0 / 8.0]);
+    let mut cases = Cases::default();
+    let call = "R.nn.nll_loss(p, t, reduction=\"none\")";
+    cases.case(call, &[("p", &scores), ("t", &targets)], &[losses]);
+    cases.run();
+}

@@ -159,3 +159,29 @@ fn the_greatest_numbers_without_a_sign_are_reduced() {
     cases.case("R.max(x, axis=[1])", &[("x", &x)], &[greatest]);
     cases.run();
 }
+
+#[test]
+fn narrow_elements_are_summed_in_wide_ones() {
+    let mut cases = Cases::default();
+    let tens = tensor::<i8>(&[2, 300], &[10; 600]);
+    let mean = tensor::<i8>(&[2], &[10, 10]);
+    cases.case("R.mean(x, axis=[1])", &[("x", &tens)], &[mean]);
+    let image = tensor::<i8>(&[1, 1, 16, 16], &[7; 256]);
+    let one = tensor::<i8>(&[1, 1, 1, 1], &[7]);
+    let of = &[("x", &image)];
+    cases.case(
+        "R.nn.adaptive_avg_pool2d(x, output_size=[1, 1])",
+        of,
+        std::slice::from_ref(&one),
+    );
+    cases.case("R.nn.avg_pool2d(x, pool_size=[16, 16])", of, &[one]);
+    let half = half::f16::from_f32;
+    let ones = tensor(&[4096], &vec![half(1.0); 4096]);
+    let sum = tensor(&[1], &[half(4096.0)]);
+    cases.case(
+        "R.collapse_sum_to(x, R.shape([1]))",
+        &[("x", &ones)],
+        &[sum],
+    );
+    cases.run();
+}

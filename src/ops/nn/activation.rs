@@ -6,8 +6,8 @@ use crate::ops::ComputeCall;
 use crate::ops::def::{Computed, DATA, DTypes, Layout, OpDef, Pattern, X, attr, operand, tensor};
 use crate::ops::rules;
 use crate::te::{self, Tensor};
-use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::{DType, ScalarType};
 use crate::topi::{self, activation as f};
 
 const AXIS: AttrSpec = attr("axis", AttrKind::Int, AttrDefault::Int(-1));
@@ -204,6 +204,15 @@ fn within(value: &Expr, dtype: DType) -> Expr {
     let known = value.as_float().or(value.as_int().map(|v| v as f64));
     match (known, dtype.scalar.int_range()) {
         // Every number between is one of both types.
+        (Some(known), _) if dtype.scalar == ScalarType::U64 => {
+            // By its bits.
+            let exact = value.as_int().map(|v| match value.dtype() == dtype {
+                true => v,
+                false => v.max(0),
+            });
+            let nearest = (known.round() as u64).cast_signed();
+            Expr::int(exact.unwrap_or(nearest), dtype)
+        }
         (Some(known), Some((low, high))) if !dtype.is_float() => {
             let exact = value.as_int().map(|v| v.clamp(low, high));
             let nearest = (known.round() as i64).clamp(low, high);

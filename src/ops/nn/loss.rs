@@ -8,7 +8,6 @@ use crate::ops::rules::{self, equal_extents, tensor_like};
 use crate::te;
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
-use crate::topi::extent::shifted;
 use crate::topi::{self, Reduced, accumulator};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -131,9 +130,9 @@ fn nll(c: &ComputeCall<'_>) -> Computed {
     let float = |v: f64| Expr::float(v, wide);
     let target = |i: &[Expr]| {
         let target = targets.at(i);
-        // In the type of the targets, whose bounds are known: an index beyond the classes reads no other memory.
-        let last = shifted(&x.shape()[classes], -1).cast(target.dtype());
-        let at = target.min(last).max(0).cast(DType::I64);
+        // An index beyond the classes reads no other memory.
+        let index = topi::wide_index(&target);
+        let at = topi::clipped(&index, &x.shape()[classes]).cast(DType::I64);
         let counts = Expr::binary(BinOp::Ne, target, Expr::i64(ignored));
         let weight = weights.map_or(float(1.0), |w| w.at([at.clone()]).cast(wide));
         (at, Expr::select(counts, weight, float(0.0)))

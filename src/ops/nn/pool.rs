@@ -209,10 +209,12 @@ fn pooling_of(c: &ComputeCall<'_>, spatial: usize) -> Result<Pooling, InferError
             (Rounding::Floor, ..) => 0,
             (Rounding::Ceil, Some(extent), Some(count), Some(reach)) => {
                 let (before, after) = window.padding;
-                let end = (count - 1)
+                let end = count
+                    .saturating_sub(1)
                     .saturating_mul(window.stride)
                     .saturating_add(reach);
-                end.saturating_sub(extent + before + after).max(0)
+                let padded = extent.saturating_add(before).saturating_add(after);
+                end.saturating_sub(padded).max(0)
             }
             (Rounding::Ceil, ..) => window.stride - 1,
         }

@@ -23,9 +23,11 @@ def difference(ours, theirs):
         return f"shape {ours.shape}, TVM's {theirs.shape}"
     if ours.dtype != theirs.dtype:
         return f"dtype {ours.dtype}, TVM's {theirs.dtype}"
-    tolerance = TOLERANCES.get(str(theirs.dtype), 0 if theirs.dtype.kind in "iub" else 1e-6)
-    a, b = ours.astype("float64"), theirs.astype("float64")
-    wrong = ~np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+    exact = theirs.dtype.kind in "iub"
+    tolerance = TOLERANCES.get(str(theirs.dtype), 1e-6)
+    # Integers as they are: a float64 has not all of 64 bits.
+    a, b = (ours, theirs) if exact else (ours.astype("float64"), theirs.astype("float64"))
+    wrong = a != b if exact else ~np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         return f"{int(wrong.sum())} of {wrong.size} elements, first at {at}: {a[at]}, TVM's {b[at]}"

@@ -159,6 +159,9 @@ def judge(weftile, case, devices):
             ours = call(weftile, case, device, b)
             if isinstance(ours, str):
                 verdicts[device] = ("crash" if ours.startswith("exit code") else "refused"), ours
+            elif ours.keys() != reference.keys():
+                missing = sorted(reference.keys() ^ ours.keys())
+                verdicts[device] = "wrong", f"results of one side only: {missing}"
             else:
                 verdicts[device] = compared(ours, reference, "right")
         return verdicts

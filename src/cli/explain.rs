@@ -12,7 +12,7 @@ use super::program::read;
 use super::terminal::Terminal;
 use crate::codegen_wgsl::emit_with_lines;
 use crate::explain::{GpuModel, KernelCost, Prediction, explain, predict};
-use crate::kernel::{GpuClass, GpuTarget, LoweredFunc, Requirement, Target};
+use crate::kernel::{Assertion, GpuClass, GpuTarget, LoweredFunc, Requirement, Target};
 use crate::pipeline::Compilation;
 
 /// What `--json` prints.
@@ -123,6 +123,10 @@ fn dims(name: &str, func: &LoweredFunc, sizes: &HashMap<&str, i64>) -> Result<Ve
         return Err(beyond(format!(
             "{size} is {value}, and must be from {least} to {most}"
         )));
+    }
+    let fails = |a: &&Assertion| a.holds.eval_exact(&dims).is_ok_and(|value| value == 0);
+    if let Some(assertion) = func.asserts.iter().find(fails) {
+        return Err(beyond(format!("assertion failed: {}", assertion.message)));
     }
     let holds = |r: &&Requirement| {
         r.value

@@ -134,6 +134,8 @@ pub struct LoweredFunc {
     pub kernels: Vec<Kernel>,
     /// Facts that the kernels rely on, as `dim * 4 <= i32::MAX`; checked before a launch with new dims.
     pub requires: Vec<Requirement>,
+    /// What the program asserts of its dims; checked before a launch with new dims.
+    pub asserts: Vec<Assertion>,
 }
 
 /// What lowering takes every extent of a tensor, and every factor of one, to be. `in_bounds` is proved for these alone: a launch
@@ -179,6 +181,15 @@ pub struct Requirement {
     pub limit: i64,
     /// What it is for, as `index into A fits i32`.
     pub what: String,
+}
+
+/// An `assert` of the program about its dims and scalar parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Assertion {
+    /// Must not be 0.
+    pub holds: HostExpr,
+    /// The message of the program.
+    pub message: String,
 }
 
 /// Workgroups and threads of a GPU kernel.

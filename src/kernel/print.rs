@@ -30,6 +30,10 @@ impl Display for LoweredFunc {
             let value = self.host(&fact.value);
             writeln!(f, "  requires {value} <= {} ({})", fact.limit, fact.what)?;
         }
+        for assertion in &self.asserts {
+            let holds = self.host(&assertion.holds);
+            writeln!(f, "  asserts {holds} ({})", assertion.message)?;
+        }
         for kernel in &self.kernels {
             writeln!(f)?;
             let printer = Printer {
@@ -444,6 +448,7 @@ mod tests {
             temps: vec![],
             kernels: vec![kernel],
             requires: vec![],
+            asserts: vec![],
         }
     }
 

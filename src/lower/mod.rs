@@ -61,8 +61,8 @@ use crate::ir::{
     AttrValue, Buffer, Expr, LoopKind, Param, Place, PrimFunc, Stmt, ThreadAxis, attrs,
 };
 use crate::kernel::{
-    Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc, PROVED_DIMS,
-    PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo, VarId,
+    Access, ArrayId, Assertion, BufferRef, GpuTarget, HostExpr, Kernel, Launch, LoweredFunc,
+    PROVED_DIMS, PROVED_SCALARS, ParamInfo, Requirement, Target, TempInfo, VarId,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -131,6 +131,7 @@ fn lower_func(
         temps: temps(&dims, &memory_plan)?,
         kernels: vec![],
         requires: vec![],
+        asserts: asserts(func, &dims),
     };
     let refs = buffer_refs(func, &memory_plan);
     let groups = group(nests, gpu.is_some());
@@ -173,6 +174,26 @@ fn lower_func(
         lowered.kernels.push(kernel);
     }
     Ok(lowered)
+}
+
+/// What stands asserted before or behind the loops of a function, of its dims and scalar parameters alone. The host checks it
+/// before a launch; kernels check nothing.
+fn asserts(func: &PrimFunc, dims: &Dims) -> Vec<Assertion> {
+    fn of(stmts: &[Stmt], dims: &Dims, out: &mut Vec<Assertion>) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Assert { cond, message } => out.extend(dims.always_host(cond).map(|holds| {
+                    let message = message.clone();
+                    Assertion { holds, message }
+                })),
+                Stmt::Attr { body, .. } | Stmt::View { body, .. } => of(body, dims, out),
+                _ => {}
+            }
+        }
+    }
+    let mut out = Vec::new();
+    of(func.tree.body(func.root), dims, &mut out);
+    out
 }
 
 /// A nest with what is known of its variables, and the statement it came from.

@@ -230,7 +230,7 @@ impl<'a> Unblock<'a> {
                 let cond = state.iter().fold(cond, |cond, state| state.condition(cond));
                 out.push(Node::While { cond, body });
             }
-            // What a program evaluates for nothing computes nothing, unless a function of another compiler does.
+            // The host checks what it can (`asserts`); a kernel has nobody to tell.
             Stmt::Assert {
                 cond: _,
                 message: _,
@@ -241,6 +241,7 @@ impl<'a> Unblock<'a> {
                     out.push(Node::Barrier(Barrier::Written(self.here)));
                 }
             }
+            // What a program evaluates for nothing computes nothing, unless a function of another compiler does.
             Stmt::Evaluate(e) => refuse_external(e)?,
             Stmt::Tile(op) => {
                 let name = op.to_string();

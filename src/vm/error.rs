@@ -188,6 +188,14 @@ pub enum VmError {
         /// What it is.
         given: String,
     },
+    /// An `assert` of a loop program does not hold.
+    #[error("`{kernel}`: assertion failed: {message}")]
+    Assertion {
+        /// The loop program.
+        kernel: String,
+        /// Its message.
+        message: String,
+    },
     /// A fact that a loop program was compiled for does not hold.
     #[error("`{kernel}`: {what} must be at most {limit}, is {value}")]
     Requirement {

@@ -201,6 +201,7 @@ impl LaunchPlan {
             .collect::<Result<_, _>>()?;
         check_extents(func, &dims, args)?;
         let plan = Planner { func, dims: &dims };
+        plan.check_asserts()?;
         plan.check_requirements()?;
         plan.check_lengths()?;
         let kernels = plan.kernels()?;
@@ -239,6 +240,18 @@ impl Planner<'_> {
             func: self.func.name.clone(),
             source,
         })
+    }
+
+    fn check_asserts(&self) -> Result<(), VmError> {
+        for assertion in &self.func.asserts {
+            if self.eval_exact(&assertion.holds)? == 0 {
+                return Err(VmError::Assertion {
+                    kernel: self.func.name.clone(),
+                    message: assertion.message.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn check_requirements(&self) -> Result<(), VmError> {

@@ -33,6 +33,7 @@ pub(super) fn verify_lowered(func: &LoweredFunc) -> Result<(), String> {
         .try_for_each(check)?;
     func.temps.iter().map(|t| &t.len).try_for_each(check)?;
     func.requires.iter().map(|r| &r.value).try_for_each(check)?;
+    func.asserts.iter().map(|a| &a.holds).try_for_each(check)?;
     if let Some(param) = func.scalar_params.iter().find(|param| param.dim >= len) {
         return Err(format!("dim {} of {len}", param.dim));
     }

@@ -867,6 +867,45 @@ class Module:
 }
 
 #[test]
+fn what_is_asserted_of_sizes_is_checked_before_a_launch() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def f(a: T.handle, y: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        assert n % 4 == 0, "rows of four"
+        for i in range(n):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, i)
+                Y[vi] = A[vi] + T.float32(1)
+
+    @R.function
+    def main(a: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            y = R.call_tir(f, (a,), R.Tensor((n,), "float32"))
+            R.output(y)
+        return y
+"#;
+    let module = script::parse("f.py", text).unwrap_or_else(|e| panic!("{e}"));
+    for (target, device) in devices() {
+        let exec = compile(&module, &CompileOptions::new(target)).expect("compiles");
+        let mut vm = VirtualMachine::new(exec, device).expect("loads");
+        let mut run = |n: usize| {
+            let got = vm.call("main", &[Value::Tensor(floats(n))])?;
+            vm.to_host(got)
+        };
+        run(8).expect("two rows");
+        let error = run(6).expect_err("a row and a half").to_string();
+        assert!(error.contains("assertion failed: rows of four"), "{error}");
+        run(4).expect("one row");
+    }
+}
+
+#[test]
 fn scalars_of_any_type_are_passed() {
     let text = r#"
 @I.ir_module

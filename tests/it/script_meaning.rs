@@ -325,6 +325,27 @@ def main(A: T.Buffer((2, 4), "float32")):
 }
 
 #[test]
+fn a_view_of_another_type_has_whole_elements() {
+    let view = |extent: &str, dtype: &str| {
+        format!(
+            r#"
+@T.prim_func
+def main(A: T.Buffer((2, {extent}), "float32")):
+    bits = A.view("{dtype}")
+    bits[0, 0] = T.Cast("{dtype}", 1)
+"#
+        )
+    };
+    script::parse("views.py", &view("6", "int64")).expect("three of them");
+    for (extent, dtype) in [("5", "int64"), ("2305843009213693952", "int8")] {
+        let errors = script::parse("views.py", &view(extent, dtype));
+        let message = errors.expect_err("no whole number of elements").to_string();
+        assert!(message.contains("no whole number"), "{message}");
+        assert!(message.contains("views.py:4"), "{message}");
+    }
+}
+
+#[test]
 fn bits_and_short_forms_of_arithmetic() {
     let text = r#"
 @T.prim_func

@@ -100,9 +100,18 @@ impl FuncParser<'_, '_> {
             let (from, to) = (node.dtype.bytes() as i64, dtype.bytes() as i64);
             // The last dimension has as many bytes as before.
             if let Some(last) = node.shape.last_mut() {
-                let scaled = last.as_int().map(|extent| extent * from / to);
-                *last = match scaled {
-                    Some(extent) => Expr::int(extent, last.dtype()),
+                let whole = |extent: i64| {
+                    let bytes = extent.checked_mul(from)?;
+                    (bytes % to == 0).then_some(bytes / to)
+                };
+                *last = match last.as_int() {
+                    Some(extent) => {
+                        let no_whole = || {
+                            let what = "a view of another type whose last dimension is no whole number of its elements";
+                            self.cx.unsupported(call, what, "")
+                        };
+                        Expr::int(whole(extent).ok_or_else(no_whole)?, last.dtype())
+                    }
                     None if from >= to => last.clone() * (from / to),
                     None => last.floor_div(to / from),
                 };

@@ -34,7 +34,7 @@ const fn comparison(
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    arithmetic("add", "x1 + x2", |c| binary(c, BinOp::Add)),
+    arithmetic("add", "x1 + x2", |c| binary(c, BinOp::Add)).commutative(),
     arithmetic("atan2", "the angle of the point (x2, x1)", |c| {
         intrinsic(c, Intrin::Atan2)
     })
@@ -42,17 +42,20 @@ pub(super) const OPS: &[OpDef] = &[
     arithmetic("bitwise_and", "bits set in both", |c| {
         binary(c, BinOp::BitAnd)
     })
+    .commutative()
     .dtypes(DTypes::IntOrBool),
     arithmetic("bitwise_or", "bits set in one", |c| binary(c, BinOp::BitOr))
+        .commutative()
         .dtypes(DTypes::IntOrBool),
     arithmetic("bitwise_xor", "bits set in one and not in the other", |c| {
         binary(c, BinOp::BitXor)
     })
+    .commutative()
     .dtypes(DTypes::IntOrBool),
     arithmetic("divide", "x1 / x2; integers towards zero", |c| {
         binary(c, BinOp::Div)
     }),
-    comparison("equal", "x1 == x2", |c| binary(c, BinOp::Eq)),
+    comparison("equal", "x1 == x2", |c| binary(c, BinOp::Eq)).commutative(),
     arithmetic("floor_divide", "the floor of x1 / x2", |c| {
         binary(c, BinOp::FloorDiv)
     }),
@@ -76,24 +79,32 @@ pub(super) const OPS: &[OpDef] = &[
         "log(exp(x1) + exp(x2)), without overflow",
         log_add_exp,
     )
+    .commutative()
     .dtypes(DTypes::Float),
-    arithmetic("logical_and", "x1 and x2", |c| binary(c, BinOp::And)).dtypes(DTypes::Bool),
-    arithmetic("logical_or", "x1 or x2", |c| binary(c, BinOp::Or)).dtypes(DTypes::Bool),
+    arithmetic("logical_and", "x1 and x2", |c| binary(c, BinOp::And))
+        .commutative()
+        .dtypes(DTypes::Bool),
+    arithmetic("logical_or", "x1 or x2", |c| binary(c, BinOp::Or))
+        .commutative()
+        .dtypes(DTypes::Bool),
     arithmetic("logical_xor", "x1 or x2, not both", |c| {
         binary(c, BinOp::Ne)
     })
+    .commutative()
     .dtypes(DTypes::Bool),
     arithmetic("maximum", "the greater one; NaN if one is NaN", |c| {
         binary(c, BinOp::Max)
-    }),
+    })
+    .commutative(),
     arithmetic("minimum", "the smaller one; NaN if one is NaN", |c| {
         binary(c, BinOp::Min)
-    }),
+    })
+    .commutative(),
     arithmetic("mod", "the remainder with the sign of x1", |c| {
         binary(c, BinOp::Mod)
     }),
-    arithmetic("multiply", "x1 * x2", |c| binary(c, BinOp::Mul)),
-    comparison("not_equal", "x1 != x2", |c| binary(c, BinOp::Ne)),
+    arithmetic("multiply", "x1 * x2", |c| binary(c, BinOp::Mul)).commutative(),
+    comparison("not_equal", "x1 != x2", |c| binary(c, BinOp::Ne)).commutative(),
     arithmetic("power", "x1 to the power of x2", |c| {
         intrinsic(c, Intrin::Pow)
     }),

@@ -212,6 +212,7 @@ impl OpDef {
                 infer: rules::object,
                 spelling: |_| (),
                 pure: true,
+                commutative: false,
             },
             doc,
             dtypes: DTypes::All,
@@ -289,6 +290,11 @@ impl OpDef {
 
     pub(super) const fn impure(mut self) -> Self {
         self.schema.pure = false;
+        self
+    }
+
+    pub(super) const fn commutative(mut self) -> Self {
+        self.schema.commutative = true;
         self
     }
 

@@ -194,13 +194,32 @@ pub fn def(op: Op) -> &'static OpDef {
     find(op.name()).expect("operators are made from rows of the table")
 }
 
-/// The operator with this name.
+/// The operator with this name, for names written in code: a constant of it compiles only if there is one.
 ///
 /// # Panics
-/// If there is none: for names written in code.
-pub fn op(name: &str) -> Op {
-    match find(name) {
-        Some(def) => def.op(),
-        None => panic!("there is no operator `{name}`"),
+/// If there is none.
+pub const fn op(name: &str) -> Op {
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let ops = FAMILIES[family].ops;
+        let mut at = 0;
+        while at < ops.len() {
+            if is_same(ops[at].schema.name, name) {
+                return ops[at].op();
+            }
+            at += 1;
+        }
+        family += 1;
     }
+    panic!("there is no operator of this name")
+}
+
+/// `==` of texts, which constants cannot use.
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }

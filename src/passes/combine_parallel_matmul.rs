@@ -18,7 +18,12 @@ use crate::ir::{AttrValue, Attrs, Expr, Func, Module, TensorInfo};
 use crate::ops;
 
 /// Activations that are computed for all products at once.
-const ACTIVATIONS: &[&str] = &["nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu"];
+const ACTIVATIONS: &[Op] = &[
+    ops::op("nn.relu"),
+    ops::op("nn.gelu"),
+    ops::op("nn.gelu_tanh"),
+    ops::op("nn.silu"),
+];
 
 /// The module where products with the same left operand, in a dataflow block or without side effects in between, are one product
 /// with the right operands next to each other. Where each product gets a bias, or the same activation, that is computed for all
@@ -340,7 +345,7 @@ impl Products<'_> {
                 args: _,
                 attrs: _,
                 sinfo_args: _,
-            } if ACTIVATIONS.contains(&op.name()) => Some(*op),
+            } if ACTIVATIONS.contains(op) => Some(*op),
             _ => None,
         };
         let [id] = self.users(branch.result(), &|id| op(*id).is_some())[..] else {

@@ -151,7 +151,7 @@ fn overwriting(
             let operands: Vec<StructInfo> = args.iter().map(|arg| scope.arg(arg)).collect();
             let obligations = Obligations::default();
             let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
-            let name = op.name().rsplit('.').next().unwrap_or_default();
+            let name = ops::def(*op).program_name();
             let kernel = ops::kernel(call, &value.sinfo, name).ok()?;
             let tensors = kernel.args.iter().map(|operand| match operand {
                 Operand::Whole(index) => Some(args[*index].clone()),

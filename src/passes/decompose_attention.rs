@@ -5,12 +5,15 @@
 
 use super::PassError;
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Scope, rewrite,
+    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, Scope, rewrite,
 };
 use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
 use crate::ops;
 use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, Tensor};
+
+const ATTENTION: Op = ops::op("nn.attention");
+const ATTENTION_BIAS: Op = ops::op("nn.attention_bias");
 
 /// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls with
 /// a causal mask, with heads of keys that serve several heads of queries, and of narrower floats, whose scores the operator keeps
@@ -60,9 +63,9 @@ struct Attention {
 impl Attention {
     fn of(def: &Def, scope: &Scope<'_>) -> Option<Self> {
         let (op, args, attrs) = def.op_call()?;
-        let (query, key, value, bias) = match (op.name(), args) {
-            ("nn.attention", [query, key, value]) => (query, key, value, None),
-            ("nn.attention_bias", [query, key, value, bias]) => (query, key, value, Some(bias)),
+        let (query, key, value, bias) = match args {
+            [query, key, value] if op == ATTENTION => (query, key, value, None),
+            [query, key, value, bias] if op == ATTENTION_BIAS => (query, key, value, Some(bias)),
             _ => return None,
         };
         let is_set = |name: &str| !matches!(attrs.get(name), None | Some(AttrValue::None));

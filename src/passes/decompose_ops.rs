@@ -3,12 +3,16 @@
 
 use super::PassError;
 use crate::ir::graph::{
-    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Old, OpCall, rewrite,
+    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Old, Op, OpCall, rewrite,
 };
 use crate::ir::{AttrValue, Attrs, Expr, Func, Module, ShapeInfo, StructInfo, Var};
 use crate::ops;
 use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, Tensor};
+
+const BATCH_NORM: Op = ops::op("nn.batch_norm");
+const LAYER_NORM: Op = ops::op("nn.layer_norm");
+const TENSOR_TO_SHAPE: Op = ops::op("tensor_to_shape");
 
 /// The module where `R.nn.batch_norm` is arithmetic with the running mean and variance, and `R.tensor_to_shape` gives a shape with
 /// names for its extents; in the function `only`, or in all if that is empty.
@@ -25,9 +29,9 @@ pub(super) fn decompose_ops_for_inference(
     module: &Module,
     only: &str,
 ) -> Result<Module, PassError> {
-    decompose(module, only, &mut |builder, call| match call.op.name() {
-        "nn.batch_norm" => batch_norm(builder, call),
-        "tensor_to_shape" => tensor_to_shape(builder, call),
+    decompose(module, only, &mut |builder, call| match call.op {
+        op if op == BATCH_NORM => batch_norm(builder, call),
+        op if op == TENSOR_TO_SHAPE => tensor_to_shape(builder, call),
         _ => Ok(None),
     })
 }
@@ -38,7 +42,7 @@ pub(super) fn decompose_ops_for_inference(
 /// If the types of a call do not fit.
 pub(super) fn decompose_batch_norm(module: &Module) -> Result<Module, PassError> {
     decompose(module, "", &mut |builder, call| {
-        let running = call.op.name() == "nn.batch_norm" && !call.flag("training")?;
+        let running = call.op == BATCH_NORM && !call.flag("training")?;
         match running {
             true => batch_norm(builder, call),
             false => Ok(None),
@@ -52,9 +56,9 @@ pub(super) fn decompose_batch_norm(module: &Module) -> Result<Module, PassError>
 /// # Errors
 /// If the types of a call do not fit.
 pub(super) fn decompose_ops_for_training(module: &Module, only: &str) -> Result<Module, PassError> {
-    let module = decompose(module, only, &mut |builder, call| match call.op.name() {
-        "nn.batch_norm" => batch_norm_in_training(builder, call),
-        "nn.layer_norm" => layer_norm(builder, call),
+    let module = decompose(module, only, &mut |builder, call| match call.op {
+        op if op == BATCH_NORM => batch_norm_in_training(builder, call),
+        op if op == LAYER_NORM => layer_norm(builder, call),
         _ => Ok(None),
     })?;
     decompose_ops_for_inference(&module, only)

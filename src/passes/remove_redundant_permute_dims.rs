@@ -4,9 +4,11 @@ use std::convert::Infallible;
 
 use super::dead_code_elimination::without_unused;
 use super::groups::is_whole;
-use crate::ir::graph::{Arg, Become, Callee, Def, Globals, Rewriter, rewrite};
+use crate::ir::graph::{Arg, Become, Callee, Def, Globals, Op, Rewriter, rewrite};
 use crate::ir::{AttrValue, Attrs, Func, Module};
 use crate::ops;
+
+const PERMUTE_DIMS: Op = ops::op("permute_dims");
 
 /// The module where `R.permute_dims` takes what is no transpose itself, and those that leave all dimensions in their places are
 /// gone. A transpose that has other users stays for them: the other one reads what it reads.
@@ -37,7 +39,7 @@ pub(super) fn remove_redundant_permute_dims(module: &Module) -> Module {
             let axes = axes.into_iter().map(|at| AttrValue::Int(at as i64));
             let axes = AttrValue::List(axes.collect());
             Ok(Become::Def(Def::Call {
-                callee: Callee::Op(ops::op("permute_dims")),
+                callee: Callee::Op(PERMUTE_DIMS),
                 args: vec![source],
                 attrs: Attrs::from_iter([("axes".to_owned(), axes)]),
                 sinfo_args: vec![],
@@ -57,7 +59,7 @@ fn transpose(def: &Def, rewriter: &Rewriter<'_>) -> Option<(Arg, Vec<usize>)> {
     let [data] = args else {
         return None;
     };
-    if op.name() != "permute_dims" {
+    if op != PERMUTE_DIMS {
         return None;
     }
     let ndim = rewriter.scope().arg(data).as_tensor()?.shape.ndim()?;

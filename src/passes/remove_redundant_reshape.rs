@@ -3,9 +3,11 @@
 use std::convert::Infallible;
 
 use super::dead_code_elimination::without_unused;
-use crate::ir::graph::{Arg, Become, Callee, Def, Globals, Rewriter, rewrite};
+use crate::ir::graph::{Arg, Become, Callee, Def, Globals, Op, Rewriter, rewrite};
 use crate::ir::{Attrs, Func, Module, StructInfo};
 use crate::ops;
+
+const RESHAPE: Op = ops::op("reshape");
 
 /// The module where `R.reshape` takes what is no reshape itself, and those to the shape that the operand has are gone. Functions
 /// that are computed as a whole stay.
@@ -34,7 +36,7 @@ pub(super) fn remove_redundant_reshape(module: &Module) -> Module {
                 Become::Arg(from)
             } else if source.is_some() {
                 Become::Def(Def::Call {
-                    callee: Callee::Op(ops::op("reshape")),
+                    callee: Callee::Op(RESHAPE),
                     args: vec![from, shape.clone()],
                     attrs: Attrs::new(),
                     sinfo_args: vec![],
@@ -61,7 +63,7 @@ fn reshape(def: &Def) -> Option<(&Arg, &Arg)> {
             args,
             attrs: _,
             sinfo_args: _,
-        } if op.name() == "reshape" => match args.as_slice() {
+        } if *op == RESHAPE => match args.as_slice() {
             [data, shape] => Some((data, shape)),
             _ => None,
         },

@@ -57,6 +57,8 @@ pub struct OpSchema {
     pub spelling: fn(&mut Attrs),
     /// Whether it has no side effect.
     pub pure: bool,
+    /// Whether two operands may change places.
+    pub commutative: bool,
 }
 
 /// An operator: a reference into the table. Equal by name.

@@ -6,9 +6,13 @@
 use super::Declined;
 use super::idiom::{Calls, Idiom, Match, Operand, attrs, axes, binary, ints, same_dims, scalar};
 use crate::ir::graph::pattern::{DfPattern, is_op, is_op_with_first, wildcard};
-use crate::ir::graph::{Arg, ValueId};
+use crate::ir::graph::{Arg, Op, ValueId};
 use crate::ir::{AttrValue, Attrs};
 use crate::ops;
+
+const DIVIDE: Op = ops::op("divide");
+const MULTIPLY: Op = ops::op("multiply");
+const PERMUTE_DIMS: Op = ops::op("permute_dims");
 
 /// Batch, heads, sequence and size as the operator has them, of what a product of heads has: both ways.
 const HEADS_INSIDE: [usize; 4] = [0, 2, 1, 3];
@@ -18,7 +22,7 @@ const KEYS_INSIDE: [usize; 4] = [0, 3, 1, 2];
 /// Attention whose result is transposed, and attention whose result is not.
 pub(super) fn idioms() -> Vec<Idiom> {
     let parts = Parts::new();
-    let transposed = is_op(ops::op("permute_dims"), [&parts.mixed]);
+    let transposed = is_op(PERMUTE_DIMS, [&parts.mixed]);
     let whole = [transposed, parts.mixed.clone()];
     let idiom = |whole: DfPattern| {
         let parts = parts.clone();
@@ -192,7 +196,8 @@ impl Operands {
 
     /// Goes through transposes.
     fn look_through(&mut self, site: &Match<'_>) {
-        while let Some((id, "permute_dims", [data], own)) = site.call(&self.base)
+        while let Some((id, op, [data], own)) = site.call(&self.base)
+            && op == PERMUTE_DIMS
             && let Some(axes) = permutation(own, 4)
         {
             self.axes.iter_mut().for_each(|at| *at = axes[*at]);
@@ -209,10 +214,10 @@ fn factor(site: &Match<'_>, arg: &Arg) -> Option<(f64, Arg)> {
     let (_, op, [a, b], _) = site.call(arg)? else {
         return None;
     };
-    let (scale, base) = match (op, scalar(a), scalar(b)) {
-        ("multiply", _, Some(scale)) => (scale, a),
-        ("multiply", Some(scale), _) => (scale, b),
-        ("divide", _, Some(divisor)) => (1.0 / divisor, a),
+    let (scale, base) = match (scalar(a), scalar(b)) {
+        (_, Some(scale)) if op == MULTIPLY => (scale, a),
+        (Some(scale), _) if op == MULTIPLY => (scale, b),
+        (_, Some(divisor)) if op == DIVIDE => (1.0 / divisor, a),
         _ => return None,
     };
     same_dims(&site.dims(arg)?, &site.dims(base)?).then(|| (scale, base.clone()))

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Declined;
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::pattern::{DfPattern, Matches, is_op};
-use crate::ir::graph::{Arg, Callee, Def, Function, Rewriter, Scope, ValueId};
+use crate::ir::graph::{Arg, Callee, Def, Function, Op, Rewriter, Scope, ValueId};
 use crate::ir::{AttrValue, Attrs, Expr};
 use crate::ops;
 use crate::tensor::scalar::decode;
@@ -117,7 +117,7 @@ impl Match<'_> {
     }
 
     /// The call of an operator that computes an argument in the block.
-    pub(super) fn call(&self, arg: &Arg) -> Option<(ValueId, &'static str, &[Arg], &Attrs)> {
+    pub(super) fn call(&self, arg: &Arg) -> Option<(ValueId, Op, &[Arg], &Attrs)> {
         let Arg::Value(id) = arg else {
             return None;
         };
@@ -127,7 +127,7 @@ impl Match<'_> {
                 args,
                 attrs,
                 sinfo_args: _,
-            } if self.bindings.contains(id) => Some((*id, op.name(), args, attrs)),
+            } if self.bindings.contains(id) => Some((*id, *op, args, attrs)),
             _ => None,
         }
     }

@@ -324,7 +324,7 @@ impl Called {
 
     /// Whether the operands of the call may change places.
     fn commutes(&self) -> bool {
-        matches!(self, Self::Op(op) if matches!(op.name(), "add" | "multiply"))
+        matches!(self, Self::Op(op) if op.schema().commutative)
     }
 }
 

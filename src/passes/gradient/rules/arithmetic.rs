@@ -2,33 +2,35 @@
 
 use super::{Partials, Rule, Site, flat};
 use crate::ir::AttrValue;
+use crate::ir::graph::Op;
+use crate::ops::op;
 use crate::passes::gradient::tree::Tree;
 
-pub(super) const RULES: &[(&str, Rule)] = &[
-    ("abs", abs),
-    ("add", add),
-    ("astype", astype),
-    ("cos", cos),
-    ("divide", divide),
-    ("equal", flat),
-    ("exp", exp),
-    ("greater", flat),
-    ("greater_equal", flat),
-    ("less", flat),
-    ("less_equal", flat),
-    ("log", log),
-    ("maximum", maximum),
-    ("minimum", minimum),
-    ("multiply", multiply),
-    ("negative", negative),
-    ("not_equal", flat),
-    ("power", power),
-    ("sigmoid", sigmoid),
-    ("sin", sin),
-    ("sqrt", sqrt),
-    ("subtract", subtract),
-    ("tanh", tanh),
-    ("where", select),
+pub(super) const RULES: &[(Op, Rule)] = &[
+    (op("abs"), abs),
+    (op("add"), add),
+    (op("astype"), astype),
+    (op("cos"), cos),
+    (op("divide"), divide),
+    (op("equal"), flat),
+    (op("exp"), exp),
+    (op("greater"), flat),
+    (op("greater_equal"), flat),
+    (op("less"), flat),
+    (op("less_equal"), flat),
+    (op("log"), log),
+    (op("maximum"), maximum),
+    (op("minimum"), minimum),
+    (op("multiply"), multiply),
+    (op("negative"), negative),
+    (op("not_equal"), flat),
+    (op("power"), power),
+    (op("sigmoid"), sigmoid),
+    (op("sin"), sin),
+    (op("sqrt"), sqrt),
+    (op("subtract"), subtract),
+    (op("tanh"), tanh),
+    (op("where"), select),
 ];
 
 /// `dy * d`

@@ -1,22 +1,24 @@
 //! Operators that move elements, and those that make them of nothing.
 
 use super::{Partials, Rule, Site, flat, ints};
+use crate::ir::graph::Op;
 use crate::ir::{AttrValue, Expr, StructInfo};
+use crate::ops::op;
 use crate::passes::gradient::tree::Tree;
 
-pub(super) const RULES: &[(&str, Rule)] = &[
-    ("broadcast_to", broadcast_to),
-    ("concat", concat),
-    ("expand_dims", expand_dims),
-    ("full", flat),
-    ("full_like", flat),
-    ("ones", flat),
-    ("ones_like", flat),
-    ("permute_dims", permute_dims),
-    ("reshape", reshape),
-    ("split", split),
-    ("zeros", flat),
-    ("zeros_like", flat),
+pub(super) const RULES: &[(Op, Rule)] = &[
+    (op("broadcast_to"), broadcast_to),
+    (op("concat"), concat),
+    (op("expand_dims"), expand_dims),
+    (op("full"), flat),
+    (op("full_like"), flat),
+    (op("ones"), flat),
+    (op("ones_like"), flat),
+    (op("permute_dims"), permute_dims),
+    (op("reshape"), reshape),
+    (op("split"), split),
+    (op("zeros"), flat),
+    (op("zeros_like"), flat),
 ];
 
 fn broadcast_to(site: &mut Site<'_>) -> Partials {

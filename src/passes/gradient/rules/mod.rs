@@ -21,8 +21,7 @@ type Partials = Made<Vec<Option<Tree>>>;
 pub(super) fn of(op: Op) -> Option<Rule> {
     let tables = [arithmetic::RULES, arrange::RULES, nn::RULES, reduce::RULES];
     let mut rows = tables.into_iter().flatten();
-    rows.find(|(name, _)| *name == op.name())
-        .map(|(_, rule)| *rule)
+    rows.find(|(row, _)| *row == op).map(|(_, rule)| *rule)
 }
 
 /// A call that is differentiated.

@@ -2,15 +2,20 @@
 
 use super::{Partials, Rule, Site, ints};
 use crate::ir::AttrValue;
+use crate::ir::graph::Op;
+use crate::ops::op;
 use crate::passes::gradient::tree::Tree;
 
-pub(super) const RULES: &[(&str, Rule)] = &[
-    ("matmul", matmul),
-    ("nn.cross_entropy_with_logits", cross_entropy_with_logits),
-    ("nn.log_softmax", log_softmax),
-    ("nn.relu", relu),
-    ("nn.silu", silu),
-    ("nn.softmax", softmax),
+pub(super) const RULES: &[(Op, Rule)] = &[
+    (op("matmul"), matmul),
+    (
+        op("nn.cross_entropy_with_logits"),
+        cross_entropy_with_logits,
+    ),
+    (op("nn.log_softmax"), log_softmax),
+    (op("nn.relu"), relu),
+    (op("nn.silu"), silu),
+    (op("nn.softmax"), softmax),
 ];
 
 /// The matrices transposed.

@@ -1,11 +1,17 @@
 //! Reductions.
 
 use super::{Partials, Rule, Site, ints};
+use crate::ir::graph::Op;
 use crate::ir::{AttrValue, Expr};
+use crate::ops::op;
 use crate::passes::gradient::Made;
 use crate::passes::gradient::tree::Tree;
 
-pub(super) const RULES: &[(&str, Rule)] = &[("mean", mean), ("sum", sum), ("variance", variance)];
+pub(super) const RULES: &[(Op, Rule)] = &[
+    (op("mean"), mean),
+    (op("sum"), sum),
+    (op("variance"), variance),
+];
 
 /// `dy` with the reduced dimensions, as extents of 1.
 fn with_axes(site: &Site<'_>, dy: &Tree) -> Tree {

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::args::{DeviceArgs, DiffArgs};
 use super::device::{self, Chosen};
-use super::entry::{Entry, free_name};
+use super::entry::Entry;
 use super::environment::Environment;
 use super::error::{Blame, CliError};
 use super::inputs::gather;
+use super::loop_program::free_name;
 use super::program::{Program, interpret, parts};
 use super::terminal::Terminal;
 use crate::ir::graph::{Arg, Callee, Def, DpsCallee, Function, ValueId};

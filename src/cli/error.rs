@@ -249,6 +249,16 @@ pub(crate) enum CliError {
         /// What is not known of it.
         dims: String,
     },
+    /// The shape that is said of a result is none that it can have.
+    #[error("the shape of `{param}` is ({}), which {said:?} is not", shape.join(", "))]
+    OutputShape {
+        /// The parameter.
+        param: String,
+        /// Its extents.
+        shape: Vec<String>,
+        /// What is said.
+        said: Vec<usize>,
+    },
     /// A loop program without results.
     #[error("loop program `{func}` writes none of its parameters")]
     NoOutput {

@@ -18,6 +18,7 @@ mod explain;
 mod fashion;
 mod image;
 mod inputs;
+mod loop_program;
 mod program;
 mod recognized;
 mod report;

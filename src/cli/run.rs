@@ -1,6 +1,7 @@
 //! `weftile run`: one call of a function.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,8 @@ use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
 use crate::runtime::Value;
 use crate::support::tolerance::elements;
-use crate::tensor::Tensor;
+use crate::tensor::scalar::Scalar;
+use crate::tensor::{DType, ScalarType, Tensor};
 use crate::vm::Profile;
 
 /// How many elements of a result are printed.
@@ -54,7 +56,7 @@ enum Shown {
         /// Where it was written.
         file: Option<String>,
         /// The first elements.
-        first: Vec<f64>,
+        first: Vec<Element>,
     },
     Shape {
         dims: Vec<i64>,
@@ -72,6 +74,38 @@ enum Shown {
     Other {
         what: &'static str,
     },
+}
+
+/// An element as it is shown: an integer exactly.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Element {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+}
+
+impl Element {
+    fn of(value: Scalar, dtype: DType) -> Self {
+        match value {
+            Scalar::Float(value) => Self::Float(value),
+            // An `i64` keeps the bits of a `uint64`.
+            Scalar::Int(value) if dtype.scalar == ScalarType::U64 => {
+                Self::Unsigned(value.cast_unsigned())
+            }
+            Scalar::Int(value) => Self::Signed(value),
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signed(value) => value.fmt(f),
+            Self::Unsigned(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+        }
+    }
 }
 
 pub(super) fn run(
@@ -174,7 +208,7 @@ fn shown(value: Value, name: &str, files: &mut Files<'_>) -> Result<Shown, CliEr
                 dtype: tensor.dtype().to_string(),
                 shape: tensor.shape().to_vec(),
                 file,
-                first: first.map(|v| v.as_float()).collect(),
+                first: first.map(|v| Element::of(v, tensor.dtype())).collect(),
             }
         }
         Value::Shape(dims) => Shown::Shape {

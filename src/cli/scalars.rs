@@ -42,10 +42,6 @@ pub(super) fn bind_scalars(
 /// The value of a scalar parameter, taken out of the arguments. `--shape` gives it too, for it may be an extent as well.
 fn take(var: &Var, inputs: &mut InputArgs) -> Result<Expr, CliError> {
     let param = var.name().to_owned();
-    // A handle without a buffer is an address.
-    if var.dtype() == DType::U64 {
-        return Err(CliError::NotATensor { param });
-    }
     let said = inputs.inputs.iter().position(|(name, _)| *name == param);
     let size = inputs.shapes.iter().position(|(name, _)| *name == param);
     let text = match (said, size) {
@@ -68,13 +64,22 @@ fn number(text: &str, dtype: DType) -> Option<Expr> {
     let ty = dtype.scalar;
     if dtype.is_float() {
         let value = round_float(text.parse().ok()?, ty);
-        return Some(Expr::float(value, dtype));
+        // A number too large for the type is none of it.
+        let is_said = value.is_finite() || text.contains(['n', 'N']);
+        return is_said.then(|| Expr::float(value, dtype));
     }
-    if ty == ScalarType::Bool {
-        return text.parse().ok().map(Expr::bool);
+    match ty {
+        ScalarType::Bool => text.parse().ok().map(Expr::bool),
+        // An `i64` keeps the bits of a `uint64`.
+        ScalarType::U64 => {
+            let value: u64 = text.parse().ok()?;
+            Some(Expr::int(value.cast_signed(), dtype))
+        }
+        _ => {
+            let value = text.parse().ok()?;
+            (wrap_int(value, ty) == value).then(|| Expr::int(value, dtype))
+        }
     }
-    let value = text.parse().ok()?;
-    (wrap_int(value, ty) == value).then(|| Expr::int(value, dtype))
 }
 
 #[cfg(test)]
@@ -132,6 +137,13 @@ def fill(x: T.handle, n: T.int32, v: T.float32):
             error,
             "parameter `n` is a number of type int32, which `3000000000` is not"
         );
+        let error = bound(&[("v", "1e39"), ("n", "3")], &[]).expect_err("too large");
+        assert_eq!(
+            error,
+            "parameter `v` is a number of type float32, which `1e39` is not"
+        );
+        let text = bound(&[("v", "-inf"), ("n", "3")], &[]).expect("a float");
+        assert!(text.contains("T.float32(\"-inf\")"), "{text}");
         let error = bound(&[("v", "1"), ("n", "-3")], &[]).expect_err("less than no elements");
         assert_eq!(
             error,

@@ -225,6 +225,12 @@ pub enum InterpError {
         /// Its message.
         message: String,
     },
+    /// `T.assume` of a condition that does not hold.
+    #[error("`{condition}` is assumed and does not hold")]
+    Assumption {
+        /// The condition.
+        condition: String,
+    },
     /// A call of something that is not there.
     #[error("no function `{name}`: neither in the module nor among the packed functions given")]
     UnknownFunction {

@@ -252,9 +252,16 @@ impl Run<'_> {
             }
             // One thread waits for nobody.
             Stmt::Evaluate(e) if is_barrier(e) => {}
-            Stmt::Evaluate(e) => {
-                self.env.lanes(e)?;
-            }
+            Stmt::Evaluate(e) => match e.as_assumption() {
+                Some(cond) if !self.env.truth(cond)? => {
+                    let condition = format!("{cond:#}");
+                    return Err(InterpError::Assumption { condition });
+                }
+                Some(_) => {}
+                None => {
+                    self.env.lanes(e)?;
+                }
+            },
             Stmt::Tile(op) => {
                 let what = format!("`{op}`");
                 return Err(InterpError::BeyondProgram { what });

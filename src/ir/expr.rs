@@ -458,6 +458,20 @@ impl Expr {
         }
     }
 
+    /// What holds where it is evaluated as a statement (TVM: `tir.assume`).
+    pub fn assume(condition: Self) -> Self {
+        let assumption = ExprKind::External(External::Assume, vec![condition]);
+        Self::new(assumption, DType::I32)
+    }
+
+    /// What is assumed, if it is an assumption.
+    pub fn as_assumption(&self) -> Option<&Self> {
+        match self.kind() {
+            ExprKind::External(External::Assume, args) => args.first(),
+            _ => None,
+        }
+    }
+
     /// The operands of this binary operator.
     pub fn as_binary(&self, op: BinOp) -> Option<(&Self, &Self)> {
         match self.kind() {

@@ -78,6 +78,8 @@ externals! {
     StructSet "tvm_struct_set" Fixed(STATUS);
     Prefetch "prefetch" Fixed(STATUS);
     Undef "undef" Fixed(STATUS);
+    // What holds where the statement stands, whatever the program reads there: a statement of its own.
+    Assume "assume" Fixed(STATUS);
     // The next number that the type has.
     NextAfter "nextafter" Operand(0);
     // Marks the place of a kernel in the function that launches it.

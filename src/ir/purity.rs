@@ -62,6 +62,7 @@ impl External {
             | Self::StructGet
             | Self::StaticHandle
             | Self::Undef
+            | Self::Assume
             | Self::NextAfter
             | Self::VScale
             | Self::ThreadInvariant => true,

@@ -570,11 +570,13 @@ fn is_barrier(e: &Expr) -> bool {
 fn refuse_external(e: &Expr) -> Result<(), LowerError> {
     let mut problem = None;
     e.walk(&mut |e| {
-        if let ExprKind::External(external, args) = e.kind() {
-            problem = match external {
-                External::Prefetch | External::Undef => None,
-                _ => Some(LowerProblem::external(*external, args)),
-            };
+        if let ExprKind::External(external, args) = e.kind()
+            && !matches!(
+                external,
+                External::Prefetch | External::Undef | External::Assume
+            )
+        {
+            problem.get_or_insert_with(|| LowerProblem::external(*external, args));
         }
         problem.is_none()
     });

@@ -56,6 +56,25 @@ def main(B: T.Buffer((2,), "int32")):
 }
 
 #[test]
+fn what_is_assumed_holds() {
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        T.assume(A[i] < T.float32(3))
+        B[i] = A[i]
+"#;
+    let mut tensors = [floats(&[1.0, 2.0, 2.5, 0.0]), floats(&[0.0; 4])];
+    run(text, &mut tensors).expect("it holds");
+    let mut tensors = [floats(&[1.0, 2.0, 3.0, 0.0]), floats(&[0.0; 4])];
+    let error = run(text, &mut tensors).expect_err("3 < 3");
+    assert_eq!(
+        error.to_string(),
+        "`A[i] < T.float32(3)` is assumed and does not hold\n  in `main`"
+    );
+}
+
+#[test]
 fn a_condition_of_one_lane_guards_all_lanes() {
     for guard in ["T.if_then_else", "T.Select"] {
         for value in [

@@ -256,7 +256,7 @@ fn assumption(func: &mut PrimFunc, buffer: &Buffer, map: &LayoutMap, value: &Exp
             ..Block::named(format!("buffer_{}_assumptions", buffer.name()))
         };
         let known = Expr::binary(BinOp::Or, padding.not(), has_value);
-        (block, Stmt::Evaluate(known))
+        (block, Stmt::Evaluate(Expr::assume(known)))
     })
 }
 

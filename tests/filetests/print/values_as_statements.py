@@ -7,6 +7,7 @@ def main(A: T.Buffer((64,), "float32"), F: T.Buffer((64,), "bool")):
         F[tx] = ~F[tx]
         T.if_then_else(tx > T.int16(1), A[tx - T.int16(1)], T.float32(1))
     F[0] = T.bitwise_not(F[1])
+    T.assume(F[0])
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -20,3 +21,4 @@ class Module:
             F[tx] = not F[tx]
             T.evaluate(T.if_then_else(tx > T.int16(1), A[tx - T.int16(1)], T.float32(1)))
         F[0] = not F[1]
+        T.assume(F[0])

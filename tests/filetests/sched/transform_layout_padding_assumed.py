@@ -23,7 +23,7 @@ def after(A: T.Buffer((10, 3, 5), "float32"), C: T.Buffer((10, 12), "float32")):
             v_i, v_axis1, v_axis2 = T.axis.remap("SSS", [i, axis1, axis2])
             T.reads(A[v_i, v_axis1, v_axis2])
             T.writes()
-            T.evaluate(not (v_axis1 == 2 and 2 <= v_axis2) or A[v_i, v_axis1, v_axis2] == T.float32(0))
+            T.assume(not (v_axis1 == 2 and 2 <= v_axis2) or A[v_i, v_axis1, v_axis2] == T.float32(0))
     for i, j in T.grid(10, 12):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])

@@ -440,8 +440,12 @@ impl FuncParser<'_, '_> {
                     attrs,
                 }))])
             }
-            // What is assumed needs no check: it is a hint, kept as an expression.
-            "T.evaluate" | "T.assume" => {
+            "T.assume" => {
+                let [condition] = self.cx.bind_all(call, &path, ["condition"])?;
+                let assumption = Expr::assume(self.cx.condition(condition)?);
+                Ok(vec![Stmt::Evaluate(assumption)])
+            }
+            "T.evaluate" => {
                 let [value] = self.cx.bind_all(call, &path, ["value"])?;
                 if let ast::Expr::Call(inner) = value
                     && let Some(stmt) = self.jump(inner)?

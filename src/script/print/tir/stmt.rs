@@ -159,8 +159,11 @@ impl Printer<'_> {
                         .line(format!("assert {cond}, {}", value::string(message)));
                 }
                 Stmt::Evaluate(e) => {
-                    let e = self.expr(e);
-                    self.out.line(format!("T.evaluate({e})"));
+                    let text = self.expr(e);
+                    self.out.line(match e.as_assumption() {
+                        Some(_) => text,
+                        None => format!("T.evaluate({text})"),
+                    });
                 }
             }
         }

@@ -4,7 +4,8 @@
 
 use crate::ir::sum::{Sum, Term};
 use crate::ir::{
-    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, Place, PrimFunc, Stmt, Var,
+    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, Place, PrimFunc, Reduction,
+    Stmt, Var,
 };
 use crate::tensor::scalar::BinOp;
 
@@ -78,35 +79,9 @@ pub fn classify(func: &PrimFunc, id: BlockId) -> Pattern {
     }
 }
 
-/// Whether a reduction block combines what is there with one value by an operator that is commutative and associative and
-/// has an identity, so that threads may share the terms.
+/// Whether a block is a reduction of one element whose iterations may be taken in any order, so that threads may share them.
 pub fn is_associative(func: &PrimFunc, id: BlockId) -> bool {
-    let [
-        Stmt::Store {
-            buffer,
-            indices,
-            value,
-        },
-    ] = func.tree.body(Place::Block(id))
-    else {
-        return false;
-    };
-    let Some((op, share)) = combined(buffer, indices, value) else {
-        return false;
-    };
-    let associative = matches!(
-        op,
-        BinOp::Add
-            | BinOp::Mul
-            | BinOp::Min
-            | BinOp::Max
-            | BinOp::And
-            | BinOp::Or
-            | BinOp::BitAnd
-            | BinOp::BitOr
-            | BinOp::BitXor
-    );
-    associative && !loads(share, buffer)
+    Reduction::of_block(func, id).is_ok_and(|reduction| reduction.targets.len() == 1)
 }
 
 /// By which operator a stored value combines the element that it overwrites with what: `target op share`, either way round.
@@ -121,11 +96,6 @@ fn combined<'e>(target: &Buffer, indices: &[Expr], value: &'e Expr) -> Option<(B
         (false, true) => Some((*op, a)),
         _ => None,
     }
-}
-
-fn loads(e: &Expr, buffer: &Buffer) -> bool {
-    matches!(e.kind(), ExprKind::Load(b, _) if b == buffer)
-        || e.children().into_iter().any(|child| loads(child, buffer))
 }
 
 fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<Matmul> {

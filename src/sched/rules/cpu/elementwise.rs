@@ -27,11 +27,35 @@ pub(super) fn apply(
             (Some(fuse_all(schedule, block, outer)?), last)
         }
     };
+    if branches(schedule.func(), block) > MOST_BRANCHES {
+        schedule.parallel(outer.unwrap_or(last))?;
+        return Ok(());
+    }
     let lanes = vector_lanes(schedule.func(), block);
     let loops = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     schedule.vectorize(loops[1])?;
     schedule.parallel(outer.unwrap_or(loops[0]))?;
     Ok(())
+}
+
+/// How many conditional values a block may have that is computed in vectors: a vector takes all of their branches, an element one
+/// of each, and of a concatenation of many tensors those on the way to one.
+const MOST_BRANCHES: usize = 64;
+
+fn branches(func: &PrimFunc, block: BlockId) -> usize {
+    let mut count = 0;
+    for value in func
+        .tree
+        .body(Place::Block(block))
+        .iter()
+        .flat_map(Stmt::exprs)
+    {
+        value.walk(&mut |e| {
+            count += usize::from(matches!(e.kind(), ExprKind::IfThenElse(..)));
+            true
+        });
+    }
+    count
 }
 
 /// How many of the loops to fuse: with two symbolic extents among them, nobody after this rule could tell from the fused loop which

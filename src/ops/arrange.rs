@@ -6,7 +6,7 @@ use super::{ComputeCall, layout_transform};
 use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, OperandKind};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
-use crate::te::{self, Tensor};
+use crate::te;
 use crate::tensor::DType;
 use crate::topi;
 
@@ -106,7 +106,7 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(infer_space_to_depth)
         .compute(space_to_depth)
         .pattern(Pattern::Injective),
-    OpDef::new("squeeze", "without dimensions of extent 1: these, or all")
+    OpDef::new("squeeze", "without dimensions of extent 1: these, or all whose extent is written as 1")
         .operands(X)
         .attrs(&[attr("axis", AttrKind::Ints, AttrDefault::None)])
         .infer(infer_squeeze)
@@ -392,15 +392,7 @@ fn infer_stack(c: &OpCall<'_>) -> rules::Inferred {
 fn stack(c: &ComputeCall<'_>) -> Computed {
     let (tensors, shape) = (c.xs(0), c.result_shape(0));
     let axis = axis_of(c, "axis", shape.len())?;
-    Ok(vec![te::compute("stack", shape.to_vec(), |i| {
-        let mut index = i.to_vec();
-        let which = index.remove(axis);
-        let last = tensors.len() - 1;
-        let part = |x: &Tensor| x.at(&index);
-        (0..last).rev().fold(part(&tensors[last]), |rest, at| {
-            te::if_then_else(which.equals(Expr::i64(at as i64)), part(&tensors[at]), rest)
-        })
-    })])
+    Ok(vec![topi::stack("stack", &tensors, shape, axis)])
 }
 
 /// How often each dimension of the result, which may have more, repeats the operand's.

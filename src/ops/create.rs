@@ -162,13 +162,8 @@ fn fill(c: &OpCall<'_>) -> rules::Inferred {
         Some(_) => c.tensor(1)?.and_then(|info| info.dtype),
         None => None,
     };
-    let shape = c.shape(0);
-    let below = |d: &Expr| d.as_int().is_some_and(|d| d < 0);
-    if shape.dims().is_some_and(|dims| dims.iter().any(below)) {
-        return Err(c.bad_operand(0, "a shape without extents below 0"));
-    }
     Ok(StructInfo::Tensor(TensorInfo {
-        shape,
+        shape: c.shape(0),
         dtype: c.dtype("dtype")?.or(value),
         vdevice: None,
     }))
@@ -273,6 +268,8 @@ fn infer_eye(c: &OpCall<'_>) -> rules::Inferred {
     } else {
         n.clone()
     };
+    rules::not_negative(c, &n)?;
+    rules::not_negative(c, &m)?;
     Ok(dense(vec![n, m], c.dtype("dtype")?))
 }
 
@@ -299,6 +296,7 @@ fn infer_window(c: &OpCall<'_>) -> rules::Inferred {
     if dtype.is_some_and(|dtype| !dtype.is_float()) {
         return Err(c.bad_attribute("dtype", "a type of floats"));
     }
+    rules::not_negative(c, &size)?;
     Ok(dense(vec![size], dtype))
 }
 

@@ -2,7 +2,7 @@
 
 use super::ComputeCall;
 use super::def::{Computed, Layout, OpDef, Pattern, X, attr, operand, tensor};
-use super::rules::{self, equal_extents, tensor_like};
+use super::rules::{self, equal_extents, equal_types, tensor_like};
 use crate::ir::graph::dims::{Proof, sum};
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
@@ -303,15 +303,7 @@ fn concat(c: &OpCall<'_>) -> rules::Inferred {
     let axis = c.axis(c.int("axis")?.unwrap_or(0), dims.len())?;
     let mut dims = dims.to_vec();
     for info in rest {
-        if let (Some(lhs), Some(rhs)) = (first.dtype, info.dtype)
-            && lhs != rhs
-        {
-            return Err(InferError::ElementTypes {
-                op: c.op.name().to_owned(),
-                lhs,
-                rhs,
-            });
-        }
+        equal_types(c, first.dtype, info.dtype)?;
         let other = info.shape.dims().filter(|other| other.len() == dims.len());
         let Some(other) = other else {
             return Ok(tensor_like(first, ShapeInfo::Ndim(dims.len()), first.dtype));

@@ -88,15 +88,7 @@ pub(crate) fn broadcast_from(c: &OpCall<'_>, first: usize) -> Inferred {
         if index < first {
             continue;
         }
-        if let (Some(lhs), Some(rhs)) = (dtype, given_dtype)
-            && lhs != rhs
-        {
-            return Err(InferError::ElementTypes {
-                op: c.op.name().to_owned(),
-                lhs,
-                rhs,
-            });
-        }
+        equal_types(c, dtype, given_dtype)?;
         dtype = dtype.or(given_dtype);
     }
     Ok(StructInfo::Tensor(TensorInfo {
@@ -212,7 +204,26 @@ pub(crate) fn multiple_of(
 /// Whether an extent is at least this number, with an obligation like [`equal_extents`].
 pub(crate) fn at_least(c: &OpCall<'_>, what: &'static str, extent: &Expr, least: i64) -> Proof {
     let least = Expr::i64(least);
-    c.compare(what, &simple(&extent.min(&least)), &least)
+    let lower = extent.min(&least);
+    match compare_dims(&simple(&lower), &least) {
+        // The obligation names the extent as it is written.
+        Proof::Unknown => c.compare(what, &lower, &least),
+        known => known,
+    }
+}
+
+/// Checks that an extent of the result is at least 0, with an obligation like [`equal_extents`].
+///
+/// # Errors
+/// If it is less for all values of the variables.
+pub(crate) fn not_negative(c: &OpCall<'_>, extent: &Expr) -> Result<(), InferError> {
+    match at_least(c, "an extent of at least 0", extent, 0) {
+        Proof::No => Err(InferError::NegativeExtent {
+            op: c.op.name().to_owned(),
+            extent: extent.clone(),
+        }),
+        Proof::Yes | Proof::Unknown => Ok(()),
+    }
 }
 
 /// Checks that an extent is at most another one, with an obligation like [`equal_extents`].
@@ -359,15 +370,7 @@ pub(crate) fn same_dtypes(
     let dtype = |index| Ok(c.tensor(index)?.and_then(|info| info.dtype));
     let first = dtype(0)?;
     for index in others {
-        if let (Some(lhs), Some(rhs)) = (first, dtype(index)?)
-            && lhs != rhs
-        {
-            return Err(InferError::ElementTypes {
-                op: c.op.name().to_owned(),
-                lhs,
-                rhs,
-            });
-        }
+        equal_types(c, first, dtype(index)?)?;
     }
     Ok(())
 }

@@ -187,6 +187,7 @@ fn infer_slice(c: &OpCall<'_>) -> rules::Inferred {
         Some(cuts) => {
             let mut dims = dims.to_vec();
             for cut in cuts {
+                rules::not_negative(c, &cut.extent)?;
                 dims[cut.axis] = cut.extent;
             }
             ShapeInfo::Known(dims)

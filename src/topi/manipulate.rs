@@ -131,6 +131,16 @@ pub fn concat(name: &str, tensors: &[Tensor], shape: &[Expr], axis: usize) -> Te
     })
 }
 
+/// Tensors of one shape along a new axis of the result.
+pub fn stack(name: &str, tensors: &[Tensor], shape: &[Expr], axis: usize) -> Tensor {
+    te::compute(name, shape.to_vec(), |i| {
+        let mut index = i.to_vec();
+        let which = index.remove(axis);
+        let before = |at: usize| which.lt(Expr::i64(at as i64));
+        among(0..tensors.len(), &before, &|at| tensors[at].at(&index))
+    })
+}
+
 /// What the part of this range gives that an index lies in; `before` says whether the index lies before a part.
 fn among(
     parts: Range<usize>,

@@ -29,7 +29,7 @@ pub use broadcast::{binary, broadcast_shape, broadcast_to, broadcasts, compare, 
 pub use det::det;
 pub use index::{bounded, clipped, from_start, guarded, wide_index};
 pub use manipulate::{
-    astype, concat, full, permute, ravel, reindex, reshape, slice, unravel, volume,
+    astype, concat, full, permute, ravel, reindex, reshape, slice, stack, unravel, volume,
 };
 pub use math::{float, map, map_at};
 pub use reduce::{

@@ -158,6 +158,18 @@ const ALL: &[Asking] = &[
         [3, 1],
         "R.scatter_elements (an extent of the indices, at most that of the data): ",
     ),
+    matrix(
+        "R.eye(R.prim_value(n - 2), R.prim_value(m))",
+        [2, 3],
+        [1, 3],
+        "R.eye (an extent of at least 0): n - 2 must be at least 0, got -1",
+    ),
+    matrix(
+        "R.strided_slice(x, axes=[1], begin=[2], end=[m], assume_inbound=True)",
+        [1, 2],
+        [1, 1],
+        "R.strided_slice (an extent of at least 0): ",
+    ),
     // No element is dropped, and none comes from nowhere.
     matrix(
         "R.reshape(x, R.shape([m, m]))",

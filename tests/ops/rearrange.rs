@@ -129,6 +129,13 @@ fn shapes_and_repeats() {
         &[("x", &x4), ("y", &x4)],
         &[i32s(&[3, 0], &[])],
     );
+    let five = [0, 1, 2, 3, 4].map(|at| i32s(&[2], &[at, -at]));
+    let [a, b, c, d, e] = &five;
+    cases.case(
+        "R.stack((a, b, c, d, e), axis=1)",
+        &[("a", a), ("b", b), ("c", c), ("d", d), ("e", e)],
+        &[i32s(&[2, 5], &[0, 1, 2, 3, 4, 0, -1, -2, -3, -4])],
+    );
     cases.case(
         "R.tile(x, [2, 1, 3])",
         &[("x", &x2)],

@@ -101,7 +101,14 @@ impl<'a> OpCall<'a> {
                 got: given,
             });
         }
-        (schema.infer)(self)
+        let result = (schema.infer)(self)?;
+        match negative_extent(&result) {
+            Some(extent) => Err(InferError::NegativeExtent {
+                op: self.op.name().to_owned(),
+                extent,
+            }),
+            None => Ok(result),
+        }
     }
 
     /// Whether two extents are equal. Where the values of variables decide, the call gets an [`Obligation`].
@@ -330,5 +337,25 @@ impl<'a> OpCall<'a> {
             (_, StructInfo::Prim { dtype: _, value }) => value.clone(),
             _ => None,
         }
+    }
+}
+
+/// An extent of a tensor in it that is a number below 0.
+fn negative_extent(info: &StructInfo) -> Option<Expr> {
+    match info {
+        StructInfo::Tensor(info) => {
+            let mut extents = info.shape.dims()?.iter();
+            let is_negative = |extent: &&Expr| extent.as_int().is_some_and(|extent| extent < 0);
+            extents.find(is_negative).cloned()
+        }
+        StructInfo::Tuple(items) => items.iter().find_map(negative_extent),
+        StructInfo::Object
+        | StructInfo::Prim { dtype: _, value: _ }
+        | StructInfo::Shape(_)
+        | StructInfo::Callable {
+            params: _,
+            ret: _,
+            pure: _,
+        } => None,
     }
 }

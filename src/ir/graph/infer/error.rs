@@ -84,6 +84,14 @@ pub enum InferError {
         /// Extent of the second.
         rhs: Expr,
     },
+    /// A result that would have less than no elements.
+    #[error("R.{op}: an extent of the result is less than 0: {extent:#}")]
+    NegativeExtent {
+        /// The operator.
+        op: String,
+        /// The extent.
+        extent: Expr,
+    },
     /// A number of elements that other extents do not divide.
     #[error(
         "R.{op}: {count} elements are no multiple of {parts}, the product of the extents that are given"

@@ -160,8 +160,9 @@ pub enum Builtin {
     MakePrimValue,
     /// `(%vm, shape of the size in bytes, place)`: memory for tensors, kept from call to call.
     AllocStorage,
-    /// `(storage, offset, shape, dtype)`: a tensor in the storage. Where all tensors of a storage start at 0, it is in place of
-    /// the one before; else the storage is an arena, and only kernels may see its tensors.
+    /// `(storages*, offset, shape, dtype)`: a tensor in the storages, whose bytes are counted one after the other. Where all tensors of a
+    /// storage start at 0, it is in place of the one before; else the storage is an arena, and only kernels may see its tensors, but
+    /// for one that ends it: the last of the storage, at its start.
     AllocTensor,
     /// `(values*)`: a tuple.
     MakeTuple,

@@ -90,13 +90,14 @@ impl Compiler<'_, '_> {
         };
         let offset = self.arg(offset, value)?;
         let offset = self.operand(offset);
-        let storage = self.arg(storage, value)?;
-        let storage = self.operand(storage);
+        let mut operands = self.flat(std::slice::from_ref(storage), value)?;
+        let on_host =
+            matches!(operands.first(), Some(Operand::Reg(reg)) if self.host.contains(reg));
         let shape = self.arg(shape, value)?;
         let shape = self.operand(shape);
         let dtype = self.pool.dtype(*dtype);
-        let tensor = self.builtin(Builtin::AllocTensor, vec![storage, offset, shape, dtype]);
-        let on_host = matches!(storage, Operand::Reg(reg) if self.host.contains(&reg));
+        operands.extend([offset, shape, dtype]);
+        let tensor = self.builtin(Builtin::AllocTensor, operands);
         let place = if on_host {
             MemorySpace::Host
         } else {

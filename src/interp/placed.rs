@@ -11,11 +11,12 @@ use super::{InterpError, call_prim_func};
 use crate::ir::PrimFunc;
 use crate::ir::graph::{Arg, Function, ValueId};
 use crate::ops::MachineOp;
+use crate::tensor::pack::memory_of;
 use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, Tensor};
 
 /// Bytes that tensors are placed in.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Storage(Rc<RefCell<Vec<u8>>>);
 
 /// A tensor in storage.
@@ -67,6 +68,18 @@ impl Placed {
 }
 
 impl Value {
+    /// The storages that tensors are placed in: one, or several one after the other.
+    fn storages(&self) -> Option<Vec<Storage>> {
+        match self {
+            Self::Storage(storage) => Some(vec![storage.clone()]),
+            Self::Tuple(items) => {
+                let items = items.iter().map(Self::storages);
+                Some(items.collect::<Option<Vec<_>>>()?.concat())
+            }
+            _ => None,
+        }
+    }
+
     /// The value as it is now: its tensors in memory of their own.
     pub(super) fn settled(self) -> Result<Self, InterpError> {
         Ok(match self {
@@ -121,23 +134,22 @@ impl Run<'_> {
             }
             (
                 MachineOp::AllocTensor,
-                [
-                    Value::Storage(storage),
-                    Value::Scalar(offset),
-                    Value::Shape(shape),
-                    ..,
-                ],
+                [memory, Value::Scalar(offset), Value::Shape(shape), ..],
                 [_, _, _, Arg::DType(dtype), ..],
             ) => {
-                let placed = Placed {
-                    storage: storage.clone(),
-                    offset: usize::try_from(offset.as_int()).map_err(|_| wrong("of an offset"))?,
+                let storages = memory.storages().ok_or_else(|| wrong("storage"))?;
+                let offset = usize::try_from(offset.as_int()).map_err(|_| wrong("of an offset"))?;
+                let mut placed = Placed {
+                    storage: Storage::default(),
+                    offset,
                     shape: extents(shape),
                     dtype: *dtype,
                 };
-                if placed.bytes().end > storage.0.borrow().len() {
-                    return Err(wrong("large enough for its tensors"));
-                }
+                let sizes = storages.iter().map(|storage| storage.0.borrow().len());
+                let found = memory_of(sizes, offset, placed.bytes().end);
+                let (at, start) = found.ok_or_else(|| wrong("large enough for its tensors"))?;
+                placed.storage = storages[at].clone();
+                placed.offset = start;
                 Ok(Value::Placed(Rc::new(placed)))
             }
             (MachineOp::Kill, _, _) => Ok(Value::Tuple(vec![])),

@@ -135,6 +135,16 @@ impl DeviceBuffer {
         })
     }
 
+    /// The buffer that this is, or is the first part of; `None` for another part.
+    pub(crate) fn whole(&self) -> Option<Arc<Self>> {
+        let whole = || Self {
+            memory: self.memory.clone(),
+            offset: 0,
+            size: self.raw().size(),
+        };
+        (self.offset == 0).then(|| Arc::new(whole()))
+    }
+
     /// The whole buffer.
     pub(super) fn raw(&self) -> &wgpu::Buffer {
         self.memory

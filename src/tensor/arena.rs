@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::host::byte_count;
-use super::storage::Storage;
+use super::storage::{ALIGN, Storage};
 use super::{DType, Tensor, TensorError};
 
 /// Memory for tensors that are made in it at given offsets.
@@ -27,6 +27,28 @@ impl Arena {
     /// How many bytes there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// The memory of a tensor that nobody else holds: the arena that the tensor starts, or its own. `None` if it is shared, or not
+    /// aligned as an arena is.
+    pub(crate) fn of(tensor: &mut Tensor) -> Option<Self> {
+        if !tensor.is_unique() || !tensor.as_ptr().addr().is_multiple_of(ALIGN) {
+            return None;
+        }
+        match tensor.storage().owner() {
+            Some(owner) => {
+                let arena: &Self = owner.downcast_ref()?;
+                arena.holds(tensor, 0).then(|| arena.clone())
+            }
+            None if tensor.is_empty() => None,
+            None => Some(Self(tensor.storage().clone())),
+        }
+    }
+
+    /// Whether the tensor starts in the arena.
+    pub(crate) fn contains(&self, tensor: &Tensor) -> bool {
+        let start = self.0.as_ptr().addr();
+        (start..start + self.len()).contains(&tensor.as_ptr().addr())
     }
 
     /// Whether the tensor starts at this offset of the arena.

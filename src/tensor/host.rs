@@ -121,6 +121,11 @@ impl Tensor {
     }
 
     /// Its memory.
+    pub(super) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// Its memory alone.
     pub(super) fn into_storage(self) -> Arc<Storage> {
         self.storage
     }

@@ -75,9 +75,13 @@ pub const HOST_OPS: &[(&str, HostOp)] = &[
     ("relax.run.shape_to_tensor", shape_to_tensor),
     ("relax.run.unique", unique),
     ("vm.builtin.tensor_to_shape", tensor_to_shape),
+    (PACK_MEMORY, super::pack::pack_memory),
     ("weftile.random_normal", super::random::normal),
     ("weftile.random_uniform", super::random::uniform),
 ];
+
+/// The function by which a program packs its tensors ([`super::pack`]).
+pub const PACK_MEMORY: &str = "weftile.pack_memory";
 
 /// The function with this name.
 pub fn host_op(name: &str) -> Option<HostOp> {

@@ -8,6 +8,7 @@ mod host_ops;
 mod message;
 mod ndarray;
 mod non_max_suppression;
+pub mod pack;
 mod random;
 pub mod scalar;
 mod small;
@@ -16,5 +17,7 @@ mod storage;
 pub(crate) use arena::Arena;
 pub use dtype::{DType, ParseDTypeError, ScalarType};
 pub use host::{DlpackProblem, Element, Tensor, TensorError};
-pub use host_ops::{HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, host_op};
+pub use host_ops::{
+    HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, PACK_MEMORY, host_op,
+};
 pub use small::SmallType;

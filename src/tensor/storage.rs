@@ -15,14 +15,14 @@ use std::any::Any;
 use std::ptr::NonNull;
 
 /// Alignment of storage that we allocate: one cache line.
-const ALIGN: usize = 64;
+pub(super) const ALIGN: usize = 64;
 
 enum Owner {
     /// Allocated by [`Storage::zeroed`] with this layout.
     Own(Layout),
     /// Kept alive, and freed, by dropping this value.
     Foreign {
-        _owner: Box<dyn Any + Send + Sync>,
+        owner: Box<dyn Any + Send + Sync>,
         writable: bool,
     },
     /// No bytes.
@@ -80,10 +80,15 @@ impl Storage {
         Self {
             ptr,
             len,
-            owner: Owner::Foreign {
-                _owner: owner,
-                writable,
-            },
+            owner: Owner::Foreign { owner, writable },
+        }
+    }
+
+    /// What keeps the bytes alive, if they are not our own.
+    pub(super) fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
+        match &self.owner {
+            Owner::Foreign { owner, writable: _ } => Some(&**owner),
+            Owner::Own(_) | Owner::Empty => None,
         }
     }
 

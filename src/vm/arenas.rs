@@ -2,27 +2,34 @@
 //!
 //! A storage whose tensors all start at 0 holds one at a time: the next one takes over the memory of the one before, and one that
 //! somebody keeps keeps its memory. Any other storage is an arena, whose tensors come and go as they are planned. So nobody but
-//! kernels may see them: what an executable says of them is checked when it is decoded.
+//! kernels may see them: what an executable says of them is checked when it is decoded. The exception is the tensor that ends a
+//! storage, in which no other is made after it: it may leave, and the next call has other memory if somebody still holds it.
 //!
-//! The arena of a GPU is one buffer. WebGPU refuses a buffer that a dispatch binds `read` and `read_write`, so a kernel that writes
-//! to an arena binds all that it reads from there `read_write`, too: a [`Variant`] of it, known before anything runs.
+//! Several storages may be one arena: where tensors lie in them is known only when the function runs.
+//!
+//! The memory of an arena of a GPU is one buffer for each storage. WebGPU refuses a buffer that a dispatch binds `read` and
+//! `read_write`, so a kernel that writes to an arena binds all that it reads from there `read_write`, too: a [`Variant`] of it, known
+//! before anything runs.
 //!
 //! wgpu puts a barrier between dispatches that bind a buffer `read_write`, so kernels of one arena do not overlap, and the plan makes one
 //! only where that saves a sixteenth. No kernel writes bytes that it is given twice. Tensors start at multiples of 256 bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::decode::{Op, Src};
-use crate::artifact::Reg;
+use crate::artifact::{Pc, Reg};
 use crate::kernel::{Access, BufferRef, Kernel, LoweredFunc};
+use crate::support::Id;
 
 /// The arenas of a function.
 #[derive(Debug, Default)]
 pub(super) struct Arenas {
-    /// By storage: whether it is one.
-    storages: Vec<bool>,
-    /// By register that holds a tensor of an arena: which storage that is.
+    /// By storage: the arena that it is a part of, named by one of its storages.
+    storages: Vec<Option<usize>>,
+    /// By register that holds a tensor of an arena: which arena that is.
     inside: HashMap<Reg, usize>,
+    /// Registers of the tensors that end storages of arenas, and these storages.
+    given: Vec<(Reg, usize)>,
 }
 
 /// A lowered function with what its kernels bind to the same buffers.
@@ -35,30 +42,100 @@ pub(super) struct Variant {
 }
 
 impl Arenas {
-    /// The arenas of a function with so many storages.
+    /// The arenas of a function that starts there, with so many parameters and storages.
     ///
     /// # Errors
     /// The operation by which another than a kernel would see a tensor of an arena, or a register would hold tensors of an arena and of another
     /// storage.
-    pub(super) fn of(ops: &[Op], count: usize) -> Result<Self, (usize, String)> {
+    pub(super) fn of(
+        ops: &[Op],
+        start: Pc,
+        params: usize,
+        storages: usize,
+    ) -> Result<Self, (usize, String)> {
         let mut arenas = Self {
-            storages: vec![false; count],
-            inside: HashMap::new(),
+            storages: vec![None; storages],
+            ..Self::default()
         };
         for op in ops {
             if let Op::AllocTensor {
-                storage, offset, ..
+                storages, offset, ..
             } = op
-                && *offset != Src::Int(0)
+                && (storages.len() > 1 || *offset != Src::Int(0))
             {
-                arenas.storages[*storage] = true;
+                arenas.join(storages);
             }
         }
         arenas.fill(ops)?;
-        let held = |src: &Src| arenas.holding(src).is_some();
+        if only_goes_on(ops, start) {
+            arenas.find_given(ops, params);
+        }
+        let private = arenas.private(ops);
+        let held = |src: &Src| matches!(src, Src::Reg(reg) if private.contains(reg));
         match ops.iter().position(|op| leaves(op, &held)) {
             Some(at) => Err((at, "a tensor of an arena leaves it".to_owned())),
             None => Ok(arenas),
+        }
+    }
+
+    /// Makes these storages one arena.
+    fn join(&mut self, storages: &[usize]) {
+        let arena = storages[0];
+        for &storage in storages {
+            let joined = self.storages[storage].unwrap_or(storage);
+            for other in &mut self.storages {
+                if *other == Some(joined) {
+                    *other = Some(arena);
+                }
+            }
+            self.storages[storage] = Some(arena);
+        }
+    }
+
+    /// Finds the tensors that end storages. What their registers hold is known: nothing else is put there.
+    fn find_given(&mut self, ops: &[Op], params: usize) {
+        for storage in 0..self.storages.len() {
+            let in_it = |op: &&Op| matches!(op, Op::AllocTensor { storages, .. } if storages.contains(&storage));
+            if let Some(Op::AllocTensor {
+                dst,
+                storages,
+                offset: Src::Int(0),
+                ..
+            }) = ops.iter().rfind(in_it)
+                && self.storages[storage].is_some()
+                && **storages == [storage]
+                && dst.index() >= params
+                && ops.iter().filter(|op| written(op) == Some(*dst)).count() == 1
+            {
+                self.given.push((*dst, storage));
+            }
+        }
+    }
+
+    /// The registers that hold a tensor of an arena which does not end its storage.
+    fn private(&self, ops: &[Op]) -> HashSet<Reg> {
+        let mut private: HashSet<Reg> = HashSet::new();
+        loop {
+            let known = private.len();
+            for op in ops {
+                match op {
+                    Op::AllocTensor { dst, .. }
+                        if self.inside.contains_key(dst)
+                            && self.given.iter().all(|(given, _)| given != dst) =>
+                    {
+                        private.insert(*dst);
+                    }
+                    Op::Reshape(dst, Src::Reg(src), _) | Op::Copy(dst, Src::Reg(src))
+                        if private.contains(src) =>
+                    {
+                        private.insert(*dst);
+                    }
+                    _ => {}
+                }
+            }
+            if private.len() == known {
+                return private;
+            }
         }
     }
 
@@ -67,20 +144,21 @@ impl Arenas {
         loop {
             let known = self.inside.len();
             for (at, op) in ops.iter().enumerate() {
-                let (dst, storage) = match op {
-                    Op::AllocTensor { dst, storage, .. } if self.storages[*storage] => {
-                        (dst, Some(*storage))
-                    }
-                    // The next tensor of that storage would take over what the register holds.
-                    Op::AllocTensor { dst, .. } if self.inside.contains_key(dst) => {
-                        let problem = "a register holds tensors of an arena and of another storage";
-                        return Err((at, problem.to_owned()));
-                    }
+                let (dst, arena) = match op {
+                    Op::AllocTensor { dst, storages, .. } => match self.storages[storages[0]] {
+                        // The next tensor of that storage would take over what the register holds.
+                        None if self.inside.contains_key(dst) => {
+                            let problem =
+                                "a register holds tensors of an arena and of another storage";
+                            return Err((at, problem.to_owned()));
+                        }
+                        arena => (dst, arena),
+                    },
                     Op::Reshape(dst, src, _) | Op::Copy(dst, src) => (dst, self.holding(src)),
                     _ => continue,
                 };
-                let Some(storage) = storage else { continue };
-                if *self.inside.entry(*dst).or_insert(storage) != storage {
+                let Some(arena) = arena else { continue };
+                if *self.inside.entry(*dst).or_insert(arena) != arena {
                     return Err((at, "a register holds tensors of two arenas".to_owned()));
                 }
             }
@@ -99,18 +177,24 @@ impl Arenas {
 
     /// Whether there are any.
     pub(super) fn any(&self) -> bool {
-        self.storages.contains(&true)
+        self.storages.iter().any(Option::is_some)
     }
 
-    /// Whether the storage is one.
+    /// Whether the storage is a part of one.
     pub(super) fn contains(&self, storage: usize) -> bool {
-        self.storages[storage]
+        self.storages[storage].is_some()
     }
 
-    /// The registers that hold tensors of the arena.
-    pub(super) fn registers(&self, arena: usize) -> impl Iterator<Item = Reg> {
+    /// Registers of the tensors that end storages of arenas, and these storages.
+    pub(super) fn given(&self) -> &[(Reg, usize)] {
+        &self.given
+    }
+
+    /// The registers that hold tensors of the arena of a storage.
+    pub(super) fn registers(&self, storage: usize) -> impl Iterator<Item = Reg> {
+        let arena = self.storages[storage];
         let held = self.inside.iter();
-        held.filter_map(move |(reg, storage)| (*storage == arena).then_some(*reg))
+        held.filter_map(move |(reg, inside)| (Some(*inside) == arena).then_some(*reg))
     }
 
     /// What the kernels of a launch with these arguments bind to the same buffers.
@@ -135,6 +219,48 @@ impl Arenas {
             kernel,
             shared: func.kernels.iter().map(shared).collect(),
         }
+    }
+}
+
+/// Whether each jump goes on, so that no operation runs twice.
+fn only_goes_on(ops: &[Op], start: Pc) -> bool {
+    ops.iter().enumerate().all(|(at, op)| match op {
+        Op::Goto(to) | Op::If(_, to) => to.index() > start.index() + at,
+        _ => true,
+    })
+}
+
+/// The register that the operation puts a value into.
+fn written(op: &Op) -> Option<Reg> {
+    match op {
+        Op::CallFunction(dst, ..) | Op::InvokeClosure(dst, ..) | Op::CallPacked(dst, ..) => *dst,
+        Op::MakeShape(dst, _)
+        | Op::MakePrim(dst, _)
+        | Op::AllocTensor { dst, .. }
+        | Op::MakeTuple(dst, _)
+        | Op::TupleGetItem(dst, ..)
+        | Op::Copy(dst, _)
+        | Op::ReadIfCond(dst, _)
+        | Op::ToHost(dst, _)
+        | Op::ToDevice(dst, _)
+        | Op::ShapeOf(dst, _)
+        | Op::Reshape(dst, ..)
+        | Op::MakeClosure(dst, ..)
+        | Op::Null(dst) => Some(*dst),
+        Op::Ret(_)
+        | Op::CheckTensor(..)
+        | Op::CheckShape(..)
+        | Op::CheckPrim(..)
+        | Op::CheckTuple(..)
+        | Op::CheckFunc(..)
+        | Op::MatchShape(..)
+        | Op::MatchPrim(..)
+        | Op::ShapeFunc(_)
+        | Op::AllocStorage { .. }
+        | Op::Launch { .. }
+        | Op::Nop
+        | Op::Goto(_)
+        | Op::If(..) => None,
     }
 }
 

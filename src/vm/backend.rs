@@ -144,6 +144,18 @@ impl Backend {
         Ok(Memory::Host(arena))
     }
 
+    /// The memory of a tensor that nobody else holds, as that of an arena which starts there. On a GPU that is memory of the device.
+    pub(super) fn memory_of(&self, value: &mut Value) -> Option<Memory> {
+        match (self, value) {
+            #[cfg(feature = "gpu")]
+            (Self::Gpu(gpu, _), Value::DeviceTensor(tensor)) => gpu.memory_of(tensor),
+            #[cfg(feature = "gpu")]
+            (Self::Gpu(..), _) => None,
+            (_, Value::Tensor(tensor)) => Arena::of(tensor).map(Memory::Host),
+            _ => None,
+        }
+    }
+
     /// A tensor in an arena of the device; `None` if it cannot lie there.
     #[cfg(feature = "gpu")]
     pub(super) fn tensor_in(

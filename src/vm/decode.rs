@@ -59,7 +59,7 @@ pub(super) enum Op {
     },
     AllocTensor {
         dst: Reg,
-        storage: usize,
+        storages: Box<[usize]>,
         offset: Src,
         shape: Src,
         dtype: DType,
@@ -192,7 +192,7 @@ impl Decoder<'_> {
             let op = self.instr(&self.exec.code[pc.index()], pc);
             ops.push(op.map_err(|problem| BytecodeError { pc, problem })?);
         }
-        let arenas = Arenas::of(&ops, self.num_storages);
+        let arenas = Arenas::of(&ops, *start, params.len(), self.num_storages);
         let arenas = arenas.map_err(|(at, problem)| BytecodeError {
             pc: Pc::from_index(start.index() + at),
             problem,
@@ -408,14 +408,16 @@ impl Decoder<'_> {
                     place,
                 })
             }
-            (
-                Builtin::AllocTensor,
-                [Operand::Reg(storage), offset, shape, Operand::Const(dtype)],
-            ) => {
-                let storage = self.storages[*storage];
+            (Builtin::AllocTensor, [first, others @ .., offset, shape, Operand::Const(dtype)]) => {
+                let storage = |operand: &Operand| match operand {
+                    Operand::Reg(reg) => self.storages[*reg].ok_or("the storage is not one"),
+                    _ => Err("the storage is not one"),
+                };
+                let storages = [first].into_iter().chain(others).map(storage);
+                let storages = storages.collect::<Result<_, _>>()?;
                 Ok(Op::AllocTensor {
                     dst: to?,
-                    storage: storage.ok_or("the storage is not one")?,
+                    storages,
                     offset: source(*offset)?,
                     shape: source(*shape)?,
                     dtype: self.dtype(*dtype)?,
@@ -586,7 +588,10 @@ fn results(ops: &[Op]) -> Vec<(Reg, usize)> {
     };
     let allocated = |reg: Reg| {
         ops.iter().find_map(|op| match op {
-            Op::AllocTensor { dst, storage, .. } if *dst == reg => Some((reg, *storage)),
+            Op::AllocTensor { dst, storages, .. } if *dst == reg => match **storages {
+                [storage] => Some((reg, storage)),
+                _ => None,
+            },
             _ => None,
         })
     };

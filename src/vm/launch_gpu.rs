@@ -192,6 +192,14 @@ impl GpuBackend {
         Ok(made.map_or(Memory::Apart { limit }, Memory::Device))
     }
 
+    /// The buffer of a tensor that nobody else holds, if the tensor starts where it does.
+    pub(super) fn memory_of(&self, tensor: &mut DeviceTensor) -> Option<Memory> {
+        let own = tensor.gpu().same_as(&self.gpu) && tensor.is_unique();
+        own.then(|| tensor.buffer().whole())
+            .flatten()
+            .map(Memory::Device)
+    }
+
     /// A tensor in an arena; `None` if it cannot lie there.
     pub(super) fn tensor_in(
         &self,

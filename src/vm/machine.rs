@@ -404,6 +404,7 @@ pub(super) fn fill<'v>(
             frame.storages[storage].tenant = Some(reg);
         }
     }
+    frame.begin(code, &state.backend);
     for (index, arg) in args.enumerate() {
         let reg = Reg::from_index(index);
         // To ask for the time takes about as long as the rest of this loop.

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use super::VmError;
-use super::decode::Src;
+use super::backend::Backend;
+use super::decode::{Code, Src};
 use super::frame::Frame;
 use super::run::Run;
 use super::step::peek;
@@ -13,6 +14,7 @@ use crate::artifact::{MemorySpace, Pc, Reg};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]
 use crate::runtime_gpu::DeviceBuffer;
+use crate::tensor::pack::memory_of;
 use crate::tensor::{Arena, DType};
 
 /// The memory of an arena.
@@ -39,6 +41,32 @@ impl Memory {
         }
     }
 
+    /// Whether the value is a tensor in this memory.
+    pub(super) fn contains(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Host(arena), Value::Tensor(tensor)) => arena.contains(tensor),
+            #[cfg(feature = "gpu")]
+            (Self::Device(arena), Value::DeviceTensor(tensor)) => {
+                tensor.buffer().id() == arena.id()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the value is a tensor at the start of this memory, and nobody else holds it.
+    fn begins(&self, value: &mut Value) -> bool {
+        match (self, value) {
+            (Self::Host(arena), Value::Tensor(tensor)) => {
+                arena.holds(tensor, 0) && tensor.is_unique()
+            }
+            #[cfg(feature = "gpu")]
+            (Self::Device(arena), Value::DeviceTensor(tensor)) => {
+                tensor.is_at(arena, 0) && tensor.is_unique()
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the value is a tensor of this type and shape at this offset, and nobody else holds it.
     fn holds(&self, value: &mut Value, offset: usize, dtype: DType, shape: &[usize]) -> bool {
         match (self, value) {
@@ -60,24 +88,59 @@ impl Memory {
 
 /// Where a tensor lies, and what it is.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) storage: usize,
+pub(super) struct Place<'a> {
+    pub(super) storages: &'a [usize],
     pub(super) offset: Src,
     pub(super) shape: Src,
     pub(super) dtype: DType,
 }
 
+impl Frame {
+    /// Begins an activation: memory of an arena whose last tensor somebody still holds is theirs. Memory for that tensor, which a
+    /// caller has put into its register, becomes that of the arena.
+    pub(super) fn begin(&mut self, code: &Code, backend: &Backend) {
+        for &(reg, storage) in code.arenas.given() {
+            let memory = self.storages[storage].memory.take();
+            let kept = memory.and_then(|memory| match memory.begins(&mut self.regs[reg]) {
+                true => Some(memory),
+                false => {
+                    let mut result = self.regs.take(reg);
+                    if memory.contains(&result) {
+                        result = Value::None;
+                    }
+                    self.let_go(code, storage, &memory);
+                    self.regs[reg] = result;
+                    None
+                }
+            });
+            self.storages[storage].memory = match kept {
+                Some(memory) => Some(memory),
+                None => backend.memory_of(&mut self.regs[reg]),
+            };
+        }
+    }
+
+    /// Lets go of all tensors in memory of a storage.
+    fn let_go(&mut self, code: &Code, storage: usize, memory: &Memory) {
+        for reg in code.arenas.registers(storage) {
+            if memory.contains(&self.regs[reg]) {
+                self.regs[reg] = Value::None;
+            }
+        }
+    }
+}
+
 impl Run<'_> {
-    /// Gives the register a tensor in the storage.
+    /// Gives the register a tensor in the storages.
     pub(super) fn alloc_tensor(
         &mut self,
         frame: &mut Frame,
         dst: Reg,
-        place: Place,
+        place: Place<'_>,
         pc: Pc,
     ) -> Result<(), VmError> {
         let Place {
-            storage,
+            storages,
             offset,
             shape,
             dtype,
@@ -104,18 +167,24 @@ impl Run<'_> {
         let end = usize::try_from(offset)
             .ok()
             .and_then(|at| bytes?.checked_add(at));
-        let planned = frame.storages[storage].bytes;
-        let Some((end, bytes)) = end.zip(bytes).filter(|(end, _)| *end <= planned) else {
+        let sizes = storages
+            .iter()
+            .map(|&storage| frame.storages[storage].bytes);
+        let found = end.zip(bytes).and_then(|(end, bytes)| {
+            let (at, start) = memory_of(sizes.clone(), end - bytes, end)?;
+            Some((storages[at], start))
+        });
+        let Some((storage, start)) = found else {
             return Err(VmError::BeyondPlan {
                 func: self.code.name.to_string(),
                 needed: end.unwrap_or(usize::MAX),
-                planned,
+                planned: sizes.fold(0, usize::saturating_add),
             });
         };
         if !self.code.arenas.contains(storage) {
             return self.alloc_alone(frame, dst, storage, dtype);
         }
-        self.alloc_in_arena(frame, dst, storage, end - bytes, dtype)
+        self.alloc_in_arena(frame, dst, storage, start, dtype)
     }
 
     /// A tensor of the shape at hand in the memory of the storage's tenant, if nobody else holds that.
@@ -185,15 +254,19 @@ impl Run<'_> {
 
     /// Makes the memory of an arena if there is none, or it is too small. Then tensors of calls before let go of that.
     fn reserve(&mut self, frame: &mut Frame, storage: usize) -> Result<(), VmError> {
+        let bytes = frame.storages[storage].bytes;
+        let memory = frame.storages[storage].memory.take();
+        let memory = memory.and_then(|memory| match memory.is_for(bytes) {
+            true => Some(memory),
+            false => {
+                frame.let_go(self.code, storage, &memory);
+                None
+            }
+        });
         let held = &mut frame.storages[storage];
-        let bytes = held.bytes;
-        let memory = held.memory.take().filter(|memory| memory.is_for(bytes));
         held.memory = match memory {
             Some(memory) => Some(memory),
             None => {
-                for reg in self.code.arenas.registers(storage) {
-                    frame.regs[reg] = Value::None;
-                }
                 let place = held.place.unwrap_or(MemorySpace::Device);
                 let made = self.state.backend.reserve(place, bytes);
                 Some(made.map_err(|e| e.in_func(&self.code.name))?)

@@ -89,6 +89,7 @@ impl<'a> Run<'a> {
                     }
                     let code = &self.program.codes[function];
                     let mut frame = self.state.frame(function, code);
+                    frame.begin(code, &self.state.backend);
                     frame.regs.set_args(args);
                     stack.push(Activation {
                         function,

@@ -84,13 +84,13 @@ impl Run<'_> {
             }
             Op::AllocTensor {
                 dst,
-                storage,
+                storages,
                 offset,
                 shape,
                 dtype,
             } => {
                 let place = Place {
-                    storage: *storage,
+                    storages,
                     offset: *offset,
                     shape: *shape,
                     dtype: *dtype,

@@ -366,11 +366,15 @@ class Module:
     }
 }
 
+fn is_alloc(exec: &Executable, instr: &Instr) -> bool {
+    matches!(instr, Instr::Call { callee, .. }
+        if exec.callee_name(&exec.callees[*callee as usize]) == "vm.builtin.alloc_tensor")
+}
+
 /// Whether the instruction places a tensor anywhere but at the start of its memory.
 fn is_inside(exec: &Executable, instr: &Instr) -> bool {
-    matches!(instr, Instr::Call { callee, args, .. }
-        if exec.callee_name(&exec.callees[*callee as usize]) == "vm.builtin.alloc_tensor"
-            && args[1] != Operand::Imm(0))
+    is_alloc(exec, instr)
+        && matches!(instr, Instr::Call { args, .. } if args[args.len() - 3] != Operand::Imm(0))
 }
 
 /// The register of a tensor in an arena.
@@ -405,17 +409,23 @@ fn tensors_of_arenas_stay_inside() {
 /// would take over bytes of the arena.
 #[test]
 fn tensors_of_storages_stay_out_of_arenas() {
-    let module = parse(TREE);
+    // Nothing is there before the result that is made first.
+    let text = TREE
+        .replace(
+            "            a = R.exp(x)",
+            "            q = R.abs(x)\n            a = R.exp(x)",
+        )
+        .replace("R.output(p)", "R.output(p, q)")
+        .replace("return p", "return (p, q)")
+        .replace(
+            "R.Tensor((\"n\",), \"float32\"):",
+            "R.Tuple(R.Tensor((\"n\",), \"float32\"), R.Tensor((\"n\", 96), \"float32\")):",
+        );
+    let module = parse(&text);
     for (target, device) in devices() {
         let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
         let inside = tensor_inside(&exec);
-        let result = exec.code.iter().find_map(|instr| match instr {
-            Instr::Ret { result } => Some(*result),
-            _ => None,
-        });
-        let made = exec.code.iter().position(
-            |instr| matches!(instr, Instr::Call { dst, .. } if dst.is_some() && *dst == result),
-        );
+        let made = exec.code.iter().position(|instr| is_alloc(&exec, instr));
         let made = made.expect("the result has a storage");
         let mut first = exec.code[made].clone();
         if let Instr::Call { dst, .. } = &mut first {
@@ -524,5 +534,114 @@ fn what_hooks_keep_is_not_overwritten() {
             let now = elements_now(value).expect("a tensor");
             assert_eq!(now.bytes(), then.bytes(), "of {target:?}");
         }
+    }
+}
+
+/// Results in whose memory others lie before: two results, the second of which is made of much.
+const HOSTS: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 64), "float32")) -> R.Tuple(R.Tensor(("n", 64), "float32"), R.Tensor(("n", 512), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.negative(a)
+            c = R.add(R.concat([a, b], axis=1), R.concat([b, a], axis=1))
+            q = R.add(R.strided_slice(c, axes=[1], begin=[0], end=[64]), x)
+            d = R.concat([c, c, q, q], axis=1)
+            e = R.matmul(d, R.permute_dims(d))
+            f = R.matmul(e, d)
+            p = R.concat([f, c], axis=1)
+            R.output(q, p)
+        return (q, p)
+"#;
+
+#[test]
+fn results_lend_their_memory_for_any_size() {
+    let module = parse(HOSTS);
+    for (target, _) in devices() {
+        let compiled = compile_until(&module, &unfused(&target), "kill_after_last_use");
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let main = compiled.module.function("main").expect("it stays");
+        for n in [0, 1, 7, 64, 300, 5000] {
+            let usage = memory_usage(main, &HashMap::from([("n", n)])).expect("n is all");
+            // Tensors start at multiples of 256 bytes on a GPU.
+            let limit = usage.live * 11 / 10 + 256 * usage.tensors as u64;
+            assert!(usage.planned <= limit, "{target:?}, {n}: {usage:?}");
+            assert!(usage.planned >= usage.live, "{usage:?}");
+        }
+    }
+}
+
+/// The memory of a result that somebody holds is theirs; one that they give back is used again.
+#[test]
+fn results_that_are_held_stay_as_they_are() {
+    let module = parse(HOSTS);
+    for (target, device) in devices() {
+        let exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut machine = VirtualMachine::new(exec, device).unwrap_or_else(|e| panic!("{e}"));
+        let expected = |count: usize| -> Vec<Tensor> {
+            let given = interp::Value::Tensor(rows(count, 64));
+            let result = run_module(&module, "main", &[given], &HashMap::new()).unwrap_or_else(|e| panic!("{e}"));
+            let interp::Value::Tuple(items) = result else {
+                panic!("a tuple");
+            };
+            let tensor = |value: interp::Value| match value {
+                interp::Value::Tensor(tensor) => tensor,
+                _ => panic!("a tensor"),
+            };
+            items.into_iter().map(tensor).collect()
+        };
+        let mut held = vec![];
+        for count in [3, 9, 9, 1, 0, 9] {
+            let x = Value::Tensor(rows(count, 64));
+            let result = machine.call("main", &[x]).unwrap_or_else(|e| panic!("{e}"));
+            held.push((count, result));
+        }
+        // Two pairs of outputs by turns, one of them of plain tensors at first.
+        let main = machine.function("main").expect("it is there");
+        let zeros =
+            |columns| Value::Tensor(Tensor::zeros(DType::F32, &[9, columns]).expect("small"));
+        let mut outputs = [[Value::None, Value::None], [zeros(64), zeros(512)]];
+        for round in 0..5 {
+            let x = Value::Tensor(rows(9, 64));
+            let out = &mut outputs[round % 2];
+            machine
+                .call_into(main, &[x], out)
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+        held.extend(outputs.map(|out| (9, Value::Tuple(out.to_vec().into()))));
+        for (count, result) in held {
+            let result = machine.to_host(result).unwrap_or_else(|e| panic!("{e}"));
+            let items = result.as_tuple().expect("two").to_vec();
+            for (expected, got) in expected(count).iter().zip(items) {
+                same(expected, got.as_tensor().expect("a tensor"));
+            }
+        }
+    }
+}
+
+/// Nothing may be made in the memory of a result after it.
+#[test]
+fn results_end_their_storages() {
+    let module = parse(HOSTS);
+    for (target, device) in devices() {
+        let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let last = exec.code.iter().rposition(|instr| is_alloc(&exec, instr));
+        let last = last.expect("a result");
+        let mut again = exec.code[last].clone();
+        if let Instr::Call { dst, args, .. } = &mut again {
+            *dst = tensor_inside(&exec);
+            let offset = args.len() - 3;
+            args[offset] = Operand::Imm(256);
+        }
+        exec.code.insert(last + 1, again);
+        exec.functions[0].end = Pc::from_index(exec.code.len());
+        let error = VirtualMachine::new(exec, device).map(drop);
+        let Err(VmError::Bytecode(BytecodeError { problem, .. })) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(problem, "a tensor of an arena leaves it");
     }
 }

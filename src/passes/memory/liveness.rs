@@ -37,7 +37,7 @@ impl Liveness {
                 let named = live.named.entry(used).or_insert(0);
                 *named = (*named).max(at);
             }
-            live.uses(def, value, at);
+            live.uses(function, def, value, at);
         }
         live
     }
@@ -75,7 +75,7 @@ impl Liveness {
         }
     }
 
-    fn uses(&mut self, def: &Def, value: ValueId, at: usize) {
+    fn uses(&mut self, function: &Function, def: &Def, value: ValueId, at: usize) {
         // A name, a tuple or an element lives on in what it was made of.
         let passed_on = self.last_use(value).max(at);
         let until = match def {
@@ -106,6 +106,10 @@ impl Liveness {
                     .for_each(|cond| self.used(cond, at));
                 [&then.result, &otherwise.result].map(Arg::values).concat()
             }
+            // An element that is taken out says nothing of those beside it.
+            Def::TupleItem(tuple, index) => {
+                element(function, tuple, *index).map_or_else(|| def.used_values(), Arg::values)
+            }
             def => def.used_values(),
         };
         used.into_iter().for_each(|used| self.used(used, until));
@@ -114,6 +118,19 @@ impl Liveness {
     fn used(&mut self, value: ValueId, at: usize) {
         let last = self.last.entry(value).or_insert(0);
         *last = (*last).max(at);
+    }
+}
+
+/// The element of a tuple that the function itself makes.
+fn element<'f>(function: &'f Function, tuple: &'f Arg, index: usize) -> Option<&'f Arg> {
+    match tuple {
+        Arg::Tuple(items) => items.get(index),
+        Arg::Value(id) => match &function.values[*id].def {
+            Def::Arg(arg) | Def::MatchCast(arg, _) => element(function, arg, index),
+            Def::TupleItem(arg, outer) => element(function, element(function, arg, *outer)?, index),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

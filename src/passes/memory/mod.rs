@@ -5,7 +5,6 @@
 //! the operators `R.builtin.alloc_tensor` and `R.memory.*`, which bytecode takes as they are.
 
 mod call_tir_rewrite;
-mod height;
 mod kill_after_last_use;
 mod liveness;
 mod lower_alloc_tensor;

@@ -68,14 +68,6 @@ impl Size {
         let symbols = symbols.fold(first.cast(DType::I64), product);
         product(Expr::i64(self.factor), &symbols)
     }
-
-    /// The same symbols with another constant.
-    pub(super) fn with(&self, factor: i64) -> Self {
-        Self {
-            factor,
-            symbols: self.symbols.clone(),
-        }
-    }
 }
 
 /// What the attributes of a function say of the extents in its signature.

@@ -2,16 +2,17 @@
 //!
 //! There are two ways (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). A storage may hold one
 //! tensor at a time and be as large as its largest: the best fit, as TVM chooses it in the order of the program, or large tensors
-//! first. Or it is an arena that holds tensors side by side, large ones placed first: only where none but loop programs see them,
-//! since others may keep a tensor longer than is planned. The way that takes fewest bytes counts, in this order. On a GPU an arena
-//! must save a sixteenth: kernels that use one buffer wait for each other there, also where one needs nothing of the other, while
-//! those with buffers of their own may overlap.
+//! first. Or tensors lie side by side, in an arena and in the memory of results that are not made yet: only where none but loop
+//! programs see them, since others may keep a tensor longer than is planned. The way that takes fewest bytes counts, in this order.
+//! On a GPU tensors side by side must save a sixteenth: kernels that use one buffer wait for each other there, also where one needs
+//! nothing of the other, while those with buffers of their own may overlap.
 
-use super::height::{Height, Units};
+use std::cmp::Reverse;
+
 use super::size::Size;
-use crate::ir::Expr;
 use crate::ir::graph::ValueId;
 use crate::kernel::{PART_ALIGN, Target};
+use crate::tensor::pack::{Effort, Packing, Spare, Tenant, pack};
 
 /// A tensor that needs memory for some time.
 pub(super) struct Tensor {
@@ -26,7 +27,7 @@ pub(super) struct Tensor {
     pub(super) to: usize,
     /// The bodies that it is in, from that of the function inwards, by their addresses.
     pub(super) path: Vec<usize>,
-    /// Only loop programs see it, and it may lie in an arena.
+    /// Only loop programs see it, and it may lie beside others.
     pub(super) private: bool,
     /// The function gives it back, in memory of its size.
     pub(super) given: bool,
@@ -43,21 +44,33 @@ impl Tensor {
     fn meets(&self, other: &Self) -> bool {
         self.from <= other.to && other.from <= self.to
     }
+
+    /// What packing knows of it, with these bytes.
+    fn tenant(&self, bytes: i64) -> Tenant {
+        Tenant {
+            from: position(self.from),
+            to: position(self.to),
+            bytes,
+        }
+    }
+
+    fn spare(&self, bytes: i64) -> Spare {
+        Spare {
+            until: position(self.from),
+            bytes,
+        }
+    }
 }
 
-/// Memory for tensors, and where they start in it.
-pub(super) struct Storage<'a> {
-    pub(super) size: Expr,
-    /// Bytes, if symbols were middling.
-    typical: i128,
-    pub(super) tensors: Vec<(Expr, &'a Tensor)>,
+fn position(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
 }
 
 /// Memory for one tensor after the other.
-struct Turns<'a> {
+pub(super) struct Turns<'a> {
     /// The largest.
-    size: Size,
-    tensors: Vec<&'a Tensor>,
+    pub(super) size: Size,
+    pub(super) tensors: Vec<&'a Tensor>,
 }
 
 impl<'a> Turns<'a> {
@@ -78,35 +91,119 @@ impl<'a> Turns<'a> {
             && !self.tensors.iter().any(|other| other.meets(tensor))
             && first.is_some_and(reached)
     }
+}
 
-    fn storage(self) -> Storage<'a> {
-        let tensors = self.tensors.into_iter();
-        Storage {
-            size: self.size.expr(),
-            typical: self.size.typical(),
-            tensors: tensors.map(|tensor| (Expr::i64(0), tensor)).collect(),
+/// Tensors side by side: in an arena, and in the memory of results.
+pub(super) struct Packed<'a> {
+    pub(super) tenants: Vec<&'a Tensor>,
+    /// The results, in whose memory tenants may be before; the last one first.
+    pub(super) hosts: Vec<&'a Tensor>,
+    pub(super) align: i64,
+}
+
+impl Packed<'_> {
+    /// Where the tensors are if each takes the bytes that `bytes` says of its size.
+    pub(super) fn places(&self, bytes: &dyn Fn(&Size) -> i64) -> Packing {
+        let tenants = self.tenants.iter().map(|t| t.tenant(bytes(&t.size)));
+        let hosts = self.hosts.iter().map(|host| host.spare(bytes(&host.size)));
+        let (tenants, hosts): (Vec<_>, Vec<_>) = (tenants.collect(), hosts.collect());
+        pack(&tenants, &hosts, self.align, Effort::Compiling)
+    }
+
+    /// Whether all sizes are numbers.
+    pub(super) fn is_fixed(&self) -> bool {
+        let mut all = self.tenants.iter().chain(&self.hosts);
+        all.all(|tensor| tensor.size.symbols.is_empty())
+    }
+
+    /// By tenant: how many of the results are made after it.
+    pub(super) fn hosts_after(&self) -> Vec<usize> {
+        let after = |tenant: &&Tensor| {
+            let made = self.hosts.iter();
+            made.filter(|host| host.from > tenant.from).count()
+        };
+        self.tenants.iter().map(after).collect()
+    }
+
+    /// Positions and sizes as [`crate::tensor::PACK_MEMORY`] takes them, before the sizes; a size is its place among `sizes`.
+    pub(super) fn numbers(&self, sizes: &mut Vec<Size>) -> Vec<i64> {
+        let mut size = |size: &Size| {
+            let known = sizes.iter().position(|known| known == size);
+            let at = known.unwrap_or_else(|| {
+                sizes.push(size.clone());
+                sizes.len() - 1
+            });
+            position(at)
+        };
+        let counts = [self.hosts.len(), self.tenants.len()].map(position);
+        let mut numbers = vec![self.align, counts[0], counts[1]];
+        for host in &self.hosts {
+            numbers.extend([position(host.from), size(&host.size)]);
         }
+        for tenant in &self.tenants {
+            numbers.extend([
+                position(tenant.from),
+                position(tenant.to),
+                size(&tenant.size),
+            ]);
+        }
+        numbers
     }
 }
 
-/// Storages for tensors: those of the way that takes fewest bytes. What the function gives back has memory that no plan makes
-/// smaller or larger; where that helps, others are in it before.
-pub(super) fn best<'a>(tensors: &[&'a Tensor], target: &Target) -> Vec<Storage<'a>> {
+/// How tensors share memory. A result that is in neither has memory of its own.
+#[derive(Default)]
+pub(super) struct Sharing<'a> {
+    pub(super) turns: Vec<Turns<'a>>,
+    pub(super) packed: Option<Packed<'a>>,
+}
+
+/// The way that takes fewest bytes for tensors in program order. What the function gives back has memory that no plan makes smaller
+/// or larger; others may be in it before.
+pub(super) fn best<'a>(tensors: &[&'a Tensor], target: &Target) -> Sharing<'a> {
     let (given, others): (Vec<&Tensor>, Vec<&Tensor>) =
         tensors.iter().copied().partition(|tensor| tensor.given);
-    let apart = ways(&others, target);
-    let (hosts, rest) = hosted(&given, &others);
-    if hosts.is_empty() {
-        return apart;
+    let in_turns = in_turns(&given, &others);
+    let Some((packed, rest)) = side_by_side(&given, &others, align(target)) else {
+        return in_turns;
+    };
+    let arena = packed.places(&|size| i64::try_from(size.typical()).unwrap_or(i64::MAX));
+    let side_by_side = i128::from(arena.arena) + typical(&rest);
+    let alone = typical(&in_turns.turns);
+    let worth = match target {
+        Target::Cpu(_) => side_by_side < alone,
+        Target::Gpu(_) => side_by_side < alone - alone / 16,
+    };
+    match worth {
+        true => Sharing {
+            turns: rest,
+            packed: Some(packed),
+        },
+        false => in_turns,
     }
-    let rest = ways(&rest, target);
-    // The memory of what is given back is there in either case.
-    if typical(&rest) < typical(&apart) {
-        rest.into_iter()
-            .chain(hosts.into_iter().map(Turns::storage))
-            .collect()
-    } else {
-        apart
+}
+
+/// Bytes of storages, results aside, if symbols were middling.
+fn typical(turns: &[Turns]) -> i128 {
+    let own = turns.iter().filter(|turns| !turns.tensors[0].given);
+    own.map(|turns| turns.size.typical()).sum()
+}
+
+/// One tensor at a time, in the memory of results where that takes fewer bytes.
+fn in_turns<'a>(given: &[&'a Tensor], others: &[&'a Tensor]) -> Sharing<'a> {
+    let apart = smallest(others);
+    let (mut hosts, rest) = hosted(given, others);
+    let rest = smallest(&rest);
+    let turns = match typical(&rest) < typical(&apart) {
+        true => {
+            hosts.extend(rest);
+            hosts
+        }
+        false => apart,
+    };
+    Sharing {
+        turns,
+        packed: None,
     }
 }
 
@@ -144,24 +241,13 @@ fn hosted<'a>(given: &[&'a Tensor], others: &[&'a Tensor]) -> (Vec<Turns<'a>>, V
     (hosts, rest)
 }
 
-/// Storages for tensors in program order.
-fn ways<'a>(tensors: &[&'a Tensor], target: &Target) -> Vec<Storage<'a>> {
+/// Storages that take tensors in program order, or large ones first.
+fn smallest<'a>(tensors: &[&'a Tensor]) -> Vec<Turns<'a>> {
     let mut large_first = tensors.to_vec();
     large_first.sort_by_key(|tensor| -tensor.size.typical());
-    let in_turns = [one_at_a_time(tensors), one_at_a_time(&large_first)];
-    let in_turns = in_turns.into_iter().min_by_key(|way| typical(way));
-    let in_turns = in_turns.unwrap_or_default();
-    let arena = side_by_side(&large_first, align(target));
-    let saved = typical(&in_turns) - typical(&arena);
-    let worth = match target {
-        Target::Cpu(_) => saved > 0,
-        Target::Gpu(_) => saved > typical(&in_turns) / 16,
-    };
-    if worth { arena } else { in_turns }
-}
-
-fn typical(storages: &[Storage]) -> i128 {
-    storages.iter().map(|storage| storage.typical).sum()
+    let ways = [one_at_a_time(tensors), one_at_a_time(&large_first)];
+    let smallest = ways.into_iter().min_by_key(|way| typical(way));
+    smallest.unwrap_or_default()
 }
 
 /// Bytes that tensors side by side start at multiples of: a line of the cache, or what a GPU binds.
@@ -173,7 +259,7 @@ fn align(target: &Target) -> i64 {
 }
 
 /// Storage for one tensor after the other: the smallest that is large enough, else the largest, which grows.
-fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
+fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Turns<'a>> {
     let mut storages: Vec<Turns> = vec![];
     for &tensor in tensors {
         let factor = tensor.size.factor;
@@ -190,159 +276,40 @@ fn one_at_a_time<'a>(tensors: &[&'a Tensor]) -> Vec<Storage<'a>> {
             None => storages.push(Turns::of(tensor)),
         }
     }
-    storages.into_iter().map(Turns::storage).collect()
-}
-
-/// An arena for the tensors that may lie in one, and storages for the others. Large tensors are placed first; while the arena is
-/// larger than what is needed together, the tensor that ends it is placed before all others.
-fn side_by_side<'a>(tensors: &[&'a Tensor], align: i64) -> Vec<Storage<'a>> {
-    let private = || tensors.iter().filter(|tensor| tensor.private);
-    let Some(first) = private().min_by_key(|tensor| tensor.from) else {
-        return one_at_a_time(tensors);
-    };
-    let lies_in_arena = |tensor: &&Tensor| tensor.private && tensor.path.starts_with(&first.path);
-    let (mut order, others): (Vec<&Tensor>, Vec<&Tensor>) =
-        tensors.iter().copied().partition(lies_in_arena);
-    let units = Units::of(order.iter().map(|tensor| &tensor.size));
-    let least = needed_together(&order);
-    let mut best = Arena::of(&order, &units, align);
-    for _ in 0..rounds(order.len()) {
-        if best.typical <= least {
-            break;
-        }
-        let made = Arena::of(&order, &units, align);
-        let ends = |at: &At| units.typical(&at.end) == made.typical;
-        let last = made.tensors.iter().position(ends);
-        if made.typical < best.typical {
-            best = made;
-        }
-        // The tensors of an arena are in the order in which they were placed.
-        if let Some(last) = last {
-            order[..=last].rotate_right(1);
-        }
-    }
-    let mut storages = one_at_a_time(&others);
-    storages.insert(0, best.storage(&units, align));
     storages
 }
 
-/// How often tensors are placed anew: less often where there are many.
-fn rounds(tensors: usize) -> usize {
-    ((1 << 22) / (tensors * tensors).max(1)).clamp(1, 64)
-}
-
-/// Tensors side by side.
-struct Arena<'a> {
-    size: Height,
-    typical: i128,
-    tensors: Vec<At<'a>>,
-}
-
-/// A tensor in an arena.
-struct At<'a> {
-    tensor: &'a Tensor,
-    from: Height,
-    end: Height,
-    /// Lines that it starts higher than the sizes below it say.
-    level: i64,
-}
-
-impl At<'_> {
-    /// The level of what lies above it.
-    fn next_level(&self) -> i64 {
-        self.level + i64::from(!self.tensor.size.symbols.is_empty())
-    }
-}
-
-impl<'a> Arena<'a> {
-    /// The tensors, placed in this order, each in the smallest gap that is large enough.
-    fn of(order: &[&'a Tensor], units: &Units, align: i64) -> Self {
-        let mut arena = Self {
-            size: units.ground(),
-            typical: 0,
-            tensors: vec![],
-        };
-        for &tensor in order {
-            let from = arena.gap(tensor, units, align);
-            let end = units.end(&from, &tensor.size);
-            arena.size = arena.size.max(&end);
-            arena.tensors.push(At {
-                tensor,
-                from,
-                end,
-                level: 0,
-            });
-        }
-        arena.typical = units.typical(&arena.size);
-        arena
-    }
-
-    /// Where a tensor starts.
-    fn gap(&self, tensor: &Tensor, units: &Units, align: i64) -> Height {
-        let placed = self.tensors.iter().filter(|at| at.tensor.meets(tensor));
-        let placed: Vec<(&Height, Height)> = placed
-            .map(|at| (&at.from, at.end.clone().aligned(align)))
-            .collect();
-        let ends = || placed.iter().map(|(_, end)| end);
-        let top = ends().fold(units.ground(), Height::max);
-        let gap = |from: &Height| {
-            let end = units.end(from, &tensor.size);
-            let mut room = i128::MAX;
-            for (start, above) in &placed {
-                if above.at_most(from) {
-                    continue;
-                }
-                if !end.at_most(start) {
-                    return None;
-                }
-                room = room.min(units.typical(start) - units.typical(from));
-            }
-            Some((room, units.typical(from)))
-        };
-        let ground = units.ground();
-        let starts = [&ground].into_iter().chain(ends()).chain([&top]);
-        let gaps = starts.filter_map(|from| Some((gap(from)?, from)));
-        let best = gaps.min_by_key(|(gap, _)| *gap);
-        best.map_or(&top, |(_, from)| from).clone()
-    }
-
-    fn storage(mut self, units: &Units, align: i64) -> Storage<'a> {
-        self.find_levels(units);
-        let tensors = self.tensors.iter();
-        let level = tensors.clone().map(At::next_level).max();
-        Storage {
-            size: units.expr(&self.size, level.unwrap_or(0), align),
-            typical: self.typical,
-            tensors: tensors
-                .map(|at| (units.expr(&at.from, at.level, align), at.tensor))
-                .collect(),
-        }
-    }
-
-    fn find_levels(&mut self, units: &Units) {
-        self.tensors.sort_by_key(|at| units.typical(&at.from));
-        for upper in 0..self.tensors.len() {
-            let (below, rest) = self.tensors.split_at_mut(upper);
-            let upper = &mut rest[0];
-            let below = below
-                .iter()
-                .filter(|lower| lower.tensor.meets(upper.tensor) && lower.end.at_most(&upper.from));
-            upper.level = below.map(At::next_level).max().unwrap_or(0);
-        }
-    }
-}
-
-/// What tensors take at most that are needed together.
-fn needed_together(tensors: &[&Tensor]) -> i128 {
-    let at = |position| {
-        let there = tensors
+/// The tensors that may lie side by side, in the body of the first of them and its branches, and storages for the others. Sizes that
+/// have no value where the function starts are not compared.
+fn side_by_side<'a>(
+    given: &[&'a Tensor],
+    others: &[&'a Tensor],
+    align: i64,
+) -> Option<(Packed<'a>, Vec<Turns<'a>>)> {
+    let private = || {
+        others
             .iter()
-            .filter(|tensor| (tensor.from..=tensor.to).contains(&position));
-        there.map(|tensor| tensor.size.typical()).sum()
+            .filter(|tensor| tensor.private && tensor.known)
     };
-    tensors
-        .iter()
-        .map(|tensor| at(tensor.from))
-        .max()
-        .unwrap_or(0)
+    let first = private().min_by_key(|tensor| tensor.from)?;
+    let inside =
+        |tensor: &&Tensor| tensor.private && tensor.known && tensor.path.starts_with(&first.path);
+    let (tenants, rest): (Vec<&Tensor>, Vec<&Tensor>) = others.iter().copied().partition(inside);
+    let takes_one = |host: &&&Tensor| {
+        let before = tenants.iter().any(|tenant| tenant.to < host.from);
+        host.known && host.path == first.path && before
+    };
+    // A result of an open size helps none but open sizes: a plan of numbers stays one.
+    let open = tenants.iter().any(|tenant| !tenant.size.symbols.is_empty());
+    let fits = |host: &&&Tensor| open || host.size.symbols.is_empty();
+    let hosts = given.iter().filter(takes_one).filter(fits).copied();
+    let mut hosts: Vec<&Tensor> = hosts.collect();
+    // The last one first: what is made after a result lies in those before it.
+    hosts.sort_by_key(|host| Reverse(host.from));
+    let packed = Packed {
+        tenants,
+        hosts,
+        align,
+    };
+    Some((packed, smallest(&rest)))
 }

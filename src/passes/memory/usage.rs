@@ -7,8 +7,10 @@ use indexmap::IndexMap;
 use super::liveness::Liveness;
 use crate::arith::Analyzer;
 use crate::ir::graph::{Arg, Callee, Def, Function, ValueId};
-use crate::ir::{Expr, Var};
+use crate::ir::{Expr, StructInfo, Var};
 use crate::ops::{self, Compute, MachineOp};
+use crate::tensor::pack::memory_of;
+use crate::tensor::{HostArgs, HostResult, PACK_MEMORY, host_op};
 
 /// The memory of one function for its tensors, parameters and constants aside, in bytes (TVM: `estimate_memory_usage`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,36 +74,31 @@ pub fn memory_usage(function: &Function, sizes: &HashMap<&str, i64>) -> Option<M
 /// The plan that [`memory_usage`] counts: storages, and where in them and for how long each tensor is.
 pub fn memory_plan(function: &Function, sizes: &HashMap<&str, i64>) -> Option<MemoryPlan> {
     let live = Liveness::of(function);
-    let analyzer = Analyzer::new();
-    let number = |e: &Expr| {
-        let known = |var: &Var| sizes.get(var.name()).map(|size| Expr::i64(*size));
-        let e = analyzer.simplify(&e.substitute(&known));
-        u64::try_from(e.as_int()?).ok()
-    };
-    let bytes = |dims: &[Expr], each: u64| {
-        let mut dims = dims.iter();
-        dims.try_fold(each, |bytes, dim| bytes.checked_mul(number(dim)?))
-    };
+    let numbers = Numbers::of(function, sizes)?;
     let mut storages: IndexMap<ValueId, u64> = IndexMap::new();
     let mut tensors = vec![];
     for (id, value) in function.values.iter() {
         match allocation(&value.def) {
             Some(Allocation::Storage(size)) => {
-                storages.insert(id, bytes(size, 1)?);
+                storages.insert(id, numbers.bytes(size, 1)?);
             }
             Some(Allocation::Tensor {
-                storage,
+                memory,
                 offset,
                 shape,
                 each,
-            }) => tensors.push(PlannedTensor {
-                name: value.name.clone(),
-                storage: storages.get_index_of(&storage),
-                offset: number(offset)?,
-                bytes: bytes(shape, each)?,
-                from: live.position(id),
-                to: live.last_use(id),
-            }),
+            }) => {
+                let bytes = numbers.bytes(shape, each)?;
+                let (storage, offset) = place(memory, numbers.number(offset)?, bytes, &storages)?;
+                tensors.push(PlannedTensor {
+                    name: value.name.clone(),
+                    storage,
+                    offset,
+                    bytes,
+                    from: live.position(id),
+                    to: live.last_use(id),
+                });
+            }
             None => {}
         }
     }
@@ -118,10 +115,104 @@ pub fn memory_plan(function: &Function, sizes: &HashMap<&str, i64>) -> Option<Me
     })
 }
 
+/// Which storage a tensor of so many bytes is in, if the function allocates that, and where it starts there.
+fn place(
+    memory: &Arg,
+    offset: u64,
+    bytes: u64,
+    storages: &IndexMap<ValueId, u64>,
+) -> Option<(Option<usize>, u64)> {
+    let ids = memory.values();
+    let [first, _, ..] = ids[..] else {
+        let storage = ids.first().and_then(|id| storages.get_index_of(id));
+        return Some((storage, offset));
+    };
+    let count = |bytes: u64| usize::try_from(bytes).ok();
+    let sizes = ids.iter().map(|id| count(*storages.get(id)?));
+    let sizes: Vec<usize> = sizes.collect::<Option<_>>()?;
+    let end = count(offset.checked_add(bytes)?)?;
+    let (at, start) = memory_of(sizes, count(offset)?, end)?;
+    let storage = ids.get(at).unwrap_or(&first);
+    Some((storages.get_index_of(storage), start as u64))
+}
+
+/// The values of symbolic extents: those that are given, and what packing says for them.
+struct Numbers<'s> {
+    sizes: &'s HashMap<&'s str, i64>,
+    packed: HashMap<Var, i64>,
+    analyzer: Analyzer,
+}
+
+impl<'s> Numbers<'s> {
+    fn of(function: &Function, sizes: &'s HashMap<&str, i64>) -> Option<Self> {
+        let mut numbers = Self {
+            sizes,
+            packed: HashMap::new(),
+            analyzer: Analyzer::new(),
+        };
+        for (_, value) in function.values.iter() {
+            if let Def::MatchCast(Arg::Value(packing), StructInfo::Shape(named)) = &value.def
+                && let Some(shapes) = packing_arguments(&function.values[*packing].def)
+            {
+                let given = shapes.map(|dims| numbers.all(dims));
+                let given = given.collect::<Option<Vec<_>>>()?.concat();
+                let result = host_op(PACK_MEMORY)?(&HostArgs {
+                    numbers: given,
+                    ..HostArgs::default()
+                });
+                let Ok(HostResult::Shape(result)) = result else {
+                    return None;
+                };
+                let vars = named.dims()?.iter().map(|dim| dim.as_var().cloned());
+                let vars = vars.collect::<Option<Vec<_>>>()?;
+                numbers.packed.extend(vars.into_iter().zip(result));
+            }
+        }
+        Some(numbers)
+    }
+
+    fn integer(&self, e: &Expr) -> Option<i64> {
+        let known = |var: &Var| {
+            let packed = self.packed.get(var);
+            let size = packed.or_else(|| self.sizes.get(var.name()));
+            size.map(|size| Expr::i64(*size))
+        };
+        self.analyzer.simplify(&e.substitute(&known)).as_int()
+    }
+
+    fn all(&self, exprs: &[Expr]) -> Option<Vec<i64>> {
+        exprs.iter().map(|e| self.integer(e)).collect()
+    }
+
+    fn number(&self, e: &Expr) -> Option<u64> {
+        u64::try_from(self.integer(e)?).ok()
+    }
+
+    fn bytes(&self, dims: &[Expr], each: u64) -> Option<u64> {
+        let mut dims = dims.iter();
+        dims.try_fold(each, |bytes, dim| bytes.checked_mul(self.number(dim)?))
+    }
+}
+
+/// The shapes that a call of [`PACK_MEMORY`] takes.
+fn packing_arguments(def: &Def) -> Option<impl Iterator<Item = &[Expr]>> {
+    match def {
+        Def::Call {
+            callee: Callee::Packed(name) | Callee::PurePacked(name),
+            args,
+            ..
+        } if name == PACK_MEMORY => Some(args.iter().filter_map(|arg| match arg {
+            Arg::Shape(dims) => Some(dims.as_slice()),
+            _ => None,
+        })),
+        _ => None,
+    }
+}
+
 enum Allocation<'a> {
     Storage(&'a [Expr]),
     Tensor {
-        storage: ValueId,
+        memory: &'a Arg,
         offset: &'a Expr,
         shape: &'a [Expr],
         /// Bytes of an element.
@@ -145,14 +236,14 @@ fn allocation(def: &Def) -> Option<Allocation<'_>> {
         (
             Compute::Machine(MachineOp::AllocTensor),
             [
-                Arg::Value(storage),
+                memory,
                 Arg::Prim(offset),
                 Arg::Shape(shape),
                 Arg::DType(dtype),
                 ..,
             ],
         ) => Some(Allocation::Tensor {
-            storage: *storage,
+            memory,
             offset,
             shape,
             each: dtype.bytes() as u64,

@@ -299,26 +299,37 @@ fn other_shape(name: &str, buffer: &Buffer, said: &[usize]) -> CliError {
     }
 }
 
-/// The buffers that a loop program stores to.
+/// The buffers that a loop program stores to, itself or through views of their memory.
 fn written(func: &PrimFunc) -> IndexSet<Buffer> {
-    fn stores(stmts: &[Stmt], out: &mut IndexSet<Buffer>) {
+    fn stores(stmts: &[Stmt], out: &mut IndexSet<Buffer>, views: &mut Vec<(Buffer, Buffer)>) {
         for stmt in stmts {
             if let Stmt::Store { buffer, .. } = stmt {
                 out.insert(buffer.clone());
             }
+            if let Stmt::View { buffer, memory, .. } = stmt
+                && let ExprKind::Data(of) = memory.kind()
+            {
+                views.push((buffer.clone(), of.clone()));
+            }
             for nested in stmt.nested() {
-                stores(nested, out);
+                stores(nested, out, views);
             }
         }
     }
-    let mut out = IndexSet::new();
+    let (mut out, mut views) = (IndexSet::new(), vec![]);
     func.tree.walk(Place::Block(func.root), &mut |place| {
         if let Place::Block(id) = place {
             let writes = &func.blocks[id].writes;
             out.extend(writes.iter().map(|region| region.buffer.clone()));
         }
-        stores(func.tree.body(place), &mut out);
+        stores(func.tree.body(place), &mut out, &mut views);
     });
+    // A view comes after what it is a view of.
+    for (view, of) in views.into_iter().rev() {
+        if out.contains(&view) {
+            out.insert(of);
+        }
+    }
     out
 }
 
@@ -418,6 +429,20 @@ def pad(y: T.handle, x: T.handle):
             text.contains("R.call_tir_inplace(cls.pad, (y, x), "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_is_written_through_a_view_is_a_result() {
+        let text = r#"
+@T.prim_func
+def f(A: T.Buffer((4,), "float32"), B: T.Buffer((2, 2), "float32")):
+    B_1 = T.decl_buffer((4,), "float32", data=B.data)
+    B_2 = T.decl_buffer((4,), "float32", data=B_1.data)
+    for i in range(4):
+        B_2[i] = A[i] + T.float32(1)
+"#;
+        let text = main(text, &InputArgs::default());
+        assert!(text.contains("R.call_tir(cls.f, (A,), "), "{text}");
     }
 
     #[test]

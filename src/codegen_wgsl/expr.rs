@@ -12,6 +12,9 @@ use crate::tensor::scalar::{BinOp, wrap_int};
 impl Emitter<'_> {
     /// An expression; may write lines before, for values that are used twice.
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Text, WgslError> {
+        if let Some(constant) = self.constant(e) {
+            return self.expr(&constant);
+        }
         match e {
             Expr::Int(value, ty) => self.int(*value, *ty),
             Expr::Float(value, ty) => self.float(*value, *ty),
@@ -74,6 +77,10 @@ impl Emitter<'_> {
             ScalarType::Bool => Text::fixed((value != 0).to_string()),
             ScalarType::I8 | ScalarType::I16 | ScalarType::I32 if value == i64::from(i32::MIN) => {
                 Text::fixed("(-2147483647i - 1i)")
+            }
+            // With its type: nothing converts a negative literal that has none to another one.
+            ScalarType::I8 | ScalarType::I16 | ScalarType::I32 if value < 0 => {
+                number(format!("{value}i"))
             }
             ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => number(value.to_string()),
             ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => Text::fixed(format!("{value}u")),

@@ -10,6 +10,7 @@
 //! exceed the limit of one dimension is *folded*: the host dispatches [`folded_grid`](crate::kernel::folded_grid) and passes the three extents of the true
 //! grid behind the kernel's scalars; the shader finds its place from the linear workgroup number.
 
+mod constant;
 mod emit;
 mod error;
 mod expr;

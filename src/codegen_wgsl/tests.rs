@@ -275,7 +275,12 @@ fn constants_and_casts_are_valid() {
                 cast(ty, cast(ScalarType::F32, Expr::ThreadIdx(0))),
             ));
         }
-        values.push(cast(ScalarType::F32, int(i32::MIN.into())));
+        let flipped = Expr::Binary(
+            BinOp::BitXor,
+            Box::new(Expr::ThreadIdx(0)),
+            Box::new(int(i32::MIN.into())),
+        );
+        values.push(cast(ScalarType::F32, flipped));
         let bits = |to, e| Expr::Bits(to, Box::new(e));
         let half = cast(ScalarType::F16, cast(ScalarType::F32, Expr::ThreadIdx(0)));
         for narrow in [ScalarType::I16, ScalarType::U16] {

@@ -105,9 +105,11 @@ pub(super) const OPS: &[OpDef] = &[
     }),
     arithmetic("multiply", "x1 * x2", |c| binary(c, BinOp::Mul)).commutative(),
     comparison("not_equal", "x1 != x2", |c| binary(c, BinOp::Ne)).commutative(),
-    arithmetic("power", "x1 to the power of x2", |c| {
-        intrinsic(c, Intrin::Pow)
-    }),
+    arithmetic(
+        "power",
+        "x1 to the power of x2; of integers the whole part, so 0 for a negative x2 unless x1 is 1 or -1",
+        power,
+    ),
     arithmetic(
         "right_shift",
         "x1 >> x2, with the sign of x1 and x2 modulo the bits of the type",
@@ -160,6 +162,24 @@ fn ordered(c: &ComputeCall<'_>, op: BinOp) -> Computed {
 
 fn intrinsic(c: &ComputeCall<'_>, intrin: Intrin) -> Computed {
     let f = |a, b| Expr::call(intrin, vec![a, b]);
+    Ok(vec![topi::compare(c.name(), c.x(0), c.x(1), f)])
+}
+
+/// A negative power of an integer is a fraction, of which the whole part counts.
+fn power(c: &ComputeCall<'_>) -> Computed {
+    let dtype = c.x(0).dtype();
+    if !dtype.scalar.is_signed_int() {
+        return intrinsic(c, Intrin::Pow);
+    }
+    let number = |value| Expr::constant(value, dtype);
+    let f = |x: Expr, y: Expr| {
+        let power = Expr::call(Intrin::Pow, vec![x.clone(), y.max(number(0))]);
+        let odd = Expr::binary(BinOp::BitAnd, y.clone(), number(1)).equals(number(1));
+        let sign = Expr::select(odd, number(-1), number(1));
+        let fraction = Expr::select(x.equals(number(-1)), sign, number(0));
+        let fraction = Expr::select(x.equals(number(1)), number(1), fraction);
+        Expr::select(y.lt(number(0)), fraction, power)
+    };
     Ok(vec![topi::compare(c.name(), c.x(0), c.x(1), f)])
 }
 

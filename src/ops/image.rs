@@ -24,6 +24,8 @@ const TRANSFORMS: &[&str] = &[
     "tf_crop_and_resize",
 ];
 const ROUNDINGS: &[&str] = &[
+    // As the coordinates ask for: "round" of aligned corners, else "floor".
+    "",
     "round",
     "round_prefer_floor",
     "round_prefer_ceil",
@@ -236,8 +238,8 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         Some("round_prefer_ceil") => Rounding::PreferCeil,
         Some("floor") => Rounding::Floor,
         Some("ceil") => Rounding::Ceil,
-        None if mode == "align_corners" => Rounding::Even,
-        None => Rounding::Floor,
+        Some("") | None if mode == "align_corners" => Rounding::Even,
+        Some("") | None => Rounding::Floor,
         Some(_) => return Err(c.bad_attribute("rounding_method", "the name of a rounding")),
     };
     let method = match c.text("method")?.as_deref() {

@@ -12,11 +12,12 @@
 //! ```
 //!
 //! Requires: a reduction block, and a loop above it that is not below a loop which a reduce iter variable is bound to, and that
-//! holds nothing outside of blocks; no loop from there on repeats all of a sum, as one that no iter variable is bound to does.
+//! holds nothing outside of blocks; no loop from there on repeats all of a sum, as one that no iter variable is bound to does;
+//! the predicate holds in the iteration in which the init runs.
 //! Meaning is kept: every element that an iteration of the loop updates is initialised before the loop begins, and no update
 //! comes earlier. TVM adds repeated sums up.
 
-use super::analysis::{check_only_blocks, check_reduction_block};
+use super::analysis::{check_only_blocks, check_reduction_block, facts_at};
 use super::{
     Reason, ReductionReason, Refusal, Schedule, ScheduleError, attached_block, attached_loop,
 };
@@ -41,6 +42,37 @@ impl Schedule {
         let args = vec![block.into(), before.into()];
         Ok(self.record("decompose_reduction", args, |func| plan.apply(func)))
     }
+}
+
+/// Refuses a predicate that may leave out the iteration in which the init runs: the element would keep its value.
+fn check_first_iteration(
+    func: &PrimFunc,
+    block: BlockId,
+    inside: &[LoopId],
+    nest: &InitNest,
+) -> Result<(), Refusal> {
+    let node = &func.blocks[block];
+    let dropped: Vec<&Loop> = inside
+        .iter()
+        .filter(|id| !nest.loops.contains(id))
+        .map(|&id| &func.loops[id])
+        .collect();
+    let mut facts = facts_at(func, Place::Block(block));
+    facts.assume(&nest.predicate);
+    for cond in node.predicate.conjuncts() {
+        let first = cond.substitute(&|var| {
+            let found = dropped.iter().find(|l| l.var == *var);
+            found.map(|l| l.min.clone())
+        });
+        if dropped.iter().any(|l| cond.uses(&l.var)) && !facts.can_prove(&first) {
+            let reason = ReductionReason::FirstIterationLeftOut {
+                block: node.name.clone(),
+                predicate: first,
+            };
+            return Err(reason.at([block.into()]));
+        }
+    }
+    Ok(())
 }
 
 struct Plan {
@@ -89,6 +121,7 @@ impl Plan {
             return Err(reason.at([id.into(), block.into()]));
         }
         let nest = func.init_nest(block, before);
+        check_first_iteration(func, block, &loops[at..], &nest)?;
         Ok(Self {
             block,
             before,

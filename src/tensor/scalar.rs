@@ -79,6 +79,9 @@ pub enum EvalError {
     /// Integer division or remainder by zero.
     #[error("division by zero")]
     DivisionByZero,
+    /// A negative power of an integer.
+    #[error("an integer to the power of {0}")]
+    NegativePower(i64),
     /// A count or size past an `int64`.
     #[error("{a} {op} {b} does not fit an int64")]
     Overflow {
@@ -303,6 +306,7 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
             Intrin::Pow if args[1].as_int() >= 0 || ty == ScalarType::U64 => {
                 wrapping_pow(v, args[1].as_int() as u64)
             }
+            Intrin::Pow => return Err(EvalError::NegativePower(args[1].as_int())),
             Intrin::QMultiplyShift if ty == ScalarType::I32 => {
                 let [y, q, s] = [1, 2, 3].map(|i| args[i].as_int());
                 let right = q.wrapping_add((-s).max(0)) as u32;

@@ -3,11 +3,16 @@
 use crate::ir::Expr;
 use crate::tensor::{DType, ScalarType};
 
-/// An index in a type that holds negative ones: `int32` for narrower types, `int64` for `uint32`.
+/// An index in a type that holds negative ones: `int32` for narrower types, `int64` for `uint32`. Of `uint64` the numbers that are
+/// larger than any extent stay so.
 pub fn wide_index(index: &Expr) -> Expr {
     let dtype = match index.dtype().scalar {
+        ScalarType::U64 => {
+            let most = Expr::constant(i64::MAX, index.dtype());
+            return index.min(&most).cast(DType::I64);
+        }
         ScalarType::I32 | ScalarType::I64 => index.dtype(),
-        ScalarType::U32 | ScalarType::U64 => DType::I64,
+        ScalarType::U32 => DType::I64,
         _ => DType::I32,
     };
     index.cast(dtype)

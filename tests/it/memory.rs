@@ -583,7 +583,8 @@ fn results_that_are_held_stay_as_they_are() {
         let mut machine = VirtualMachine::new(exec, device).unwrap_or_else(|e| panic!("{e}"));
         let expected = |count: usize| -> Vec<Tensor> {
             let given = interp::Value::Tensor(rows(count, 64));
-            let result = run_module(&module, "main", &[given], &HashMap::new()).unwrap_or_else(|e| panic!("{e}"));
+            let result = run_module(&module, "main", &[given], &HashMap::new())
+                .unwrap_or_else(|e| panic!("{e}"));
             let interp::Value::Tuple(items) = result else {
                 panic!("a tuple");
             };

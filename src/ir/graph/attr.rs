@@ -136,7 +136,7 @@ impl AttrSpec {
             AttrValue::None => true,
             AttrValue::Str(text) => {
                 (self.kind == AttrKind::DType && (text == "void" || text.is_empty()))
-                    || (matches!(self.kind, AttrKind::Str(_))
+                    || (matches!(self.kind, AttrKind::Str(allowed) if !allowed.contains(&""))
                         && text.is_empty()
                         && (self.default == AttrDefault::None || self.kind != AttrKind::Str(&[])))
             }

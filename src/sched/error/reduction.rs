@@ -89,6 +89,16 @@ pub enum ReductionReason {
         /// The updated value.
         update: Expr,
     },
+    /// The init would run for elements that keep their value; TVM does not look.
+    #[error(
+        "the predicate of block `{block}` may leave out the iteration in which the init runs: {predicate:#}"
+    )]
+    FirstIterationLeftOut {
+        /// The reduction's name.
+        block: String,
+        /// The condition that is not known to hold.
+        predicate: Expr,
+    },
     /// The partial sums of some iterations of the loop would not be written; TVM does not look.
     #[error(
         "the predicate of block `{block}` may leave out the first iteration of a partial sum, which would then have no init: \

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ruff_python_ast as ast;
 use ruff_text_size::{Ranged, TextRange};
 
+use super::number::Number;
 use super::scope::{Binding, Scopes};
 use crate::ir::{AttrValue, Attrs, Expr, Origin, Var};
 use crate::script::error::{ScriptError, ScriptErrorKind};
@@ -331,7 +332,7 @@ impl<'a> Context<'a> {
             return self.dim_in_string(s, int);
         }
         let dim = self.expr(node)?;
-        if int_literal(node).is_some() && dim.dtype().bytes() < int.bytes() {
+        if matches!(Number::of(node), Some(Number::Int(_))) && dim.dtype().bytes() < int.bytes() {
             return Ok(dim.cast(int)); // widened only: a literal that needs int64 has it already
         }
         self.check_integer_scalar(node, dim)

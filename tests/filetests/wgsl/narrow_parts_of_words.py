@@ -17,7 +17,7 @@ def transpose(A: T.Buffer((5, 7), "int8"), Y: T.Buffer((7, 5), "int8")):
 # fn transpose_1(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>) {
 #     let tx = i32(thread_idx.x);
 #     if (tx < 35) {
-#         let t = i32(u32(tx) % u32(5)) * 7 + i32(u32(tx) / u32(5));
+#         let t = i32(u32(tx) % 5u) * 7 + i32(u32(tx) / 5u);
 #         let t_1 = (((extractBits(bitcast<i32>(A[u32(t) / 4u]), 8u * (u32(t) % 4u), 8u) + 1) << 24u) >> 24u);
 #         atomicAnd(&Y[u32(tx) / 4u], ~(0xffu << (8u * (u32(tx) % 4u))));
 #         atomicOr(&Y[u32(tx) / 4u], (u32(t_1) & 0xffu) << (8u * (u32(tx) % 4u)));

@@ -120,14 +120,20 @@ pub(super) fn function(
     decorator: Option<&ast::ExprCall>,
 ) -> Parse<graph::Function> {
     let builder = GraphBuilder::in_module(func.name.as_str(), cx.graph.globals.clone());
-    Reader {
+    let reader = Reader {
         cx,
         builder,
         level: 0,
         path: func.name.to_string(),
         depth: 0,
+    };
+    let parsed = reader.function(func, decorator)?;
+    // Functions below know what this one returns, where it does not declare that.
+    if func.returns.is_none() {
+        let signature = parsed.signature();
+        cx.graph.globals.insert(func.name.as_str(), signature);
     }
-    .function(func, decorator)
+    Ok(parsed)
 }
 
 /// Checks all graph functions, once the module is complete.
@@ -262,7 +268,15 @@ impl Reader<'_, '_> {
                 let ret = placed(ret, &self.builder.scope().arg(&result));
                 self.builder.finish_as(result, ret)
             }
-            None => self.builder.finish(result),
+            None => {
+                let level = self.level;
+                let mut func = self.builder.finish(result);
+                // A function inside may use the symbolic variables of those around.
+                if level == 0 {
+                    func.ret = graph::open_vars_erased(&func, &func.ret);
+                }
+                func
+            }
         })
     }
 

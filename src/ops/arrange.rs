@@ -392,7 +392,7 @@ fn infer_stack(c: &OpCall<'_>) -> rules::Inferred {
 fn stack(c: &ComputeCall<'_>) -> Computed {
     let (tensors, shape) = (c.xs(0), c.result_shape(0));
     let axis = axis_of(c, "axis", shape.len())?;
-    Ok(vec![topi::stack("stack", &tensors, shape, axis)])
+    Ok(vec![topi::stack("stack", tensors, shape, axis)])
 }
 
 /// How often each dimension of the result, which may have more, repeats the operand's.

@@ -89,16 +89,15 @@ class Module:
         return a
 
     @R.function(private=True)
-    def scaled(x: R.Tensor((4,), dtype="float32"), low: R.Prim("float32"), k: R.Prim("float32"), n_1: R.Prim("int64")) -> R.Tensor((4,), dtype="float32"):
+    def scaled(x: R.Tensor((4,), dtype="float32"), low: R.Prim("float32"), k: R.Prim("float32"), n_1: R.Prim(value="n")) -> R.Tensor((4,), dtype="float32"):
         n = T.int64()
         cls = Module
         with R.dataflow():
             a = R.call_tir(cls.multiply, (x, k), out_sinfo=R.Tensor((4,), dtype="float32"))
             b = R.call_tir(cls.clip, (a, low), out_sinfo=R.Tensor((4,), dtype="float32"))
-            lv: R.Prim(value=n) = R.match_cast(n_1, R.Prim(value=n))
-            lv_1 = R.call_tir(cls.arange, (), out_sinfo=R.Tensor((n,), dtype="int64"))
-            lv_2 = R.call_tir(cls.astype, (lv_1,), out_sinfo=R.Tensor((n,), dtype="float32"))
+            lv = R.call_tir(cls.arange, (), out_sinfo=R.Tensor((n,), dtype="int64"))
+            lv_1 = R.call_tir(cls.astype, (lv,), out_sinfo=R.Tensor((n,), dtype="float32"))
             R_add__extents_that_broadcast___n_must_be_4: R.Prim(value=4) = R.match_cast(R.prim_value(n), R.Prim(value=4))
-            c = R.call_tir(cls.add, (b, lv_2), out_sinfo=R.Tensor((4,), dtype="float32"))
+            c = R.call_tir(cls.add, (b, lv_1), out_sinfo=R.Tensor((4,), dtype="float32"))
             R.output(c)
         return c

@@ -207,7 +207,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "fuse_reductions",
             "fuse_ops",
             "fuse_tir",
-            "rewrite_dataflow_reshape",
+            "rewrite_reshape",
             "dead_code_elimination",
             "to_non_dataflow",
             "remove_purity_checking",

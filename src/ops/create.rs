@@ -191,6 +191,25 @@ fn dense(shape: Vec<Expr>, dtype: Option<DType>) -> StructInfo {
     })
 }
 
+/// The type of a result whose extents are scalars among the operands, if the value of one of these is not known.
+fn of_unknown_extents(c: &OpCall<'_>, ndim: usize, dtype: Option<DType>) -> Option<StructInfo> {
+    let is_unknown = |operand: &StructInfo| {
+        matches!(
+            operand,
+            StructInfo::Prim {
+                dtype: _,
+                value: None
+            }
+        )
+    };
+    let unknown = c.operands.iter().any(is_unknown);
+    unknown.then_some(StructInfo::Tensor(TensorInfo {
+        shape: ShapeInfo::Ndim(ndim),
+        dtype,
+        vdevice: None,
+    }))
+}
+
 /// First value, end and step of `arange`.
 fn bounds(c: &OpCall<'_>) -> Result<[Expr; 3], InferError> {
     let (start, end) = if c.has(1) {
@@ -203,6 +222,10 @@ fn bounds(c: &OpCall<'_>) -> Result<[Expr; 3], InferError> {
 
 /// How many values `arange` has: of floats those of constants, of integers also symbolic ones with a constant step.
 fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
+    let given = c.dtype("dtype")?;
+    if let Some(unknown) = of_unknown_extents(c, 1, given) {
+        return Ok(unknown);
+    }
     let [start, end, step] = bounds(c)?;
     let last = c.operands.len() - 1;
     if start.dtype().is_int() && end.dtype().is_int() && step.dtype().is_int() {
@@ -218,10 +241,7 @@ fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
         let size = Expr::i64(step.saturating_abs());
         let up = Expr::i64(step.saturating_abs() - 1);
         let count = rules::simple(&(span + up).floor_div(size).max(0i64));
-        return Ok(dense(
-            vec![count],
-            Some(c.dtype("dtype")?.unwrap_or(DType::I64)),
-        ));
+        return Ok(dense(vec![count], Some(given.unwrap_or(DType::I64))));
     }
     let number = |e: &Expr| e.as_float().or(e.as_int().map(|v| v as f64));
     let numbers = [number(&start), number(&end), number(&step)];
@@ -232,7 +252,7 @@ fn infer_arange(c: &OpCall<'_>) -> rules::Inferred {
     if !count.is_finite() || count >= i64::MAX as f64 {
         return Err(c.bad_operand(last, "a step that is not 0"));
     }
-    let dtype = c.dtype("dtype")?.unwrap_or(DType::F32);
+    let dtype = given.unwrap_or(DType::F32);
     Ok(dense(vec![Expr::i64((count as i64).max(0))], Some(dtype)))
 }
 
@@ -262,6 +282,9 @@ fn arange(c: &ComputeCall<'_>) -> Computed {
 }
 
 fn infer_eye(c: &OpCall<'_>) -> rules::Inferred {
+    if let Some(unknown) = of_unknown_extents(c, 2, c.dtype("dtype")?) {
+        return Ok(unknown);
+    }
     let n = rules::scalar_or(c, 0, 0)?.cast(DType::I64);
     let m = if c.has(1) {
         rules::scalar_or(c, 1, 0)?.cast(DType::I64)
@@ -291,8 +314,11 @@ fn diagonal(c: &ComputeCall<'_>, k: usize) -> Computed {
 }
 
 fn infer_window(c: &OpCall<'_>) -> rules::Inferred {
-    let size = rules::scalar_or(c, 0, 0)?.cast(DType::I64);
     let dtype = c.dtype("dtype")?;
+    if let Some(unknown) = of_unknown_extents(c, 1, dtype) {
+        return Ok(unknown);
+    }
+    let size = rules::scalar_or(c, 0, 0)?.cast(DType::I64);
     if dtype.is_some_and(|dtype| !dtype.is_float()) {
         return Err(c.bad_attribute("dtype", "a type of floats"));
     }

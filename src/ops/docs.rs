@@ -124,6 +124,7 @@ fn attribute(spec: &AttrSpec) -> String {
         AttrDefault::Bool(v) => format!("`{name}={}`", if v { "True" } else { "False" }),
         AttrDefault::Str(v) => format!("`{name}=\"{v}\"`"),
         AttrDefault::Ints(v) => format!("`{name}={v:?}`"),
+        AttrDefault::Floats(v) => format!("`{name}={v:?}`"),
     }
 }
 

@@ -33,9 +33,13 @@ const ROUNDINGS: &[&str] = &[
     "ceil",
 ];
 
-const fn resize_attrs(layout: &'static str, rounding: AttrDefault) -> [AttrSpec; 11] {
+const fn resize_attrs(
+    layout: &'static str,
+    roi: &'static [f64],
+    rounding: AttrDefault,
+) -> [AttrSpec; 11] {
     [
-        attr("roi", AttrKind::Floats, AttrDefault::None),
+        attr("roi", AttrKind::Floats, AttrDefault::Floats(roi)),
         attr("layout", AttrKind::Str(&[]), AttrDefault::Str(layout)),
         attr("method", AttrKind::Str(METHODS), AttrDefault::Str("linear")),
         attr(
@@ -57,9 +61,9 @@ const fn resize_attrs(layout: &'static str, rounding: AttrDefault) -> [AttrSpec;
     ]
 }
 
-const RESIZE_1D: &[AttrSpec] = &resize_attrs("NCW", AttrDefault::Str("round"));
-const RESIZE_2D: &[AttrSpec] = &resize_attrs("NCHW", AttrDefault::Str("round"));
-const RESIZE_3D: &[AttrSpec] = &resize_attrs("NCDHW", AttrDefault::None);
+const RESIZE_1D: &[AttrSpec] = &resize_attrs("NCW", &[0.0; 2], AttrDefault::Str("round"));
+const RESIZE_2D: &[AttrSpec] = &resize_attrs("NCHW", &[0.0; 4], AttrDefault::Str("round"));
+const RESIZE_3D: &[AttrSpec] = &resize_attrs("NCDHW", &[0.0; 6], AttrDefault::None);
 
 const fn resizing(name: &'static str, doc: &'static str) -> OpDef {
     OpDef::new(name, doc)

@@ -286,6 +286,7 @@ impl Operands {
     ) -> Result<(ComputeCall<'a>, Self), LegalizeError> {
         let op = call.op.name();
         let (mut params, mut args, mut all, mut operands) = (vec![], vec![], vec![], vec![]);
+        let folds = of_constants(&call);
         for (index, info) in call.operands.iter().enumerate() {
             let name = call.op.schema().operands.get(index).map_or("x", |o| o.name);
             let unknown = || LegalizeError::UnknownOperand {
@@ -297,8 +298,8 @@ impl Operands {
                 StructInfo::Tensor(info) => {
                     all.push(Operand::Whole(index));
                     let tensor = match call.args.get(index).and_then(constant) {
-                        Some(value) => te::scalar(value),
-                        None => {
+                        Some(value) if !(folds && index == 0) => te::scalar(value),
+                        _ => {
                             let (shape, dtype) = known(info).ok_or_else(unknown)?;
                             let tensor = te::placeholder(name, shape, dtype);
                             params.push(tensor.clone());
@@ -380,6 +381,17 @@ impl Operands {
             scalars: scalars.iter().map(|var| var.expr()).collect(),
         })
     }
+}
+
+/// Whether several constants without dimensions are all that the operator takes. Then the first one is an operand of the program, so
+/// that the call is one that can be computed ahead.
+fn of_constants(call: &OpCall<'_>) -> bool {
+    let tensors = call
+        .operands
+        .iter()
+        .filter(|info| info.as_tensor().is_some());
+    let constants = call.args.iter().filter(|arg| constant(arg).is_some());
+    tensors.count() > 1 && constants.count() == call.operands.len()
 }
 
 fn is_tuple_of_tensors(items: &[StructInfo]) -> bool {

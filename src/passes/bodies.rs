@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::graph::{Arg, Body, Def, Function, Globals, ValueId};
+use crate::ir::graph::{Arg, BindingBlock, Body, Def, Function, Globals, ValueId};
 use crate::support::Id;
 
 /// Calls `f` on every body, inner ones first.
@@ -59,6 +59,21 @@ pub(super) fn for_each_own_body(function: &mut Function, f: &mut dyn FnMut(&mut 
         }
     }
     f(&mut function.body);
+}
+
+/// Calls `f` with each block of the function and of those inside, and with the function that has the block.
+pub(super) fn for_each_block<'f>(
+    function: &'f Function,
+    f: &mut dyn FnMut(&'f Function, &'f BindingBlock),
+) {
+    for block in function.blocks() {
+        f(function, block);
+    }
+    for (_, value) in function.values.iter() {
+        if let Def::Function(inner) = &value.def {
+            for_each_block(inner, f);
+        }
+    }
 }
 
 /// Bindings in a row without a branch or a side effect, of the body of the function and those of its branches.

@@ -230,6 +230,12 @@ fn in_place(program: &PrimFunc, input: usize) -> Option<PrimFunc> {
     Some(out)
 }
 
+/// Whether the regions of two tensors of the same extents are at the same place: an extent of 1 has only one.
+fn same_place(a: &BufferRegion, b: &BufferRegion) -> bool {
+    let mut ranges = a.region.iter().zip(&b.region).zip(b.buffer.shape());
+    ranges.all(|((a, b), extent)| a == b || extent.is_one())
+}
+
 /// Whether one block writes the output, each element once, reads of the input no more than that element, and no block after it, or
 /// around it, reads the input.
 fn reads_what_it_writes(program: &PrimFunc, input: &Buffer, output: &Buffer) -> bool {
@@ -265,7 +271,7 @@ fn reads_what_it_writes(program: &PrimFunc, input: &Buffer, output: &Buffer) -> 
         .region
         .iter()
         .all(|range| range.extent.as_int() == Some(1))
-        && reads.iter().all(|read| read.region == written.region);
+        && reads.iter().all(|read| same_place(read, written));
     // Of the nests, which stand one after the other, readers before that of the writer are done when it starts.
     let nest = |block: BlockId| {
         let children = program.tree.children(program.root);

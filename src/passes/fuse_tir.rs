@@ -126,7 +126,14 @@ fn pass(rewriter: &mut Rewriter<'_>, arg: Arg, tensors: &mut Vec<Arg>, scalars: 
         (Arg::Shape(dims), _) => scalars.extend(dims),
         (_, StructInfo::Shape(ShapeInfo::Known(dims))) => scalars.extend(dims),
         (Arg::Prim(value), _) => scalars.push(value),
-        (tensor, _) => tensors.push(tensor),
+        (
+            _,
+            StructInfo::Prim {
+                dtype: _,
+                value: Some(value),
+            },
+        ) => scalars.push(value),
+        (other, _) => tensors.push(other),
     }
 }
 
@@ -148,11 +155,12 @@ fn fuse(module: &Module, function: &Function) -> Fused<(PrimFunc, InPlace)> {
         overwritten: vec![],
         inplace: vec![],
         scalars: vec![],
+        unnamed: HashMap::new(),
         program: PrimFunc::new(function.name.as_str(), vec![]),
     };
     for param in &function.params {
         let value = &function.values[*param];
-        let buffers = fuse.param(&value.name, &value.sinfo)?;
+        let buffers = fuse.param(*param, &value.name, &value.sinfo)?;
         fuse.buffers.insert(*param, buffers);
     }
     fuse.results()?;
@@ -191,13 +199,16 @@ struct Fuse<'a> {
     /// Parameters that results are written to.
     overwritten: Vec<Buffer>,
     inplace: InPlace,
+    /// Scalars of the program that the call gives as arithmetic.
     scalars: Vec<Var>,
+    /// By parameter: the scalar of the program, where the type of the parameter says nothing of its value. The call gives a value.
+    unnamed: HashMap<ValueId, Var>,
     program: PrimFunc,
 }
 
 impl Fuse<'_> {
     /// The buffers of a parameter; scalars wait until all tensors are there.
-    fn param(&mut self, name: &str, sinfo: &StructInfo) -> Fused<Vec<Buffer>> {
+    fn param(&mut self, id: ValueId, name: &str, sinfo: &StructInfo) -> Fused<Vec<Buffer>> {
         match sinfo {
             StructInfo::Tensor(_) => {
                 let buffer = self.buffer(name, sinfo)?;
@@ -207,7 +218,10 @@ impl Fuse<'_> {
             StructInfo::Tuple(items) => {
                 let mut all = vec![];
                 for (index, item) in items.iter().enumerate() {
-                    all.extend(self.param(&format!("{name}_{index}"), item)?);
+                    if item.as_tensor().is_none() {
+                        return Err("takes a tuple of something else than tensors");
+                    }
+                    all.extend(self.param(id, &format!("{name}_{index}"), item)?);
                 }
                 Ok(all)
             }
@@ -227,7 +241,24 @@ impl Fuse<'_> {
                 self.scalars.push(var);
                 Ok(vec![])
             }
+            StructInfo::Prim { dtype, value: None } => {
+                let var = Var::new(name, *dtype);
+                self.program.params.push(Param::Scalar(var.clone()));
+                self.unnamed.insert(id, var);
+                Ok(vec![])
+            }
             _ => Err("takes something else than tensors and shapes"),
+        }
+    }
+
+    /// What a value is in arithmetic, if it is a scalar.
+    fn scalar(&self, id: ValueId) -> Option<Expr> {
+        match &self.function.values[id].sinfo {
+            StructInfo::Prim { dtype: _, value } => match value {
+                Some(value) => Some(value.clone()),
+                None => self.unnamed.get(&id).map(Var::expr),
+            },
+            _ => None,
         }
     }
 
@@ -316,10 +347,14 @@ impl Fuse<'_> {
         if self.overwritten.contains(buffer) {
             return Err("gives one value twice");
         }
-        let at = self
-            .program
-            .buffer_params()
-            .position(|other| other == buffer);
+        let is_buffer = |param: &Param| match param {
+            Param::Buffer {
+                handle: _,
+                buffer: other,
+            } => other == buffer,
+            Param::Scalar(_) => false,
+        };
+        let at = self.program.params.iter().position(is_buffer);
         self.inplace.push(at);
         self.overwritten.push(buffer.clone());
         Ok(())
@@ -350,6 +385,10 @@ impl Fuse<'_> {
                 let (mut given, mut scalars) = (vec![], vec![]);
                 for arg in args {
                     given.push(match arg {
+                        Arg::Value(arg) if let Some(scalar) = self.scalar(*arg) => {
+                            scalars.push(scalar);
+                            vec![]
+                        }
                         Arg::Value(arg) => self.buffers.get(arg).cloned().unwrap_or_default(),
                         Arg::Prim(scalar) => {
                             scalars.push(scalar.clone());

@@ -11,8 +11,10 @@ use crate::ir::graph::{
     Arg, Become, Callee, Def, DpsCallee, Globals, GraphBuilder, InferError, Obligations, Old, Op,
     OpCall, Rewriter, rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
-use crate::ops::{self, Compute, ComputeCall, Legalization, Legalized, Operand};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo, Var};
+use crate::ops::{
+    self, Compute, ComputeCall, HostCall, Kernel, Legalization, LegalizeError, Legalized, Operand,
+};
 
 /// `legalize_ops` with legalizations of one's own (Relax: `LegalizeOps(customize_legalize_map, skip_ops, enable_warning)`).
 ///
@@ -151,7 +153,8 @@ impl LegalizeOps {
         };
         let args = &*args;
         let scope = rewriter.scope();
-        let operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        let mut operands: Vec<_> = args.iter().map(|arg| scope.arg(arg)).collect();
+        let mut stand_ins = stand_ins(rewriter.builder(), args, &mut operands);
         let obligations = Obligations::default();
         let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
         let failed = |error| PassError::Legalize {
@@ -170,33 +173,20 @@ impl LegalizeOps {
             ..call
         };
         let name = ops::def(*op).program_name();
-        for obligation in obligations.take() {
+        let obligations = obligations.take();
+        let asked = obligations.iter().flat_map(|o| [&o.given, &o.expected]);
+        let mut sizes: HashSet<Var> = asked.flat_map(Expr::free_vars).collect();
+        sizes.extend(result.free_vars());
+        if !name_scalars(rewriter.builder(), args, &sizes, &mut stand_ins) {
+            let op = op.name();
+            let got = Box::new(declared.clone());
+            return Err(failed(LegalizeError::UnknownResult { op, got }));
+        }
+        for obligation in obligations {
             check(rewriter.builder(), *op, &obligation).map_err(|error| failed(error.into()))?;
         }
         if let (Compute::Host(host), None) = (compute, own) {
-            let numbers = (host.numbers)(&call).map_err(|error| failed(error.into()))?;
-            let passed = args.iter().zip(&operands).filter(|(_, info)| {
-                matches!(
-                    info,
-                    StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
-                ) || host.message.is_some()
-            });
-            let mut passed: Vec<Arg> = passed.map(|(arg, _)| arg.clone()).collect();
-            if let Some(at) = host.message {
-                let format = attrs.get("format").and_then(AttrValue::as_str);
-                passed.insert(at, Arg::Str(format.unwrap_or_default().to_owned()));
-            }
-            passed.extend(numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n))));
-            let callee = host.name.to_owned();
-            let call = Def::Call {
-                callee: match op.schema().pure {
-                    true => Callee::PurePacked(callee),
-                    false => Callee::Packed(callee),
-                },
-                args: passed,
-                attrs: Attrs::new(),
-                sinfo_args: vec![result.clone()],
-            };
+            let call = host_call(&call, &host, &result).map_err(|error| failed(error.into()))?;
             return Ok(bound(rewriter, &old, call, result));
         }
         // Nothing has no places to compute.
@@ -213,7 +203,7 @@ impl LegalizeOps {
             Some(own) => ops::kernel_by(call, &result, name, &**own),
             None => ops::kernel(call, &result, name),
         };
-        let kernel = match kernel {
+        let mut kernel = match kernel {
             Ok(kernel) => kernel,
             // The machine finds out at run time what is not known here.
             Err(_) if view => return Ok(Become::Kept),
@@ -223,16 +213,10 @@ impl LegalizeOps {
         for operand in &kernel.args {
             inputs.push(match *operand {
                 Operand::Whole(index) => args[index].clone(),
-                Operand::Item(index, at) => match &args[index] {
-                    Arg::Tuple(items) => items[at].clone(),
-                    tuple => {
-                        let item = Def::TupleItem(tuple.clone(), at);
-                        let item = rewriter.builder().bind("lv", item);
-                        Arg::Value(item.expect("the operand is a tuple of tensors"))
-                    }
-                },
+                Operand::Item(index, at) => item(rewriter.builder(), &args[index], at),
             });
         }
+        pass_scalars(&mut kernel, &mut inputs, args, &stand_ins);
         let call = Def::CallDps {
             callee: DpsCallee::Prim(module.add_prim_func(name, kernel.func)),
             args: inputs,
@@ -242,6 +226,123 @@ impl LegalizeOps {
         };
         Ok(bound(rewriter, &old, call, result))
     }
+}
+
+/// An element of a tuple: that of a tuple which the function makes is there already.
+fn item(builder: &mut GraphBuilder, tuple: &Arg, at: usize) -> Arg {
+    let made = match tuple {
+        Arg::Value(id) => match &builder.values()[*id].def {
+            Def::Arg(made) => made,
+            _ => tuple,
+        },
+        _ => tuple,
+    };
+    if let Arg::Tuple(items) = made {
+        return items[at].clone();
+    }
+    let item = builder.bind("lv", Def::TupleItem(tuple.clone(), at));
+    Arg::Value(item.expect("the operand is a tuple of tensors"))
+}
+
+/// Gives each scalar among the operands of which nothing is known a variable for its value, so that a program can be made with it.
+/// The variables by operand: none of them is defined in the function around.
+fn stand_ins(
+    builder: &GraphBuilder,
+    args: &[Arg],
+    operands: &mut [StructInfo],
+) -> Vec<(usize, Var)> {
+    let mut all = vec![];
+    for (index, info) in operands.iter_mut().enumerate() {
+        if let Some(cast) = builder.cast_of(&args[index])
+            && matches!(info, StructInfo::Prim { dtype: _, value: _ })
+        {
+            *info = builder.values()[cast].sinfo.clone();
+        }
+        if let StructInfo::Prim { dtype, value } = info
+            && value.is_none()
+        {
+            let var = Var::new("scalar", *dtype);
+            *value = Some(var.expr());
+            all.push((index, var));
+        }
+    }
+    all
+}
+
+/// Defines the variables of integers that extents are made of, by a `match_cast`: they stand for nothing any more. Whether all that
+/// extents are made of is defined then.
+fn name_scalars(
+    builder: &mut GraphBuilder,
+    args: &[Arg],
+    sizes: &HashSet<Var>,
+    stand_ins: &mut Vec<(usize, Var)>,
+) -> bool {
+    stand_ins.retain(|(index, var)| {
+        if !sizes.contains(var) || !var.dtype().is_int() {
+            return true;
+        }
+        let sinfo = StructInfo::Prim {
+            dtype: var.dtype(),
+            value: Some(var.expr()),
+        };
+        builder.bind_as(
+            "lv",
+            Def::MatchCast(args[*index].clone(), sinfo.clone()),
+            sinfo,
+        );
+        false
+    });
+    stand_ins.iter().all(|(_, var)| !sizes.contains(var))
+}
+
+/// Makes arguments of the scalars that stand for operands: in the program they come after its tensors, and before its results.
+fn pass_scalars(
+    kernel: &mut Kernel,
+    inputs: &mut Vec<Arg>,
+    args: &[Arg],
+    stand_ins: &[(usize, Var)],
+) {
+    let params = &mut kernel.func.params;
+    let mut last = params.len() - kernel.scalars.len();
+    kernel.scalars.retain(|scalar| {
+        let operand = stand_ins
+            .iter()
+            .find(|(_, var)| scalar.as_var() == Some(var));
+        if let Some((index, _)) = operand {
+            let param = params.remove(last);
+            params.insert(inputs.len(), param);
+            inputs.push(args[*index].clone());
+        }
+        last += 1;
+        operand.is_none()
+    });
+}
+
+/// The call of the function of the host that computes the operator.
+fn host_call(call: &OpCall<'_>, host: &HostCall, result: &StructInfo) -> Result<Def, InferError> {
+    let numbers = (host.numbers)(call)?;
+    let passed = call.args.iter().zip(call.operands).filter(|(_, info)| {
+        matches!(
+            info,
+            StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Object
+        ) || host.message.is_some()
+    });
+    let mut passed: Vec<Arg> = passed.map(|(arg, _)| arg.clone()).collect();
+    if let Some(at) = host.message {
+        let format = call.attrs.get("format").and_then(AttrValue::as_str);
+        passed.insert(at, Arg::Str(format.unwrap_or_default().to_owned()));
+    }
+    passed.extend(numbers.into_iter().map(|n| Arg::Prim(Expr::i64(n))));
+    let callee = host.name.to_owned();
+    Ok(Def::Call {
+        callee: match call.op.schema().pure {
+            true => Callee::PurePacked(callee),
+            false => Callee::Packed(callee),
+        },
+        args: passed,
+        attrs: Attrs::new(),
+        sinfo_args: vec![result.clone()],
+    })
 }
 
 /// The argument, of whose extents each has a name: where only the number of dimensions is known, a `match_cast` gives them one,
@@ -256,6 +357,9 @@ fn named_extents(builder: &mut GraphBuilder, arg: &Arg) -> Arg {
         );
     }
     let known = builder.scope().arg(arg);
+    if matches!(known, StructInfo::Prim { dtype: _, value: _ }) {
+        return arg.clone();
+    }
     let Some(sinfo) = named(&known) else {
         return arg.clone();
     };

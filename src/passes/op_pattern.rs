@@ -61,6 +61,7 @@ fn op_pattern(func: &PrimFunc) -> Pattern {
     let params: HashSet<&Buffer> = func.buffer_params().collect();
     let sizes = sizes(func);
     let mut pattern = Pattern::ElemWise;
+    let mut result: Option<Buffer> = None;
     for block in func.blocks_under(Place::Block(func.root)) {
         if block == func.root {
             continue;
@@ -69,6 +70,13 @@ fn op_pattern(func: &PrimFunc) -> Pattern {
             return Pattern::Opaque;
         };
         let node = &func.blocks[block];
+        if params.contains(&access.buffer) {
+            let first = result.get_or_insert_with(|| access.buffer.clone());
+            // Results of different shapes are not elementwise in one operand.
+            if first.shape() != access.buffer.shape() {
+                pattern = pattern.max(Pattern::Injective);
+            }
+        }
         let reads = access.read_pattern(&sizes);
         pattern = match reads {
             Pattern::Opaque => {
@@ -133,9 +141,10 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// `None` if the block stores nothing, or at several places, or does anything but store.
+    /// `None` if the block stores nothing, or at several places, or does anything but store and name what it stores.
     fn of(func: &PrimFunc, block: BlockId) -> Option<Self> {
         let mut found: Option<Self> = None;
+        let mut named = vec![];
         let mut plain = true;
         let mut stack: Vec<&Stmt> = func.tree.body(block).iter().collect();
         while let Some(stmt) = stack.pop() {
@@ -158,6 +167,14 @@ impl Accesses {
                     Some(access) if access.indices == *indices => access.loads.extend(loads(value)),
                     Some(_) => plain = false,
                 },
+                Stmt::Let {
+                    var: _,
+                    value,
+                    body,
+                } => {
+                    named.extend(loads(value));
+                    stack.extend(body);
+                }
                 Stmt::If {
                     cond,
                     then: _,
@@ -169,7 +186,9 @@ impl Accesses {
                 _ => plain = false,
             }
         }
-        found.filter(|_| plain)
+        let mut found = found.filter(|_| plain)?;
+        found.loads.extend(named);
+        Some(found)
     }
 
     /// The loosest relation between what is loaded and what is stored.

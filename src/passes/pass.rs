@@ -52,7 +52,7 @@ use super::remove_unused_outputs::remove_unused_outputs;
 use super::remove_unused_parameters::remove_unused_parameters;
 use super::reorder_permute_dims_after_concat::reorder_permute_dims_after_concat;
 use super::reorder_take_after_matmul::reorder_take_after_matmul;
-use super::rewrite_dataflow_reshape::rewrite_dataflow_reshape;
+use super::rewrite_dataflow_reshape::{Views, rewrite_dataflow_reshape};
 use super::specialize::specialize;
 use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
@@ -610,10 +610,17 @@ pub const PASSES: &[PassDef] = &[
     },
     PassDef {
         name: "rewrite_dataflow_reshape",
-        about: "calls of loop programs that only reshape become views",
+        about: "calls of loop programs in dataflow blocks that only reshape become views",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| Ok(rewrite_dataflow_reshape(module)),
+        run: |module, _, _| Ok(rewrite_dataflow_reshape(module, Views::InDataflow)),
+    },
+    PassDef {
+        name: "rewrite_reshape",
+        about: "calls of loop programs that only reshape become views, results of functions too",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(rewrite_dataflow_reshape(module, Views::Everywhere)),
     },
     PassDef {
         name: "simplify_batchnorm",

@@ -1,13 +1,16 @@
 //! `remove_purity_checking`: calls need not be marked as pure any more (Relax: `RemovePurityChecking`).
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 
-use crate::ir::graph::{Become, Callee, Def, Function, Globals, rewrite};
+use super::bodies::for_each_block;
+use crate::ir::graph::{Become, Callee, Def, Function, Globals, Value, rewrite};
 use crate::ir::{AttrValue, Func, Module};
 use crate::ops;
 
 /// The module with pure functions marked `relax.force_pure`, in which calls may have side effects that nobody sees from
-/// outside, and without the variants of calls that only say that they are pure.
+/// outside, and without the variants of calls that only say that they are pure. A dataflow block has only calls that are known to be
+/// pure, so calls there stay as they are (`to_non_dataflow` comes before).
 ///
 /// ```text
 ///                                            R.func_attr({"relax.force_pure": True})
@@ -22,7 +25,17 @@ pub(super) fn remove_purity_checking(module: &Module) -> Module {
         let Func::Graph(function) = func else {
             continue;
         };
+        let mut in_dataflow: HashSet<*const Value> = HashSet::new();
+        for_each_block(function, &mut |function, block| {
+            if block.dataflow.is_some() {
+                let bindings = block.bindings.iter();
+                in_dataflow.extend(bindings.map(|&id| std::ptr::from_ref(&function.values[id])));
+            }
+        });
         let Ok(mut new) = rewrite::<Infallible>(function, &globals, &mut |_, old| {
+            if in_dataflow.contains(&std::ptr::from_ref(old.value)) {
+                return Ok(Become::Kept);
+            }
             let mut def = old.def.clone();
             let Def::Call {
                 callee,

@@ -1,10 +1,12 @@
 //! `rewrite_dataflow_reshape`: calls of loop programs that only reshape become views (Relax: `RewriteDataflowReshape`).
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 
+use super::bodies::for_each_block;
 use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, iter_map_simplify};
-use crate::ir::graph::{Arg, Become, Callee, Def, DpsCallee, Globals, rewrite};
+use crate::ir::graph::{Arg, Become, Callee, Def, DpsCallee, Function, Globals, Value, rewrite};
 use crate::ir::{
     Attrs, Buffer, Expr, ExprKind, Func, IterKind, Module, Param, Place, PrimFunc, Stmt,
     StructInfo, Var,
@@ -12,22 +14,48 @@ use crate::ir::{
 use crate::ops;
 use crate::tensor::DType;
 
+/// Which calls become views.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Views {
+    /// Those in dataflow blocks of which the block passes nothing out, as Relax does it.
+    InDataflow,
+    /// All.
+    Everywhere,
+}
+
 /// The module where calls of loop programs that give their input in another shape are calls of `R.reshape`, which costs
-/// nothing. A view costs no memory either, so this is done outside of dataflow blocks too.
+/// nothing. `Views` says which calls: a view is a name for the memory of its operand, so a result that a caller gets may be memory
+/// that the caller has already.
 ///
 /// ```text
 /// y = R.call_tir(cls.flatten, (x,), out_ty=R.Tensor((6,), "float32"))   →   y = R.reshape(x, R.shape([6]))
 /// ```
-pub(super) fn rewrite_dataflow_reshape(module: &Module) -> Module {
+pub(super) fn rewrite_dataflow_reshape(module: &Module, reach: Views) -> Module {
     let globals = Globals::of(module);
     let mut out = module.clone();
     for (name, function) in module.functions() {
+        let inside = inside_dataflow(function);
         let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |_, old| {
+            if reach == Views::InDataflow && !inside.contains(&std::ptr::from_ref(old.value)) {
+                return Ok(Become::Kept);
+            }
             Ok(view(module, old.def).map_or(Become::Kept, Become::Def))
         });
         out.funcs.insert(name.to_owned(), Func::Graph(new));
     }
     out
+}
+
+/// The values of dataflow blocks that nothing outside of them uses.
+fn inside_dataflow(function: &Function) -> HashSet<*const Value> {
+    let mut inside = HashSet::new();
+    for_each_block(function, &mut |function, block| {
+        if let Some(outputs) = &block.dataflow {
+            let bindings = block.bindings.iter().filter(|id| !outputs.contains(id));
+            inside.extend(bindings.map(|&id| std::ptr::from_ref(&function.values[id])));
+        }
+    });
+    inside
 }
 
 /// The call of `R.reshape` that does the same.

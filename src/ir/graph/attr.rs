@@ -42,6 +42,8 @@ pub enum AttrDefault {
     Str(&'static str),
     /// A list of integers.
     Ints(&'static [i64]),
+    /// A list of numbers.
+    Floats(&'static [f64]),
 }
 
 impl AttrDefault {
@@ -54,6 +56,7 @@ impl AttrDefault {
             Self::Bool(v) => AttrValue::Bool(v),
             Self::Str(v) => AttrValue::Str(v.to_owned()),
             Self::Ints(v) => AttrValue::List(v.iter().map(|&v| AttrValue::Int(v)).collect()),
+            Self::Floats(v) => AttrValue::List(v.iter().map(|&v| AttrValue::Float(v)).collect()),
         })
     }
 }
@@ -123,7 +126,7 @@ impl AttrSpec {
             },
             AttrKind::Floats => match one(value) {
                 AttrValue::List(items) if items.iter().all(is_number) => {
-                    Some(AttrValue::List(items))
+                    Some(AttrValue::List(items.into_iter().map(constant).collect()))
                 }
                 _ => None,
             },
@@ -143,6 +146,16 @@ impl AttrSpec {
             _ => false,
         }
     }
+}
+
+/// The number, as a float if it is a constant.
+fn constant(number: AttrValue) -> AttrValue {
+    let value = match &number {
+        AttrValue::Int(v) => Some(*v as f64),
+        AttrValue::Expr(e) => e.as_float().or(e.as_int().map(|v| v as f64)),
+        _ => None,
+    };
+    value.map_or(number, AttrValue::Float)
 }
 
 /// Why named values do not fit what takes them.

@@ -231,10 +231,18 @@ impl GraphBuilder {
         self.open.last_mut().expect("the function's body is open")
     }
 
-    /// Opens a dataflow block; the bindings that follow belong to it.
+    /// Opens a dataflow block; the bindings that follow belong to it. Right after another one it goes on with that: two dataflow
+    /// blocks without anything between them are one.
     pub fn begin_dataflow(&mut self) {
         let body = self.body();
         body.in_dataflow = true;
+        if body
+            .blocks
+            .last()
+            .is_some_and(|block| block.dataflow.is_some())
+        {
+            return;
+        }
         body.blocks.push(BindingBlock {
             dataflow: Some(vec![]),
             bindings: vec![],
@@ -246,7 +254,8 @@ impl GraphBuilder {
         let body = self.body();
         body.in_dataflow = false;
         if let Some(block) = body.blocks.last_mut() {
-            block.dataflow = Some(outputs);
+            let all = block.dataflow.get_or_insert_default();
+            all.extend(outputs);
         }
     }
 

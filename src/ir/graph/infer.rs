@@ -35,6 +35,12 @@ impl Globals {
         }
     }
 
+    /// Says more of a function.
+    pub fn insert(&mut self, name: impl Into<String>, signature: StructInfo) {
+        let known = self.known.get_or_insert_default();
+        Arc::make_mut(known).insert(name.into(), signature);
+    }
+
     /// The functions of a module.
     pub fn of(module: &Module) -> Self {
         let signature = |func: &Func| match func {

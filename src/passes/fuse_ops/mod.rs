@@ -98,13 +98,13 @@ pub(super) fn pattern(module: &Module, function: &Function, id: ValueId) -> Patt
             out: _,
         } => {
             let program = module.prim_func(name);
-            let tensors = args
+            let plain = args
                 .iter()
-                .all(|arg| matches!(arg, Arg::Value(_) | Arg::Const(_)));
+                .all(|arg| matches!(arg, Arg::Value(_) | Arg::Const(_) | Arg::Prim(_)));
             let overwritten = inplace.iter().flatten().flatten();
             let mut operands = overwritten.map(|at| args.get(*at));
             let own = operands.all(|arg| arg.is_some_and(|arg| is_own(function, arg)));
-            match program.filter(|program| tensors && own && is_plain(program)) {
+            match program.filter(|program| plain && own && is_plain(program)) {
                 Some(program) => stated(program),
                 None => Pattern::Opaque,
             }

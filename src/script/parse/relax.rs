@@ -24,7 +24,7 @@ use super::scope::Binding;
 use crate::ir::graph::{
     self, Arg, Def, Globals, GraphBuilder, GraphError, GraphErrorKind, ValueId, dims,
 };
-use crate::ir::{Func, Module, StructInfo, TensorInfo, VDevice};
+use crate::ir::{Func, Module, StructInfo, TensorInfo, VDevice, Var};
 use crate::script::ScriptErrorKind;
 use crate::tensor::Tensor;
 
@@ -120,14 +120,20 @@ pub(super) fn function(
     decorator: Option<&ast::ExprCall>,
 ) -> Parse<graph::Function> {
     let builder = GraphBuilder::in_module(func.name.as_str(), cx.graph.globals.clone());
-    Reader {
+    let reader = Reader {
         cx,
         builder,
         level: 0,
         path: func.name.to_string(),
         depth: 0,
+    };
+    let parsed = reader.function(func, decorator)?;
+    // Functions below know what this one returns, where it does not declare that.
+    if func.returns.is_none() {
+        let signature = parsed.signature();
+        cx.graph.globals.insert(func.name.as_str(), signature);
     }
-    .function(func, decorator)
+    Ok(parsed)
 }
 
 /// Checks all graph functions, once the module is complete.
@@ -205,6 +211,18 @@ fn params<'n>(
     Ok(out)
 }
 
+/// What is known of a parameter, and the variable that its name stands for if it is an integer: extents may be made of it.
+fn integer(name: &str, sinfo: StructInfo) -> (StructInfo, Option<Var>) {
+    match sinfo {
+        StructInfo::Prim { dtype, value: None } if dtype.is_int() => {
+            let var = Var::new(name, dtype);
+            let value = Some(var.expr());
+            (StructInfo::Prim { dtype, value }, Some(var))
+        }
+        other => (other, None),
+    }
+}
+
 /// What is declared of a result, with the devices of what is returned where the declaration names none.
 fn placed(declared: StructInfo, returned: &StructInfo) -> StructInfo {
     match (declared, returned) {
@@ -262,15 +280,28 @@ impl Reader<'_, '_> {
                 let ret = placed(ret, &self.builder.scope().arg(&result));
                 self.builder.finish_as(result, ret)
             }
-            None => self.builder.finish(result),
+            None => {
+                let level = self.level;
+                let mut func = self.builder.finish(result);
+                // A function inside may use the symbolic variables of those around.
+                if level == 0 {
+                    func.ret = graph::open_vars_erased(&func, &func.ret);
+                }
+                func
+            }
         })
     }
 
     fn scoped_function(&mut self, func: &ast::StmtFunctionDef) -> Parse<(Arg, Option<StructInfo>)> {
         for (param, sinfo) in params(self.cx, func)? {
-            let id = self.builder.param(param.name.as_str(), sinfo);
+            let name = param.name.as_str();
+            let (sinfo, var) = integer(name, sinfo);
+            let id = self.builder.param(name, sinfo);
             self.place(Some(id), param);
-            self.define(param.name.as_str(), id);
+            match var {
+                Some(var) => self.cx.scopes.define(name, Binding::Var(var)),
+                None => self.define(name, id),
+            }
         }
         let declared = match &func.returns {
             Some(node) => Some(self.cx.struct_info(node)?),

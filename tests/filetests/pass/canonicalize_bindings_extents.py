@@ -31,7 +31,7 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(("n", 8), dtype="float32"), y: R.Tensor(("k",), dtype="float32"), z: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(("n", 8), dtype="float32"), R.Tensor(("p",), dtype="float32"), R.Tensor(("n",), dtype="float32"), R.Tensor(("n", 8), dtype="float32")):
+    def main(x: R.Tensor(("n", 8), dtype="float32"), y: R.Tensor(("k",), dtype="float32"), z: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor(dtype="float32", ndim=1), R.Tensor(("n",), dtype="float32"), R.Tensor(dtype="float32", ndim=2)):
         k = T.int64()
         n = T.int64()
         p = T.int64()

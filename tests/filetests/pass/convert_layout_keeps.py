@@ -34,7 +34,7 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((1, 3, 8, "n"), dtype="float32"), w: R.Tensor((4, 3, 3, 3), dtype="float32")) -> R.Tuple(R.Tensor((1, 4, 6, "m"), dtype="float32"), R.Tuple(R.Tensor((1, 4, 6, "m"), dtype="float32"), R.Tensor((1, 4, 6, "m"), dtype="float32"))):
+    def main(x: R.Tensor((1, 3, 8, "n"), dtype="float32"), w: R.Tensor((4, 3, 3, 3), dtype="float32")) -> R.Tuple(R.Tensor(dtype="float32", ndim=4), R.Tuple(R.Tensor(dtype="float32", ndim=4), R.Tensor(dtype="float32", ndim=4))):
         k = T.int64()
         m = T.int64()
         n = T.int64()

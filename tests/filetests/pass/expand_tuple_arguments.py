@@ -29,9 +29,9 @@ class Module:
         return (t_0, d)
 
     @R.function
-    def main(x: R.Tensor((4,), dtype="float32"), t: R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32"))) -> R.Object:
+    def main(x: R.Tensor((4,), dtype="float32"), t: R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32"))) -> R.Tuple(R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32")), R.Tensor((4,), dtype="float32")):
         cls = Module
         gv: R.Tensor((4,), dtype="float32") = t[0]
         gv_1: R.Tensor((4,), dtype="float32") = t[1]
-        y: R.Object = cls.f(gv, gv_1, x)
+        y: R.Tuple(R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32")), R.Tensor((4,), dtype="float32")) = cls.f(gv, gv_1, x)
         return y

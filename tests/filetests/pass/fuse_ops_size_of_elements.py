@@ -71,7 +71,7 @@ class Module:
         return z
 
     @R.function
-    def main(y: R.Tensor((), dtype="float32"), t: R.Tensor((1,), dtype="int64")) -> R.Tensor(("n",), dtype="float32"):
+    def main(y: R.Tensor((), dtype="float32"), t: R.Tensor((1,), dtype="int64")) -> R.Tensor(dtype="float32", ndim=1):
         n = T.int64()
         cls = Module
         with R.dataflow():

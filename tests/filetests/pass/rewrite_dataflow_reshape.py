@@ -1,20 +1,18 @@
 # test: pass
-# run: legalize_ops, rewrite_dataflow_reshape, dead_code_elimination
-# What only reshapes becomes a view, of symbolic sizes too; a transpose does not.
+# run: legalize_ops, rewrite_dataflow_reshape
+# A result that leaves its dataflow block, or is in none, stays a call: a caller may have that memory already.
 
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((4, 6), "float32"), y: R.Tensor(("n", 6), "float32")):
-        n = T.int64()
-        a = R.reshape(x, (2, 12))
-        b = R.flatten(x)
-        c = R.expand_dims(a, [1])
-        d = R.squeeze(c, [1])
-        e = R.permute_dims(x)
-        f = R.reshape(y, (n * 6,))
-        g = R.reshape(y, (n, 2, 3))
-        return (b, d, e, f, g)
+    def main(x: R.Tensor((4, 6), "float32")):
+        with R.dataflow():
+            a = R.reshape(x, (2, 12))
+            b = R.exp(a)
+            c = R.reshape(b, (24,))
+            R.output(c)
+        d = R.expand_dims(c, [0])
+        return d
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -23,24 +21,52 @@ class Module:
 @I.ir_module
 class Module:
     @T.prim_func(private=True)
-    def permute_dims(x: T.Buffer((4, 6), "float32"), permute_dims: T.Buffer((6, 4), "float32")):
+    def exp(x: T.Buffer((2, 12), "float32"), exp: T.Buffer((2, 12), "float32")):
         # with T.block("root"):
-        for i0, i1 in T.grid(T.int64(6), T.int64(4)):
-            with T.block("permute_dims"):
+        for i0, i1 in T.grid(T.int64(2), T.int64(12)):
+            with T.block("exp"):
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
-                T.reads(x[v_i1, v_i0])
-                T.writes(permute_dims[v_i0, v_i1])
-                permute_dims[v_i0, v_i1] = x[v_i1, v_i0]
+                T.reads(x[v_i0, v_i1])
+                T.writes(exp[v_i0, v_i1])
+                exp[v_i0, v_i1] = T.exp(x[v_i0, v_i1])
+
+    @T.prim_func(private=True)
+    def expand_dims(x: T.Buffer((24,), "float32"), expand_dims: T.Buffer((1, 24), "float32")):
+        # with T.block("root"):
+        for i0, i1 in T.grid(T.int64(1), T.int64(24)):
+            with T.block("expand_dims"):
+                v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
+                T.reads(x[v_i1])
+                T.writes(expand_dims[v_i0, v_i1])
+                expand_dims[v_i0, v_i1] = x[v_i1]
+
+    @T.prim_func(private=True)
+    def reshape(x: T.Buffer((4, 6), "float32"), reshape: T.Buffer((2, 12), "float32")):
+        # with T.block("root"):
+        for i0, i1 in T.grid(T.int64(2), T.int64(12)):
+            with T.block("reshape"):
+                v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
+                T.reads(x[(v_i0 * T.int64(12) + v_i1) // T.int64(6), (v_i0 * T.int64(12) + v_i1) % T.int64(6)])
+                T.writes(reshape[v_i0, v_i1])
+                reshape[v_i0, v_i1] = x[(v_i0 * T.int64(12) + v_i1) // T.int64(6), (v_i0 * T.int64(12) + v_i1) % T.int64(6)]
+
+    @T.prim_func(private=True)
+    def reshape1(x: T.Buffer((2, 12), "float32"), reshape: T.Buffer((24,), "float32")):
+        # with T.block("root"):
+        for i0 in range(T.int64(24)):
+            with T.block("reshape"):
+                v_i0 = T.axis.spatial(T.int64(24), i0)
+                T.reads(x[v_i0 // T.int64(12), v_i0 % T.int64(12)])
+                T.writes(reshape[v_i0])
+                reshape[v_i0] = x[v_i0 // T.int64(12), v_i0 % T.int64(12)]
 
     @R.function
-    def main(x: R.Tensor((4, 6), dtype="float32"), y: R.Tensor(("n", 6), dtype="float32")) -> R.Tuple(R.Tensor((24,), dtype="float32"), R.Tensor((2, 12), dtype="float32"), R.Tensor((6, 4), dtype="float32"), R.Tensor(("n * 6",), dtype="float32"), R.Tensor(("n", 2, 3), dtype="float32")):
-        n = T.int64()
+    def main(x: R.Tensor((4, 6), dtype="float32")) -> R.Tensor((1, 24), dtype="float32"):
         cls = Module
-        a: R.Tensor((2, 12), dtype="float32") = R.reshape(x, R.shape([2, 12]))
-        b: R.Tensor((24,), dtype="float32") = R.reshape(x, R.shape([24]))
-        c: R.Tensor((2, 1, 12), dtype="float32") = R.reshape(a, R.shape([2, 1, 12]))
-        d: R.Tensor((2, 12), dtype="float32") = R.reshape(c, R.shape([2, 12]))
-        e = R.call_tir(cls.permute_dims, (x,), out_sinfo=R.Tensor((6, 4), dtype="float32"))
-        f: R.Tensor((n * 6,), dtype="float32") = R.reshape(y, R.shape([n * 6]))
-        g: R.Tensor((n, 2, 3), dtype="float32") = R.reshape(y, R.shape([n, 2, 3]))
-        return (b, d, e, f, g)
+        with R.dataflow():
+            a: R.Tensor((2, 12), dtype="float32") = R.reshape(x, R.shape([2, 12]))
+            b = R.call_tir(cls.exp, (a,), out_sinfo=R.Tensor((2, 12), dtype="float32"))
+            c = R.call_tir(cls.reshape1, (b,), out_sinfo=R.Tensor((24,), dtype="float32"))
+            R.output(c)
+        d = R.call_tir(cls.expand_dims, (c,), out_sinfo=R.Tensor((1, 24), dtype="float32"))
+        return d

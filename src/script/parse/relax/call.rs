@@ -2,15 +2,19 @@
 
 use ruff_python_ast as ast;
 
-use super::super::context::{Context, Parse, Reported, dotted, int_literal};
+use super::super::context::{Context, Parse, Reported, dotted, float_literal, int_literal};
 use super::super::scope::{Binding, most_similar};
 use super::Reader;
 use super::dps::Form;
 use crate::ir::graph::{Arg, AttrKind, AttrSpec, Callee, Def, InferError, Op, OperandKind};
-use crate::ir::{AttrValue, Attrs, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr, StructInfo};
 use crate::ops;
 use crate::script::ScriptErrorKind;
 use crate::script::error::counted;
+use crate::tensor::DType;
+
+/// Its shape may leave an extent open.
+const RESHAPE: Op = ops::op("reshape");
 
 /// Calls of `R` that are read by rules of their own.
 const FORMS: [&str; 15] = [
@@ -104,7 +108,7 @@ impl Reader<'_, '_> {
             }
             "prim_value" => {
                 let [value] = self.cx.bind_all(call, "R.prim_value", ["value"])?;
-                Ok(Def::Arg(Arg::Prim(self.scalar(value)?)))
+                Ok(Def::Arg(Arg::Prim(self.number(value)?)))
             }
             "str" => {
                 let [text] = self.cx.bind_all(call, "R.str", ["value"])?;
@@ -240,8 +244,14 @@ impl Reader<'_, '_> {
 
     /// An attribute of an operator; `R.dtype`, `R.str` and `R.device` are plain values here.
     fn attr(&mut self, node: &ast::Expr) -> Parse<AttrValue> {
-        let ast::Expr::Call(call) = node else {
-            return self.cx.attr_value(node);
+        let call = match node {
+            ast::Expr::Call(call) => call,
+            // Indices of graph values are `int64`.
+            ast::Expr::Lambda(_) => {
+                let map = self.cx.lambda(node, &|_| DType::I64)?;
+                return Ok(AttrValue::IndexMap(map));
+            }
+            _ => return self.cx.attr_value(node),
         };
         match dotted(&call.func).as_deref() {
             Some("R.dtype") => {
@@ -344,12 +354,26 @@ impl Reader<'_, '_> {
             }
         }
         let attrs = self.operator_attrs(call, op, &given)?;
-        Ok(Def::Call {
+        let call = |args| Def::Call {
             callee: Callee::Op(op),
             args,
-            attrs,
-            sinfo_args,
-        })
+            attrs: attrs.clone(),
+            sinfo_args: sinfo_args.clone(),
+        };
+        // The shape that is meant, where extents of -1 and 0 only point to it. An extent that is arithmetic is found by the operator,
+        // which checks that it is whole.
+        let points = |dim: &Expr| dim.as_int().is_some_and(|dim| dim <= 0);
+        if let (true, [_, Arg::Shape(dims)]) = (op == RESHAPE, args.as_slice())
+            && dims.iter().any(points)
+            && let Ok(StructInfo::Tensor(info)) = self.builder.infer(&call(args.clone()))
+            && let Some(dims) = info.shape.dims()
+            && dims
+                .iter()
+                .all(|dim| dim.as_int().is_some() || dim.as_var().is_some())
+        {
+            args[1] = Arg::Shape(dims.to_vec());
+        }
+        Ok(call(args))
     }
 
     /// The attributes of an operator with defaults filled in.
@@ -409,6 +433,14 @@ impl Reader<'_, '_> {
         self.cx.error(keyword, kind)
     }
 
+    /// A scalar expression, or a number as Python has it: a float has 64 bits.
+    fn number(&mut self, node: &ast::Expr) -> Parse<Expr> {
+        match float_literal(node) {
+            Some(value) => Ok(Expr::float(value, DType::F64)),
+            None => self.scalar(node),
+        }
+    }
+
     /// An operand of this kind. A number stands for a scalar, where a tensor or a scalar is wanted.
     fn operand_of(&mut self, node: &ast::Expr, kind: Option<OperandKind>) -> Parse<Arg> {
         match kind {
@@ -418,6 +450,9 @@ impl Reader<'_, '_> {
                 _ => self.operand(node, false),
             },
             Some(OperandKind::Tensors | OperandKind::Tuple) => self.arg(node, "lv"),
+            Some(OperandKind::Scalar) if float_literal(node).is_some() => {
+                Ok(Arg::Prim(self.number(node)?))
+            }
             Some(OperandKind::Scalar | OperandKind::Tensor | OperandKind::Any) | None => {
                 self.operand(node, false)
             }

@@ -1,5 +1,5 @@
 # test: pass
-# run: legalize_ops, rewrite_dataflow_reshape
+# run: legalize_ops, rewrite_reshape
 # The first channels of one image lie in memory as a tensor of their shape does, and are no reshape of the image.
 
 @I.ir_module

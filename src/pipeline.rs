@@ -198,6 +198,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "recognize_ops",
             "simplify_batchnorm",
             "decompose_attention",
+            "split_concat",
             "legalize_ops",
             "fold_constant",
             "specialize",

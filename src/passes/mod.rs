@@ -67,6 +67,7 @@ mod rewrite_dataflow_reshape;
 mod run_codegen;
 mod signature;
 mod specialize;
+mod split_concat;
 mod to_mixed_precision;
 mod topological_sort;
 mod unbind_params;

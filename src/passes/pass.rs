@@ -26,7 +26,7 @@ use super::expand_matmul_of_sum::expand_matmul_of_sum;
 use super::expand_tuple_arguments::expand_tuple_arguments;
 use super::fold_batchnorm_to_conv2d::{Reach, fold_batchnorm_to_conv2d};
 use super::fold_constant::fold_constant;
-use super::fuse_ops::fuse_ops;
+use super::fuse_ops::{Limits, fuse_ops};
 use super::fuse_reductions::fuse_reductions;
 use super::fuse_tir::fuse_tir;
 use super::gradient::{self, gradient};
@@ -54,6 +54,7 @@ use super::reorder_permute_dims_after_concat::reorder_permute_dims_after_concat;
 use super::reorder_take_after_matmul::reorder_take_after_matmul;
 use super::rewrite_dataflow_reshape::{Views, rewrite_dataflow_reshape};
 use super::specialize::specialize;
+use super::split_concat::split_concat;
 use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
 use super::vdevice::{realize_vdevice, update_vdevice};
@@ -387,7 +388,14 @@ pub const PASSES: &[PassDef] = &[
             let depth = depth
                 .and_then(AttrValue::as_int)
                 .map_or(DEEPEST, |d| d.max(1) as usize);
-            Ok(fuse_ops(module, level, depth))
+            let limits = Limits {
+                calls: depth,
+                arrays: match &cx.target {
+                    Target::Gpu(gpu) => gpu.max_storage_buffers as usize,
+                    Target::Cpu(_) => usize::MAX,
+                },
+            };
+            Ok(fuse_ops(module, level, limits))
         },
     },
     PassDef {
@@ -638,6 +646,16 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| Ok(specialize(module)),
+    },
+    PassDef {
+        name: "split_concat",
+        about: "concatenations of more tensors than a kernel of a GPU can bind become several",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| match &cx.target {
+            Target::Gpu(gpu) => split_concat(module, gpu),
+            Target::Cpu(_) => Ok(module.clone()),
+        },
     },
     PassDef {
         name: "static_plan_block_memory",

@@ -612,7 +612,7 @@ fn results_that_are_held_stay_as_they_are() {
                 .call_into(main, &[x], out)
                 .unwrap_or_else(|e| panic!("{e}"));
         }
-        held.extend(outputs.map(|out| (9, Value::Tuple(out.to_vec().into()))));
+        held.extend(outputs.map(|out| (9, Value::Tuple(out.to_vec()))));
         for (count, result) in held {
             let result = machine.to_host(result).unwrap_or_else(|e| panic!("{e}"));
             let items = result.as_tuple().expect("two").to_vec();

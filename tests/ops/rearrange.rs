@@ -129,6 +129,26 @@ fn shapes_and_repeats() {
         &[("x", &x4), ("y", &x4)],
         &[i32s(&[3, 0], &[])],
     );
+    // More than a kernel of a GPU binds.
+    let many: Vec<i32> = (0..40).collect();
+    let joined = "R.concat((x, y, x, y, x, y, x, y, x, y, x, y, x, y, x, y, x, y, x, y), axis=-1)";
+    let halves = [i32s(&[1, 2], &many[..2]), i32s(&[1, 2], &many[2..4])];
+    let expected: Vec<i32> = many[..4].repeat(10);
+    cases.case(
+        joined,
+        &[("x", &halves[0]), ("y", &halves[1])],
+        &[i32s(&[1, 40], &expected)],
+    );
+    let stacked: Vec<i32> = [0, 2]
+        .repeat(10)
+        .into_iter()
+        .chain([1, 3].repeat(10))
+        .collect();
+    cases.case(
+        &joined.replace("R.concat", "R.stack"),
+        &[("x", &halves[0]), ("y", &halves[1])],
+        &[i32s(&[1, 2, 20], &stacked)],
+    );
     let five = [0, 1, 2, 3, 4].map(|at| i32s(&[2], &[at, -at]));
     let [a, b, c, d, e] = &five;
     cases.case(

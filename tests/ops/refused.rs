@@ -49,6 +49,8 @@ fn attributes_are_honoured_or_refused() {
         (X, "R.hamming_window(R.prim_value(-5), R.prim_value(1), R.prim_value(0.54), R.prim_value(0.46))", "less than 0: -5"),
         (X, "R.strided_slice(x, axes=[0], begin=[3], end=[1], assume_inbound=True)", "less than 0: -2"),
         (X, "R.squeeze(x, axis=[0])", "extent"),
+        (X, "R.add(x, R.const(300, \"int8\"))", "the number 300 is out of range: elements are int8"),
+        (X, "R.add(x, R.const(-1, \"uint64\"))", "the number -1 is out of range: elements are uint64"),
         (EMPTY, "R.median(x)", "a tensor with elements"),
         (EMPTY, "R.median(x, axis=0)", "a tensor with elements along the axis"),
         (X, "R.gather_elements(x, R.const([[0], [0], [0], [0], [0]], \"int32\"), axis=1)",

@@ -281,6 +281,11 @@ fn infer_call_dps(
         dtype: e.dtype(),
         value: Some(e.clone()),
     });
+    // The verifier refuses indices that no argument has.
+    let beyond = |index: &usize| *index >= args.len();
+    if inplace.into_iter().flatten().flatten().any(beyond) {
+        return Ok(out.clone());
+    }
     // An output that overwrites an input is no parameter of its own.
     let fresh = |(at, out): (usize, StructInfo)| match inplace.and_then(|list| list.get(at)) {
         Some(Some(input)) if *input < args.len() => None,

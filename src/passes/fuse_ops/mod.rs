@@ -6,8 +6,9 @@ mod partition;
 
 use std::collections::HashMap;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
+pub(super) use self::partition::Limits;
 use self::partition::{Node, partition};
 use super::groups::{Constants, Groups, is_whole};
 use super::op_pattern::stated;
@@ -16,7 +17,7 @@ use crate::ir::{AttrValue, Attrs, Buffer, Func, Loop, LoopKind, Module, Param, P
 use crate::ops::Pattern;
 
 /// The module where groups of calls in dataflow blocks are calls of functions, which are private and have the attribute
-/// `Primitive`. At most `max_depth` calls are joined. A level of 0 joins nothing.
+/// `Primitive`, within these limits. A level of 0 joins nothing.
 ///
 /// ```text
 /// with R.dataflow():                                  with R.dataflow():
@@ -24,7 +25,7 @@ use crate::ops::Pattern;
 ///     b = R.call_tir(cls.relu, (a,), …)                   R.output(b)
 ///     R.output(b)
 /// ```
-pub(super) fn fuse_ops(module: &Module, level: i64, max_depth: usize) -> Module {
+pub(super) fn fuse_ops(module: &Module, level: i64, limits: Limits) -> Module {
     if level == 0 {
         return module.clone();
     }
@@ -35,7 +36,7 @@ pub(super) fn fuse_ops(module: &Module, level: i64, max_depth: usize) -> Module 
         }
         let mut groups = Groups::new(function);
         for block in function.blocks() {
-            join(module, function, block, max_depth, &mut groups);
+            join(module, function, block, limits, &mut groups);
         }
         if !groups.is_empty() {
             let new = groups.replaced(&mut out);
@@ -50,7 +51,7 @@ fn join(
     module: &Module,
     function: &Function,
     block: &BindingBlock,
-    max_depth: usize,
+    limits: Limits,
     groups: &mut Groups<'_>,
 ) {
     let Some(outputs) = &block.dataflow else {
@@ -68,22 +69,55 @@ fn join(
             pattern: pattern(module, function, *id),
             escapes: outputs.contains(id),
             users: vec![],
+            inputs: vec![],
         })
         .collect();
+    let mut outside = Outside::default();
     for (at, id) in bindings.iter().enumerate() {
         for used in function.values[*id].def.used_values() {
             if let Some(&producer) = position.get(&used) {
                 nodes[producer].users.push(at);
             }
         }
+        for arg in function.values[*id].def.args() {
+            arg.walk(&mut |leaf| {
+                let own = match leaf {
+                    Arg::Value(value) => position.get(value).copied(),
+                    _ => None,
+                };
+                let input = own.or_else(|| outside.number(leaf).map(|n| bindings.len() + n));
+                nodes[at].inputs.extend(input);
+            });
+        }
     }
-    let roots = partition(&nodes, max_depth);
+    let roots = partition(&nodes, limits);
     let mut by_root: IndexMap<usize, Vec<ValueId>> = IndexMap::new();
     for (at, root) in roots.iter().enumerate() {
         by_root.entry(*root).or_default().push(bindings[at]);
     }
     for members in by_root.into_values().filter(|members| members.len() > 1) {
         groups.add(block, members, Attrs::new(), Constants::Passed);
+    }
+}
+
+/// Tensors that a block does not compute: values from outside, and constants.
+#[derive(Default)]
+struct Outside {
+    values: IndexSet<ValueId>,
+    constants: usize,
+}
+
+impl Outside {
+    /// The number of a value, the same each time; each constant is one of its own.
+    fn number(&mut self, leaf: &Arg) -> Option<usize> {
+        match leaf {
+            Arg::Value(value) => Some(2 * self.values.insert_full(*value).0),
+            Arg::Const(_) => {
+                self.constants += 1;
+                Some(2 * self.constants + 1)
+            }
+            _ => None,
+        }
     }
 }
 

@@ -23,15 +23,26 @@ pub(super) struct Node {
     pub(super) escapes: bool,
     /// Its users in the block, by position, each as often as it uses it.
     pub(super) users: Vec<usize>,
+    /// The tensors that it takes: values of the block by position, others by larger numbers.
+    pub(super) inputs: Vec<usize>,
+}
+
+/// How large a group may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::passes) struct Limits {
+    /// Most calls.
+    pub(in crate::passes) calls: usize,
+    /// Most tensors that it takes and gives: a kernel of a GPU binds no more.
+    pub(in crate::passes) arrays: usize,
 }
 
 /// By position: the position of the value that stands for its group.
-pub(super) fn partition(nodes: &[Node], max_depth: usize) -> Vec<usize> {
+pub(super) fn partition(nodes: &[Node], limits: Limits) -> Vec<usize> {
     let mut groups = Groups::new(nodes);
     let parents = post_dominators(nodes);
     for injective in [false, true] {
         for (at, parent) in parents.iter().enumerate() {
-            groups.join_to_post_dominator(nodes, at, *parent, injective, max_depth);
+            groups.join_to_post_dominator(nodes, at, *parent, injective, limits);
         }
     }
     (0..nodes.len()).map(|at| groups.root(at)).collect()
@@ -134,7 +145,7 @@ impl Groups {
         at: usize,
         parent: Option<Parent>,
         injective: bool,
-        max_depth: usize,
+        limits: Limits,
     ) {
         // The pattern of the value, with what was joined to it.
         let own = self.patterns[at];
@@ -150,7 +161,7 @@ impl Groups {
                 .iter()
                 .map(|&node| self.sizes[self.root(node)])
                 .sum::<usize>();
-        if count > max_depth {
+        if count > limits.calls {
             return;
         }
         let pattern_of = |node: usize| self.patterns[self.root(node)];
@@ -176,11 +187,35 @@ impl Groups {
             }
             Pattern::CommReduce | Pattern::Tuple | Pattern::Opaque => false,
         };
-        if joins {
+        if joins && self.arrays(nodes, &between, parent.at) <= limits.arrays {
             between
                 .into_iter()
                 .for_each(|node| self.join(node, parent.at));
         }
+    }
+
+    /// How many tensors the groups of these values take and give if they are one.
+    fn arrays(&self, nodes: &[Node], between: &[usize], end: usize) -> usize {
+        let joined: IndexSet<usize> = between
+            .iter()
+            .chain([&end])
+            .map(|&at| self.root(at))
+            .collect();
+        let inside = |at: usize| at < nodes.len() && joined.contains(&self.root(at));
+        let members = (0..nodes.len()).filter(|&at| inside(at));
+        let (mut inputs, mut outputs) = (IndexSet::new(), 0);
+        for at in members {
+            inputs.extend(
+                nodes[at]
+                    .inputs
+                    .iter()
+                    .copied()
+                    .filter(|&input| !inside(input)),
+            );
+            let given = nodes[at].escapes || nodes[at].users.iter().any(|&user| !inside(user));
+            outputs += usize::from(given);
+        }
+        inputs.len() + outputs
     }
 
     fn join(&mut self, child: usize, parent: usize) {
@@ -221,9 +256,39 @@ mod tests {
                 pattern: *pattern,
                 escapes: at == last,
                 users: users.to_vec(),
+                inputs: vec![],
             })
             .collect();
-        partition(&nodes, 256)
+        partition(&nodes, LIMITS)
+    }
+
+    const LIMITS: Limits = Limits {
+        calls: 256,
+        arrays: 16,
+    };
+
+    #[test]
+    fn a_group_takes_no_more_tensors_than_a_kernel_binds() {
+        // A chain of sums, each with one more tensor from outside.
+        let count = 40;
+        let node = |at: usize| Node {
+            pattern: ElemWise,
+            escapes: at + 1 == count,
+            users: if at + 1 < count { vec![at + 1] } else { vec![] },
+            inputs: [at.checked_sub(1), Some(100 + at)]
+                .into_iter()
+                .flatten()
+                .collect(),
+        };
+        let nodes: Vec<Node> = (0..count).map(node).collect();
+        let roots = partition(&nodes, LIMITS);
+        let mut sizes: indexmap::IndexMap<usize, usize> = indexmap::IndexMap::new();
+        for root in roots {
+            *sizes.entry(root).or_default() += 1;
+        }
+        assert!(sizes.len() <= 4, "{sizes:?}");
+        // 15 tensors come in, one goes out.
+        assert!(sizes.values().all(|size| *size <= 15), "{sizes:?}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Constants: `R.const(...)`, and the data of `metadata = tvm.ir.load_json("...")`.
 
+use std::fmt;
+
 use ruff_python_ast as ast;
 use serde_json::Value;
 
@@ -8,7 +10,7 @@ use crate::script::ScriptErrorKind;
 use crate::script::constant::{element_bytes, from_json};
 use crate::script::tvm_json::constants;
 use crate::tensor::scalar::Scalar;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, ScalarType, Tensor};
 
 /// Reads `metadata = tvm.ir.load_json("""...""")`, the constants that the functions refer to.
 pub(in crate::script::parse) fn metadata(cx: &mut Context<'_>, value: &ast::Expr) -> Parse<()> {
@@ -68,14 +70,14 @@ impl Context<'_> {
         let mut shape = Vec::new();
         self.numbers(node, 0, &mut shape, &mut numbers)?;
         let dtype = dtype.unwrap_or_else(|| match numbers.first() {
-            Some(Scalar::Float(_)) | None => DType::F32,
-            Some(Scalar::Int(_)) if is_bool(node) => DType::BOOL,
-            Some(Scalar::Int(_)) => DType::I32,
+            Some(Written::Number(Scalar::Float(_))) | None => DType::F32,
+            Some(Written::Number(Scalar::Int(_))) if is_bool(node) => DType::BOOL,
+            Some(Written::Number(Scalar::Int(_)) | Written::Large(_)) => DType::I32,
         });
         let mut bytes = Vec::new();
         for number in numbers {
-            let Some(element) = element_bytes(number, dtype.scalar) else {
-                let number = format!("{number:?}");
+            let Some(element) = number.element(dtype.scalar) else {
+                let number = number.to_string();
                 let expected = format!("elements are {dtype}");
                 return Err(self.error(node, ScriptErrorKind::OutOfRange { number, expected }));
             };
@@ -92,7 +94,7 @@ impl Context<'_> {
         node: &ast::Expr,
         depth: usize,
         shape: &mut Vec<usize>,
-        out: &mut Vec<Scalar>,
+        out: &mut Vec<Written>,
     ) -> Parse<()> {
         if let ast::Expr::List(_) | ast::Expr::Tuple(_) = node {
             let items = Self::elements(node);
@@ -115,11 +117,53 @@ impl Context<'_> {
             ast::Expr::StringLiteral(s) if let Some(value) = not_finite(s.value.to_str()) => {
                 Scalar::Float(value)
             }
+            ast::Expr::NumberLiteral(n) if let Some(value) = large(n) => {
+                out.push(Written::Large(value));
+                return Ok(());
+            }
             _ => return Err(self.expected(node, "a number, `True` or `False`")),
         };
-        out.push(number);
+        out.push(Written::Number(number));
         Ok(())
     }
+}
+
+/// A number of a constant as the text says it.
+enum Written {
+    Number(Scalar),
+    /// An integer above those of `int64`.
+    Large(u64),
+}
+
+impl Written {
+    /// Its bytes as an element, if the type has it.
+    fn element(&self, scalar: ScalarType) -> Option<Vec<u8>> {
+        match *self {
+            Self::Number(Scalar::Int(value)) if value < 0 && scalar.is_unsigned_int() => None,
+            Self::Number(number) => element_bytes(number, scalar),
+            Self::Large(value) if scalar == ScalarType::U64 => {
+                element_bytes(Scalar::Int(value.cast_signed()), scalar)
+            }
+            Self::Large(value) if scalar.is_float() => {
+                element_bytes(Scalar::Float(value as f64), scalar)
+            }
+            Self::Large(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(Scalar::Int(value)) => value.fmt(f),
+            Self::Number(Scalar::Float(value)) => value.fmt(f),
+            Self::Large(value) => value.fmt(f),
+        }
+    }
+}
+
+fn large(n: &ast::ExprNumberLiteral) -> Option<u64> {
+    n.value.as_int()?.as_u64()
 }
 
 fn is_bool(node: &ast::Expr) -> bool {

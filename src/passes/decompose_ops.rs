@@ -65,9 +65,13 @@ pub(super) fn decompose_ops_for_training(module: &Module, only: &str) -> Result<
 }
 
 /// What a call becomes; bindings that it needs are made before it. `None` leaves the call as it is.
-type Made = Result<Option<Def>, InferError>;
+pub(super) type Made = Result<Option<Def>, InferError>;
 
-fn decompose(
+/// The module where the rule says what calls of operators become, in the function `only`, or in all if that is empty.
+///
+/// # Errors
+/// [`PassError::Type`] if the types of a call do not fit.
+pub(super) fn decompose(
     module: &Module,
     only: &str,
     rule: &mut dyn FnMut(&mut GraphBuilder, &OpCall<'_>) -> Made,

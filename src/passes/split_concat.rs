@@ -1,10 +1,9 @@
 //! `split_concat`: concatenations of more tensors than a kernel can bind become concatenations of concatenations.
 
 use super::PassError;
-use crate::ir::graph::{
-    Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, Scope, rewrite,
-};
-use crate::ir::{AttrValue, Attrs, Func, Module};
+use super::decompose_ops::decompose;
+use crate::ir::graph::{Arg, Callee, Def, GraphBuilder, InferError, Op, OpCall};
+use crate::ir::{AttrValue, Attrs, Module, StructInfo};
 use crate::kernel::GpuTarget;
 use crate::ops;
 
@@ -22,33 +21,12 @@ const STACK: Op = ops::op("stack");
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
 pub(super) fn split_concat(module: &Module, target: &GpuTarget) -> Result<Module, PassError> {
-    let most = (target.max_storage_buffers as usize)
-        .saturating_sub(1)
-        .max(2);
-    let globals = Globals::of(module);
-    let mut out = module.clone();
-    for (name, function) in module.functions() {
-        let mut changed = false;
-        let new = rewrite(function, &globals, &mut |rewriter, old| {
-            let Some(join) = Join::of(old.def, &rewriter.scope()) else {
-                return Ok(Become::Kept);
-            };
-            if join.tensors.len() <= most {
-                return Ok(Become::Kept);
-            }
-            changed = true;
-            let made = join.split(rewriter.builder(), most);
-            made.map(Become::Def).map_err(|error| PassError::Type {
-                func: name.to_owned(),
-                value: old.value.name.clone(),
-                error: Box::new(error),
-            })
-        })?;
-        if changed {
-            out.funcs.insert(name.to_owned(), Func::Graph(new));
-        }
-    }
-    Ok(out)
+    let bound = target.max_storage_buffers as usize;
+    let most = bound.saturating_sub(1).max(2);
+    decompose(module, "", &mut |builder, call| match Join::of(call) {
+        Some(join) if join.tensors.len() > most => join.split(builder, most).map(Some),
+        _ => Ok(None),
+    })
 }
 
 /// Tensors that are joined along an axis.
@@ -60,17 +38,18 @@ struct Join {
 }
 
 impl Join {
-    fn of(def: &Def, scope: &Scope<'_>) -> Option<Self> {
-        let (op, args, attrs) = def.op_call()?;
+    fn of(call: &OpCall<'_>) -> Option<Self> {
+        let op = call.op;
         if op != CONCAT && op != STACK {
             return None;
         }
-        let [Arg::Tuple(tensors)] = args else {
+        let ([Arg::Tuple(tensors)], [StructInfo::Tuple(infos)]) = (call.args, call.operands) else {
             return None;
         };
-        let ndim = scope.arg(tensors.first()?).as_tensor()?.shape.ndim()?;
+        let ndim = infos.first()?.as_tensor()?.shape.ndim()?;
         let ndim = i64::try_from(ndim).ok()? + i64::from(op == STACK);
-        let axis = attrs.get("axis").and_then(AttrValue::as_int).unwrap_or(0);
+        let axis = call.attrs.get("axis").and_then(AttrValue::as_int);
+        let axis = axis.unwrap_or(0);
         Some(Self {
             op,
             tensors: tensors.clone(),

@@ -8,6 +8,7 @@ mod call_tir_rewrite;
 mod kill_after_last_use;
 mod liveness;
 mod lower_alloc_tensor;
+mod shared;
 mod size;
 mod static_plan;
 mod storages;

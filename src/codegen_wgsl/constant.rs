@@ -8,20 +8,33 @@ use crate::tensor::scalar::{
 };
 
 impl Emitter<'_> {
-    /// The constant that an operation on constants gives. An operation without a result, as a division of an integer by zero, gives 0;
-    /// so does one of any value by zero.
+    /// The constant that an operation on constants gives. An undefined operation, such as a division of an integer by zero, is 0.
+    /// So is a division of any value by zero; where only some lanes divide by zero, these divide by 1.
     pub(super) fn constant(&self, e: &Expr) -> Option<Expr> {
+        if !matches!(
+            e,
+            Expr::Cast(..) | Expr::Bits(..) | Expr::Binary(..) | Expr::Not(_) | Expr::Call(..)
+        ) {
+            return None;
+        }
         let ty = self.kernel.ty(e);
+        if let Some(lanes) = self.lanes(e) {
+            return Some(literal(lanes, ty));
+        }
         match e {
-            Expr::Binary(op, _, b) if ty.scalar.is_int() && divides(*op) => {
-                let by_zero = self.lanes(b).is_some_and(|lanes| lanes.iter().any(is_zero));
-                match by_zero {
-                    true => Some(literal(vec![Scalar::Int(0); ty.lanes.into()], ty)),
-                    false => self.lanes(e).map(|lanes| literal(lanes, ty)),
+            Expr::Binary(op, a, b) if ty.scalar.is_int() && divides(*op) => {
+                let divisors = self.lanes(b)?;
+                if divisors.iter().all(is_zero) {
+                    return Some(literal(vec![Scalar::Int(0); ty.lanes.into()], ty));
                 }
-            }
-            Expr::Cast(..) | Expr::Bits(..) | Expr::Binary(..) | Expr::Not(_) | Expr::Call(..) => {
-                self.lanes(e).map(|lanes| literal(lanes, ty))
+                divisors.iter().any(is_zero).then(|| {
+                    let one = |value: &Scalar| match is_zero(value) {
+                        true => Scalar::Int(1),
+                        false => *value,
+                    };
+                    let divisors = divisors.iter().map(one).collect();
+                    Expr::Binary(*op, a.clone(), Box::new(literal(divisors, ty)))
+                })
             }
             _ => None,
         }

@@ -165,7 +165,7 @@ fn intrinsic(c: &ComputeCall<'_>, intrin: Intrin) -> Computed {
     Ok(vec![topi::compare(c.name(), c.x(0), c.x(1), f)])
 }
 
-/// A negative power of an integer is a fraction, of which the whole part counts.
+/// Of integers `x1 ** x2` truncated towards zero: a negative `x2` gives 0, or 1 or -1 for `x1` = 1 and -1; 0 gives 0.
 fn power(c: &ComputeCall<'_>) -> Computed {
     let dtype = c.x(0).dtype();
     if !dtype.scalar.is_signed_int() {

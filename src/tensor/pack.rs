@@ -54,7 +54,7 @@ pub fn memory_of(
     None
 }
 
-/// How long to look for a smaller arena: pairs of tenants that are compared.
+/// A budget for [`pack`], in comparisons of two tenants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// When a program is compiled.
@@ -94,7 +94,7 @@ struct At {
 /// those that take much for long. While the arena is larger than it must be, the tenant that ends it is placed before all others.
 pub fn pack(tenants: &[Tenant], spares: &[Spare], align: i64, effort: Effort) -> Packing {
     let least = least(tenants, spares);
-    let for_long = |t: &Tenant| i128::from(t.bytes) * i128::from(t.to.saturating_sub(t.from) + 1);
+    let for_long = |t: &Tenant| i128::from(t.bytes) * (i128::from(t.to) - i128::from(t.from) + 1);
     let large_first = sorted(tenants, |t| t.bytes.into());
     let mut best = place(&large_first, tenants, spares, align);
     for mut order in [large_first, sorted(tenants, for_long)] {
@@ -129,7 +129,7 @@ pub fn pack(tenants: &[Tenant], spares: &[Spare], align: i64, effort: Effort) ->
     Packing { arena, starts }
 }
 
-/// The positions of tenants, those of which most is said first.
+/// Indices of the tenants, by falling key.
 fn sorted(tenants: &[Tenant], of: impl Fn(&Tenant) -> i128) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tenants.len()).collect();
     order.sort_by_key(|&at| -of(&tenants[at]));
@@ -171,7 +171,7 @@ fn place(order: &[usize], tenants: &[Tenant], spares: &[Spare], align: i64) -> V
             .filter(|(_, spare)| to < spare.until);
         let spare = free
             .filter_map(|(at, spare)| {
-                let (room, start) = gap(&taken(Some(at)), bytes, Some(spare.bytes))?;
+                let (room, start) = gap(taken(Some(at)), bytes, Some(spare.bytes))?;
                 // Later tenants have less of the memory that is taken first.
                 Some((spare.until, room, start, at))
             })
@@ -179,7 +179,7 @@ fn place(order: &[usize], tenants: &[Tenant], spares: &[Spare], align: i64) -> V
         let (memory, start) = match spare {
             Some((_, _, start, at)) => (Some(at), start),
             None => {
-                let found = gap(&taken(None), bytes, None);
+                let found = gap(taken(None), bytes, None);
                 (None, found.map_or(0, |(_, start)| start))
             }
         };
@@ -194,17 +194,22 @@ fn place(order: &[usize], tenants: &[Tenant], spares: &[Spare], align: i64) -> V
 }
 
 /// The smallest gap between the taken parts of some memory that has room for so many bytes: its room, and where it starts.
-fn gap(taken: &[(i64, i64)], bytes: i64, size: Option<i64>) -> Option<(i64, i64)> {
+fn gap(mut taken: Vec<(i64, i64)>, bytes: i64, size: Option<i64>) -> Option<(i64, i64)> {
+    taken.sort_unstable();
     let limit = size.unwrap_or(i64::MAX);
-    let starts = [0].into_iter().chain(taken.iter().map(|(_, end)| *end));
-    let room = |start: i64| {
-        let end = start.saturating_add(bytes);
-        let above = taken.iter().filter(|(_, end)| *end > start);
-        let next = above.map(|(start, _)| *start).min().unwrap_or(limit);
-        (end <= next.min(limit)).then(|| next.min(limit) - start)
-    };
-    starts.filter_map(|start| Some((room(start)?, start))).min()
+    let (mut best, mut end): (Option<(i64, i64)>, i64) = (None, 0);
+    for (next, above) in taken.into_iter().chain([(limit, limit)]) {
+        let room = next.min(limit) - end;
+        if room >= bytes && best.is_none_or(|best| (room, end) < best) {
+            best = Some((room, end));
+        }
+        end = end.max(above);
+    }
+    best
 }
+
+/// How many tensors are packed when a function is called; no network has so many.
+const MOST: usize = 1 << 14;
 
 /// `weftile.pack_memory`: the shape `(bytes of the arena, start of each tenant, …)`. It takes the alignment and the numbers of spares
 /// and tenants; position and size of each spare; both positions and size of each tenant; and the bytes that these sizes stand for.
@@ -242,6 +247,9 @@ pub(super) fn pack_memory(args: &HostArgs) -> Result<HostResult, HostError> {
         .collect::<Result<_, _>>()?;
     let rows = rest[..tenants].chunks_exact(3);
     let tenants: Vec<Tenant> = rows.map(tenant).collect::<Result<_, _>>()?;
+    if tenants.len() > MOST || spares.len() > MOST || tenants.iter().any(|t| t.from > t.to) {
+        return Err(wrong());
+    }
     let Packing { arena, starts } = pack(&tenants, &spares, (*align).max(1), Effort::Calling);
     let mut shape = vec![arena];
     shape.extend(starts);
@@ -337,6 +345,7 @@ mod tests {
         else {
             panic!("a shape");
         };
+        assert!(call(&[64, 0, 1, 0, i64::MAX, 0, 5]).is_ok(), "no overflow");
         // The first tenant is in the spare memory, which starts behind the arena.
         assert_eq!(shape, [100, 100, 0]);
         for wrong in [
@@ -345,6 +354,7 @@ mod tests {
             &[64, 0, 1, 0, 1, 7, 5],
             &[64, i64::MAX, 1],
             &[64, -1, 0],
+            &[64, 0, 1, 5, 4, 0, 1],
         ] {
             assert!(call(wrong).is_err(), "{wrong:?}");
         }

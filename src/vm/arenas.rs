@@ -2,8 +2,8 @@
 //!
 //! A storage whose tensors all start at 0 holds one at a time: the next one takes over the memory of the one before, and one that
 //! somebody keeps keeps its memory. Any other storage is an arena, whose tensors come and go as they are planned. So nobody but
-//! kernels may see them: what an executable says of them is checked when it is decoded. The exception is the tensor that ends a
-//! storage, in which no other is made after it: it may leave, and the next call has other memory if somebody still holds it.
+//! kernels may see them: what an executable says of them is checked when it is decoded. A tensor may leave if no operation after its
+//! allocation names another tensor of its storage. If somebody holds it when the next call begins, that call has other memory.
 //!
 //! Several storages may be one arena: where tensors lie in them is known only when the function runs.
 //!
@@ -68,7 +68,7 @@ impl Arenas {
         }
         arenas.fill(ops)?;
         if only_goes_on(ops, start) {
-            arenas.find_given(ops, params);
+            arenas.find_given(ops, start, params);
         }
         let private = arenas.private(ops);
         let held = |src: &Src| matches!(src, Src::Reg(reg) if private.contains(reg));
@@ -92,20 +92,45 @@ impl Arenas {
         }
     }
 
-    /// Finds the tensors that end storages. What their registers hold is known: nothing else is put there.
-    fn find_given(&mut self, ops: &[Op], params: usize) {
+    /// Finds the tensors that end storages, and leave: after one is made, no operation names another tensor of its storage, and
+    /// before that, none names its register. No jump passes over it.
+    fn find_given(&mut self, ops: &[Op], start: Pc, params: usize) {
         for storage in 0..self.storages.len() {
-            let in_it = |op: &&Op| matches!(op, Op::AllocTensor { storages, .. } if storages.contains(&storage));
-            if let Some(Op::AllocTensor {
+            if !self.contains(storage) {
+                continue;
+            }
+            let in_it = |op: &Op| matches!(op, Op::AllocTensor { storages, .. } if storages.contains(&storage));
+            let Some(last) = ops.iter().rposition(in_it) else {
+                continue;
+            };
+            let Op::AllocTensor {
                 dst,
                 storages,
                 offset: Src::Int(0),
                 ..
-            }) = ops.iter().rfind(in_it)
-                && self.storages[storage].is_some()
-                && **storages == [storage]
+            } = &ops[last]
+            else {
+                continue;
+            };
+            let others = ops.iter().filter(|op| in_it(op)).filter_map(written);
+            let others = views(ops, others.filter(|reg| reg != dst));
+            let own = views(ops, [*dst]);
+            let (before, after) = (&ops[..last], &ops[last + 1..]);
+            let passed_over = before.iter().any(|op| match op {
+                Op::Goto(to) | Op::If(_, to) => to.index() > start.index() + last,
+                _ => false,
+            });
+            let alone =
+                |op: &Op| !names(op, &|reg| others.contains(&reg)) || matches!(op, Op::Null(_));
+            let leaving =
+                |op: &Op| leaves(op, &|src| matches!(src, Src::Reg(reg) if own.contains(reg)));
+            if **storages == [storage]
                 && dst.index() >= params
-                && ops.iter().filter(|op| written(op) == Some(*dst)).count() == 1
+                && !passed_over
+                && !before.iter().any(|op| names(op, &|reg| reg == *dst))
+                && !after.iter().any(|op| written(op) == Some(*dst))
+                && after.iter().all(alone)
+                && after.iter().any(leaving)
             {
                 self.given.push((*dst, storage));
             }
@@ -114,29 +139,13 @@ impl Arenas {
 
     /// The registers that hold a tensor of an arena which does not end its storage.
     fn private(&self, ops: &[Op]) -> HashSet<Reg> {
-        let mut private: HashSet<Reg> = HashSet::new();
-        loop {
-            let known = private.len();
-            for op in ops {
-                match op {
-                    Op::AllocTensor { dst, .. }
-                        if self.inside.contains_key(dst)
-                            && self.given.iter().all(|(given, _)| given != dst) =>
-                    {
-                        private.insert(*dst);
-                    }
-                    Op::Reshape(dst, Src::Reg(src), _) | Op::Copy(dst, Src::Reg(src))
-                        if private.contains(src) =>
-                    {
-                        private.insert(*dst);
-                    }
-                    _ => {}
-                }
-            }
-            if private.len() == known {
-                return private;
-            }
-        }
+        let made = ops.iter().filter_map(|op| match op {
+            Op::AllocTensor { dst, .. } => Some(*dst),
+            _ => None,
+        });
+        let given = |reg: &Reg| self.given.iter().any(|(given, _)| given == reg);
+        let private = made.filter(|reg| self.inside.contains_key(reg) && !given(reg));
+        views(ops, private)
     }
 
     /// Finds the registers; one may be read before the operation that fills it.
@@ -220,6 +229,61 @@ impl Arenas {
             shared: func.kernels.iter().map(shared).collect(),
         }
     }
+}
+
+/// These registers, and those that hold what they hold under another name or in another shape.
+fn views(ops: &[Op], registers: impl IntoIterator<Item = Reg>) -> HashSet<Reg> {
+    let mut views: HashSet<Reg> = registers.into_iter().collect();
+    loop {
+        let known = views.len();
+        for op in ops {
+            if let Op::Reshape(dst, Src::Reg(src), _) | Op::Copy(dst, Src::Reg(src)) = op
+                && views.contains(src)
+            {
+                views.insert(*dst);
+            }
+        }
+        if views.len() == known {
+            return views;
+        }
+    }
+}
+
+/// Whether the operation reads or writes such a register.
+fn names(op: &Op, such: &dyn Fn(Reg) -> bool) -> bool {
+    let read = |src: &Src| matches!(src, Src::Reg(reg) if such(*reg));
+    let reads = match op {
+        Op::CheckTensor(src, ..)
+        | Op::CheckShape(src, ..)
+        | Op::CheckPrim(src, _)
+        | Op::CheckTuple(src, ..)
+        | Op::CheckFunc(src, _)
+        | Op::MatchShape(src, ..)
+        | Op::MatchPrim(src, ..)
+        | Op::AllocStorage { size: src, .. }
+        | Op::TupleGetItem(_, src, _)
+        | Op::Copy(_, src)
+        | Op::ReadIfCond(_, src)
+        | Op::ToHost(_, src)
+        | Op::ToDevice(_, src)
+        | Op::ShapeOf(_, src) => read(src),
+        Op::AllocTensor { offset, shape, .. } => read(offset) || read(shape),
+        Op::Reshape(_, src, shape) => read(src) || read(shape),
+        Op::Launch { args, .. }
+        | Op::CallFunction(_, _, args)
+        | Op::CallPacked(_, _, args)
+        | Op::MakeTuple(_, args)
+        | Op::MakeClosure(_, _, args) => args.iter().any(read),
+        Op::InvokeClosure(_, closure, args) => read(closure) || args.iter().any(read),
+        Op::Ret(reg) | Op::If(reg, _) => such(*reg),
+        Op::ShapeFunc(_)
+        | Op::MakeShape(..)
+        | Op::MakePrim(..)
+        | Op::Null(_)
+        | Op::Nop
+        | Op::Goto(_) => false,
+    };
+    reads || written(op).is_some_and(such)
 }
 
 /// Whether each jump goes on, so that no operation runs twice.

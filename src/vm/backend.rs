@@ -144,6 +144,19 @@ impl Backend {
         Ok(Memory::Host(arena))
     }
 
+    /// Whether memory lies where a storage is.
+    pub(super) fn has(&self, place: Option<MemorySpace>, memory: &Memory) -> bool {
+        match (self, memory) {
+            #[cfg(feature = "gpu")]
+            (Self::Gpu(..), Memory::Host(_)) => place == Some(MemorySpace::Host),
+            #[cfg(feature = "gpu")]
+            (Self::Gpu(..), Memory::Device(_) | Memory::Apart { .. }) => {
+                place != Some(MemorySpace::Host)
+            }
+            _ => true,
+        }
+    }
+
     /// The memory of a tensor that nobody else holds, as that of an arena which starts there. On a GPU that is memory of the device.
     pub(super) fn memory_of(&self, value: &mut Value) -> Option<Memory> {
         match (self, value) {

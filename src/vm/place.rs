@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::VmError;
 use super::backend::Backend;
 use super::decode::{Code, Src};
-use super::frame::Frame;
+use super::frame::{Frame, Storage};
 use super::run::Run;
 use super::step::peek;
 use crate::artifact::{MemorySpace, Pc, Reg};
@@ -96,8 +96,8 @@ pub(super) struct Place<'a> {
 }
 
 impl Frame {
-    /// Begins an activation: memory of an arena whose last tensor somebody still holds is theirs. Memory for that tensor, which a
-    /// caller has put into its register, becomes that of the arena.
+    /// Begins an activation. If somebody still holds the result of the last call, its arena is dropped with it. The memory of an
+    /// output that the caller gives is adopted.
     pub(super) fn begin(&mut self, code: &Code, backend: &Backend) {
         for &(reg, storage) in code.arenas.given() {
             let memory = self.storages[storage].memory.take();
@@ -254,9 +254,10 @@ impl Run<'_> {
 
     /// Makes the memory of an arena if there is none, or it is too small. Then tensors of calls before let go of that.
     fn reserve(&mut self, frame: &mut Frame, storage: usize) -> Result<(), VmError> {
-        let bytes = frame.storages[storage].bytes;
+        let Storage { bytes, place, .. } = frame.storages[storage];
         let memory = frame.storages[storage].memory.take();
-        let memory = memory.and_then(|memory| match memory.is_for(bytes) {
+        let suits = |memory: &Memory| memory.is_for(bytes) && self.state.backend.has(place, memory);
+        let memory = memory.and_then(|memory| match suits(&memory) {
             true => Some(memory),
             false => {
                 frame.let_go(self.code, storage, &memory);

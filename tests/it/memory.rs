@@ -581,11 +581,16 @@ fn results_that_are_held_stay_as_they_are() {
     for (target, device) in devices() {
         let exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
         let mut machine = VirtualMachine::new(exec, device).unwrap_or_else(|e| panic!("{e}"));
-        let expected = |count: usize| -> Vec<Tensor> {
-            let given = interp::Value::Tensor(rows(count, 64));
-            let result = run_module(&module, "main", &[given], &HashMap::new())
-                .unwrap_or_else(|e| panic!("{e}"));
-            let interp::Value::Tuple(items) = result else {
+        let input = |count: usize, scale: f32| {
+            let rows = rows(count, 64);
+            let scaled = rows.as_slice::<f32>().expect("f32").iter();
+            let scaled: Vec<f32> = scaled.map(|x| x * scale).collect();
+            Tensor::from_slice(&[count, 64], &scaled).expect("as many elements")
+        };
+        let expected = |count: usize, scale: f32| -> Vec<Tensor> {
+            let given = interp::Value::Tensor(input(count, scale));
+            let result = run_module(&module, "main", &[given], &HashMap::new());
+            let interp::Value::Tuple(items) = result.unwrap_or_else(|e| panic!("{e}")) else {
                 panic!("a tuple");
             };
             let tensor = |value: interp::Value| match value {
@@ -595,28 +600,32 @@ fn results_that_are_held_stay_as_they_are() {
             items.into_iter().map(tensor).collect()
         };
         let mut held = vec![];
-        for count in [3, 9, 9, 1, 0, 9] {
-            let x = Value::Tensor(rows(count, 64));
+        for (count, scale) in [(3, 1.0), (9, 0.5), (9, 2.0), (1, 1.0), (0, 1.0), (9, 1.5)] {
+            let x = Value::Tensor(input(count, scale));
             let result = machine.call("main", &[x]).unwrap_or_else(|e| panic!("{e}"));
-            held.push((count, result));
+            held.push((count, scale, result));
         }
         // Two pairs of outputs by turns, one of them of plain tensors at first.
         let main = machine.function("main").expect("it is there");
         let zeros =
             |columns| Value::Tensor(Tensor::zeros(DType::F32, &[9, columns]).expect("small"));
         let mut outputs = [[Value::None, Value::None], [zeros(64), zeros(512)]];
-        for round in 0..5 {
-            let x = Value::Tensor(rows(9, 64));
+        let mut last = [0.0; 2];
+        for (round, scale) in [0.25f32, 1.25, 0.75, 1.75, 2.25].into_iter().enumerate() {
+            let x = Value::Tensor(input(9, scale));
             let out = &mut outputs[round % 2];
+            last[round % 2] = scale;
             machine
                 .call_into(main, &[x], out)
                 .unwrap_or_else(|e| panic!("{e}"));
         }
-        held.extend(outputs.map(|out| (9, Value::Tuple(out.to_vec()))));
-        for (count, result) in held {
+        for (scale, out) in last.into_iter().zip(outputs) {
+            held.push((9, scale, Value::Tuple(out.to_vec())));
+        }
+        for (count, scale, result) in held {
             let result = machine.to_host(result).unwrap_or_else(|e| panic!("{e}"));
             let items = result.as_tuple().expect("two").to_vec();
-            for (expected, got) in expected(count).iter().zip(items) {
+            for (expected, got) in expected(count, scale).iter().zip(items) {
                 same(expected, got.as_tensor().expect("a tensor"));
             }
         }
@@ -638,6 +647,28 @@ fn results_end_their_storages() {
             args[offset] = Operand::Imm(256);
         }
         exec.code.insert(last + 1, again);
+        exec.functions[0].end = Pc::from_index(exec.code.len());
+        let error = VirtualMachine::new(exec, device).map(drop);
+        let Err(VmError::Bytecode(BytecodeError { problem, .. })) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(problem, "a tensor of an arena leaves it");
+    }
+}
+
+/// No kernel may write another tensor of a storage after the result that ends it.
+#[test]
+fn nothing_is_computed_beside_a_result() {
+    let module = parse(HOSTS);
+    for (target, device) in devices() {
+        let mut exec = compile(&module, &unfused(&target)).unwrap_or_else(|e| panic!("{e}"));
+        let launch = |instr: &&Instr| {
+            matches!(instr, Instr::Call { dst: None, callee, .. }
+                if exec.callee_name(&exec.callees[*callee as usize]).starts_with("exp"))
+        };
+        let again = exec.code.iter().find(launch).expect("a launch").clone();
+        let end = exec.code.iter().rposition(|instr| is_alloc(&exec, instr));
+        exec.code.insert(end.expect("a result") + 1, again);
         exec.functions[0].end = Pc::from_index(exec.code.len());
         let error = VirtualMachine::new(exec, device).map(drop);
         let Err(VmError::Bytecode(BytecodeError { problem, .. })) = error else {

@@ -23,7 +23,7 @@ pub(super) enum Shared {
         numbers: Vec<i64>,
         sizes: Vec<Size>,
         hosts: Vec<Size>,
-        /// By tensor: how many of the results are made after it. It is in the memory of none of the others.
+        /// By tensor: how many of the results are made after its last use. It is in the memory of none of the others.
         hosts_after: Vec<usize>,
     },
 }

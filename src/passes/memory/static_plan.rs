@@ -2,7 +2,7 @@
 //!
 //! Tensors that are not needed together may share storage, if it is allocated wherever one of them is: before it in the same
 //! body, or in a body around. Where sizes are open, the lives of tensors are known all the same: the function asks where they lie
-//! when it is called (`weftile.pack_memory`), once for each signature. What a function gives back has memory of its size, so that
+//! when it is called (`weftile.pack_memory`, which remembers its last answers). What a function gives back has memory of its size, so that
 //! a caller gets no more than it asked for; others may be in it before.
 
 use std::collections::{HashMap, HashSet};
@@ -175,7 +175,7 @@ impl Planner<'_> {
         let unbounded = Analyzer::new();
         let params = function.params.iter();
         let known: HashSet<Var> = params
-            .flat_map(|param| function.values[*param].sinfo.free_vars())
+            .flat_map(|param| function.values[*param].sinfo.defined_vars())
             .collect();
         let mut out = vec![];
         visit(function, &function.body, &mut vec![], &mut |value, path| {

@@ -116,11 +116,11 @@ impl Packed<'_> {
         all.all(|tensor| tensor.size.symbols.is_empty())
     }
 
-    /// By tenant: how many of the results are made after it.
+    /// By tenant: how many of the results are made after its last use.
     pub(super) fn hosts_after(&self) -> Vec<usize> {
         let after = |tenant: &&Tensor| {
             let made = self.hosts.iter();
-            made.filter(|host| host.from > tenant.from).count()
+            made.filter(|host| host.from > tenant.to).count()
         };
         self.tenants.iter().map(after).collect()
     }
@@ -297,7 +297,8 @@ fn side_by_side<'a>(
     let (tenants, rest): (Vec<&Tensor>, Vec<&Tensor>) = others.iter().copied().partition(inside);
     let takes_one = |host: &&&Tensor| {
         let before = tenants.iter().any(|tenant| tenant.to < host.from);
-        host.known && host.path == first.path && before
+        // Of a branch that is not taken nothing would be given.
+        host.known && host.path == first.path && host.path.len() == 1 && before
     };
     // A result of an open size helps none but open sizes: a plan of numbers stays one.
     let open = tenants.iter().any(|tenant| !tenant.size.symbols.is_empty());

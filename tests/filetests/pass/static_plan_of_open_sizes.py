@@ -124,19 +124,19 @@ class Module:
         storage: R.Object = R.memory.alloc_storage(R.shape([arena_bytes]), R.prim_value(0), R.str("global"), R.dtype("float32"))
         storage_1: R.Object = R.memory.alloc_storage(R.shape([160 * n]), R.prim_value(0), R.str("global"), R.dtype("float32"))
         storage_2: R.Object = R.memory.alloc_storage(R.shape([32 * n]), R.prim_value(0), R.str("global"), R.dtype("float32"))
-        alloc: R.Tensor((n, 8), dtype="float32") = R.memory.alloc_tensor((storage, storage_1, storage_2), R.prim_value(offset_0), R.shape([n, 8]), R.dtype("float32"), R.prim_value(0))
+        alloc: R.Tensor((n, 8), dtype="float32") = R.memory.alloc_tensor(storage, R.prim_value(offset_0), R.shape([n, 8]), R.dtype("float32"), R.prim_value(0))
         cls.exp(x, alloc)
         a: R.Tensor((n, 8), dtype="float32") = alloc
         alloc_1: R.Tensor((8, n), dtype="float32") = R.memory.alloc_tensor((storage, storage_1, storage_2), R.prim_value(offset_1), R.shape([8, n]), R.dtype("float32"), R.prim_value(0))
         cls.permute_dims(a, alloc_1)
         lv: R.Tensor((8, n), dtype="float32") = alloc_1
-        alloc_2: R.Tensor((n, n), dtype="float32") = R.memory.alloc_tensor((storage, storage_1, storage_2), R.prim_value(offset_2), R.shape([n, n]), R.dtype("float32"), R.prim_value(0))
+        alloc_2: R.Tensor((n, n), dtype="float32") = R.memory.alloc_tensor((storage, storage_1), R.prim_value(offset_2), R.shape([n, n]), R.dtype("float32"), R.prim_value(0))
         cls.matmul(a, lv, alloc_2)
         b: R.Tensor((n, n), dtype="float32") = alloc_2
         alloc_3: R.Tensor((n, 8), dtype="float32") = R.memory.alloc_tensor(storage_2, R.prim_value(0), R.shape([n, 8]), R.dtype("float32"), R.prim_value(0))
         cls.matmul1(b, a, alloc_3)
         p: R.Tensor((n, 8), dtype="float32") = alloc_3
-        alloc_4: R.Tensor((n, 16), dtype="float32") = R.memory.alloc_tensor((storage, storage_1), R.prim_value(offset_3), R.shape([n, 16]), R.dtype("float32"), R.prim_value(0))
+        alloc_4: R.Tensor((n, 16), dtype="float32") = R.memory.alloc_tensor(storage, R.prim_value(offset_3), R.shape([n, 16]), R.dtype("float32"), R.prim_value(0))
         cls.concat(p, a, alloc_4)
         c: R.Tensor((n, 16), dtype="float32") = alloc_4
         alloc_5: R.Tensor((n, 40), dtype="float32") = R.memory.alloc_tensor(storage_1, R.prim_value(0), R.shape([n, 40]), R.dtype("float32"), R.prim_value(0))

@@ -254,8 +254,21 @@ impl Lowering {
             e.free_vars().iter().any(reduces) && !loops.any(|var| e.uses(var) && !reduces(var))
         };
         let mut conjuncts = predicate.conjuncts();
-        conjuncts.retain(|e| !on_reduce_loops(e));
         let first = |id: LoopId| func.loops[id].min.clone();
+        // Where the first iteration is left out the init does not run, and an element keeps its value.
+        let left_out = |e: &Expr| {
+            let of_loop = |e: Expr, id: &LoopId| {
+                let var = &func.loops[*id].var;
+                e.substitute(&|other| (other == var).then(|| first(*id)))
+            };
+            let at_first = self.reduce.iter().rev().fold(e.clone(), of_loop);
+            Analyzer::new().simplify(&at_first).as_bool() == Some(false)
+        };
+        if self.reduction.init.is_some() && conjuncts.iter().any(left_out) {
+            let reason = "its predicate leaves out the iteration in which the init runs";
+            return Err(refusal(func, self.block, reason));
+        }
+        conjuncts.retain(|e| !on_reduce_loops(e));
         let last = |id: LoopId| first(id) + &func.loops[id].extent - 1;
         let witness = |value: &dyn Fn(LoopId) -> Expr| {
             // The range of an inner loop may depend on outer ones.

@@ -3,7 +3,9 @@
 use super::def::{Computed, DTypes, OpDef, Pattern, X, attr, operand, optional, tensor};
 use super::rules::tensor_like;
 use super::{ComputeCall, rules};
-use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind};
+use crate::ir::graph::{
+    Arg, AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind,
+};
 use crate::ir::{Expr, ShapeInfo, StructInfo, TensorInfo};
 use crate::te;
 use crate::tensor::DType;
@@ -30,6 +32,11 @@ pub(super) const OPS: &[OpDef] = &[
         optional("end", OperandKind::Scalar),
         optional("step", OperandKind::Scalar),
     ])
+    .left_out(|operands| {
+        if let [start, end @ None, ..] = operands {
+            *end = start.replace(Arg::Prim(Expr::i64(0)));
+        }
+    })
     .attrs(&[DTYPE])
     .infer(infer_arange)
     .compute(arange)
@@ -40,6 +47,11 @@ pub(super) const OPS: &[OpDef] = &[
             optional("m", OperandKind::Scalar),
             optional("k", OperandKind::Scalar),
         ])
+        .left_out(|operands| {
+            if let [n, m @ None, ..] = operands {
+                m.clone_from(n);
+            }
+        })
         .attrs(&[attr("dtype", AttrKind::DType, AttrDefault::Str("float32"))])
         .infer(infer_eye)
         .compute(|c| diagonal(c, 2))

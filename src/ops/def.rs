@@ -4,7 +4,8 @@ use super::legalize::ComputeCall;
 use super::rules;
 use crate::ir::Attrs;
 use crate::ir::graph::{
-    AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpCall, OpSchema, Operand, OperandKind,
+    Arg, AttrDefault, AttrKind, AttrSpec, Infer, InferError, Op, OpCall, OpSchema, Operand,
+    OperandKind,
 };
 use crate::te::Tensor;
 use crate::tensor::DType;
@@ -208,6 +209,7 @@ impl OpDef {
                 operands: &[],
                 variadic: false,
                 extended: None,
+                left_out: |_| (),
                 attrs: &[],
                 infer: rules::object,
                 spelling: |_| (),
@@ -269,6 +271,12 @@ impl OpDef {
     /// With one more operand of this name, which may be `None`, a text means another operator.
     pub(super) const fn extended(mut self, operand: &'static str, op: &'static str) -> Self {
         self.schema.extended = Some((operand, op));
+        self
+    }
+
+    /// With operands that a text may leave out in front of others.
+    pub(super) const fn left_out(mut self, fill: fn(&mut [Option<Arg>])) -> Self {
+        self.schema.left_out = fill;
         self
     }
 

@@ -2,8 +2,8 @@
 
 use super::def::{OpDef, X, attr, optional, tensor};
 use super::rules::{self, check_indices, tensor_like};
-use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, OperandKind};
-use crate::ir::{ShapeInfo, StructInfo};
+use crate::ir::graph::{Arg, AttrDefault, AttrKind, InferError, OpCall, OperandKind};
+use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::tensor::{DType, NO_AXIS};
 
 pub(super) const OPS: &[OpDef] = &[
@@ -64,6 +64,12 @@ pub(super) const OPS: &[OpDef] = &[
         optional("return_counts", OperandKind::Scalar),
         optional("axis", OperandKind::Scalar),
     ])
+    .left_out(|operands| {
+        let defaults = UNIQUE_NUMBERS.into_iter().map(Expr::i64).map(Arg::Prim);
+        for (operand, default) in operands.iter_mut().skip(1).zip(defaults) {
+            operand.get_or_insert(default);
+        }
+    })
     .infer(unique)
     .host("relax.run.unique", unique_numbers),
 ];
@@ -129,6 +135,9 @@ fn nonzero(c: &OpCall<'_>) -> rules::Inferred {
 }
 
 /// Whether to sort, what else to return, and the axis.
+/// What the scalars of `unique` are where they are left out: sorted, without further results, of all elements.
+const UNIQUE_NUMBERS: [i64; 5] = [1, 0, 0, 0, NO_AXIS];
+
 fn unique_numbers(c: &OpCall<'_>) -> Result<Vec<i64>, InferError> {
     let constant = |index: usize, default: i64| {
         if !c.has(index) {
@@ -137,7 +146,7 @@ fn unique_numbers(c: &OpCall<'_>) -> Result<Vec<i64>, InferError> {
         let value = c.scalar(index).and_then(|value| value.as_int());
         value.ok_or_else(|| c.bad_operand(index, "a constant"))
     };
-    [1, 0, 0, 0, NO_AXIS]
+    UNIQUE_NUMBERS
         .into_iter()
         .enumerate()
         .map(|(at, default)| constant(at + 1, default))

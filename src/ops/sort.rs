@@ -188,7 +188,10 @@ fn topk(c: &ComputeCall<'_>) -> Computed {
 }
 
 fn infer_scan(c: &OpCall<'_>) -> rules::Inferred {
-    rules::check_dtype(c, 0)?;
+    // Truth values are counted if the call says in what.
+    if c.dtype("dtype")?.is_none_or(DType::is_bool) {
+        rules::check_dtype(c, 0)?;
+    }
     let Some(info) = c.tensor(0)? else {
         return Ok(StructInfo::Object);
     };

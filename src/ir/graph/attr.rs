@@ -136,7 +136,11 @@ impl AttrSpec {
     /// Whether the value says that the attribute is absent.
     pub(super) fn is_absent(&self, value: &AttrValue) -> bool {
         match value {
-            AttrValue::None => true,
+            // Where the default is a number, `None` means something else, which the operator does not have.
+            AttrValue::None => !matches!(
+                self.default,
+                AttrDefault::Int(_) | AttrDefault::Float(_) | AttrDefault::Bool(_)
+            ),
             AttrValue::Str(text) => {
                 (self.kind == AttrKind::DType && (text == "void" || text.is_empty()))
                     || (matches!(self.kind, AttrKind::Str(allowed) if !allowed.contains(&""))

@@ -2,7 +2,7 @@
 //!
 //! The table of all operators is [`crate::ops`], a room above; a call holds an [`Op`], which is a reference into that table.
 
-use super::{AttrError, AttrSpec, InferError, OpCall, complete};
+use super::{Arg, AttrError, AttrSpec, InferError, OpCall, complete};
 use crate::ir::{Attrs, StructInfo};
 
 /// What an operand is.
@@ -49,6 +49,8 @@ pub struct OpSchema {
     pub variadic: bool,
     /// One more operand that a text may give in front of the attributes, and the name of the operator that it is then.
     pub extended: Option<(&'static str, &'static str)>,
+    /// Says what operands are that a text leaves out in front of others; `None` stays where there is nothing to say.
+    pub left_out: fn(&mut [Option<Arg>]),
     /// Attributes in order; positional arguments after the operands are attributes.
     pub attrs: &'static [AttrSpec],
     /// The type of the result.

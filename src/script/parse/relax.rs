@@ -8,6 +8,7 @@ mod constant;
 mod dps;
 mod global;
 mod nested;
+mod operator;
 mod sinfo;
 #[cfg(test)]
 mod tests;

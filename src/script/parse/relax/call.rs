@@ -1,23 +1,18 @@
-//! Calls: the special forms (`R.match_cast`, constants), functions, and operators.
+//! Calls: the special forms (`R.match_cast`, constants), and functions.
 
 use ruff_python_ast as ast;
 
-use super::super::context::{Context, Parse, Reported, dotted, float_literal, int_literal};
+use super::super::context::{Context, Parse, dotted, float_literal, int_literal};
 use super::super::scope::{Binding, most_similar};
 use super::Reader;
 use super::dps::Form;
-use crate::ir::graph::{Arg, AttrKind, AttrSpec, Callee, Def, InferError, Op, OperandKind};
+use crate::ir::graph::{Arg, Callee, Def};
 use crate::ir::{AttrValue, Attrs, Expr, StructInfo};
-use crate::ops;
 use crate::script::ScriptErrorKind;
-use crate::script::error::counted;
 use crate::tensor::DType;
 
-/// Its shape may leave an extent open.
-const RESHAPE: Op = ops::op("reshape");
-
 /// Calls of `R` that are read by rules of their own.
-const FORMS: [&str; 15] = [
+pub(super) const FORMS: [&str; 15] = [
     "call_tir",
     "call_tir_inplace",
     "call_dps_packed",
@@ -36,7 +31,7 @@ const FORMS: [&str; 15] = [
 ];
 
 /// Types of `R`.
-const TYPES: [&str; 7] = [
+pub(super) const TYPES: [&str; 7] = [
     "Tensor", "DTensor", "Shape", "Tuple", "Prim", "Object", "Callable",
 ];
 
@@ -134,29 +129,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The operator with this name.
-    fn operator(&mut self, call: &ast::ExprCall, name: &str) -> Parse<Op> {
-        if let Some(def) = ops::find(name) {
-            return Ok(def.op());
-        }
-        if TYPES.contains(&name) {
-            return Err(self.cx.expected(call, "a value, not a type"));
-        }
-        let names = || ops::all().map(|def| def.schema.name);
-        let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
-        let similar = most_similar(name, names().chain(FORMS).chain(TYPES)).or_else(|| {
-            let similar = most_similar(name.rsplit('.').next()?, names().map(last))?;
-            names()
-                .find(|name| last(name) == similar)
-                .map(str::to_owned)
-        });
-        let kind = ScriptErrorKind::UnknownFunction {
-            name: format!("R.{name}"),
-            similar: similar.map(|similar| format!("R.{similar}")),
-        };
-        Err(self.cx.error(&*call.func, kind))
-    }
-
     /// Positional arguments of a function that takes no keywords.
     fn positional_args(&mut self, call: &ast::ExprCall, function: &str) -> Parse<Vec<Arg>> {
         let nodes = self.cx.positional(call, function)?;
@@ -242,8 +214,8 @@ impl Reader<'_, '_> {
         Ok((attrs, sinfo_args))
     }
 
-    /// An attribute of an operator; `R.dtype`, `R.str` and `R.device` are plain values here.
-    fn attr(&mut self, node: &ast::Expr) -> Parse<AttrValue> {
+    /// An attribute of an operator; `R.dtype`, `R.str`, `R.prim_value` and `R.device` are plain values here.
+    pub(super) fn attr(&mut self, node: &ast::Expr) -> Parse<AttrValue> {
         let call = match node {
             ast::Expr::Call(call) => call,
             // Indices of graph values are `int64`.
@@ -262,6 +234,10 @@ impl Reader<'_, '_> {
                 let [text] = self.cx.bind_all(call, "R.str", ["value"])?;
                 Ok(AttrValue::Str(self.cx.string(text)?))
             }
+            Some("R.prim_value") => {
+                let [value] = self.cx.bind_all(call, "R.prim_value", ["value"])?;
+                Ok(AttrValue::Expr(self.number(value)?))
+            }
             Some("R.device") => {
                 let names = ["device_type", "index"];
                 let nodes = self.cx.bind(call, "R.device", names, 1)?;
@@ -277,7 +253,7 @@ impl Reader<'_, '_> {
     }
 
     /// An operand: a tuple of scalars is a shape, but for an operator that takes a shape there, also the empty one.
-    fn operand(&mut self, node: &ast::Expr, takes_shape: bool) -> Parse<Arg> {
+    pub(super) fn operand(&mut self, node: &ast::Expr, takes_shape: bool) -> Parse<Arg> {
         let items = match node {
             ast::Expr::Tuple(tuple) => &tuple.elts,
             ast::Expr::List(list) => &list.elts,
@@ -293,184 +269,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A call of an operator: operands by position or by name, then attributes the same way.
-    fn operator_call(&mut self, call: &ast::ExprCall, op: Op) -> Parse<Def> {
-        let op = extended(call, op);
-        let schema = op.schema();
-        // What the text says of the operand that is not there: `None`.
-        let absent = usize::from(schema.extended.is_some());
-        let count = if schema.variadic {
-            usize::MAX
-        } else {
-            schema.operands.len()
-        };
-        let mut args = Vec::new();
-        let mut given: Vec<(&AttrSpec, &ast::Expr)> = Vec::new();
-        for (at, node) in call.arguments.args.iter().enumerate() {
-            if at < count {
-                let kind = schema.operands.get(at).map(|operand| operand.kind);
-                args.push(self.operand_of(node, kind)?);
-                continue;
-            }
-            if at < count + absent {
-                continue;
-            }
-            let Some(spec) = schema.attrs.get(at - count - absent) else {
-                let most = count + absent + schema.attrs.len();
-                let kind = ScriptErrorKind::Arity {
-                    function: op.to_string(),
-                    expected: counted(most, "argument", "arguments"),
-                    got: call.arguments.args.len(),
-                };
-                return Err(self.cx.error(node, kind));
-            };
-            given.push((spec, node));
-        }
-        let mut sinfo_args = Vec::new();
-        for keyword in &call.arguments.keywords {
-            let Some(name) = keyword.arg.as_deref() else {
-                return Err(self.cx.unsupported(keyword, "`**` in arguments", ""));
-            };
-            if matches!(name, "sinfo_args" | "ty_args" | "out_sinfo" | "out_ty") {
-                for node in Context::elements(&keyword.value) {
-                    sinfo_args.push(self.cx.struct_info(node)?);
-                }
-            } else if let Some(at) = schema.operands.iter().position(|o| o.name == name) {
-                if at != args.len() {
-                    return Err(self.misplaced_operand(keyword, op, name, at < args.len()));
-                }
-                let kind = Some(schema.operands[at].kind);
-                args.push(self.operand_of(&keyword.value, kind)?);
-            } else if let Some(spec) = schema.attrs.iter().find(|spec| spec.name == name) {
-                given.push((spec, &keyword.value));
-            } else if schema.extended.is_some_and(|(operand, _)| operand == name) {
-                continue;
-            } else {
-                let kind = ScriptErrorKind::UnknownArgument {
-                    function: op.to_string(),
-                    argument: name.to_owned(),
-                };
-                return Err(self.cx.error(keyword, kind));
-            }
-        }
-        let attrs = self.operator_attrs(call, op, &given)?;
-        let call = |args| Def::Call {
-            callee: Callee::Op(op),
-            args,
-            attrs: attrs.clone(),
-            sinfo_args: sinfo_args.clone(),
-        };
-        // The shape that is meant, where extents of -1 and 0 only point to it. An extent that is arithmetic is found by the operator,
-        // which checks that it is whole.
-        let points = |dim: &Expr| dim.as_int().is_some_and(|dim| dim <= 0);
-        if let (true, [_, Arg::Shape(dims)]) = (op == RESHAPE, args.as_slice())
-            && dims.iter().any(points)
-            && let Ok(StructInfo::Tensor(info)) = self.builder.infer(&call(args.clone()))
-            && let Some(dims) = info.shape.dims()
-            && dims
-                .iter()
-                .all(|dim| dim.as_int().is_some() || dim.as_var().is_some())
-        {
-            args[1] = Arg::Shape(dims.to_vec());
-        }
-        Ok(call(args))
-    }
-
-    /// The attributes of an operator with defaults filled in.
-    fn operator_attrs(
-        &mut self,
-        call: &ast::ExprCall,
-        op: Op,
-        given: &[(&AttrSpec, &ast::Expr)],
-    ) -> Parse<Attrs> {
-        let mut attrs = Attrs::new();
-        for (spec, node) in given {
-            let value = match spec.kind {
-                AttrKind::VDevice => AttrValue::Str(self.cx.vdevice(node)?.to_string()),
-                _ => self.attr(node)?,
-            };
-            if attrs.insert(spec.name.to_owned(), value).is_some() {
-                let kind = ScriptErrorKind::RepeatedArgument {
-                    function: op.to_string(),
-                    argument: spec.name.to_owned(),
-                };
-                return Err(self.cx.error(*node, kind));
-            }
-        }
-        op.complete(attrs).map_err(|error| {
-            let culprit = match &error {
-                InferError::AttributeValue { name, .. } => {
-                    let mut given = given.iter();
-                    given.find_map(|(spec, node)| (spec.name == *name).then_some(*node))
-                }
-                _ => None,
-            };
-            let kind = ScriptErrorKind::Operator(error);
-            match culprit {
-                Some(node) => self.cx.error(node, kind),
-                None => self.cx.error(call, kind),
-            }
-        })
-    }
-
-    fn misplaced_operand(
-        &mut self,
-        keyword: &ast::Keyword,
-        op: Op,
-        name: &str,
-        repeated: bool,
-    ) -> Reported {
-        let function = op.to_string();
-        let kind = if repeated {
-            let argument = name.to_owned();
-            ScriptErrorKind::RepeatedArgument { function, argument }
-        } else {
-            let operands = op.schema().operands.iter().map(|operand| operand.name);
-            let before: Vec<_> = operands.take_while(|operand| *operand != name).collect();
-            let argument = before.last().copied().unwrap_or(name).to_owned();
-            ScriptErrorKind::MissingArgument { function, argument }
-        };
-        self.cx.error(keyword, kind)
-    }
-
     /// A scalar expression, or a number as Python has it: a float has 64 bits.
-    fn number(&mut self, node: &ast::Expr) -> Parse<Expr> {
+    pub(super) fn number(&mut self, node: &ast::Expr) -> Parse<Expr> {
         match float_literal(node) {
             Some(value) => Ok(Expr::float(value, DType::F64)),
             None => self.scalar(node),
         }
-    }
-
-    /// An operand of this kind. A number stands for a scalar, where a tensor or a scalar is wanted.
-    fn operand_of(&mut self, node: &ast::Expr, kind: Option<OperandKind>) -> Parse<Arg> {
-        match kind {
-            Some(OperandKind::Shape) => self.operand(node, true),
-            Some(OperandKind::Packed) => match node {
-                ast::Expr::StringLiteral(name) => Ok(Arg::Extern(name.value.to_str().to_owned())),
-                _ => self.operand(node, false),
-            },
-            Some(OperandKind::Tensors | OperandKind::Tuple) => self.arg(node, "lv"),
-            Some(OperandKind::Scalar) if float_literal(node).is_some() => {
-                Ok(Arg::Prim(self.number(node)?))
-            }
-            Some(OperandKind::Scalar | OperandKind::Tensor | OperandKind::Any) | None => {
-                self.operand(node, false)
-            }
-        }
-    }
-}
-
-/// The operator that a call means: another one if the operand is there that makes it another one.
-fn extended(call: &ast::ExprCall, op: Op) -> Op {
-    let schema = op.schema();
-    let Some((operand, name)) = schema.extended else {
-        return op;
-    };
-    let keyword = call.arguments.find_keyword(operand);
-    let positional = call.arguments.args.get(schema.operands.len());
-    match positional.or(keyword.map(|keyword| &keyword.value)) {
-        Some(node) if !node.is_none_literal_expr() => ops::op(name),
-        _ => op,
     }
 }
 

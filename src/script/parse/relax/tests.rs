@@ -158,3 +158,23 @@ def main(x: Tensor((1, 784), "float32")):
     assert!(text.contains("`...` cannot be used here"), "{text}");
     assert!(text.contains("test.py:6:9"), "{text}");
 }
+
+#[test]
+fn operands_left_out_before_others_are_what_the_operator_takes() {
+    let call = |text: &str| {
+        let module = module(&format!(
+            "@R.function\ndef main(x: R.Tensor((4,), \"float32\"), b: R.Tensor((4,), \"bool\")):\n    y = {text}\n    return y\n"
+        ));
+        crate::script::print(&module)
+    };
+    let same = |short: &str, long: &str| assert_eq!(call(short), call(long));
+    same("R.eye(3, k=-1)", "R.eye(3, 3, -1)");
+    same("R.eye(3, None, 1)", "R.eye(3, 3, 1)");
+    same("R.arange(6, step=2)", "R.arange(0, 6, 2)");
+    same("R.arange(6, None, 2)", "R.arange(0, 6, 2)");
+    same(
+        "R.unique(x, return_counts=True)",
+        "R.unique(x, 1, 0, 0, True)",
+    );
+    assert!(call("R.cumsum(b, dtype=\"int32\")").contains("int32"));
+}

@@ -19,6 +19,7 @@ use crate::frontend::{LoadError, load_params};
 use crate::interp;
 use crate::ir::Module;
 use crate::passes::bind_params;
+use crate::pipeline;
 use crate::runtime::{Closure, Device, Value};
 use crate::script;
 use crate::session::{SessionError, prepared_weights};
@@ -212,12 +213,13 @@ pub(crate) fn parts(name: &str, value: Value) -> Vec<(String, Value)> {
     }
 }
 
-/// Runs a function of the module in the interpreter.
+/// Runs a function of the module in the interpreter. What devices refuse because it is not well formed, it does not run either.
 pub(crate) fn interpret(
     module: &Module,
     func: &str,
     inputs: Vec<Tensor>,
 ) -> Result<Value, CliError> {
+    script::well_formed(module).map_err(pipeline::Error::from)?;
     let inputs: Vec<_> = inputs.into_iter().map(interp::Value::Tensor).collect();
     let result = interp::run_module(module, func, &inputs, &HashMap::new())?;
     Ok(from_interp(result))

@@ -110,6 +110,11 @@ pub fn well_formed_prim_func(func: &PrimFunc) -> Result<(), Box<IllFormed>> {
 
 fn of_prim_func(func: &PrimFunc, error: PrimFuncError, mut diagnostic: Diagnostic) -> Violation {
     diagnostic.message = format!("{}: {}", func.name, diagnostic.message);
+    if !func.origin.is_unknown() {
+        diagnostic
+            .notes
+            .push(format!("the loop program is from {}", func.origin));
+    }
     let func = func.name.clone();
     Violation {
         kind: ViolationKind::PrimFunc { func, error },

@@ -1,4 +1,4 @@
-//! Accesses that certainly happen and lie outside of their buffer.
+//! Accesses that certainly happen and lie outside of their buffer, and iter variables that certainly leave their domain.
 //!
 //! An access happens certainly if only loops of constant extent and blocks without a predicate stand around it, and it is no
 //! side of a choice. Only indices that are a constant count: TVM's schedules read past the end in some iterations, and use nothing
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::PrimFuncErrorKind;
 use crate::ir::sum::Sum;
-use crate::ir::{Buffer, Expr, ExprKind, Place, PrimFunc, Stmt, Var};
+use crate::ir::{Buffer, Expr, ExprKind, IterVar, Place, PrimFunc, Stmt, Var};
 use crate::tensor::scalar::BinOp;
 
 /// The accesses that fail whenever the program runs, and the loops or blocks around them.
@@ -16,6 +16,7 @@ pub(super) fn out_of_range(func: &PrimFunc) -> Vec<(Place, PrimFuncErrorKind)> {
     let mut walk = Walk {
         func,
         values: HashMap::new(),
+        loops: HashMap::new(),
         place: func.root.into(),
         found: vec![],
     };
@@ -29,6 +30,8 @@ struct Walk<'f> {
     func: &'f PrimFunc,
     /// What variables are that are no loop variables.
     values: HashMap<Var, Expr>,
+    /// Loop variables of constant ranges: their first and last values.
+    loops: HashMap<Var, (i64, i64)>,
     place: Place,
     found: Vec<(Place, PrimFuncErrorKind)>,
 }
@@ -54,7 +57,11 @@ impl Walk<'_> {
         match stmt {
             Stmt::Loop(id) => {
                 let l = &self.func.loops[*id];
-                if let Some(1..) = l.extent.as_int() {
+                if let Some(extent @ 1..) = l.extent.as_int() {
+                    if let Some(first) = l.min.as_int() {
+                        let last = first.saturating_add(extent - 1);
+                        self.loops.insert(l.var.clone(), (first, last));
+                    }
                     self.place = (*id).into();
                     self.stmts(self.func.tree.body(Place::Loop(*id)));
                 }
@@ -62,10 +69,11 @@ impl Walk<'_> {
             Stmt::Block(id) => {
                 let block = &self.func.blocks[*id];
                 if block.predicate.as_bool() == Some(true) {
+                    self.place = (*id).into();
                     for (iter, binding) in block.iters.iter().zip(&block.bindings) {
+                        self.domain(iter, binding);
                         self.define(&iter.var, binding);
                     }
-                    self.place = (*id).into();
                     self.stmts(self.func.tree.body(Place::Block(*id)));
                 }
             }
@@ -108,6 +116,27 @@ impl Walk<'_> {
             Stmt::Tile(_) | Stmt::Break | Stmt::Continue | Stmt::Return(_) => {}
         }
         self.place = around;
+    }
+
+    /// Checks that an iter variable that is a loop variable stays in its domain.
+    fn domain(&mut self, iter: &IterVar, binding: &Expr) {
+        let range = binding.as_var().and_then(|var| self.loops.get(var));
+        let (Some(&(first, last)), Some(min), Some(extent)) =
+            (range, iter.dom.min.as_int(), iter.dom.extent.as_int())
+        else {
+            return;
+        };
+        let end = min.saturating_add(extent);
+        if first < min || last >= end {
+            let kind = PrimFuncErrorKind::OutOfDomain {
+                name: iter.var.name().to_owned(),
+                first,
+                last,
+                min,
+                end,
+            };
+            self.found.push((self.place, kind));
+        }
     }
 
     fn define(&mut self, var: &Var, value: &Expr) {

@@ -100,6 +100,22 @@ pub enum PrimFuncErrorKind {
         /// Extent of the dimension.
         extent: i64,
     },
+    /// An iter variable whose loop has values that its domain does not.
+    #[error(
+        "iter variable `{name}` is bound to a loop from {first} to {last}, its domain is from {min} to before {end}"
+    )]
+    OutOfDomain {
+        /// Name of the iter variable.
+        name: String,
+        /// The first value of the loop.
+        first: i64,
+        /// Its last value.
+        last: i64,
+        /// The first value of the domain.
+        min: i64,
+        /// Where the domain ends.
+        end: i64,
+    },
     /// A block with another number of bindings than of iter variables.
     #[error("{iters} iter variables have {bindings} bindings")]
     BindingCount {

@@ -136,6 +136,24 @@ fn accesses_must_fit_their_buffers() {
 }
 
 #[test]
+fn iter_variables_stay_in_their_domain() {
+    let short = |func: &mut PrimFunc, block: BlockId| {
+        func.blocks[block].iters[0].dom = Range::to(Expr::i32(15));
+    };
+    assert_eq!(
+        program(|func, _, block| short(func, block)),
+        [
+            "block \"B\": iter variable `v` is bound to a loop from 0 to 15, its domain is from 0 to before 15"
+        ]
+    );
+    let guarded = program(|func, l, block| {
+        short(func, block);
+        func.blocks[block].predicate = func.loops[l].var.expr().lt(15);
+    });
+    assert_eq!(guarded, Vec::<String>::new());
+}
+
+#[test]
 fn the_tree_must_agree_with_itself() {
     assert_eq!(
         program(|func, _, block| func.blocks[block].bindings.clear()),

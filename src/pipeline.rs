@@ -130,6 +130,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether weftile is to blame, and not the module.
+    pub fn is_bug(&self) -> bool {
+        match self {
+            Self::Wgsl(error) => matches!(error, codegen_wgsl::WgslError::Invalid { .. }),
+            Self::From { source, .. } => source.is_bug(),
+            Self::Several(errors) => errors.iter().any(Self::is_bug),
+            _ => false,
+        }
+    }
+}
+
 /// The loops and blocks that have no kernel, underlined in the schedule, and how many rules were declined before: the reasons are
 /// in the log.
 fn refused(error: &LowerError, scheduled: &Scheduled) -> String {

@@ -419,6 +419,9 @@ const WRONG_INPUT: u8 = 1;
 /// Exit code of arguments that do not go together, as of those that cannot be read.
 const WRONG_USAGE: u8 = 2;
 
+/// Exit code after a bug in weftile (`EX_SOFTWARE` of sysexits.h).
+pub(crate) const BUG: u8 = 70;
+
 impl CliError {
     /// The exit code of the command.
     pub(crate) fn exit_code(&self) -> u8 {
@@ -426,6 +429,11 @@ impl CliError {
             Self::TwoDevices { .. } | Self::GivenTwice { .. } | Self::StageNeeds { .. } => {
                 WRONG_USAGE
             }
+            Self::Compile(error) if error.is_bug() => BUG,
+            Self::Session(error) if matches!(&**error, SessionError::Compile(e) if e.is_bug()) => {
+                BUG
+            }
+            Self::Wgsl(error) if matches!(**error, WgslError::Invalid { .. }) => BUG,
             _ => WRONG_INPUT,
         }
     }

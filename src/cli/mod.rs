@@ -35,14 +35,11 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use environment::Environment;
-use error::CliError;
+use error::{BUG, CliError};
 use terminal::Terminal;
 
 /// What an error starts with, on the terminal and where `support::diag` renders it.
 const RENDERED: &str = "error: ";
-
-/// Exit code after a bug in weftile (`EX_SOFTWARE` of sysexits.h).
-const BUG: i32 = 70;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -125,7 +122,7 @@ fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
         "weftile has a bug: {what}{place}\nPlease report it with the command and this message: {}/issues",
         env!("CARGO_PKG_REPOSITORY")
     ));
-    std::process::exit(BUG);
+    std::process::exit(BUG.into());
 }
 
 fn to_stderr(text: &str) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Callee, Constant, Function, Instr, Pc, ShapeFunc, Signature};
 use crate::kernel::{LoweredFunc, Shader, Target};
+use crate::support::arena::Id;
 
 /// The entry of the metadata that lists weights.
 const WEIGHTS: &str = "weights";
@@ -80,6 +81,18 @@ impl Executable {
         let next = self.origins.partition_point(|(first, _)| *first <= instr);
         let (_, origin) = self.origins.get(next.checked_sub(1)?)?;
         (!origin.is_empty()).then_some(origin)
+    }
+
+    /// Where the first call of this packed function comes from, if that is known.
+    pub fn first_call(&self, packed: &str) -> Option<&str> {
+        let calls = self.code.iter().position(|instr| match instr {
+            Instr::Call { callee, .. } => {
+                let callee = self.callees.get(*callee as usize);
+                matches!(callee, Some(Callee::Packed(name)) if name == packed)
+            }
+            _ => false,
+        });
+        self.origin(Pc::from_index(calls?))
     }
 
     /// The function with this name.

@@ -347,6 +347,14 @@ impl VmError {
         matches!(self, Self::From { .. })
     }
 
+    /// The error, of what comes from there.
+    pub(super) fn located(self, origin: &str) -> Self {
+        Self::From {
+            origin: origin.to_owned(),
+            source: Box::new(self),
+        }
+    }
+
     pub(super) fn target(target: &Target, device: &impl ToString) -> Self {
         Self::Target {
             target: match target {

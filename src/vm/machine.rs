@@ -149,7 +149,13 @@ impl VirtualMachine {
     ) -> Result<Self, VmError> {
         let lease = Lease::new(exec.into())?;
         let Program { codes, packed, .. } = &*lease.program;
-        let packed = packed.iter().map(|name| registry.find(name));
+        let packed = packed.iter().map(|name| {
+            let found = registry.find(name).map_err(VmError::from);
+            found.map_err(|error| match lease.exec.first_call(name) {
+                Some(origin) => error.located(origin),
+                None => error,
+            })
+        });
         let packed = packed.collect::<Result<_, _>>()?;
         let frames = codes.iter().map(|_| vec![]).collect();
         let backend = Backend::new(&lease.exec, &lease.loaded, &device)?;

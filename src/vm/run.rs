@@ -192,13 +192,9 @@ impl<'a> Run<'a> {
 
     /// The error, with where the instruction comes from. One that says so already stays.
     fn with_origin(&self, pc: Pc, error: VmError) -> VmError {
-        match (self.exec.origin(pc), error) {
-            (_, error) if error.says_where() => error,
-            (None, error) => error,
-            (Some(origin), error) => VmError::From {
-                origin: origin.to_owned(),
-                source: Box::new(error),
-            },
+        match self.exec.origin(pc) {
+            Some(origin) if !error.says_where() => error.located(origin),
+            _ => error,
         }
     }
 }

@@ -303,7 +303,10 @@ fn functions_of_the_process_are_overridden_by_those_of_a_machine() {
             .expect("f32")[1]
     };
     let unknown = VirtualMachine::new(exec.clone(), device.clone()).map(|_| ());
-    assert!(matches!(unknown, Err(VmError::Registry(_))), "{unknown:?}");
+    let message = unknown.err().expect("nobody registered it").to_string();
+    let expected =
+        "no function is registered as `vm_packed.scaled`\n  from line 27: `b = R.call_packed";
+    assert!(message.starts_with(expected), "{message}");
     register_func("vm_packed.scaled", scaled(3.0), Override::No).expect("free");
     let mut global = VirtualMachine::new(exec.clone(), device.clone()).expect("ready");
     assert_eq!(first(&mut global), 6.0);

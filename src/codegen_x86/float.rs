@@ -26,12 +26,14 @@ mod predicate {
 /// `exp` of `f32`: `exp(x) = 2^n * exp(r)` with `n` the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. `r` is found with
 /// `ln 2` in two parts (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of
 /// Cephes' `expf`. At most 2 units in the last place from the true value; NaN, infinities, overflow and subnormal results as in
-/// IEEE 754: `2^n` is multiplied in two steps, each of which is a normal number.
+/// IEEE 754.
 mod exp {
     /// Beyond these, the result is infinity and 0.
     pub(super) const RANGE: (f64, f64) = (-104.0, 89.0);
     /// `ln 2`: a part of nine bits, so that products with `n` are exact, and the rest.
     pub(super) const LN_2: (f64, f64) = (0.693_359_375, -2.121_944_4e-4);
+    /// The least `n` of results that are all normal numbers.
+    pub(super) const LEAST: f64 = -125.0;
     /// `1.5 * 2^23`: added to a small number, it leaves the nearest integer in the last bits.
     pub(super) const ROUND: f64 = 12_582_912.0;
     /// Of `r^7` and down to `r^2`: `exp(r) = 1 + r + r^2 * (...)`.
@@ -364,17 +366,24 @@ impl Emitter<'_> {
         self.scaled(width, power, shifted)
     }
 
-    /// `power * 2^n`, where `n` is in the last bits of `shifted`.
+    /// `power * 2^n`, where `n` is in the last bits of `shifted`. Where that is subnormal it is counted in units of `2^-149`: the
+    /// count is the number's bits, and no step has a subnormal result, which costs a vector some 150 cycles.
     fn scaled(&mut self, width: Width, power: Part, shifted: Part) -> Result<Part, Refusal> {
-        let offset = Part::Same(float_bits(Lane::F32, exp::ROUND));
-        let n = self.vec2(Op::Sub, Lane::I32, width, shifted, offset)?;
-        let half = self.vec_imm(Op::SarImm, Lane::I32, width, n, 1)?;
-        let rest = self.vec2(Op::Sub, Lane::I32, width, n, half)?;
-        [half, rest].into_iter().try_fold(power, |power, exponent| {
-            let biased = self.vec2(Op::Add, Lane::I32, width, exponent, Part::Same(127))?;
-            let factor = self.vec_imm(Op::ShlImm, Lane::I32, width, biased, 23)?;
-            self.vec2(Op::Mul, Lane::F32, width, power, factor)
-        })
+        let (lane, ints) = (Lane::F32, Lane::I32);
+        let number = |value| Part::Same(float_bits(Lane::F32, value));
+        let least = number(exp::ROUND + exp::LEAST);
+        let small = self.compare_part(predicate::LESS, lane, width, shifted, least)?;
+        // Of `2^(n - 1)`, which is a normal number for all of them, or of `2^(n + 148)`.
+        let offset = Part::Same(float_bits(lane, exp::ROUND) - 126);
+        let exponent = self.vec2(Op::Sub, ints, width, shifted, offset)?;
+        let units = self.bits(Op::And, ints, width, small, Part::Same(149))?;
+        let exponent = self.vec2(Op::Add, ints, width, exponent, units)?;
+        let factor = self.vec_imm(Op::ShlImm, ints, width, exponent, 23)?;
+        let doubled = self.vec2(Op::Add, lane, width, power, power)?;
+        let value = self.vec2(Op::Mul, lane, width, doubled, factor)?;
+        let count = self.vec2(Op::Add, lane, width, value, number(0.5))?;
+        let count = self.vec1(Op::FloatToInt, lane, width, count)?;
+        self.blend(lane, width, small, count, value)
     }
 
     /// Rounds to the precision of `f16` or `bf16`; other types are kept.

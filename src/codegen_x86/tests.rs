@@ -142,13 +142,6 @@ fn forms_are_the_instructions_that_their_names_say() {
             Width::Z,
             "vpmovsxbq zmm31,xmm30",
         ),
-        (
-            Isa::Avx2,
-            Op::SarImm,
-            Lane::I16,
-            Width::X,
-            "vpsraw xmm15,xmm14,1",
-        ),
     ];
     for (isa, op, lane, width, want) in cases {
         let code = form(isa, op, lane, width).expect("a form");

@@ -26,6 +26,7 @@ pub(super) fn neutral(op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
 pub(super) fn merge(facts: &Analyzer, mut sum: Sum) -> Sum {
     // Each merge removes a term, so this ends.
     while let Some(merged) = merge_quotient(&sum)
+        .or_else(|| merge_open_splits(&sum))
         .or_else(|| merge_splits(&sum))
         .or_else(|| merge_congruent(&sum))
         .or_else(|| merge_shifted(&sum))
@@ -79,6 +80,35 @@ fn merge_quotient(sum: &Sum) -> Option<Sum> {
         }
     }
     None
+}
+
+/// `k·(x // (c·d))·c + k·((x % (c·d)) // d) = k·(x // d)`, whatever `c` and `d` are but 0.
+fn merge_open_splits(sum: &Sum) -> Option<Sum> {
+    let splits = sum.terms.iter().flat_map(|term| {
+        let splits = term.atoms.iter().filter_map(|atom| {
+            let (BinOp::FloorDiv, remainder, d) = as_binary(atom)? else {
+                return None;
+            };
+            let (BinOp::FloorMod, x, whole) = as_binary(remainder)? else {
+                return None;
+            };
+            Some((atom, x, whole, d))
+        });
+        splits.map(move |split| (term, split))
+    });
+    splits.into_iter().find_map(|(term, (low, x, whole, d))| {
+        let [divisor] = &Sum::of(d).terms[..] else {
+            return None;
+        };
+        let count = Sum::of(whole).factored(divisor)?;
+        let others = other_factors(term, low);
+        let high = Sum::term(1, x.floor_div(whole));
+        let high = high.times(&count, Expand::All).times(&others, Expand::All);
+        let joined = Sum::term(1, x.floor_div(d)).times(&others, Expand::All);
+        let used = Sum::term(1, low.clone()).times(&others, Expand::All);
+        let rest = || sum.clone().plus(&high, -1).plus(&used, -1);
+        contains(sum, &high).then(|| rest().plus(&joined, 1))
+    })
 }
 
 /// The factors of the term beside one atom.

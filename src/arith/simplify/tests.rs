@@ -88,6 +88,14 @@ fn symbolic_extents_divide() {
     same(&facts, (&i * &n + &k).floor_div(&n), &i);
     same(&facts, (&i * &n + &k).floor_mod(&n), &k);
     same(&facts, x.floor_div(&n) * &n + x.floor_mod(&n), &x);
+    let (of_four, within) = (x.floor_div(&n * 4), x.floor_mod(&n * 4));
+    same(
+        &facts,
+        (&of_four * 4 + within.floor_div(&n)) * &n * &i + x.floor_mod(&n) * &i,
+        &(&x * &i),
+    );
+    let split = &of_four * 4 + within.floor_div(&n);
+    same(&facts, split, &x.floor_div(&n));
     // The remainder is (2·x + 1) % 7.
     let tile = &x * 16 + 1;
     same(&facts, tile.floor_div(7) * 7 + tile.floor_mod(7), &tile);

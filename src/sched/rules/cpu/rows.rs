@@ -1,7 +1,6 @@
 //! Chains of blocks that share rows (softmax, normalisation): a row at a time, while it is in the cache. What is kept of a row
 //! between its blocks is an array of the thread; rows are spread over the threads.
 
-use super::are_constant;
 use super::elementwise::vector_lanes;
 use super::reduction::neighbours;
 use crate::ir::{BlockId, Expr, LoopId};
@@ -36,7 +35,7 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("no rows"));
     };
     // The loop over the threads, and the one in which the blocks meet.
-    let (spread, row) = if outer.len() > 1 && are_constant(schedule, outer) {
+    let (spread, row) = if outer.len() > 1 {
         let fused = schedule.fuse(outer)?;
         (fused, fused)
     } else {

@@ -379,6 +379,11 @@ impl BoundsProof<'_> {
             (BinOp::Mod, (_, Some(by))) if by > 0 && self.facts.at_least(a, 0) => {
                 self.remainder(a, by)
             }
+            // Powers of two, as optimised kernels divide by them.
+            (BinOp::Shr, (_, Some(by))) if (0..63).contains(&by) => self.quotient(a, 1 << by),
+            (BinOp::BitAnd, (_, Some(mask))) if mask >= 0 && (mask + 1) & mask == 0 => {
+                self.remainder(a, mask + 1)
+            }
             (BinOp::Min, _) => self.extreme(a, b, 1),
             (BinOp::Max, _) => self.extreme(a, b, -1),
             _ => None,

@@ -218,6 +218,31 @@ fn quotients_and_remainders_belong_together() {
 }
 
 #[test]
+fn shifts_and_masks_are_quotients_and_remainders() {
+    let split = |digits: i64| {
+        move |i: Expr, _: Expr| {
+            let high = bin(BinOp::Shr, i.clone(), int(2));
+            let low = bin(BinOp::BitAnd, i, int(3));
+            let high = bin(BinOp::Mul, high, int(digits));
+            bin(BinOp::Add, high, low)
+        }
+    };
+    let whole = |n: Expr| bin(BinOp::Mul, bin(BinOp::Shr, n, int(2)), int(4));
+    assert!(
+        built()
+            .copy(whole, split(4), None, 1)
+            .stays_in_bounds(&[13])
+    );
+    assert!(
+        !built()
+            .copy(whole, split(5), None, 1)
+            .stays_in_bounds(&[13])
+    );
+    let odd = |i: Expr, _: Expr| bin(BinOp::BitAnd, i, int(5));
+    assert!(!built().copy(whole, odd, None, 1).stays_in_bounds(&[4]));
+}
+
+#[test]
 fn what_is_not_understood_is_not_shown() {
     let squared = built().copy(|_| int(2), |i, _| bin(BinOp::Mul, i.clone(), i), None, 1);
     assert!(!squared.stays_in_bounds(&[7]));

@@ -5,20 +5,22 @@
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
 //! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, which code generation runs on vectors along `k`. Nothing is
-//!   copied: all is read in the order of memory.
+//!   copied: all is read in the order of memory. Short sums, as of attention's scores, are the first form, with panels of `B`
+//!   transposed: adding up the lanes of each sum would take longer than the sum.
 //!
 //! Blocks of rows times panels are spread over the threads. Extents may be symbolic.
 
 use super::convolution::Roles;
 use super::reduction::neighbours;
 use super::{are_constant, parallel_fused};
-use crate::ir::{BlockId, Buffer, Expr, LoopId, PrimFunc, Range, Var};
+use crate::ir::{BlockId, Buffer, Expr, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
-use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::sched::{BufferAccess, Factor, Injectivity, InsertAt, Schedule, UnitIters};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// Rows of a tile. A divisor of them is found for most extents.
@@ -57,6 +59,9 @@ pub(super) const ROW_BLOCK: i64 = 128;
 pub(super) const COLUMNS: i64 = 16;
 /// Rows of a panel of `B`: 16 KiB, a third of the L1 cache.
 pub(super) const DEPTH: i64 = 256;
+/// Rows of `A` for which it pays to transpose `B`, and the longest sums: long ones along `k` cost little to add up at their ends.
+const TRANSPOSED_ROWS: i64 = 8;
+const TRANSPOSED_DEPTH: i64 = 128;
 /// Rows of a tile of sums along `k`.
 const SUM_ROWS: i64 = 2;
 /// Columns of a tile of sums along `k`.
@@ -79,11 +84,17 @@ pub(super) fn apply(
         return along_columns(schedule, target, block, None, loops);
     }
     let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
-    if contiguous(matmul.b.contiguous, &matmul.n) && neighbours(schedule.func(), block, loops.n) {
+    let along_k =
+        contiguous(matmul.a.contiguous, &matmul.k) && contiguous(matmul.b.contiguous, &matmul.k);
+    let extent = |l: LoopId| schedule.func().loops[l].extent.as_int();
+    let many = extent(loops.m).is_none_or(|rows| rows >= TRANSPOSED_ROWS)
+        && extent(loops.n).is_none_or(|columns| columns >= MIN_COLUMNS);
+    let short = extent(loops.k).is_some_and(|k| k <= TRANSPOSED_DEPTH);
+    let transposed = along_k && many && short && in_rows(schedule.func(), block, &matmul);
+    let in_columns = neighbours(schedule.func(), block, loops.n);
+    if contiguous(matmul.b.contiguous, &matmul.n) && in_columns || transposed {
         along_columns(schedule, target, block, Some(&matmul), loops)
-    } else if contiguous(matmul.a.contiguous, &matmul.k)
-        && contiguous(matmul.b.contiguous, &matmul.k)
-    {
+    } else if along_k {
         along_depth(schedule, block, loops)
     } else {
         Err(DeclineReason::Pattern("operands are not in rows"))
@@ -247,18 +258,56 @@ fn along_columns(
     let order = [&[m[0], n[0], k[0], m[1], k[1], m[2]], &n[1..]].concat();
     schedule.reorder(&order)?;
     if let Some(matmul) = copied {
-        let panel = schedule.cache_read(block, matmul.b.read_index, "local", &[])?;
-        schedule.compute_at(panel, k[0], UnitIters::Preserve, InsertAt::Latest)?;
-        let panel_loops = schedule.get_loops(panel)?;
-        if let Some(&columns) = panel_loops.last() {
-            schedule.vectorize(columns)?;
-        }
+        copy_panel(schedule, block, matmul, k[0])?;
     }
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     spread(schedule, loops.batch, m[0], n[0])?;
     schedule.decompose_reduction(block, k[0])?;
     Ok(())
+}
+
+/// Copies a panel of `B` in this loop: its rows are columns of a tile, whichever way `B` lies.
+fn copy_panel(
+    schedule: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    at: LoopId,
+) -> Result<(), DeclineReason> {
+    let read = matmul.b.read_index;
+    let indices = indices_of(schedule.func(), block, read);
+    let column = indices.and_then(|indices| indices.iter().position(|i| matmul.n == [*i]));
+    let panel = schedule.cache_read(block, read, "local", &[])?;
+    let ndim = matmul.b.buffer.ndim();
+    if let Some(column) = column.filter(|column| column + 1 < ndim) {
+        let map = last(column, ndim);
+        schedule.transform_layout(
+            panel,
+            BufferAccess::Write,
+            0,
+            &map,
+            None,
+            Injectivity::Proved,
+        )?;
+        schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;
+        return Ok(());
+    }
+    schedule.compute_at(panel, at, UnitIters::Preserve, InsertAt::Latest)?;
+    let panel_loops = schedule.get_loops(panel)?;
+    if let Some(&columns) = panel_loops.last() {
+        schedule.vectorize(columns)?;
+    }
+    Ok(())
+}
+
+/// The layout in which a dimension is the last one.
+fn last(dim: usize, ndim: usize) -> Lambda {
+    let params: Vec<Var> = (0..ndim)
+        .map(|at| Var::new(&format!("i{at}"), DType::I64))
+        .collect();
+    let others = (0..ndim).filter(|at| *at != dim).chain([dim]);
+    let results = others.map(|at| params[at].expr()).collect();
+    Lambda { params, results }
 }
 
 /// Tiles, the panels of a tile if there are several, and the columns of a panel.

@@ -10,7 +10,8 @@ use crate::ops;
 
 /// The module in which tensors say on which device they are, as far as anything tells, and hints are copies
 /// (`R.to_vdevice`) where a tensor is elsewhere. A device is told by types and by hints. What is computed from tensors of a device
-/// is there, too, and so is what they are computed from; where this says nothing, the operand of a hint is where the hint wants it.
+/// is there, too, and so is what they are computed from; where this says nothing, the operand of a hint is where the last hint of it
+/// wants it.
 ///
 /// ```text
 /// a = R.hint_on_device(x, R.device(7, 0))         x: R.Tensor(…, vdevice="vulkan:0")
@@ -149,7 +150,7 @@ fn places(function: &Function, wanted: &IndexMap<ValueId, VDevice>) -> IndexMap<
     said_of_result(&function.ret, &function.body.result, &mut known);
     propagate(&mut known, &together, 0);
     let from = known.len();
-    for (id, device) in wanted {
+    for (id, device) in wanted.iter().rev() {
         for arg in function.values[*id].def.args() {
             for operand in arg.values() {
                 known.entry(operand).or_insert_with(|| device.clone());

@@ -76,7 +76,7 @@ Every operator that loops compute is tested with every type of its row on the CP
 64 bits, of which each is tested with a quarter of the operators there (`tests/ops/catalog.rs`). No operator draws random numbers: what
 is drawn is an operand, as in `multinomial_from_uniform`; with uniform numbers `u`, `R.less(u, p)` is what ONNX calls Bernoulli.
 
-Layouts of convolutions and poolings may have blocks of channels: `NCHW4c`, `OIHW4i16o4i`.
+Layouts of convolutions, poolings and resizes may have blocks of channels: `NCHW4c`, `OIHW4i16o4i`.
 
 ";
 

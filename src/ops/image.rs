@@ -2,6 +2,7 @@
 
 use super::ComputeCall;
 use super::def::{Computed, DTypes, Layout, OpDef, Pattern, attr, operand, tensor};
+use super::nn::window;
 use super::rules::{self, dims_of, equal_extents, tensor_like};
 use crate::ir::graph::dims::Proof;
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Operand, OperandKind};
@@ -142,13 +143,7 @@ pub(super) const OPS: &[OpDef] = &[
 ];
 
 fn layout(c: &OpCall<'_>, spatial: usize) -> Result<Positions, InferError> {
-    let text = c.text("layout")?.unwrap_or_default();
-    Positions::of(&text, ['N', 'C'], spatial).ok_or_else(|| {
-        c.bad_attribute(
-            "layout",
-            "a layout with N, C and the spatial dimensions, each once",
-        )
-    })
+    window::layout(c, "layout", ['N', 'C'], spatial)
 }
 
 /// The extents in the operand `size`, one for each spatial dimension; `None` where they are not known.
@@ -168,18 +163,17 @@ fn resize_type(c: &OpCall<'_>, spatial: usize) -> rules::Inferred {
         return Ok(StructInfo::Object);
     };
     let dtype = c.dtype("out_dtype")?.or(data.dtype);
-    let ndim = spatial + 2;
-    let dims = rules::image_dims(c, 0, spatial)?;
+    let layout = layout(c, spatial)?;
+    let dims = window::dims(c, 0, &layout)?;
     let size = sizes(c, spatial)?;
     let (Some(dims), Some(size)) = (dims, size) else {
-        return Ok(tensor_like(data, ShapeInfo::Ndim(ndim), dtype));
+        return Ok(tensor_like(data, ShapeInfo::Ndim(layout.ndim()), dtype));
     };
-    let layout = layout(c, spatial)?;
-    for (&at, size) in layout.spatial.iter().zip(&size) {
-        has_pixels(c, &dims[at], size)?;
+    let mut shape = dims.to_vec();
+    for (&at, size) in layout.spatial.iter().zip(size) {
+        has_pixels(c, &dims[at], &size)?;
+        shape[at] = size;
     }
-    let (batch, channels) = (dims[layout.first].clone(), dims[layout.second].clone());
-    let shape = layout.arrange(batch, channels, size);
     Ok(tensor_like(data, ShapeInfo::Known(shape), dtype))
 }
 

@@ -340,10 +340,11 @@ pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
         }
         let nearest = matches!(r.method, Method::Nearest(_));
         let element = |at: &[Expr]| {
-            let at = at.iter().zip(&extents).map(|(at, n)| clamped(at, n));
-            let channel = i[r.layout.second].clone();
-            let batch = i[r.layout.first].clone();
-            let element = x.at(r.layout.arrange(batch, channel, at.collect()));
+            let mut index = i.to_vec();
+            for ((&axis, at), n) in r.layout.spatial.iter().zip(at).zip(&extents) {
+                index[axis] = clamped(at, n);
+            }
+            let element = x.at(index);
             match nearest {
                 true => element,
                 false => element.cast(wide),

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ruff_python_ast as ast;
 use ruff_text_size::{Ranged, TextRange};
 
+use super::expr::widened;
 use super::number::Number;
 use super::scope::{Binding, Scopes};
 use crate::ir::{AttrValue, Attrs, Expr, Origin, Var};
@@ -307,7 +308,8 @@ impl<'a> Context<'a> {
     /// Extents of a shape. Integers are of type `int`; strings hold expressions, and a name in a string that is not known yet
     /// is defined as a symbolic dimension.
     pub(super) fn shape(&mut self, node: &ast::Expr, int: DType) -> Parse<Vec<Expr>> {
-        let dims = Self::elements(node).iter().map(|dim| self.dim(dim, int));
+        let dims = Self::elements(node).iter();
+        let dims = dims.map(|node| Ok(widened(&self.dim(node, int)?, int)));
         dims.collect()
     }
 
@@ -327,7 +329,7 @@ impl<'a> Context<'a> {
         Ok(dims)
     }
 
-    fn dim(&mut self, node: &ast::Expr, int: DType) -> Parse<Expr> {
+    pub(super) fn dim(&mut self, node: &ast::Expr, int: DType) -> Parse<Expr> {
         if let ast::Expr::StringLiteral(s) = node {
             return self.dim_in_string(s, int);
         }

@@ -499,6 +499,22 @@ fn rank(scalar: ScalarType) -> (bool, bool, usize, bool) {
     (scalar.is_float(), number, scalar.bytes(), preferred)
 }
 
+/// Arithmetic on integer constants alone, as `T.Add(3, 1)`, in a wider type; anything else stays.
+pub(super) fn widened(e: &Expr, dtype: DType) -> Expr {
+    let narrow = e.dtype();
+    let is_arithmetic = |e: &Expr| {
+        matches!(e.kind(), ExprKind::Int(_) | ExprKind::Binary(_, _, _)) && e.dtype() == narrow
+    };
+    let widens = narrow.is_int() && dtype.is_int() && narrow.bytes() < dtype.bytes();
+    if !widens || e.as_int().is_some() || e.any(|part| !is_arithmetic(part)) {
+        return e.clone();
+    }
+    e.rewrite_bottom_up(&mut |node| match node.kind() {
+        ExprKind::Int(value) => Expr::int(*value, dtype),
+        kind => Expr::new(kind.clone(), dtype),
+    })
+}
+
 /// A number takes the type if that holds it; anything else stays.
 fn adopt(node: &ast::Expr, value: Expr, dtype: DType) -> Expr {
     let number = Number::of(node).and_then(|number| number.as_dtype(dtype));

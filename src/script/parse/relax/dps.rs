@@ -3,6 +3,7 @@
 use ruff_python_ast as ast;
 
 use super::super::context::{Context, Parse};
+use super::super::expr::widened;
 use super::super::scope::Binding;
 use super::Reader;
 use crate::ir::StructInfo;
@@ -45,15 +46,37 @@ impl Reader<'_, '_> {
             let what = "`tir_vars` or `inplace_indices` of a packed function";
             return Err(self.cx.unsupported(node, what, ""));
         }
+        let mut inputs = self.inputs(args.inputs)?;
+        if let DpsCallee::Prim(name) = &callee {
+            self.take_types(name, &mut inputs);
+        }
         let inplace = args.inplace.map(|node| self.inplace_indices(node));
         let tir_vars = args.tir_vars.map(|node| self.extents(node));
         Ok(Def::CallDps {
             callee,
             inplace: inplace.transpose()?,
             tir_vars: tir_vars.transpose()?.unwrap_or_default(),
-            args: self.inputs(args.inputs)?,
+            args: inputs,
             out,
         })
+    }
+
+    /// Gives arithmetic on numbers the types of the parameters: TVM prints `T.Add(3, 1)` of `int32` and of `int64` alike.
+    fn take_types(&self, callee: &str, inputs: &mut [Arg]) {
+        let signature = self.cx.graph.globals.signature(callee);
+        let Ok(StructInfo::Callable {
+            params: Some(params),
+            ret: _,
+            pure: _,
+        }) = signature
+        else {
+            return;
+        };
+        for (input, param) in inputs.iter_mut().zip(&params) {
+            if let (Arg::Prim(scalar), StructInfo::Prim { dtype, value: _ }) = (&*input, param) {
+                *input = Arg::Prim(widened(scalar, *dtype));
+            }
+        }
     }
 
     fn inplace_indices(&mut self, node: &ast::Expr) -> Parse<Vec<Option<usize>>> {

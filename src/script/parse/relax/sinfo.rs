@@ -139,7 +139,7 @@ impl Context<'_> {
                     Some(dtype) => self.dtype(dtype)?,
                     None => DType::I64,
                 };
-                let value = self.shape(value, int)?.swap_remove(0);
+                let value = self.dim(value, int)?;
                 Ok(StructInfo::Prim {
                     dtype: value.dtype(),
                     value: Some(value),

@@ -279,24 +279,16 @@ impl Computed {
         let mut reads_rows = vec![true; params.len()];
         for id in blocks {
             let block = &program.blocks[id];
-            let [
-                Stmt::Store {
-                    buffer,
-                    indices,
-                    value,
-                },
-            ] = program.tree.body(Place::Block(id))
-            else {
-                return None;
-            };
+            let Accesses { stores, loads } = Accesses::of(program.tree.body(Place::Block(id)))?;
             let vars = row_vars(block, rows)?;
-            if !at_rows(buffer, indices, &vars) || block.predicate.as_int() != Some(1) {
+            let in_rows = |(buffer, indices): &(&Buffer, &[Expr])| at_rows(buffer, indices, &vars);
+            if !stores.iter().all(in_rows) || block.predicate.as_int() != Some(1) {
                 return None;
             }
             let reduction = is_reduction(block);
-            for (loaded, indices) in loads(value) {
+            for (loaded, indices) in loads {
                 let same = at_rows(&loaded, &indices, &vars);
-                let own = loaded == *buffer;
+                let own = stores.iter().any(|(stored, _)| loaded == **stored);
                 if reduction && !own && !reads_once(block, &indices, same) {
                     return None;
                 }
@@ -308,6 +300,49 @@ impl Computed {
             }
         }
         Some(Self { reads_rows })
+    }
+}
+
+/// What a block stores and loads.
+struct Accesses<'b> {
+    stores: Vec<(&'b Buffer, &'b [Expr])>,
+    loads: Vec<(Buffer, Vec<Expr>)>,
+}
+
+impl<'b> Accesses<'b> {
+    /// `None` if the block does more than to name values and to store.
+    fn of(body: &'b [Stmt]) -> Option<Self> {
+        let mut all = Self {
+            stores: vec![],
+            loads: vec![],
+        };
+        all.add(body)?;
+        (!all.stores.is_empty()).then_some(all)
+    }
+
+    fn add(&mut self, body: &'b [Stmt]) -> Option<()> {
+        for stmt in body {
+            match stmt {
+                Stmt::Store {
+                    buffer,
+                    indices,
+                    value,
+                } => {
+                    self.stores.push((buffer, indices));
+                    self.loads.extend(loads(value));
+                }
+                Stmt::Let {
+                    var: _,
+                    value,
+                    body,
+                } => {
+                    self.loads.extend(loads(value));
+                    self.add(body)?;
+                }
+                _ => return None,
+            }
+        }
+        Some(())
     }
 }
 

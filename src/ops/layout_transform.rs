@@ -129,16 +129,14 @@ fn from_joined(map: &Lambda, dims: &[Expr], results: &[Expr]) -> Option<Vec<Expr
     index.into_iter().collect()
 }
 
-/// The map that takes a tensor of this shape back from the layout that `map` gives it. `None` if the map pads the tensor, or is
-/// none that cuts or joins dimensions.
+/// The map that takes a tensor of this shape back from the layout that `map` gives it, with what the map pads it by. `None` if it
+/// is none that cuts or joins dimensions.
 pub(crate) fn inverse(map: &Lambda, dims: &[Expr]) -> Option<Lambda> {
     let params = (0..map.results.len()).map(|at| Var::new(format!("axis{at}"), DType::I64));
     let params: Vec<Var> = params.collect();
     let results: Vec<Expr> = params.iter().map(Var::expr).collect();
     let back = match digits(map, dims.len()) {
-        Some(digits) => padded(&digits, dims)
-            .is_empty()
-            .then(|| from_digits(&digits, &results))?,
+        Some(digits) => from_digits(&digits, &results),
         None => from_joined(map, dims, &results)?,
     };
     Some(Lambda {
@@ -253,10 +251,7 @@ pub(super) fn compute(c: &ComputeCall<'_>) -> Computed {
         None => None,
     };
     let padded = padded(&digits, x.shape());
-    let pad = match (padded.is_empty(), pad) {
-        (false, None) => return Err(c.bad_attribute("pad_value", "given where the map pads")),
-        (_, pad) => pad.unwrap_or_else(|| Expr::constant(0, x.dtype())),
-    };
+    let pad = pad.unwrap_or_else(|| Expr::constant(0, x.dtype()));
     let shape = c.result_shape(0).to_vec();
     Ok(vec![te::compute(c.name(), shape, |i| {
         let index = from_digits(&digits, i).into_iter();

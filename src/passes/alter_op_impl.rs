@@ -5,15 +5,19 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::PassError;
+use crate::ir::graph::dims::{Proof, compare_dims};
 use crate::ir::graph::{
-    Arg, Become, Def, DpsCallee, Globals, GraphBuilder, InferError, Old, OpCall, Rewriter, ValueId,
-    rewrite,
+    Arg, Become, Callee, Def, DpsCallee, Globals, GraphBuilder, InferError, Old, OpCall, Rewriter,
+    ValueId, rewrite,
 };
-use crate::ir::{AttrValue, Attrs, Func, Lambda, Module, PrimFunc, StructInfo};
-use crate::ops;
+use crate::ir::{AttrValue, Attrs, Expr, Func, Lambda, Module, PrimFunc, StructInfo, Var};
+use crate::tensor::DType;
+use crate::{ops, te};
 
 /// The attribute of a loop program that says which operator it computes.
 pub(super) const OPERATOR_NAME: &str = "operator_name";
+/// The operator that leaves out the padding of a tensor.
+pub(super) const REMOVE_PAD: &str = "remove_pad";
 
 /// Another loop program for an operator.
 #[derive(Clone, Debug)]
@@ -26,7 +30,8 @@ pub struct OpImpl {
 }
 
 /// The module where calls of loop programs with the attribute `operator_name` call the given programs for these operators. Inputs
-/// are brought into the layouts of the program, and outputs back.
+/// are brought into the layouts of the program, and outputs back. Where a layout pads an output, the loop program `remove_pad`
+/// takes the output out of what comes back.
 ///
 /// ```text
 /// z = R.call_tir(cls.add, (x, y), …)    →    a = R.layout_transform(x, lambda i: (i // 4, i % 4))
@@ -37,7 +42,7 @@ pub struct OpImpl {
 ///
 /// # Errors
 /// [`PassError::Replacement`] if a program has another number of parameters, or of layouts, than the one that it replaces;
-/// [`PassError::Type`] if a tensor does not have the layout: it has another number of dimensions, or the layout pads it.
+/// [`PassError::Type`] if a tensor does not have the layout: it has another number of dimensions, or the layout has no inverse.
 pub fn alter_op_impl(
     module: &Module,
     impls: &IndexMap<String, OpImpl>,
@@ -72,7 +77,8 @@ pub fn alter_op_impl(
                 let name = format!("{}_replacement", kind.replace('.', "_"));
                 out.add_prim_func(&name, program)
             });
-            let becomes = replace(rewriter, &old, callee, &with.layouts);
+            let callee = callee.clone();
+            let becomes = replace(&mut out, rewriter, &old, &callee, &with.layouts);
             becomes.map_err(|error| PassError::Type {
                 func: name.to_owned(),
                 value: old.value.name.clone(),
@@ -103,6 +109,7 @@ fn operator<'m>(module: &'m Module, def: &Def) -> Option<(&'m str, &'m PrimFunc)
 
 /// The call of the other program, between changes of layout.
 fn replace(
+    module: &mut Module,
     rewriter: &mut Rewriter<'_>,
     old: &Old<'_>,
     callee: &str,
@@ -128,61 +135,55 @@ fn replace(
     if layouts.is_empty() {
         return Ok(Become::Def(call(args.clone(), out.clone())));
     }
+    let builder = rewriter.builder();
     let mut inputs = vec![];
     for (arg, layout) in args.iter().zip(layouts) {
         let scalar = matches!(arg, Arg::Const(tensor) if tensor.shape().is_empty());
         inputs.push(match layout {
-            Some(map) if !scalar => Arg::Value(transformed(rewriter.builder(), arg, map)?),
+            Some(map) if !scalar => Arg::Value(builder.bind("lv", transformed(arg, map)?)?),
             _ => arg.clone(),
         });
     }
-    let outs = match out {
-        StructInfo::Tuple(items) => items.clone(),
-        single => vec![single.clone()],
+    let StructInfo::Tuple(outs) = out else {
+        let Some(map) = &layouts[layouts.len() - 1] else {
+            return Ok(Become::Def(call(inputs, out.clone())));
+        };
+        let made = laid_out(out, Some(map))?;
+        let made = builder.bind_as("lv", call(inputs, made.clone()), made);
+        return Ok(Become::Def(restored(module, builder, made, out, map)?));
     };
     let layouts = &layouts[layouts.len() - outs.len()..];
-    let laid_out: Vec<StructInfo> = (outs.iter().zip(layouts))
-        .map(|(info, layout)| laid_out(info, layout.as_ref()))
-        .collect::<Result<_, _>>()?;
-    let made = match (out, laid_out.as_slice()) {
-        (StructInfo::Tuple(_), items) => StructInfo::Tuple(items.to_vec()),
-        (_, [single]) => single.clone(),
-        (_, items) => StructInfo::Tuple(items.to_vec()),
-    };
-    let builder = rewriter.builder();
+    let made = outs.iter().zip(layouts);
+    let made = made.map(|(info, layout)| laid_out(info, layout.as_ref()));
+    let made = StructInfo::Tuple(made.collect::<Result<_, _>>()?);
     let made = Arg::Value(builder.bind_as("lv", call(inputs, made.clone()), made));
     let mut back = vec![];
     for (index, (info, layout)) in outs.iter().zip(layouts).enumerate() {
-        let item = match out {
-            StructInfo::Tuple(_) => {
-                let item = Def::TupleItem(made.clone(), index);
-                Arg::Value(builder.bind("lv", item)?)
-            }
-            _ => made.clone(),
-        };
-        back.push(match layout {
+        let item = builder.bind("lv", Def::TupleItem(made.clone(), index))?;
+        back.push(Arg::Value(match layout {
             Some(map) => {
-                let inverse = inverse(info, map)?;
-                Arg::Value(transformed(builder, &item, &inverse)?)
+                let def = restored(module, builder, item, info, map)?;
+                builder.bind_as("lv", def, info.clone())
             }
             None => item,
-        });
+        }));
     }
-    Ok(Become::Arg(match (out, back.as_slice()) {
-        (StructInfo::Tuple(_), _) => Arg::Tuple(back),
-        (_, [single]) => single.clone(),
-        (_, _) => Arg::Tuple(back),
-    }))
+    Ok(Become::Def(Def::Arg(Arg::Tuple(back))))
 }
 
 fn with_map(map: &Lambda) -> Attrs {
     Attrs::from_iter([("index_map".to_owned(), AttrValue::IndexMap(map.clone()))])
 }
 
-/// Binds the tensor in another layout.
-fn transformed(builder: &mut GraphBuilder, arg: &Arg, map: &Lambda) -> Result<ValueId, InferError> {
+/// The tensor in another layout.
+fn transformed(arg: &Arg, map: &Lambda) -> Result<Def, InferError> {
     let op = ops::op("layout_transform");
-    builder.op("lv", op, vec![arg.clone()], with_map(map))
+    Ok(Def::Call {
+        callee: Callee::Op(op),
+        args: vec![arg.clone()],
+        attrs: op.complete(with_map(map))?,
+        sinfo_args: vec![],
+    })
 }
 
 /// What is known of a tensor in another layout.
@@ -201,16 +202,59 @@ fn laid_out(info: &StructInfo, map: Option<&Lambda>) -> Result<StructInfo, Infer
     call.infer()
 }
 
-/// The map back from a layout of the tensor.
-fn inverse(info: &StructInfo, map: &Lambda) -> Result<Lambda, InferError> {
-    let dims = info.as_tensor().and_then(|info| info.shape.dims());
+/// The tensor of which `info` is known, from its layout `map`.
+fn restored(
+    module: &mut Module,
+    builder: &mut GraphBuilder,
+    tensor: ValueId,
+    info: &StructInfo,
+    map: &Lambda,
+) -> Result<Def, InferError> {
+    let whole = info.as_tensor();
+    let dims = whole.and_then(|whole| whole.shape.dims());
     let inverse = dims.and_then(|dims| ops::inverse_layout(map, dims));
-    inverse.ok_or_else(|| InferError::Attribute {
-        op: "layout_transform".to_owned(),
-        name: "index_map",
-        expected: "an index map that cuts or joins dimensions and pads nothing",
-        got: AttrValue::IndexMap(map.clone()).to_string(),
+    let dtype = whole.and_then(|whole| whole.dtype);
+    let (Some(dims), Some(dtype), Some(inverse)) = (dims, dtype, inverse) else {
+        return Err(InferError::Attribute {
+            op: "layout_transform".to_owned(),
+            name: "index_map",
+            expected: "an index map that cuts or joins dimensions",
+            got: AttrValue::IndexMap(map.clone()).to_string(),
+        });
+    };
+    let def = transformed(&Arg::Value(tensor), &inverse)?;
+    let padded = builder.infer(&def)?;
+    let padded = padded.as_tensor().and_then(|info| info.shape.dims());
+    let same = |padded: &[Expr]| {
+        let mut pairs = padded.iter().zip(dims);
+        pairs.all(|(padded, dim)| compare_dims(padded, dim) == Proof::Yes)
+    };
+    if padded.is_none_or(same) {
+        return Ok(def);
+    }
+    let program = module.add_prim_func(REMOVE_PAD, remove_pad(dims.len(), dtype));
+    Ok(Def::CallDps {
+        callee: DpsCallee::Prim(program),
+        args: vec![Arg::Value(builder.bind("lv", def)?)],
+        tir_vars: vec![],
+        inplace: None,
+        out: info.clone(),
     })
+}
+
+/// The loop program that copies the first elements of each of so many dimensions.
+fn remove_pad(ndim: usize, dtype: DType) -> PrimFunc {
+    let dims = |letter: &str| -> Vec<Expr> {
+        let dims = (0..ndim).map(|at| Var::new(format!("{letter}{at}"), DType::I64).expr());
+        dims.collect()
+    };
+    let padded = te::placeholder("input", dims("p"), dtype);
+    let whole = te::compute("output", dims("i"), |i| padded.at(i));
+    let program = te::create_prim_func(REMOVE_PAD, &[padded.clone(), whole]);
+    let mut program = program.expect("each extent is one of a parameter");
+    let operator = AttrValue::Str(REMOVE_PAD.to_owned());
+    program.attrs.insert(OPERATOR_NAME.to_owned(), operator);
+    program
 }
 
 #[cfg(test)]
@@ -274,7 +318,14 @@ class Module:
     }
 
     fn with(layouts: &dyn Fn(Lambda) -> Vec<Option<Lambda>>) -> IndexMap<String, OpImpl> {
-        let module = parsed(WITH);
+        with_program(WITH, layouts)
+    }
+
+    fn with_program(
+        text: &str,
+        layouts: &dyn Fn(Lambda) -> Vec<Option<Lambda>>,
+    ) -> IndexMap<String, OpImpl> {
+        let module = parsed(text);
         let main = module.function("main").expect("as written");
         let map = main.values.iter().find_map(|(_, value)| match &value.def {
             Def::Call { attrs, .. } => match attrs.get("index_map") {
@@ -290,6 +341,15 @@ class Module:
         IndexMap::from([("relax.both".to_owned(), impl_)])
     }
 
+    fn results(module: &Module) -> String {
+        let args = [0.5f32, 2.0].map(|factor| {
+            let elements: Vec<f32> = (0..16).map(|i| i as f32 * factor).collect();
+            interp::Value::Tensor(Tensor::from_slice(&[16], &elements).expect("as many"))
+        });
+        let out = interp::run_module(module, "main", &args, &HashMap::new());
+        format!("{:?}", out.unwrap_or_else(|e| panic!("{e}")))
+    }
+
     #[test]
     fn tensors_go_to_the_layouts_of_the_program_and_back() {
         let module = parsed(BEFORE);
@@ -302,15 +362,27 @@ class Module:
             program.attrs[OPERATOR_NAME],
             AttrValue::Str("relax.both".to_owned())
         );
-        let args = [0.5f32, 2.0].map(|factor| {
-            let elements: Vec<f32> = (0..16).map(|i| i as f32 * factor).collect();
-            interp::Value::Tensor(Tensor::from_slice(&[16], &elements).expect("as many"))
+        assert_eq!(results(&new), results(&module));
+    }
+
+    /// Five columns hold the sixteen elements in four rows, and four elements of padding.
+    #[test]
+    fn padding_of_outputs_is_taken_out() {
+        let padded = WITH
+            .replace("(4, 4)", "(4, 5)")
+            .replace("x: T.Buffer((4, 5)", "x: T.Buffer((16,)")
+            .replace("x[vi, vj]", "x[T.min(vi * 5 + vj, 15)]")
+            .replace("y[vi * 4 + vj]", "y[T.min(vi * 5 + vj, 15)]")
+            .replace("i // 4, i % 4", "i // 5, i % 5");
+        let impls = with_program(&padded, &|map| {
+            vec![None, None, Some(map.clone()), Some(map)]
         });
-        let result = |module: &Module| {
-            let out = interp::run_module(module, "main", &args, &HashMap::new());
-            format!("{:?}", out.unwrap_or_else(|e| panic!("{e}")))
-        };
-        assert_eq!(result(&new), result(&module));
+        let module = parsed(BEFORE);
+        let new = alter_op_impl(&module, &impls).unwrap_or_else(|e| panic!("{e}"));
+        script::well_formed(&new).unwrap_or_else(|e| panic!("{e}"));
+        let text = script::print(&new);
+        assert_eq!(text.matches("cls.remove_pad").count(), 2, "{text}");
+        assert_eq!(results(&new), results(&module));
     }
 
     #[test]
@@ -325,17 +397,17 @@ class Module:
             refused(with(&|map| vec![Some(map)])),
             "operator `relax.both` is computed by a loop program of 4 parameters, and is to be by one of 4 with 1 layouts"
         );
-        let wide = |map: Lambda| {
+        let overlapping = |map: Lambda| {
             let params = map.params.clone();
             let [i] = params.as_slice() else {
                 panic!("as written");
             };
-            let eight = crate::ir::Expr::int(24, i.dtype());
-            let results = vec![i.expr().floor_div(eight.clone()), i.expr().floor_mod(eight)];
+            let number = |n| Expr::int(n, i.dtype());
+            let results = vec![i.expr().floor_div(number(4)), i.expr().floor_mod(number(8))];
             let map = Some(Lambda { params, results });
             vec![None, None, map.clone(), map]
         };
-        let message = refused(with(&wide));
-        assert!(message.contains("pads nothing"), "{message}");
+        let message = refused(with(&overlapping));
+        assert!(message.contains("cuts each dimension"), "{message}");
     }
 }

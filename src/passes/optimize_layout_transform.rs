@@ -1,16 +1,13 @@
 //! `optimize_layout_transform`: changes of layout that undo each other go (Relax: `OptimizeLayoutTransform`).
 
 use super::PassError;
-use super::alter_op_impl::OPERATOR_NAME;
+use super::alter_op_impl::{OPERATOR_NAME, REMOVE_PAD};
 use super::rewrite_call::rewrite_each;
 use crate::arith::Analyzer;
 use crate::ir::graph::Become;
 use crate::ir::graph::pattern::{is_call_tir, is_op, wildcard};
 use crate::ir::{AttrValue, Attrs, Expr, Module, PrimFunc, Range, Var};
 use crate::ops;
-
-/// The operator that leaves out the padding of a tensor.
-const REMOVE_PAD: &str = "remove_pad";
 
 /// The module without pairs of `R.layout_transform` of which the second undoes the first. A loop program may stand between them that
 /// leaves out padding (its attribute `operator_name` is `remove_pad`), if the second does not say what is in the padding.

@@ -73,7 +73,6 @@ fn attributes_are_honoured_or_refused() {
         (X, "R.one_hot(R.const([0], \"int32\"), R.prim_value(1.0), R.prim_value(0), depth=3)", "type"),
         (X, "R.scatter_elements(x, x, x)", "integers"),
         (X, "R.layout_transform(x, index_map=T.index_map(lambda i, j: (i + j,)))", "index_map"),
-        (X, "R.layout_transform(x, index_map=T.index_map(lambda i, j: (i, j // 4, j % 4)))", "pad_value"),
         (X, "R.strided_slice(x, (R.prim_value(0),), (R.prim_value(0),), (R.prim_value(2),), (R.prim_value(0),))", "strides"),
         (X, "R.arange(R.prim_value(0), R.prim_value(4), R.prim_value(0))", "step"),
         (X, "R.meshgrid((x,))", "vectors"),

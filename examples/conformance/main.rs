@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod objects;
 #[path = "../shared/parallel.rs"]
 mod parallel;
 mod relax;

@@ -23,6 +23,8 @@ use weftile::tensor::scalar::decode;
 use weftile::tensor::{DType, Tensor};
 use weftile::vm::VirtualMachine;
 
+use crate::objects;
+
 /// One recorded case.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Case {
@@ -105,7 +107,13 @@ pub(crate) enum Verdict {
 }
 
 /// Passes whose loop programs are their own: the graph functions must agree.
-const MAKE_PROGRAMS: &[&str] = &["LegalizeOps", "AnnotateTIROpPattern", "FuseOps", "FuseTIR"];
+const MAKE_PROGRAMS: &[&str] = &[
+    "AlterOpImpl",
+    "LegalizeOps",
+    "AnnotateTIROpPattern",
+    "FuseOps",
+    "FuseTIR",
+];
 
 /// Passes that may make another module of the same meaning.
 const FREE: &[&str] = &["FoldConstant", "StaticPlanBlockMemory", "ToMixedPrecision"];
@@ -162,6 +170,12 @@ impl Case {
         let module = parse(source)?;
         let mut passes = Vec::new();
         for pass in &self.passes {
+            let name = pass.first().and_then(Json::as_str).unwrap_or_default();
+            let options = pass.get(1).unwrap_or(&Json::Null);
+            if let Some(pass) = objects::pass(name, options) {
+                passes.push(pass?);
+                continue;
+            }
             match self.pass(pass) {
                 Ok(pass) => passes.push(pass),
                 Err(PassError::UnknownPass { name }) => return Ok(Verdict::Unsupported(name)),

@@ -288,7 +288,7 @@ fn infer_call_dps(
     }
     // An output that overwrites an input is no parameter of its own.
     let fresh = |(at, out): (usize, StructInfo)| match inplace.and_then(|list| list.get(at)) {
-        Some(Some(input)) if *input < args.len() => None,
+        Some(Some(_)) => None,
         _ => Some(out),
     };
     let fresh = outs.into_iter().enumerate().filter_map(fresh);

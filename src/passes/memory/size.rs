@@ -50,10 +50,9 @@ impl Size {
         }
     }
 
-    /// Bytes, if every symbol were the same middling number.
+    /// Bytes if every symbol is 64, to compare sizes that nobody knows.
     pub(super) fn typical(&self) -> i128 {
-        const MIDDLING: i128 = 64;
-        let symbols = self.symbols.iter().map(|_| MIDDLING);
+        let symbols = self.symbols.iter().map(|_| 64);
         let start = i128::from(self.factor);
         symbols.fold(start, i128::saturating_mul)
     }

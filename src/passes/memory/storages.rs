@@ -183,7 +183,7 @@ pub(super) fn best<'a>(tensors: &[&'a Tensor], target: &Target) -> Sharing<'a> {
     }
 }
 
-/// Bytes of storages, results aside, if symbols were middling.
+/// Bytes of storages without those of results, with [`Size::typical`] sizes.
 fn typical(turns: &[Turns]) -> i128 {
     let own = turns.iter().filter(|turns| !turns.tensors[0].given);
     own.map(|turns| turns.size.typical()).sum()

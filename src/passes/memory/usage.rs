@@ -123,17 +123,16 @@ fn place(
     storages: &IndexMap<ValueId, u64>,
 ) -> Option<(Option<usize>, u64)> {
     let ids = memory.values();
-    let [first, _, ..] = ids[..] else {
+    if ids.len() < 2 {
         let storage = ids.first().and_then(|id| storages.get_index_of(id));
         return Some((storage, offset));
-    };
+    }
     let count = |bytes: u64| usize::try_from(bytes).ok();
     let sizes = ids.iter().map(|id| count(*storages.get(id)?));
     let sizes: Vec<usize> = sizes.collect::<Option<_>>()?;
     let end = count(offset.checked_add(bytes)?)?;
     let (at, start) = memory_of(sizes, count(offset)?, end)?;
-    let storage = ids.get(at).unwrap_or(&first);
-    Some((storages.get_index_of(storage), start as u64))
+    Some((storages.get_index_of(&ids[at]), start as u64))
 }
 
 /// The values of symbolic extents: those that are given, and what packing says for them.

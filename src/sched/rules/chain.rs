@@ -2,7 +2,7 @@
 //! normalisation).
 
 use super::DeclineReason;
-use super::pattern::{Pattern, classify, is_associative};
+use super::pattern::{Pattern, classify, is_single_reduction};
 use super::reuse::shares_inputs;
 use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopKind, Place, PrimFunc, Var};
 use crate::sched::Schedule;
@@ -51,7 +51,7 @@ impl Chain {
             .find(|rows| blocks.iter().all(|&b| has_rows(func, b, rows)))
             .ok_or(DeclineReason::Pattern("the blocks do not share their rows"))?
             .to_vec();
-        let combine = |&b: &BlockId| !is_reduction(func, b) || is_associative(func, b);
+        let combine = |&b: &BlockId| !is_reduction(func, b) || is_single_reduction(func, b);
         if !blocks.iter().all(combine) {
             return Err(DeclineReason::Pattern(
                 "a reduction whose terms may not be combined in another order",

@@ -80,7 +80,7 @@ pub fn classify(func: &PrimFunc, id: BlockId) -> Pattern {
 }
 
 /// Whether a block is a reduction of one element whose iterations may be taken in any order, so that threads may share them.
-pub fn is_associative(func: &PrimFunc, id: BlockId) -> bool {
+pub fn is_single_reduction(func: &PrimFunc, id: BlockId) -> bool {
     Reduction::of_block(func, id).is_ok_and(|reduction| reduction.targets.len() == 1)
 }
 

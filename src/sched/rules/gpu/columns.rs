@@ -8,7 +8,7 @@ use crate::ir::{BlockId, IterKind, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
-use crate::sched::rules::pattern::{Pattern, classify, is_associative, neighbours};
+use crate::sched::rules::pattern::{Pattern, classify, is_single_reduction, neighbours};
 use crate::sched::{Factor, Schedule};
 
 /// Neighbouring results of a workgroup: 128 bytes of `f32`.
@@ -28,7 +28,7 @@ pub(super) fn apply(
         ));
     }
     let of_columns = matches!(classify(sch.func(), block), Pattern::Reduction)
-        && is_associative(sch.func(), block)
+        && is_single_reduction(sch.func(), block)
         && is_of_columns(sch, block);
     if !of_columns {
         return Err(DeclineReason::Pattern("no reduction of columns"));

@@ -13,7 +13,8 @@
 //!
 //! Requires: a complete block whose body is one such store of a constant where a condition fails; a loop above it, before which the
 //! padding is filled in; the block is all that is in its innermost loop; under the condition and the predicate its iter variables are
-//! an affine map onto intervals with step 1; if the loop holds more than the block, its scope is a stage pipeline. Loops whose variables are
+//! an affine map onto intervals with step 1, or the condition is one of each iter variable by itself (parts of what is padded overlap
+//! where `compute_at` moved the block); if the loop holds more than the block, its scope is a stage pipeline. Loops whose variables are
 //! iter variables, and not in the predicate, become as short as what is inside, up to the highest that holds nothing else; for
 //! others the condition becomes the predicate. Meaning is kept: each element gets the padding first, and what is inside its own value after that.
 
@@ -126,15 +127,21 @@ impl Plan {
         if inside.as_bool() == Some(true) {
             return Err("the condition always holds");
         }
-        let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
-        let map = detect_iter_map(&facts, &node.bindings, &domains, &inside, level, units)
-            .map_err(|_| "its iter variables depend on each other under the condition")?;
-        let ranges = map.indices.iter().map(interval).collect::<Option<Vec<_>>>();
-        let ranges = ranges.ok_or("there are gaps in what is inside")?;
+        let shortened = shortened(func, block, own)?;
+        let ranges = intervals(&facts, &node.bindings, &domains, &inside).or_else(|why| {
+            let iters = domains_inside(func, block, &shortened);
+            let outer = |e: &Expr| domains.iter().any(|(var, _)| e.uses(var));
+            let mut bounds = iters.iter().flat_map(|(_, r)| [&r.min, &r.extent]);
+            if bounds.any(outer) {
+                return Err(why);
+            }
+            let vars: Vec<Expr> = iters.iter().map(|(var, _)| var.expr()).collect();
+            intervals(&shape_facts(func), &vars, &iters, condition).map_err(|_| why)
+        })?;
         Ok(Self {
             block,
             before: filled[0],
-            shortened: shortened(func, block, own)?,
+            shortened,
             filled,
             constant: constant.clone(),
             value: value.clone(),
@@ -312,6 +319,39 @@ fn shortened(
         }
     }
     Ok(found)
+}
+
+/// The values of each index under a condition on its inputs; or why they are no intervals.
+fn intervals(
+    facts: &Analyzer,
+    indices: &[Expr],
+    inputs: &[(Var, Range)],
+    condition: &Expr,
+) -> Result<Vec<Range>, &'static str> {
+    let (level, units) = (IterMapLevel::Surjective, UnitIters::Simplify);
+    let map = detect_iter_map(facts, indices, inputs, condition, level, units)
+        .map_err(|_| "its iter variables depend on each other under the condition")?;
+    let ranges = map.indices.iter().map(interval).collect::<Option<_>>();
+    ranges.ok_or("there are gaps in what is inside")
+}
+
+/// The iter variables of the block: those whose loops may become shorter with the values that these have, others with all.
+fn domains_inside(
+    func: &PrimFunc,
+    block: BlockId,
+    shortened: &[(usize, LoopId)],
+) -> Vec<(Var, Range)> {
+    let iters = func.blocks[block].iters.iter().enumerate();
+    let domain = |(at, iter): (usize, &IterVar)| {
+        let own = shortened.iter().find(|(short, _)| *short == at);
+        let range = own.map_or(iter.dom.clone(), |(_, l)| {
+            let l = &func.loops[*l];
+            let (min, extent) = (l.min.clone(), l.extent.clone());
+            Range { min, extent }
+        });
+        (iter.var.clone(), range)
+    };
+    iters.map(domain).collect()
 }
 
 /// The values of an index, if they have no gaps.

@@ -1,7 +1,7 @@
 //! Steady-state times on every device: `cargo bench`, or `cargo bench -- gemm` for a part.
 //!
 //! GEMM 256 and 1024 (with the `gemm` crate beside them), the 784-128-10 network at batch 1 and 256 with its weights bound and as
-//! arguments, an elementwise chain over 16M elements, a softmax over rows of 4096. Inputs and weights are on the device; on a GPU each call is waited for.
+//! arguments, an elementwise chain over 16M elements, a softmax over rows of 4096, depthwise convolutions of MobileNetV2. Inputs and weights are on the device; on a GPU each call is waited for.
 
 #![allow(missing_docs, reason = "criterion's macros write public items")]
 
@@ -98,6 +98,17 @@ class Module:
             y = R.call_tir(Module.softmax, (x,), R.Tensor((n, m), "float32"))
             R.output(y)
         return y
+"#;
+
+/// A convolution with a kernel of its own for each of `C` channels, and what follows it.
+const DEPTHWISE: &str = r#"
+@R.function
+def main(x: R.Tensor((1, C, H, H), "float32"), w: R.Tensor((C, 1, 3, 3), "float32"), b: R.Tensor((1, C, 1, 1), "float32")):
+    with R.dataflow():
+        y = R.nn.conv2d(x, w, groups=C, strides=[S, S], padding=[1, 1, 1, 1])
+        z = R.clip(R.add(y, b), 0, 6)
+        R.output(z)
+    return z
 "#;
 
 /// The demo's network.
@@ -251,5 +262,26 @@ fn softmax(c: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, gemm, mlp, elementwise, softmax);
+fn depthwise(c: &mut Criterion) {
+    for (channels, extent, stride) in [(32, 112, 1), (96, 112, 2), (384, 14, 1), (960, 7, 1)] {
+        let text = DEPTHWISE
+            .replace('C', &channels.to_string())
+            .replace('H', &extent.to_string())
+            .replace('S', &stride.to_string());
+        let results = (channels * (extent / stride) * (extent / stride)) as u64;
+        run(
+            c,
+            &format!("depthwise_{channels}x{extent}_s{stride}"),
+            &text,
+            &[
+                &[1, channels, extent, extent],
+                &[channels, 1, 3, 3],
+                &[1, channels, 1, 1],
+            ],
+            Throughput::Elements(2 * 9 * results),
+        );
+    }
+}
+
+criterion_group!(benches, gemm, mlp, elementwise, softmax, depthwise);
 criterion_main!(benches);

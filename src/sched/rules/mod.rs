@@ -139,7 +139,7 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
             if !without.inlining {
                 cpu::inline_read_once(&mut work.schedule);
             }
-            work.run(cpu::RULES, cpu, None, None);
+            work.run(cpu::RULES, cpu, None, Some(cpu::window_of));
         }
     }
     Scheduled {

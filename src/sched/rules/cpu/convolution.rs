@@ -15,7 +15,7 @@
 use super::matmul::{
     COLUMNS, DEPTH, ROW_BLOCK, is_float32, split_columns, tile, vectorize_columns,
 };
-use super::{MOST_TAPS, are_constant, parallel_fused};
+use super::{MOST_TAPS, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -356,8 +356,4 @@ fn spread(
     }
     schedule.parallel(all[0])?;
     Ok(())
-}
-
-fn extent(schedule: &Schedule, l: LoopId) -> Option<i64> {
-    schedule.func().loops[l].extent.as_int()
 }

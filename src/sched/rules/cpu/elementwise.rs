@@ -60,7 +60,7 @@ fn branches(func: &PrimFunc, block: BlockId) -> usize {
 
 /// How many of the loops to fuse: with two symbolic extents among them, nobody after this rule could tell from the fused loop which
 /// elements are written.
-fn told_apart(func: &PrimFunc, loops: &[LoopId]) -> usize {
+pub(super) fn told_apart(func: &PrimFunc, loops: &[LoopId]) -> usize {
     let symbolic = |l: &LoopId| func.loops[*l].extent.as_int().is_none();
     let second = loops.iter().enumerate().filter(|(_, l)| symbolic(l)).nth(1);
     second.map_or(loops.len(), |(at, _)| at)

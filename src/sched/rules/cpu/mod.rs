@@ -10,9 +10,11 @@ mod inline;
 mod matmul;
 mod reduction;
 mod rows;
+mod windows;
 
 pub(super) use inline::inline_read_once;
 pub(super) use matmul::panels_for;
+pub(super) use windows::window_of;
 
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{BlockId, LoopId};
@@ -29,6 +31,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "convolution",
         apply: convolution::apply,
+    },
+    DefaultRule {
+        name: "windows",
+        apply: windows::apply,
     },
     DefaultRule {
         name: "rows",
@@ -88,4 +94,9 @@ fn are_constant(schedule: &Schedule, loops: &[LoopId]) -> bool {
     let func = schedule.func();
     let constant = |&l: &LoopId| func.loops[l].extent.as_int().is_some();
     loops.iter().all(constant)
+}
+
+/// The extent of a loop, if it is a constant.
+fn extent(schedule: &Schedule, l: LoopId) -> Option<i64> {
+    schedule.func().loops[l].extent.as_int()
 }

@@ -1,6 +1,5 @@
 //! Reductions other than matmul. Along the last axis each result is a sum of neighbours, which code generation runs on vectors;
-//! along another axis, or in windows that slide over an image (pooling, depthwise convolution), the vectors are those of neighbouring
-//! results.
+//! along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
 use super::{MOST_TAPS, are_constant, parallel_fused};
@@ -135,12 +134,12 @@ fn in_steps(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
 }
 
 /// By how much the last index of each load grows from one iteration of a loop to the next.
-struct Steps {
+pub(super) struct Steps {
     loads: Vec<i64>,
 }
 
 /// The steps, if the loop moves nothing but last indices, the store's by 1.
-fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps> {
+pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps> {
     let info = &func.blocks[block];
     let var = &func.loops[l].var;
     let bound = info.iters.iter().zip(&info.bindings);

@@ -1,0 +1,374 @@
+//! Windows that slide over an image, a plane of the image for a plane of the result: depthwise and grouped convolution, pooling.
+//!
+//! - Vectors are neighbours in a row of the result; a tile is one vector in each of several rows, which share rows of the image. Its
+//!   sums are in registers over the whole window, whose iterations are written out.
+//! - What follows is computed where the sums are written back.
+//! - The image is padded where it is needed, into an array of the thread: for one plane, or for a part of its rows if it is large.
+//!
+//! Planes and their parts are spread over the threads.
+
+use super::elementwise::{told_apart, vector_lanes};
+use super::reduction::steps;
+use super::{extent, parallel_fused};
+use crate::ir::{Block, BlockId, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range};
+use crate::kernel::CpuTarget;
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::nest::{Nest, fuse_all, sort_loops};
+use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::rules::reuse::step;
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::tensor::scalar::BinOp;
+
+/// Most multiplications of vectors that are written out for a tile.
+const MOST_STATEMENTS: i64 = 100;
+
+/// Bytes of an image that fit the L2 cache beside the result, and the stack; padding and rows that parts share may double them.
+const MOST_IMAGE: i64 = 64 << 10;
+
+/// How often an element is padded at most: parts of a plane share rows.
+const MOST_AGAIN: i64 = 3;
+
+/// Parts for each thread that are enough to keep all busy to the end.
+const PARTS: i64 = 4;
+
+pub(super) fn apply(
+    schedule: &mut Schedule,
+    block: BlockId,
+    target: &CpuTarget,
+) -> Result<(), DeclineReason> {
+    if !is_reduction(schedule.func(), block) {
+        return Err(DeclineReason::Pattern("not a reduction"));
+    }
+    let dims = plane_dims(schedule.func(), block);
+    let bytes = plane_bytes(schedule.func(), block, &dims);
+    let Nest { spatial, reduce } = sort_loops(schedule, block)?;
+    let Some(&first_reduce) = reduce.first() else {
+        return Err(DeclineReason::Pattern("nothing is reduced"));
+    };
+    let first = spatial
+        .iter()
+        .position(|&l| drives(schedule.func(), block, l, &dims));
+    let (outer, plane) = spatial.split_at(first.unwrap_or(spatial.len()));
+    let Some((&last, rows)) = plane.split_last() else {
+        return Err(DeclineReason::Pattern("no window slides along the rows"));
+    };
+    if steps(schedule.func(), block, last).is_none() {
+        return Err(DeclineReason::Pattern("rows are not neighbours in memory"));
+    }
+    let sums = schedule.cache_write(block, 0, "local", &[])?;
+    inline_consumers(schedule, sums);
+
+    let (mut outer, mut tiles) = split_group(schedule, block, outer)?;
+    let taps = written_out(schedule, &reduce);
+    let lanes = lanes(schedule, block, target, last);
+    let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+    let mut tile = vec![];
+    if let Some((&row, others)) = rows.split_last() {
+        let count = rows_of_tile(schedule, target, lanes, row, &taps);
+        let planes = extents(schedule, &outer) * extents(schedule, others);
+        let parts = parts_of_plane(target, planes, bytes);
+        let split = schedule.split(row, &[Factor::Infer, count.into()])?;
+        tile.push(split[1]);
+        outer.extend(others);
+        match tiles_of_part(extent(schedule, split[0]), parts) {
+            None => tiles.push(split[0]),
+            Some(part) => {
+                let split = schedule.split(split[0], &[Factor::Infer, part.into()])?;
+                outer.push(split[0]);
+                tiles.push(split[1]);
+            }
+        }
+    }
+    tiles.push(columns[0]);
+    let order = [&outer, &tiles, &reduce, &tile, &columns[1..]];
+    schedule.reorder(&order.concat())?;
+    schedule.reverse_compute_at(sums, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
+    let written = loops_below(schedule, sums, columns[0])?;
+    vectorize_rows(schedule, &written, lanes, RowLoop::Unrolled)?;
+    spread(schedule, block, target, &outer, &tiles)?;
+    for &l in taps.iter().chain(&tile) {
+        schedule.unroll(l)?;
+    }
+    schedule.vectorize(columns[1])?;
+    schedule.decompose_reduction(block, first_reduce)?;
+    Ok(())
+}
+
+fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
+    matches!(
+        classify(func, block),
+        Pattern::Reduction | Pattern::Matmul(_)
+    )
+}
+
+/// The last iter variables of the result, as positions, each of which moves a window along an index of an operand.
+fn plane_dims(func: &PrimFunc, block: BlockId) -> Vec<usize> {
+    let info = &func.blocks[block];
+    let slides = |at: usize| {
+        let mut taps =
+            (0..info.iters.len()).filter(|&tap| info.iters[tap].kind == IterKind::Reduce);
+        taps.any(|tap| meet(info, at, tap))
+    };
+    let spatial = (0..info.iters.len()).filter(|&at| info.iters[at].kind == IterKind::Spatial);
+    let mut dims: Vec<usize> = spatial.rev().take_while(|&at| slides(at)).collect();
+    dims.reverse();
+    dims
+}
+
+/// Whether both iter variables move the same index of an operand by constant steps.
+fn meet(block: &Block, at: usize, tap: usize) -> bool {
+    let [at, tap] = [at, tap].map(|at| &block.iters[at]);
+    let moves = |index: &Expr, iter: &IterVar| step(index, &iter.var).is_some_and(|by| by > 0);
+    let indices = block.reads.iter().flat_map(|read| &read.region);
+    let mut indices = indices.map(|range| &range.min);
+    let run = [at, tap].iter().all(|iter| !iter.dom.extent.is_one());
+    run && indices.any(|index| moves(index, at) && moves(index, tap))
+}
+
+/// Bytes of an image that the results of one plane are made of; `None` if symbolic.
+fn plane_bytes(func: &PrimFunc, block: BlockId, dims: &[usize]) -> Option<i64> {
+    let info = &func.blocks[block];
+    let moves = |range: &Range| {
+        let mut vars = dims.iter().map(|&at| &info.iters[at].var);
+        vars.any(|var| range.min.uses(var))
+    };
+    let image = info
+        .reads
+        .iter()
+        .find(|read| read.region.iter().any(moves))?;
+    let shape = image.buffer.shape().iter().zip(&image.region);
+    let plane = shape.filter(|(_, range)| moves(range)).map(|(e, _)| e);
+    let depth = info.iters.iter().enumerate().filter(|(tap, iter)| {
+        iter.kind == IterKind::Reduce && !dims.iter().any(|&at| meet(info, at, *tap))
+    });
+    let extents = plane.chain(depth.map(|(_, iter)| &iter.dom.extent));
+    let elements: Option<i64> = extents.map(Expr::as_int).product();
+    Some(elements? * image.buffer.dtype().scalar.bytes() as i64)
+}
+
+/// The loops around planes, and around what is done in one: the channels of a group read the same image.
+fn split_group(
+    schedule: &mut Schedule,
+    block: BlockId,
+    outer: &[LoopId],
+) -> Result<(Vec<LoopId>, Vec<LoopId>), DeclineReason> {
+    let Some((&last, others)) = outer.split_last() else {
+        return Ok((vec![], vec![]));
+    };
+    let Some(size) = group_size(schedule.func(), block, last) else {
+        return Ok((outer.to_vec(), vec![]));
+    };
+    let group = schedule.split(last, &[Factor::Infer, size.into()])?;
+    Ok(([others, &group[..1]].concat(), vec![group[1]]))
+}
+
+/// By what the variable of the loop is divided in an index, if that divides its extent.
+fn group_size(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<i64> {
+    let info = &func.blocks[block];
+    let at = info
+        .bindings
+        .iter()
+        .position(|e| e.as_var() == Some(&func.loops[l].var))?;
+    let channel = &info.iters[at].var;
+    let mut size = None;
+    for range in info.reads.iter().flat_map(|read| &read.region) {
+        range.min.walk(&mut |e| {
+            if let Some((a, b)) = e.as_binary(BinOp::FloorDiv)
+                && a.as_var() == Some(channel)
+            {
+                size = size.or(b.as_int());
+            }
+            true
+        });
+    }
+    let channels = func.loops[l].extent.as_int()?;
+    size.filter(|size| channels % size == 0)
+}
+
+/// Whether one of these iter variables of the block depends on the loop.
+fn drives(func: &PrimFunc, block: BlockId, l: LoopId, iters: &[usize]) -> bool {
+    let var = &func.loops[l].var;
+    let bindings = &func.blocks[block].bindings;
+    iters.iter().any(|&at| bindings[at].uses(var))
+}
+
+/// The last loops of the window that are written out.
+fn written_out(schedule: &Schedule, reduce: &[LoopId]) -> Vec<LoopId> {
+    let mut all = 1;
+    let few = |l: &&LoopId| {
+        all *= extent(schedule, **l).unwrap_or(MOST_STATEMENTS + 1);
+        all <= MOST_STATEMENTS
+    };
+    reduce.iter().rev().take_while(few).copied().collect()
+}
+
+/// Lanes that make the fewest registers of a row; of equal ones those with the smallest rest, then the most.
+fn lanes(schedule: &Schedule, block: BlockId, target: &CpuTarget, last: LoopId) -> i64 {
+    let most = vector_lanes(schedule.func(), block);
+    let Some(columns) = extent(schedule, last) else {
+        return most;
+    };
+    let cost = |lanes: &i64| {
+        let vectors = (columns + lanes - 1) / lanes;
+        (vectors * registers(target, *lanes), vectors * lanes, -lanes)
+    };
+    let sizes = [most, most / 2, most / 4].into_iter();
+    let sizes = sizes.filter(|&lanes| lanes > 1);
+    sizes.min_by_key(cost).unwrap_or(most)
+}
+
+/// Registers of a vector of so many `float32`, of which the rule makes most of its sums.
+fn registers(target: &CpuTarget, lanes: i64) -> i64 {
+    let width = i64::from(target.f32_lanes);
+    (lanes + width - 1) / width
+}
+
+/// The most rows of a tile without a rest, whose sums leave room for weights and the image.
+fn rows_of_tile(
+    schedule: &Schedule,
+    target: &CpuTarget,
+    lanes: i64,
+    row: LoopId,
+    taps: &[LoopId],
+) -> i64 {
+    let taps: i64 = taps.iter().filter_map(|&l| extent(schedule, l)).product();
+    let sums = i64::from(target.vector_registers) / 4 / registers(target, lanes);
+    let most = (MOST_STATEMENTS / taps.max(1)).min(sums).max(1);
+    let rows = extent(schedule, row).unwrap_or(1).max(1);
+    let mut sizes = (1..=most).rev();
+    sizes.find(|size| rows % size == 0).unwrap_or(1)
+}
+
+/// In how many parts a plane is computed, so that its image fits the cache and all threads are busy.
+fn parts_of_plane(target: &CpuTarget, planes: i64, bytes: Option<i64>) -> i64 {
+    let fit = bytes.map_or(1, |bytes| (bytes + MOST_IMAGE - 1) / MOST_IMAGE);
+    let busy = PARTS * target.threads as i64;
+    fit.max((busy + planes - 1) / planes.max(1))
+}
+
+/// Of so many tiles those of one part, without a rest; `None` if there is one part, or their number is open.
+fn tiles_of_part(tiles: Option<i64>, parts: i64) -> Option<i64> {
+    let tiles = tiles.filter(|_| parts > 1)?;
+    let mut sizes = (1..=tiles).rev();
+    sizes.find(|size| tiles % size == 0 && tiles / size >= parts.min(tiles))
+}
+
+/// The product of the constant extents.
+fn extents(schedule: &Schedule, loops: &[LoopId]) -> i64 {
+    loops.iter().filter_map(|&l| extent(schedule, l)).product()
+}
+
+/// The loops of a block below a loop.
+fn loops_below(
+    schedule: &mut Schedule,
+    block: BlockId,
+    below: LoopId,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let loops = schedule.get_loops(block)?;
+    let own = loops.iter().position(|&l| l == below);
+    Ok(loops[own.map_or(0, |at| at + 1)..].to_vec())
+}
+
+/// How the loop around that over the elements of a row runs.
+enum RowLoop {
+    Serial,
+    /// It counts the rows of a tile, whose sums are in registers.
+    Unrolled,
+}
+
+/// Vectors along the last loop.
+fn vectorize_rows(
+    schedule: &mut Schedule,
+    loops: &[LoopId],
+    lanes: i64,
+    row_loop: RowLoop,
+) -> Result<(), DeclineReason> {
+    let Some((&last, rows)) = loops.split_last() else {
+        return Ok(());
+    };
+    let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+    schedule.vectorize(parts[1])?;
+    if let RowLoop::Unrolled = row_loop
+        && let Some(&row) = rows.last()
+    {
+        schedule.unroll(row)?;
+    }
+    Ok(())
+}
+
+/// Parts of planes over the threads, with their padding; tiles too where there are few parts.
+fn spread(
+    schedule: &mut Schedule,
+    block: BlockId,
+    target: &CpuTarget,
+    outer: &[LoopId],
+    tiles: &[LoopId],
+) -> Result<(), DeclineReason> {
+    let parts = extents(schedule, outer);
+    let outer = &outer[..told_apart(schedule.func(), outer)];
+    if parts >= PARTS * target.threads as i64 {
+        let part = fuse_all(schedule, block, outer)?;
+        schedule.parallel(part)?;
+        for producer in schedule.get_producers(block)? {
+            let mut trial = schedule.clone();
+            match pad(&mut trial, producer, part, parts) {
+                Ok(()) => *schedule = trial,
+                Err(declined) => log::debug!("an image is not padded in parts: {declined}"),
+            }
+        }
+        return Ok(());
+    }
+    let all = [outer, tiles].concat();
+    let told = told_apart(schedule.func(), &all);
+    if !parallel_fused(schedule, &all[..told]) {
+        schedule.parallel(all[0])?;
+    }
+    Ok(())
+}
+
+/// Pads in an array of the thread what one iteration of the loop reads, of which there are so many.
+fn pad(
+    schedule: &mut Schedule,
+    producer: BlockId,
+    at: LoopId,
+    parts: i64,
+) -> Result<(), DeclineReason> {
+    schedule.compute_at(producer, at, UnitIters::Preserve, InsertAt::Latest)?;
+    schedule.set_scope(producer, 0, "local")?;
+    let loops = loops_below(schedule, producer, at)?;
+    let elements: Option<i64> = loops.iter().map(|&l| extent(schedule, l)).product();
+    let Some(elements) = elements else {
+        return Err(DeclineReason::Pattern("an open number of elements"));
+    };
+    let image = &schedule.func().blocks[producer].writes[0].buffer;
+    let all: i64 = image.shape().iter().filter_map(Expr::as_int).product();
+    if elements * image.dtype().scalar.bytes() as i64 > 2 * MOST_IMAGE {
+        return Err(DeclineReason::Pattern(
+            "what is read does not fit the cache",
+        ));
+    }
+    if elements * parts > MOST_AGAIN * all {
+        return Err(DeclineReason::Pattern("many parts read the same elements"));
+    }
+    let fill = schedule.decompose_padding(producer, loops[0])?;
+    let lanes = vector_lanes(schedule.func(), producer);
+    for part in [fill, producer] {
+        let loops = loops_below(schedule, part, at)?;
+        vectorize_rows(schedule, &loops, lanes, RowLoop::Serial)?;
+    }
+    Ok(())
+}
+
+/// The reduction that reads the padding that the block writes: what both become is for the rule above to say.
+pub(in crate::sched::rules) fn window_of(func: &PrimFunc, block: BlockId) -> Option<BlockId> {
+    let [written] = func.blocks[block].writes.as_slice() else {
+        return None;
+    };
+    let others = func.child_blocks(Place::Block(func.root)).into_iter();
+    let mut readers = others.filter(|&other| {
+        let mut reads = func.blocks[other].reads.iter();
+        other != block && reads.any(|read| read.buffer == written.buffer)
+    });
+    readers.find(|&reader| is_reduction(func, reader) && !plane_dims(func, reader).is_empty())
+}

@@ -67,7 +67,7 @@ impl Locals {
     }
 }
 
-/// One access: first lane and number of lanes; `None` if the position is not constant.
+/// One access: first lane and number of lanes; `None` if the position is not constant, or only some lanes are written.
 type Accesses = BTreeMap<ArrayId, Vec<Option<(usize, usize)>>>;
 
 impl Emitter<'_> {
@@ -100,12 +100,23 @@ impl Emitter<'_> {
 
     fn accesses(&self) -> Accesses {
         let mut accesses = Accesses::new();
-        self.kernel
-            .walk_accesses(&mut |array, index, lanes, active| {
-                let at = self.position(index).filter(|_| active.is_none());
-                let access = at.map(|at| (at, usize::from(lanes)));
-                accesses.entry(array).or_default().push(access);
+        self.kernel.walk_accesses(&mut |array, index, lanes, _| {
+            let access = self.position(index).map(|at| (at, usize::from(lanes)));
+            accesses.entry(array).or_default().push(access);
+        });
+        // Registers are written as a whole.
+        for stmt in &self.kernel.body {
+            stmt.walk(&mut |stmt| {
+                if let Stmt::Store {
+                    array,
+                    active: Some(_),
+                    ..
+                } = stmt
+                {
+                    accesses.entry(*array).or_default().push(None);
+                }
             });
+        }
         accesses
     }
 

@@ -28,6 +28,9 @@ impl Emitter<'_> {
         active: &Expr,
     ) -> Result<Val, Refusal> {
         self.check_lanes(lanes)?;
+        if let Some(value) = self.load_local(id, index, lanes)? {
+            return self.zero_elsewhere(&value, active);
+        }
         let (scalar, mut from) = self.element(id, index)?;
         let masks = self.masks(scalar, lanes, active)?;
         let lane = lane_of(scalar);
@@ -43,6 +46,27 @@ impl Emitter<'_> {
         }
         let ty = Ty { scalar, lanes };
         Ok(Val { ty, lane, parts })
+    }
+
+    /// A vector with zeros in the lanes that are not active.
+    fn zero_elsewhere(&mut self, value: &Val, active: &Expr) -> Result<Val, Refusal> {
+        let mut masks = self
+            .masks(value.ty.scalar, value.ty.lanes, active)?
+            .into_iter();
+        self.each(value, |this, width, part| {
+            let Some((_, mask)) = masks.next() else {
+                return refuse("a register without a mask");
+            };
+            let part = Arg::Reg(this.vector(part, value.lane, width));
+            match this.isa {
+                Isa::Avx2 => this.vec(Op::And, Lane::F32, width, vec![mask, part]),
+                Isa::Avx512 => {
+                    let code = masked(this.isa, Op::LoadMasked, value.lane, width)?;
+                    let args = vec![part, mask];
+                    Ok(Part::Reg(this.b.pure(Kind::Code(code), VECTOR, args)))
+                }
+            }
+        })
     }
 
     pub(super) fn store_active(

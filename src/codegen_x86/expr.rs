@@ -98,6 +98,9 @@ impl Emitter<'_> {
             }
             Expr::Pack(lanes) => {
                 self.check_lanes(u16::try_from(lanes.len()).unwrap_or(u16::MAX))?;
+                if let Some(value) = self.load_every_second(lanes)? {
+                    return Ok(value);
+                }
                 let values = lanes.iter().map(|lane| self.expr(lane));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
                 let ty = Ty::scalar(values[0].ty.scalar);

@@ -122,7 +122,7 @@ impl Emitter<'_> {
         self.not_zero(&value)
     }
 
-    fn load_form(
+    pub(super) fn load_form(
         &mut self,
         id: ArrayId,
         op: Op,

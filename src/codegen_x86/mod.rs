@@ -26,6 +26,7 @@ mod locals;
 mod masked;
 mod memory;
 mod prune;
+mod strided;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -336,24 +336,26 @@ fn along_pixels(
 }
 
 /// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which
-/// there may be one each.
+/// there may be one each. Only the outermost loop is spread, so tiles then go around images.
 fn spread(
     schedule: &mut Schedule,
     outer: &[LoopId],
     tiles: &[LoopId],
 ) -> Result<(), DeclineReason> {
-    let all: Vec<LoopId> = outer.iter().chain(tiles).copied().collect();
-    let constant = |loops: &[LoopId]| are_constant(schedule, loops);
-    let choices = [
-        (constant(&all), &all[..]),
-        (constant(tiles), tiles),
-        (!outer.is_empty(), outer),
-    ];
-    for (_, loops) in choices.into_iter().filter(|(possible, _)| *possible) {
-        if parallel_fused(schedule, loops) {
+    let all = [outer, tiles].concat();
+    if are_constant(schedule, &all) && parallel_fused(schedule, &all) {
+        return Ok(());
+    }
+    if are_constant(schedule, tiles) {
+        let mut trial = schedule.clone();
+        trial.reorder(&[tiles, outer].concat())?;
+        if parallel_fused(&mut trial, tiles) {
+            *schedule = trial;
             return Ok(());
         }
     }
-    schedule.parallel(all[0])?;
+    if outer.is_empty() || !parallel_fused(schedule, outer) {
+        schedule.parallel(all[0])?;
+    }
     Ok(())
 }

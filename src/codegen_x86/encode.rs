@@ -11,6 +11,8 @@ use super::inst::{Arg, Base, GENERAL, Inst, Kind, Lane, MASK, Mem, Sign, Term, V
 
 /// Alignment of the frame: that of the widest register.
 const FRAME_ALIGN: usize = 64;
+/// Bytes of local arrays that are cleared at once.
+const CLEARED: usize = 32;
 /// Bytes of stack after which the next page is touched.
 const PAGE: usize = 4096;
 /// Free before the first instruction and at a call.
@@ -41,7 +43,7 @@ pub(super) fn encode(
         func,
         output,
         isa,
-        asm: Assembler::new(func.func.layout.len() + 1),
+        asm: Assembler::new(func.func.layout.len() + 2),
         saved: saved(output),
         locals,
         frame,
@@ -76,7 +78,34 @@ impl Encoding<'_> {
         }
         self.grow_stack()?;
         let align = Operand::Imm(-(FRAME_ALIGN as i64));
-        self.asm.inst(Code::And_rm64_imm8, &[rsp, align])
+        self.asm.inst(Code::And_rm64_imm8, &[rsp, align])?;
+        self.clear_locals()
+    }
+
+    /// Local arrays start as zeros. Nobody may read what nobody wrote, but lanes that do not count are computed with: old bits may
+    /// be subnormal numbers, of which each takes 150 cycles.
+    fn clear_locals(&mut self) -> Result<(), IcedError> {
+        let bytes = self.frame - self.locals;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (left, zeros) = (general(SCRATCH), Operand::Reg(PReg::new(0, VECTOR)));
+        let again = self.func.func.layout.len() + 1;
+        let number = |bytes: usize| Operand::Imm(bytes as i64);
+        self.asm
+            .inst(Code::VEX_Vpxor_xmm_xmm_xmmm128, &[zeros, zeros, zeros])?;
+        self.asm.inst(Code::Mov_r32_imm32, &[left, number(bytes)])?;
+        self.asm.bind(again);
+        let last = Operand::Mem(Address {
+            base: gpr::RSP,
+            index: Some((SCRATCH, 1)),
+            disp: self.locals as i32 - CLEARED as i32,
+        });
+        self.asm
+            .inst(Code::VEX_Vmovups_ymmm256_ymm, &[last, zeros])?;
+        self.asm
+            .inst(Code::Sub_rm64_imm32, &[left, number(CLEARED)])?;
+        self.asm.jump(Code::Jne_rel32_64, again)
     }
 
     /// Makes room for the frame, page by page, so that the guard page behind the stack is hit before anything beyond it.

@@ -303,7 +303,7 @@ fn functions_of_the_process_are_overridden_by_those_of_a_machine() {
             .expect("f32")[1]
     };
     let unknown = VirtualMachine::new(exec.clone(), device.clone()).map(|_| ());
-    let message = unknown.err().expect("nobody registered it").to_string();
+    let message = unknown.expect_err("nobody registered it").to_string();
     let expected =
         "no function is registered as `vm_packed.scaled`\n  from line 27: `b = R.call_packed";
     assert!(message.starts_with(expected), "{message}");

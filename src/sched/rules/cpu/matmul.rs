@@ -303,7 +303,7 @@ fn copy_panel(
 /// The layout in which a dimension is the last one.
 fn last(dim: usize, ndim: usize) -> Lambda {
     let params: Vec<Var> = (0..ndim)
-        .map(|at| Var::new(&format!("i{at}"), DType::I64))
+        .map(|at| Var::new(format!("i{at}"), DType::I64))
         .collect();
     let others = (0..ndim).filter(|at| *at != dim).chain([dim]);
     let results = others.map(|at| params[at].expr()).collect();

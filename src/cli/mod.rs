@@ -165,4 +165,17 @@ mod tests {
         let rendered = "error: undefined name\n  --> a.py:1:1\n\n";
         assert_eq!(said(&[rendered, rendered]), rendered.trim_end());
     }
+
+    #[test]
+    fn an_invalid_shader_is_a_bug() {
+        let invalid = || crate::codegen_wgsl::WgslError::Invalid {
+            kernel: "k".to_owned(),
+            message: "why".to_owned(),
+        };
+        let inner = crate::pipeline::Error::Wgsl(invalid());
+        let several = crate::pipeline::Error::Several(vec![inner]);
+        assert_eq!(CliError::from(several).exit_code(), BUG);
+        assert_eq!(CliError::from(invalid()).exit_code(), BUG);
+        assert_eq!(CliError::InterpreterTimed.exit_code(), 1);
+    }
 }

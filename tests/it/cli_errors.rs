@@ -326,6 +326,29 @@ fn results_that_are_not_as_declared_are_an_error() {
 }
 
 #[test]
+fn the_interpreter_refuses_what_devices_refuse() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("short.py");
+    let text = r#"
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), B: T.Buffer((6,), "float32")):
+    for i in range(6):
+        with T.block("B"):
+            v = T.axis.spatial(3, i)
+            B[v] = A[v]
+"#;
+    std::fs::write(&path, text).expect("written");
+    let path = path.display().to_string();
+    for device in ["cpu", "interp"] {
+        let message = refused(&["run", &path, "--device", device], 1);
+        let expected =
+            "iter variable `v` is bound to a loop from 0 to 5, its domain is from 0 to before 3";
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("from line 3: `def main"), "{message}");
+    }
+}
+
+#[test]
 fn iterations_that_no_number_counts_are_an_error() {
     let folder = tempfile::tempdir().expect("scratch folder");
     let path = folder.path().join("grid.py");

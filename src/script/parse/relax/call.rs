@@ -236,7 +236,10 @@ impl Reader<'_, '_> {
             }
             Some("R.prim_value") => {
                 let [value] = self.cx.bind_all(call, "R.prim_value", ["value"])?;
-                Ok(AttrValue::Expr(self.number(value)?))
+                match value {
+                    ast::Expr::Call(_) => Ok(AttrValue::Expr(self.number(value)?)),
+                    plain => self.cx.attr_value(plain),
+                }
             }
             Some("R.device") => {
                 let names = ["device_type", "index"];

@@ -176,5 +176,10 @@ fn operands_left_out_before_others_are_what_the_operator_takes() {
         "R.unique(x, return_counts=True)",
         "R.unique(x, 1, 0, 0, True)",
     );
+    let map = "index_map=T.index_map(lambda i: (i // 3, i % 3))";
+    same(
+        &format!("R.layout_transform(x, {map}, pad_value=R.prim_value(1.0))"),
+        &format!("R.layout_transform(x, {map}, pad_value=1.0)"),
+    );
     assert!(call("R.cumsum(b, dtype=\"int32\")").contains("int32"));
 }

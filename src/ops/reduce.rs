@@ -55,9 +55,17 @@ pub(super) const OPS: &[OpDef] = &[
     reduction("max", "the greatest element", |c| combine(c, BinOp::Max)),
     reduction("mean", "the sum divided by the number of elements", mean),
     reduction("min", "the smallest element", |c| combine(c, BinOp::Min)),
-    reduction("prod", "the product", |c| combine(c, BinOp::Mul)),
+    reduction(
+        "prod",
+        "the product; of `bool`, whether all are true",
+        |c| combine(c, BinOp::Mul),
+    )
+    .dtypes(DTypes::All),
     reduction("std", "the square root of the variance", std).dtypes(DTypes::Float),
-    reduction("sum", "the sum", |c| combine(c, BinOp::Add)),
+    reduction("sum", "the sum; of `bool`, whether some are true", |c| {
+        combine(c, BinOp::Add)
+    })
+    .dtypes(DTypes::All),
     reduction(
         "variance",
         "the mean square distance from the mean",

@@ -54,12 +54,13 @@ fn over(
     })
 }
 
-/// `x` combined over the axes: sum, product, maximum or minimum. Sums and products are made in the type of [`accumulator`].
+/// `x` combined over the axes: sum, product, maximum or minimum. Sums and products are made in the type of [`accumulator`]; of `bool`
+/// a sum is whether some are true, a product whether all are.
 ///
 /// # Panics
 /// If `op` is none of these.
 pub fn reduce(name: &str, op: BinOp, x: &Tensor, axes: &[usize], reduced: Reduced) -> Tensor {
-    let combine = |name: &str, wide: DType| {
+    let combine = |name: &str, op: BinOp, wide: DType| {
         let mut result = over(name, x, axes, reduced, |index, axes| {
             let value = x.at(index).cast(wide);
             match op {
@@ -72,9 +73,18 @@ pub fn reduce(name: &str, op: BinOp, x: &Tensor, axes: &[usize], reduced: Reduce
         });
         result.remove(0)
     };
-    match op {
-        BinOp::Add | BinOp::Mul => accumulated(name, x.dtype(), combine),
-        _ => combine(name, x.dtype()),
+    // Of bool, the extreme of zeros and ones: of nothing it is the least or the greatest integer, on the right side of zero too.
+    let extreme = |op: BinOp| {
+        let extreme = combine(&format!("{name}_wide"), op, DType::I32);
+        super::map(name, &extreme, |x| Expr::i32(0).lt(&x))
+    };
+    match (op, x.dtype().is_bool()) {
+        (BinOp::Add, true) => extreme(BinOp::Max),
+        (BinOp::Mul, true) => extreme(BinOp::Min),
+        (BinOp::Add | BinOp::Mul, false) => {
+            accumulated(name, x.dtype(), |name, wide| combine(name, op, wide))
+        }
+        _ => combine(name, op, x.dtype()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reductions against sums in float64.
 
-use super::{Cases, tensor};
+use super::{Cases, bools, tensor};
 
 #[test]
 fn reductions_over_axes_and_over_all() {
@@ -183,5 +183,28 @@ fn narrow_elements_are_summed_in_wide_ones() {
         &[("x", &ones)],
         &[sum],
     );
+    cases.run();
+}
+
+/// A sum of bool is whether some are true, a product whether all are; of nothing the one is false and the other true.
+#[test]
+fn sums_and_products_of_bool() {
+    let mut cases = Cases::default();
+    let x = bools(&[3, 2], &[true, true, true, false, false, false]);
+    let nothing = bools(&[2, 0], &[]);
+    for (op, of_x, of_nothing) in [
+        ("sum", [true, true, false], false),
+        ("prod", [true, false, false], true),
+    ] {
+        let call = format!("R.{op}(x, axis=[1])");
+        cases.case(&call, &[("x", &x)], &[bools(&[3], &of_x)]);
+        let types = ["R.Tensor((\"n\", \"m\"), \"bool\")"];
+        let of_nothing = [bools(&[2], &[of_nothing; 2])];
+        cases.case_of(&call, &types, &[("x", &x)], &[bools(&[3], &of_x)]);
+        cases.case(&call, &[("x", &nothing)], &of_nothing);
+        cases.case_of(&call, &types, &[("x", &nothing)], &of_nothing);
+    }
+    let many = bools(&[300], &[true; 300]);
+    cases.case("R.sum(x)", &[("x", &many)], &[bools(&[], &[true])]);
     cases.run();
 }

@@ -119,6 +119,8 @@ def reduction():
     for name in "sum max min prod".split():
         for dtype in ("int32", "int64", "float16"):
             case(f"{name}_{dtype}", lambda x, f=getattr(op, name): f(x, 1), T((5, 13), dtype, 1, 3))
+    for name in "sum prod".split():
+        case(f"{name}_bool", lambda x, f=getattr(op, name): f(x, 1), T((9, 2), "bool"))
     for name in "argmax argmin".split():
         f = getattr(op, name)
         for dtype in ("float32", "int32", "int64"):

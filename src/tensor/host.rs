@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::storage::Storage;
 use super::{DType, ScalarType};
 
@@ -95,8 +97,15 @@ pub enum TensorError {
 /// aligned for its elements only.
 #[derive(Clone)]
 pub struct Tensor {
+    // One count of references: a call clones and drops each of its arguments.
+    view: Arc<View>,
+}
+
+/// A type and shape over memory.
+#[derive(Clone)]
+struct View {
     dtype: DType,
-    shape: Arc<[usize]>,
+    shape: SmallVec<[usize; 4]>,
     storage: Arc<Storage>,
 }
 
@@ -113,21 +122,27 @@ impl Tensor {
     /// A tensor over this storage, which holds at least its bytes and is aligned for its elements.
     pub(super) fn from_storage(dtype: DType, shape: &[usize], storage: Storage) -> Self {
         debug_assert!(byte_count(dtype, shape).is_ok_and(|bytes| bytes <= storage.len()));
-        Self {
+        Self::over(dtype, shape, Arc::new(storage))
+    }
+
+    fn over(dtype: DType, shape: &[usize], storage: Arc<Storage>) -> Self {
+        let shape = SmallVec::from_slice(shape);
+        let view = Arc::new(View {
             dtype,
-            shape: shape.into(),
-            storage: Arc::new(storage),
-        }
+            shape,
+            storage,
+        });
+        Self { view }
     }
 
     /// Its memory.
     pub(super) fn storage(&self) -> &Arc<Storage> {
-        &self.storage
+        &self.view.storage
     }
 
     /// Its memory alone.
     pub(super) fn into_storage(self) -> Arc<Storage> {
-        self.storage
+        Arc::unwrap_or_clone(self.view).storage
     }
 
     /// A tensor with a copy of these bytes, in host byte order.
@@ -159,17 +174,17 @@ impl Tensor {
 
     /// Element type.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.view.dtype
     }
 
     /// Extent of each dimension.
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        &self.view.shape
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        self.shape().iter().product()
     }
 
     /// Whether it has no elements.
@@ -179,7 +194,7 @@ impl Tensor {
 
     /// The elements as bytes, in host byte order.
     pub fn bytes(&self) -> &[u8] {
-        &self.storage.bytes()[..self.len() * self.dtype.bytes()]
+        &self.storage().bytes()[..self.len() * self.dtype().bytes()]
     }
 
     /// The elements as bytes, to be written.
@@ -187,14 +202,20 @@ impl Tensor {
     /// # Errors
     /// [`TensorError::Shared`] if another clone is alive, or another library holds the memory and may read it.
     pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
-        let bytes = self.len() * self.dtype.bytes();
-        let storage = Arc::get_mut(&mut self.storage).ok_or(TensorError::Shared)?;
-        Ok(&mut storage.bytes_mut().ok_or(TensorError::Shared)?[..bytes])
+        let bytes = self.len() * self.dtype().bytes();
+        let storage = self.storage_mut().ok_or(TensorError::Shared)?;
+        Ok(&mut storage[..bytes])
+    }
+
+    /// The bytes of its memory, if they can be written.
+    fn storage_mut(&mut self) -> Option<&mut [u8]> {
+        let view = Arc::get_mut(&mut self.view)?;
+        Arc::get_mut(&mut view.storage)?.bytes_mut()
     }
 
     /// Whether the elements can be written: no other clone is alive and the owner of the memory allows it.
     pub fn is_unique(&mut self) -> bool {
-        Arc::get_mut(&mut self.storage).is_some_and(|storage| storage.bytes_mut().is_some())
+        self.storage_mut().is_some()
     }
 
     /// The same elements in another shape, without a copy.
@@ -202,21 +223,18 @@ impl Tensor {
     /// # Errors
     /// If the shape has another number of elements.
     pub fn reshape(&self, shape: &[usize]) -> Result<Self, TensorError> {
-        let expected = byte_count(self.dtype, shape)?;
-        let got = self.len() * self.dtype.bytes();
+        let dtype = self.dtype();
+        let expected = byte_count(dtype, shape)?;
+        let got = self.len() * dtype.bytes();
         if expected != got {
             return Err(TensorError::ByteCount {
                 shape: shape.to_vec(),
-                dtype: self.dtype,
+                dtype,
                 expected,
                 got,
             });
         }
-        Ok(Self {
-            dtype: self.dtype,
-            shape: shape.into(),
-            storage: self.storage.clone(),
-        })
+        Ok(Self::over(dtype, shape, self.storage().clone()))
     }
 
     /// Makes it a tensor of this type and shape with unspecified elements: in its own memory where that is large enough and
@@ -232,25 +250,32 @@ impl Tensor {
         planned: usize,
     ) -> Result<(), TensorError> {
         let bytes = byte_count(dtype, shape)?;
-        let aligned = (self.storage.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
-        if !aligned || self.storage.len() < bytes || !self.is_unique() {
-            let storage = if planned > bytes {
-                allocate(DType::U8, &[planned])?
-            } else {
-                allocate(dtype, shape)?
-            };
-            self.storage = Arc::new(storage);
+        let aligned = (self.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
+        let large = self.storage().len() >= bytes;
+        let unique = self.is_unique();
+        if let Some(view) = Arc::get_mut(&mut self.view)
+            && aligned
+            && large
+            && unique
+        {
+            view.dtype = dtype;
+            if *view.shape != *shape {
+                view.shape = SmallVec::from_slice(shape);
+            }
+            return Ok(());
         }
-        self.dtype = dtype;
-        if *self.shape != *shape {
-            self.shape = shape.into();
-        }
+        let storage = if planned > bytes {
+            allocate(DType::U8, &[planned])?
+        } else {
+            allocate(dtype, shape)?
+        };
+        *self = Self::from_storage(dtype, shape, storage);
         Ok(())
     }
 
     /// Address of the first element, for other libraries that share the memory.
     pub(crate) fn as_ptr(&self) -> *const u8 {
-        self.storage.as_ptr()
+        self.storage().as_ptr()
     }
 
     /// The elements.
@@ -273,12 +298,12 @@ impl Tensor {
 
     pub(super) fn check_dtype(&self, scalar: ScalarType) -> Result<(), TensorError> {
         let expected = DType::of(scalar);
-        if self.dtype == expected {
+        if self.dtype() == expected {
             Ok(())
         } else {
             Err(TensorError::DType {
                 expected,
-                got: self.dtype,
+                got: self.dtype(),
             })
         }
     }
@@ -317,13 +342,15 @@ pub(super) fn byte_count(dtype: DType, shape: &[usize]) -> Result<usize, TensorE
 
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
-        self.dtype == other.dtype && self.shape == other.shape && self.bytes() == other.bytes()
+        self.dtype() == other.dtype()
+            && self.shape() == other.shape()
+            && self.bytes() == other.bytes()
     }
 }
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tensor({:?}, {})", self.shape, self.dtype)
+        write!(f, "Tensor({:?}, {})", self.shape(), self.dtype())
     }
 }
 

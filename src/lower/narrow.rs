@@ -19,7 +19,7 @@ pub(super) fn require(
         return Ok(());
     };
     let mut ranges = Ranges::new(&kernel.scalars, launch);
-    ranges.learn(&kernel.body);
+    ranges.learn_kernel(kernel);
     for e in exact {
         let too_wide = |value: Option<i64>| LowerProblem::TooWide {
             expr: kernel.expr_text(e),

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use super::cost::{product, sum};
-use crate::kernel::{Expr, HostExpr, Launch, Stmt, VarId};
+use crate::kernel::{Array, ArrayId, Expr, HostExpr, Kernel, Launch, Space, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// Least and greatest values of the variables of a kernel, in terms of the dims.
 pub(super) struct Ranges<'a> {
     pub(super) vars: HashMap<VarId, (HostExpr, HostExpr)>,
+    /// Of the elements of arrays of integers.
+    arrays: HashMap<ArrayId, (HostExpr, HostExpr)>,
     launch: &'a Launch,
 }
 
@@ -18,8 +20,42 @@ impl<'a> Ranges<'a> {
         let exact = |(var, value): &(VarId, HostExpr)| (*var, (value.clone(), value.clone()));
         Self {
             vars: scalars.iter().map(exact).collect(),
+            arrays: HashMap::new(),
             launch,
         }
+    }
+
+    /// Learns the ranges of all variables of a kernel, and of its local arrays.
+    pub(super) fn learn_kernel(&mut self, kernel: &Kernel) {
+        let of_type = |(id, array): (ArrayId, &Array)| Some((id, of_type(array.dtype)?));
+        self.arrays = kernel.arrays.iter().filter_map(of_type).collect();
+        self.learn(&kernel.body);
+        let stored = self.stored(kernel);
+        self.arrays.extend(stored);
+        self.learn(&kernel.body);
+    }
+
+    /// What local arrays of integers hold: zeros, and what is stored there, if all of that is bounded. A load has any value of its type here,
+    /// so the ranges hold however often a loop stores what it has loaded.
+    fn stored(&self, kernel: &Kernel) -> HashMap<ArrayId, (HostExpr, HostExpr)> {
+        let zero = (HostExpr::Const(0), HostExpr::Const(0));
+        let local = kernel.arrays.iter();
+        let local = local.filter(|(_, array)| matches!(array.space, Space::Local));
+        let mut arrays: HashMap<_, _> = local.map(|(id, _)| (id, Some(zero.clone()))).collect();
+        let mut visit = |stmt: &Stmt| {
+            if let Stmt::Store { array, value, .. } = stmt
+                && let Some(known) = arrays.get_mut(array)
+            {
+                let scalar = kernel.arrays[*array].dtype;
+                let range = self.range(value).filter(|_| of_type(scalar).is_some());
+                let range = range.and_then(|range| cast_range(Some(range), scalar));
+                let both = known.take().zip(range);
+                *known = both.map(|(a, b)| (least(a.0, b.0), greatest(a.1, b.1)));
+            }
+        };
+        kernel.body.iter().for_each(|stmt| stmt.walk(&mut visit));
+        let known = arrays.into_iter();
+        known.filter_map(|(id, range)| Some((id, range?))).collect()
     }
 
     /// Learns the ranges of all variables that statements define.
@@ -88,11 +124,11 @@ impl<'a> Ranges<'a> {
                 let (a, b) = (self.range(a)?, self.range(b)?);
                 (least(a.0, b.0), greatest(a.1, b.1))
             }
+            Expr::Load { array, .. } => self.arrays.get(array)?.clone(),
             Expr::Float(..)
             | Expr::Bits(..)
             | Expr::Not(_)
             | Expr::Call(..)
-            | Expr::Load { .. }
             | Expr::Splat(..)
             | Expr::Ramp(..)
             | Expr::Lane(..)

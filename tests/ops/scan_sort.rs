@@ -417,3 +417,25 @@ fn lines_of_every_type_are_sorted() {
     cases.case(call, &[("x", &column)], &[expected]);
     cases.run();
 }
+
+/// The index arithmetic of a line of `n + 3` elements fits the `int32` of GPUs.
+#[test]
+fn lines_whose_length_is_a_sum_are_sorted() {
+    let mut cases = Cases::default();
+    let types = ["R.Tensor((\"n\",), \"int32\")"];
+    for n in [1usize, 70] {
+        let x: Vec<i32> = mixed(n, 3).iter().map(|&v| v as i32).collect();
+        let padded: Vec<i32> = [0; 3].into_iter().chain(x.iter().copied()).collect();
+        let at = positions(&padded, n + 3, |a, b| a < b);
+        let sorted: Vec<i32> = at.iter().map(|&p| padded[p as usize]).collect();
+        let input = i32s(&[n], &x);
+        for (call, expected) in [
+            ("R.argsort(R.nn.pad(x, [3, 0]), axis=0)", &at),
+            ("R.sort(R.nn.pad(x, [3, 0]), axis=0)", &sorted),
+        ] {
+            let expected = [i32s(&[n + 3], expected)];
+            cases.case_of(call, &types, &[("x", &input)], &expected);
+        }
+    }
+    cases.run();
+}

@@ -35,8 +35,8 @@ impl<'a> Ranges<'a> {
         self.learn(&kernel.body);
     }
 
-    /// What local arrays of integers hold: zeros, and what is stored there, if all of that is bounded. A load has any value of its type here,
-    /// so the ranges hold however often a loop stores what it has loaded.
+    /// What local arrays of integers hold: zeros, and what is stored there, if all of that is bounded. A load has any value of its
+    /// type here, so the ranges hold however often a loop stores what it has loaded.
     fn stored(&self, kernel: &Kernel) -> HashMap<ArrayId, (HostExpr, HostExpr)> {
         let zero = (HostExpr::Const(0), HostExpr::Const(0));
         let local = kernel.arrays.iter();

@@ -27,8 +27,8 @@ impl<'a> Ranges<'a> {
 
     /// Learns the ranges of all variables of a kernel, and of its local arrays.
     pub(super) fn learn_kernel(&mut self, kernel: &Kernel) {
-        let of_type = |(id, array): (ArrayId, &Array)| Some((id, of_type(array.dtype)?));
-        self.arrays = kernel.arrays.iter().filter_map(of_type).collect();
+        let whole = |(id, array): (ArrayId, &Array)| Some((id, of_type(array.dtype)?));
+        self.arrays = kernel.arrays.iter().filter_map(whole).collect();
         self.learn(&kernel.body);
         let stored = self.stored(kernel);
         self.arrays.extend(stored);

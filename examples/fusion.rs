@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use command_line::{Options, Words};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
+use weftile::artifact::Executable;
 use weftile::ir::{AttrValue, Attrs, Module};
 use weftile::kernel::Target;
 use weftile::passes::{bind_params, memory_usage};
@@ -40,8 +41,12 @@ const WAYS: [(&str, &[&str]); 3] = [
     ("not planned", &["static_plan_block_memory"]),
 ];
 
-/// How long one network is timed on one device.
+/// How long machines that take turns are timed.
 const MEASURED: Duration = Duration::from_secs(2);
+
+/// Pairs of machines, weights bound and weights apart, of which the median counts: where weights and memory come to lie changes the
+/// time of one pair by several per cent, either way.
+const PAIRS: usize = 9;
 
 #[derive(Default)]
 struct Args {
@@ -187,33 +192,49 @@ impl Network {
     /// Weights bound, and weights that come later.
     fn weights(&self, device: &Device, target: &Target) -> Result<Json> {
         let options = CompileOptions::new(target.clone());
-        let bound = bind_params(&self.module, "main", &self.weights)?;
-        let mut bound = VirtualMachine::new(compile(&bound, &options)?, device.clone())?;
-        let apart = weights_apart(&self.module, &options)?;
-        let mut apart = VirtualMachine::new(compile(&apart, &options)?, device.clone())?;
-        let x = bound.to_device(numbers(&self.x)?.into())?;
-        let weights = self
-            .weights
-            .values()
-            .map(|w| Value::from(w.clone()))
-            .collect();
-        let (transformed, once) =
-            apart.profile("main_transform_params", &[Value::Tuple(weights)])?;
-        let mut args = vec![apart.to_device(numbers(&self.x)?.into())?];
-        for weight in transformed.as_tuple()? {
-            args.push(apart.to_device(weight.clone())?);
+        let bound = compile(&bind_params(&self.module, "main", &self.weights)?, &options)?;
+        let apart = compile(&weights_apart(&self.module, &options)?, &options)?;
+        let mut ran = 0;
+        let mut pairs = vec![];
+        for _ in 0..PAIRS {
+            let (machine, args, kernels) = self.weights_later(&apart, device)?;
+            ran = kernels;
+            let mut bound = VirtualMachine::new(bound.clone(), device.clone())?;
+            let x = bound.to_device(numbers(&self.x)?.into())?;
+            let times = take_turns(device, &mut [(bound, vec![x]), (machine, args)])?;
+            pairs.push([times[0], times[1]].map(|time| time.as_secs_f64() * 1e6));
         }
-        let (_, profile) = apart.profile("main", &args)?;
-        let (kernels, of_weights) = (kernels(&profile), kernels(&once));
-        if kernels.iter().any(|kernel| of_weights.contains(kernel)) {
-            return Err(format!("{}: `main` rewrites a weight\n{profile}", self.name).into());
-        }
-        let times = take_turns(device, &mut [(bound, vec![x]), (apart, args)])?;
-        let us = |at: usize| times[at].as_secs_f64() * 1e6;
+        let ratio = |pair: &[f64; 2]| pair[1] / pair[0];
+        pairs.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+        let median = pairs[PAIRS / 2];
         Ok(json!({
             "network": self.name, "device": device.to_string(), "way": "weights bound",
-            "kernels": kernels.len(), "us": us(0), "apart_us": us(1), "ratio": us(1) / us(0),
+            "kernels": ran, "us": median[0], "apart_us": median[1], "ratio": ratio(&median),
+            "ratios": pairs.iter().map(ratio).collect::<Vec<f64>>(),
         }))
+    }
+
+    /// A machine with the arguments of `main`, whose weights it transformed, and how many kernels `main` runs.
+    fn weights_later(
+        &self,
+        executable: &Executable,
+        device: &Device,
+    ) -> Result<(VirtualMachine, Vec<Value>, usize)> {
+        let mut machine = VirtualMachine::new(executable.clone(), device.clone())?;
+        let weights = self.weights.values().map(|w| Value::from(w.clone()));
+        let weights = Value::Tuple(weights.collect());
+        let (transformed, once) = machine.profile("main_transform_params", &[weights])?;
+        let mut args = vec![machine.to_device(numbers(&self.x)?.into())?];
+        for weight in transformed.as_tuple()? {
+            args.push(machine.to_device(weight.clone())?);
+        }
+        let (_, profile) = machine.profile("main", &args)?;
+        let (ran, of_weights) = (kernels(&profile), kernels(&once));
+        if ran.iter().any(|kernel| of_weights.contains(kernel)) {
+            return Err(format!("{}: `main` rewrites a weight\n{profile}", self.name).into());
+        }
+        let ran = ran.len();
+        Ok((machine, args, ran))
     }
 }
 

@@ -5,7 +5,9 @@ use weftile::kernel::Target;
 use weftile::runtime::Device;
 use weftile::runtime_gpu::{Checks, Request, adapters, choose};
 
-/// The CPU, and the GPU that is there. A software adapter counts only if that is asked for.
+/// The CPU, and the GPU that is there. A software adapter counts only if that is asked for. What is missing is said on standard error, as
+/// standard output may be for machines.
+#[expect(clippy::print_stderr, reason = "an example talks to its user")]
 pub(crate) fn devices(
     allow_software: bool,
 ) -> Result<Vec<(Device, Target)>, Box<dyn std::error::Error>> {
@@ -22,7 +24,7 @@ pub(crate) fn devices(
             let target = Target::Gpu(gpu.target().clone());
             devices.push((Device::Gpu(gpu), target));
         }
-        Err(none) => println!("running on the CPU only: {none}\n"),
+        Err(none) => eprintln!("running on the CPU only: {none}\n"),
     }
     Ok(devices)
 }

@@ -4,8 +4,8 @@
 //! combination a `CommReducer`, and matches it with a list of known ones. [`Reduction::of_block`] reads two forms off the
 //! statements: an operator that has an identity, and a choice by an order of the targets.
 
-use super::{BlockId, Buffer, Expr, ExprKind, IterKind, PrimFunc, Stmt, Var};
-use crate::tensor::scalar::BinOp;
+use super::{Block, BlockId, Buffer, Expr, ExprKind, IterKind, PrimFunc, Stmt, Var};
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// A reduction of one or several elements at once.
 pub struct Reduction {
@@ -72,7 +72,7 @@ impl Reduction {
             .collect();
         let begins = |at: usize| {
             let value = init.as_ref().map(|init| init[at].clone());
-            value.filter(|e| e.as_int().is_some() || e.as_float().is_some())
+            value.filter(|e| !e.any(|e| varies(e, &func.blocks[block])))
         };
         let identities: Vec<Expr> = (updates.iter().enumerate())
             .map(|(at, update)| match update.form {
@@ -106,6 +106,15 @@ impl Reduction {
             found.next()
         };
         self.combined.iter().map(|e| e.substitute(&value)).collect()
+    }
+}
+
+/// Whether a part of an expression may differ from iteration to iteration of a block.
+fn varies(e: &Expr, block: &Block) -> bool {
+    match e.kind() {
+        ExprKind::Load(..) => true,
+        ExprKind::Var(var) => block.iters.iter().any(|iter| iter.var == *var),
+        _ => false,
     }
 }
 
@@ -184,6 +193,58 @@ enum Form {
 struct Key {
     target: usize,
     op: BinOp,
+    nans: Nans,
+}
+
+/// Where an order has values that are no numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nans {
+    /// Nowhere: no comparison with one holds.
+    Apart,
+    /// All are equal, and the comparison holds if only the left side is one.
+    Left,
+    /// The same, if only the right side is one.
+    Right,
+}
+
+impl Key {
+    /// Whether the left side comes first: `left op right`, or that side alone is no number.
+    fn ahead(&self, left: &Expr, right: &Expr) -> Expr {
+        let ahead = Expr::binary(self.op, left.clone(), right.clone());
+        let (one, other) = match self.nans {
+            Nans::Apart => return ahead,
+            Nans::Left => (left, right),
+            Nans::Right => (right, left),
+        };
+        let alone = Expr::binary(BinOp::And, is_nan(one), is_nan(other).not());
+        Expr::binary(BinOp::Or, ahead, alone)
+    }
+
+    /// Whether both sides are in the same place of the order.
+    fn same(&self, left: &Expr, right: &Expr) -> Expr {
+        let same = left.equals(right);
+        match self.nans {
+            Nans::Apart => same,
+            Nans::Left | Nans::Right => {
+                let both = Expr::binary(BinOp::And, is_nan(left), is_nan(right));
+                Expr::binary(BinOp::Or, same, both)
+            }
+        }
+    }
+}
+
+fn is_nan(e: &Expr) -> Expr {
+    Expr::call(Intrin::IsNan, vec![e.clone()])
+}
+
+/// Which values of a key come first.
+#[derive(PartialEq, Eq)]
+struct Preference {
+    target: usize,
+    /// The greatest, not the least.
+    greatest: bool,
+    /// Values that are no numbers before or after all others, if they are compared.
+    nans_first: Option<bool>,
 }
 
 impl Update {
@@ -217,7 +278,13 @@ impl Update {
 
     /// The order by which a result is chosen, the first key first; no keys if the results are added up.
     fn order(&self, at: usize, pairs: &[(&Expr, &Expr)]) -> Result<Vec<Key>, &'static str> {
-        let best = |op| vec![Key { target: at, op }];
+        let best = |op| {
+            vec![Key {
+                target: at,
+                op,
+                nans: Nans::Apart,
+            }]
+        };
         match &self.form {
             Form::Operator(BinOp::Max) => Ok(best(BinOp::Ge)),
             Form::Operator(BinOp::Min) => Ok(best(BinOp::Le)),
@@ -228,12 +295,16 @@ impl Update {
         }
     }
 
-    /// Whether the greatest value of a key comes first, not the least.
-    fn prefers_greatest(&self, key: &Key) -> bool {
-        let greater = matches!(key.op, BinOp::Gt | BinOp::Ge);
-        match self.form {
-            Form::Operator(_) => greater,
-            Form::Choice { keeps, .. } => greater == keeps,
+    /// Which values of a key come first.
+    fn preference(&self, key: &Key) -> Preference {
+        let keeps = match self.form {
+            Form::Operator(_) => true,
+            Form::Choice { keeps, .. } => keeps,
+        };
+        Preference {
+            target: key.target,
+            greatest: matches!(key.op, BinOp::Gt | BinOp::Ge) == keeps,
+            nans_first: (key.nans != Nans::Apart).then_some((key.nans == Nans::Left) == keeps),
         }
     }
 
@@ -247,13 +318,13 @@ impl Update {
                 let last = order.len() - 1;
                 let compare = |key: &Key| {
                     let [left, right] = side(key.target);
-                    Expr::binary(key.op, left, right)
+                    key.ahead(&left, &right)
                 };
                 let cond = order[..last]
                     .iter()
                     .rfold(compare(&order[last]), |rest, key| {
                         let [left, right] = side(key.target);
-                        Expr::binary(BinOp::Or, compare(key), left.equals(right).and(rest))
+                        Expr::binary(BinOp::Or, compare(key), key.same(&left, &right).and(rest))
                     });
                 match keeps {
                     true => Expr::select(cond, left, right),
@@ -264,26 +335,54 @@ impl Update {
     }
 }
 
-/// The keys of a condition that compares results with shares, `a > x or a == x and (b > y or ..)`.
+/// The keys of a condition that compares results with shares, `a > x or a == x and (b > y or ..)`. For values that may be no numbers,
+/// `a > x or isnan(a) and not isnan(x)` stands for `a > x`, and `a == x or isnan(a) and isnan(x)` for `a == x`.
 fn lexicographic(cond: &Expr, pairs: &[(&Expr, &Expr)]) -> Option<Vec<Key>> {
-    if let Some((first, rest)) = cond.as_binary(BinOp::Or) {
-        let (first, rest) = match first.as_binary(BinOp::And) {
-            Some(_) => (rest, first),
-            None => (first, rest),
-        };
-        let (equal, rest) = rest.as_binary(BinOp::And)?;
-        let (key, equal) = (compared(first, pairs)?, compared(equal, pairs)?);
-        let strict = matches!(key.op, BinOp::Lt | BinOp::Gt);
-        if !strict || equal.op != BinOp::Eq || equal.target != key.target {
-            return None;
-        }
-        let mut keys = vec![key];
-        keys.extend(lexicographic(rest, pairs)?);
-        return Some(keys);
+    if let Some(key) = ahead(cond, pairs) {
+        return Some(vec![key]);
     }
-    let key = compared(cond, pairs)?;
-    let ordered = matches!(key.op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
-    ordered.then(|| vec![key])
+    let (first, rest) = cond.as_binary(BinOp::Or)?;
+    [(first, rest), (rest, first)]
+        .into_iter()
+        .find_map(|(first, rest)| {
+            let key = ahead(first, pairs)?;
+            let (equal, rest) = rest.as_binary(BinOp::And)?;
+            let (result, share) = pairs[key.target];
+            let strict = matches!(key.op, BinOp::Lt | BinOp::Gt);
+            if !strict || !is_same(equal, &key, result, share) {
+                return None;
+            }
+            let mut keys = vec![key];
+            keys.extend(lexicographic(rest, pairs)?);
+            Some(keys)
+        })
+}
+
+/// The key that a condition is the comparison of.
+fn ahead(cond: &Expr, pairs: &[(&Expr, &Expr)]) -> Option<Key> {
+    let (compares, alone) = match cond.as_binary(BinOp::Or) {
+        Some((compares, alone)) => (compares, Some(alone)),
+        None => (cond, None),
+    };
+    let mut key = compared(compares, pairs)?;
+    if !matches!(key.op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge) {
+        return None;
+    }
+    if alone.is_some() {
+        let (result, share) = pairs[key.target];
+        let known = |nans: &Nans| {
+            key.nans = *nans;
+            let expected = key.ahead(result, share);
+            expected.as_binary(BinOp::Or).map(|(_, alone)| alone) == alone
+        };
+        key.nans = [Nans::Left, Nans::Right].into_iter().find(known)?;
+    }
+    Some(key)
+}
+
+/// Whether a condition says that both sides of a key are in the same place of its order.
+fn is_same(cond: &Expr, key: &Key, result: &Expr, share: &Expr) -> bool {
+    *cond == key.same(result, share) || *cond == key.same(share, result)
 }
 
 /// The comparison of the result of a target with its share, either way round.
@@ -292,32 +391,34 @@ fn compared(cond: &Expr, pairs: &[(&Expr, &Expr)]) -> Option<Key> {
         return None;
     };
     let position = |x, y| pairs.iter().position(|pair| *pair == (x, y));
-    match (position(a, b), position(b, a)) {
-        (Some(target), _) => Some(Key { target, op: *op }),
-        (None, Some(target)) => Some(Key {
-            target,
-            op: op.mirrored()?,
-        }),
-        (None, None) => None,
-    }
+    let (target, op) = match (position(a, b), position(b, a)) {
+        (Some(target), _) => (target, *op),
+        (None, Some(target)) => (target, op.mirrored()?),
+        (None, None) => return None,
+    };
+    Some(Key {
+        target,
+        op,
+        nans: Nans::Apart,
+    })
 }
 
 /// Refuses choices of which the order of iterations would decide: each chosen target is a key of its own order, so that equal
 /// ones are the same, and of each key the target is chosen by an order that begins as this one does.
 fn check_orders(updates: &[Update], orders: &[Vec<Key>]) -> Result<(), &'static str> {
-    let same = |(a, b): (&(usize, bool), &(usize, bool))| a == b;
-    let keys = |at: usize| -> Vec<(usize, bool)> {
-        let key = |key: &Key| (key.target, updates[at].prefers_greatest(key));
+    let keys = |at: usize| -> Vec<Preference> {
+        let update = &updates[at];
+        let key = |key: &Key| update.preference(key);
         orders[at].iter().map(key).collect()
     };
     for at in (0..updates.len()).filter(|&at| !orders[at].is_empty()) {
         let own = keys(at);
-        if !own.iter().any(|&(target, _)| target == at) {
+        if !own.iter().any(|key| key.target == at) {
             return Err("of equal elements the first or the last iteration is chosen");
         }
-        for &(target, _) in &own {
-            let other = keys(target);
-            if other.is_empty() || !own.iter().zip(&other).all(same) {
+        for key in &own {
+            let other = keys(key.target);
+            if other.is_empty() || !own.iter().zip(&other).all(|(a, b)| a == b) {
                 return Err("it compares a target that is not chosen by the same order");
             }
         }

@@ -160,7 +160,7 @@ impl Sync<'_> {
                 then,
                 otherwise,
             } if otherwise.is_empty() && self.can_split(&cond, &then) => {
-                for then in self.until_conflicts(then) {
+                for then in self.until_conflicts(&then) {
                     let cond = cond.clone();
                     let part = Stmt::If {
                         cond,
@@ -183,24 +183,45 @@ impl Sync<'_> {
         Ok(())
     }
 
-    /// Whether a branch may become several on the same condition: it stays what it is, and nothing is defined inside.
+    /// Whether a branch may become several on the same condition: it stays what it is, and no part defines what a later one uses.
     fn can_split(&self, cond: &Expr, then: &[Stmt]) -> bool {
         let loads = cond.any(&|e| matches!(e, Expr::Load { .. }));
-        !loads && !then.iter().any(|stmt| matches!(stmt, Stmt::Let(..)))
+        let groups = self.until_conflicts(then);
+        let defined = |group: &[Stmt]| -> Vec<VarId> {
+            let lets = group.iter().filter_map(|stmt| match stmt {
+                Stmt::Let(var, _) => Some(*var),
+                _ => None,
+            });
+            lets.collect()
+        };
+        let uses_any = |stmt: &Stmt, vars: &[VarId]| {
+            let mut found = false;
+            stmt.walk_exprs(&mut |e| found |= matches!(e, Expr::Var(var) if vars.contains(var)));
+            found
+        };
+        let reaches_out = |at: usize| {
+            let vars = defined(&groups[at]);
+            let mut later = groups[at + 1..].iter().flatten();
+            later.any(|stmt| uses_any(stmt, &vars))
+        };
+        !loads && !(0..groups.len()).any(reaches_out)
     }
 
     /// The statements in groups without a conflict inside, so that barriers may stand between them.
-    fn until_conflicts(&self, stmts: Vec<Stmt>) -> Vec<Vec<Stmt>> {
+    fn until_conflicts(&self, stmts: &[Stmt]) -> Vec<Vec<Stmt>> {
         let mut groups = vec![vec![]];
         let mut inner = State::default();
         for stmt in stmts {
-            let uses = self.all_uses(std::slice::from_ref(&stmt));
+            let uses = self.all_uses(std::slice::from_ref(stmt));
             if inner.conflict(&uses).is_some() {
                 groups.push(vec![]);
                 inner = State::default();
             }
             inner.add(&uses);
-            groups.last_mut().expect("starts with one").push(stmt);
+            groups
+                .last_mut()
+                .expect("starts with one")
+                .push(stmt.clone());
         }
         groups
     }

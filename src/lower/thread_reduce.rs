@@ -69,9 +69,9 @@ pub(super) fn lower(
     let is_local = |target: &Buffer| at.memory_plan.of(target) == Memory::Local;
     let mut local = reduction.targets.iter().map(|(target, _)| is_local(target));
     let first = local.next();
-    if local.any(|other| Some(other) != first) {
+    if reduction.init.is_none() && local.any(|other| Some(other) != first) {
         return Err(refuse(
-            "some of its results are in registers, others are not",
+            "it has no init, and some of its results are in registers, others are not",
         ));
     }
     let reduce = reduce_loops(func, block);
@@ -423,18 +423,30 @@ impl Lowering {
             }
         };
         let values = before.map_or(results.clone(), |before| r.combine(&before, &results));
-        let is_local =
-            |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
-        let own = match r.targets.iter().all(is_local) {
-            true => Expr::bool(true),
-            false => lane.equals(Expr::int(0, lane.dtype())),
-        };
+        // Of registers each thread has its own, all else the first one stores.
+        let shared: Vec<&Buffer> = (r.targets.iter().map(|(target, _)| target))
+            .filter(|target| at.memory_plan.of(target) != Memory::Local)
+            .collect();
+        let first = lane.equals(Expr::int(0, lane.dtype()));
         let axes = self
             .axes
             .iter()
             .fold(at.bound, |bound, axis| bound.with(*axis));
         let places: Vec<(&Buffer, &Vec<Expr>)> = places.iter().map(|(b, at)| (*b, at)).collect();
-        branch(own.and(predicate), self.stores(values, &places, axes))
+        let stores = self.stores(values, &places, axes);
+        if shared.len() == places.len() {
+            return branch(first.and(predicate), stores);
+        }
+        let of_first = |node: Node| match &node {
+            Node::Store { buffer, .. } if shared.contains(&buffer) => {
+                branch(first.clone(), vec![node])
+            }
+            _ => vec![node],
+        };
+        branch(
+            predicate.clone(),
+            stores.into_iter().flat_map(of_first).collect(),
+        )
     }
 }
 

@@ -1,4 +1,5 @@
-//! `fuse_reductions`: reductions over rows, and what is computed with their results in the same rows, become functions of their own.
+//! `fuse_reductions`: reductions, and what is computed with their results in the same rows, become functions of their own. The rows of a
+//! sum over columns are its elements.
 //!
 //! TVM's `FuseOps` starts no group at a reduction, so a softmax or a normalisation that is written with primitive operators, as
 //! importers write them, becomes a loop program for every reduction and one for what is between two. Here all of it is one.
@@ -9,14 +10,17 @@ use super::fuse_ops::pattern;
 use super::groups::{Constants, Groups, is_whole};
 use super::op_pattern::loads;
 use crate::ir::graph::{Arg, BindingBlock, Def, DpsCallee, Function, ValueId};
-use crate::ir::{Attrs, Block, Buffer, Expr, Func, IterKind, Module, Place, PrimFunc, Stmt, Var};
+use crate::ir::{
+    Attrs, Block, Buffer, Expr, Func, IterKind, IterVar, Module, Place, PrimFunc, Stmt, Var,
+};
 use crate::ops::Pattern;
 
 /// Calls that are joined at most.
 const MAX_CALLS: usize = 64;
 
 /// The module where chains of calls in dataflow blocks are calls of functions, as `fuse_ops` makes them. A chain has one result;
-/// each of its calls computes rows of it from the same rows of what the others compute, and one reduces rows. What only prepares
+/// each of its calls computes rows of it from the same rows of what the others compute, and one reduces; or it computes elements of
+/// what is reduced, each of which is needed once. What only prepares
 /// the result of a convolution or product is left to `fuse_ops`, which joins it to that.
 ///
 /// ```text
@@ -145,7 +149,7 @@ impl<'m> Calls<'m> {
         let last = &self.all[end];
         Computed::of(last.program, rows.len()).filter(|_| last.dims.starts_with(rows))?;
         let mut chain = self.grown(end, taken, &|producer, user| {
-            self.in_same_rows(producer, user, rows)
+            self.in_same_rows(producer, user, rows) || self.is_inlined(producer, user)
         });
         self.leave_to_anchors(&mut chain);
         let reduces = |at: &usize| self.rows(*at).is_some();
@@ -204,6 +208,39 @@ impl<'m> Calls<'m> {
             && user.dims.starts_with(rows)
             && Computed::of(producer.program, rows.len()).is_some()
             && reads.is_some_and(same)
+    }
+
+    /// Whether each element that a producer computes is read for one element of its user, so that it can be computed there.
+    fn is_inlined(&self, producer: usize, user: usize) -> bool {
+        let (value, computes) = (self.all[producer].value, self.all[producer].program);
+        let Call {
+            program,
+            args,
+            dims,
+            ..
+        } = &self.all[user];
+        let reduces = |program: &PrimFunc| program.blocks.iter().any(|(_, b)| is_reduction(b));
+        if reduces(computes) {
+            return false;
+        }
+        if !reduces(program) {
+            return self.in_same_rows(producer, user, dims) && self.all[producer].dims == *dims;
+        }
+        let params: Vec<&Buffer> = program.buffer_params().collect();
+        let passed = |buffer: &Buffer| {
+            let at = params.iter().position(|param| *param == buffer);
+            at.and_then(|at| args.get(at)) == Some(&Arg::Value(value))
+        };
+        program.child_blocks(program.root.into()).iter().all(|&id| {
+            let block = &program.blocks[id];
+            let accesses = Accesses::of(program.tree.body(Place::Block(id)));
+            accesses.is_some_and(|accesses| {
+                let mut reads = accesses.loads.iter();
+                reads.all(|(buffer, at)| {
+                    !passed(buffer) || is_reduction(block) && reads_once(block, at)
+                })
+            })
+        })
     }
 
     /// Takes calls out of the chain that come before its reductions and use what an anchor computes, directly or not.
@@ -289,7 +326,7 @@ impl Computed {
             for (loaded, indices) in loads {
                 let same = at_rows(&loaded, &indices, &vars);
                 let own = stores.iter().any(|(stored, _)| loaded == **stored);
-                if reduction && !own && !reads_once(block, &indices, same) {
+                if reduction && !own && !reads_once(block, &indices) {
                     return None;
                 }
                 match params.iter().position(|param| **param == loaded) {
@@ -373,11 +410,11 @@ fn at_rows(buffer: &Buffer, indices: &[Expr], vars: &[&Var]) -> bool {
 }
 
 /// Whether a reduction reads each element of a tensor for one result: no windows, no operand of a product of matrices.
-fn reads_once(block: &Block, indices: &[Expr], rows: bool) -> bool {
-    let reduced = |e: &Expr| {
-        let mut iters = block.iters.iter();
-        iters.any(|iter| iter.kind == IterKind::Reduce && e.uses(&iter.var))
-    };
+fn reads_once(block: &Block, indices: &[Expr]) -> bool {
+    let of_kind = |kind| block.iters.iter().filter(move |iter| iter.kind == kind);
+    let used = |iter: &IterVar| indices.iter().any(|e| e.uses(&iter.var));
     let alone = |e: &Expr| e.as_var().is_some() || e.as_int().is_some();
-    indices.iter().all(alone) && (rows || !indices.iter().any(reduced))
+    indices.iter().all(alone)
+        && (!of_kind(IterKind::Reduce).any(used)
+            || of_kind(IterKind::Spatial).all(|iter| iter.dom.extent.is_one() || used(iter)))
 }

@@ -17,6 +17,8 @@
 //! variable depends on a loop. Meaning is kept: the map is inverted, so each instance of the producer computes the one consumer
 //! instance that read its value; a predicate drops producer instances that no consumer read.
 
+use indexmap::IndexSet;
+
 use super::analysis::{
     BlockScope, DependencyKind, check_complete_block, check_not_output_block, check_stage_pipeline,
     complete_block_violation, facts_at,
@@ -68,14 +70,10 @@ impl Plan {
         };
         check_stage_pipeline(func, scope)?;
         let graph = BlockScope::of(func, scope.into());
-        let written: Vec<&Buffer> = node
-            .reads
-            .iter()
-            .map(|r| &r.buffer)
-            .filter(|b| !graph.writers(b).is_empty())
-            .collect();
-        let [buffer] = written[..] else {
-            let count = written.len();
+        let read = node.reads.iter().map(|r| &r.buffer);
+        let written: IndexSet<&Buffer> = read.filter(|b| !graph.writers(b).is_empty()).collect();
+        let count = written.len();
+        let Some(buffer) = written.into_iter().next().filter(|_| count == 1) else {
             let reason = Reason::NotSingleRead {
                 block: name(),
                 count,

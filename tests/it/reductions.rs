@@ -2,13 +2,13 @@
 
 use weftile::interp;
 use weftile::ir::Module;
-use weftile::kernel::Target;
+use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::pipeline::{CompileOptions, compile, compile_until};
 use weftile::runtime::Value;
 use weftile::script::parse;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
-use weftile::vm::VirtualMachine;
+use weftile::vm::{ProfileKind, VirtualMachine};
 
 /// A function of `x` and of two rows `g` and `b`, and how many loop programs it becomes.
 struct Chain {
@@ -194,6 +194,106 @@ fn chains_compute_the_same() {
                     panic!("{:?} of {size:?}, GPU {on_gpu}: {e}", chain.lines);
                 });
             }
+        }
+    }
+}
+
+/// A reduction of `x` and what follows, each one kernel; the results are the same bits on all devices or near.
+const EPILOGUES: &[(&str, &[&str])] = &[
+    (r#"(9, "n", 33)"#, &["t = R.sum(x, axis=1)", "z = R.exp(t)"]),
+    (
+        r#"(9, "n", 33)"#,
+        &["t = R.min(x, axis=1)", "a = R.abs(t)", "z = R.sqrt(a)"],
+    ),
+    (
+        r#"("n", 70, 33)"#,
+        &[
+            "e = R.abs(x)",
+            "s = R.sqrt(e)",
+            "t = R.max(s, axis=1)",
+            "z = R.negative(t)",
+        ],
+    ),
+    (
+        r#"("n", 70, 33)"#,
+        &["t = R.sum(x, axis=-1)", "z = R.tanh(t)"],
+    ),
+    (
+        r#"(9, "n", 33)"#,
+        &["t = R.argmax(x, axis=1)", "z = R.add(t, t)"],
+    ),
+    (
+        r#"("n", 70, 33)"#,
+        &[
+            "t = R.argmin(x, axis=-1, keepdims=True)",
+            "z = R.astype(t, \"float32\")",
+        ],
+    ),
+    (
+        r#"("n", 70, 33)"#,
+        &[
+            "a = R.negative(x)",
+            "t = R.argmax(a, axis=1)",
+            "z = R.multiply(t, R.const(3, \"int64\"))",
+        ],
+    ),
+];
+
+/// Numbers of which several are the same, and a few are none.
+fn with_ties() -> Tensor {
+    let number = |i: usize| match i % 97 {
+        13 => f32::NAN,
+        _ => ((i * 37) % 11) as f32 - 5.0,
+    };
+    let values: Vec<f32> = (0..9 * 70 * 33).map(number).collect();
+    Tensor::from_slice(&[9, 70, 33], &values).expect("as many")
+}
+
+#[test]
+fn epilogues_run_in_the_kernel_of_their_reduction() {
+    let x = with_ties();
+    let mut targets = crate::vm::devices();
+    if let Some((Target::Gpu(gpu), device)) = targets.last().cloned() {
+        for class in [GpuClass::Nvidia, GpuClass::Mobile] {
+            let gpu = GpuTarget {
+                class,
+                ..gpu.clone()
+            };
+            targets.push((Target::Gpu(gpu), device.clone()));
+        }
+    }
+    for (shape, lines) in EPILOGUES {
+        let body: String = lines
+            .iter()
+            .map(|line| format!("            {line}\n"))
+            .collect();
+        let module = parse(
+            "epilogue.py",
+            &format!(
+                "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor({shape}, \"float32\")):\n        with R.dataflow():\n{body}            R.output(z)\n        return z\n"
+            ),
+        );
+        let module = module.unwrap_or_else(|e| panic!("{e}"));
+        let given = [interp::Value::Tensor(x.clone())];
+        let expected = interp::run_module(&module, "main", &given, &Default::default());
+        let Ok(interp::Value::Tensor(expected)) = expected else {
+            panic!("{expected:?}");
+        };
+        for (target, device) in &targets {
+            let exec = compile(&module, &CompileOptions::new(target.clone()));
+            let exec = exec.unwrap_or_else(|e| panic!("{lines:?}: {e}"));
+            let mut machine = VirtualMachine::new(exec, device.clone()).expect("it loads");
+            let (got, profile) = machine
+                .profile("main", &[x.clone().into()])
+                .expect("it runs");
+            let kernels = profile.entries.iter();
+            let kernels = kernels.filter(|e| e.kind == ProfileKind::Kernel).count();
+            assert_eq!(kernels, 1, "{lines:?}, {target:?}: {profile}");
+            let got = machine.to_host(got).expect("it can be read");
+            let got = got.into_tensor().expect("a tensor");
+            let tolerance = Tolerance::of(ScalarType::F32, 70);
+            compare(&expected, &got, tolerance)
+                .unwrap_or_else(|e| panic!("{lines:?}, {target:?}: {e}"));
         }
     }
 }

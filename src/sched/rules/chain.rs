@@ -2,7 +2,7 @@
 //! normalisation).
 
 use super::DeclineReason;
-use super::pattern::{Pattern, classify, is_single_reduction};
+use super::pattern::{Pattern, classify, reduces, results_of_reduction};
 use super::reuse::shares_inputs;
 use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopKind, Place, PrimFunc, Var};
 use crate::sched::Schedule;
@@ -51,7 +51,8 @@ impl Chain {
             .find(|rows| blocks.iter().all(|&b| has_rows(func, b, rows)))
             .ok_or(DeclineReason::Pattern("the blocks do not share their rows"))?
             .to_vec();
-        let combine = |&b: &BlockId| !is_reduction(func, b) || is_single_reduction(func, b);
+        let combine =
+            |&b: &BlockId| !is_reduction(func, b) || results_of_reduction(func, b).is_some();
         if !blocks.iter().all(combine) {
             return Err(DeclineReason::Pattern(
                 "a reduction whose terms may not be combined in another order",
@@ -119,7 +120,7 @@ fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineR
         let own = func.blocks[b].bindings.iter().filter(|e| !is_fixed(e));
         let own: Vec<Option<&Var>> = own.map(Expr::as_var).collect();
         let vars: Vec<Option<&Var>> = loops.iter().map(|&l| Some(&func.loops[l].var)).collect();
-        !matches!(classify(func, b), Pattern::Other)
+        (reduces(func, b) || matches!(classify(func, b), Pattern::Injective))
             && own == vars
             && loops
                 .iter()

@@ -79,9 +79,24 @@ pub fn classify(func: &PrimFunc, id: BlockId) -> Pattern {
     }
 }
 
-/// Whether a block is a reduction of one element whose iterations may be taken in any order, so that threads may share them.
-pub fn is_single_reduction(func: &PrimFunc, id: BlockId) -> bool {
-    Reduction::of_block(func, id).is_ok_and(|reduction| reduction.targets.len() == 1)
+/// How many elements a block reduces at once, if its iterations may be taken in any order, so that threads may share them: one, or
+/// several as the value and the index of an argmax.
+pub fn results_of_reduction(func: &PrimFunc, id: BlockId) -> Option<usize> {
+    let reduction = Reduction::of_block(func, id).ok()?;
+    Some(reduction.targets.len())
+}
+
+/// Whether a block is a reduction, of one element or of several at once.
+pub fn reduces(func: &PrimFunc, id: BlockId) -> bool {
+    match classify(func, id) {
+        Pattern::Reduction | Pattern::Matmul(_) => true,
+        Pattern::Injective => false,
+        Pattern::Other => {
+            let iters = &func.blocks[id].iters;
+            iters.iter().any(|iter| iter.kind == IterKind::Reduce)
+                && results_of_reduction(func, id).is_some()
+        }
+    }
 }
 
 /// By which operator a stored value combines the element that it overwrites with what: `target op share`, either way round.

@@ -19,8 +19,10 @@ pub(super) use windows::window_of;
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
-use crate::sched::Schedule;
+use crate::sched::rules::epilogue::write_backs;
 use crate::sched::rules::nest::sort_loops;
+use crate::sched::rules::pattern::reduces;
+use crate::sched::{InsertAt, Schedule, UnitIters};
 
 /// The rules. A block that none takes runs serially, as it is written.
 pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
@@ -66,8 +68,41 @@ fn fallback(
     block: BlockId,
     _target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
+    for way in [in_register, in_memory] {
+        let mut trial = schedule.clone();
+        if way(&mut trial, block).is_ok() {
+            *schedule = trial;
+            return Ok(());
+        }
+    }
+    Err(DeclineReason::Pattern("nothing is independent"))
+}
+
+/// A reduction whose running values are in registers of the thread; what follows is computed where they are written back.
+fn in_register(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineReason> {
+    if !reduces(schedule.func(), block) {
+        return Err(DeclineReason::Pattern("no reduction"));
+    }
     let nest = sort_loops(schedule, block)?;
-    let Some((&first, _)) = nest.spatial.split_first() else {
+    let (Some(&first), Some(&last)) = (nest.spatial.first(), nest.spatial.last()) else {
+        return Err(DeclineReason::Pattern("nothing is independent"));
+    };
+    let &reduced = nest
+        .reduce
+        .first()
+        .ok_or(DeclineReason::Pattern("no reduce loop"))?;
+    for write_back in write_backs(schedule, block)? {
+        schedule.reverse_compute_at(write_back, last, UnitIters::Simplify, InsertAt::Latest)?;
+    }
+    schedule.parallel(first)?;
+    schedule.decompose_reduction(block, reduced)?;
+    Ok(())
+}
+
+/// Any block: what it updates stays in memory.
+fn in_memory(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineReason> {
+    let nest = sort_loops(schedule, block)?;
+    let Some(&first) = nest.spatial.first() else {
         return Err(DeclineReason::Pattern("nothing is independent"));
     };
     schedule.parallel(first)?;

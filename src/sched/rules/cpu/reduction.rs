@@ -6,7 +6,7 @@ use super::{MOST_TAPS, are_constant, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::nest::{Nest, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::rules::reuse::step;
@@ -65,11 +65,8 @@ fn along_results(
 ) -> Result<(), DeclineReason> {
     let write_back = match epilogue {
         Epilogue::Inlined => {
-            let copy = schedule.cache_write(block, 0, "local", &[])?;
-            if inline_consumers(schedule, copy) == 0 {
-                return Err(DeclineReason::Pattern("nothing follows"));
-            }
-            Some(copy)
+            let nothing = DeclineReason::Pattern("nothing follows");
+            Some(with_epilogue(schedule, block)?.ok_or(nothing)?)
         }
         Epilogue::Apart => None,
     };

@@ -7,9 +7,10 @@ use super::loops::{fuse_loops, parts};
 use crate::ir::{BlockId, IterKind, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
-use crate::sched::rules::pattern::{Pattern, classify, is_single_reduction, neighbours};
-use crate::sched::{Factor, Schedule};
+use crate::sched::rules::pattern::{Pattern, classify, neighbours, results_of_reduction};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Neighbouring results of a workgroup: 128 bytes of `f32`.
 const RESULTS: i64 = 32;
@@ -28,11 +29,12 @@ pub(super) fn apply(
         ));
     }
     let of_columns = matches!(classify(sch.func(), block), Pattern::Reduction)
-        && is_single_reduction(sch.func(), block)
+        && results_of_reduction(sch.func(), block) == Some(1)
         && is_of_columns(sch, block);
     if !of_columns {
         return Err(DeclineReason::Pattern("no reduction of columns"));
     }
+    let write_back = with_epilogue(sch, block)?;
     let nest = sort_loops(sch, block)?;
     let results = fuse_all(sch, block, &nest.spatial)?;
     let terms = fuse_loops(sch, &nest.reduce)?;
@@ -41,6 +43,9 @@ pub(super) fn apply(
     sch.bind(groups, ThreadAxis::BlockIdxX)?;
     sch.bind(threads, ThreadAxis::ThreadIdxX)?;
     sch.bind(sharers, ThreadAxis::ThreadIdxY)?;
+    if let Some(copy) = write_back {
+        sch.reverse_compute_at(copy, threads, UnitIters::Simplify, InsertAt::Latest)?;
+    }
     Ok(())
 }
 

@@ -4,9 +4,9 @@
 use crate::ir::{BlockId, LoopId, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::epilogue::write_backs;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
-use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::rules::pattern::reduces;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 const THREADS: i64 = 64;
@@ -32,10 +32,7 @@ fn in_register(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if !matches!(
-        classify(sch.func(), block),
-        Pattern::Reduction | Pattern::Matmul(_)
-    ) {
+    if !reduces(sch.func(), block) {
         return Err(DeclineReason::Pattern("no reduction"));
     }
     let nest = sort_loops(sch, block)?;
@@ -43,10 +40,11 @@ fn in_register(
         .reduce
         .first()
         .ok_or(DeclineReason::Pattern("no reduce loop"))?;
-    let write_back = sch.cache_write(block, 0, "local", &[])?;
-    inline_consumers(sch, write_back);
+    let write_backs = write_backs(sch, block)?;
     let thread = over_threads(sch, block, &nest.spatial, target)?;
-    sch.reverse_compute_at(write_back, thread, UnitIters::Simplify, InsertAt::Latest)?;
+    for write_back in write_backs {
+        sch.reverse_compute_at(write_back, thread, UnitIters::Simplify, InsertAt::Latest)?;
+    }
     sch.decompose_reduction(block, first)?;
     Ok(())
 }

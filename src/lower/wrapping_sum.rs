@@ -23,6 +23,24 @@ pub(super) struct WrappingSum {
     terms: Vec<Term>,
 }
 
+/// The terms `k * rest * c * (x // c)` and `k * rest * (x % c)` of a sum.
+struct DivModPair {
+    /// Their positions.
+    div: usize,
+    rem: usize,
+    rest: Vec<Expr>,
+    x: Expr,
+}
+
+/// Whether two indices have the same remainder by `c`: they are the same, or differ by multiples of a constant.
+fn congruent(x: &Expr, y: &Expr, c: &Expr) -> bool {
+    let differ_by = |c: i64| {
+        let difference = WrappingSum::of(x).plus(&WrappingSum::of(y), -1);
+        difference.terms.iter().all(|t| t.coef % c == 0)
+    };
+    x == y || c.as_int().is_some_and(|c| c > 0 && differ_by(c))
+}
+
 impl WrappingSum {
     /// The sum of products that an integer expression is.
     pub(super) fn of(e: &Expr) -> Self {
@@ -108,48 +126,48 @@ impl WrappingSum {
         Some((stride, base))
     }
 
-    /// Joins `x // c * c + x % c` to `x`, wherever it occurs, for constant and symbolic `c`.
+    /// Joins `x // c * c + x % c` to `x`, wherever it occurs, for constant and symbolic `c`. In the remainder, multiples of a constant
+    /// `c` may be missing or too many, as simplification leaves it.
     pub(super) fn join_div_mod(mut self) -> Self {
-        while let Some((div, rem, x)) = self.div_mod_pair() {
-            let (t_rem, coef) = (self.terms[rem].atoms.clone(), self.terms[rem].coef);
-            let div_term = self.terms[div].clone();
-            let rest: Vec<Expr> = {
-                let at = t_rem
-                    .iter()
-                    .position(|a| a.as_binary(BinOp::FloorMod).is_some_and(|(y, _)| *y == x))
-                    .unwrap_or(0);
-                let mut rest = t_rem;
-                rest.remove(at);
-                rest
-            };
-            let rem_term = self.terms[rem].clone();
-            self.add_term(&div_term.atoms, div_term.coef.wrapping_neg());
-            self.add_term(&rem_term.atoms, rem_term.coef.wrapping_neg());
-            self = self.plus(&Self::of(&x).times(&Self::term(rest, coef)), 1);
+        while let Some(pair) = self.div_mod_pair() {
+            let (div, rem) = (self.terms[pair.div].clone(), self.terms[pair.rem].clone());
+            self.add_term(&div.atoms, div.coef.wrapping_neg());
+            self.add_term(&rem.atoms, rem.coef.wrapping_neg());
+            self = self.plus(
+                &Self::of(&pair.x).times(&Self::term(pair.rest, rem.coef)),
+                1,
+            );
         }
         self
     }
 
-    /// Positions of the terms `k * rest * c * (x // c)` and `k * rest * (x % c)`, and `x`.
-    fn div_mod_pair(&self) -> Option<(usize, usize, Expr)> {
+    fn div_mod_pair(&self) -> Option<DivModPair> {
         for (rem, t) in self.terms.iter().enumerate() {
             for (at, atom) in t.atoms.iter().enumerate() {
-                let Some((x, c)) = atom.as_binary(BinOp::FloorMod) else {
+                let Some((y, c)) = atom.as_binary(BinOp::FloorMod) else {
                     continue;
                 };
                 let mut rest = t.atoms.clone();
                 rest.remove(at);
-                rest.push(Expr::binary(BinOp::FloorDiv, x, c));
-                let wanted = Self::of(c).times(&Self::term(rest, t.coef));
-                let [wanted] = wanted.terms.as_slice() else {
-                    continue;
+                let divided = |d: &Term| {
+                    d.atoms.iter().find_map(|atom| {
+                        let (x, by) = atom.as_binary(BinOp::FloorDiv)?;
+                        let atoms = [rest.clone(), vec![atom.clone()]].concat();
+                        let wanted = Self::of(c).times(&Self::term(atoms, t.coef));
+                        let [wanted] = wanted.terms.as_slice() else {
+                            return None;
+                        };
+                        let fits = by == c
+                            && d.coef == wanted.coef
+                            && same_atoms(&d.atoms, &wanted.atoms)
+                            && congruent(x, y, c);
+                        fits.then(|| x.clone())
+                    })
                 };
-                let found = self
-                    .terms
-                    .iter()
-                    .position(|d| d.coef == wanted.coef && same_atoms(&d.atoms, &wanted.atoms));
-                if let Some(div) = found {
-                    return Some((div, rem, x.clone()));
+                let mut terms = self.terms.iter().enumerate();
+                let found = terms.find_map(|(div, d)| Some((div, divided(d)?)));
+                if let Some((div, x)) = found {
+                    return Some(DivModPair { div, rem, rest, x });
                 }
             }
         }
@@ -271,6 +289,14 @@ mod tests {
         assert_eq!(expr(&WrappingSum::of(&fused).join_div_mod()), f.expr());
         let fused = f.expr().floor_div(16) * 48 + f.expr().floor_mod(16) * 3;
         assert_eq!(expr(&WrappingSum::of(&fused).join_div_mod()), f.expr() * 3);
+        // 256 i + f, of which simplification takes multiples of 30 in the remainder.
+        let fused = (i.expr() * 256 + &f).floor_div(30) * 30;
+        let joined = |by: i64| {
+            let rest = (i.expr() * by + &f).floor_mod(30);
+            expr(&WrappingSum::of(&(&fused + rest)).join_div_mod())
+        };
+        assert_eq!(joined(16), i.expr() * 256 + &f);
+        assert_ne!(joined(15), i.expr() * 256 + &f);
         assert!(
             WrappingSum::of(&(i.expr() * &n).floor_div(2))
                 .split(&i)

@@ -31,10 +31,10 @@ def mean(X: T.Buffer((50, 70), "float32"), Y: T.Buffer((), "float32")):
 #   cost 3501 flop, 14004 bytes; accesses proved
 #   S_part[0] = 0.0
 #   for ax0_ax1_fused_0.0 from 0, 13 times:
-#     S_part[0] = S_part[0] + X[(int32(uint32((ax0_ax1_fused_0.0 * 256) + threadIdx.x) / uint32(70)) * 70) + int32(uint32((ax0_ax1_fused_0.0 * 46) + threadIdx.x) rem uint32(70))]
+#     S_part[0] = S_part[0] + X[(ax0_ax1_fused_0.0 * 256) + threadIdx.x]
 #   for ax0_ax1_fused_0.1 from 0, 1 times:
 #     if (((ax0_ax1_fused_0.1 + 13) * 256) + threadIdx.x) < 3500:
-#       S_part[0] = S_part[0] + X[(int32(uint32(((ax0_ax1_fused_0.1 + 13) * 256) + threadIdx.x) / uint32(70)) * 70) + int32(uint32(((ax0_ax1_fused_0.1 + 13) * 46) + threadIdx.x) rem uint32(70))]
+#       S_part[0] = S_part[0] + X[((ax0_ax1_fused_0.1 * 256) + threadIdx.x) + 3328]
 #   S_parts[threadIdx.x] = S_part[0]
 #   barrier
 #   if threadIdx.x < 128:

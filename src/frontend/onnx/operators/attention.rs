@@ -48,7 +48,7 @@ fn shared(c: &mut Call<'_, '_>, x: &Var, queries: &Size) -> Result<Var, Fault> {
 }
 
 /// A vector of the first integers, in a shape that puts them along an axis of `rank`, counted from the end.
-fn positions(count: &Size, from_end: usize, rank: usize) -> Expr {
+pub(super) fn positions(count: &Size, from_end: usize, rank: usize) -> Expr {
     let i = relax::op_with(
         "arange",
         [Expr::from(count.clone())],

@@ -3,6 +3,7 @@
 mod activation;
 mod attention;
 mod contrib;
+mod contrib_attention;
 mod control;
 mod deform;
 mod detection;
@@ -15,6 +16,7 @@ mod indexing;
 mod linalg;
 mod loops;
 mod loss;
+mod n_bits;
 mod nn;
 mod pad;
 mod pieces;
@@ -121,6 +123,7 @@ const FAMILIES: &[&[Operator]] = &[
     activation::OPERATORS,
     attention::OPERATORS,
     contrib::OPERATORS,
+    contrib_attention::OPERATORS,
     control::OPERATORS,
     deform::OPERATORS,
     detection::OPERATORS,
@@ -132,6 +135,7 @@ const FAMILIES: &[&[Operator]] = &[
     linalg::OPERATORS,
     loops::OPERATORS,
     loss::OPERATORS,
+    n_bits::OPERATORS,
     nn::OPERATORS,
     pad::OPERATORS,
     q_linear::OPERATORS,

@@ -237,3 +237,102 @@ fn operators_on_quantized_tensors() {
     let expected = [46.25, 1369.25, 1588.75, -1478.875];
     assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
 }
+
+/// Rows of 20 numbers of four bits in two blocks of 16, of which the last has four that count; the lowest bits of a byte come first.
+#[test]
+fn weights_of_four_bits_have_a_scale_and_a_zero_for_each_block() {
+    let (n, k, block) = (3, 20, 16);
+    let number = |row: usize, at: usize| ((row * 7 + at * 5) % 16) as u8;
+    let byte = |row: usize, at: usize| number(row, 2 * at) | number(row, 2 * at + 1) << 4;
+    let packed: Vec<u8> = (0..n)
+        .flat_map(|row| (0..block).map(move |at| byte(row, at)))
+        .collect();
+    let scales: Vec<f32> = (1..=6u8).map(|i| f32::from(i) * 0.5).collect();
+    let zeros = [0x51u8, 0x82, 0x03];
+    let x: Vec<f32> = (0..2 * k).map(|i| (i % 9) as f32 - 4.0).collect();
+    let expected: Vec<f32> = (0..2 * n)
+        .map(|at| {
+            let (m, row) = (at / n, at % n);
+            let term = |i: usize| {
+                let zero = zeros[row] >> (4 * (i / block)) & 15;
+                let weight = f32::from(number(row, i)) - f32::from(zero);
+                x[m * k + i] * weight * scales[row * 2 + i / block]
+            };
+            (0..k).map(term).sum()
+        })
+        .collect();
+    let product = |block: i64, inputs: &[&str]| {
+        let mut node = node("MatMulNBits", inputs, &["y"]);
+        node.domain = Some("com.microsoft".to_owned());
+        node.attribute = vec![
+            int("bits", 4),
+            int("block_size", block),
+            int("N", n as i64),
+            int("K", k as i64),
+        ];
+        let inputs = vec![
+            port("x", &["rows", "20"]),
+            port_of("packed", &["3", "2", "8"], 2),
+            port("scales", &["3", "2"]),
+            port_of("zeros", &["3", "1"], 2),
+        ];
+        model(vec![node], vec![], inputs, &["y"])
+    };
+    let args = [
+        tensor(&[2, k], &x),
+        tensor(&[n, 2, 8], &packed),
+        tensor(&[n, 2], &scales),
+        tensor(&[n, 1], &zeros),
+    ];
+    let all = ["x", "packed", "scales", "zeros"];
+    let y = run(&product(16, &all), &args);
+    let got: &[f32] = y[0].as_slice().expect("floats");
+    for (got, expected) in got.iter().zip(&expected) {
+        assert!((got - expected).abs() < 1e-4, "{got} {expected}");
+    }
+    assert_eq!(y[0].shape(), [2, n]);
+    let refused = problems(&product(24, &all)).concat();
+    assert!(refused.contains("a power of 2, 16 or more"), "{refused}");
+    let refused = problems(&product(32, &all)).concat();
+    assert!(refused.contains("`scales`"), "{refused}");
+}
+
+/// One head of one number, whose projections are the number itself: each query takes the mean of what it may see, as all scores are 0.
+#[test]
+fn attention_with_projections_sees_what_its_mask_and_order_let_it() {
+    let attention = |unidirectional: i64, heads: i64| {
+        let mut node = node("Attention", &["x", "w", "b", "ends"], &["y"]);
+        node.domain = Some("com.microsoft".to_owned());
+        node.attribute = vec![
+            int("num_heads", heads),
+            int("unidirectional", unidirectional),
+        ];
+        let inputs = vec![
+            port("x", &["batch", "length", "1"]),
+            port("w", &["1", "3"]),
+            port("b", &["3"]),
+            port_of("ends", &["batch"], 6),
+        ];
+        model(vec![node], vec![], inputs, &["y"])
+    };
+    let args = [
+        tensor(&[2, 3, 1], &[1f32, 2.0, 6.0, 10.0, 20.0, 30.0]),
+        tensor(&[1, 3], &[0f32, 0.0, 1.0]),
+        tensor(&[3], &[0f32, 0.0, 0.5]),
+        tensor(&[2], &[2i32, 3]),
+    ];
+    for (unidirectional, expected) in [
+        (0, [2f32, 2.0, 2.0, 20.5, 20.5, 20.5]),
+        (1, [1.5, 2.0, 2.0, 10.5, 15.5, 20.5]),
+    ] {
+        let y = run(&attention(unidirectional, 1), &args);
+        let got: &[f32] = y[0].as_slice().expect("floats");
+        for (got, expected) in got.iter().zip(&expected) {
+            assert!((got - expected).abs() < 1e-5, "{got} {expected}");
+        }
+    }
+    for heads in [0, 2, -1] {
+        let refused = problems(&attention(0, heads)).concat();
+        assert!(refused.contains("`num_heads` is"), "{refused}");
+    }
+}

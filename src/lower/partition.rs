@@ -181,7 +181,8 @@ fn limit(
     if tails == Tails::No {
         // What threads add may keep the last of them out of one iteration of the main loop, no more.
         let bound = facts.analyzer.bound(&reach);
-        if !bound.is_finite() || bound.max - bound.min >= stride {
+        let spread = bound.max.checked_sub(bound.min);
+        if !bound.is_finite() || spread.is_none_or(|spread| spread >= stride) {
             return None;
         }
         reach = Expr::int(bound.max, a.dtype());

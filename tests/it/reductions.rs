@@ -297,3 +297,25 @@ fn epilogues_run_in_the_kernel_of_their_reduction() {
         }
     }
 }
+
+/// The lengths are such that nothing is known of what threads add to an index.
+#[test]
+fn a_reduction_of_what_open_lengths_join_compiles_for_each_class() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("k", "k", "m"), "float32")):
+        with R.dataflow():
+            p = R.matmul(x, R.permute_dims(x, axes=[0, 2, 1]))
+            z = R.std(R.concat([p, x], axis=2), axis=[1, 2])
+            R.output(z)
+        return z
+"#;
+    let module = parse("joined.py", text).unwrap_or_else(|e| panic!("{e}"));
+    for class in [GpuClass::Software, GpuClass::Nvidia] {
+        let target = Target::Gpu(GpuTarget::usual(class));
+        let compiled = compile(&module, &CompileOptions::new(target));
+        assert!(compiled.is_ok(), "{class:?}: {:?}", compiled.err());
+    }
+}

@@ -11,6 +11,7 @@ use super::*;
 use crate::interp;
 
 mod branches;
+mod contrib;
 mod loops;
 mod numbers;
 mod random;

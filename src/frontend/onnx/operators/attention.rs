@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use super::Operator;
-use super::pieces::dims_of;
-use crate::frontend::onnx::call::{
-    Call, Outputs, attrs, cast, in_type, materialized, number, one, shown,
+use super::dot_product::{
+    self, Bias, DotProduct, Unseeing, appended, batch_of, each_batch, join_heads, positions,
 };
+use super::pieces::dims_of;
+use crate::frontend::onnx::call::{Call, Outputs, attrs, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::{AttrValue, Expr as Size};
-use crate::relax::{self, Expr, Var};
+use crate::relax::{self, Var};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -23,73 +24,13 @@ pub(super) const OPERATORS: &[Operator] = &[
 fn heads(c: &mut Call<'_, '_>, index: usize, count: Option<i64>) -> Result<Var, Fault> {
     let dims = c.dims(index)?;
     let x = c.var(index)?;
-    let ([batch, length, width], Some(count)) = (dims.as_slice(), count) else {
-        return match dims.len() {
-            4 => Ok(x),
-            3 => Err(Fault::NoAttribute("q_num_heads, kv_num_heads".to_owned())),
-            _ => Err(c.bad(index, shown(&dims), "a tensor of three or four dimensions")),
-        };
-    };
-    let size = c.importer.arith.simplify(&width.floor_div(count.max(1)));
-    let split = [batch.clone(), length.clone(), Size::i64(count), size];
-    let x = c.reshaped(&x, split)?;
-    c.op_with("permute_dims", [&x], &json!({"axes": [0, 2, 1, 3]}))
-}
-
-/// Each head repeated in place, as often as there are heads of queries for it.
-fn shared(c: &mut Call<'_, '_>, x: &Var, queries: &Size) -> Result<Var, Fault> {
-    let dims = dims_of(c, x)?;
-    match (dims[1].as_int(), queries.as_int()) {
-        (Some(own), Some(all)) if own != all && own > 0 && all % own == 0 => {
-            c.op_with("repeat", [x], &json!({"repeats": all / own, "axis": 1}))
+    match (dims.as_slice(), count) {
+        ([batch, length, width], Some(count)) => {
+            dot_product::split_heads(c, &x, [batch, length, width], count)
         }
-        _ => Ok(x.clone()),
-    }
-}
-
-/// A vector of the first integers, in a shape that puts them along an axis of `rank`, counted from the end.
-pub(super) fn positions(count: &Size, from_end: usize, rank: usize) -> Expr {
-    let i = relax::op_with(
-        "arange",
-        [Expr::from(count.clone())],
-        attrs(&json!({"dtype": "int64"})),
-    );
-    let mut dims = vec![Size::i64(1); rank];
-    dims[rank - from_end] = count.clone();
-    relax::op("reshape", [i, relax::shape(dims)])
-}
-
-/// The extent of a vector with a number for each batch.
-fn batch_of(c: &Call<'_, '_>, index: usize) -> Result<Size, Fault> {
-    let dims = c.dims(index)?;
-    match dims.as_slice() {
-        [batch] => Ok(batch.clone()),
-        _ => Err(c.bad(index, shown(&dims), "a vector with a number for each batch")),
-    }
-}
-
-/// What is added before softmax: 0 where a query may look, minus infinity elsewhere.
-struct Bias {
-    value: Option<Var>,
-    dtype: DType,
-}
-
-impl Bias {
-    fn and(&mut self, c: &mut Call<'_, '_>, bias: Expr) -> Result<(), Fault> {
-        let sum = match &self.value {
-            Some(value) => value + bias,
-            None => bias,
-        };
-        self.value = Some(c.emit(sum)?);
-        Ok(())
-    }
-
-    fn allow(&mut self, c: &mut Call<'_, '_>, allowed: Expr) -> Result<(), Fault> {
-        let (zero, never) = (
-            number(0.0, self.dtype)?,
-            number(f64::NEG_INFINITY, self.dtype)?,
-        );
-        self.and(c, relax::op("where", [allowed, zero, never]))
+        ([_, _, _], None) => Err(Fault::NoAttribute("q_num_heads, kv_num_heads".to_owned())),
+        ([_, _, _, _], _) => Ok(x),
+        _ => Err(c.bad(index, shown(&dims), "a tensor of three or four dimensions")),
     }
 }
 
@@ -105,11 +46,7 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
     let (mut key, mut value) = (heads(c, 1, kv_heads)?, heads(c, 2, kv_heads)?);
     let past = match c.optional(4)? {
         Some(past) => {
-            key = c.op_with(
-                "concat",
-                [relax::tuple([past, (&key).into()])],
-                &json!({"axis": 2}),
-            )?;
+            key = appended(c, past, &key)?;
             let dims = c.dims(4)?;
             let length = dims.get(2).cloned();
             Some(length.ok_or_else(|| c.bad(4, shown(&dims), "a tensor of four dimensions"))?)
@@ -117,80 +54,37 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         None => None,
     };
     if let Some(past) = c.optional(5)? {
-        value = c.op_with(
-            "concat",
-            [relax::tuple([past, (&value).into()])],
-            &json!({"axis": 2}),
-        )?;
+        value = appended(c, past, &value)?;
     }
     let present = [key.clone(), value.clone()];
     let (q, k) = (dims_of(c, &query)?, dims_of(c, &key)?);
-    let (queries, keys) = (q[2].clone(), k[2].clone());
-    let bias = attention_bias(c, dtype, &queries, &keys, past)?;
-    key = shared(c, &key, &q[1])?;
-    value = shared(c, &value, &q[1])?;
-
-    let scale = match c.attributes.float("scale")? {
-        Some(scale) => scale,
-        None => {
-            let size = q[3].as_int();
-            let size = size.ok_or_else(|| c.bad(0, shown(&q), "queries of a constant size"))?;
-            1.0 / (size as f64).sqrt()
-        }
-    };
-    let root = number(scale.sqrt(), dtype)?;
-    let transposed = relax::op_with(
-        "permute_dims",
-        [&key],
-        attrs(&json!({"axes": [0, 1, 3, 2]})),
-    );
-    let product = relax::op("matmul", [&query * root.clone(), transposed * root]);
-    let raw = c.emit(product)?;
-    let cap = c.attributes.float_or("softcap", 0.0)?;
-    let capped = match cap > 0.0 {
-        true => {
-            let cap = number(cap, dtype)?;
-            let scaled = relax::op("tanh", [&raw / cap.clone()]);
-            c.emit(scaled * cap)?
-        }
-        false => raw.clone(),
-    };
-    let biased = match &bias {
-        Some(bias) => c.emit(&capped + bias)?,
-        None => capped.clone(),
-    };
+    let bias = attention_bias(c, dtype, &q[2], &k[2], past)?;
     let precision = match c.attributes.int("softmax_precision")? {
         Some(code) => tensor::dtype(code as i32).map_err(Fault::ElementType)?,
         None => dtype,
     };
-    let input = in_type(&biased, dtype, precision);
-    let mut shares = c.op_with("nn.softmax", [input], &json!({"axis": -1}))?;
-    if let Some(bias) = &bias {
-        // A query that may look nowhere gets nothing.
-        let greatest = relax::op_with(
-            "max",
-            [bias],
-            attrs(&json!({"axis": [-1], "keepdims": true})),
-        );
-        let nowhere = relax::op("equal", [greatest, number(f64::NEG_INFINITY, dtype)?]);
-        let zero = number(0.0, precision)?;
-        shares = c.op("where", [nowhere, zero, (&shares).into()])?;
-    }
-    if precision != dtype {
-        shares = c.emit(cast(&shares, dtype))?;
-    }
-    let mut y = c.op("matmul", [&shares, &value])?;
-    if flat {
-        let dims = dims_of(c, &y)?;
-        y = c.op_with("permute_dims", [&y], &json!({"axes": [0, 2, 1, 3]}))?;
-        let width = c.importer.arith.simplify(&(&dims[1] * &dims[3]));
-        y = c.reshaped(&y, [dims[0].clone(), dims[2].clone(), width])?;
-    }
+    let of = DotProduct {
+        query,
+        key,
+        value,
+        dtype,
+        scale: c.attributes.float("scale")?,
+        softcap: c.attributes.float_or("softcap", 0.0)?,
+        bias,
+        precision,
+        sink: None,
+        unseeing: Unseeing::Zero,
+    };
+    let attended = of.attend(c)?;
+    let y = match flat {
+        true => join_heads(c, &attended.y)?,
+        false => attended.y,
+    };
     let shown = match c.attributes.int_or("qk_matmul_output_mode", 0)? {
-        0 => raw,
-        1 => capped,
-        2 => biased,
-        _ => shares,
+        0 => attended.raw,
+        1 => attended.capped,
+        2 => attended.biased,
+        _ => attended.shares,
     };
     let [key, value] = present;
     Ok(vec![y.into(), key.into(), value.into(), shown.into()])
@@ -235,15 +129,7 @@ fn attention_bias(
         (Some(past), _) => materialized(&Known::vector(vec![past.clone()]))?,
         (None, Some(lengths)) => {
             let queries = materialized(&Known::vector(vec![queries.clone()]))?;
-            let batch = batch_of(c, 6)?;
-            let offset = lengths.clone() - queries;
-            relax::op(
-                "reshape",
-                [
-                    offset,
-                    relax::shape([batch, Size::i64(1), Size::i64(1), Size::i64(1)]),
-                ],
-            )
+            each_batch(lengths.clone() - queries, &batch_of(c, 6)?)
         }
         (None, None) => number(0.0, DType::I64)?,
     };
@@ -283,14 +169,7 @@ fn attention_bias(
         )?;
     }
     if let Some(lengths) = lengths {
-        let batch = batch_of(c, 6)?;
-        let lengths = relax::op(
-            "reshape",
-            [
-                lengths,
-                relax::shape([batch, Size::i64(1), Size::i64(1), Size::i64(1)]),
-            ],
-        );
+        let lengths = each_batch(lengths, &batch_of(c, 6)?);
         let allowed = relax::op("less", [positions(keys, 1, 4), lengths]);
         bias.allow(c, allowed)?;
     }

@@ -1,8 +1,8 @@
-//! Operators of `com.microsoft` that exported transformers carry.
+//! Operators of `com.microsoft` that exported transformers carry, and one of onnxruntime beside them.
 
 use serde_json::json;
 
-use super::Operator;
+use super::{Operator, nn};
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::Value;
@@ -18,6 +18,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("FusedMatMul", &[1], fused_matmul).of(DOMAIN),
     Operator::new("Gelu", &[1], |c| gelu(c, "nn.gelu")).of(DOMAIN),
     Operator::new("QuickGelu", &[1], quick_gelu).of(DOMAIN),
+    Operator::new("SimplifiedLayerNormalization", &[1], simplified_layer_norm)
+        .note("`RMSNormalization` as onnxruntime wrote it before the standard had it"),
     Operator::new("SkipLayerNormalization", &[1], skip_layer_norm).of(DOMAIN),
     Operator::new("SkipSimplifiedLayerNormalization", &[1], skip_rms_norm).of(DOMAIN),
 ];
@@ -67,6 +69,14 @@ fn results(c: &Call<'_, '_>, y: Var, sum: Var) -> Outputs {
         return Err(Fault::Unsupported(text));
     }
     Ok(vec![y.into(), Value::Absent, Value::Absent, sum.into()])
+}
+
+/// It is in the default domain, though no version of the standard has it.
+fn simplified_layer_norm(c: &mut Call<'_, '_>) -> Outputs {
+    match c.wants(1) {
+        true => Err(Fault::Unsupported("the deviation is not given".to_owned())),
+        false => nn::rms_norm(c),
+    }
 }
 
 fn skip_layer_norm(c: &mut Call<'_, '_>) -> Outputs {

@@ -1,63 +1,237 @@
-//! `Attention` of `com.microsoft`, as exported and fused transformers carry it: the projections of queries, keys and values are inside.
+//! Attention and rotary embeddings of `com.microsoft`, which exported transformers carry.
 
 use serde_json::json;
 
 use super::Operator;
-use super::attention::positions;
-use super::pieces::{dims_of, part, volume};
-use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, shown};
+use super::dot_product::{
+    self, Bias, DotProduct, Unseeing, appended, each_batch, join_heads, positions,
+};
+use super::pieces::{dims_of, part, part_between};
+use crate::frontend::onnx::call::{Call, Outputs, cast, materialized, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
 use crate::tensor::DType;
 
-pub(super) const OPERATORS: &[Operator] = &[Operator::new("Attention", &[1], attention)
-    .of("com.microsoft")
-    .note(
-        "no rotary embedding inside, no buffer that past and present share, no mask of packed sequences or of four dimensions",
-    )];
+const DOMAIN: &str = "com.microsoft";
 
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("Attention", &[1], attention)
+        .of(DOMAIN)
+        .note("no mask of four dimensions, `do_rotary` or `past_present_share_buffer`"),
+    Operator::new("MultiHeadAttention", &[1], multi_head)
+        .of(DOMAIN)
+        .note("no `past_sequence_length` or `cache_indirection`: caches grow"),
+    Operator::new("RotaryEmbedding", &[1], rotary)
+        .of(DOMAIN)
+        .note("a size of heads that follows from the model"),
+];
+
+/// A number of heads.
+pub(super) fn count(c: &Call<'_, '_>, name: &str) -> Result<i64, Fault> {
+    match c.attributes.int(name)? {
+        Some(count @ 1..) => Ok(count),
+        Some(count) => Err(Fault::Attribute {
+            name: name.to_owned(),
+            given: count.to_string(),
+            expected: "at least 1".to_owned(),
+        }),
+        None => Err(Fault::NoAttribute(name.to_owned())),
+    }
+}
+
+/// The type of the first operand, which must be of floats.
+pub(super) fn float_type(c: &Call<'_, '_>) -> Result<DType, Fault> {
+    let dtype = c.dtype(0)?;
+    match dtype.is_float() {
+        true => Ok(dtype),
+        false => Err(c.bad(0, format!("a tensor of {dtype}"), "a tensor of floats")),
+    }
+}
+
+/// Refuses an operand: the operator is imported without it only.
+pub(super) fn left_out(c: &Call<'_, '_>, index: usize, why: &str) -> Result<(), Fault> {
+    match c.has(index) {
+        true => Err(c.bad(index, "given", format!("left out: {why}"))),
+        false => Ok(()),
+    }
+}
+
+/// The scale of the products. 0 is as none in onnxruntime.
+pub(super) fn scale(c: &Call<'_, '_>) -> Result<Option<f64>, Fault> {
+    Ok(c.attributes.float("scale")?.filter(|&scale| scale != 0.0))
+}
+
+/// (batch, sequence, heads * size) of an operand as (batch, heads, sequence, size).
+pub(super) fn heads_of(
+    c: &mut Call<'_, '_>,
+    index: usize,
+    x: &Var,
+    count: i64,
+) -> Result<Var, Fault> {
+    let dims = dims_of(c, x)?;
+    let expected =
+        || format!("(batch, sequence, width) with a constant width that {count} divides");
+    match dims.as_slice() {
+        [batch, length, width] if width.as_int().is_some_and(|w| w > 0 && w % count == 0) => {
+            dot_product::split_heads(c, x, [batch, length, width], count)
+        }
+        _ => Err(c.bad(index, shown(&dims), expected())),
+    }
+}
+
+/// What is added to the products: of a mask, of the order of queries and keys, and as the model says.
+struct Masking {
+    mask: usize,
+    /// (batch or 1, heads or 1, sequence, keys), added as it is.
+    bias: usize,
+    batch: Size,
+    queries: Size,
+    keys: Size,
+    /// How many keys precede the first query.
+    past: Size,
+    dtype: DType,
+}
+
+impl Masking {
+    fn bias(self, c: &mut Call<'_, '_>) -> Result<Option<Var>, Fault> {
+        let filter = c.attributes.float_or("mask_filter_value", -10000.0)?;
+        let most = self.dtype.scalar.max_finite();
+        let mut bias = Bias {
+            value: None,
+            dtype: self.dtype,
+        };
+        if let Some(allowed) = self.allowed(c)? {
+            let filter = number(filter.clamp(-most, most), self.dtype)?;
+            let zero = number(0.0, self.dtype)?;
+            bias.and(c, relax::op("where", [allowed, zero, filter]))?;
+        }
+        if c.attributes.flag("unidirectional", false)? {
+            let past = materialized(&Known::vector(vec![self.past.clone()]))?;
+            let queries = positions(&self.queries, 2, 4) + past;
+            let before = [positions(&self.keys, 1, 4), queries];
+            bias.restrict(c, relax::op("less_equal", before))?;
+        }
+        if let Some(added) = c.optional(self.bias)? {
+            let dims = c.dims(self.bias)?;
+            if dims.len() != 4 {
+                let expected = "(batch or 1, heads or 1, sequence, sequence of keys)";
+                return Err(c.bad(self.bias, shown(&dims), expected));
+            }
+            bias.and(c, added)?;
+        }
+        Ok(bias.value)
+    }
+
+    /// Where the mask lets queries look: it has a length for each batch, an end and a start for each batch, or a number above 0 for
+    /// each key, or for each query and key.
+    fn allowed(&self, c: &mut Call<'_, '_>) -> Result<Option<Expr>, Fault> {
+        let Some(mask) = c.optional(self.mask)? else {
+            return Ok(None);
+        };
+        let dims = c.dims(self.mask)?;
+        if !c.dtype(self.mask)?.is_int() {
+            let given = format!("a mask of {}", c.dtype(self.mask)?);
+            return Err(c.bad(self.mask, given, "a mask of integers"));
+        }
+        let one = Size::i64(1);
+        let shape = match dims.as_slice() {
+            [length] => return self.by_length(c, mask, length).map(Some),
+            [batch, keys] => [batch.clone(), one.clone(), one, keys.clone()],
+            [batch, queries, keys] => [batch.clone(), one, queries.clone(), keys.clone()],
+            _ => {
+                let expected = "a mask of one to three dimensions";
+                return Err(c.bad(self.mask, shown(&dims), expected));
+            }
+        };
+        let mask = relax::op("reshape", [mask, relax::shape(shape)]);
+        let zero = number(0.0, c.dtype(self.mask)?)?;
+        Ok(Some(relax::op("greater", [mask, zero])))
+    }
+
+    /// `length` is that of the vector: the batch, twice the batch (ends before starts), or three times the batch and 2 (lengths, and
+    /// sums of lengths, which say nothing more).
+    fn by_length(&self, c: &mut Call<'_, '_>, mask: Expr, length: &Size) -> Result<Expr, Fault> {
+        let is = |c: &Call<'_, '_>, size: Size| c.importer.arith.can_prove_equal(length, &size);
+        let (batch, twice) = (self.batch.clone(), &self.batch * 2i64);
+        let pairs = !is(c, batch.clone()) && is(c, twice.clone());
+        let all = pairs || is(c, &self.batch * 3i64 + 2i64);
+        let fits = length.as_int().zip(batch.as_int());
+        if !all && fits.is_some_and(|(length, batch)| length != batch) {
+            let given = format!("a vector of {length:#} numbers");
+            let expected = format!("a vector of {batch:#}, {twice:#} or 3 * {batch:#} + 2 numbers");
+            return Err(c.bad(self.mask, given, expected));
+        }
+        let mask = c.emit(mask)?;
+        let ends = match all {
+            true => part_between(c, &mask, 0, &Size::i64(0), &batch)?,
+            false => mask.clone(),
+        };
+        let key = positions(&self.keys, 1, 4);
+        let wide = |x: &Var| each_batch(cast(x, DType::I64), &batch);
+        let within = relax::op("less", [key.clone(), wide(&ends)]);
+        if !pairs {
+            return Ok(within);
+        }
+        let starts = part_between(c, &mask, 0, &batch, &twice)?;
+        let started = relax::op("greater_equal", [key, wide(&starts)]);
+        Ok(relax::op("logical_and", [within, started]))
+    }
+}
+
+/// With the projections of queries, keys and values in one product.
 fn attention(c: &mut Call<'_, '_>) -> Outputs {
-    for name in ["do_rotary", "past_present_share_buffer"] {
-        c.attributes.only(name, 0)?;
-    }
+    c.attributes.only("do_rotary", 0)?;
+    c.attributes.only("past_present_share_buffer", 0)?;
     c.attributes.ignore("rotary_embedding_dim");
-    if c.has(6) {
-        let text = "a past of a length of its own, which goes with a shared buffer".to_owned();
-        return Err(Fault::Unsupported(text));
-    }
-    let heads = c.attributes.int("num_heads")?;
-    let heads = heads.ok_or_else(|| Fault::NoAttribute("num_heads".to_owned()))?;
-    let widths = widths(c, heads)?;
+    let heads = count(c, "num_heads")?;
+    let dtype = float_type(c)?;
     let dims = c.dims(0)?;
-    let [batch, length, _] = dims.as_slice() else {
-        return Err(c.bad(0, shown(&dims), "(batch, sequence, hidden)"));
+    let [batch, queries, _] = dims.as_slice() else {
+        return Err(c.bad(0, shown(&dims), "(batch, sequence, width)"));
     };
-    let (x, weights) = (c.x(0)?, c.x(1)?);
-    let mut projected = relax::op("matmul", [x, weights]);
+    let sizes = hidden_sizes(c, heads)?;
+    let mut projected = relax::op("matmul", [c.x(0)?, c.x(1)?]);
     if let Some(bias) = c.optional(2)? {
         projected = projected + bias;
     }
     let projected = c.emit(projected)?;
+    let mut parts = vec![];
     let mut begin = 0;
-    let mut split = vec![];
-    for width in widths {
-        let own = part(c, &projected, 2, begin, begin + width)?;
-        begin += width;
-        let size = width / heads;
-        let shape = [
-            batch.clone(),
-            length.clone(),
-            Size::i64(heads),
-            Size::i64(size),
-        ];
-        let own = c.reshaped(&own, shape)?;
-        split.push(c.op_with("permute_dims", [&own], &json!({"axes": [0, 2, 1, 3]}))?);
+    for size in sizes {
+        let part = part(c, &projected, 2, begin, begin + size)?;
+        parts.push(heads_of(c, 1, &part, heads)?);
+        begin += size;
     }
-    let query = split[0].clone();
-    let (key, past) = with_past(c, &split[1], 0)?;
-    let (value, _) = with_past(c, &split[2], 1)?;
+    let [query, mut key, mut value] = <[Var; 3]>::try_from(parts).expect("there are three sizes");
+    let mut past = Size::i64(0);
+    if c.has(4) {
+        let dims = c.dims(4)?;
+        let [two, cache @ ..] = dims.as_slice() else {
+            return Err(c.bad(4, shown(&dims), PAST));
+        };
+        if cache.len() != 4 || two.as_int() != Some(2) {
+            return Err(c.bad(4, shown(&dims), PAST));
+        }
+        past = cache[2].clone();
+        let both = c.var(4)?;
+        for (at, new) in [&mut key, &mut value].into_iter().enumerate() {
+            let at = at as i64;
+            let own = part(c, &both, 0, at, at + 1)?;
+            let own = c.reshaped(&own, cache.to_vec())?;
+            *new = appended(c, (&own).into(), new)?;
+        }
+    }
+    let masking = Masking {
+        mask: 3,
+        bias: 5,
+        batch: batch.clone(),
+        queries: queries.clone(),
+        keys: dims_of(c, &key)?.swap_remove(2),
+        past,
+        dtype,
+    };
     let present = match c.wants(1) {
         true => {
             let both = relax::tuple([&key, &value].map(Expr::from));
@@ -65,153 +239,258 @@ fn attention(c: &mut Call<'_, '_>) -> Outputs {
         }
         false => Value::Absent,
     };
-    let dtype = c.dtype(0)?;
-    let size = (widths[0] / heads) as f64;
-    let scale = match c.attributes.float("scale")? {
-        Some(scale) if scale != 0.0 => scale,
-        _ => 1.0 / size.sqrt(),
-    };
-    let transposed = relax::op_with(
-        "permute_dims",
-        [&key],
-        attrs(&json!({"axes": [0, 1, 3, 2]})),
-    );
-    let product = relax::op("matmul", [Expr::from(&query), transposed]);
-    let mut scores = c.emit(product * number(scale, dtype)?)?;
-    let keys = dims_of(c, &key)?[2].clone();
-    for bias in biases(c, batch, length, &keys, past.as_ref())? {
-        scores = c.emit(&scores + bias)?;
-    }
-    let shares = c.op_with("nn.softmax", [&scores], &json!({"axis": -1}))?;
-    let y = c.op("matmul", [&shares, &value])?;
-    let y = c.op_with("permute_dims", [&y], &json!({"axes": [0, 2, 1, 3]}))?;
-    let y = c.reshaped(&y, [batch.clone(), length.clone(), Size::i64(widths[2])])?;
+    let (y, _) = attended(c, [query, key, value], masking)?;
     Ok(vec![y.into(), present])
 }
 
-/// The widths of queries, keys and values in the projected tensor.
-fn widths(c: &Call<'_, '_>, heads: i64) -> Result<[i64; 3], Fault> {
-    let all = c.dim(1, 1)?;
-    let expected = format!("three widths that {heads} heads share, {all} in all");
-    let (name, widths) = match c.attributes.ints("qkv_hidden_sizes")? {
-        Some(widths) => ("qkv_hidden_sizes", widths),
-        None => ("num_heads", vec![all / 3; 3]),
-    };
-    let fits = |widths: &[i64; 3]| {
-        let whole = |width: &i64| *width > 0 && width % heads == 0;
-        let sum = widths.iter().try_fold(0i64, |sum, w| sum.checked_add(*w));
-        heads > 0 && widths.iter().all(whole) && widths[0] == widths[1] && sum == Some(all)
-    };
-    let given = match name {
-        "num_heads" => heads.to_string(),
-        _ => format!("{widths:?}"),
-    };
-    let widths = <[i64; 3]>::try_from(widths).ok().filter(fits);
-    widths.ok_or_else(|| Fault::Attribute {
-        name: name.to_owned(),
-        given,
-        expected,
-    })
-}
+const PAST: &str = "(2, batch, heads, sequence, size)";
 
-/// Keys (0) or values (1) after those of the past, and how many those are.
-fn with_past(c: &mut Call<'_, '_>, own: &Var, which: i64) -> Result<(Var, Option<Size>), Fault> {
-    if !c.has(4) {
-        return Ok((own.clone(), None));
-    }
-    let dims = c.dims(4)?;
-    let [_, rest @ ..] = dims.as_slice() else {
-        return Err(c.bad(4, shown(&dims), "(2, batch, heads, past, size)"));
+/// The widths of queries, keys and values: those that are said, or each a third of what the weights make.
+fn hidden_sizes(c: &Call<'_, '_>, heads: i64) -> Result<[i64; 3], Fault> {
+    let width = c.dim(1, 1)?;
+    let sizes = match c.attributes.ints("qkv_hidden_sizes")? {
+        Some(sizes) if !sizes.is_empty() => sizes,
+        _ => vec![width / 3; 3],
     };
-    let length = rest.get(2).filter(|_| rest.len() == 4).cloned();
-    let length = length.ok_or_else(|| c.bad(4, shown(&dims), "(2, batch, heads, past, size)"))?;
-    let past = c.var(4)?;
-    let past = part(c, &past, 0, which, which + 1)?;
-    let past = c.reshaped(&past, rest.to_vec())?;
-    let both = relax::tuple([&past, own].map(Expr::from));
-    let all = c.op_with("concat", [both], &json!({"axis": 2}))?;
-    Ok((all, Some(length)))
-}
-
-/// What is added to the scores: for what the mask leaves out, for what comes later, and what is given.
-fn biases(
-    c: &mut Call<'_, '_>,
-    batch: &Size,
-    queries: &Size,
-    keys: &Size,
-    past: Option<&Size>,
-) -> Result<Vec<Expr>, Fault> {
-    let dtype = c.dtype(0)?;
-    let mut all = vec![];
-    let filter = c.attributes.float_or("mask_filter_value", -10000.0)?;
-    if let Some(seen) = seen(c, batch, queries, keys)? {
-        let (zero, never) = (number(0.0, dtype)?, number(filter, dtype)?);
-        all.push(relax::op("where", [seen, zero, never]));
-    }
-    if c.attributes.flag("unidirectional", false)? {
-        let before = materialized(&Known::vector(vec![past.cloned().unwrap_or(Size::i64(0))]))?;
-        let distance = positions(queries, 2, 4) + before - positions(keys, 1, 4);
-        let seen = relax::op("greater_equal", [distance, number(0.0, DType::I64)?]);
-        let (zero, never) = (number(0.0, dtype)?, number(f64::NEG_INFINITY, dtype)?);
-        all.push(relax::op("where", [seen, zero, never]));
-    }
-    all.extend(c.optional(5)?);
-    Ok(all)
-}
-
-/// Whether the mask lets a query see a key, in a shape that broadcasts to (batch, heads, queries, keys).
-fn seen(
-    c: &mut Call<'_, '_>,
-    batch: &Size,
-    queries: &Size,
-    keys: &Size,
-) -> Result<Option<Expr>, Fault> {
-    let Some(mask) = c.optional(3)? else {
-        return Ok(None);
-    };
-    let one = || Size::i64(1);
-    let dims = c.dims(3)?;
-    let same = |a: &Size, b: &Size| c.importer.arith.can_prove_equal(a, b);
-    let zero = number(0.0, DType::I64)?;
-    let mask = cast(mask, DType::I64);
-    Ok(Some(match dims.as_slice() {
-        [_] if same(&dims[0], batch) => {
-            let ends = relax::op(
-                "reshape",
-                [mask, relax::shape([batch.clone(), one(), one(), one()])],
-            );
-            relax::op("less", [positions(keys, 1, 4), ends])
+    let fits = |&size: &i64| size > 0 && size % heads == 0;
+    let together = |q: i64, v: i64| q.checked_mul(2).and_then(|both| both.checked_add(v));
+    match <[i64; 3]>::try_from(sizes) {
+        Ok([q, k, v]) if q == k && fits(&q) && fits(&v) && together(q, v) == Some(width) => {
+            Ok([q, k, v])
         }
-        [_] if same(&dims[0], &volume([&Size::i64(2), batch])) => {
-            let both = c.emit(relax::op(
-                "reshape",
-                [
-                    mask,
-                    relax::shape([Size::i64(2), batch.clone(), one(), one(), one()]),
-                ],
-            ))?;
-            let shape = [batch.clone(), one(), one(), one()];
-            let ends = part(c, &both, 0, 0, 1)?;
-            let ends = c.reshaped(&ends, shape.clone())?;
-            let starts = part(c, &both, 0, 1, 2)?;
-            let starts = c.reshaped(&starts, shape)?;
-            let before = relax::op("less", [positions(keys, 1, 4), (&ends).into()]);
-            let after = relax::op("greater_equal", [positions(keys, 1, 4), (&starts).into()]);
-            relax::op("logical_and", [before, after])
+        Ok(sizes) => Err(Fault::Attribute {
+            name: "qkv_hidden_sizes".to_owned(),
+            given: format!("{sizes:?}"),
+            expected: format!(
+                "widths that {heads} heads divide, the first two the same, {width} together as the weights say"
+            ),
+        }),
+        Err(sizes) => Err(Fault::Attribute {
+            name: "qkv_hidden_sizes".to_owned(),
+            given: format!("{sizes:?}"),
+            expected: "three numbers".to_owned(),
+        }),
+    }
+}
+
+/// What is mixed, (batch, sequence, width), and the products before softmax.
+fn attended(
+    c: &mut Call<'_, '_>,
+    [query, key, value]: [Var; 3],
+    masking: Masking,
+) -> Result<(Var, Var), Fault> {
+    let dtype = masking.dtype;
+    let of = DotProduct {
+        query,
+        key,
+        value,
+        dtype,
+        scale: scale(c)?,
+        softcap: 0.0,
+        bias: masking.bias(c)?,
+        precision: dtype,
+        sink: None,
+        unseeing: Unseeing::Any,
+    };
+    let attended = of.attend(c)?;
+    Ok((join_heads(c, &attended.y)?, attended.biased))
+}
+
+/// The parts of a bias for queries, keys and values, of which the first two are as wide as the queries.
+fn biases(c: &mut Call<'_, '_>, width: i64) -> Result<[Option<Var>; 3], Fault> {
+    if !c.has(3) {
+        return Ok([None, None, None]);
+    }
+    let all = c.dim(3, 0)?;
+    let values = width.checked_mul(2).and_then(|both| all.checked_sub(both));
+    if c.ndim(3)? != 1 || values.is_none_or(|values| values < 1) {
+        let dims = c.dims(3)?;
+        let expected = format!("a vector of more than 2 * {width} numbers");
+        return Err(c.bad(3, shown(&dims), expected));
+    }
+    let bias = c.var(3)?;
+    Ok([
+        Some(part(c, &bias, 0, 0, width)?),
+        Some(part(c, &bias, 0, width, 2 * width)?),
+        Some(part(c, &bias, 0, 2 * width, all)?),
+    ])
+}
+
+/// Item `at` of (batch, sequence, heads, items, size), as (batch, heads, sequence, size), and with its part of a bias.
+fn packed(c: &mut Call<'_, '_>, index: usize, at: i64, bias: Option<Var>) -> Result<Var, Fault> {
+    let dims = c.dims(index)?;
+    let x = c.var(index)?;
+    let x = part(c, &x, 3, at, at + 1)?;
+    let own = [&dims[0], &dims[1], &dims[2], &dims[4]].map(Clone::clone);
+    let mut x = c.reshaped(&x, own)?;
+    if let Some(bias) = bias {
+        let bias = c.reshaped(&bias, [dims[2].clone(), dims[4].clone()])?;
+        x = c.emit(&x + &bias)?;
+    }
+    c.op_with("permute_dims", [&x], &json!({"axes": [0, 2, 1, 3]}))
+}
+
+/// (batch, sequence, width) as (batch, heads, sequence, size), with its part of a bias.
+fn apart(c: &mut Call<'_, '_>, index: usize, heads: i64, bias: Option<Var>) -> Result<Var, Fault> {
+    let mut x = c.var(index)?;
+    if let Some(bias) = bias {
+        x = c.emit(&x + &bias)?;
+    }
+    heads_of(c, index, &x, heads)
+}
+
+/// Queries, keys and values, each (batch, heads, sequence, size), of projections that are apart or packed.
+fn projections(c: &mut Call<'_, '_>, heads: i64) -> Result<[Var; 3], Fault> {
+    let query = c.dims(0)?;
+    let holds = |dims: &[Size], items: i64| {
+        dims.len() == 5 && dims[2].as_int() == Some(heads) && dims[3].as_int() == Some(items)
+    };
+    if holds(&query, 3) {
+        left_out(c, 1, "packed queries hold the keys")?;
+        left_out(c, 2, "packed queries hold the values")?;
+        let width = c.dim(0, 4)?.saturating_mul(heads);
+        let [q, k, v] = biases(c, width)?;
+        return Ok([
+            packed(c, 0, 0, q)?,
+            packed(c, 0, 1, k)?,
+            packed(c, 0, 2, v)?,
+        ]);
+    }
+    if query.len() != 3 {
+        let expected = format!("(batch, sequence, width) or (batch, sequence, {heads}, 3, size)");
+        return Err(c.bad(0, shown(&query), expected));
+    }
+    let width = c.dim(0, 2)?;
+    let key = c.dims(1)?;
+    let [q, k, v] = biases(c, width)?;
+    let query = apart(c, 0, heads, q)?;
+    let of_heads =
+        |dims: &[Size]| dims.len() == 4 && dims[1].as_int().is_none_or(|own| own == heads);
+    if holds(&key, 2) {
+        left_out(c, 2, "packed keys hold the values")?;
+        Ok([query, packed(c, 1, 0, k)?, packed(c, 1, 1, v)?])
+    } else if key.len() == 3 {
+        Ok([query, apart(c, 1, heads, k)?, apart(c, 2, heads, v)?])
+    } else if of_heads(&key) {
+        // Keys and values of a cross attention, projected once and with their biases.
+        let value = c.dims(2)?;
+        match of_heads(&value) {
+            true => Ok([query, c.var(1)?, c.var(2)?]),
+            false => Err(c.bad(
+                2,
+                shown(&value),
+                format!("(batch, {heads}, sequence, size)"),
+            )),
         }
-        [_, _] => {
-            let shape = [batch.clone(), one(), one(), keys.clone()];
-            let mask = relax::op("reshape", [mask, relax::shape(shape)]);
-            relax::op("greater", [mask, zero])
+    } else {
+        let expected = format!(
+            "(batch, sequence, width), (batch, {heads}, sequence, size) or (batch, sequence, {heads}, 2, size)"
+        );
+        Err(c.bad(1, shown(&key), expected))
+    }
+}
+
+fn multi_head(c: &mut Call<'_, '_>) -> Outputs {
+    let heads = count(c, "num_heads")?;
+    let dtype = float_type(c)?;
+    left_out(c, 8, "caches grow, and share no buffer")?;
+    left_out(c, 9, "beams of a search are not supported")?;
+    let [query, mut key, mut value] = projections(c, heads)?;
+    if c.has(6) != c.has(7) {
+        return Err(Fault::NoOperand(if c.has(6) { 7 } else { 6 }));
+    }
+    let mut past = Size::i64(0);
+    if let (Some(keys), Some(values)) = (c.optional(6)?, c.optional(7)?) {
+        let dims = c.dims(6)?;
+        let [_, _, length, _] = dims.as_slice() else {
+            return Err(c.bad(6, shown(&dims), "(batch, heads, sequence, size)"));
+        };
+        past = length.clone();
+        key = appended(c, keys, &key)?;
+        value = appended(c, values, &value)?;
+    }
+    let dims = dims_of(c, &query)?;
+    let masking = Masking {
+        mask: 4,
+        bias: 5,
+        batch: dims[0].clone(),
+        queries: dims[2].clone(),
+        keys: dims_of(c, &key)?.swap_remove(2),
+        past,
+        dtype,
+    };
+    let present = [key.clone(), value.clone()];
+    let (y, products) = attended(c, [query, key, value], masking)?;
+    let [key, value] = present;
+    Ok(vec![y.into(), key.into(), value.into(), products.into()])
+}
+
+/// Where each token of (batch, sequence) stands: as an operand says, which has a position for each, or that of the first one.
+fn token_positions(
+    c: &mut Call<'_, '_>,
+    index: usize,
+    [batch, length]: [&Size; 2],
+) -> Result<Expr, Fault> {
+    let dims = c.dims(index)?;
+    let first = match dims.as_slice() {
+        [_, _] => return c.x(index),
+        [] => c.x(index)?,
+        [one] if one.as_int().is_none_or(|one| one == 1) => c.x(index)?,
+        _ => {
+            let expected = "a tensor of one number, or (batch, sequence)";
+            return Err(c.bad(index, shown(&dims), expected));
+        }
+    };
+    let first = relax::op("reshape", [first, relax::shape([1i64, 1])]);
+    let all = relax::shape([batch.clone(), length.clone()]);
+    Ok(relax::op(
+        "broadcast_to",
+        [first + positions(length, 1, 2), all],
+    ))
+}
+
+/// Its `scale` and `is_packed_batching` change nothing in onnxruntime, but what is checked of lengths.
+fn rotary(c: &mut Call<'_, '_>) -> Outputs {
+    c.attributes.ignore("scale");
+    c.attributes.ignore("is_packed_batching");
+    float_type(c)?;
+    let dims = c.dims(0)?;
+    let (heads, turned) = (
+        c.attributes.int_or("num_heads", 0)?,
+        c.attributes.int_or("rotary_embedding_dim", 0)?,
+    );
+    let (batch, length, heads) = match dims.as_slice() {
+        [batch, _, length, _] => (batch, length, 0),
+        [batch, length, _] if heads > 0 => (batch, length, heads),
+        // The tables say how large a head is that turns as a whole.
+        [batch, length, _] if heads == 0 && turned == 0 => {
+            let (width, pairs) = (c.dim(0, 2)?, c.dim(2, 1)?);
+            let size = pairs.saturating_mul(2);
+            if size < 1 || width % size != 0 {
+                let expected =
+                    format!("(positions, pairs), where heads of 2 * pairs divide {width}");
+                return Err(c.bad(2, shown(&c.dims(2)?), expected));
+            }
+            (batch, length, width / size)
         }
         [_, _, _] => {
-            let shape = [batch.clone(), one(), queries.clone(), keys.clone()];
-            let mask = relax::op("reshape", [mask, relax::shape(shape)]);
-            relax::op("greater", [mask, zero])
+            return Err(Fault::Attribute {
+                name: "num_heads".to_owned(),
+                given: heads.to_string(),
+                expected: "at least 1 with `rotary_embedding_dim`".to_owned(),
+            });
         }
         _ => {
-            let expected = "ends (batch), ends and starts (2 * batch), or a mask (batch, keys) or (batch, queries, keys)";
-            return Err(c.bad(3, shown(&dims), expected));
+            let expected = "(batch, sequence, width) or (batch, heads, sequence, size)";
+            return Err(c.bad(0, shown(&dims), expected));
         }
-    }))
+    };
+    let at = token_positions(c, 1, [batch, length])?;
+    let attributes = json!({
+        "interleaved": c.attributes.flag("interleaved", false)?,
+        "rotary_embedding_dim": turned,
+        "num_heads": heads,
+    });
+    let args = [c.x(0)?, c.x(2)?, c.x(3)?, at];
+    one(c.op_with("nn.rotary_embedding", args, &attributes)?)
 }

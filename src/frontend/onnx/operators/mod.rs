@@ -4,19 +4,21 @@ mod activation;
 mod attention;
 mod contrib;
 mod contrib_attention;
+mod contrib_quantized;
 mod control;
 mod deform;
 mod detection;
+mod dot_product;
 mod elementwise;
 mod features;
 mod flex;
 mod fold;
+mod group_query;
 mod image;
 mod indexing;
 mod linalg;
 mod loops;
 mod loss;
-mod n_bits;
 mod nn;
 mod pad;
 mod pieces;
@@ -124,18 +126,19 @@ const FAMILIES: &[&[Operator]] = &[
     attention::OPERATORS,
     contrib::OPERATORS,
     contrib_attention::OPERATORS,
+    contrib_quantized::OPERATORS,
     control::OPERATORS,
     deform::OPERATORS,
     detection::OPERATORS,
     elementwise::OPERATORS,
     features::OPERATORS,
     flex::OPERATORS,
+    group_query::OPERATORS,
     image::OPERATORS,
     indexing::OPERATORS,
     linalg::OPERATORS,
     loops::OPERATORS,
     loss::OPERATORS,
-    n_bits::OPERATORS,
     nn::OPERATORS,
     pad::OPERATORS,
     q_linear::OPERATORS,

@@ -521,7 +521,7 @@ fn layer_norm(c: &mut Call<'_, '_>) -> Outputs {
     Ok(vec![y.into(), mean.into(), inverse.into()])
 }
 
-fn rms_norm(c: &mut Call<'_, '_>) -> Outputs {
+pub(super) fn rms_norm(c: &mut Call<'_, '_>) -> Outputs {
     let epsilon = c.attributes.float_or("epsilon", f64::from(1e-5f32))?;
     c.attributes.only("stash_type", 1)?;
     let axes = from_axis(c)?;

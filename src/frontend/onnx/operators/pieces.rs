@@ -1,5 +1,7 @@
 //! Expressions of the graph that several families need.
 
+use serde_json::json;
+
 use crate::frontend::onnx::call::{Call, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::{AttrValue, Attrs, Expr as Size};
@@ -46,6 +48,23 @@ pub(super) fn part(
         relax::shape([end]),
     ];
     c.op("strided_slice", args)
+}
+
+/// The elements of an axis from `begin` to before `end`, both within its extent.
+pub(super) fn part_between(
+    c: &mut Call<'_, '_>,
+    x: &Var,
+    axis: usize,
+    begin: &Size,
+    end: &Size,
+) -> Result<Var, Fault> {
+    let args = [
+        x.into(),
+        relax::shape([axis as i64]),
+        relax::shape([begin.clone()]),
+        relax::shape([end.clone()]),
+    ];
+    c.op_with("strided_slice", args, &json!({"assume_inbound": true}))
 }
 
 /// A constant of floats, rounded to the type.

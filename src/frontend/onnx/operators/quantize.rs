@@ -8,8 +8,9 @@ use super::pieces::MOST_ELEMENTS;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::tensor;
+use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
-use crate::relax::{self, Expr};
+use crate::relax::{self, Expr, Var};
 use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -266,16 +267,20 @@ fn q_linear_conv(c: &mut Call<'_, '_>) -> Outputs {
     one(c.emit(y)?)
 }
 
-/// To uint8, over the range of the data and 0.
 fn dynamic_quantize(c: &mut Call<'_, '_>) -> Outputs {
     let x = c.var(0)?;
+    Ok(dynamically_quantized(c, &x)?.map(Value::Var).into())
+}
+
+/// Data in uint8 over the range of the data and 0, with the scale and the zero point.
+pub(super) fn dynamically_quantized(c: &mut Call<'_, '_>, x: &Var) -> Result<[Var; 3], Fault> {
     let zero = number(0.0, DType::F32)?;
     let all = attrs(&json!({}));
     let high = relax::op(
         "maximum",
-        [relax::op_with("max", [&x], all.clone()), zero.clone()],
+        [relax::op_with("max", [x], all.clone()), zero.clone()],
     );
-    let low = relax::op("minimum", [relax::op_with("min", [&x], all), zero.clone()]);
+    let low = relax::op("minimum", [relax::op_with("min", [x], all), zero.clone()]);
     let (high, low) = (c.emit(high)?, c.emit(low)?);
     let range = number(255.0, DType::F32)?;
     let scale = c.emit((&high - &low) / range.clone())?;
@@ -285,7 +290,6 @@ fn dynamic_quantize(c: &mut Call<'_, '_>) -> Outputs {
     let point = relax::op("round", [(zero.clone() - &low) / &divisor]);
     let point = relax::op("minimum", [relax::op("maximum", [point, zero]), range]);
     let point = c.emit(cast(point, DType::U8))?;
-    let y = saturated(&x / &divisor, Some((&point).into()), DType::U8)?;
-    let y = c.emit(y)?;
-    Ok(vec![y.into(), scale.into(), point.into()])
+    let y = saturated(x / &divisor, Some((&point).into()), DType::U8)?;
+    Ok([c.emit(y)?, scale, point])
 }

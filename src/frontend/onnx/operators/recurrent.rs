@@ -157,7 +157,7 @@ fn with_numbers(
     }
 }
 
-fn lstm(c: &mut Call<'_, '_>) -> Outputs {
+pub(super) fn lstm(c: &mut Call<'_, '_>) -> Outputs {
     let layer = Layer::of(c, 4)?;
     let mut attributes = common(c)?;
     attributes["input_forget"] = json!(c.attributes.flag("input_forget", false)?);

@@ -292,9 +292,9 @@ fn weights_of_four_bits_have_a_scale_and_a_zero_for_each_block() {
     }
     assert_eq!(y[0].shape(), [2, n]);
     let refused = problems(&product(24, &all)).concat();
-    assert!(refused.contains("a power of 2, 16 or more"), "{refused}");
-    let refused = problems(&product(32, &all)).concat();
-    assert!(refused.contains("`scales`"), "{refused}");
+    assert!(refused.contains("`packed`"), "{refused}");
+    let refused = problems(&product(3, &all)).concat();
+    assert!(refused.contains("fills whole bytes"), "{refused}");
 }
 
 /// One head of one number, whose projections are the number itself: each query takes the mean of what it may see, as all scores are 0.
@@ -331,8 +331,12 @@ fn attention_with_projections_sees_what_its_mask_and_order_let_it() {
             assert!((got - expected).abs() < 1e-5, "{got} {expected}");
         }
     }
-    for heads in [0, 2, -1] {
+    for (heads, reason) in [
+        (0, "`num_heads` is 0"),
+        (-1, "`num_heads` is -1"),
+        (2, "widths that 2 heads divide"),
+    ] {
         let refused = problems(&attention(0, heads)).concat();
-        assert!(refused.contains("`num_heads` is"), "{refused}");
+        assert!(refused.contains(reason), "{refused}");
     }
 }

@@ -20,18 +20,6 @@ pub(crate) fn is_index(dtype: DType) -> bool {
 /// Products that would be written with more nodes than this are not multiplied out: each atom occurs in them several times.
 const MOST_NODES: usize = 256;
 
-/// Number of nodes, counted up to a limit.
-fn nodes(e: &Expr, limit: usize) -> usize {
-    let mut count = 1;
-    for child in e.children() {
-        if count >= limit {
-            break;
-        }
-        count += nodes(child, limit - count);
-    }
-    count
-}
-
 /// Whether products of two sums are multiplied out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expand {
@@ -239,7 +227,7 @@ impl Sum {
     /// Nodes of all atoms, large atoms counted in part.
     fn weight(&self) -> usize {
         let atoms = self.terms.iter().flat_map(|t| &t.atoms);
-        1 + atoms.map(|atom| nodes(atom, MOST_NODES)).sum::<usize>()
+        1 + atoms.map(|atom| atom.nodes(MOST_NODES)).sum::<usize>()
     }
 
     /// `self · factor`

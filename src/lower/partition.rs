@@ -190,7 +190,7 @@ fn limit(
     // What the dims decide is taken to the other side.
     let left = facts.analyzer.simplify(&(b - reach));
     dims.always_host(&left)?;
-    if is_long(&left) {
+    if left.nodes(MOST_NODES + 1) > MOST_NODES {
         return None;
     }
     // var * stride < left for all var < (left + stride - 1) // stride
@@ -201,19 +201,9 @@ fn limit(
     })
 }
 
-/// Most nodes of the number of iterations of a main loop.
-const MOST_NODES: usize = 64;
-
-/// Whether the expression is longer than that: parts of parts of loops have ever longer ends, each of which mentions the ends
+/// Most nodes of the number of iterations of a main loop: parts of parts of loops have ever longer ends, each of which mentions the ends
 /// before it several times.
-fn is_long(e: &Expr) -> bool {
-    let mut nodes = 0;
-    e.walk(&mut |_| {
-        nodes += 1;
-        nodes <= MOST_NODES
-    });
-    nodes > MOST_NODES
-}
+const MOST_NODES: usize = 64;
 
 /// Takes a condition, and others that only differ in what the inner loops add, out of all branches.
 fn drop_condition(nodes: &mut Vec<Node>, known: &Expr) {

@@ -97,6 +97,18 @@ impl Expr {
         }
     }
 
+    /// Number of nodes as the expression is written, counted up to a limit: a subtree that is shared counts each time.
+    pub(crate) fn nodes(&self, limit: usize) -> usize {
+        let mut count = 1;
+        for child in self.children() {
+            if count >= limit {
+                break;
+            }
+            count += child.nodes(limit - count);
+        }
+        count
+    }
+
     /// Whether something is so of the expression or of a part of it.
     pub fn any(&self, is: impl Fn(&Self) -> bool) -> bool {
         let mut found = false;

@@ -1,5 +1,6 @@
-//! Epilogues: what follows a product is computed where its result is written.
+//! Epilogues: what follows a product or another reduction is computed where its result is written.
 
+use super::inline::into_producer;
 use super::pattern::{Pattern, classify};
 use crate::ir::{BlockId, PrimFunc};
 use crate::sched::{Schedule, ScheduleError};
@@ -62,7 +63,7 @@ pub(super) fn inline_consumers(sch: &mut Schedule, block: BlockId) -> usize {
             return count;
         };
         if !matches!(classify(attempt.func(), *consumer), Pattern::Injective)
-            || attempt.reverse_compute_inline(*consumer).is_err()
+            || !into_producer(&mut attempt, *consumer, block)
         {
             return count;
         }

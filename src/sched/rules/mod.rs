@@ -10,6 +10,7 @@ mod choose;
 pub mod cpu;
 mod epilogue;
 pub mod gpu;
+mod inline;
 pub mod layouts;
 mod nest;
 mod order;

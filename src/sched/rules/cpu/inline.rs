@@ -4,6 +4,7 @@
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Expr, Place, PrimFunc};
 use crate::sched::Schedule;
+use crate::sched::rules::inline::into_consumers;
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::tensor::DType;
 
@@ -15,7 +16,7 @@ pub(in crate::sched::rules) fn inline_read_once(sch: &mut Schedule) {
         let mut attempt = sch.clone();
         if matches!(classify(sch.func(), block), Pattern::Injective)
             && is_read_once(&mut attempt, block)
-            && attempt.compute_inline(block).is_ok()
+            && into_consumers(&mut attempt, block)
         {
             *sch = attempt;
         }

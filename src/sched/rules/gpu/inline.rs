@@ -3,6 +3,7 @@
 use super::conv::is_convolution;
 use crate::ir::{BlockId, Buffer, Place, PrimFunc};
 use crate::sched::Schedule;
+use crate::sched::rules::inline::into_consumers;
 use crate::sched::rules::pattern::{Pattern, classify};
 
 /// Inlines every producer that a rule of `compute_inline` allows, but for the operands of convolutions: each element of them is
@@ -13,10 +14,7 @@ pub(in crate::sched::rules) fn inline_producers(sch: &mut Schedule) {
         if matches!(classify(sch.func(), block), Pattern::Injective)
             && convolution_of(sch.func(), block).is_none()
         {
-            let mut attempt = sch.clone();
-            if attempt.compute_inline(block).is_ok() {
-                *sch = attempt;
-            }
+            into_consumers(sch, block);
         }
     }
 }

@@ -687,7 +687,7 @@ fn blocks_of_blocks_with_an_init_run_in_parallel() {
     let kernels = lowered.expect("lowers").kernels;
     assert_eq!(scheduled.rules, ["fallback"]);
     let launch = kernels[0].launch.as_ref().expect("has one");
-    assert_eq!(launch.block, [64, 1, 1]);
+    assert_eq!(launch.block, [16, 1, 1]);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use weftile::interp;
 use weftile::ir::Module;
 use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::lower::lower;
 use weftile::pipeline::{CompileOptions, compile, compile_until};
 use weftile::runtime::Value;
+use weftile::sched::rules::choose;
 use weftile::script::parse;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
@@ -131,19 +133,29 @@ const CHAINS: &[Chain] = &[
     },
 ];
 
+/// A function that computes `z` in a dataflow block.
+fn function(name: &str, params: &str, lines: &[&str]) -> String {
+    let lines = lines.iter().map(|line| format!("            {line}\n"));
+    let lines: String = lines.collect();
+    format!(
+        "    @R.function\n    def {name}({params}):\n        with R.dataflow():\n{lines}            R.output(z)\n        return z\n"
+    )
+}
+
+fn parsed(functions: &str) -> Module {
+    let text = format!("@I.ir_module\nclass Module:\n{functions}");
+    parse("reductions.py", &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn module() -> Module {
-    let mut text = "@I.ir_module\nclass Module:\n".to_owned();
-    for (at, chain) in CHAINS.iter().enumerate() {
-        let lines = chain.lines.iter();
-        let lines: Vec<String> = lines.map(|line| format!("            {line}\n")).collect();
-        text += &format!(
-            "    @R.function\n    def f{at}(x: R.Tensor({}, \"float32\"), g: R.Tensor((40,), \"float32\"), \
-             b: R.Tensor((40,), \"float32\")):\n        with R.dataflow():\n{}            R.output(z)\n        return z\n",
-            chain.shape,
-            lines.concat()
+    let functions = CHAINS.iter().enumerate().map(|(at, chain)| {
+        let shape = chain.shape;
+        let params = format!(
+            "x: R.Tensor({shape}, \"float32\"), g: R.Tensor((40,), \"float32\"), b: R.Tensor((40,), \"float32\")"
         );
-    }
-    parse("chains.py", &text).unwrap_or_else(|e| panic!("{e}"))
+        function(&format!("f{at}"), &params, chain.lines)
+    });
+    parsed(&functions.collect::<String>())
 }
 
 fn tensor(shape: &[usize]) -> Tensor {
@@ -198,7 +210,7 @@ fn chains_compute_the_same() {
     }
 }
 
-/// A reduction of `x` and what follows, each one kernel; the results are the same bits on all devices or near.
+/// The shape of `x`, and a reduction of it with what comes before and after: one kernel.
 const EPILOGUES: &[(&str, &[&str])] = &[
     (r#"(9, "n", 33)"#, &["t = R.sum(x, axis=1)", "z = R.exp(t)"]),
     (
@@ -263,17 +275,8 @@ fn epilogues_run_in_the_kernel_of_their_reduction() {
         }
     }
     for (shape, lines) in EPILOGUES {
-        let body: String = lines
-            .iter()
-            .map(|line| format!("            {line}\n"))
-            .collect();
-        let module = parse(
-            "epilogue.py",
-            &format!(
-                "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor({shape}, \"float32\")):\n        with R.dataflow():\n{body}            R.output(z)\n        return z\n"
-            ),
-        );
-        let module = module.unwrap_or_else(|e| panic!("{e}"));
+        let params = format!("x: R.Tensor({shape}, \"float32\")");
+        let module = parsed(&function("main", &params, lines));
         let given = [interp::Value::Tensor(x.clone())];
         let expected = interp::run_module(&module, "main", &given, &Default::default());
         let Ok(interp::Value::Tensor(expected)) = expected else {
@@ -301,21 +304,98 @@ fn epilogues_run_in_the_kernel_of_their_reduction() {
 /// The lengths are such that nothing is known of what threads add to an index.
 #[test]
 fn a_reduction_of_what_open_lengths_join_compiles_for_each_class() {
-    let text = r#"
-@I.ir_module
-class Module:
-    @R.function
-    def main(x: R.Tensor(("k", "k", "m"), "float32")):
-        with R.dataflow():
-            p = R.matmul(x, R.permute_dims(x, axes=[0, 2, 1]))
-            z = R.std(R.concat([p, x], axis=2), axis=[1, 2])
-            R.output(z)
-        return z
-"#;
-    let module = parse("joined.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let lines = [
+        "p = R.matmul(x, R.permute_dims(x, axes=[0, 2, 1]))",
+        "z = R.std(R.concat([p, x], axis=2), axis=[1, 2])",
+    ];
+    let params = r#"x: R.Tensor(("k", "k", "m"), "float32")"#;
+    let module = parsed(&function("main", params, &lines));
     for class in [GpuClass::Software, GpuClass::Nvidia] {
         let target = Target::Gpu(GpuTarget::usual(class));
         let compiled = compile(&module, &CompileOptions::new(target));
         assert!(compiled.is_ok(), "{class:?}: {:?}", compiled.err());
+    }
+}
+
+/// Fewer results than a workgroup has threads, whose last extent divides no number of threads.
+#[test]
+fn few_results_are_threads_of_a_gpu() {
+    for (shape, reduced) in [
+        ("5, 7, 3", "z = R.sum(x, axis=0)"),
+        ("2, 3, 4, 5", "z = R.max(x, axis=1)"),
+        ("3, 5, 7, 9", "z = R.mean(x, axis=[0, 2])"),
+        ("5, 7, 3", "z = R.argmin(x, axis=0)"),
+        (
+            "3, 20, 3",
+            "z = R.matmul(R.sum(x, axis=0), R.ones((3, 5), \"float32\"))",
+        ),
+    ] {
+        let params = format!("x: R.Tensor(({shape}), \"float32\")");
+        let module = parsed(&function("main", &params, &[reduced]));
+        for class in [GpuClass::Software, GpuClass::Nvidia] {
+            let target = Target::Gpu(GpuTarget::usual(class));
+            let options = CompileOptions::new(target.clone());
+            let fused = compile_until(&module, &options, "dead_code_elimination");
+            let fused = fused.unwrap_or_else(|e| panic!("{e}")).module;
+            for (name, func) in fused.prim_funcs() {
+                let (scheduled, lowered) = choose(func, &target, |f| lower(f, &target));
+                assert!(lowered.is_ok(), "{reduced}: {:?}", lowered.err());
+                let rules = scheduled.rules;
+                assert!(!rules.contains(&"serial"), "{name} of {reduced}: {rules:?}");
+            }
+        }
+    }
+}
+
+/// Written out, the last value of each has more than 2 to the power of 40 parts.
+#[test]
+fn chains_of_values_that_are_used_twice_compile() {
+    let targets = crate::vm::devices();
+    let x = tensor(&[6, 5]);
+    for (first, step) in [
+        (
+            "a0 = R.abs(x)",
+            &["a{next} = R.sqrt(R.multiply(a{at}, a{at}))"][..],
+        ),
+        (
+            "a0 = R.abs(x)",
+            &["a{next} = R.maximum(R.negative(a{at}), a{at})"][..],
+        ),
+        ("a0 = R.sum(x, axis=0)", &["a{next} = R.nn.silu(a{at})"][..]),
+        (
+            "a0 = R.matmul(x, R.permute_dims(x))",
+            &[
+                "t{at} = R.tanh(a{at})",
+                "a{next} = R.subtract(a{at}, t{at})",
+            ][..],
+        ),
+    ] {
+        let mut lines = vec![first.to_owned()];
+        for at in 0..40 {
+            let step = step.iter().map(|line| {
+                let line = line.replace("{next}", &(at + 1).to_string());
+                line.replace("{at}", &at.to_string())
+            });
+            lines.extend(step);
+        }
+        lines.push("z = R.negative(a40)".to_owned());
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let params = "x: R.Tensor((6, 5), \"float32\")";
+        let module = parsed(&function("main", params, &lines));
+        let given = [interp::Value::Tensor(x.clone())];
+        let expected = interp::run_module(&module, "main", &given, &Default::default());
+        let Ok(interp::Value::Tensor(expected)) = expected else {
+            panic!("{expected:?}");
+        };
+        for (target, device) in &targets {
+            let exec = compile(&module, &CompileOptions::new(target.clone()));
+            let exec = exec.unwrap_or_else(|e| panic!("{first}: {e}"));
+            let mut machine = VirtualMachine::new(exec, device.clone()).expect("it loads");
+            let got = machine.call("main", &[x.clone().into()]).expect("it runs");
+            let got = machine.to_host(got).expect("it can be read");
+            let got = got.into_tensor().expect("a tensor");
+            compare(&expected, &got, Tolerance::of(ScalarType::F32, 40))
+                .unwrap_or_else(|e| panic!("{first}, {target:?}: {e}"));
+        }
     }
 }

@@ -56,7 +56,8 @@ fn in_memory(sch: &mut Schedule, block: BlockId, target: &GpuTarget) -> Result<(
     Ok(())
 }
 
-/// Fuses the loops and splits them over workgroups and threads; gives the loop over threads.
+/// Fuses the loops and splits them over workgroups and threads; gives the loop over threads. Fewer iterations than a workgroup has threads
+/// get no more threads than that, so that no condition keeps the others out.
 fn over_threads(
     sch: &mut Schedule,
     block: BlockId,
@@ -64,7 +65,9 @@ fn over_threads(
     target: &GpuTarget,
 ) -> Result<LoopId, DeclineReason> {
     let fused = fuse_all(sch, block, spatial)?;
-    let threads = THREADS.min(target.max_threads.into());
+    let most = THREADS.min(target.max_threads.into());
+    let count = sch.func().loops[fused].extent.as_int();
+    let threads = count.map_or(most, |count| count.clamp(1, most));
     let loops = sch.split(fused, &[Factor::Infer, threads.into()])?;
     sch.bind(loops[0], ThreadAxis::BlockIdxX)?;
     sch.bind(loops[1], ThreadAxis::ThreadIdxX)?;

@@ -68,14 +68,12 @@ fn fallback(
     block: BlockId,
     _target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    for way in [in_register, in_memory] {
-        let mut trial = schedule.clone();
-        if way(&mut trial, block).is_ok() {
-            *schedule = trial;
-            return Ok(());
-        }
+    let mut trial = schedule.clone();
+    if in_register(&mut trial, block).is_ok() {
+        *schedule = trial;
+        return Ok(());
     }
-    Err(DeclineReason::Pattern("nothing is independent"))
+    in_memory(schedule, block)
 }
 
 /// A reduction whose running values are in registers of the thread; what follows is computed where they are written back.

@@ -36,6 +36,19 @@ fn int(name: &str, value: i64) -> AttributeProto {
     }
 }
 
+fn float(name: &str, value: f32) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        f: Some(value),
+        kind: Some(1),
+        ..AttributeProto::default()
+    }
+}
+
+fn tensor<T: crate::tensor::Element>(shape: &[usize], elements: &[T]) -> Tensor {
+    Tensor::from_slice(shape, elements).expect("as many elements")
+}
+
 fn port(name: &str, dims: &[&str]) -> ValueInfoProto {
     let dim = |text: &&str| DimensionProto {
         value: Some(match text.parse() {

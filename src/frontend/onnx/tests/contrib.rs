@@ -1,13 +1,9 @@
 //! Operators of `com.microsoft` that exported transformers carry, against operators of the default domain and the definition.
 
 use super::*;
-use crate::tensor::{DType, Element};
+use crate::tensor::DType;
 
 mod quantized;
-
-fn tensor<T: Element>(shape: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_slice(shape, elements).expect("as many elements")
-}
 
 /// Floats without order between -1 and 1, others for each seed.
 fn noise(shape: &[usize], seed: usize) -> Tensor {
@@ -15,15 +11,6 @@ fn noise(shape: &[usize], seed: usize) -> Tensor {
     let count = shape.iter().product();
     let elements: Vec<f32> = (0..count).map(|i| at(i) as f32 / 504.0 - 1.0).collect();
     tensor(shape, &elements)
-}
-
-fn float(name: &str, value: f32) -> AttributeProto {
-    AttributeProto {
-        name: Some(name.to_owned()),
-        f: Some(value),
-        kind: Some(1),
-        ..AttributeProto::default()
-    }
 }
 
 /// How the extents of the inputs are declared.

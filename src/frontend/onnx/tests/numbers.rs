@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn tensor<T: crate::tensor::Element>(shape: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_slice(shape, elements).expect("as many elements")
-}
-
 /// Amounts below 0, within the type, and of all its bits and more.
 #[test]
 fn shifts_of_any_amount_leave_the_sign() {

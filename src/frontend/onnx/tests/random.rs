@@ -2,15 +2,6 @@
 
 use super::*;
 
-fn float(name: &str, value: f32) -> AttributeProto {
-    AttributeProto {
-        name: Some(name.to_owned()),
-        f: Some(value),
-        kind: Some(1),
-        ..AttributeProto::default()
-    }
-}
-
 /// A model of one node whose operand, if it has one, is `x`.
 fn of_node(mut made: NodeProto, attributes: Vec<AttributeProto>, dims: &[&str]) -> Vec<u8> {
     made.attribute = attributes;

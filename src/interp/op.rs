@@ -16,6 +16,7 @@ pub(super) fn call(
     attrs: &Attrs,
 ) -> Result<Value, InterpError> {
     let operands: Vec<_> = values.iter().zip(args).map(|(v, a)| info(v, a)).collect();
+    let shape = args.iter().zip(values).find_map(|(a, v)| open_shape(a, v));
     let args: Vec<_> = values
         .iter()
         .zip(args)
@@ -26,7 +27,15 @@ pub(super) fn call(
     let result = call.infer().map_err(|error| failed(error.into()))?;
     match ops::def(op).compute {
         Compute::Machine(machine) => return run_machine(machine, values, &result),
-        Compute::View(_) => return reshaped(values, &result),
+        Compute::View(_) => {
+            let inferred = || {
+                result_types(&result)
+                    .into_iter()
+                    .next()
+                    .map(|(shape, _)| shape)
+            };
+            return reshaped(values, shape.or_else(inferred));
+        }
         _ => {}
     }
     if let Compute::Host(host) = ops::def(op).compute {
@@ -203,8 +212,20 @@ fn result_types(result: &StructInfo) -> Vec<(Vec<usize>, DType)> {
     }
 }
 
-/// The same elements in the shape of the result.
-fn reshaped(values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {
+/// The extents that an argument says, if one of them is a number only at run time and none has to be inferred. Inference from numbers
+/// takes a 0 for the extent of the operand, which only a 0 that is written means.
+fn open_shape(arg: &Arg, value: &Value) -> Option<Vec<usize>> {
+    let (Arg::Shape(written), Value::Shape(dims)) = (arg, value) else {
+        return None;
+    };
+    let open = written.iter().any(|e| e.as_int().is_none());
+    let inferred = written.iter().any(|e| e.as_int().is_some_and(|e| e < 1));
+    let dims = dims.iter().map(|&d| usize::try_from(d).ok());
+    dims.collect::<Option<_>>().filter(|_| open && !inferred)
+}
+
+/// The same elements in another shape.
+fn reshaped(values: &[Value], shape: Option<Vec<usize>>) -> Result<Value, InterpError> {
     let wrong = |expected| InterpError::WrongKind {
         value: "the operand".to_owned(),
         expected,
@@ -212,11 +233,8 @@ fn reshaped(values: &[Value], result: &StructInfo) -> Result<Value, InterpError>
     let Some(Value::Tensor(tensor)) = values.first() else {
         return Err(wrong("a tensor"));
     };
-    let shapes = result_types(result);
-    let (shape, _) = shapes
-        .first()
-        .ok_or_else(|| wrong("a tensor of known shape"))?;
-    Ok(Value::Tensor(tensor.reshape(shape)?))
+    let shape = shape.ok_or_else(|| wrong("a tensor of known shape"))?;
+    Ok(Value::Tensor(tensor.reshape(&shape)?))
 }
 
 fn run_machine(op: MachineOp, values: &[Value], result: &StructInfo) -> Result<Value, InterpError> {

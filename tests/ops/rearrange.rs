@@ -32,6 +32,11 @@ fn open_extents_of_shapes() {
     let nothing = f32s(&[0, 3, 4], &[]);
     let call = "R.reshape(x, (0, -1))";
     cases.case_of(call, &symbolic, &[("x", &nothing)], &[f32s(&[0, 12], &[])]);
+    // An extent that is 0 only at run time is none of the operand.
+    let square = [r#"R.Tensor(("m", "n", "n"), "float32")"#];
+    let none = f32s(&[3, 0, 0], &[]);
+    let call = "R.reshape(x, (n, m * n))";
+    cases.case_of(call, &square, &[("x", &none)], &[f32s(&[0, 0], &[])]);
     cases.case(
         "R.reshape(x, (-1, 6))",
         &[("x", &nothing)],

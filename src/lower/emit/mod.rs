@@ -273,6 +273,8 @@ impl<'a> Emit<'a> {
             (LoopKind::Unrolled | LoopKind::Vectorized, None) => {
                 self.for_(var, min, extent, LoopKind::Serial, body, out)
             }
+            // As the rest of a partition.
+            (LoopKind::Serial, Some(1)) => self.written_out(body, var, min, out),
             (LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_), _) => {
                 let tails = if self.gpu { Tails::No } else { Tails::Yes };
                 let (facts, dims) = (&self.facts, self.dims);

@@ -30,11 +30,10 @@ def mean(X: T.Buffer((50, 70), "float32"), Y: T.Buffer((), "float32")):
 #   array S: float32, 1 elements, shared
 #   cost 3501 flop, 14004 bytes; accesses proved
 #   S_part[0] = 0.0
-#   for ax0_ax1_fused_0.0 from 0, 13 times:
-#     S_part[0] = S_part[0] + X[(ax0_ax1_fused_0.0 * 256) + threadIdx.x]
-#   for ax0_ax1_fused_0.1 from 0, 1 times:
-#     if (((ax0_ax1_fused_0.1 + 13) * 256) + threadIdx.x) < 3500:
-#       S_part[0] = S_part[0] + X[((ax0_ax1_fused_0.1 * 256) + threadIdx.x) + 3328]
+#   for ax0_ax1_fused_0 from 0, 13 times:
+#     S_part[0] = S_part[0] + X[(ax0_ax1_fused_0 * 256) + threadIdx.x]
+#   if threadIdx.x < 172:
+#     S_part[0] = S_part[0] + X[threadIdx.x + 3328]
 #   S_parts[threadIdx.x] = S_part[0]
 #   barrier
 #   if threadIdx.x < 128:

@@ -81,15 +81,19 @@ fn over_threads(
         return Ok(());
     }
     let Share { threads, repeat } = share;
-    let several = loops
-        .iter()
-        .filter(|&&l| !sch.func().loops[l].extent.is_one())
-        .count()
-        > 1;
+    let extents = loops.iter().map(|&l| &sch.func().loops[l].extent);
+    let extents: Vec<_> = extents.filter(|e| !e.is_one()).cloned().collect();
     let fused = fuse_loops(sch, loops)?;
     let whole = sch.func().loops[fused].extent.as_int();
-    // A partial step of several dimensions is no region that could be copied.
-    let steps = |n: i64| n % LANES == 0 && (!several || n % (threads * LANES) == 0);
+    let copies = is_reduction(sch.func(), block);
+    // A partial step of several dimensions is no region that could be copied, nor are elements of two rows.
+    let steps = |n: i64| match &extents[..] {
+        [.., _, last] => {
+            let whole_rows = last.as_int().is_some_and(|n| n % LANES == 0);
+            n % (threads * LANES) == 0 && (!copies || whole_rows)
+        }
+        _ => n % LANES == 0,
+    };
     if !whole.is_some_and(|n| steps(n) && n >= threads * LANES) {
         if repeat == 1 || whole.is_some_and(|n| n < threads * repeat) {
             let parts = sch.split(fused, &[Factor::Infer, threads.into()])?;
@@ -103,7 +107,7 @@ fn over_threads(
     }
     let parts = sch.split(fused, &[Factor::Infer, threads.into(), LANES.into()])?;
     sch.bind(parts[1], ThreadAxis::ThreadIdxX)?;
-    if !is_reduction(sch.func(), block) {
+    if !copies {
         sch.vectorize(parts[2])?;
         return Ok(());
     }

@@ -1,0 +1,57 @@
+# test: lower
+# target: gpu
+# run: default rules
+# Rows that four does not divide are read one by one: four neighbours may lie in two rows.
+
+@T.prim_func
+def total(X: T.Buffer((1024, 33), "float32"), Y: T.Buffer((), "float32")):
+    for i, j in T.grid(1024, 33):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("RR", [i, j])
+            with T.init():
+                Y[()] = T.float32(0)
+            Y[()] = Y[()] + X[vi, vj]
+
+# expect-listing:
+# func total()
+#   param 0 X: float32[1024, 33]
+#   param 1 Y: float32[] written
+#
+# kernel total  # Y
+#   launch grid [1, 1, 1] block [256, 1, 1]
+#   array X: float32, 33792 elements, global read param 0
+#   array Y: float32, 1 elements, global write param 1
+#   array Y_part: float32, 1 elements, local
+#   array Y_parts: float32, 256 elements, shared
+#   cost 33792 flop, 135172 bytes; accesses proved
+#   Y_part[0] = 0.0
+#   for i_j_fused_0 from 0, 132 times:
+#     Y_part[0] = Y_part[0] + X[(i_j_fused_0 * 256) + threadIdx.x]
+#   Y_parts[threadIdx.x] = Y_part[0]
+#   barrier
+#   if threadIdx.x < 128:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 128]
+#   barrier
+#   if threadIdx.x < 64:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 64]
+#   barrier
+#   if threadIdx.x < 32:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 32]
+#   barrier
+#   if threadIdx.x < 16:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 16]
+#   barrier
+#   if threadIdx.x < 8:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 8]
+#   barrier
+#   if threadIdx.x < 4:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 4]
+#   barrier
+#   if threadIdx.x < 2:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 2]
+#   barrier
+#   if threadIdx.x < 1:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 1]
+#   barrier
+#   if threadIdx.x == 0:
+#     Y[0] = Y_parts[0]

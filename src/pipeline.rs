@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
 use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc};
-use crate::kernel::{LoweredFunc, Shader, Target};
+use crate::kernel::{InvalidKernel, LoweredFunc, Shader, Target};
 use crate::lower::{self, Launches, LowerError};
 use crate::passes::PassContext;
 use crate::sched::rules::{self, Scheduled};
@@ -101,6 +101,9 @@ pub enum Error {
         /// That schedule, with the rules that were declined before.
         scheduled: Box<Scheduled>,
     },
+    /// A kernel breaks rules: a mistake of lowering.
+    #[error(transparent)]
+    Kernel(#[from] InvalidKernel),
     /// A kernel has no shader.
     #[error(transparent)]
     Wgsl(#[from] codegen_wgsl::WgslError),
@@ -303,7 +306,7 @@ pub const STAGES: &[Stage] = &[
     Stage {
         name: "lower",
         run: lower,
-        verify: |_| Ok(()),
+        verify: verify_kernels,
         dump: dump_kernels,
     },
     Stage {
@@ -534,6 +537,13 @@ fn lower(c: &mut Compilation) -> Result<(), Error> {
         }
     }
     all_of(refused)
+}
+
+fn verify_kernels(c: &Compilation) -> Result<(), Error> {
+    for func in c.lowered.values() {
+        func.verify()?;
+    }
+    Ok(())
 }
 
 /// What stands in the way, all of it.

@@ -5,12 +5,9 @@ use cranelift_codegen::ir::{InstBuilder, types};
 use super::CodegenError;
 use super::emit::Emitter;
 use super::value::{Val, is_half, lane_type, lanes_of, mask_lane, register};
-use crate::kernel::{Expr, Ty};
+use crate::kernel::{Expr, MOST_LANES, Ty};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, round_float};
-
-/// Most lanes of a vector.
-pub(super) const MOST_LANES: u16 = 256;
 
 impl Emitter<'_, '_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Val, CodegenError> {

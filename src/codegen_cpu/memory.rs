@@ -11,11 +11,10 @@ use cranelift_codegen::ir::{
 
 use super::CodegenError;
 use super::emit::Emitter;
-use super::expr::MOST_LANES;
 use super::value::{Val, is_half, lane_type, lanes_of, register};
 use crate::codegen_common::KernelArgs;
 use crate::codegen_common::index::{Atom, Factor, Term};
-use crate::kernel::{Array, ArrayId, Expr, Space, Ty};
+use crate::kernel::{Array, ArrayId, Expr, MOST_LANES, Space, Ty};
 use crate::tensor::ScalarType;
 
 /// Bytes of the largest element.

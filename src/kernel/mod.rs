@@ -16,6 +16,7 @@ mod shader;
 mod target;
 mod tree;
 mod typing;
+mod verify;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
 pub use grid::folded_grid;
@@ -23,6 +24,7 @@ pub use host::HostExpr;
 pub use proof::Proof;
 pub use shader::{ScalarPassing, Shader, declared, with_shared};
 pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
+pub use verify::{InvalidKernel, MOST_LANES};
 
 use std::ops::RangeInclusive;
 

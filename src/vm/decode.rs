@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::arenas::{Arenas, Variant};
-use super::verify::{verify_dims, verify_lowered};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
     Pc, Reg, Slot, match_code, shape_code,
@@ -144,9 +143,9 @@ pub(super) struct Program {
 pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
     exec.verify()?;
     for kernel in &exec.kernels {
-        verify_lowered(&kernel.func).map_err(|problem| BytecodeError {
+        kernel.func.verify().map_err(|error| BytecodeError {
             pc: Pc::from_index(0),
-            problem: format!("kernel `{}`: {problem}", kernel.func.name),
+            problem: error.to_string(),
         })?;
     }
     let mut program = Program::default();
@@ -261,7 +260,7 @@ impl Decoder<'_> {
                         let func = &self.exec.shape_funcs[*index as usize];
                         for (slot, expr) in &func.outputs {
                             self.slot(slot.index() as i64)?;
-                            verify_dims(expr, self.function.num_slots as usize)?;
+                            expr.verify(self.function.num_slots as usize)?;
                         }
                         Ok(Op::ShapeFunc(*index as usize))
                     }

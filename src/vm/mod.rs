@@ -29,7 +29,6 @@ mod run;
 mod stateful;
 mod step;
 mod time;
-mod verify;
 mod watch;
 
 pub use error::VmError;

@@ -1,0 +1,208 @@
+//! Kernels that break one rule each.
+
+use crate::kernel::{
+    Access, Array, BufferRef, Expr, ForKind, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo,
+    Space, Stmt, Ty, VarId, VarInfo,
+};
+use crate::support::{Arena, Id};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// `for i in 0..n: Y[i] = X[i] + 1.0`
+fn add_one() -> LoweredFunc {
+    let array = |name: &str, buffer, access| Array {
+        name: name.into(),
+        dtype: ScalarType::F32,
+        len: HostExpr::Dim(0),
+        space: Space::Global { buffer, access },
+        vector: 1,
+    };
+    let param = |name: &str, written| ParamInfo {
+        name: name.into(),
+        dtype: ScalarType::F32,
+        shape: vec![HostExpr::Dim(0)],
+        written,
+    };
+    let mut arrays = Arena::new();
+    let x = arrays.push(array("X", BufferRef::Param(0), Access::Read));
+    let y = arrays.push(array("Y", BufferRef::Param(1), Access::Write));
+    let var = |name: &str| VarInfo {
+        name: name.into(),
+        ty: Ty::scalar(ScalarType::I64),
+    };
+    let mut vars = Arena::new();
+    let (n, i) = (vars.push(var("n")), vars.push(var("i")));
+    let load = Expr::Load {
+        array: x,
+        index: Expr::Var(i).into(),
+        lanes: 1,
+        active: None,
+    };
+    let value = Expr::Binary(
+        BinOp::Add,
+        load.into(),
+        Expr::Float(1.0, ScalarType::F32).into(),
+    );
+    let body = vec![Stmt::Store {
+        array: y,
+        index: Expr::Var(i),
+        value,
+        active: None,
+    }];
+    let body = vec![Stmt::For {
+        var: i,
+        min: Expr::Int(0, ScalarType::I64),
+        extent: Expr::Var(n),
+        kind: ForKind::Serial,
+        body,
+    }];
+    let kernel = Kernel {
+        name: "add_one".into(),
+        comment: String::new(),
+        arrays,
+        vars,
+        scalars: vec![(n, HostExpr::Dim(0))],
+        launch: None,
+        body,
+        in_bounds: true,
+        flops: HostExpr::Const(0),
+        bytes: HostExpr::Const(0),
+    };
+    LoweredFunc {
+        name: "add_one".into(),
+        dims: vec!["n".into()],
+        params: vec![param("X", false), param("Y", true)],
+        scalar_params: vec![],
+        temps: vec![],
+        kernels: vec![kernel],
+        requires: vec![],
+        asserts: vec![],
+    }
+}
+
+/// What is said of the function with its kernel changed.
+fn refused(change: impl FnOnce(&mut Kernel)) -> String {
+    let mut func = add_one();
+    change(&mut func.kernels[0]);
+    let error = func.verify().expect_err("a rule is broken");
+    error.to_string()
+}
+
+/// What is said of the kernel with another value stored.
+fn refused_value(value: Expr) -> String {
+    refused(|kernel| {
+        let Stmt::For { body, .. } = &mut kernel.body[0] else {
+            panic!("a loop");
+        };
+        let Stmt::Store { value: old, .. } = &mut body[0] else {
+            panic!("a store");
+        };
+        *old = value;
+    })
+}
+
+fn float(value: f64) -> Expr {
+    Expr::Float(value, ScalarType::F32)
+}
+
+fn int(value: i64) -> Expr {
+    Expr::Int(value, ScalarType::I64)
+}
+
+#[test]
+fn what_keeps_the_rules_is_taken() {
+    add_one().verify().expect("no rule is broken");
+}
+
+#[test]
+fn values_have_the_types_of_their_places() {
+    let cases = [
+        (int(1), "an element is int64, not float32"),
+        (
+            Expr::Binary(BinOp::Add, float(1.0).into(), int(1).into()),
+            "the right operand is int64, not float32",
+        ),
+        (
+            Expr::Select(int(1).into(), float(1.0).into(), float(2.0).into()),
+            "the condition of a select is int64, not bool",
+        ),
+        (
+            Expr::Not(float(1.0).into()),
+            "an operand of `not` is float32, not bool",
+        ),
+        (
+            Expr::Call(Intrin::Exp, vec![float(1.0), float(1.0)]),
+            "2 arguments for `exp`",
+        ),
+        (Expr::Lane(float(1.0).into(), 1), "lane 1 of float32"),
+        (Expr::Pack(vec![]), "a vector without lanes"),
+        (Expr::Splat(float(1.0).into(), 0), "a vector of 0 lanes"),
+        (
+            Expr::Bits(ScalarType::F32, int(1).into()),
+            "bits of int64 as float32",
+        ),
+        (
+            Expr::Float(1.0, ScalarType::I32),
+            "a constant of another kind of int32",
+        ),
+        (Expr::ThreadIdx(0), "a thread in a kernel without a launch"),
+        (Expr::Var(VarId::from_index(7)), "v7 does not exist"),
+    ];
+    for (value, message) in cases {
+        assert_eq!(refused_value(value), format!("kernel `add_one`: {message}"));
+    }
+}
+
+#[test]
+fn variables_are_defined_where_they_are_used() {
+    let i = VarId::from_index(1);
+    let after = refused(|kernel| {
+        let store = Stmt::Let(i, Expr::Var(i));
+        kernel.body.push(store);
+    });
+    assert_eq!(after, "kernel `add_one`: `i` is not defined");
+    let twice = refused(|kernel| {
+        let inner = kernel.body.clone();
+        let Stmt::For { body, .. } = &mut kernel.body[0] else {
+            panic!("a loop");
+        };
+        *body = inner;
+    });
+    assert_eq!(twice, "kernel `add_one`: `i` is defined twice");
+}
+
+#[test]
+fn only_what_may_be_written_is() {
+    let x = |kernel: &mut Kernel| {
+        let id = kernel.arrays.iter().next().map(|(id, _)| id);
+        id.expect("two arrays")
+    };
+    let read = refused(|kernel| {
+        let x = x(kernel);
+        kernel.body.push(Stmt::Store {
+            array: x,
+            index: int(0),
+            value: float(0.0),
+            active: None,
+        });
+    });
+    assert_eq!(read, "kernel `add_one`: `X` is written and only read");
+    let other = refused(|kernel| {
+        let x = x(kernel);
+        kernel.arrays[x].dtype = ScalarType::I32;
+    });
+    assert_eq!(other, "kernel `add_one`: `X` is int32, parameter 0 float32");
+}
+
+#[test]
+fn launches_name_dims_that_there_are() {
+    let message = refused(|kernel| {
+        let one = || HostExpr::Const(1);
+        kernel.launch = Some(Launch {
+            grid: [HostExpr::Dim(3), one(), one()],
+            block: [1, 1, 1],
+            times: one(),
+        });
+    });
+    assert_eq!(message, "kernel `add_one`: dim 3 of 1");
+}

@@ -5,7 +5,7 @@ use weftile::ir::Module;
 use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::lower::lower;
 use weftile::pipeline::{CompileOptions, compile, compile_until};
-use weftile::runtime::Value;
+use weftile::runtime::{Device, Value};
 use weftile::sched::rules::choose;
 use weftile::script::parse;
 use weftile::support::tolerance::{Tolerance, compare};
@@ -261,9 +261,8 @@ fn with_ties() -> Tensor {
     Tensor::from_slice(&[9, 70, 33], &values).expect("as many")
 }
 
-#[test]
-fn epilogues_run_in_the_kernel_of_their_reduction() {
-    let x = with_ties();
+/// The devices, and the GPU with the default schedules of two other classes.
+fn devices_and_classes() -> Vec<(Target, Device)> {
     let mut targets = crate::vm::devices();
     if let Some((Target::Gpu(gpu), device)) = targets.last().cloned() {
         for class in [GpuClass::Nvidia, GpuClass::Mobile] {
@@ -274,6 +273,13 @@ fn epilogues_run_in_the_kernel_of_their_reduction() {
             targets.push((Target::Gpu(gpu), device.clone()));
         }
     }
+    targets
+}
+
+#[test]
+fn epilogues_run_in_the_kernel_of_their_reduction() {
+    let x = with_ties();
+    let targets = devices_and_classes();
     for (shape, lines) in EPILOGUES {
         let params = format!("x: R.Tensor({shape}, \"float32\")");
         let module = parsed(&function("main", &params, lines));
@@ -299,6 +305,56 @@ fn epilogues_run_in_the_kernel_of_their_reduction() {
                 .unwrap_or_else(|e| panic!("{lines:?}, {target:?}: {e}"));
         }
     }
+}
+
+/// Few rows, and long ones.
+const LONG_ROWS: &[(&[usize], &[&str])] = &[
+    (&[262144], &["z = R.sum(x)"]),
+    (&[99990], &["z = R.max(x)"]),
+    (
+        &[2, 40000],
+        &["t = R.sum(x, axis=-1)", "z = R.sqrt(R.abs(t))"],
+    ),
+    (&[600, 250], &["z = R.mean(x)"]),
+    (&[3, 512, 33], &["z = R.min(x, axis=[1, 2], keepdims=True)"]),
+    (&[16384], &["t = R.abs(x)", "z = R.sum(t, axis=0)"]),
+    (&[65536], &["t = R.max(x)", "z = R.divide(x, t)"]),
+    (&[1, 50000], &["z = R.argmax(x, axis=1)"]),
+    (&[2, 30000], &["z = R.nn.softmax(x, axis=-1)"]),
+];
+
+#[test]
+fn long_rows_are_reduced_by_several_workgroups() {
+    let targets = devices_and_classes();
+    let mut split = 0;
+    for (shape, lines) in LONG_ROWS {
+        let extents = shape.iter().map(|n| format!("{n}, ")).collect::<String>();
+        let params = format!("x: R.Tensor(({extents}), \"float32\")");
+        let module = parsed(&function("main", &params, lines));
+        let x = tensor(shape);
+        let given = [interp::Value::Tensor(x.clone())];
+        let expected = interp::run_module(&module, "main", &given, &Default::default());
+        let Ok(interp::Value::Tensor(expected)) = expected else {
+            panic!("{expected:?}");
+        };
+        for (target, device) in &targets {
+            let options = CompileOptions::new(target.clone());
+            let compiled = compile_until(&module, &options, "bytecode");
+            let compiled = compiled.unwrap_or_else(|e| panic!("{lines:?}: {e}"));
+            let rules = compiled.scheduled.values().flat_map(|s| &s.rules);
+            split += rules.filter(|rule| **rule == "split_rows").count();
+            let exec = compiled.executable.expect("the last stage makes it");
+            let mut machine = VirtualMachine::new(exec, device.clone()).expect("it loads");
+            let got = machine.call("main", &[x.clone().into()]).expect("it runs");
+            let got = machine.to_host(got).expect("it can be read");
+            let got = got.into_tensor().expect("a tensor");
+            let terms = shape.iter().product();
+            compare(&expected, &got, Tolerance::of(ScalarType::F32, terms))
+                .unwrap_or_else(|e| panic!("{lines:?}, {target:?}: {e}"));
+        }
+    }
+    let gpus = targets.iter().filter(|(t, _)| matches!(t, Target::Gpu(_)));
+    assert!(split >= 5 * gpus.count(), "{split} reductions were split");
 }
 
 /// The lengths are such that nothing is known of what threads add to an index.

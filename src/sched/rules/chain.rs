@@ -85,7 +85,7 @@ fn has_rows(func: &PrimFunc, block: BlockId, rows: &[Expr]) -> bool {
 }
 
 /// The block and all that use what it computes, directly or not, in program order.
-fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
+pub(super) fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
     let mut known = vec![block];
     let mut at = 0;
     while at < known.len() {
@@ -100,13 +100,19 @@ fn users_of(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineR
     Ok(order.into_iter().filter(|b| known.contains(b)).collect())
 }
 
-/// The block and all producers of it, in program order.
+/// Whether no rule has taken the block yet.
+pub(super) fn is_serial(func: &PrimFunc, block: BlockId) -> bool {
+    let mut loops = func.loops_above(block.into()).into_iter();
+    loops.all(|l| func.loops[l].kind == LoopKind::Serial)
+}
+
+/// The block and all producers of it, in program order. What a rule has taken is an input.
 fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineReason> {
     let mut chain = vec![block];
     let mut at = 0;
     while at < chain.len() {
         for producer in sch.get_producers(chain[at])? {
-            if !chain.contains(&producer) {
+            if !chain.contains(&producer) && is_serial(sch.func(), producer) {
                 chain.push(producer);
             }
         }

@@ -271,10 +271,7 @@ impl Work<'_> {
     /// former come first, so that no rule takes their blocks apart for the sake of another block.
     fn next(&self, done: &[Place]) -> Option<Next> {
         let func = self.schedule.func();
-        let is_serial = |&block: &BlockId| {
-            let mut loops = func.loops_above(block.into()).into_iter();
-            loops.all(|l| func.loops[l].kind == LoopKind::Serial)
-        };
+        let is_serial = |&block: &BlockId| chain::is_serial(func, block);
         let touched = |at: &Place| done.iter().any(|&d| func.tree.is_ancestor(*at, d));
         let ordered = func.tree.body(func.root).iter().find_map(|stmt| {
             let tops = stmt.places();

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
+//! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
 //! | `columns` | reductions of neighbours for each of neighbouring results | 32 results a workgroup, eight threads for each |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
@@ -22,6 +23,7 @@ mod loops;
 mod matmul;
 mod rows;
 mod serial;
+mod split_rows;
 mod tile;
 mod transpose;
 mod window;
@@ -41,6 +43,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "matmul",
         apply: matmul::apply,
+    },
+    DefaultRule {
+        name: "split_rows",
+        apply: split_rows::apply,
     },
     DefaultRule {
         name: "rows",

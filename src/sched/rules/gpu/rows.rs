@@ -22,14 +22,7 @@ pub(super) fn apply(
         first,
         rows,
     } = chain;
-    let share = Share {
-        threads: threads(sch.func(), first, target),
-        repeat: if target.class == GpuClass::Software {
-            4
-        } else {
-            1
-        },
-    };
+    let share = Share::of(sch.func(), first, target);
     let loops = sch.get_loops(last)?;
     let (outer, inner) = loops.split_at(loops_of_rows(sch.func(), last, rows.len()));
     let row = match outer {
@@ -48,20 +41,22 @@ pub(super) fn apply(
             Some(row)
         }
     };
-    over_threads(sch, last, inner, share)?;
+    let reads = along_rows(sch.func(), last);
+    over_threads(sch, last, inner, share, &reads)?;
     for &b in chain.iter().rev().filter(|&&b| b != last) {
         let row = row.ok_or(DeclineReason::Pattern("no rows"))?;
         sch.compute_at(b, row, UnitIters::Simplify, InsertAt::Latest)?;
         let all = sch.get_loops(b)?;
         let from = all.iter().position(|&l| l == row).map_or(0, |at| at + 1);
-        over_threads(sch, b, &all[from..], share)?;
+        let reads = along_rows(sch.func(), b);
+        over_threads(sch, b, &all[from..], share, &reads)?;
     }
     Ok(())
 }
 
 /// How the threads of a workgroup share a row.
 #[derive(Clone, Copy)]
-struct Share {
+pub(super) struct Share {
     threads: i64,
     /// Elements of a thread that are written out in one iteration, where it takes single elements. On a software adapter the
     /// bookkeeping of a loop costs as much as several elements (measured on lavapipe, softmax over rows of 4096: 0.8 of the
@@ -69,13 +64,37 @@ struct Share {
     repeat: i64,
 }
 
+impl Share {
+    /// For rows that this block reduces.
+    pub(super) fn of(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> Self {
+        Self {
+            threads: threads(func, block, target),
+            repeat: if target.class == GpuClass::Software {
+                4
+            } else {
+                1
+            },
+        }
+    }
+
+    pub(super) fn threads(self) -> i64 {
+        self.threads
+    }
+
+    /// Elements that all threads take at once.
+    pub(super) fn step(self) -> i64 {
+        self.threads * LANES
+    }
+}
+
 /// Splits the fused loops over the threads of a workgroup, neighbours to neighbours; in rows of whole vectors a thread takes
-/// four at a time, and a reduction loads them as one.
-fn over_threads(
+/// four at a time, and a reduction loads them as one from what it reads along the rows.
+pub(super) fn over_threads(
     sch: &mut Schedule,
     block: BlockId,
     loops: &[LoopId],
     share: Share,
+    reads: &[usize],
 ) -> Result<(), DeclineReason> {
     if loops.is_empty() {
         return Ok(());
@@ -111,7 +130,7 @@ fn over_threads(
         sch.vectorize(parts[2])?;
         return Ok(());
     }
-    for read in along_rows(sch.func(), block) {
+    for &read in reads {
         let copy = sch.cache_read(block, read, "local", &[block])?;
         sch.compute_at(copy, parts[1], UnitIters::Simplify, InsertAt::Latest)?;
         if let Some(&lanes) = sch.get_loops(copy)?.last() {
@@ -123,7 +142,7 @@ fn over_threads(
 }
 
 /// Elements of one load: 16 bytes of `f32`.
-const LANES: i64 = 4;
+pub(super) const LANES: i64 = 4;
 
 fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {
     let length: Option<i64> = func.blocks[block]

@@ -1,0 +1,62 @@
+# test: lower
+# target: gpu
+# run: default rules
+# One row of a million elements keeps several cores busy: 16 workgroups reduce a part each, a second kernel what they give.
+
+@T.prim_func
+def total(X: T.Buffer((1048576,), "float32"), Y: T.Buffer((), "float32")):
+    for i in range(1048576):
+        with T.block("Y"):
+            vi = T.axis.reduce(1048576, i)
+            with T.init():
+                Y[()] = T.float32(0)
+            Y[()] = Y[()] + X[vi]
+
+# expect-listing:
+# func total()
+#   param 0 X: float32[1048576]
+#   param 1 Y: float32[] written
+#
+# kernel total  # X_local, Y
+#   launch grid [1, 1, 1] block [256, 1, 1]
+#   array X: float32x4, 1048576 elements, global read param 0
+#   array Y: float32, 1 elements, global write param 1
+#   array Y_part: float32, 1 elements, local
+#   array Y_parts: float32, 256 elements, shared
+#   array X_local: float32x4, 4 elements, local
+#   cost 1048576 flop, 4194308 bytes; accesses proved
+#   Y_part[0] = 0.0
+#   for i_0 from 0, 1024 times:
+#     X_local[0] = X[(i_0 * 1024) + (threadIdx.x * 4) : 4]
+#     Y_part[0] = Y_part[0] + X_local[0]
+#     Y_part[0] = Y_part[0] + X_local[1]
+#     Y_part[0] = Y_part[0] + X_local[2]
+#     Y_part[0] = Y_part[0] + X_local[3]
+#   Y_parts[threadIdx.x] = Y_part[0]
+#   barrier
+#   if threadIdx.x < 128:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 128]
+#   barrier
+#   if threadIdx.x < 64:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 64]
+#   barrier
+#   if threadIdx.x < 32:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 32]
+#   barrier
+#   if threadIdx.x < 16:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 16]
+#   barrier
+#   if threadIdx.x < 8:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 8]
+#   barrier
+#   if threadIdx.x < 4:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 4]
+#   barrier
+#   if threadIdx.x < 2:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 2]
+#   barrier
+#   if threadIdx.x < 1:
+#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 1]
+#   barrier
+#   if threadIdx.x == 0:
+#     Y[0] = Y_parts[0]

@@ -101,20 +101,17 @@ pub fn mish(x: &Expr) -> Expr {
     x * Expr::call(Intrin::Tanh, vec![softplus(x, 1.0, f64::INFINITY)])
 }
 
-/// `x` where it is above the threshold, else 0.
+/// `x` where it is above the threshold, else 0, also for NaN.
 pub fn thresholded_relu(x: &Expr, threshold: f64) -> Expr {
     let above = greater(x, number(threshold, x));
-    let nan = Expr::call(Intrin::IsNan, vec![x.clone()]);
-    let kept = Expr::binary(BinOp::Or, above, nan);
-    Expr::select(kept, x.clone(), number(0.0, x))
+    Expr::select(above, x.clone(), number(0.0, x))
 }
 
-/// `x + bias` below `-lambda`, `x - bias` above `lambda`, 0 between.
+/// `x + bias` below `-lambda`, `x - bias` above `lambda`, else 0, also for NaN.
 pub fn shrink(x: &Expr, lambda: f64, bias: f64) -> Expr {
     let above = greater(x, number(lambda, x));
     let below = x.lt(number(-lambda, x));
-    let between = x * number(0.0, x);
-    let below = Expr::select(below, x + number(bias, x), between);
+    let below = Expr::select(below, x + number(bias, x), number(0.0, x));
     Expr::select(above, x - number(bias, x), below)
 }
 

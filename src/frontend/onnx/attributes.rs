@@ -128,6 +128,11 @@ impl<'m> Attributes<'m> {
         self.typed(name, TENSOR, |a| a.t.as_deref())
     }
 
+    pub(super) fn required_int(&self, name: &str) -> Result<i64, Fault> {
+        let int = self.int(name)?;
+        int.ok_or_else(|| Fault::NoAttribute(name.to_owned()))
+    }
+
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, Fault> {
         let graph = self.typed(name, GRAPH, |a| a.g.as_deref())?;
         graph.ok_or_else(|| Fault::NoAttribute(name.to_owned()))

@@ -80,6 +80,16 @@ fn ints(name: &str, values: &[i64]) -> TensorProto {
     }
 }
 
+fn floats(name: &str, values: &[f32]) -> TensorProto {
+    TensorProto {
+        name: Some(name.to_owned()),
+        data_type: Some(1),
+        dims: vec![values.len() as i64],
+        float_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
 fn model(
     nodes: Vec<NodeProto>,
     weights: Vec<TensorProto>,
@@ -314,6 +324,47 @@ fn outputs_that_are_not_made_are_reported() {
     assert_eq!(
         problems(&bytes),
         ["the node that makes `y` (Relu): output `z` is not made here"]
+    );
+}
+
+/// A name is one value; what a node is said to make, it makes.
+#[test]
+fn names_that_two_things_define_are_refused() {
+    let relu = || vec![node("Relu", &["x"], &["y"])];
+    let twice = model(
+        relu(),
+        vec![],
+        vec![port("x", &["2"]), port("x", &["2"])],
+        &["y"],
+    );
+    assert_eq!(
+        problems(&twice),
+        ["the inputs of the model: `x` is defined twice"]
+    );
+    let weights = vec![ints("y", &[1])];
+    let weight = model(relu(), weights, vec![port("x", &["2"])], &["y"]);
+    assert_eq!(
+        problems(&weight),
+        ["the node that makes `y` (Relu): `y` is defined twice"]
+    );
+}
+
+#[test]
+fn branches_make_what_their_node_makes() {
+    let mut chosen = node("If", &["c"], &["y"]);
+    for name in ["then_branch", "else_branch"] {
+        let empty = AttributeProto {
+            name: Some(name.into()),
+            kind: Some(5),
+            g: Some(Box::default()),
+            ..AttributeProto::default()
+        };
+        chosen.attribute.push(empty);
+    }
+    let bytes = model(vec![chosen], vec![], vec![port_of("c", &[], 9)], &["y"]);
+    assert_eq!(
+        problems(&bytes),
+        ["the node that makes `y` (If): output `y` is not made here"]
     );
 }
 

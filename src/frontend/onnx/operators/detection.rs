@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Operator;
 use crate::frontend::onnx::call::{Call, Outputs, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
-use crate::ir::Expr as Size;
+use crate::ir::{Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -36,11 +36,14 @@ fn non_max_suppression(c: &mut Call<'_, '_>) -> Outputs {
         threshold(c, 3, 0.0)?,
         threshold(c, 4, f64::NEG_INFINITY)?,
     ];
-    one(c.op_with(
+    let selected = c.op_with(
         "non_max_suppression",
         args,
         &json!({"center_point_box": i64::from(centred)}),
-    )?)
+    )?;
+    let count = c.importer.fresh("selected").expr();
+    let sinfo = StructInfo::tensor(vec![count, Size::i64(3)], DType::I64);
+    one(c.bb.match_cast(&selected, sinfo)?)
 }
 
 /// Cells of regions. The regions are given in units of the image; half a pixel is taken away unless the older form is asked for.

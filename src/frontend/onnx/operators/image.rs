@@ -199,7 +199,7 @@ fn sampling(c: &Call<'_, '_>, axes: &[usize]) -> Result<Sampling, Fault> {
     };
     let rounding = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
     let rounding = match old {
-        // Coordinates of whole steps, downwards.
+        // Downwards, but for axes that shrink.
         true => "floor",
         false => c
             .attributes
@@ -257,7 +257,10 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         }
     };
     let mut moving: Vec<usize> = (0..axes.len()).filter(|&at| changes(at)).collect();
-    moving.sort_by_key(|&at| axes[at]);
+    // Before version 11, coordinates of axes that shrink are rounded upwards.
+    let scales = target.scales.as_deref().filter(|_| c.version < 11);
+    let upwards = |at: usize| scales.is_some_and(|scales| scales[at] < 1.0);
+    moving.sort_by_key(|&at| (upwards(at), axes[at]));
     // A row of integers would be rounded after each step.
     let exact = sampling.nearest || c.dtype(0)?.is_float();
     if moving.len() > AT_ONCE && !exact {
@@ -267,7 +270,12 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
             "a tensor of which at most three dimensions change, or floats",
         ));
     }
-    for some in moving.chunks(AT_ONCE) {
+    let alike = moving.chunk_by(|&a, &b| upwards(a) == upwards(b));
+    for some in alike.flat_map(|alike| alike.chunks(AT_ONCE)) {
+        let mut attributes = sampling.attributes.clone();
+        if upwards(some[0]) {
+            attributes["rounding_method"] = json!("ceil");
+        }
         let own: Vec<usize> = some.iter().map(|&at| axes[at]).collect();
         let pick = |all: &[f64]| some.iter().map(|&at| all[at]).collect::<Vec<f64>>();
         let target = Target {
@@ -276,7 +284,7 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         };
         let roi = sampling.roi.as_deref();
         let roi = roi.map(|roi| [pick(roi), pick(&roi[axes.len()..])].concat());
-        c.inputs[0] = resized_at_once(c, &own, &target, &sampling.attributes, roi)?.into();
+        c.inputs[0] = resized_at_once(c, &own, &target, attributes, roi)?.into();
     }
     Ok(c.inputs.drain(..1).collect())
 }
@@ -286,7 +294,7 @@ fn resized_at_once(
     c: &mut Call<'_, '_>,
     axes: &[usize],
     target: &Target,
-    common: &serde_json::Value,
+    mut attributes: serde_json::Value,
     roi: Option<Vec<f64>>,
 ) -> Result<Var, Fault> {
     let dims = c.dims(0)?;
@@ -328,7 +336,6 @@ fn resized_at_once(
         [part(0), part(1)].concat()
     });
     let count = moved.len();
-    let mut attributes = common.clone();
     attributes["layout"] = json!(["NCW", "NCHW", "NCDHW"][count - 1]);
     attributes["scales"] = json!(scales);
     attributes["roi"] = json!(roi);

@@ -31,7 +31,8 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// A row of indices for each dimension.
 fn non_zero(c: &mut Call<'_, '_>) -> Outputs {
-    let rank = c.ndim(0)?;
+    // Of a number: whether it is one, at 0.
+    let rank = c.ndim(0)?.max(1);
     let x = c.x(0)?;
     let indices = c.op("nonzero", [x])?;
     let count = c.importer.fresh("nonzero").expr();
@@ -42,7 +43,10 @@ fn non_zero(c: &mut Call<'_, '_>) -> Outputs {
 }
 
 fn concat(c: &mut Call<'_, '_>) -> Outputs {
-    let axis = c.attributes.int_or("axis", 1)?;
+    let axis = match c.version {
+        ..4 => c.attributes.int_or("axis", 1)?,
+        _ => c.attributes.required_int("axis")?,
+    };
     let axis = c.axis(axis, c.ndim(0)?)?;
     let parts = (0..c.inputs.len()).map(|at| c.x(at));
     let mut parts = parts.collect::<Result<Vec<Expr>, Fault>>()?;

@@ -336,3 +336,71 @@ fn attention_with_projections_sees_what_its_mask_and_order_let_it() {
         assert!(refused.contains(reason), "{refused}");
     }
 }
+
+/// The test of the standard's version 10: axes that shrink round their coordinates upwards.
+#[test]
+fn images_shrink_upwards_before_version_11() {
+    let mut resize = node("Resize", &["x", "scales"], &["y"]);
+    resize.attribute.push(text("mode", "nearest"));
+    let scales = floats("scales", &[1.0, 1.0, 0.6, 0.6]);
+    let inputs = vec![port("x", &["1", "1", "2", "4"])];
+    let bytes = of_version(&model(vec![resize], vec![scales], inputs, &["y"]), 10);
+    let x: Vec<f32> = (1..9u8).map(f32::from).collect();
+    let y = run(&bytes, &[tensor(&[1, 1, 2, 4], &x)]);
+    assert_eq!(y[0].shape(), [1, 1, 1, 2]);
+    assert_eq!(y[0].as_slice::<f32>(), Ok(&[1.0, 3.0][..]));
+}
+
+/// What is neither above nor below is 0, as the standard says, and NaN is neither.
+#[test]
+fn nan_is_between_thresholds() {
+    let x = [f32::NAN, -2.0, 0.25, 2.0];
+    for (op, expected) in [
+        ("Shrink", [0.0, -2.0, 0.0, 2.0]),
+        ("ThresholdedRelu", [0.0, 0.0, 0.0, 2.0]),
+    ] {
+        let inputs = vec![port("x", &["4"])];
+        let bytes = model(vec![node(op, &["x"], &["y"])], vec![], inputs, &["y"]);
+        let y = run(&of_version(&bytes, 21), &[tensor(&[4], &x)]);
+        assert_eq!(y[0].as_slice::<f32>(), Ok(&expected[..]), "{op}");
+    }
+}
+
+/// A number is one element, of which the index is 0.
+#[test]
+fn the_index_of_a_number_is_0() {
+    let bytes = model(
+        vec![node("NonZero", &["x"], &["y"])],
+        vec![],
+        vec![port("x", &[])],
+        &["y"],
+    );
+    for (x, count) in [(3f32, 1), (0.0, 0)] {
+        let y = run(&of_version(&bytes, 13), &[tensor(&[], &[x])]);
+        assert_eq!(y[0].shape(), [1, count]);
+        assert_eq!(y[0].as_slice::<i64>(), Ok(&vec![0; count][..]));
+    }
+}
+
+/// Rows of three: what follows may count on it.
+#[test]
+fn selected_boxes_are_rows_of_three() {
+    let nodes = vec![
+        node("NonMaxSuppression", &["boxes", "scores", "most"], &["rows"]),
+        node("GatherND", &["scores", "rows"], &["y"]),
+    ];
+    let most = ints("most", &[5]);
+    let boxes = port("boxes", &["1", "2", "4"]);
+    // Class before box, as in a row.
+    let scores = port("scores", &["1", "1", "2"]);
+    let bytes = of_version(&model(nodes, vec![most], vec![boxes, scores], &["y"]), 13);
+    let apart = [0f32, 0.0, 1.0, 1.0, 5.0, 5.0, 6.0, 6.0];
+    let inputs = [
+        tensor(&[1, 2, 4], &apart),
+        tensor(&[1, 1, 2], &[0.5f32, 0.75]),
+    ];
+    assert_eq!(
+        run(&bytes, &inputs)[0].as_slice::<f32>(),
+        Ok(&[0.75, 0.5][..])
+    );
+}

@@ -2,16 +2,6 @@
 
 use super::*;
 
-fn floats(name: &str, values: &[f32]) -> TensorProto {
-    TensorProto {
-        name: Some(name.to_owned()),
-        data_type: Some(1),
-        dims: vec![values.len() as i64],
-        float_data: values.to_vec(),
-        ..TensorProto::default()
-    }
-}
-
 fn with(mut node: NodeProto, attributes: &[AttributeProto]) -> NodeProto {
     node.attribute.extend_from_slice(attributes);
     node

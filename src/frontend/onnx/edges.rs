@@ -92,6 +92,10 @@ impl<'m> Inputs<'m> {
         let (mut names, mut params) = (vec![], vec![]);
         for input in open_inputs(graph) {
             let name = input.name.as_deref().unwrap_or_default();
+            if names.iter().any(|known| known == name) {
+                let fault = Fault::Twice(name.to_owned());
+                importer.problem("the inputs of the model".to_owned(), None, fault);
+            }
             names.push(name.to_owned());
             let first = inputs.ports.len();
             let mut reader = Reader {

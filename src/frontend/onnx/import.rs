@@ -366,7 +366,8 @@ impl<'m> Importer<'m> {
         let mut makers: HashMap<&str, usize> = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
             for name in node.output.iter().filter(|name| !name.is_empty()) {
-                if makers.insert(name, at).is_some() {
+                let given = scope.values.contains_key(name.as_str());
+                if makers.insert(name, at).is_some() || given {
                     let fault = Fault::Twice(name.clone());
                     self.problem(scope.place_of(node), node.op_type.clone(), fault);
                 }
@@ -487,11 +488,11 @@ impl<'m> Importer<'m> {
         if let Some(name) = call.attributes.unread().into_iter().next() {
             return Err(Fault::UnknownAttribute(name));
         }
-        // Nothing at all: what stands in the way has been reported.
+        // Nothing at all where something stands in the way: that has been reported.
         let made = values.len();
         let unmade = node.output.iter().skip(made).find(|name| !name.is_empty());
         match unmade {
-            Some(name) if made > 0 => Err(Fault::Unsupported(format!(
+            Some(name) if made > 0 || self.problems.is_empty() => Err(Fault::Unsupported(format!(
                 "output `{name}` is not made here"
             ))),
             _ => Ok(values),

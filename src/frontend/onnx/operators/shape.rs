@@ -124,6 +124,10 @@ fn with_shape(c: &mut Call<'_, '_>, dims: Vec<Size>) -> Outputs {
 fn reshape(c: &mut Call<'_, '_>) -> Outputs {
     let zero_is_zero = c.attributes.flag("allowzero", false)?;
     let dims = c.dims(0)?;
+    let dtype = c.dtype(1)?;
+    if !dtype.is_int() {
+        return Err(c.bad(1, dtype.to_string(), "integers"));
+    }
     if c.known(1).is_none() {
         let to = open_sizes(c, &dims, zero_is_zero)?;
         return with_shape(c, to);

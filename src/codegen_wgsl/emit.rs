@@ -228,12 +228,15 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The length of an array that is no tensor; an array without elements has one that nothing accesses.
     fn constant_len(&self, id: ArrayId) -> Result<i64, WgslError> {
         let array = &self.kernel.arrays[id];
-        array.len.as_const().ok_or_else(|| WgslError::DynamicArray {
+        let len = array.len.as_const();
+        let len = len.ok_or_else(|| WgslError::DynamicArray {
             kernel: self.kernel.name.clone(),
             array: array.name.clone(),
-        })
+        })?;
+        Ok(len.max(1))
     }
 
     /// The entry point with its body.

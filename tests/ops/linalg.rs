@@ -233,3 +233,22 @@ fn determinants() {
     cases.case("R.det(x)", &[("x", &singular)], &[f32s(&[1], &[0.0])]);
     cases.run();
 }
+
+/// The sum of no terms is 0; on GPUs no array may be without elements.
+#[test]
+fn products_of_no_terms_are_0() {
+    let mut cases = Cases::default();
+    let (x, w) = (f32s(&[3, 0], &[]), f32s(&[0, 4], &[]));
+    let types = [
+        "R.Tensor((\"n\", \"k\"), \"float32\")",
+        "R.Tensor((0, 4), \"float32\")",
+    ];
+    let given = [("x", &x), ("w", &w)];
+    cases.case_of(
+        "R.matmul(x, w)",
+        &types,
+        &given,
+        &[f32s(&[3, 4], &[0.0; 12])],
+    );
+    cases.run();
+}

@@ -1,5 +1,6 @@
 //! Why a pass cannot be applied.
 
+use crate::ir::Origin;
 use crate::tensor::DType;
 
 /// Why a pass cannot be applied. Nothing has changed then.
@@ -195,12 +196,14 @@ pub enum PassError {
         given: String,
     },
     /// A call of an operator that no loop program can be made for.
-    #[error("`{func}`, value `{value}`: {error}")]
+    #[error("`{func}`, value `{value}`: {error}{}", origin.from())]
     Legalize {
         /// The function.
         func: String,
         /// The value that the call computes.
         value: String,
+        /// Where it comes from.
+        origin: Origin,
         /// Why not.
         error: Box<crate::ops::LegalizeError>,
     },

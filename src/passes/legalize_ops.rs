@@ -160,6 +160,7 @@ impl LegalizeOps {
         let failed = |error| PassError::Legalize {
             func: function.to_owned(),
             value: old.value.name.clone(),
+            origin: old.value.origin.clone(),
             error: Box::new(error),
         };
         let inferred = call.infer().map_err(|error| failed(error.into()))?;
@@ -456,13 +457,16 @@ def shifted(A: T.Buffer((4,), "float32"), B: T.Buffer((), "float32"), C: T.Buffe
         assert_eq!(
             with(of(3).into()),
             Err("`main`, value `a`: R.add: its legalization gives R.Tensor((3,), dtype=\"float32\"), \
-                 expected R.Tensor((4,), dtype=\"float32\")"
+                 expected R.Tensor((4,), dtype=\"float32\")\n  \
+                 from line 7: `a = R.add(x, R.const(2, \"float32\"))`"
                 .to_owned())
         );
         assert_eq!(
             with(vec![of(4), of(4)].into()),
             Err(
-                "`main`, value `a`: R.add: its legalization gives 2 results, expected 1".to_owned()
+                "`main`, value `a`: R.add: its legalization gives 2 results, expected 1\n  \
+                 from line 7: `a = R.add(x, R.const(2, \"float32\"))`"
+                    .to_owned()
             )
         );
         let error = LegalizeOps::default().skip("nn.rely").err();

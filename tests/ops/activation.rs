@@ -61,7 +61,7 @@ fn functions_of_one_element() {
             1.050_700_987_355_480_5 * positive_or(v, 1.673_263_242_354_377_2 * v.exp_m1())
         }),
         ("nn.thresholded_relu(x, alpha=1)", |v| {
-            if v <= 1.0 { 0.0 } else { v }
+            if v > 1.0 { v } else { 0.0 }
         }),
     ];
     for (call, f) in functions {

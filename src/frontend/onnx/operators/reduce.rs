@@ -6,7 +6,7 @@ use super::{Operator, fold};
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, materialized, number, one};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Known, Value};
-use crate::ir::Expr as Size;
+use crate::ir::{Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -269,7 +269,9 @@ fn computed_top_k(c: &mut Call<'_, '_>, axis: usize) -> Outputs {
         [k] => c.importer.arith.can_prove_equal(k, &dims[axis]),
         _ => return Err(c.bad(1, format!("{} numbers", k.len()), "one number")),
     };
-    let x = c.x(0)?;
+    let (x, dtype) = (c.x(0)?, c.dtype(0)?);
+    let mut taken = dims.clone();
+    taken[axis].clone_from(&k[0]);
     // Below 1: all.
     let attributes = json!({"k": -1, "axis": axis, "largest": largest, "dtype": "int64"});
     let both = c.op_with("topk", [x], &attributes)?;
@@ -277,14 +279,17 @@ fn computed_top_k(c: &mut Call<'_, '_>, axis: usize) -> Outputs {
         return c.items(&both, 2);
     }
     let mut first = vec![];
-    for item in 0..2 {
+    for (item, dtype) in [dtype, DType::I64].into_iter().enumerate() {
         let args = [
             relax::item(&both, item),
             relax::shape([axis as i64]),
             relax::shape([0i64]),
             relax::shape(k.clone()),
         ];
-        first.push(c.op("strided_slice", args)?.into());
+        let part = c.op("strided_slice", args)?;
+        // A slice of more than there are is all; here that is an error of the call.
+        let sinfo = StructInfo::tensor(taken.clone(), dtype);
+        first.push(c.bb.match_cast(&part, sinfo)?.into());
     }
     Ok(first)
 }

@@ -192,3 +192,19 @@ fn a_slice_of_one_element_broadcasts() {
     let y = run(&bytes, &[counted(&[3])]).swap_remove(0);
     assert_eq!(y.as_slice::<f32>(), Ok([0.0, 1.0, 2.0].as_slice()));
 }
+
+/// How many are taken is known when the model is called.
+#[test]
+fn more_than_there_are_cannot_be_taken() {
+    let nodes = vec![node("TopK", &["x", "k"], &["y", "at"])];
+    let inputs = vec![port("x", &["4"]), port_of("k", &["1"], 7)];
+    let bytes = of_version(&model(nodes, vec![], inputs, &["y"]), 11);
+    let x = tensor(&[4], &[3f32, 1.0, 4.0, 1.5]);
+    let y = run(&bytes, &[x.clone(), tensor(&[1], &[2i64])]);
+    assert_eq!(y[0].as_slice::<f32>(), Ok(&[4.0, 3.0][..]));
+    let model = parse(&bytes, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let inputs = [x, tensor(&[1], &[9i64])].map(interp::Value::Tensor);
+    let result = interp::run_module(&model.module, MAIN, &inputs, &HashMap::new());
+    let error = result.expect_err("there are four").to_string();
+    assert!(error.contains("expected 9, got 4"), "{error}");
+}

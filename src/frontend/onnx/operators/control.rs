@@ -115,6 +115,7 @@ where
     );
     let other = RefCell::new(Some(other));
     let forms: RefCell<Option<Vec<Form>>> = RefCell::default();
+    let types: RefCell<Vec<Option<DType>>> = RefCell::default();
     let lacking = Cell::new(false);
     let emitted = {
         let Call { importer, bb, .. } = c;
@@ -124,6 +125,13 @@ where
             let own: Vec<Form> = values.iter().map(Form::of).collect();
             let missing = values.iter().any(|value| matches!(value, Value::Missing));
             lacking.set(lacking.get() || missing);
+            let others = types.replace(values.iter().map(element_type).collect());
+            let mut pairs = others.into_iter().zip(types.borrow().clone());
+            if let Some((Some(a), Some(b))) =
+                pairs.find(|(a, b)| a.is_some() && b.is_some() && a != b)
+            {
+                return Err(Fault::Unsupported(format!("its branches give {a} and {b}")));
+            }
             if let Some(first) = forms.replace(Some(own.clone()))
                 && !missing
             {
@@ -165,6 +173,15 @@ where
     let mut parts = parts.into_iter();
     let values = forms.iter().map(|form| form.value(&mut parts));
     Ok(values.collect())
+}
+
+/// The element type of a tensor, if it is known.
+fn element_type(value: &Value) -> Option<DType> {
+    match value {
+        Value::Var(var) => var.sinfo().as_tensor()?.dtype,
+        Value::Const(tensor) => Some(tensor.dtype()),
+        _ => None,
+    }
 }
 
 /// What a branch gives, as tensors.

@@ -68,3 +68,15 @@ fn sequences_of_other_lengths_are_joined_in_each_branch() {
     assert_eq!(called(&bytes, true).shape(), [2, 3]);
     assert_eq!(called(&bytes, false).shape(), [1, 3]);
 }
+
+#[test]
+fn branches_of_other_element_types_are_refused() {
+    let mut whole = node("Cast", &["x"], &["made"]);
+    whole.attribute.push(int("to", 7));
+    let same = node("Identity", &["x"], &["made"]);
+    let bytes = chosen(whole, same, vec![node("Abs", &["t"], &["y"])]);
+    assert_eq!(
+        problems(&bytes),
+        ["the node that makes `t` (If): its branches give int64 and float32"]
+    );
+}

@@ -316,6 +316,8 @@ const LONG_ROWS: &[(&[usize], &[&str])] = &[
         &["t = R.sum(x, axis=-1)", "z = R.sqrt(R.abs(t))"],
     ),
     (&[600, 250], &["z = R.mean(x)"]),
+    (&[3, 40000, 1], &["z = R.sum(x, axis=[1, 2])"]),
+    (&[2, 1, 40000], &["z = R.sum(x, axis=[1, 2])"]),
     (&[3, 512, 33], &["z = R.min(x, axis=[1, 2], keepdims=True)"]),
     (&[16384], &["t = R.abs(x)", "z = R.sum(t, axis=0)"]),
     (&[65536], &["t = R.max(x)", "z = R.divide(x, t)"]),

@@ -4,7 +4,7 @@
 use super::DeclineReason;
 use super::pattern::{Pattern, classify, reduces, results_of_reduction};
 use super::reuse::shares_inputs;
-use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopKind, Place, PrimFunc, Var};
+use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopKind, Place, PrimFunc};
 use crate::sched::Schedule;
 
 /// A chain of such blocks.
@@ -122,15 +122,9 @@ fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineR
     let order = func.child_blocks(Place::Block(func.root));
     chain.sort_by_key(|b| order.iter().position(|o| o == b));
     let fits = chain.iter().all(|&b| {
-        let loops = func.loops_above(b.into());
-        let own = func.blocks[b].bindings.iter().filter(|e| !is_fixed(e));
-        let own: Vec<Option<&Var>> = own.map(Expr::as_var).collect();
-        let vars: Vec<Option<&Var>> = loops.iter().map(|&l| Some(&func.loops[l].var)).collect();
         (reduces(func, b) || matches!(classify(func, b), Pattern::Injective))
-            && own == vars
-            && loops
-                .iter()
-                .all(|&l| func.loops[l].kind == LoopKind::Serial)
+            && has_own_loops(func, b)
+            && is_serial(func, b)
     });
     if fits {
         Ok(chain)
@@ -139,6 +133,14 @@ fn chain_to(sch: &mut Schedule, block: BlockId) -> Result<Vec<BlockId>, DeclineR
             "a block of the chain is no reduction or spatial block in loops of its own",
         ))
     }
+}
+
+/// Whether each loop around a block is an iter variable, in their order.
+pub(super) fn has_own_loops(func: &PrimFunc, block: BlockId) -> bool {
+    let loops = func.loops_above(block.into());
+    let own = func.blocks[block].bindings.iter().filter(|e| !is_fixed(e));
+    own.map(Expr::as_var)
+        .eq(loops.iter().map(|&l| Some(&func.loops[l].var)))
 }
 
 /// How many loops around a block count the rows, if these are its first `rows` iter variables.

@@ -9,7 +9,9 @@ use crate::arith::Analyzer;
 use crate::ir::{BlockId, BufferRegion, Expr, IterKind, PrimFunc, ThreadAxis};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::chain::{along_rows, is_reduction, is_serial, users_of};
+use crate::sched::rules::chain::{
+    along_rows, has_own_loops, is_reduction, is_serial, loops_of_rows, users_of,
+};
 use crate::sched::{Factor, Schedule};
 
 /// Workgroups for each core: enough that none waits while others read.
@@ -42,18 +44,8 @@ pub(super) fn apply(
     {
         return Err(DeclineReason::Pattern("another reduction follows"));
     }
-    let summed = sch.func().blocks[block]
-        .iters
-        .iter()
-        .filter(|i| i.kind == IterKind::Reduce)
-        .count();
     let loops = sch.get_loops(block)?;
-    let Some((of_rows, along)) = loops.len().checked_sub(summed).map(|at| loops.split_at(at))
-    else {
-        return Err(DeclineReason::Pattern(
-            "loops that are not those of the block",
-        ));
-    };
+    let (of_rows, along) = loops.split_at(rows_first(sch.func(), block)?);
     let (&last, planes) = along
         .split_last()
         .ok_or(DeclineReason::Pattern("no loops"))?;
@@ -90,6 +82,18 @@ pub(super) fn apply(
     let reads = neighbours(sch.func(), partial);
     rows::over_threads(sch, partial, inside, share, &reads)?;
     rows::apply(sch, block, target)
+}
+
+/// How many loops count rows, if those are first.
+fn rows_first(func: &PrimFunc, block: BlockId) -> Result<usize, DeclineReason> {
+    let iters = &func.blocks[block].iters;
+    let rows = iters.iter().take_while(|i| i.kind == IterKind::Spatial);
+    let rows = rows.count();
+    let first = iters[rows..].iter().all(|i| i.kind == IterKind::Reduce);
+    match first && has_own_loops(func, block) {
+        true => Ok(loops_of_rows(func, block, rows)),
+        false => Err(DeclineReason::Pattern("no rows in loops of their own")),
+    }
 }
 
 /// The reads of partial sums in which neighbours of the last reduce iter variable are neighbours in memory.

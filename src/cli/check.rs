@@ -133,7 +133,7 @@ pub(super) fn run(
         match compiled {
             Ok(compilation) => {
                 report.runs = true;
-                report.costs = Some(costs(&compilation, main, missing));
+                report.costs = Some(costs(&module, &compilation, main, missing));
                 report.parts = parts(&compilation, kind);
             }
             Err(CliError::Compile(error)) => refused(*error, &mut report.problems),
@@ -236,9 +236,10 @@ fn typed(signature: &Signature, ports: &[Port]) -> Vec<Typed> {
     ports.collect()
 }
 
-/// What a call of the function takes.
-fn costs(compilation: &Compilation, main: &str, missing: Vec<String>) -> Costs {
-    let Some(function) = compilation.module.function(main) else {
+/// What a call of the function takes. Extents are those of the module before it was compiled: plans of memory have others.
+fn costs(module: &Module, compilation: &Compilation, main: &str, missing: Vec<String>) -> Costs {
+    let functions = module.function(main).zip(compilation.module.function(main));
+    let Some((written, function)) = functions else {
         return Costs {
             flops: None,
             activation_bytes: None,
@@ -257,10 +258,10 @@ fn costs(compilation: &Compilation, main: &str, missing: Vec<String>) -> Costs {
             flops = sum.and_then(|(sum, own)| sum.checked_add(own));
         }
     });
-    let open = function.symbolic_vars().into_iter();
+    let open = written.symbolic_vars().into_iter();
     let open: Vec<String> = open.map(|var| var.name().to_owned()).collect();
     // Storage of a symbolic size is made by the call, and is in no plan.
-    let usage = match open.is_empty() {
+    let usage = match function.symbolic_vars().is_empty() {
         true => memory_usage(function, &HashMap::new()),
         false => None,
     };

@@ -257,8 +257,9 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         }
     };
     let mut moving: Vec<usize> = (0..axes.len()).filter(|&at| changes(at)).collect();
-    // Before version 11, coordinates of axes that shrink are rounded upwards.
-    let scales = target.scales.as_deref().filter(|_| c.version < 11);
+    // Before version 11, the nearest elements of axes that shrink are those above.
+    let old = c.version < 11 && sampling.nearest;
+    let scales = target.scales.as_deref().filter(|_| old);
     let upwards = |at: usize| scales.is_some_and(|scales| scales[at] < 1.0);
     moving.sort_by_key(|&at| (upwards(at), axes[at]));
     // A row of integers would be rounded after each step.

@@ -1,6 +1,6 @@
 //! Operators on two or three tensors, element by element, with broadcasting.
 
-use super::def::{Computed, DTypes, Layout, OpDef, Pattern, X1_X2, tensor};
+use super::def::{Broadcasting, Computed, DTypes, Layout, OpDef, Pattern, X1_X2, tensor};
 use super::{ComputeCall, rules};
 use crate::ir::graph::OpCall;
 use crate::ir::{Expr, StructInfo};
@@ -21,6 +21,7 @@ const fn arithmetic(
         .infer(rules::broadcast)
         .pattern(Pattern::Broadcast)
         .layout(Layout::Any)
+        .broadcasting(Broadcasting::Elements)
 }
 
 const fn comparison(
@@ -123,13 +124,15 @@ pub(super) const OPS: &[OpDef] = &[
         .infer(rules::broadcast)
         .compute(fma)
         .pattern(Pattern::ElemWise)
-        .layout(Layout::Any),
+        .layout(Layout::Any)
+        .broadcasting(Broadcasting::Elements),
     OpDef::new("where", "x1 where the condition holds, else x2")
         .operands(&[tensor("condition"), tensor("x1"), tensor("x2")])
         .dtypes(DTypes::Bool)
         .infer(choose)
         .compute(|c| Ok(vec![topi::select("where", c.x(0), c.x(1), c.x(2))]))
-        .pattern(Pattern::Broadcast),
+        .pattern(Pattern::Broadcast)
+        .broadcasting(Broadcasting::Elements),
 ];
 
 /// Broadcast of all operands, in the element type of the last two.

@@ -60,6 +60,17 @@ pub enum Layout {
     },
 }
 
+/// Which dimensions of the operands an operator repeats to those of the others, counted from the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Broadcasting {
+    /// None.
+    Never,
+    /// All.
+    Elements,
+    /// All but the last two: those of stacks of matrices.
+    Stacks,
+}
+
 /// In which precision an operator is computed where a network is to use `float16` (TVM: `TMixedPrecisionPolicy`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precision {
@@ -192,6 +203,8 @@ pub struct OpDef {
     pub pattern: Pattern,
     /// What a change of layout does to it.
     pub layout: Layout,
+    /// Which dimensions of its operands broadcast.
+    pub broadcasting: Broadcasting,
     /// Its precision in a network of mixed precision, where that does not follow from the pattern.
     stated_precision: Option<Precision>,
     /// What its programs are called, if not as the operator.
@@ -221,6 +234,7 @@ impl OpDef {
             compute: Compute::Nothing("it has no definition in tensor expressions"),
             pattern: Pattern::Opaque,
             layout: Layout::Fixed,
+            broadcasting: Broadcasting::Never,
             stated_precision: None,
             program: None,
             allocates: false,
@@ -361,6 +375,11 @@ impl OpDef {
 
     pub(super) const fn pattern(mut self, pattern: Pattern) -> Self {
         self.pattern = pattern;
+        self
+    }
+
+    pub(super) const fn broadcasting(mut self, broadcasting: Broadcasting) -> Self {
+        self.broadcasting = broadcasting;
         self
     }
 

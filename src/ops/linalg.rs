@@ -1,6 +1,6 @@
 //! Linear algebra.
 
-use super::def::{DTypes, OpDef, Pattern, Precision, X, X1_X2, attr, operand};
+use super::def::{Broadcasting, DTypes, OpDef, Pattern, Precision, X, X1_X2, attr, operand};
 use super::einsum;
 use super::rules::{self, broadcast_shapes, equal_extents, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, OpCall, OperandKind};
@@ -64,6 +64,7 @@ pub(super) const OPS: &[OpDef] = &[
                 dtype,
             )])
         })
+        .broadcasting(Broadcasting::Stacks)
         .pattern(Pattern::OutEWiseFusable)
         .in_precision(Precision::Half),
 ];

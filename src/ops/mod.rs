@@ -41,7 +41,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub use def::{
-    Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef, Pattern, Precision,
+    Broadcasting, Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef,
+    Pattern, Precision,
 };
 pub use docs::markdown;
 pub(crate) use layout_transform::inverse as inverse_layout;

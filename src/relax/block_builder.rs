@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::broadcast::Joined;
 use super::expr::{Callee, Kind};
 use super::{BuildError, Expr, Var};
 use crate::ir::graph::{
@@ -25,8 +26,8 @@ pub struct FunctionOptions {
 
 /// A function that is being written.
 #[derive(Clone)]
-struct Frame {
-    builder: GraphBuilder,
+pub(super) struct Frame {
+    pub(super) builder: GraphBuilder,
     /// The values of its variables.
     vars: HashMap<usize, ValueId>,
     /// What the open dataflow block passes out.
@@ -34,6 +35,8 @@ struct Frame {
     result: Option<Arg>,
     /// Names given so far, with how often.
     names: HashMap<&'static str, usize>,
+    /// The extents that others broadcast to, where a call decides.
+    pub(super) joined: Vec<Joined>,
 }
 
 /// Writes a module. A clone is the module as far as it is written.
@@ -42,6 +45,8 @@ pub struct BlockBuilder {
     module: Module,
     /// The functions that are open, outermost first.
     frames: Vec<Frame>,
+    /// Whether extents that are not written as 1 broadcast where they are.
+    pub(super) by_extents: bool,
 }
 
 impl BlockBuilder {
@@ -54,7 +59,7 @@ impl BlockBuilder {
     pub fn of(module: Module) -> Self {
         Self {
             module,
-            frames: vec![],
+            ..Self::default()
         }
     }
 
@@ -184,6 +189,7 @@ impl BlockBuilder {
             outputs: vec![],
             result: None,
             names: HashMap::new(),
+            joined: vec![],
         });
         let done = body(self);
         self.frames.truncate(depth + 1);
@@ -310,12 +316,16 @@ impl BlockBuilder {
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<Expr, E>,
     ) -> Result<graph::Body, E> {
-        self.frame()?.builder.begin_branch();
+        let frame = self.frame()?;
+        frame.builder.begin_branch();
+        let before = frame.joined.len();
         let value = body(self)?;
         // The result of a branch is a binding of it.
         let value = self.emit(value)?;
         let result = self.leaf(&value.into())?;
-        Ok(self.frame()?.builder.end_branch(result))
+        let frame = self.frame()?;
+        frame.joined.truncate(before);
+        Ok(frame.builder.end_branch(result))
     }
 
     /// A call of the loop program that tensor expressions make: `f` gets the arguments as placeholders and gives the results. The
@@ -398,7 +408,7 @@ impl BlockBuilder {
         })
     }
 
-    fn frame(&mut self) -> Result<&mut Frame, BuildError> {
+    pub(super) fn frame(&mut self) -> Result<&mut Frame, BuildError> {
         self.frames.last_mut().ok_or(BuildError::NoFunction)
     }
 
@@ -408,7 +418,7 @@ impl BlockBuilder {
     }
 
     /// `lv` in a dataflow block and `gv` outside, as TVM names values.
-    fn fresh_name(&mut self) -> Result<String, BuildError> {
+    pub(super) fn fresh_name(&mut self) -> Result<String, BuildError> {
         let stem = if self.frame()?.builder.in_dataflow() {
             "lv"
         } else {
@@ -427,7 +437,7 @@ impl BlockBuilder {
         Ok(name)
     }
 
-    fn bind(&mut self, name: &str, def: Def) -> Result<Var, BuildError> {
+    pub(super) fn bind(&mut self, name: &str, def: Def) -> Result<Var, BuildError> {
         let frame = self.frame()?;
         let value = match &def {
             Def::CallDps { out, .. } => {
@@ -451,12 +461,14 @@ impl BlockBuilder {
                 attrs,
                 sinfo_args,
             } => {
-                let args = self.leaves(args)?;
+                let mut args = self.leaves(args)?;
                 let (callee, attrs) = match callee {
                     Callee::Op(name) => {
                         let def = ops::find(name);
                         let unknown = || BuildError::UnknownOperator { name: name.clone() };
-                        let op = def.ok_or_else(unknown)?.op();
+                        let def = def.ok_or_else(unknown)?;
+                        args = self.broadcast(def, args)?;
+                        let op = def.op();
                         (GraphCallee::Op(op), op.complete(attrs.clone())?)
                     }
                     Callee::Global(name) => (GraphCallee::Global(name.clone()), attrs.clone()),

@@ -27,6 +27,7 @@
 //! ```
 
 mod block_builder;
+mod broadcast;
 mod error;
 mod expr;
 #[cfg(test)]

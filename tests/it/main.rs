@@ -2,6 +2,7 @@
 
 mod artifact;
 mod as_written;
+mod broadcasts;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]

@@ -1,11 +1,13 @@
 //! Conversions.
 
+use crate::arith::Analyzer;
+use crate::ir::sum::is_index;
 use crate::ir::{Expr, ExprKind};
-use crate::tensor::DType;
 use crate::tensor::scalar::{Scalar, eval_cast};
+use crate::tensor::{DType, ScalarType};
 
 /// Rules of `a` converted to `to`.
-pub(super) fn rules(a: &Expr, to: DType) -> Option<Expr> {
+pub(super) fn rules(facts: &Analyzer, a: &Expr, to: DType) -> Option<Expr> {
     if a.dtype() == to {
         return Some(a.clone());
     } // no conversion
@@ -26,6 +28,18 @@ pub(super) fn rules(a: &Expr, to: DType) -> Option<Expr> {
         {
             Some(inner.clone())
         }
+        // wide -> narrow -> wide = wide, for numbers that the narrow type holds
+        ExprKind::Cast(inner)
+            if inner.dtype() == to && is_index(to) && is_within(facts, inner, from) =>
+        {
+            Some(inner.clone())
+        }
         _ => None,
     }
+}
+
+fn is_within(facts: &Analyzer, e: &Expr, ty: ScalarType) -> bool {
+    let bound = facts.bound(e);
+    ty.int_range()
+        .is_some_and(|(least, most)| bound.min >= least && bound.max <= most)
 }

@@ -147,7 +147,7 @@ impl Simplifier<'_> {
                 }
             }
             ExprKind::Not(a) => Some(logic::negate(a)),
-            ExprKind::Cast(a) => cast::rules(a, e.dtype()),
+            ExprKind::Cast(a) => cast::rules(self.facts, a, e.dtype()),
             _ if e.dtype().is_bool() && self.facts.is_assumed(e) => Some(Expr::bool(true)),
             _ => None,
         }

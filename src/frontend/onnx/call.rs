@@ -290,8 +290,13 @@ impl<'m> Call<'_, 'm> {
         if let Some(rank) = info.shape.ndim().filter(|&ndim| ndim > MAX_RANK) {
             return Err(Fault::Rank(rank));
         }
-        let ShapeInfo::Ndim(ndim) = info.shape else {
-            return Ok(var);
+        let ndim = match &info.shape {
+            ShapeInfo::Known(dims) => {
+                self.importer.know_extents(dims);
+                return Ok(var);
+            }
+            ShapeInfo::Ndim(ndim) => *ndim,
+            ShapeInfo::Unknown => return Ok(var),
         };
         let mut info = info.clone();
         let output = self.node.output.first().cloned().unwrap_or_default();

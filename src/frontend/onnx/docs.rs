@@ -17,9 +17,7 @@ not supported are refused while the model is imported, with the node.
 
 Element types: float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64, bool. Not: strings, complex numbers, floats of
 eight bits and less, integers of four bits and less. Operators that need axes or sizes to know the types of their results take them
-as constants, or as arithmetic on shapes; numbers that choose how much is computed (`depth` of OneHot, sizes of Split) as constants
-where extents are symbolic. Extents with different symbols that are broadcast against each other, or a symbol against a number, are
-taken to be equal: a call in which one of them is 1 is refused, and `--shape` or `--dim` imports the model for it.
+as constants, or as arithmetic on shapes. Extents broadcast by the numbers that they are in a call, whatever their symbols are.
 
 ";
 

@@ -202,6 +202,17 @@ impl<'m> Importer<'m> {
         symbol
     }
 
+    /// Keeps that symbols which became extents while the graph was built are no less than 0.
+    pub(super) fn know_extents(&mut self, dims: &[Size]) {
+        let symbols = dims.iter().filter_map(Size::as_var);
+        for symbol in symbols {
+            if !self.names.contains(symbol.name()) {
+                self.names.insert(symbol.name().to_owned());
+                self.arith.bind_shape_var(symbol);
+            }
+        }
+    }
+
     /// The symbolic extent of this name.
     pub(super) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(symbol) = self.symbols.get(name) {

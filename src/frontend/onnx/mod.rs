@@ -257,6 +257,7 @@ fn import(
     let mut scope = Scope::new("");
     inputs.define(&params, &mut scope);
     let mut bb = BlockBuilder::new();
+    bb.broadcast_by_extents();
     let (mut outputs, mut notes): (Vec<Port>, Vec<String>) = (vec![], vec![]);
     let params: Vec<&Var> = params.iter().collect();
     let functions = model.functions.iter();

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::pieces::dims_of;
 use super::{Operator, fold};
-use crate::frontend::onnx::call::{Call, Outputs, in_type, materialized, number, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, in_type, materialized, number, one};
 use crate::frontend::onnx::error::Fault;
-use crate::frontend::onnx::value::{Known, MOST_KNOWN};
-use crate::ir::{Expr as Size, StructInfo};
+use crate::frontend::onnx::value::{Known, MOST_KNOWN, Value};
+use crate::ir::{Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::DType;
 
@@ -26,7 +26,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Slice", &[1, 10, 11, 13], slice)
         .note("axes and steps that follow from the model"),
     Operator::new("SpaceToDepth", &[1, 13, 28], space_to_depth),
-    Operator::new("Split", &[2, 11, 13, 18], split).note("sizes that follow from the model"),
+    Operator::new("Split", &[2, 11, 13, 18], split),
 ];
 
 /// A row of indices for each dimension.
@@ -94,7 +94,11 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
     let axis = c.attributes.int_or("axis", 0)?;
     let dims = c.dims(0)?;
     let axis = c.axis(axis, dims.len())?;
-    let sizes = c.ints_since(13, "split", 1)?;
+    let computed = c.version >= 13 && c.has(1) && c.ints(1).is_err();
+    let sizes = match computed {
+        true => None,
+        false => c.ints_since(13, "split", 1)?,
+    };
     let parts = c.attributes.int("num_outputs")?;
     let outputs = c.node.output.len();
     if let Some(parts) = parts
@@ -107,6 +111,9 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
         });
     }
     let parts = outputs;
+    if computed {
+        return computed_split(c, axis, &dims[axis]);
+    }
     if parts == 1 && sizes.is_none() {
         return Ok(c.inputs.drain(..1).collect());
     }
@@ -125,7 +132,11 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
                 .collect()
         }
         (None, None) => {
-            return Err(c.bad(0, shown(&dims), "a tensor whose parts have constant sizes"));
+            let extent = dims[axis].cast(DType::I64);
+            let part = (&extent + (parts as i64 - 1)).floor_div(parts as i64);
+            let cuts = (1..parts as i64).map(|at| (&part * at).min(&extent));
+            let cuts = cuts.map(|cut| c.importer.arith.simplify(&cut)).collect();
+            return parts_between(c, axis, cuts, extent);
         }
     };
     let count = cuts.len() + 1;
@@ -136,6 +147,60 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
         &json!({"indices_or_sections": cuts, "axis": axis}),
     )?;
     c.items(&tuple, count)
+}
+
+/// Parts of sizes that follow from those of the inputs, or are computed: the call checks that their sum is the extent.
+fn computed_split(c: &mut Call<'_, '_>, axis: usize, extent: &Size) -> Outputs {
+    let sizes = c.sizes(1)?;
+    let parts = c.node.output.len();
+    if sizes.len() != parts {
+        return Err(c.bad(
+            1,
+            format!("{} sizes", sizes.len()),
+            format!("{parts} sizes"),
+        ));
+    }
+    let mut end = Size::i64(0);
+    let mut ends = vec![];
+    for size in &sizes {
+        end = c.importer.arith.simplify(&(end + size.cast(DType::I64)));
+        ends.push(end.clone());
+    }
+    if !c.importer.arith.can_prove_equal(&end, extent) {
+        let whole = StructInfo::Shape(ShapeInfo::Known(vec![end.clone()]));
+        c.bb.match_cast(relax::shape([extent.clone()]), whole)?;
+    }
+    ends.pop();
+    let made = parts_between(c, axis, ends, end)?;
+    let mut of_sizes = vec![];
+    for (part, size) in made.into_iter().zip(sizes) {
+        let Value::Var(part) = part else {
+            return Err(c.bad(0, "a list", "a tensor"));
+        };
+        let mut sinfo = part.sinfo().clone();
+        if let StructInfo::Tensor(info) = &mut sinfo
+            && let ShapeInfo::Known(dims) = &mut info.shape
+        {
+            dims[axis] = size;
+        }
+        of_sizes.push(c.bb.match_cast(&part, sinfo)?.into());
+    }
+    Ok(of_sizes)
+}
+
+/// The parts of the first operand between these places along an axis.
+fn parts_between(c: &mut Call<'_, '_>, axis: usize, cuts: Vec<Size>, end: Size) -> Outputs {
+    let x = c.var(0)?;
+    let starts = std::iter::once(Size::i64(0)).chain(cuts.iter().cloned());
+    let ends = cuts.iter().cloned().chain([end]);
+    let part = |(start, end)| {
+        let axis = relax::shape([axis as i64]);
+        let ends = [relax::shape([start]), relax::shape([end])];
+        let [start, end] = ends;
+        let args = [(&x).into(), axis, start, end, relax::shape([1i64])];
+        Ok(c.op("strided_slice", args)?.into())
+    };
+    starts.zip(ends).map(part).collect()
 }
 
 /// The sizes of so many parts of an extent.

@@ -28,7 +28,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Expand", &[8, 13], expand).folds(fold::expand),
     Operator::new("EyeLike", &[9, 22], eye_like),
     Operator::new("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], flatten),
-    Operator::new("OneHot", &[9, 11, 28], one_hot).note("a depth that follows from the model"),
+    Operator::new("OneHot", &[9, 11, 28], one_hot),
     Operator::new("Range", &[11, 27], range).folds(fold::range),
     Operator::new("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape),
     Operator::new("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], shape),
@@ -302,19 +302,14 @@ fn expand(c: &mut Call<'_, '_>) -> Outputs {
         Some(axis) => dims[axis].clone(),
         None => Size::i64(1),
     };
-    let arith = &c.importer.arith;
-    let result = (0..rank).map(|axis| {
+    let mut result = vec![];
+    for axis in 0..rank {
         let (x, to) = (at(&dims, axis), at(&to, axis));
-        match (x.as_int(), to.as_int()) {
-            (Some(1), _) => to,
-            (_, Some(1)) => x,
-            _ if arith.can_prove_equal(&x, &to) => x,
-            // The computed size is 1 or this one: others are refused at run time.
-            (_, None) if x.as_int().is_some() => x,
-            _ => to,
-        }
-    });
-    let result: Vec<Size> = result.collect();
+        result.push(match c.importer.arith.can_prove_equal(&x, &to) {
+            true => x,
+            false => c.bb.broadcast_extent(&[x, to])?,
+        });
+    }
     let x = c.x(0)?;
     one(c.op("broadcast_to", [x, relax::shape(result)])?)
 }
@@ -389,9 +384,6 @@ fn one_hot(c: &mut Call<'_, '_>) -> Outputs {
     let [depth] = depth.as_slice() else {
         return Err(c.bad(1, format!("{} numbers", depth.len()), "one number"));
     };
-    let depth_number = depth.as_int();
-    let depth_number =
-        depth_number.ok_or_else(|| c.bad(1, "computed", "known when the model is imported"))?;
     let values = c.dims(2)?;
     if values.first().and_then(Size::as_int) != Some(2) {
         return Err(c.bad(2, shown(&values), "two numbers: off and on"));
@@ -399,15 +391,15 @@ fn one_hot(c: &mut Call<'_, '_>) -> Outputs {
     let indices = c.x(0)?;
     let indices = in_type(indices, c.dtype(0)?, DType::I64);
     let zero = number(0.0, DType::I64)?;
-    let count = number(depth_number as f64, DType::I64)?;
+    let count = materialized(&Known::scalar(depth.cast(DType::I64)))?;
     let negative = relax::op("less", [indices.clone(), zero]);
     let from_end = relax::op("add", [indices.clone(), count]);
     let indices = relax::op("where", [negative, from_end, indices]);
     let mut at = vec![Size::i64(1); rank];
-    at[axis] = Size::i64(depth_number);
+    at[axis] = depth.clone();
     let positions = relax::op_with(
         "arange",
-        [Expr::from(Size::i64(depth_number))],
+        [Expr::from(depth.clone())],
         attrs(&json!({"dtype": "int64"})),
     );
     let positions = relax::op("reshape", [positions, relax::shape(at)]);

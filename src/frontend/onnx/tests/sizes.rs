@@ -208,3 +208,40 @@ fn more_than_there_are_cannot_be_taken() {
     let error = result.expect_err("there are four").to_string();
     assert!(error.contains("expected 9, got 4"), "{error}");
 }
+
+/// Extents of different symbols broadcast in a call in which one of them is 1, and must be equal in others.
+#[test]
+fn extents_broadcast_by_the_numbers_of_a_call() {
+    let nodes = vec![
+        node("Add", &["x", "y"], &["sum"]),
+        node("MatMul", &["sum", "w"], &["product"]),
+        node("Mul", &["product", "z"], &["out"]),
+    ];
+    let mut w = floats("w", &[1.0, 2.0, 3.0, 4.0]);
+    w.dims = vec![2, 2];
+    let inputs = ["x", "y", "z"].map(|name| port(name, &[&format!("{name}_rows"), "2", "2"]));
+    let bytes = model(nodes, vec![w], inputs.to_vec(), &["out"]);
+    let bytes = of_version(&bytes, 17);
+    for counts in [[3, 1, 1], [1, 3, 3], [1, 1, 3], [3, 3, 3], [1, 0, 1]] {
+        let inputs = counts.map(|count| counted(&[count, 2, 2]));
+        let expected = |at: [usize; 3]| {
+            let element = |input: usize, at: [usize; 3]| {
+                let first = if counts[input] == 1 { 0 } else { at[0] };
+                (first * 4 + at[1] * 2 + at[2] + 1) as f32
+            };
+            let sum = |k| element(0, [at[0], at[1], k]) + element(1, [at[0], at[1], k]);
+            let column = [[1.0, 3.0], [2.0, 4.0]][at[2]];
+            (sum(0) * column[0] + sum(1) * column[1]) * element(2, at)
+        };
+        let rows = match counts.contains(&0) {
+            true => 0,
+            false => counts.into_iter().max().expect("three"),
+        };
+        let result = &run(&bytes, &inputs)[0];
+        assert_eq!(result.shape(), [rows, 2, 2], "{counts:?}");
+        let all: Vec<f32> = (0..rows * 4)
+            .map(|flat| expected([flat / 4, flat / 2 % 2, flat % 2]))
+            .collect();
+        assert_eq!(result.as_slice::<f32>(), Ok(all.as_slice()), "{counts:?}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Broadcasting by the extents that a call has, as in numpy and ONNX.
+//!
+//! A graph operator repeats an extent that is written as 1; of two others it asks that they are equal, as TVM does. Where the text
+//! of a model says nothing of an extent, it may be 1 in one call and another number in the next. Such an extent is repeated
+//! by a `R.broadcast_to`, which decides at run time, to an extent of its own symbol.
+
+use super::{BlockBuilder, BuildError};
+use crate::arith::{Analyzer, IntBound};
+use crate::ir::graph::dims::{Proof, compare_dims};
+use crate::ir::graph::{Arg, Def};
+use crate::ir::{Attrs, Expr, ExprKind, ShapeInfo, StructInfo, Var};
+use crate::ops::{self, Broadcasting, OpDef};
+use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
+
+/// An extent of a symbol of its own, and the extents that broadcast to it.
+#[derive(Clone)]
+pub(super) struct Joined {
+    extents: Vec<Expr>,
+    to: Expr,
+}
+
+impl BlockBuilder {
+    /// From now on, operands broadcast by the extents that they have in a call, and not only by those that are written as 1.
+    pub fn broadcast_by_extents(&mut self) {
+        self.by_extents = true;
+    }
+
+    /// The extent that these broadcast to: the one that is not 1, where all others are 1 or as large.
+    ///
+    /// # Errors
+    /// If no function is open.
+    pub fn broadcast_extent(&mut self, extents: &[Expr]) -> Result<Expr, BuildError> {
+        let mut several: Vec<Expr> = vec![];
+        for extent in extents.iter().filter(|extent| !extent.is_one()) {
+            if !several.iter().any(|other| are_one_together(extent, other)) {
+                several.push(extent.clone());
+            }
+        }
+        let never_one = |extent: &&Expr| compare_dims(extent, &Expr::i64(1)) == Proof::No;
+        match (several.iter().find(never_one), several.as_slice()) {
+            (None, []) => Ok(Expr::i64(1)),
+            (Some(extent), _) | (None, [extent]) => Ok(extent.clone()),
+            (None, _) => self.joined(several),
+        }
+    }
+
+    /// A symbol for the extent that several broadcast to.
+    fn joined(&mut self, several: Vec<Expr>) -> Result<Expr, BuildError> {
+        let known = &mut self.frame()?.joined;
+        let mut extents: Vec<Expr> = vec![];
+        for extent in several {
+            let parts = known.iter().find(|known| known.to == extent);
+            let parts = parts.map_or(vec![extent], |known| known.extents.clone());
+            for part in parts {
+                if !extents.contains(&part) {
+                    extents.push(part);
+                }
+            }
+        }
+        let same = |known: &&mut Joined| {
+            known.extents.len() == extents.len()
+                && extents.iter().all(|extent| known.extents.contains(extent))
+        };
+        if let Some(known) = known.iter_mut().find(same) {
+            return Ok(known.to.clone());
+        }
+        let wide = extents.iter().map(|extent| extent.cast(DType::I64));
+        let value = wide
+            .rev()
+            .reduce(|rest, extent| Expr::select(extent.equals(1), rest, extent));
+        let value = value.expect("several extents");
+        let to = Var::new(format!("broadcast_{}", known.len()), DType::I64).expr();
+        known.push(Joined {
+            extents,
+            to: to.clone(),
+        });
+        let name = self.fresh_name()?;
+        let sinfo = StructInfo::Shape(ShapeInfo::Known(vec![to.clone()]));
+        let shape = Arg::Shape(vec![value]);
+        self.bind(&name, Def::MatchCast(shape, sinfo))?;
+        Ok(to)
+    }
+
+    /// The arguments of an operator, with those repeated whose extents may be 1 where others are not.
+    pub(super) fn broadcast(
+        &mut self,
+        op: &'static OpDef,
+        mut args: Vec<Arg>,
+    ) -> Result<Vec<Arg>, BuildError> {
+        let last = match op.broadcasting {
+            Broadcasting::Elements if self.by_extents => 0,
+            Broadcasting::Stacks if self.by_extents => 2,
+            _ => return Ok(args),
+        };
+        let scope = self.frame()?.builder.scope();
+        let mut shapes: Vec<Vec<Expr>> = vec![];
+        for arg in &args {
+            shapes.push(match scope.arg(arg) {
+                StructInfo::Tensor(info) => match info.shape {
+                    ShapeInfo::Known(dims) => dims,
+                    _ => return Ok(args),
+                },
+                _ => vec![],
+            });
+        }
+        let kept = |dims: &[Expr]| dims.len().min(last);
+        let axes = shapes.iter().map(|dims| dims.len() - kept(dims)).max();
+        for from_end in 1..=axes.unwrap_or(0) {
+            let place = |dims: &[Expr]| dims.len().checked_sub(kept(dims) + from_end);
+            let extents = shapes
+                .iter()
+                .filter_map(|dims| Some(dims[place(dims)?].clone()));
+            let extents: Vec<Expr> = extents.collect();
+            let to = self.broadcast_extent(&extents)?;
+            for dims in &mut shapes {
+                if let Some(at) = place(dims).filter(|&at| may_repeat(&dims[at], &to)) {
+                    dims[at] = to.clone();
+                }
+            }
+        }
+        for (arg, dims) in args.iter_mut().zip(shapes) {
+            let own = self.frame()?.builder.scope().arg(arg);
+            let same = own
+                .as_tensor()
+                .is_none_or(|info| info.shape.dims() == Some(&dims));
+            if !same {
+                *arg = self.repeated(arg.clone(), dims)?;
+            }
+        }
+        Ok(args)
+    }
+
+    fn repeated(&mut self, x: Arg, dims: Vec<Expr>) -> Result<Arg, BuildError> {
+        let op = ops::find("broadcast_to").expect("it is in the table").op();
+        let name = self.fresh_name()?;
+        let builder = &mut self.frame()?.builder;
+        let value = builder.op(name, op, vec![x, Arg::Shape(dims)], Attrs::new())?;
+        Ok(Arg::Value(value))
+    }
+}
+
+/// Whether an extent is repeated to another one in some calls, and is as large in others.
+fn may_repeat(extent: &Expr, to: &Expr) -> bool {
+    let is_one = compare_dims(extent, &Expr::i64(1));
+    is_one == Proof::Unknown && !are_one_together(extent, to)
+}
+
+/// Whether two extents are equal where no tensor is empty and each symbol is an `int32`: to broadcast they must be equal then, which
+/// the call checks.
+fn are_one_together(a: &Expr, b: &Expr) -> bool {
+    if compare_dims(a, b) == Proof::Yes {
+        return true;
+    }
+    let mut arith = Analyzer::new();
+    for symbol in a.free_vars().into_iter().chain(b.free_vars()) {
+        arith.bind_bound(&symbol, IntBound::new(1, i64::from(i32::MAX)));
+    }
+    let [a, b] = [a, b].map(|e| unbounded(&arith.simplify(&e.cast(DType::I64))));
+    arith.can_prove_equal(&a, &b)
+}
+
+/// An extent without the number above 1 that it is at most: it is 1 where the rest is.
+fn unbounded(extent: &Expr) -> Expr {
+    let above_one = |bound: &Expr| bound.as_int().is_some_and(|bound| bound > 1);
+    let rest = match extent.kind() {
+        ExprKind::Binary(BinOp::Min, rest, bound) if above_one(bound) => rest,
+        ExprKind::Binary(BinOp::Min, bound, rest) if above_one(bound) => rest,
+        _ => extent,
+    };
+    rest.clone()
+}

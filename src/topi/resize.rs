@@ -1,5 +1,7 @@
 //! Resizing and sampling of images: where the elements of the result lie in the data, and which elements are mixed there.
 
+use std::ops::Range;
+
 use super::accumulator;
 use super::extent::{clamped, product, quotient, remainder, scaled, shifted, sum};
 use super::window::Positions;
@@ -310,54 +312,80 @@ fn mixed_type(dtype: DType) -> DType {
     }
 }
 
-/// The image in another size.
+/// The image in another size. A cubic spline mixes four elements along one dimension after the other: 16 of two dimensions would be
+/// as many coordinates in the text of a kernel, for each of its lanes.
 pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
     let wide = mixed_type(x.dtype());
-    let extents = r.layout.spatial_of(x.shape());
+    let spatial = r.transforms.len();
+    let before = match r.method {
+        Method::Cubic { .. } => spatial.saturating_sub(1),
+        Method::Nearest(_) | Method::Linear => 0,
+    };
+    let mut image = x.clone();
+    for at in 0..before {
+        let axis = r.layout.spatial[at];
+        let mut extents = image.shape().to_vec();
+        extents[axis] = shape[axis].clone();
+        image = te::compute(format!("{name}_along{axis}"), extents.clone(), |i| {
+            mixed(&image, &extents, r, at..at + 1, i)
+        });
+    }
     te::compute(name, shape.to_vec(), |i| {
-        let mut outside = vec![];
-        let mut taps: Vec<Taps> = vec![];
-        for (at, transform) in r.transforms.iter().enumerate() {
-            let axis = r.layout.spatial[at];
-            let (n, m) = (&extents[at], &shape[axis]);
-            let coordinate = Coordinate::new(*transform, r.scales[at], &i[axis], n, m, wide);
-            if let (Transform::Crop { .. }, Coordinate::Float(at)) = (transform, &coordinate) {
-                let last = shifted(n, -1).cast(wide);
-                outside.push(at.lt(Expr::float(0.0, wide)));
-                outside.push(Expr::binary(BinOp::Gt, at, last));
-            }
-            taps.push(match r.method {
-                Method::Nearest(rounding) => vec![(coordinate.nearest(rounding), None)],
-                Method::Linear => linear_taps(coordinate.floor(wide)),
-                Method::Cubic { alpha } => {
-                    let taps = cubic_taps(coordinate.floor(wide), alpha);
-                    match r.exclude_outside {
-                        true => inside_only(taps, n),
-                        false => taps,
-                    }
+        let value = mixed(&image, shape, r, before..spatial, i).cast(r.dtype);
+        let axes = r.layout.spatial.iter().zip(&r.transforms).zip(&r.scales);
+        let outside = axes.filter_map(|((&axis, &transform), &scale)| {
+            let n = &x.shape()[axis];
+            let coordinate = Coordinate::new(transform, scale, &i[axis], n, &shape[axis], wide);
+            match (transform, coordinate) {
+                (Transform::Crop { .. }, Coordinate::Float(at)) => {
+                    let last = shifted(n, -1).cast(wide);
+                    let below = at.lt(Expr::float(0.0, wide));
+                    let above = Expr::binary(BinOp::Gt, at, last);
+                    Some(Expr::binary(BinOp::Or, below, above))
                 }
-            });
-        }
-        let nearest = matches!(r.method, Method::Nearest(_));
-        let element = |at: &[Expr]| {
-            let mut index = i.to_vec();
-            for ((&axis, at), n) in r.layout.spatial.iter().zip(at).zip(&extents) {
-                index[axis] = clamped(at, n);
+                _ => None,
             }
-            let element = x.at(index);
-            match nearest {
-                true => element,
-                false => element.cast(wide),
-            }
-        };
-        let value = mix(&taps, vec![], &element).cast(r.dtype);
-        let outside = outside.into_iter();
+        });
         match outside.reduce(|a, b| Expr::binary(BinOp::Or, a, b)) {
             Some(outside) => {
                 let constant = Expr::float(r.extrapolation, wide).cast(r.dtype);
                 Expr::select(outside, constant, value)
             }
             None => value,
+        }
+    })
+}
+
+/// The element at `i` of an image that some spatial dimensions of `x` have another size in.
+fn mixed(x: &Tensor, shape: &[Expr], r: &Resize, some: Range<usize>, i: &[Expr]) -> Expr {
+    let wide = mixed_type(x.dtype());
+    let taps = some.clone().map(|at| {
+        let axis = r.layout.spatial[at];
+        let (n, m) = (&x.shape()[axis], &shape[axis]);
+        let coordinate = Coordinate::new(r.transforms[at], r.scales[at], &i[axis], n, m, wide);
+        match r.method {
+            Method::Nearest(rounding) => vec![(coordinate.nearest(rounding), None)],
+            Method::Linear => linear_taps(coordinate.floor(wide)),
+            Method::Cubic { alpha } => {
+                let taps = cubic_taps(coordinate.floor(wide), alpha);
+                match r.exclude_outside {
+                    true => inside_only(taps, n),
+                    false => taps,
+                }
+            }
+        }
+    });
+    let taps: Vec<Taps> = taps.collect();
+    let axes = &r.layout.spatial[some];
+    mix(&taps, vec![], &|at| {
+        let mut index = i.to_vec();
+        for (&axis, at) in axes.iter().zip(at) {
+            index[axis] = clamped(at, &x.shape()[axis]);
+        }
+        let element = x.at(index);
+        match r.method {
+            Method::Nearest(_) => element,
+            Method::Linear | Method::Cubic { .. } => element.cast(wide),
         }
     })
 }

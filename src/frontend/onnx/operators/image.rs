@@ -4,10 +4,11 @@ use super::pieces::volume;
 use serde_json::json;
 
 use super::Operator;
-use crate::frontend::onnx::call::{Call, Outputs, attrs, one, shown};
+use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, one, shown};
 use crate::frontend::onnx::error::Fault;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Var};
+use crate::tensor::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("AffineGrid", &[20], affine_grid),
@@ -263,13 +264,12 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
     let upwards = |at: usize| scales.is_some_and(|scales| scales[at] < 1.0);
     moving.sort_by_key(|&at| (upwards(at), axes[at]));
     // A row of integers would be rounded after each step.
-    let exact = sampling.nearest || c.dtype(0)?.is_float();
-    if moving.len() > AT_ONCE && !exact {
-        return Err(c.bad(
-            0,
-            shown(&dims),
-            "a tensor of which at most three dimensions change, or floats",
-        ));
+    let dtype = c.dtype(0)?;
+    let exact = sampling.nearest || dtype.is_float();
+    let rounded_last = moving.len() > AT_ONCE && !exact;
+    if rounded_last {
+        let x = c.x(0)?;
+        c.inputs[0] = c.emit(cast(x, DType::F32))?.into();
     }
     let alike = moving.chunk_by(|&a, &b| upwards(a) == upwards(b));
     for some in alike.flat_map(|alike| alike.chunks(AT_ONCE)) {
@@ -286,6 +286,10 @@ fn resized(c: &mut Call<'_, '_>, axes: &[usize], target: Target) -> Outputs {
         let roi = sampling.roi.as_deref();
         let roi = roi.map(|roi| [pick(roi), pick(&roi[axes.len()..])].concat());
         c.inputs[0] = resized_at_once(c, &own, &target, attributes, roi)?.into();
+    }
+    if rounded_last {
+        let x = c.x(0)?;
+        c.inputs[0] = c.emit(cast(x, dtype))?.into();
     }
     Ok(c.inputs.drain(..1).collect())
 }

@@ -32,6 +32,9 @@ fn module() -> Result<Module, BuildError> {
     bb.finish()
 }
 
+/// Of `x`, `y`, `z`, how many matrices `w` has, and the shape of the result.
+type Shapes = ([usize; 3], [usize; 3], [usize; 2], usize, [usize; 3]);
+
 fn numbers(shape: &[usize]) -> Tensor {
     let count: usize = shape.iter().product();
     let numbers = (0..count).map(|i| ((i * 37 + count) % 19) as f32 - 9.0);
@@ -46,7 +49,7 @@ fn one_executable_broadcasts_whichever_operand_is_smaller() {
         VirtualMachine::new(exec, device).expect("it loads")
     });
     let mut machines: Vec<_> = machines.collect();
-    let calls: &[([usize; 3], [usize; 3], [usize; 2], usize, [usize; 3])] = &[
+    let calls: &[Shapes] = &[
         ([5, 3, 4], [5, 3, 4], [3, 4], 1, [5, 3, 4]),
         ([1, 3, 4], [5, 3, 4], [1, 1], 5, [5, 3, 4]),
         ([5, 1, 4], [1, 3, 4], [3, 1], 5, [5, 3, 4]),

@@ -15,10 +15,12 @@ use super::terminal::Terminal;
 use crate::artifact::{Port, Signature};
 use crate::codegen_cpu::this_cpu;
 use crate::frontend::onnx::{self, OnnxError, Open};
+use crate::ir::graph::Arg;
 use crate::ir::{Module, Origin};
 use crate::kernel::{GpuTarget, LoweredFunc, Target};
 use crate::passes::{PassContext, is_of_host, memory_usage};
 use crate::pipeline::{self, Compilation, signature};
+use crate::runtime_gpu::{Adapter, adapters};
 
 /// The function that is looked at if none is named.
 const MAIN: &str = "main";
@@ -132,7 +134,10 @@ pub(super) fn run(
         report.recognized = sites.found();
         match compiled {
             Ok(compilation) => {
-                report.runs = true;
+                if args.target == TargetKind::Gpu {
+                    too_large(&compilation.module, &mut report.problems);
+                }
+                report.runs = report.problems.is_empty();
                 report.costs = Some(costs(&module, &compilation, main, missing));
                 report.parts = parts(&compilation, kind);
             }
@@ -199,6 +204,35 @@ fn imported(
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Weights that no kernel may see as a whole, by the first adapter here; where there is none, by what every adapter of WebGPU has.
+fn too_large(module: &Module, out: &mut Vec<Trouble>) {
+    const OF_EVERY_ADAPTER: u64 = 128 << 20;
+    let (limit, holder) = match adapters().first().map(Adapter::info) {
+        Some(info) => (info.max_binding_bytes, format!("`{}` binds", info.name)),
+        None => (OF_EVERY_ADAPTER, "every GPU binds".to_owned()),
+    };
+    for (_, function) in module.functions() {
+        function.for_each_value(&mut |value| {
+            let weights = value.def.args().into_iter().filter_map(|arg| match arg {
+                Arg::Const(tensor) => Some(tensor),
+                _ => None,
+            });
+            for tensor in weights.filter(|tensor| tensor.bytes().len() as u64 > limit) {
+                let origin = &value.origin;
+                out.push(Trouble {
+                    place: (!origin.is_unknown()).then(|| origin.to_string()),
+                    operator: None,
+                    problem: format!(
+                        "a weight of shape {:?} takes {} bytes; {holder} at most {limit}",
+                        tensor.shape(),
+                        tensor.bytes().len(),
+                    ),
+                });
+            }
+        });
     }
 }
 

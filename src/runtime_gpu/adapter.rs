@@ -24,6 +24,8 @@ pub struct AdapterInfo {
     pub subgroup_min: u32,
     /// Greatest subgroup size that a kernel may see.
     pub subgroup_max: u32,
+    /// Most bytes of a tensor that a kernel may see.
+    pub max_binding_bytes: u64,
 }
 
 impl AdapterInfo {
@@ -79,7 +81,7 @@ pub fn adapters() -> Vec<Adapter> {
     let mut adapters: Vec<Adapter> = found
         .into_iter()
         .map(|adapter| Adapter {
-            info: describe(&adapter.get_info()),
+            info: describe(&adapter.get_info(), &adapter.limits()),
             adapter,
         })
         .collect();
@@ -92,7 +94,7 @@ fn rank(info: &AdapterInfo) -> usize {
     kinds.iter().position(|k| *k == info.kind).unwrap_or(3)
 }
 
-fn describe(info: &wgpu::AdapterInfo) -> AdapterInfo {
+fn describe(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
     let software = info.device_type == wgpu::DeviceType::Cpu;
     let kind = match info.device_type {
         wgpu::DeviceType::DiscreteGpu => "discrete",
@@ -122,6 +124,7 @@ fn describe(info: &wgpu::AdapterInfo) -> AdapterInfo {
         class,
         subgroup_min: info.subgroup_min_size,
         subgroup_max: info.subgroup_max_size,
+        max_binding_bytes: limits.max_storage_buffer_binding_size,
     }
 }
 
@@ -193,6 +196,7 @@ mod tests {
             class,
             subgroup_min: 8,
             subgroup_max: 32,
+            max_binding_bytes: 128 << 20,
         }
     }
 

@@ -1,0 +1,211 @@
+"""Times ONNX models with `weftile bench` beside other engines, one after the other for each case, and checks the results.
+
+`python bench.py cases FOLDER MODEL.onnx NAME=DIMS...` adds a case to FOLDER: the model with inputs of these sizes, as
+`input=8x3x224x224`. Inputs of integers become floats that a Cast makes integers of, since engines get floats alone.
+
+`python bench.py run WEFTILE FOLDER` times the cases with weftile and onnxruntime. `--engine NAME=PROGRAM` adds an engine: the program
+takes `--models FOLDER --out FILE --filter NAME/CASE` and appends a line to FILE. Lines are JSON objects, those of weftile and
+onnxruntime too, which `--out` keeps: `{"peer", "case", "threads", "ms", "min_ms", "reps", "compile_ms", "max_err", "load"}`, or
+`{"peer", "case", "error"}`. `ms` is the median, `max_err` the largest difference to onnxruntime divided by its largest number, at
+least 1.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+THREADS = os.cpu_count()
+SECONDS = 600
+
+
+def fill(shape, ordinal):
+    """Numbers between -1 and 1: a hash of their places and of the place of the input among the inputs."""
+    h = np.arange(int(np.prod(shape)), dtype=np.uint32) + np.uint32(ordinal * 0x9E3779B9 & 0xFFFFFFFF)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        h = (h ^ (h >> np.uint32(shift))) * np.uint32(factor)
+    h ^= h >> np.uint32(16)
+    numbers = (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
+    return numbers.reshape(shape)
+
+
+def floats_in(model):
+    """The model with inputs of float32. Only its own nodes see them converted, not those of branches and loops."""
+    from onnx import TensorProto, helper
+
+    graph = model.graph
+    weights = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
+        kind = value.type.tensor_type
+        if value.name in weights or kind.elem_type == TensorProto.FLOAT:
+            continue
+        inner = f"{value.name}_as_given"
+        for node in graph.node:
+            node.input[:] = [inner if name == value.name else name for name in node.input]
+        graph.node.insert(0, helper.make_node("Cast", [value.name], [inner], to=kind.elem_type))
+        kind.elem_type = TensorProto.FLOAT
+    return model
+
+
+def add_case(args):
+    import onnx
+
+    folder, path = pathlib.Path(args.folder), pathlib.Path(args.model)
+    sizes = dict(part.split("=") for part in args.inputs)
+    sizes = {name: [int(dim) for dim in dims.split("x")] for name, dims in sizes.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    model = floats_in(onnx.load(path))
+    onnx.save(model, folder / path.name)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    names = [value.name for value in model.graph.input if value.name not in weights]
+    inputs = [{"name": name, "shape": sizes[name]} for name in names]
+    first = session(folder / path.name).run(None, feed(inputs))[0]
+    case = f"{path.stem}_{'x'.join(map(str, sizes[names[0]]))}"
+    first.astype("<f4").tofile(folder / f"{case}.ref.bin")
+    listed = folder / "cases.json"
+    cases = json.loads(listed.read_text()) if listed.exists() else []
+    cases = [known for known in cases if known["case"] != case]
+    output = {"output": model.graph.output[0].name, "output_shape": list(first.shape)}
+    cases.append({"case": case, "file": path.name, "inputs": inputs, **output})
+    listed.write_text(json.dumps(cases, indent=1))
+
+
+def session(path):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def feed(inputs):
+    return {given["name"]: fill(given["shape"], at) for at, given in enumerate(inputs)}
+
+
+def onnxruntime_line(folder, case, seconds):
+    start = time.perf_counter()
+    engine = session(folder / case["file"])
+    compiled = time.perf_counter() - start
+    given = feed(case["inputs"])
+    result = engine.run(None, given)[0]
+    times = []
+    end = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        engine.run(None, given)
+        times.append((time.perf_counter() - start) * 1e3)
+    return result, {
+        "ms": float(np.median(times)),
+        "min_ms": min(times),
+        "reps": len(times),
+        "compile_ms": compiled * 1e3,
+        "max_err": 0.0,
+    }
+
+
+def weftile_line(weftile, device, folder, case, expected, seconds):
+    file = str(folder / case["file"])
+    on = ["--device", device, "--allow-software"]
+    with tempfile.TemporaryDirectory() as place:
+        given = []
+        for name, numbers in feed(case["inputs"]).items():
+            path = f"{place}/{len(given)}.npy"
+            np.save(path, numbers)
+            given += ["--input", f"{name}={path}"]
+        out = f"{place}/out"
+        subprocess.run([weftile, "run", file, *given, *on, "--output", out], check=True, capture_output=True, timeout=SECONDS)
+        result = np.load(f"{out}/{case['output']}.npy")
+        bench = [weftile, "bench", file, *given, *on, "--json", "--time", str(seconds)]
+        times = json.loads(subprocess.run(bench, check=True, capture_output=True, timeout=SECONDS).stdout)
+    error = np.abs(result.astype("float64") - expected).max() / max(1.0, np.abs(expected).max())
+    return {
+        "ms": times["median_ms"],
+        "min_ms": times["min_ms"],
+        "reps": times["calls"],
+        "compile_ms": times["compile_ms"] + times["load_ms"],
+        "max_err": float(error),
+    }
+
+
+def other_lines(engine, folder, case, place):
+    name, program = engine.split("=", 1)
+    out = pathlib.Path(place) / "lines.jsonl"
+    out.unlink(missing_ok=True)
+    # The filter is a pattern that must match from somewhere on.
+    call = [program, "--models", str(folder), "--out", str(out), "--filter", f"{name}/{case['case']}"]
+    try:
+        subprocess.run(call, capture_output=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return [{"peer": name, "case": case["case"], "error": f"over {SECONDS} s"}]
+    lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    lines = [line for line in lines if line["case"] == case["case"]]
+    return lines or [{"peer": name, "case": case["case"], "error": "no line"}]
+
+
+def run(args):
+    folder = pathlib.Path(args.folder).resolve()
+    cases = json.loads((folder / "cases.json").read_text())
+    table = []
+    with tempfile.TemporaryDirectory() as place:
+        for case in cases:
+            if args.only not in case["case"]:
+                continue
+            about = {"case": case["case"], "threads": THREADS}
+            load = round(os.getloadavg()[0], 2)
+            expected, line = onnxruntime_line(folder, case, args.time)
+            lines = [{"peer": "onnxruntime", **about, **line, "load": load}]
+            for engine in args.engine:
+                lines += other_lines(engine, folder, case, place)
+            try:
+                line = weftile_line(args.weftile, args.device, folder, case, expected, args.time)
+            except subprocess.SubprocessError as error:
+                line = {"error": (error.stderr or str(error).encode()).decode()[-400:]}
+            lines.append({"peer": f"weftile-{args.device}", **about, **line, "load": load})
+            if args.out:
+                with open(args.out, "a") as out:
+                    out.writelines(json.dumps(line) + "\n" for line in lines)
+            table.append(row(case, lines))
+            print(table[-1], file=sys.stderr, flush=True)
+    names = ["onnxruntime", *(engine.split("=")[0] for engine in args.engine), f"weftile-{args.device}"]
+    print(f"| case | {' | '.join(names)} | of onnxruntime's speed | largest difference |")
+    print("|---|" + "---:|" * (len(names) + 2))
+    print("\n".join(table))
+
+
+def row(case, lines):
+    shown = [f"{line['ms']:.3g} ms" if "ms" in line else line["error"].replace("\n", " ") for line in lines]
+    first, last = lines[0], lines[-1]
+    share = f"{first['ms'] / last['ms']:.2f}" if "ms" in last else ""
+    return f"| {case['case']} | {' | '.join(shown)} | {share} | {last.get('max_err', float('nan')):.1e} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    adding = commands.add_parser("cases", help="adds a case to a folder")
+    adding.add_argument("folder")
+    adding.add_argument("model")
+    adding.add_argument("inputs", nargs="+", metavar="NAME=DIMS")
+    adding.set_defaults(do=add_case)
+    timing = commands.add_parser("run", help="times the cases of a folder")
+    timing.add_argument("weftile")
+    timing.add_argument("folder")
+    timing.add_argument("--device", default="cpu")
+    timing.add_argument("--engine", action="append", default=[], metavar="NAME=PROGRAM")
+    timing.add_argument("--only", default="", help="only cases with this in their names")
+    timing.add_argument("--out", help="where the lines go")
+    timing.add_argument("--time", type=float, default=1.0, help="seconds of calls for each")
+    timing.set_defaults(do=run)
+    args = parser.parse_args()
+    args.do(args)
+
+
+if __name__ == "__main__":
+    main()

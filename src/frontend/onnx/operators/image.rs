@@ -99,7 +99,7 @@ fn scaled(c: &mut Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Targ
     let mut sizes = vec![];
     for (&axis, &scale) in axes.iter().zip(&scales) {
         sizes.push(match dims[axis].as_int() {
-            Some(extent) => Size::i64((extent as f64 * scale).floor() as i64),
+            Some(extent) => Size::i64((extent as f32 * scale as f32).floor() as i64),
             None => scaled_size(c, &dims[axis], scale)?,
         });
     }
@@ -112,7 +112,8 @@ fn scaled(c: &mut Call<'_, '_>, axes: &[usize], scales: Vec<f64>) -> Result<Targ
 /// Largest numerator of a scale that kernels see; products of extents with larger ones may exceed the integers of a GPU.
 const SMALL: i64 = 1 << 12;
 
-/// A symbolic extent times a scale, rounded down: a scale is a whole number of some `2^-n`.
+/// A symbolic extent times a scale, in float32 and rounded down. A scale is a whole number of some `2^-n`; the product is exact where
+/// that is a small one.
 fn scaled_size(c: &mut Call<'_, '_>, extent: &Size, scale: f64) -> Result<Size, Fault> {
     let (mut numerator, mut denominator) = (scale, 1i64);
     while numerator.fract() != 0.0 && denominator < 1 << 40 {
@@ -127,14 +128,26 @@ fn scaled_size(c: &mut Call<'_, '_>, extent: &Size, scale: f64) -> Result<Size, 
         ));
     }
     let numerator = numerator as i64;
-    let size = (extent * Size::i64(numerator)).floor_div(denominator);
-    let size = c.importer.arith.simplify(&size);
     if numerator <= SMALL {
-        return Ok(size);
+        let size = (extent * Size::i64(numerator)).floor_div(denominator);
+        return Ok(c.importer.arith.simplify(&size));
     }
+    let product = extent.cast(DType::I64) * numerator;
+    let size = (&product + half_of_last_bit(extent, numerator, denominator)).floor_div(denominator);
     let shape = c.emit(relax::shape([size]))?;
     let mut sizes = c.symbols(&shape, 1)?;
     Ok(sizes.remove(0))
+}
+
+/// What is added to `extent * numerator` so that its quotient rounded down is that of the product in float32, which has 24 bits and is
+/// rounded to the nearest: half of its last bit.
+fn half_of_last_bit(extent: &Size, numerator: i64, denominator: i64) -> Size {
+    let extent = extent.cast(DType::I64);
+    (1..24).fold(Size::i64(denominator >> 24), |half, bits| {
+        let least = (denominator << bits).div_euclid(numerator) + 1;
+        let half_here = Size::i64((denominator << bits) >> 24);
+        Size::select(extent.lt(least), half, half_here)
+    })
 }
 
 /// Sizes that keep the proportions of the axes, where that is asked for.

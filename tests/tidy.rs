@@ -75,7 +75,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "relax",
         owns: "`BlockBuilder`: graph functions built in Rust",
-        uses: &["ir", "te", "ops", "script"],
+        uses: &["ir", "arith", "te", "ops", "script"],
     },
     Room {
         name: "interp",

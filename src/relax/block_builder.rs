@@ -8,7 +8,7 @@ use super::{BuildError, Expr, Var};
 use crate::ir::graph::{
     self, Arg, Callee as GraphCallee, Def, DpsCallee, Function, Globals, GraphBuilder, ValueId,
 };
-use crate::ir::{Attrs, Func, Module, Origin, ShapeInfo, StructInfo};
+use crate::ir::{Attrs, Func, Module, Origin, ShapeInfo, StructInfo, Var as Symbol};
 use crate::{ops, script, te};
 
 /// What a function is besides its parameters and body.
@@ -35,6 +35,8 @@ pub(super) struct Frame {
     result: Option<Arg>,
     /// Names given so far, with how often.
     names: HashMap<&'static str, usize>,
+    /// The symbols that it defines.
+    pub(super) symbols: Vec<Symbol>,
     /// The extents that others broadcast to, where a call decides.
     pub(super) joined: Vec<Joined>,
 }
@@ -44,7 +46,7 @@ pub(super) struct Frame {
 pub struct BlockBuilder {
     module: Module,
     /// The functions that are open, outermost first.
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
     /// Whether extents that are not written as 1 broadcast where they are.
     pub(super) by_extents: bool,
 }
@@ -183,12 +185,15 @@ impl BlockBuilder {
             vars.insert(param.key(), value);
         }
         let depth = self.frames.len();
+        let of_params = params.iter().flat_map(|param| param.sinfo().free_vars());
+        let symbols = self.new_symbols(of_params);
         self.frames.push(Frame {
             builder,
             vars,
             outputs: vec![],
             result: None,
             names: HashMap::new(),
+            symbols,
             joined: vec![],
         });
         let done = body(self);
@@ -437,7 +442,23 @@ impl BlockBuilder {
         Ok(name)
     }
 
+    /// Whether an open function defines this symbol: by the type of a parameter or a `match_cast`.
+    pub fn defines(&self, symbol: &Symbol) -> bool {
+        let mut frames = self.frames.iter();
+        frames.any(|frame| frame.symbols.contains(symbol))
+    }
+
+    /// Symbols that no open function defines.
+    fn new_symbols(&self, symbols: impl IntoIterator<Item = Symbol>) -> Vec<Symbol> {
+        let symbols = symbols.into_iter();
+        symbols.filter(|symbol| !self.defines(symbol)).collect()
+    }
+
     pub(super) fn bind(&mut self, name: &str, def: Def) -> Result<Var, BuildError> {
+        if let Def::MatchCast(_, sinfo) = &def {
+            let symbols = self.new_symbols(sinfo.free_vars());
+            self.frame()?.symbols.extend(symbols);
+        }
         let frame = self.frame()?;
         let value = match &def {
             Def::CallDps { out, .. } => {

@@ -4,6 +4,7 @@
 //! of a model says nothing of an extent, it may be 1 in one call and another number in the next. Such an extent is repeated
 //! by a `R.broadcast_to`, which decides at run time, to an extent of its own symbol.
 
+use super::block_builder::Frame;
 use super::{BlockBuilder, BuildError};
 use crate::arith::{Analyzer, IntBound};
 use crate::ir::graph::dims::{Proof, compare_dims};
@@ -26,14 +27,17 @@ impl BlockBuilder {
         self.by_extents = true;
     }
 
-    /// The extent that these broadcast to: the one that is not 1, where all others are 1 or as large.
+    /// The extent that these broadcast to, if all that are not 1 are equal. Nothing checks that they are.
     ///
     /// # Errors
     /// If no function is open.
     pub fn broadcast_extent(&mut self, extents: &[Expr]) -> Result<Expr, BuildError> {
         let mut several: Vec<Expr> = vec![];
         for extent in extents.iter().filter(|extent| !extent.is_one()) {
-            if !several.iter().any(|other| are_one_together(extent, other)) {
+            if !several
+                .iter()
+                .any(|other| equal_unless_empty(extent, other))
+            {
                 several.push(extent.clone());
             }
         }
@@ -45,12 +49,12 @@ impl BlockBuilder {
         }
     }
 
-    /// A symbol for the extent that several broadcast to.
+    /// A symbol for the extent that several broadcast to, in the outermost function that knows them all.
     fn joined(&mut self, several: Vec<Expr>) -> Result<Expr, BuildError> {
-        let known = &mut self.frame()?.joined;
         let mut extents: Vec<Expr> = vec![];
         for extent in several {
-            let parts = known.iter().find(|known| known.to == extent);
+            let mut known = self.frames.iter().flat_map(|frame| &frame.joined);
+            let parts = known.find(|known| known.to == extent);
             let parts = parts.map_or(vec![extent], |known| known.extents.clone());
             for part in parts {
                 if !extents.contains(&part) {
@@ -58,28 +62,40 @@ impl BlockBuilder {
                 }
             }
         }
-        let same = |known: &&mut Joined| {
+        let same = |known: &&Joined| {
             known.extents.len() == extents.len()
                 && extents.iter().all(|extent| known.extents.contains(extent))
         };
-        if let Some(known) = known.iter_mut().find(same) {
+        if let Some(known) = self.frames.iter().flat_map(|f| &f.joined).find(same) {
             return Ok(known.to.clone());
         }
+        let symbols: Vec<Var> = extents.iter().flat_map(Expr::free_vars).collect();
+        let defines = |frame: &Frame| symbols.iter().any(|var| frame.symbols.contains(var));
+        let depth = self.frames.iter().rposition(defines).unwrap_or(0);
         let wide = extents.iter().map(|extent| extent.cast(DType::I64));
         let value = wide
             .rev()
             .reduce(|rest, extent| Expr::select(extent.equals(1), rest, extent));
-        let value = value.expect("several extents");
-        let to = Var::new(format!("broadcast_{}", known.len()), DType::I64).expr();
-        known.push(Joined {
+        let shape = Arg::Shape(vec![value.expect("several extents")]);
+        let to = Var::new(self.unused_name(), DType::I64);
+        let frame = self.frames.get_mut(depth).ok_or(BuildError::NoFunction)?;
+        frame.symbols.push(to.clone());
+        let to = to.expr();
+        frame.joined.push(Joined {
             extents,
             to: to.clone(),
         });
-        let name = self.fresh_name()?;
         let sinfo = StructInfo::Shape(ShapeInfo::Known(vec![to.clone()]));
-        let shape = Arg::Shape(vec![value]);
-        self.bind(&name, Def::MatchCast(shape, sinfo))?;
+        frame.builder.bind("extent", Def::MatchCast(shape, sinfo))?;
         Ok(to)
+    }
+
+    /// A name that no symbol has.
+    fn unused_name(&self) -> String {
+        let symbols = || self.frames.iter().flat_map(|frame| &frame.symbols);
+        let names = (0..).map(|at| format!("broadcast_{at}"));
+        let mut unused = names.filter(|name| symbols().all(|symbol| symbol.name() != name));
+        unused.next().expect("there is no end of names")
     }
 
     /// The arguments of an operator, with those repeated whose extents may be 1 where others are not.
@@ -143,12 +159,12 @@ impl BlockBuilder {
 /// Whether an extent is repeated to another one in some calls, and is as large in others.
 fn may_repeat(extent: &Expr, to: &Expr) -> bool {
     let is_one = compare_dims(extent, &Expr::i64(1));
-    is_one == Proof::Unknown && !are_one_together(extent, to)
+    is_one == Proof::Unknown && !equal_unless_empty(extent, to)
 }
 
-/// Whether two extents are equal where no tensor is empty and each symbol is an `int32`: to broadcast they must be equal then, which
-/// the call checks.
-fn are_one_together(a: &Expr, b: &Expr) -> bool {
+/// Proves that two extents are equal if every symbol is between 1 and `i32::MAX`. Such extents are not repeated; the call checks that
+/// they are equal.
+fn equal_unless_empty(a: &Expr, b: &Expr) -> bool {
     if compare_dims(a, b) == Proof::Yes {
         return true;
     }
@@ -156,12 +172,12 @@ fn are_one_together(a: &Expr, b: &Expr) -> bool {
     for symbol in a.free_vars().into_iter().chain(b.free_vars()) {
         arith.bind_bound(&symbol, IntBound::new(1, i64::from(i32::MAX)));
     }
-    let [a, b] = [a, b].map(|e| unbounded(&arith.simplify(&e.cast(DType::I64))));
+    let [a, b] = [a, b].map(|e| without_upper_bound(&arith.simplify(&e.cast(DType::I64))));
     arith.can_prove_equal(&a, &b)
 }
 
-/// An extent without the number above 1 that it is at most: it is 1 where the rest is.
-fn unbounded(extent: &Expr) -> Expr {
+/// `min(n, c)` with `c > 1` is 1 exactly if `n` is, so it is compared as `n`.
+fn without_upper_bound(extent: &Expr) -> Expr {
     let above_one = |bound: &Expr| bound.as_int().is_some_and(|bound| bound > 1);
     let rest = match extent.kind() {
         ExprKind::Binary(BinOp::Min, rest, bound) if above_one(bound) => rest,

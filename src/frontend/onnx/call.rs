@@ -8,9 +8,8 @@ use super::error::{Fault, MAX_RANK};
 use super::import::{Importer, Scope};
 use super::proto::NodeProto;
 use super::value::{Fraction, Known, Value};
-use crate::ir::{AttrValue, Attrs, Expr as Size, ExprKind, ShapeInfo, StructInfo};
+use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};
-use crate::tensor::scalar::BinOp;
 use crate::tensor::{DType, Tensor};
 
 /// What an import gives: the outputs of the node, as many as it knows.
@@ -338,43 +337,8 @@ impl<'m> Call<'_, 'm> {
         {
             return Err(self.bad(operands, "given", "left out"));
         }
-        let args: Result<Vec<Expr>, Fault> =
-            (0..operands).map(|at| self.joining(at, operands)).collect();
+        let args: Result<Vec<Expr>, Fault> = (0..operands).map(|at| self.x(at)).collect();
         one(self.op(name, args?)?)
-    }
-
-    /// An operand that broadcasts with others of so many. An extent that is at most 1, as that of a slice of one element, is 1
-    /// beside another one: that is checked at run time.
-    fn joining(&mut self, index: usize, operands: usize) -> Result<Expr, Fault> {
-        let x = self.x(index)?;
-        let Ok(mut dims) = self.dims(index) else {
-            return Ok(x);
-        };
-        let is_part = |dim: &Size| matches!(dim.kind(), ExprKind::Binary(BinOp::Min, _, _));
-        if !dims.iter().any(is_part) {
-            return Ok(x);
-        }
-        let others = (0..operands).filter(|&other| other != index);
-        let others = others.map(|other| self.dims(other));
-        let others: Vec<Vec<Size>> = others.collect::<Result<_, _>>()?;
-        let arith = &self.importer.arith;
-        let mut changed = false;
-        for (after, dim) in (1..=dims.len()).zip(dims.iter_mut().rev()) {
-            let other = |dims: &Vec<Size>| {
-                let other = dims.len().checked_sub(after).map(|at| &dims[at]);
-                other.is_some_and(|other| !arith.can_prove_equal(dim, other))
-            };
-            if is_part(dim) && others.iter().any(other) && arith.can_prove(&dim.le(1i64)) {
-                *dim = Size::i64(1);
-                changed = true;
-            }
-        }
-        if !changed {
-            return Ok(x);
-        }
-        let sinfo = StructInfo::tensor(dims, self.dtype(index)?);
-        let x = self.emit(x)?;
-        Ok(self.bb.match_cast(&x, sinfo)?.into())
     }
 
     /// The shape operand of the graph with these extents.

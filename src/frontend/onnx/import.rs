@@ -172,9 +172,10 @@ impl<'m> Importer<'m> {
         }
     }
 
-    /// The names of all symbolic extents that there are.
-    pub(super) fn symbols_so_far(&self) -> HashSet<String> {
-        self.names.clone()
+    /// Whether the nodes of a graph may be imported so often.
+    pub(super) fn has_room(&self, times: i64, graph: &GraphProto) -> bool {
+        let nodes = usize::try_from(times).unwrap_or(usize::MAX);
+        nodes.saturating_mul(graph.node.len()) <= self.left
     }
 
     /// Keeps that some elements of a vector are known.
@@ -206,7 +207,7 @@ impl<'m> Importer<'m> {
     pub(super) fn know_extents(&mut self, dims: &[Size]) {
         let symbols = dims.iter().filter_map(Size::as_var);
         for symbol in symbols {
-            if !self.names.contains(symbol.name()) {
+            if self.arith.bound(&symbol.expr()).min < 0 {
                 self.names.insert(symbol.name().to_owned());
                 self.arith.bind_shape_var(symbol);
             }
@@ -372,8 +373,9 @@ impl<'m> Importer<'m> {
             .collect()
     }
 
-    /// The nodes, each after those whose results it needs, else in the order of the file. Nodes that need themselves are left out.
-    fn ordered(&mut self, nodes: &'m [NodeProto], scope: &Scope<'_, 'm>) -> Vec<&'m NodeProto> {
+    /// The nodes, each after those whose results it needs, else in the order of the file. Nodes that need themselves are left out, and
+    /// their results are missing.
+    fn ordered(&mut self, nodes: &'m [NodeProto], scope: &mut Scope<'_, 'm>) -> Vec<&'m NodeProto> {
         let mut makers: HashMap<&str, usize> = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
             for name in node.output.iter().filter(|name| !name.is_empty()) {
@@ -401,6 +403,7 @@ impl<'m> Importer<'m> {
             .collect();
         let mut state = vec![State::New; nodes.len()];
         let mut order = Vec::with_capacity(nodes.len());
+        let mut on_cycle = HashSet::new();
         for root in 0..nodes.len() {
             let mut stack = vec![(root, 0)];
             while let Some((at, next)) = stack.pop() {
@@ -414,6 +417,7 @@ impl<'m> Importer<'m> {
                     Some(&before) => {
                         stack.push((at, next + 1));
                         if state[before] == State::Open {
+                            on_cycle.insert(before);
                             let node = &nodes[before];
                             let by = scope.place_of(&nodes[at]);
                             self.problem(
@@ -427,7 +431,13 @@ impl<'m> Importer<'m> {
                     }
                     None => {
                         state[at] = State::Done;
-                        order.push(&nodes[at]);
+                        match on_cycle.contains(&at) {
+                            true => nodes[at]
+                                .output
+                                .iter()
+                                .for_each(|name| scope.define(name, Value::Missing)),
+                            false => order.push(&nodes[at]),
+                        }
                     }
                 }
             }

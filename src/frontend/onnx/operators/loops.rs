@@ -52,16 +52,26 @@ fn keeps_going(body: &GraphProto) -> bool {
         if result == given {
             return true;
         }
-        let maker = body.node.iter().find(|node| {
-            node.op_type.as_deref() == Some("Identity")
-                && node.output.first().is_some_and(|name| name == result)
-        });
-        match maker.and_then(|node| node.input.first()) {
-            Some(name) => result = name,
-            None => return false,
+        let makes = |node: &&NodeProto| node.output.first().is_some_and(|name| name == result);
+        let Some(maker) = body.node.iter().find(makes) else {
+            return false;
+        };
+        match (maker.op_type.as_deref(), maker.input.first()) {
+            (Some("Identity"), Some(name)) => result = name,
+            (Some("Constant"), _) => return is_true(maker),
+            _ => return false,
         }
     }
     false
+}
+
+/// Whether a constant is the condition that holds.
+fn is_true(constant: &NodeProto) -> bool {
+    let value = constant.attribute.iter().find_map(|a| a.t.as_ref());
+    value.is_some_and(|tensor| match tensor.raw_data.as_deref() {
+        Some(raw) => raw == [1],
+        None => tensor.int32_data == [1],
+    })
 }
 
 /// Whether the body appends to the sequence that it carries in this place, and uses it for nothing else.
@@ -119,9 +129,15 @@ fn repeat(c: &mut Call<'_, '_>) -> Outputs {
         carried,
         scanned,
     };
-    let writes_out = limit.is_some_and(|limit| limit <= MAX_ITERATIONS || !keeps_going(body));
+    let fits = |limit: i64| c.importer.has_room(limit.clamp(0, MAX_ITERATIONS), body);
+    let writes_out =
+        limit.is_some_and(|limit| fits(limit) && (limit <= MAX_ITERATIONS || !keeps_going(body)));
+    if limit.is_some_and(|limit| limit <= 0) && !state.scanned.is_empty() {
+        // The types of the results are those of an iteration.
+        return recursion(c, body, state);
+    }
     loop {
-        if limit == Some(state.iteration) || limit.is_some_and(|limit| limit < 0) {
+        if limit.is_some_and(|limit| limit <= state.iteration) {
             break;
         }
         match decided(&state.going) {
@@ -426,6 +442,41 @@ fn recursion<'m>(c: &mut Call<'_, 'm>, graph: &'m GraphProto, state: State) -> O
     }
 }
 
+/// The extents and the type of what an iteration gives, if the extents are the same in all of them.
+fn of_known_extents(c: &Call<'_, '_>, result: &StructInfo) -> Result<(Vec<Size>, DType), Fault> {
+    let (dims, dtype) = shape_of(result)?;
+    let inner = |var: &Symbol| !c.bb.defines(var);
+    if dims.iter().any(|dim| dim.free_vars().iter().any(inner)) {
+        let text = format!("an iteration gives {result}, whose extents it computes");
+        return Err(Fault::Unsupported(text));
+    }
+    Ok((dims, dtype))
+}
+
+/// The extents of so many tensors, one after the other.
+fn one_after_another(count: Size, dims: &[Size]) -> Vec<Size> {
+    std::iter::once(count).chain(dims.iter().cloned()).collect()
+}
+
+/// What iterations that are written out gave, as the first rows of a result.
+fn so_far(
+    c: &mut Call<'_, '_>,
+    given: &[Value],
+    dims: &[Size],
+    dtype: DType,
+) -> Result<Var, Fault> {
+    if given.is_empty() {
+        let none = relax::shape(one_after_another(Size::i64(0), dims));
+        let mut attributes = Attrs::new();
+        attributes.insert("dtype".to_owned(), AttrValue::DType(dtype));
+        return c.emit(relax::op_with("zeros", [none], attributes));
+    }
+    match stack(c, given.to_vec(), 0)? {
+        Value::Var(var) => Ok(var),
+        other => c.emit(result_of(&other)?),
+    }
+}
+
 fn rest_of_loop<'m>(
     c: &mut Call<'_, 'm>,
     graph: &'m GraphProto,
@@ -448,7 +499,6 @@ fn rest_of_loop<'m>(
             value => args.push(c.emit(result_of(value)?)?),
         }
     }
-    let outside = c.importer.symbols_so_far();
     let carried = args[2..].iter().map(|arg| Carried::of(arg.sinfo()));
     let mut carried = carried.collect::<Result<Vec<_>, Fault>>()?;
     let stem = c.node.output.first().cloned().unwrap_or_default();
@@ -490,32 +540,12 @@ fn rest_of_loop<'m>(
     let before = state.scanned.iter();
     let before = before.chain(lists.iter().map(|_| &none));
     for (at, (result, before)) in results.iter().zip(before).enumerate() {
-        let (dims, dtype) = shape_of(result)?;
-        let inner = |var: &Symbol| !outside.contains(var.name());
-        if dims.iter().any(|dim| dim.free_vars().iter().any(inner)) {
-            let text = format!("an iteration gives {result}, whose extents follow from elements");
-            return Err(Fault::Unsupported(text).into());
-        }
-        let rows = |count: Size| {
-            let all = std::iter::once(count).chain(dims.iter().cloned());
-            all.collect::<Vec<_>>()
-        };
+        let (dims, dtype) = of_known_extents(c, result)?;
         let count = c.importer.fresh(&stem).expr();
-        let sinfo = StructInfo::tensor(rows(count), dtype);
+        let sinfo = StructInfo::tensor(one_after_another(count, &dims), dtype);
         body.params.push(Var::new(format!("results{at}"), sinfo));
         ret.push(unknown(dims.len() + 1, dtype));
-        args.push(match before.is_empty() {
-            true => {
-                let none = relax::shape(rows(Size::i64(0)));
-                let mut attributes = Attrs::new();
-                attributes.insert("dtype".to_owned(), AttrValue::DType(dtype));
-                c.emit(relax::op_with("zeros", [none], attributes))?
-            }
-            false => match stack(c, before.clone(), 0)? {
-                Value::Var(var) => var,
-                other => c.emit(result_of(&other)?)?,
-            },
-        });
+        args.push(so_far(c, before, &dims, dtype)?);
         parts.push((dims, dtype));
     }
     let function = body.function(c, StructInfo::Tuple(ret))?;
@@ -523,9 +553,8 @@ fn rest_of_loop<'m>(
     let mut values = c.items(&all, carried.len() + parts.len())?;
     for (value, (dims, dtype)) in values[carried.len()..].iter_mut().zip(parts) {
         if let Value::Var(var) = value {
-            let mut rows = vec![c.importer.fresh(&stem).expr()];
-            rows.extend(dims);
-            let made = c.bb.match_cast(&*var, StructInfo::tensor(rows, dtype))?;
+            let all = one_after_another(c.importer.fresh(&stem).expr(), &dims);
+            let made = c.bb.match_cast(&*var, StructInfo::tensor(all, dtype))?;
             *var = made;
         }
     }

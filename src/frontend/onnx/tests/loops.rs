@@ -156,3 +156,38 @@ fn iterations_may_append_to_a_sequence() {
     let problems = problems(&looped(body));
     assert!(problems[0].contains("Loop"), "{problems:?}");
 }
+
+/// What iterations give may broadcast extents of the graph around the loop.
+#[test]
+fn results_of_iterations_may_broadcast_open_extents() {
+    let body = vec![
+        node("Add", &["s", "u"], &["t"]),
+        node("Add", &["x", "u"], &["y"]),
+    ];
+    let bytes = looped(body, &["c", "s", "y"], &["n"], &["last", "all"]);
+    let mut model = ModelProto::decode(&*bytes).expect("it was encoded");
+    let graph = model.graph.as_mut().expect("it has a graph");
+    graph.input[2] = port("u", &["m"]);
+    let bytes = model.encode_to_vec();
+    let results = run(&bytes, &[scalar(2), x(&[1.0]), x(&[1.0, 2.0, 3.0])]);
+    assert_eq!(results[1].shape(), [2, 3]);
+    let rows = [2.0, 3.0, 4.0, 2.0, 3.0, 4.0];
+    assert_eq!(results[1].as_slice::<f32>(), Ok(rows.as_slice()));
+}
+
+/// A model may say that there are no iterations; the types of the results are those of one.
+#[test]
+fn a_loop_without_iterations_gives_no_rows() {
+    let body = vec![node("Add", &["s", "s"], &["t"])];
+    let bytes = looped(body, &["c", "t", "t"], &["n"], &["last", "all"]);
+    let mut model = ModelProto::decode(&*bytes).expect("it was encoded");
+    let graph = model.graph.as_mut().expect("it has a graph");
+    graph.input.remove(0);
+    let mut none = ints("count", &[0]);
+    none.dims = vec![];
+    graph.initializer.push(none);
+    let w = Tensor::from_slice(&[], &[1f32]).expect("one");
+    let results = run(&model.encode_to_vec(), &[x(&[1.0, 2.0]), w]);
+    assert_eq!(results[0].as_slice::<f32>(), Ok([1.0, 2.0].as_slice()));
+    assert_eq!(results[1].shape(), [0, 2]);
+}

@@ -237,7 +237,7 @@ fn slice(c: &mut Call<'_, '_>) -> Outputs {
     if c.version >= 10 && (computed(1) || computed(2)) {
         return computed_slice(c, &dims);
     }
-    let (starts, ends, axes, steps) = match c.version {
+    let (mut starts, ends, axes, steps) = match c.version {
         ..10 => {
             let sizes = |list: Option<Vec<i64>>| {
                 list.unwrap_or_default()
@@ -288,6 +288,13 @@ fn slice(c: &mut Call<'_, '_>) -> Outputs {
     if let Some(known) = numbers.and_then(|cuts| fold::slice(c, &cuts)) {
         return one(known);
     }
+    // Backwards, what begins before the first element begins at it.
+    for ((start, &axis), &step) in starts.iter_mut().zip(&axes).zip(&steps) {
+        if step < 0 && start.as_int().is_some_and(|start| start < 0) {
+            let from_end = (&dims[axis].cast(DType::I64) + &*start).max(0i64);
+            *start = c.importer.arith.simplify(&from_end);
+        }
+    }
     let x = c.x(0)?;
     let axes = axes.iter().map(|&axis| axis as i64);
     let args = [
@@ -331,9 +338,13 @@ fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
             ];
             Ok::<Expr, Fault>(relax::op("strided_slice", args))
         };
-        whole[0].push(end(c, 1, Size::i64(0))?);
-        whole[1].push(end(c, 2, dim.clone())?);
         let step = at.and_then(|at| steps.get(at)).copied().unwrap_or(1);
+        let mut start = end(c, 1, Size::i64(0))?;
+        if step < 0 {
+            start = not_before_the_first(start, dim)?;
+        }
+        whole[0].push(start);
+        whole[1].push(end(c, 2, dim.clone())?);
         whole[2].push(materialized(&Known::vector(vec![Size::i64(step)]))?);
     }
     let mut args = vec![c.x(0)?];
@@ -344,6 +355,18 @@ fn computed_slice(c: &mut Call<'_, '_>, dims: &[Size]) -> Outputs {
         );
     }
     one(c.op("dynamic_strided_slice", args)?)
+}
+
+/// Where a slice backwards begins: what would begin before the first element of the extent begins at it.
+fn not_before_the_first(start: Expr, extent: &Size) -> Result<Expr, Fault> {
+    let first = || materialized(&Known::vector(vec![Size::i64(0)]));
+    let below = relax::op("less", [start.clone(), first()?]);
+    let extent = materialized(&Known::vector(vec![extent.cast(DType::I64)]))?;
+    let from_end = relax::op(
+        "maximum",
+        [relax::op("add", [start.clone(), extent]), first()?],
+    );
+    Ok(relax::op("where", [below, from_end, start]))
 }
 
 /// Indices below 0 count from the end. Constant ones are made positive here; others on the device.

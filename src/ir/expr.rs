@@ -329,7 +329,11 @@ impl Expr {
                 Self::int(wrap_int(*v, dtype.scalar), dtype)
             }
             ExprKind::Int(v) if dtype.is_float() && !dtype.is_vector() => {
-                Self::float(*v as f64, dtype)
+                let value = match self.dtype() {
+                    DType::U64 => *v as u64 as f64,
+                    _ => *v as f64,
+                };
+                Self::float(value, dtype)
             }
             ExprKind::Float(v) if dtype.is_float() && !dtype.is_vector() => Self::float(*v, dtype),
             _ => Self::new(ExprKind::Cast(self.clone()), dtype),

@@ -108,8 +108,8 @@ impl Known {
         self.elements.iter().map(float).collect()
     }
 
-    /// A tensor of these elements, each simplified; `None` if there are too many, or a float is neither a number then nor a
-    /// [`Fraction`] of sizes.
+    /// A tensor of these elements, each simplified; `None` if there are too many, or a float are neither numbers
+    /// nor all [`Fraction`]s of sizes.
     pub(super) fn new(shape: Vec<usize>, elements: Vec<Expr>, arith: &Analyzer) -> Option<Self> {
         debug_assert_eq!(shape.iter().product::<usize>(), elements.len());
         let small = |e: &Expr| fits(e, &mut { MOST_NODES });
@@ -118,11 +118,15 @@ impl Known {
         }
         let dtype = elements.first().map_or(DType::I64, Expr::dtype);
         let elements: Vec<Expr> = elements.iter().map(|e| arith.simplify(e)).collect();
-        let exact = |e: &Expr| match dtype.is_float() {
-            true => e.as_float().is_some() || Fraction::of(e).is_some(),
-            false => e.free_vars().iter().all(|v| v.dtype().is_int()) && !e.is_data(),
+        let of_sizes = |e: &Expr| e.free_vars().iter().all(|v| v.dtype().is_int()) && !e.is_data();
+        let exact = match dtype.is_float() {
+            true => {
+                elements.iter().all(|e| e.as_float().is_some())
+                    || elements.iter().all(|e| Fraction::of(e).is_some())
+            }
+            false => elements.iter().all(of_sizes),
         };
-        elements.iter().all(exact).then_some(Self {
+        exact.then_some(Self {
             dtype,
             shape,
             elements,

@@ -8,6 +8,7 @@ use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::value::{Fraction, Known, MOST_KNOWN, Value};
 use crate::ir::Expr;
 use crate::tensor::DType;
+use crate::tensor::scalar::{BinOp, Scalar, eval_binary};
 
 /// The result of a node whose operands are known.
 pub(super) type Fold = fn(&mut Call<'_, '_>) -> Result<Option<Value>, Fault>;
@@ -105,7 +106,11 @@ pub(super) fn multiply(c: &mut Call<'_, '_>) -> Folded {
 pub(super) fn divide(c: &mut Call<'_, '_>) -> Folded {
     let arith = c.importer.arith.clone();
     let integers = |a: &Expr, b: &Expr| match (a.as_int(), b.as_int()) {
-        (Some(a_value), Some(b)) => Some(Expr::int(a_value.checked_div(b)?, a.dtype())),
+        (Some(x), Some(y)) => {
+            let scalar = a.dtype().scalar;
+            let quotient = eval_binary(BinOp::Div, scalar, Scalar::Int(x), Scalar::Int(y));
+            Some(Expr::scalar(quotient.ok()?, a.dtype()))
+        }
         _ => arith
             .can_prove(&b.ge(1i64))
             .then(|| towards_zero(&arith, a, b)),
@@ -174,7 +179,12 @@ pub(super) fn negative(c: &mut Call<'_, '_>) -> Folded {
 }
 
 pub(super) fn absolute(c: &mut Call<'_, '_>) -> Folded {
-    integers(c, 1, |e| Some(e[0].max(Expr::int(0, e[0].dtype()) - e[0])))
+    integers(c, 1, |e| {
+        Some(match e[0].dtype().scalar.is_signed_int() {
+            true => e[0].max(Expr::int(0, e[0].dtype()) - e[0]),
+            false => e[0].clone(),
+        })
+    })
 }
 
 pub(super) fn maximum(c: &mut Call<'_, '_>) -> Folded {
@@ -256,7 +266,7 @@ pub(super) fn cast(c: &mut Call<'_, '_>, to: DType) -> Option<Value> {
     elements(c, 1, |e| {
         let from = e[0].dtype();
         let number = e[0].as_int().is_some() || e[0].as_float().is_some();
-        let holds = to.is_int() || to == DType::F32 || to == DType::F64;
+        let holds = [DType::I32, DType::I64, DType::F32, DType::F64].contains(&to);
         match number || from.is_int() && holds {
             true => Some(e[0].cast(to)),
             // A size that was converted and comes back.

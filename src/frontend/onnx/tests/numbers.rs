@@ -404,3 +404,42 @@ fn selected_boxes_are_rows_of_three() {
         Ok(&[0.75, 0.5][..])
     );
 }
+
+/// Constants of types without a sign are computed as their numbers, those of uint64 above all int64 too.
+#[test]
+fn constants_without_a_sign_are_folded_as_numbers() {
+    let constant = |name: &str, data_type: i32, raw: Vec<u8>, count: i64| TensorProto {
+        name: Some(name.to_owned()),
+        data_type: Some(data_type),
+        dims: vec![count],
+        raw_data: Some(raw.into()),
+        ..TensorProto::default()
+    };
+    let large = (1u64 << 63) + 4;
+    let wide = |numbers: [u64; 2]| numbers.map(u64::to_le_bytes).concat();
+    let weights = vec![
+        constant("bytes", 2, vec![5, 200], 2),
+        constant("large", 13, wide([large, 7]), 2),
+        constant("two", 13, wide([2, 2]), 2),
+    ];
+    let mut cast = node("Cast", &["large"], &["float"]);
+    cast.attribute.push(int("to", 1));
+    let nodes = vec![
+        node("Abs", &["bytes"], &["abs"]),
+        node("Div", &["large", "two"], &["half"]),
+        cast,
+        node("Identity", &["x"], &["same"]),
+    ];
+    let outputs = ["abs", "half", "float", "same"];
+    let bytes = of_version(
+        &model(nodes, weights, vec![port("x", &["1"])], &outputs),
+        17,
+    );
+    let results = run(&bytes, &[tensor(&[1], &[0f32])]);
+    assert_eq!(results[0].as_slice::<u8>(), Ok([5, 200].as_slice()));
+    assert_eq!(results[1].as_slice::<u64>(), Ok([large / 2, 3].as_slice()));
+    assert_eq!(
+        results[2].as_slice::<f32>(),
+        Ok([large as f32, 7.0].as_slice())
+    );
+}

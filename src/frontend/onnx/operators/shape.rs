@@ -10,7 +10,7 @@ use crate::frontend::onnx::call::{
 use crate::frontend::onnx::error::{Fault, MAX_RANK};
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
-use crate::ir::{AttrValue, Expr as Size, StructInfo};
+use crate::ir::{AttrValue, Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::{DType, Tensor};
 
@@ -33,8 +33,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape),
     Operator::new("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], shape),
     Operator::new("Size", &[1, 13, 19, 21, 23, 24, 25], size),
-    Operator::new("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze)
-        .note("axes that follow from the model"),
+    Operator::new("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze).note(
+        "axes that follow from the model; without axes, no symbolic extent may be 1 in a call",
+    ),
     Operator::new("Tile", &[6, 13], tile),
     Operator::new("Transpose", &[1, 13, 21, 23, 24, 25], transpose),
     Operator::new("Trilu", &[14], trilu).note("a diagonal that follows from the model"),
@@ -229,9 +230,17 @@ fn squeeze(c: &mut Call<'_, '_>) -> Outputs {
             let axes = axes.iter().map(|&axis| c.axis(axis, dims.len()));
             axes.collect::<Result<Vec<usize>, Fault>>()?
         }
-        None => (0..dims.len())
-            .filter(|&axis| dims[axis].is_one())
-            .collect(),
+        None => {
+            // The result would have fewer dimensions if one of these were 1 in a call: such a call is refused.
+            for dim in dims.iter().filter(|dim| dim.as_int().is_none()) {
+                let kept = Size::select(dim.equals(1), Size::i64(0), dim.cast(DType::I64));
+                let whole = StructInfo::Shape(ShapeInfo::Known(vec![dim.cast(DType::I64)]));
+                c.bb.match_cast(relax::shape([kept]), whole)?;
+            }
+            (0..dims.len())
+                .filter(|&axis| dims[axis].is_one())
+                .collect()
+        }
     };
     if axes.iter().all(|&axis| dims[axis].as_int().is_some()) {
         if let Some(&axis) = axes.iter().find(|&&axis| !dims[axis].is_one()) {
@@ -305,10 +314,17 @@ fn expand(c: &mut Call<'_, '_>) -> Outputs {
     let mut result = vec![];
     for axis in 0..rank {
         let (x, to) = (at(&dims, axis), at(&to, axis));
-        result.push(match c.importer.arith.can_prove_equal(&x, &to) {
-            true => x,
-            false => c.bb.broadcast_extent(&[x, to])?,
-        });
+        if c.importer.arith.can_prove_equal(&x, &to) {
+            result.push(x);
+            continue;
+        }
+        let both = c.bb.broadcast_extent(&[x, to.clone()])?;
+        if to.as_int() != Some(1) && !c.importer.arith.can_prove_equal(&both, &to) {
+            let asked = Size::select(to.equals(1), both.clone(), to);
+            let whole = StructInfo::Shape(ShapeInfo::Known(vec![both.clone()]));
+            c.bb.match_cast(relax::shape([asked]), whole)?;
+        }
+        result.push(both);
     }
     let x = c.x(0)?;
     one(c.op("broadcast_to", [x, relax::shape(result)])?)

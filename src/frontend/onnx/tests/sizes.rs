@@ -245,3 +245,144 @@ fn extents_broadcast_by_the_numbers_of_a_call() {
         assert_eq!(result.as_slice::<f32>(), Ok(all.as_slice()), "{counts:?}");
     }
 }
+
+/// A size beside a number that is no short binary fraction goes into the graph.
+#[test]
+fn sizes_as_floats_stand_beside_any_number() {
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        with(node("Cast", &["shape"], &["f"]), &[int("to", 1)]),
+        with(node("Concat", &["f", "tenth"], &["y"]), &[int("axis", 0)]),
+    ];
+    let weights = vec![floats("tenth", &[0.1])];
+    let bytes = of_version(&model(nodes, weights, vec![port("x", &["n"])], &["y"]), 17);
+    let y = run(&bytes, &[counted(&[5])]).swap_remove(0);
+    assert_eq!(y.as_slice::<f32>(), Ok([5.0, 0.1].as_slice()));
+}
+
+/// The product with a scale is one in float32, which rounds 6.9999998 to 7.
+#[test]
+fn sizes_of_images_are_products_in_float32() {
+    let resize = with(
+        node("Resize", &["x", "", "scales"], &["y"]),
+        &[text("mode", "nearest")],
+    );
+    for scale in [0.7f32, 0.6, 0.3, 1.1, 1.3, 0.1, 3.7] {
+        let weights = || vec![floats("scales", &[1.0, 1.0, scale])];
+        let open = vec![port("x", &["1", "1", "n"])];
+        let open = of_version(&model(vec![resize.clone()], weights(), open, &["y"]), 17);
+        for extent in [1usize, 3, 5, 7, 10, 11, 30, 100, 170, 1000] {
+            let expected = (extent as f32 * scale).floor() as usize;
+            if expected == 0 {
+                continue;
+            }
+            let x = counted(&[1, 1, extent]);
+            let y = run(&open, std::slice::from_ref(&x)).swap_remove(0);
+            assert_eq!(y.shape(), [1, 1, expected], "{extent} by {scale}");
+            let fixed = vec![port("x", &["1", "1", &extent.to_string()])];
+            let fixed = of_version(&model(vec![resize.clone()], weights(), fixed, &["y"]), 17);
+            let y = run(&fixed, &[x]).swap_remove(0);
+            assert_eq!(y.shape(), [1, 1, expected], "{extent} by {scale}");
+        }
+    }
+}
+
+/// What would begin before the first element begins at it.
+#[test]
+fn slices_backwards_begin_within_the_tensor() {
+    let nodes = vec![
+        node("Slice", &["x", "start", "end", "axis", "step"], &["y"]),
+        node("Slice", &["x", "given", "end", "axis", "step"], &["z"]),
+    ];
+    let weights = vec![
+        ints("start", &[-100]),
+        ints("end", &[-200]),
+        ints("axis", &[0]),
+        ints("step", &[-2]),
+    ];
+    let inputs = vec![port("x", &["n"]), port_of("given", &["1"], 7)];
+    let bytes = of_version(&model(nodes, weights, inputs, &["y", "z"]), 17);
+    for (start, expected) in [
+        (-100i64, vec![1.0]),
+        (-2, vec![4.0, 2.0]),
+        (9, vec![5.0, 3.0, 1.0]),
+    ] {
+        let results = run(&bytes, &[counted(&[5]), tensor(&[1], &[start])]);
+        assert_eq!(results[0].as_slice::<f32>(), Ok([1.0].as_slice()));
+        assert_eq!(
+            results[1].as_slice::<f32>(),
+            Ok(expected.as_slice()),
+            "{start}"
+        );
+    }
+}
+
+/// An int8 does not hold a size of 300.
+#[test]
+fn sizes_are_narrowed_as_numbers_are() {
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        with(node("Cast", &["shape"], &["small"]), &[int("to", 3)]),
+        with(node("Cast", &["small"], &["y"]), &[int("to", 7)]),
+    ];
+    let bytes = of_version(&model(nodes, vec![], vec![port("x", &["n"])], &["y"]), 17);
+    let y = run(&bytes, &[counted(&[300])]).swap_remove(0);
+    assert_eq!(y.as_slice::<i64>(), Ok([44].as_slice()));
+}
+
+/// The call checks that a tensor can be expanded to a size that it computes.
+#[test]
+fn a_computed_size_of_expand_is_checked() {
+    let nodes = vec![node("Expand", &["x", "to"], &["y"])];
+    let inputs = vec![port("x", &["5"]), port_of("to", &["1"], 7)];
+    let bytes = of_version(&model(nodes, vec![], inputs, &["y"]), 17);
+    for to in [5i64, 1] {
+        let y = run(&bytes, &[counted(&[5]), tensor(&[1], &[to])]).swap_remove(0);
+        assert_eq!(y.shape(), [5]);
+    }
+    let model = parse(&bytes, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let inputs = [counted(&[5]), tensor(&[1], &[3i64])].map(interp::Value::Tensor);
+    let result = interp::run_module(&model.module, MAIN, &inputs, &HashMap::new());
+    let error = result.expect_err("3 is neither 5 nor 1").to_string();
+    assert!(error.contains('3') && error.contains('5'), "{error}");
+}
+
+/// Parts whose sizes a model computes, or has as symbols.
+#[test]
+fn parts_may_have_computed_sizes() {
+    let nodes = vec![
+        with(
+            node("Split", &["x", "sizes"], &["a", "b"]),
+            &[int("axis", 0)],
+        ),
+        with(
+            node("Split", &["x"], &["c", "d"]),
+            &[int("axis", 0), int("num_outputs", 2)],
+        ),
+    ];
+    let inputs = vec![port("x", &["n"]), port_of("sizes", &["2"], 7)];
+    let bytes = of_version(&model(nodes, vec![], inputs, &["a", "b", "c", "d"]), 18);
+    let results = run(&bytes, &[counted(&[5]), tensor(&[2], &[1i64, 4])]);
+    let lengths: Vec<usize> = results.iter().map(|part| part.shape()[0]).collect();
+    assert_eq!(lengths, [1, 4, 3, 2]);
+    assert_eq!(results[3].as_slice::<f32>(), Ok([4.0, 5.0].as_slice()));
+    let model = parse(&bytes, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let inputs = [counted(&[5]), tensor(&[2], &[1i64, 3])].map(interp::Value::Tensor);
+    let result = interp::run_module(&model.module, MAIN, &inputs, &HashMap::new());
+    let error = result.expect_err("1 and 3 are not 5").to_string();
+    assert!(error.contains('4') && error.contains('5'), "{error}");
+}
+
+/// As many classes as another tensor has elements.
+#[test]
+fn a_depth_may_be_computed() {
+    let nodes = vec![node("OneHot", &["x", "depth", "values"], &["y"])];
+    let weights = vec![floats("values", &[0.0, 1.0])];
+    let inputs = vec![port_of("x", &["n"], 7), port_of("depth", &[], 7)];
+    let bytes = of_version(&model(nodes, weights, inputs, &["y"]), 17);
+    let depth = Tensor::from_slice(&[], &[3i64]).expect("one");
+    let y = run(&bytes, &[tensor(&[2], &[1i64, -1]), depth]).swap_remove(0);
+    assert_eq!(y.shape(), [2, 3]);
+    let expected = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    assert_eq!(y.as_slice::<f32>(), Ok(expected.as_slice()));
+}

@@ -180,7 +180,7 @@ def run(args):
 
 
 def row(case, lines):
-    shown = [f"{line['ms']:.3g} ms" if "ms" in line else line["error"].replace("\n", " ") for line in lines]
+    shown = [f"{line['ms']:.3g} ms" if "ms" in line else line["error"].split("\n")[0][:40] for line in lines]
     first, last = lines[0], lines[-1]
     share = f"{first['ms'] / last['ms']:.2f}" if "ms" in last else ""
     return f"| {case['case']} | {' | '.join(shown)} | {share} | {last.get('max_err', float('nan')):.1e} |"

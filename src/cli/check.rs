@@ -160,8 +160,8 @@ pub(super) fn run(
     }
 }
 
-/// The module, if nothing stands in the way of reading it, and the options that would make extents of its inputs numbers. What a model
-/// says of itself is told in any case.
+/// The module, if nothing stands in the way of reading it, and the options that would make extents of its inputs numbers. The
+/// summary of a model is reported even if the import fails.
 fn imported(
     args: &CheckArgs,
     report: &mut Report,

@@ -121,7 +121,11 @@ def weftile_line(weftile, device, folder, case, expected, seconds):
             given += ["--input", f"{name}={path}"]
         out = f"{place}/out"
         subprocess.run([weftile, "run", file, *given, *on, "--output", out], check=True, capture_output=True, timeout=SECONDS)
-        result = np.load(f"{out}/{case['output']}.npy")
+        name = case.get("output")
+        results = [f"{out}/{name}.npy"] if name else list(pathlib.Path(out).iterdir())
+        if len(results) != 1:
+            raise SystemExit(f"{case['case']} has several results: `output` must name one")
+        result = np.load(results[0])
         bench = [weftile, "bench", file, *given, *on, "--json", "--time", str(seconds)]
         times = json.loads(subprocess.run(bench, check=True, capture_output=True, timeout=SECONDS).stdout)
     error = np.abs(result.astype("float64") - expected).max() / max(1.0, np.abs(expected).max())

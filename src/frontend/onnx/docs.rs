@@ -11,14 +11,15 @@ const HEAD: &str = "# ONNX operators
 
 What `weftile run MODEL.onnx` and `weftile::frontend::onnx` import. This page is written from the importer's own table
 (`src/frontend/onnx/operators`): `WEFTILE_BLESS=1 cargo test --lib onnx::docs` writes it. The versions are those of the operator set
-in which an operator came or changed; models of operator sets 7 to 28 of `ai.onnx` and up to 5 of
-`ai.onnx.ml` are taken, and older ones of operators that were the same then: what newer ones change is not known. Tensors have at most 64 dimensions. Attributes and element types that are
-not supported are refused while the model is imported, with the node.
+in which an operator came or changed; models of operator sets 7 to 28 of `ai.onnx` and up to 5 of `ai.onnx.ml` are taken, and older
+ones of operators that were the same then: what newer ones change is not known. Tensors have at most 64 dimensions. Attributes and
+element types that are not supported are refused while the model is imported, with the node.
 
 Element types: float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64, bool. Not: strings, complex numbers, floats of
 eight bits and less, integers of four bits and less. Operators that need axes, steps or paddings to know the types of their
 results take them as constants, or as arithmetic on shapes; sizes may be computed. Extents broadcast by the numbers that they are in
-a call, whatever their symbols are; those of the ellipsis of an Einsum by their symbols.
+a call, whatever their symbols are; those of the ellipsis of an Einsum by their symbols. Inputs that have initializers are weights:
+a call gives no others.
 
 ";
 

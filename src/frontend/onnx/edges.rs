@@ -66,13 +66,17 @@ pub(super) fn item_name(sequence: &str, at: usize) -> String {
     format!("{sequence}[{at}]")
 }
 
+/// The names of the initializers of a graph, sparse ones too.
+pub(super) fn weight_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
+    let sparse = graph.sparse_initializer.iter();
+    let sparse = sparse.filter_map(|sparse| sparse.values.as_ref());
+    let all = graph.initializer.iter().chain(sparse);
+    all.filter_map(|tensor| tensor.name.as_deref())
+}
+
 /// The inputs that are no weights: old models name their weights among the inputs.
 pub(super) fn open_inputs(graph: &GraphProto) -> Vec<&ValueInfoProto> {
-    let weights = graph
-        .initializer
-        .iter()
-        .filter_map(|tensor| tensor.name.as_deref());
-    let weights: HashSet<&str> = weights.collect();
+    let weights: HashSet<&str> = weight_names(graph).collect();
     let inputs = graph.input.iter();
     let open = inputs.filter(|input| !weights.contains(input.name.as_deref().unwrap_or_default()));
     open.collect()

@@ -105,7 +105,7 @@ pub enum Fault {
     #[error(
         "the branches give values of different numbers of dimensions, or sequences of different lengths"
     )]
-    Apart,
+    BranchTypes,
     /// An operator that is not known.
     #[error("there is no operator {} here", .0)]
     Operator(String),

@@ -59,7 +59,7 @@ pub(super) struct Scope<'s, 'm> {
 }
 
 /// What is imported with a node.
-enum Rest<'a, 'm> {
+enum Continuation<'a, 'm> {
     /// Nothing.
     None,
     /// The nodes after an `If`, in each of its branches, and the outputs of the graph.
@@ -330,10 +330,10 @@ impl<'m> Importer<'m> {
             let before = bb.set_origin(Origin::Node(place.as_str().into()));
             // What is written of an `If` whose branches no one type has is given up.
             let saved = (node.op_type.as_deref() == Some("If")).then(|| bb.clone());
-            let mut made = self.node(node, Rest::None, scope, &place, bb);
-            if let (Err(Fault::Apart), Some(saved)) = (&made, saved) {
+            let mut made = self.node(node, Continuation::None, scope, &place, bb);
+            if let (Err(Fault::BranchTypes), Some(saved)) = (&made, saved) {
                 *bb = saved;
-                let rest = Rest::Nodes(&nodes[at + 1..], outputs);
+                let rest = Continuation::Nodes(&nodes[at + 1..], outputs);
                 made = self.node(node, rest, scope, &place, bb);
                 if let Ok(values) = made {
                     bb.set_origin(before);
@@ -448,7 +448,7 @@ impl<'m> Importer<'m> {
     fn node(
         &mut self,
         node: &'m NodeProto,
-        rest: Rest<'_, 'm>,
+        rest: Continuation<'_, 'm>,
         scope: &Scope<'_, 'm>,
         place: &str,
         bb: &mut BlockBuilder,
@@ -493,7 +493,7 @@ impl<'m> Importer<'m> {
             scope,
             place,
         };
-        if let Rest::Nodes(rest, outputs) = rest {
+        if let Continuation::Nodes(rest, outputs) = rest {
             let mut values = operators::continued(&mut call, rest, outputs)?;
             values.resize(outputs.len(), Value::Missing);
             return Ok(values);

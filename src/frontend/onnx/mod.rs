@@ -38,7 +38,7 @@ use crate::ir::graph::{INPUT_NAMES, OUTPUT_NAMES};
 use crate::ir::{AttrValue, Func, Module, StructInfo};
 use crate::relax::{self, BlockBuilder, Var};
 use crate::tensor::Tensor;
-use edges::{Inputs, Made, open_inputs};
+use edges::{Inputs, Made, open_inputs, weight_names};
 use file::Mapped;
 use import::{Importer, Scope, identifier};
 use proto::{GraphProto, ModelProto, NodeProto, OptionalProto, SequenceProto, TensorProto};
@@ -331,11 +331,7 @@ pub fn weights(path: &Path) -> Result<IndexMap<String, Tensor>, OnnxError> {
 
 /// The initializers of a graph, as its scope has them.
 fn constants(graph: &GraphProto, scope: &Scope<'_, '_>) -> IndexMap<String, Tensor> {
-    let names = graph
-        .initializer
-        .iter()
-        .filter_map(|proto| proto.name.as_deref());
-    let constants = names.filter_map(|name| match scope.find(name) {
+    let constants = weight_names(graph).filter_map(|name| match scope.find(name) {
         Some(Value::Const(tensor)) => Some((name.to_owned(), tensor.clone())),
         _ => None,
     });

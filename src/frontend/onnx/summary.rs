@@ -4,9 +4,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::proto::{
-    Dimension, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, type_proto,
-};
+use super::proto::{Dimension, GraphProto, NodeProto, TypeProto, ValueInfoProto, type_proto};
 use super::{OnnxError, open_inputs, read, tensor};
 
 /// What a model says of itself.
@@ -23,7 +21,7 @@ pub struct Summary {
     pub operators: IndexMap<String, usize>,
     /// Elements of all weights together.
     pub parameters: u64,
-    /// Bytes of all weights together, as the file has them.
+    /// Bytes of all weights together, with all elements of sparse ones.
     pub weight_bytes: u64,
 }
 
@@ -60,7 +58,11 @@ fn domain(domain: Option<&str>) -> Option<&str> {
 impl Summary {
     fn graph(&mut self, graph: &GraphProto) {
         for tensor in &graph.initializer {
-            self.tensor(tensor);
+            self.weight(&tensor.dims, tensor.data_type);
+        }
+        for sparse in &graph.sparse_initializer {
+            let data_type = sparse.values.as_ref().and_then(|values| values.data_type);
+            self.weight(&sparse.dims, data_type);
         }
         self.nodes(&graph.node);
     }
@@ -74,19 +76,17 @@ impl Summary {
             };
             *self.operators.entry(operator).or_default() += 1;
             for attribute in &node.attribute {
-                attribute.t.iter().for_each(|tensor| self.tensor(tensor));
+                let tensors = attribute.t.iter();
+                tensors.for_each(|tensor| self.weight(&tensor.dims, tensor.data_type));
                 attribute.g.iter().for_each(|graph| self.graph(graph));
             }
         }
     }
 
-    fn tensor(&mut self, tensor: &TensorProto) {
-        let dims = tensor
-            .dims
-            .iter()
-            .map(|&dim| u64::try_from(dim).unwrap_or(0));
+    fn weight(&mut self, dims: &[i64], data_type: Option<i32>) {
+        let dims = dims.iter().map(|&dim| u64::try_from(dim).unwrap_or(0));
         let elements = dims.fold(1u64, u64::saturating_mul);
-        let dtype = tensor::dtype(tensor.data_type.unwrap_or(0));
+        let dtype = tensor::dtype(data_type.unwrap_or(0));
         let bytes = dtype.map_or(0, |dtype| dtype.bytes() as u64);
         self.parameters = self.parameters.saturating_add(elements);
         let bytes = elements.saturating_mul(bytes);

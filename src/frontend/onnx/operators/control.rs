@@ -57,11 +57,11 @@ fn branch<'m>(c: &mut Call<'_, 'm>) -> Outputs {
             importer.subgraph(graph, vec![], scope, place.clone(), bb)
         }
     });
-    merged(c, sides, Unlike::Apart)
+    merged(c, sides, Ranks::MustAgree)
 }
 
-/// What the graph around an `If` gives whose branches give values that no one type has: each branch goes on with the nodes after
-/// the `If`, and the outputs of the graph are what is chosen.
+/// Imports the nodes after an `If` in both branches, of which one gives the outputs of the graph. That is needed where the results of the
+/// branches differ in rank, so that no one type fits.
 pub(in crate::frontend::onnx) fn continued<'m>(
     c: &mut Call<'_, 'm>,
     rest: &[&'m NodeProto],
@@ -85,20 +85,20 @@ pub(in crate::frontend::onnx) fn continued<'m>(
             Ok(values)
         }
     });
-    merged(c, sides, Unlike::Result)
+    merged(c, sides, Ranks::MayDiffer)
 }
 
 /// What becomes of branches that give values of different numbers of dimensions.
 #[derive(Clone, Copy, PartialEq)]
-enum Unlike {
-    /// They are refused by [`Fault::Apart`].
-    Apart,
+enum Ranks {
+    /// They are refused by [`Fault::BranchTypes`].
+    MustAgree,
     /// Nothing is known of the number of dimensions of the result.
-    Result,
+    MayDiffer,
 }
 
 /// The values of one of two sides, as the first operand says.
-fn merged<'m, S>(c: &mut Call<'_, 'm>, sides: [S; 2], unlike: Unlike) -> Outputs
+fn merged<'m, S>(c: &mut Call<'_, 'm>, sides: [S; 2], ranks: Ranks) -> Outputs
 where
     S: FnOnce(&mut Importer<'m>, &mut BlockBuilder) -> Result<Vec<Value>, Fault>,
 {
@@ -140,11 +140,11 @@ where
                 if !alike || pairs.any(|(a, b)| a != b) {
                     let kinds = first.iter().zip(&own);
                     let tensors = alike && kinds.clone().all(|(a, b)| a.count() == b.count());
-                    match (unlike, tensors) {
-                        (Unlike::Apart, _) => return Err(Fault::Apart),
-                        (Unlike::Result, true) => {}
-                        (Unlike::Result, false) => {
-                            return Err(other.take().unwrap_or(Fault::Apart));
+                    match (ranks, tensors) {
+                        (Ranks::MustAgree, _) => return Err(Fault::BranchTypes),
+                        (Ranks::MayDiffer, true) => {}
+                        (Ranks::MayDiffer, false) => {
+                            return Err(other.take().unwrap_or(Fault::BranchTypes));
                         }
                     }
                 }

@@ -1,5 +1,5 @@
-//! Loops. Iterations whose number follows from the model are written out; from the first one on of which that is not known whether
-//! it takes place, the loop is a function that calls itself.
+//! Loops. Iterations that are known to run are written out. If the importer cannot decide whether the next one runs, the rest of the
+//! loop becomes a recursive function.
 
 use serde_json::json;
 
@@ -385,9 +385,9 @@ impl<'m> Body<'m> {
 /// Runs `f` with the call but for its builder, and with that.
 fn in_function<'m, R>(
     c: &mut Call<'_, 'm>,
-    f: impl FnOnce(&mut Rest<'_, 'm>, &mut BlockBuilder) -> R,
+    f: impl FnOnce(&mut CallContext<'_, 'm>, &mut BlockBuilder) -> R,
 ) -> R {
-    let mut rest = Rest {
+    let mut rest = CallContext {
         importer: c.importer,
         node: c.node,
         version: c.version,
@@ -398,7 +398,7 @@ fn in_function<'m, R>(
 }
 
 /// A call without its builder, which functions in functions hand on.
-struct Rest<'a, 'm> {
+struct CallContext<'a, 'm> {
     importer: &'a mut Importer<'m>,
     node: &'m NodeProto,
     version: i64,
@@ -406,7 +406,7 @@ struct Rest<'a, 'm> {
     place: &'a str,
 }
 
-impl<'m> Rest<'_, 'm> {
+impl<'m> CallContext<'_, 'm> {
     fn with<'b>(&'b mut self, bb: &'b mut BlockBuilder) -> Call<'b, 'm> {
         Call {
             importer: self.importer,

@@ -330,6 +330,15 @@ impl<'m> Call<'_, 'm> {
         items.collect()
     }
 
+    /// Has the call check that two sizes are equal, unless they always are.
+    pub(super) fn check_size(&mut self, given: Size, expected: Size) -> Result<(), Fault> {
+        if !self.importer.arith.can_prove_equal(&given, &expected) {
+            let expected = StructInfo::Shape(ShapeInfo::Known(vec![expected]));
+            self.bb.match_cast(relax::shape([given]), expected)?;
+        }
+        Ok(())
+    }
+
     /// One operator of the graph with the first operands, and its result.
     pub(super) fn simple(&mut self, name: &str, operands: usize) -> Outputs {
         if let Some(more) = self.inputs.get(operands)

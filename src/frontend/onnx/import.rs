@@ -174,8 +174,8 @@ impl<'m> Importer<'m> {
 
     /// Whether the nodes of a graph may be imported so often.
     pub(super) fn has_room(&self, times: i64, graph: &GraphProto) -> bool {
-        let nodes = usize::try_from(times).unwrap_or(usize::MAX);
-        nodes.saturating_mul(graph.node.len()) <= self.left
+        let times = usize::try_from(times).unwrap_or(usize::MAX);
+        times.saturating_mul(graph.node.len()) <= self.left
     }
 
     /// Keeps that some elements of a vector are known.

@@ -166,10 +166,7 @@ fn computed_split(c: &mut Call<'_, '_>, axis: usize, extent: &Size) -> Outputs {
         end = c.importer.arith.simplify(&(end + size.cast(DType::I64)));
         ends.push(end.clone());
     }
-    if !c.importer.arith.can_prove_equal(&end, extent) {
-        let whole = StructInfo::Shape(ShapeInfo::Known(vec![end.clone()]));
-        c.bb.match_cast(relax::shape([extent.clone()]), whole)?;
-    }
+    c.check_size(extent.clone(), end.clone())?;
     ends.pop();
     let made = parts_between(c, axis, ends, end)?;
     let mut of_sizes = vec![];
@@ -194,10 +191,13 @@ fn parts_between(c: &mut Call<'_, '_>, axis: usize, cuts: Vec<Size>, end: Size) 
     let starts = std::iter::once(Size::i64(0)).chain(cuts.iter().cloned());
     let ends = cuts.iter().cloned().chain([end]);
     let part = |(start, end)| {
-        let axis = relax::shape([axis as i64]);
-        let ends = [relax::shape([start]), relax::shape([end])];
-        let [start, end] = ends;
-        let args = [(&x).into(), axis, start, end, relax::shape([1i64])];
+        let args = [
+            (&x).into(),
+            relax::shape([axis as i64]),
+            relax::shape([start]),
+            relax::shape([end]),
+            relax::shape([1i64]),
+        ];
         Ok(c.op("strided_slice", args)?.into())
     };
     starts.zip(ends).map(part).collect()

@@ -10,7 +10,7 @@ use crate::frontend::onnx::call::{
 use crate::frontend::onnx::error::{Fault, MAX_RANK};
 use crate::frontend::onnx::tensor;
 use crate::frontend::onnx::value::{Known, Value};
-use crate::ir::{AttrValue, Expr as Size, ShapeInfo, StructInfo};
+use crate::ir::{AttrValue, Expr as Size, StructInfo};
 use crate::relax::{self, Expr};
 use crate::tensor::{DType, Tensor};
 
@@ -234,8 +234,7 @@ fn squeeze(c: &mut Call<'_, '_>) -> Outputs {
             // The result would have fewer dimensions if one of these were 1 in a call: such a call is refused.
             for dim in dims.iter().filter(|dim| dim.as_int().is_none()) {
                 let kept = Size::select(dim.equals(1), Size::i64(0), dim.cast(DType::I64));
-                let whole = StructInfo::Shape(ShapeInfo::Known(vec![dim.cast(DType::I64)]));
-                c.bb.match_cast(relax::shape([kept]), whole)?;
+                c.check_size(kept, dim.cast(DType::I64))?;
             }
             (0..dims.len())
                 .filter(|&axis| dims[axis].is_one())
@@ -319,10 +318,9 @@ fn expand(c: &mut Call<'_, '_>) -> Outputs {
             continue;
         }
         let both = c.bb.broadcast_extent(&[x, to.clone()])?;
-        if to.as_int() != Some(1) && !c.importer.arith.can_prove_equal(&both, &to) {
+        if !to.is_one() && both != to {
             let asked = Size::select(to.equals(1), both.clone(), to);
-            let whole = StructInfo::Shape(ShapeInfo::Known(vec![both.clone()]));
-            c.bb.match_cast(relax::shape([asked]), whole)?;
+            c.check_size(asked, both.clone())?;
         }
         result.push(both);
     }

@@ -378,8 +378,27 @@ impl Emit<'_> {
     }
 
     /// Whether a value may be computed in the index type. On the GPU that is narrower than `int64`: arithmetic on data that was
-    /// widened is not bounded by any dim, and stays in the type that it was given, as a constant does that no index is.
+    /// widened is not bounded by any dim, and stays in the type that it was given, as a constant does that no index is. So does
+    /// what is narrowed afterwards, unless that takes no more than the low bits of sums and products.
     fn is_counted(&self, e: &Expr) -> bool {
+        let wide = |e: &Expr| e.dtype().scalar.bytes() > self.index.bytes();
+        let mut wide_data = wide(e) && self.has_data(e);
+        e.walk(&mut |e| {
+            wide_data |= match e.kind() {
+                ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, _, _) => false,
+                ExprKind::Binary(_, a, b) => {
+                    let fit = self.fits_index(a) && self.fits_index(b);
+                    wide(e) && !fit && self.has_data(e)
+                }
+                _ => false,
+            };
+            !wide_data
+        });
+        is_index(e) && !wide_data
+    }
+
+    /// Whether there are numbers in an expression that are no index: data, and constants that the index type does not have.
+    fn has_data(&self, e: &Expr) -> bool {
         let index = self.index.int_range();
         let outside = |v: i64| index.is_some_and(|(low, high)| !(low..=high).contains(&v));
         let mut data = false;
@@ -387,7 +406,7 @@ impl Emit<'_> {
             data |= is_narrow_cast(e) || e.as_int().is_some_and(outside);
             !data
         });
-        is_index(e) && !(data && e.dtype().scalar.bytes() > self.index.bytes())
+        data
     }
 
     /// A value for a `let` with its type: loop-like integers stay in the index type.

@@ -1,6 +1,7 @@
 //! Operators on two or three tensors, element by element, with broadcasting.
 
-use super::def::{Broadcasting, Computed, DTypes, Layout, OpDef, Pattern, X1_X2, tensor};
+use super::broadcast::Broadcasting;
+use super::def::{Computed, DTypes, Layout, OpDef, Pattern, X1_X2, tensor};
 use super::{ComputeCall, rules};
 use crate::ir::graph::OpCall;
 use crate::ir::{Expr, StructInfo};

@@ -1,5 +1,6 @@
 //! `OpDef`: one operator, and the builder that the tables of the families are written with.
 
+use super::broadcast::Broadcasting;
 use super::legalize::ComputeCall;
 use super::rules;
 use crate::ir::Attrs;
@@ -58,17 +59,6 @@ pub enum Layout {
         /// The attribute with the layout of the result; absent means that of the data.
         out: Option<&'static str>,
     },
-}
-
-/// Which dimensions of the operands an operator repeats to those of the others, counted from the last one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Broadcasting {
-    /// None.
-    Never,
-    /// All.
-    Elements,
-    /// All but the last two: those of stacks of matrices.
-    Stacks,
 }
 
 /// In which precision an operator is computed where a network is to use `float16` (TVM: `TMixedPrecisionPolicy`).

@@ -4,6 +4,8 @@
 //! diagonal. An ellipsis stands for all dimensions of an operand that have no letter: they broadcast, aligned at the last one.
 //! Without `->` the result has those, and then, in the order of the alphabet, the letters that occur once.
 
+use indexmap::IndexMap;
+
 use super::ComputeCall;
 use super::def::Computed;
 use super::rules::{self, tensor_like};
@@ -14,7 +16,7 @@ use crate::tensor::DType;
 use crate::topi;
 
 /// What stands for a dimension of an operand.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Index {
     /// One of the dimensions of an ellipsis, counted from the last one.
     Unnamed(usize),
@@ -147,6 +149,25 @@ struct Indices {
     result: Vec<Index>,
     /// Every index with its extent, in order of first use. An extent of 1 broadcasts.
     extents: Vec<(Index, Expr)>,
+}
+
+/// Which dimensions of operands with so many dimensions have one index: pairs of an operand and one of its dimensions.
+pub(super) fn dims_of_indices(
+    subscripts: &str,
+    ndims: &[usize],
+) -> Option<Vec<Vec<(usize, usize)>>> {
+    let terms = Subscripts::parse(subscripts)?.operands;
+    if terms.len() != ndims.len() {
+        return None;
+    }
+    let mut dims: IndexMap<Index, Vec<(usize, usize)>> = IndexMap::new();
+    for (operand, (term, &ndim)) in terms.iter().zip(ndims).enumerate() {
+        let indices = term.indices(term.unnamed(ndim)?);
+        for (dim, index) in indices.into_iter().enumerate() {
+            dims.entry(index).or_default().push((operand, dim));
+        }
+    }
+    Some(dims.into_values().collect())
 }
 
 pub(super) fn infer(c: &OpCall<'_>) -> rules::Inferred {

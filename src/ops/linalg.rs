@@ -1,6 +1,7 @@
 //! Linear algebra.
 
-use super::def::{Broadcasting, DTypes, OpDef, Pattern, Precision, X, X1_X2, attr, operand};
+use super::broadcast::Broadcasting;
+use super::def::{DTypes, OpDef, Pattern, Precision, X, X1_X2, attr, operand};
 use super::einsum;
 use super::rules::{self, broadcast_shapes, equal_extents, tensor_like};
 use crate::ir::graph::{AttrDefault, AttrKind, OpCall, OperandKind};
@@ -19,19 +20,16 @@ pub(super) const OPS: &[OpDef] = &[
         .dtypes(DTypes::Numeric)
         .infer(einsum::infer)
         .compute(einsum::compute)
+        .broadcasting(Broadcasting::Subscripts)
         .pattern(Pattern::OutEWiseFusable),
     OpDef::new(
         "det",
-        "the determinant of each matrix, whose rows and columns are the last two dimensions, of constant extents",
+        "the determinant of each matrix, whose rows and columns are the last two dimensions",
     )
     .operands(X)
     .dtypes(DTypes::Float)
     .infer(det)
-    .compute(|c| {
-        let size = c.x(0).shape().last().and_then(Expr::as_int);
-        let size = size.ok_or_else(|| c.bad_operand(0, "matrices of constant extents"))?;
-        Ok(vec![topi::det("det", c.x(0), size)])
-    }),
+    .compute(|c| Ok(vec![topi::det("det", c.x(0))])),
     OpDef::new(
         "outer",
         "every element of a vector times every one of another",

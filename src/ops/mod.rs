@@ -9,6 +9,7 @@
 
 mod arrange;
 mod binary;
+mod broadcast;
 mod create;
 mod def;
 mod described;
@@ -40,9 +41,9 @@ mod vision;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub use broadcast::Broadcasting;
 pub use def::{
-    Broadcasting, Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef,
-    Pattern, Precision,
+    Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef, Pattern, Precision,
 };
 pub use docs::markdown;
 pub(crate) use layout_transform::inverse as inverse_layout;

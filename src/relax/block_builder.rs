@@ -488,7 +488,7 @@ impl BlockBuilder {
                         let def = ops::find(name);
                         let unknown = || BuildError::UnknownOperator { name: name.clone() };
                         let def = def.ok_or_else(unknown)?;
-                        args = self.broadcast(def, args)?;
+                        args = self.broadcast(def, args, attrs)?;
                         let op = def.op();
                         (GraphCallee::Op(op), op.complete(attrs.clone())?)
                     }

@@ -102,13 +102,28 @@ impl BlockBuilder {
     pub(super) fn broadcast(
         &mut self,
         op: &'static OpDef,
-        mut args: Vec<Arg>,
+        args: Vec<Arg>,
+        attrs: &Attrs,
     ) -> Result<Vec<Arg>, BuildError> {
-        let last = match op.broadcasting {
-            Broadcasting::Elements if self.by_extents => 0,
-            Broadcasting::Stacks if self.by_extents => 2,
-            _ => return Ok(args),
-        };
+        if !self.by_extents || op.broadcasting == Broadcasting::Never {
+            return Ok(args);
+        }
+        match (op.broadcasting, args.as_slice()) {
+            (Broadcasting::Subscripts, [Arg::Tuple(operands)]) => {
+                let operands = self.broadcast_operands(op, operands.clone(), attrs)?;
+                Ok(vec![Arg::Tuple(operands)])
+            }
+            (Broadcasting::Subscripts, _) => Ok(args),
+            _ => self.broadcast_operands(op, args, attrs),
+        }
+    }
+
+    fn broadcast_operands(
+        &mut self,
+        op: &'static OpDef,
+        mut args: Vec<Arg>,
+        attrs: &Attrs,
+    ) -> Result<Vec<Arg>, BuildError> {
         let scope = self.frame()?.builder.scope();
         let mut shapes: Vec<Vec<Expr>> = vec![];
         for arg in &args {
@@ -120,18 +135,15 @@ impl BlockBuilder {
                 _ => vec![],
             });
         }
-        let kept = |dims: &[Expr]| dims.len().min(last);
-        let axes = shapes.iter().map(|dims| dims.len() - kept(dims)).max();
-        for from_end in 1..=axes.unwrap_or(0) {
-            let place = |dims: &[Expr]| dims.len().checked_sub(kept(dims) + from_end);
-            let extents = shapes
-                .iter()
-                .filter_map(|dims| Some(dims[place(dims)?].clone()));
+        let ndims: Vec<usize> = shapes.iter().map(Vec::len).collect();
+        for together in op.broadcast_dims(attrs, &ndims) {
+            let extents = together.iter().map(|&(arg, dim)| shapes[arg][dim].clone());
             let extents: Vec<Expr> = extents.collect();
             let to = self.broadcast_extent(&extents)?;
-            for dims in &mut shapes {
-                if let Some(at) = place(dims).filter(|&at| may_repeat(&dims[at], &to)) {
-                    dims[at] = to.clone();
+            for (arg, dim) in together {
+                let extent = &mut shapes[arg][dim];
+                if may_repeat(extent, &to) {
+                    *extent = to.clone();
                 }
             }
         }

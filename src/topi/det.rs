@@ -10,30 +10,33 @@ use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
-/// The determinant of each matrix; the last two dimensions are its `size` rows and columns. A matrix is one thread's work.
-pub fn det(name: &str, x: &Tensor, size: i64) -> Tensor {
+/// The determinant of each matrix; the last two dimensions are its rows and columns, as many of each. A matrix is one thread's
+/// work.
+pub fn det(name: &str, x: &Tensor) -> Tensor {
     let (shape, dtype) = (x.shape()[..x.ndim() - 2].to_vec(), x.dtype());
-    if size == 0 {
+    if x.shape()[x.ndim() - 1].is_zero() {
         return te::compute(name, shape, |_| Expr::float(1.0, dtype));
     }
-    let result = vec![(shape.clone(), dtype)];
+    let wide = accumulator(dtype);
+    let result = vec![(shape.clone(), dtype), (x.shape().to_vec(), wide)];
     let inputs = std::slice::from_ref(x);
     let write = move |b: &mut PrimFuncBuilder, at: &[Var], from: &[Buffer], to: &[Buffer]| {
-        let wide = accumulator(dtype);
         let one = |b: &mut PrimFuncBuilder, name, dtype| b.alloc(name, [1i64], dtype, Scope::Local);
+        let size = from[0].shape()[at.len()].clone();
         let elimination = Elimination {
-            size,
-            work: b.alloc("work", [size; 2], wide, Scope::Local),
+            size: size.clone(),
+            matrix: at.iter().map(Var::expr).collect(),
+            work: to[1].clone(),
             product: one(b, "product", wide),
             pivot: one(b, "pivot", DType::I32),
         };
-        b.grid([("i", size), ("j", size)], |b, v| {
+        b.grid([("i", &size), ("j", &size)], |b, v| {
             let index: Vec<Expr> = at.iter().chain(v).map(Var::expr).collect();
-            let element = Expr::load(&from[0], index).cast(wide);
-            b.store(&elimination.work, v, element);
+            let element = Expr::load(&from[0], index.clone()).cast(wide);
+            b.store(&elimination.work, index, element);
         });
         set(b, &elimination.product, Expr::float(1.0, wide));
-        b.grid([("k", size)], |b, k| elimination.column(b, &k[0].expr()));
+        b.grid([("k", &size)], |b, k| elimination.column(b, &k[0].expr()));
         let product = get(&elimination.product).cast(dtype);
         b.store(&to[0], at, product);
     };
@@ -42,8 +45,10 @@ pub fn det(name: &str, x: &Tensor, size: i64) -> Tensor {
 
 /// The memory of one thread.
 struct Elimination {
-    size: i64,
-    /// The matrix.
+    size: Expr,
+    /// Which matrix it is.
+    matrix: Vec<Expr>,
+    /// The matrices.
     work: Buffer,
     /// The product of the diagonal so far.
     product: Buffer,
@@ -60,19 +65,24 @@ fn set(b: &mut PrimFuncBuilder, number: &Buffer, value: Expr) {
 }
 
 impl Elimination {
+    fn at(&self, row: &Expr, column: &Expr) -> Vec<Expr> {
+        let matrix = self.matrix.iter();
+        matrix.chain([row, column]).cloned().collect()
+    }
+
     fn element(&self, row: &Expr, column: &Expr) -> Expr {
-        Expr::load(&self.work, vec![row.clone(), column.clone()])
+        Expr::load(&self.work, self.at(row, column))
     }
 
     fn pivot(&self) -> Expr {
-        clamped(&get(&self.pivot).cast(DType::I64), &Expr::i64(self.size))
+        clamped(&get(&self.pivot).cast(DType::I64), &self.size)
     }
 
     /// Moves the greatest element of column `k` to the diagonal, and takes its row from those below.
     fn column(&self, b: &mut PrimFuncBuilder, k: &Expr) {
         let absolute = |e: Expr| Expr::call(Intrin::Abs, vec![e]);
         set(b, &self.pivot, k.cast(DType::I32));
-        b.grid([("r", self.size)], |b, r| {
+        b.grid([("r", &self.size)], |b, r| {
             let r = r[0].expr();
             let own = absolute(self.element(&r, k));
             let known = absolute(self.element(&self.pivot(), k));
@@ -88,31 +98,27 @@ impl Elimination {
                 &self.product,
                 get(&self.product) * Expr::float(-1.0, self.work.dtype()),
             );
-            b.grid([("j", self.size)], |b, j| {
+            b.grid([("j", &self.size)], |b, j| {
                 let j = j[0].expr();
                 b.let_("lower", self.element(&self.pivot(), &j), |b, lower| {
-                    b.store(&self.work, [self.pivot(), j.clone()], self.element(k, &j));
-                    b.store(&self.work, [k.clone(), j], lower.expr());
+                    b.store(&self.work, self.at(&self.pivot(), &j), self.element(k, &j));
+                    b.store(&self.work, self.at(k, &j), lower.expr());
                 });
             });
         });
         let diagonal = self.element(k, k);
         set(b, &self.product, get(&self.product) * &diagonal);
         let zero = Expr::float(0.0, self.work.dtype());
-        b.grid([("r", self.size)], |b, r| {
+        b.grid([("r", &self.size)], |b, r| {
             let r = r[0].expr();
             let below = k.lt(&r);
             let divides = Expr::binary(BinOp::Ne, diagonal.clone(), zero);
             b.if_(below.and(divides), |b| {
                 b.let_("factor", self.element(&r, k) / &diagonal, |b, factor| {
-                    b.grid([("j", self.size)], |b, j| {
+                    b.grid([("j", &self.size)], |b, j| {
                         let j = j[0].expr();
                         let taken = factor.expr() * self.element(k, &j);
-                        b.store(
-                            &self.work,
-                            [r.clone(), j.clone()],
-                            self.element(&r, &j) - taken,
-                        );
+                        b.store(&self.work, self.at(&r, &j), self.element(&r, &j) - taken);
                     });
                 });
             });

@@ -262,35 +262,15 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         let nothing = Expr::constant(0, c.result_dtype(0));
         return Ok(vec![te::compute(c.name(), shape.to_vec(), |_| nothing)]);
     }
-    if c.flag("antialias")? {
-        let ratios = ratios(&scales, &extents).ok_or_else(|| {
-            c.bad_attribute(
-                "antialias",
-                "True only where the extents or scales are constant",
-            )
-        })?;
-        if matches!(method, Method::Nearest(_)) || mode == "tf_crop_and_resize" {
-            return Err(c.bad_attribute(
-                "antialias",
-                "False for the method nearest_neighbor and for tf_crop_and_resize",
-            ));
-        }
-        let of = Resize {
-            layout,
-            transforms,
-            scales,
-            method,
-            exclude_outside,
-            extrapolation: 0.0,
-            dtype: c.result_dtype(0),
-        };
-        return Ok(vec![resize::resize_antialiased(
-            c.name(),
-            c.x(0),
-            shape,
-            &ratios,
-            &of,
-        )]);
+    let antialias = c.flag("antialias")?;
+    if antialias && (matches!(method, Method::Nearest(_)) || mode == "tf_crop_and_resize") {
+        return Err(c.bad_attribute(
+            "antialias",
+            "False for the method nearest_neighbor and for tf_crop_and_resize",
+        ));
+    }
+    if antialias && scales.iter().flatten().any(|&scale| scale <= LEAST_SCALE) {
+        return Err(c.bad_attribute("scales", "greater than 0.001 where antialias is True"));
     }
     let of = Resize {
         layout,
@@ -301,8 +281,15 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
         extrapolation: c.float("extrapolation_value")?.unwrap_or(0.0),
         dtype: c.result_dtype(0),
     };
-    Ok(vec![resize::resize(c.name(), c.x(0), shape, &of)])
+    let resized = match antialias {
+        true => resize::resize_antialiased(c.name(), c.x(0), shape, &of),
+        false => resize::resize(c.name(), c.x(0), shape, &of),
+    };
+    Ok(vec![resized])
 }
+
+/// The reciprocal of as many elements as filters reach over, whatever the image: scales are numbers of the program.
+const LEAST_SCALE: f64 = 1e-3;
 
 /// Checks that an extent of an image of which `size` elements are made is at least 1, with an obligation where the values of
 /// variables decide.
@@ -337,15 +324,6 @@ fn scales(c: &OpCall<'_>, extents: &[Option<(i64, i64)>]) -> Result<Vec<Option<f
         (!is_ratio).then_some(scale)
     };
     Ok(given.into_iter().zip(extents).map(own).collect())
-}
-
-/// How many elements one element of each dimension becomes; `None` if that is not known.
-fn ratios(scales: &[Option<f64>], extents: &[Option<(i64, i64)>]) -> Option<Vec<f64>> {
-    let ratio = |(scale, extents): (&Option<f64>, &Option<(i64, i64)>)| {
-        let of_extents = || extents.map(|(n, m)| m as f64 / n.max(1) as f64);
-        scale.or_else(of_extents).filter(|ratio| *ratio > 1e-3)
-    };
-    scales.iter().zip(extents).map(ratio).collect()
 }
 
 fn corners(c: &OpCall<'_>) -> Result<Corners, InferError> {

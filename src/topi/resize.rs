@@ -222,6 +222,16 @@ fn nearest_float(at: &Expr, rounding: Rounding) -> Expr {
 /// Indices along one dimension, each with its weight; no weight is the weight 1.
 type Taps = Vec<(Expr, Option<Expr>)>;
 
+/// The two elements around `num / den`, with weights that are whole numbers: `den` times those of [`linear_taps`].
+fn whole_taps(num: &Expr, den: &Expr, dtype: DType) -> Taps {
+    let (floor, rest) = (quotient(num, den), remainder(num, den));
+    let first = den - &rest;
+    vec![
+        (floor.clone(), Some(first.cast(dtype))),
+        (shifted(&floor, 1), Some(rest.cast(dtype))),
+    ]
+}
+
 fn linear_taps((floor, fraction): (Expr, Expr)) -> Taps {
     let rest = Expr::float(1.0, fraction.dtype()) - &fraction;
     vec![
@@ -359,35 +369,74 @@ pub fn resize(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
 /// The element at `i` of an image that some spatial dimensions of `x` have another size in.
 fn mixed(x: &Tensor, shape: &[Expr], r: &Resize, some: Range<usize>, i: &[Expr]) -> Expr {
     let wide = mixed_type(x.dtype());
-    let taps = some.clone().map(|at| {
+    let axes = &r.layout.spatial[some.clone()];
+    let coordinates = some.map(|at| {
         let axis = r.layout.spatial[at];
         let (n, m) = (&x.shape()[axis], &shape[axis]);
-        let coordinate = Coordinate::new(r.transforms[at], r.scales[at], &i[axis], n, m, wide);
-        match r.method {
+        Coordinate::new(r.transforms[at], r.scales[at], &i[axis], n, m, wide)
+    });
+    let coordinates: Vec<Coordinate> = coordinates.collect();
+    let element = |at: &[Expr]| {
+        let mut index = i.to_vec();
+        for (&axis, at) in axes.iter().zip(at) {
+            index[axis] = clamped(at, &x.shape()[axis]);
+        }
+        x.at(index)
+    };
+    if r.method == Method::Linear && !x.dtype().is_float() && !r.dtype.is_float() {
+        if let Some(mixed) = mixed_integers(&coordinates, x.dtype(), &element) {
+            return mixed;
+        }
+    }
+    let taps = coordinates
+        .iter()
+        .zip(axes)
+        .map(|(coordinate, &axis)| match r.method {
             Method::Nearest(rounding) => vec![(coordinate.nearest(rounding), None)],
             Method::Linear => linear_taps(coordinate.floor(wide)),
             Method::Cubic { alpha } => {
                 let taps = cubic_taps(coordinate.floor(wide), alpha);
                 match r.exclude_outside {
-                    true => inside_only(taps, n),
+                    true => inside_only(taps, &x.shape()[axis]),
                     false => taps,
                 }
             }
-        }
-    });
+        });
     let taps: Vec<Taps> = taps.collect();
-    let axes = &r.layout.spatial[some];
-    mix(&taps, vec![], &|at| {
-        let mut index = i.to_vec();
-        for (&axis, at) in axes.iter().zip(at) {
-            index[axis] = clamped(at, &x.shape()[axis]);
-        }
-        let element = x.at(index);
-        match r.method {
-            Method::Nearest(_) => element,
-            Method::Linear | Method::Cubic { .. } => element.cast(wide),
-        }
+    mix(&taps, vec![], &|at| match r.method {
+        Method::Nearest(_) => element(at),
+        Method::Linear | Method::Cubic { .. } => element(at).cast(wide),
     })
+}
+
+/// The linear mixture of integers, cut off at the point: a sum of products, which is divided once. `None` where a coordinate is
+/// rounded, so that there is no exact mixture.
+///
+/// Sums of 64 bits hold what elements of 32 bits make of any image that fits into memory. A mixture of 64-bit integers overflows
+/// where an element times the denominators of all dimensions does.
+fn mixed_integers(
+    coordinates: &[Coordinate],
+    dtype: DType,
+    element: &dyn Fn(&[Expr]) -> Expr,
+) -> Option<Expr> {
+    let ratio = |coordinate: &Coordinate| match coordinate {
+        Coordinate::Ratio { num, den } => Some((num.clone(), den.clone())),
+        Coordinate::Float(_) => None,
+    };
+    let ratios: Vec<(Expr, Expr)> = coordinates.iter().map(ratio).collect::<Option<_>>()?;
+    let dens = ratios.iter().map(|(_, den)| den.clone());
+    let divisor = dens.reduce(|a, b| product(&a, &b))?;
+    let greatest = |(least, most): (i64, i64)| most.max(least.saturating_neg());
+    let sum = dtype.scalar.int_range().zip(divisor.as_int());
+    let sum = sum.and_then(|(range, divisor)| greatest(range).checked_mul(divisor));
+    let sums = match sum.is_some_and(|sum| i32::try_from(sum).is_ok()) {
+        true => DType::I32,
+        false => DType::I64,
+    };
+    let taps = ratios.iter().map(|(num, den)| whole_taps(num, den, sums));
+    let taps: Vec<Taps> = taps.collect();
+    let total = mix(&taps, vec![], &|at| element(at).cast(sums));
+    Some(Expr::binary(BinOp::Div, total, divisor.cast(sums)))
 }
 
 /// The weight of an element at this distance from a coordinate.
@@ -410,38 +459,71 @@ fn weight(method: Method, distance: Expr) -> Expr {
     }
 }
 
-/// The image in another size; where it becomes smaller, filters are as wide as what becomes one pixel. `ratios` are how many
-/// elements one element of each spatial dimension becomes. One dimension after the other is resized.
+/// The filter of one dimension where pixels are left out. It is as wide as what becomes one pixel.
+struct Filter {
+    /// How many elements it reaches to each side.
+    reach: Expr,
+    /// What distances are multiplied by.
+    narrowing: Expr,
+}
+
+impl Filter {
+    /// For `m` pixels of `n`, each of which becomes `scale` pixels where that is given.
+    fn new(method: Method, scale: Option<f64>, n: &Expr, m: &Expr, dtype: DType) -> Self {
+        let radius = match method {
+            Method::Nearest(_) | Method::Linear => 1,
+            Method::Cubic { .. } => 2,
+        };
+        let number = |v: f64| Expr::float(v, dtype);
+        match (scale, n.as_int(), m.as_int()) {
+            (Some(scale), _, _) => {
+                let narrowing = scale.min(1.0);
+                Self {
+                    reach: Expr::i64((f64::from(radius) / narrowing).ceil() as i64),
+                    narrowing: number(narrowing),
+                }
+            }
+            (None, Some(n), Some(m)) => {
+                let (n, m) = (n.max(1), m.max(1));
+                Self {
+                    reach: Expr::i64((i64::from(radius) * n.max(m) + m - 1) / m),
+                    narrowing: number((m as f64 / n as f64).min(1.0)),
+                }
+            }
+            (None, _, _) => {
+                // A result without pixels has a filter too.
+                let (n, m) = (n.max(1), m.max(1));
+                let reach = scaled(&n.max(&m), i64::from(radius)) + shifted(&m, -1);
+                Self {
+                    reach: quotient(&reach, &m),
+                    narrowing: (m.cast(dtype) / n.cast(dtype)).min(number(1.0)),
+                }
+            }
+        }
+    }
+}
+
+/// The image in another size; where it becomes smaller, filters are as wide as what becomes one pixel. One dimension after the
+/// other is resized.
 ///
 /// # References
 /// ONNX, operator Resize, attribute `antialias`.
-pub fn resize_antialiased(
-    name: &str,
-    x: &Tensor,
-    shape: &[Expr],
-    ratios: &[f64],
-    r: &Resize,
-) -> Tensor {
+pub fn resize_antialiased(name: &str, x: &Tensor, shape: &[Expr], r: &Resize) -> Tensor {
     let wide = mixed_type(x.dtype());
-    let radius = match r.method {
-        Method::Nearest(_) | Method::Linear => 1.0,
-        Method::Cubic { .. } => 2.0,
-    };
     let mut image = x.clone();
-    for (at, ratio) in ratios.iter().enumerate() {
-        let axis = r.layout.spatial[at];
+    for (at, (&axis, &scale)) in r.layout.spatial.iter().zip(&r.scales).enumerate() {
         let (n, m) = (&x.shape()[axis], &shape[axis]);
-        let narrowing = ratio.min(1.0);
-        let first = (-radius / narrowing).floor() as i64 + 1;
-        let count = 2 - 2 * first;
+        let Filter { reach, narrowing } = Filter::new(r.method, scale, n, m, wide);
+        let count = scaled(&reach, 2);
+        let tap = |k: &Expr| sum(k, &shifted(&product(&reach, &Expr::i64(-1)), 1));
         let place = |o: &Expr| {
-            let coordinate = Coordinate::new(r.transforms[at], r.scales[at], o, n, m, wide);
+            let coordinate = Coordinate::new(r.transforms[at], scale, o, n, m, wide);
             coordinate.floor(wide)
         };
-        let weights = te::compute(format!("{name}_raw"), [m.clone(), Expr::i64(count)], |i| {
+        let weights = te::compute(format!("{name}_raw"), [m.clone(), count.clone()], |i| {
             let (floor, fraction) = place(&i[0]);
-            let tap = shifted(&i[1], first);
-            let distance = (tap.cast(wide) - fraction) * Expr::float(narrowing, wide);
+            let tap = tap(&i[1]);
+            let distance = (tap.cast(wide) - fraction) * &narrowing;
             let weight = weight(r.method, distance);
             match r.exclude_outside {
                 true => {
@@ -452,7 +534,7 @@ pub fn resize_antialiased(
                 false => weight,
             }
         });
-        let k = te::reduce_axis("k", count);
+        let k = te::reduce_axis("k", count.clone());
         let totals = te::compute(format!("{name}_total"), [m.clone()], |i| {
             te::sum(weights.at([&i[0], &k.expr()]), [&k])
         });
@@ -462,7 +544,7 @@ pub fn resize_antialiased(
         image = te::compute(format!("{name}_along{axis}"), extents, |i| {
             let (floor, _) = place(&i[axis]);
             let mut index = i.to_vec();
-            index[axis] = clamped(&(floor + shifted(&k.expr(), first)), n);
+            index[axis] = clamped(&(floor + tap(&k.expr())), n);
             let weight = weights.at([&i[axis], &k.expr()]) / totals.at([&i[axis]]);
             te::sum(image.at(index).cast(wide) * weight, [&k])
         });

@@ -40,6 +40,7 @@ mod memory;
 mod mutate;
 #[cfg(all(feature = "gpu", feature = "cpu"))]
 mod onnx;
+mod open_extents;
 mod origins;
 mod passes;
 #[cfg(feature = "cpu")]

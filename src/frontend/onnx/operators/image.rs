@@ -58,11 +58,7 @@ fn resize(c: &mut Call<'_, '_>) -> Outputs {
                 .is_none_or(|known| !known.elements.is_empty())
     };
     let target = if c.version >= 11 && given(c, sizes_at) {
-        // Filters are as wide as scales say.
-        let sizes = match c.attributes.flag("antialias", false)? && c.known(sizes_at).is_none() {
-            true => c.ints(sizes_at)?.into_iter().map(Size::i64).collect(),
-            false => c.sizes(sizes_at)?,
-        };
+        let sizes = c.sizes(sizes_at)?;
         let policies = ["stretch", "not_larger", "not_smaller"];
         let policy = c
             .attributes

@@ -233,8 +233,8 @@ fn squeeze(c: &mut Call<'_, '_>) -> Outputs {
         None => {
             // The result would have fewer dimensions if one of these were 1 in a call: such a call is refused.
             for dim in dims.iter().filter(|dim| dim.as_int().is_none()) {
-                let kept = Size::select(dim.equals(1), Size::i64(0), dim.cast(DType::I64));
-                c.check_size(kept, dim.cast(DType::I64))?;
+                let kept = Size::select(dim.equals(1), Size::i64(2), dim.cast(DType::I64));
+                c.check_size(dim.cast(DType::I64), kept)?;
             }
             (0..dims.len())
                 .filter(|&axis| dims[axis].is_one())

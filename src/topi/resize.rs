@@ -383,10 +383,9 @@ fn mixed(x: &Tensor, shape: &[Expr], r: &Resize, some: Range<usize>, i: &[Expr])
         }
         x.at(index)
     };
-    if r.method == Method::Linear && !x.dtype().is_float() && !r.dtype.is_float() {
-        if let Some(mixed) = mixed_integers(&coordinates, x.dtype(), &element) {
-            return mixed;
-        }
+    let whole = r.method == Method::Linear && !x.dtype().is_float() && !r.dtype.is_float();
+    if whole && let Some(mixed) = mixed_integers(&coordinates, x.dtype(), &element) {
+        return mixed;
     }
     let taps = coordinates
         .iter()

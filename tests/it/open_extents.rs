@@ -85,14 +85,15 @@ fn determinants_of_open_extents() {
     for ((count, n), (args, result)) in sizes.into_iter().zip(calls.iter().zip(results)) {
         let elements = args[0].as_slice::<f32>().expect("floats");
         let determinants = result.as_slice::<f32>().expect("floats");
-        for at in 0..count {
+        assert_eq!(determinants.len(), count);
+        for (at, &determinant) in determinants.iter().enumerate() {
             let row = |i: usize| {
                 let from = (at * n + i) * n;
                 let row = elements[from..from + n].iter();
                 row.map(|&v| f64::from(v)).collect()
             };
             let expected = laplace(&(0..n).map(row).collect::<Vec<Vec<f64>>>());
-            let error = (f64::from(determinants[at]) - expected).abs();
+            let error = (f64::from(determinant) - expected).abs();
             assert!(
                 error <= 1e-4 * expected.abs().max(1.0),
                 "{count}, {n}: {at}"
@@ -161,7 +162,8 @@ fn integers_are_mixed_exactly() {
                     x.as_slice::<T>().expect("its type"),
                     result.as_slice::<T>().expect("its type"),
                 );
-                for at in 0..a * b {
+                assert_eq!(y.len(), a * b);
+                for (at, &y) in y.iter().enumerate() {
                     let mut sum = 0;
                     for (row, by) in taps(at / b, h, a) {
                         for (column, weight) in taps(at % b, w, b) {
@@ -170,11 +172,7 @@ fn integers_are_mixed_exactly() {
                         }
                     }
                     let expected = sum / (4 * a * b) as i64;
-                    assert_eq!(
-                        y[at].into(),
-                        expected,
-                        "{dtype}, {h} x {w} to {a} x {b}: {at}"
-                    );
+                    assert_eq!(y.into(), expected, "{dtype}, {h} x {w} to {a} x {b}: {at}");
                 }
             }
         }

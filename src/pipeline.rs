@@ -3,6 +3,7 @@
 //! A module goes through the [`passes_for`] its target, then through [`STAGES`]. One loop runs, times, verifies and dumps them.
 //! Tools that look at what is in between stop after a stage and read the [`Compilation`].
 
+mod dumps;
 #[cfg(feature = "cpu")]
 mod native;
 mod origins;
@@ -301,25 +302,25 @@ pub const STAGES: &[Stage] = &[
         name: "schedule",
         run: schedule,
         verify: verify_schedules,
-        dump: dump_schedules,
+        dump: dumps::schedules,
     },
     Stage {
         name: "lower",
         run: lower,
         verify: verify_kernels,
-        dump: dump_kernels,
+        dump: dumps::kernels,
     },
     Stage {
         name: "emit",
         run: emit,
         verify: verify_shaders,
-        dump: dump_code,
+        dump: dumps::code,
     },
     Stage {
         name: "bytecode",
         run: bytecode,
         verify: |_| Ok(()),
-        dump: dump_bytecode,
+        dump: dumps::bytecode,
     },
 ];
 
@@ -360,7 +361,7 @@ pub fn compile_until(
     };
     let mut cx = passes::Cx::new(module, &options.target).with(options.passes.clone());
     cx.evaluator = evaluator();
-    run.step("verify", |c| verify_module(c), |_| Ok(()), dump_module)?;
+    run.step("verify", |c| verify_module(c), |_| Ok(()), dumps::module)?;
     if last == "verify" {
         return Ok(run.compilation);
     }
@@ -376,7 +377,7 @@ pub fn compile_until(
                 c.module = cx.run(&pass, &c.module)?;
                 Ok(())
             };
-            run.step(name, apply, verify_module, dump_module)?;
+            run.step(name, apply, verify_module, dumps::module)?;
             if name == last {
                 return Ok(run.compilation);
             }
@@ -602,80 +603,4 @@ fn bytecode(c: &mut Compilation) -> Result<(), Error> {
     );
     c.executable = Some(executable);
     Ok(())
-}
-
-fn dump_module(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
-    if dumper.wants(DumpKind::Graph) {
-        dumper.dump(DumpKind::Graph, stage, "module", &script::print(&c.module))?;
-    }
-    dump_prims(dumper, stage, c.module.prim_funcs())
-}
-
-fn dump_prims<'a>(
-    dumper: &mut Dumper,
-    stage: &str,
-    funcs: impl Iterator<Item = (&'a str, &'a PrimFunc)>,
-) -> std::io::Result<()> {
-    if !dumper.wants(DumpKind::Prim) {
-        return Ok(());
-    }
-    for (name, func) in funcs {
-        dumper.dump(
-            DumpKind::Prim,
-            stage,
-            name,
-            &script::print_prim_func(func).text,
-        )?;
-    }
-    Ok(())
-}
-
-fn dump_schedules(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
-    dump_prims(
-        dumper,
-        stage,
-        c.scheduled
-            .iter()
-            .map(|(name, s)| (name.as_str(), s.schedule.func())),
-    )?;
-    for (name, scheduled) in &c.scheduled {
-        dumper.dump(
-            DumpKind::Trace,
-            stage,
-            name,
-            &scheduled.schedule.trace().to_string(),
-        )?;
-    }
-    Ok(())
-}
-
-fn dump_kernels(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
-    if dumper.wants(DumpKind::Kernel) {
-        for (name, func) in &c.lowered {
-            dumper.dump(DumpKind::Kernel, stage, name, &func.to_string())?;
-        }
-    }
-    Ok(())
-}
-
-/// Shaders, or the native code that they are the counterpart of.
-fn dump_code(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
-    for kernel in c.wgsl.values().flatten() {
-        dumper.dump(DumpKind::Wgsl, stage, &kernel.entry, &kernel.text)?;
-    }
-    #[cfg(feature = "cpu")]
-    if let (Target::Cpu(_), true) = (&c.options.target, dumper.wants(DumpKind::Clif)) {
-        for kernel in c.lowered.values().flat_map(|func| &func.kernels) {
-            let text = crate::codegen_cpu::clif_text(kernel).map_err(std::io::Error::other)?;
-            dumper.dump(DumpKind::Clif, stage, &kernel.name, &text)?;
-        }
-    }
-    Ok(())
-}
-
-fn dump_bytecode(c: &Compilation, dumper: &mut Dumper, stage: &str) -> std::io::Result<()> {
-    match &c.executable {
-        Some(executable) => dumper.dump(DumpKind::Bytecode, stage, "module", &executable.as_text()),
-        None => Ok(()),
-    }
 }

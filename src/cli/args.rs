@@ -30,7 +30,7 @@ Examples:
                                    times calls
 
 Environment:
-  WEFTILE_DUMP=graph,prim,trace,kernel,wgsl,clif,bytecode
+  WEFTILE_DUMP=graph,prim,trace,lower,kernel,wgsl,clif,bytecode
                          writes these stages as numbered files into WEFTILE_DUMP_DIR
   WEFTILE_DUMP_DIR=DIR   where to (weftile-dump)
   WEFTILE_TIME=1         prints the time of each stage of the compiler

@@ -36,11 +36,7 @@ impl Display for LoweredFunc {
         }
         for kernel in &self.kernels {
             writeln!(f)?;
-            let printer = Printer {
-                kernel,
-                dims: &self.dims,
-            };
-            f.write_str(&printer.kernel())?;
+            f.write_str(&kernel.shown(&self.dims))?;
         }
         Ok(())
     }
@@ -122,6 +118,12 @@ fn bare(text: &str) -> &str {
 }
 
 impl Kernel {
+    /// The kernel as text, with the names of the dims.
+    pub fn shown(&self, dims: &[String]) -> String {
+        let printer = Printer { kernel: self, dims };
+        printer.kernel()
+    }
+
     /// An expression of the kernel as its print shows it.
     pub fn expr_text(&self, e: &Expr) -> String {
         let printer = Printer {

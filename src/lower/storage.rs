@@ -55,6 +55,14 @@ impl MemoryPlan {
         strides
     }
 
+    /// The buffers that were placed, by name.
+    pub(super) fn placed(&self) -> Vec<(&Buffer, Memory)> {
+        let placed = self.of_buffers.iter();
+        let mut placed: Vec<_> = placed.map(|(buffer, memory)| (buffer, *memory)).collect();
+        placed.sort_by_key(|(buffer, _)| buffer.name());
+        placed
+    }
+
     pub(super) fn of(&self, buffer: &Buffer) -> Memory {
         self.of_buffers
             .get(buffer)

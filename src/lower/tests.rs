@@ -1,9 +1,13 @@
 //! Scheduled programs and the kernels that they become.
 
 use super::*;
-use crate::ir::{Attrs, Block, BufferRegion, IterKind, IterVar, Loop, LoopId, Range, Var};
-use crate::kernel::{self, CpuTarget, Space, Stmt as KStmt};
+use crate::ir::{
+    Attrs, Block, Buffer, BufferRegion, Expr, IterKind, IterVar, Loop, LoopId, LoopKind, Param,
+    PrimFunc, Range, Stmt, ThreadAxis, Var,
+};
+use crate::kernel::{self, CpuTarget, GpuTarget, PROVED_DIMS, Space, Stmt as KStmt, Target};
 use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
 
 /// Loops and one block with an iter variable for each, bound to it; `body` is given the iter variables.
 struct Nested {

@@ -11,6 +11,7 @@ pub enum DumpKind {
     Graph,
     Prim,
     Trace,
+    Lower,
     Kernel,
     Wgsl,
     Clif,
@@ -19,10 +20,11 @@ pub enum DumpKind {
 
 impl DumpKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Graph,
         Self::Prim,
         Self::Trace,
+        Self::Lower,
         Self::Kernel,
         Self::Wgsl,
         Self::Clif,
@@ -35,6 +37,7 @@ impl DumpKind {
             Self::Graph => "graph",
             Self::Prim => "prim",
             Self::Trace => "trace",
+            Self::Lower => "lower",
             Self::Kernel => "kernel",
             Self::Wgsl => "wgsl",
             Self::Clif => "clif",
@@ -52,7 +55,7 @@ impl fmt::Display for DumpKind {
 /// A name that is no kind of dump.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown kind of dump `{0}`: expected one of graph, prim, trace, kernel, wgsl, clif, bytecode"
+    "unknown kind of dump `{0}`: expected one of graph, prim, trace, lower, kernel, wgsl, clif, bytecode"
 )]
 pub struct ParseDumpKindError(pub String);
 

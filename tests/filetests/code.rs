@@ -8,20 +8,47 @@ use weftile::{lower, script};
 
 use crate::case::{Case, Expected};
 
-/// The kernel IR, or why there is none, is what is expected.
+/// The kernel IR, or why there is none, is what is expected; or what is there after the passes that the case names.
 pub(crate) fn lower(case: &Case) -> Result<(), Failed> {
     let func = read(case)?;
-    let got = match kernels(case, &func)? {
-        Ok(lowered) => Expected::Listing(crate::case::tidy(&lowered.to_string())),
-        Err(message) => Expected::Error(crate::case::tidy(&message)),
+    let passes = case.run.iter().filter_map(|run| run.strip_prefix("until "));
+    let passes: Vec<&str> = passes.flat_map(|names| names.split(", ")).collect();
+    let got = match (kernels(case, &func)?, passes.is_empty()) {
+        (Ok((_, lowered)), true) => Expected::Listing(crate::case::tidy(&lowered.to_string())),
+        (Ok((scheduled, _)), false) => forms(case, &scheduled, &passes)?,
+        (Err(message), _) => Expected::Error(crate::case::tidy(&message)),
     };
     case.compare(&got)
+}
+
+/// What these passes of lowering make of a function.
+fn forms(case: &Case, func: &PrimFunc, passes: &[&str]) -> Result<Expected, Failed> {
+    let mut forms: Vec<(&str, String)> = vec![];
+    let target = target(&case.target)?;
+    lower::lower_seen(func, &target, lower::Launches::Many, &mut |pass, made| {
+        forms.push((pass, made.to_string()));
+    })
+    .map_err(|error| error.render(func))?;
+    let mut text = String::new();
+    for pass in passes {
+        let form = forms.iter().rfind(|(name, _)| name == pass);
+        let ran = || {
+            forms
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let (_, form) = form.ok_or_else(|| format!("no pass `{pass}` ran: {}", ran()))?;
+        text += &format!("after {pass}:\n{form}\n");
+    }
+    Ok(Expected::Listing(crate::case::tidy(&text)))
 }
 
 /// The native code of all kernels is what is expected.
 #[cfg(feature = "cpu")]
 pub(crate) fn clif(case: &Case) -> Result<(), Failed> {
-    let lowered = kernels(case, &read(case)?)??;
+    let (_, lowered) = kernels(case, &read(case)?)??;
     let mut text = String::new();
     for kernel in &lowered.kernels {
         text += &weftile::codegen_cpu::clif_text(kernel)?;
@@ -36,7 +63,7 @@ pub(crate) fn asm(case: &Case) -> Result<(), Failed> {
         .target
         .parse()
         .map_err(|_| format!("`# target: {}` has no code of its own", case.target))?;
-    let lowered = kernels(case, &read(case)?)??;
+    let (_, lowered) = kernels(case, &read(case)?)??;
     let mut text = String::new();
     for kernel in &lowered.kernels {
         text += &weftile::codegen_cpu::asm_text(kernel, backend)?;
@@ -52,24 +79,29 @@ fn read(case: &Case) -> Result<PrimFunc, Failed> {
     Ok(func.clone())
 }
 
-/// The function lowered for the target that the case names, after the default rules if it says `# run: default rules`; or
-/// the message of the refusal.
-pub(crate) fn kernels(case: &Case, func: &PrimFunc) -> Result<Result<LoweredFunc, String>, Failed> {
+/// The function lowered for the target that the case names, after the default rules if it says `# run: default rules`, and the
+/// function as it is scheduled; or the message of the refusal.
+pub(crate) fn kernels(
+    case: &Case,
+    func: &PrimFunc,
+) -> Result<Result<(PrimFunc, LoweredFunc), String>, Failed> {
     let target = target(&case.target)?;
     let lower = |func: &PrimFunc| lower::lower(func, &target);
-    let scheduled = match case.run.as_slice() {
-        [] => return Ok(lower(func).map_err(|error| error.render(func))),
-        [one] if one == "default rules" => rules::choose(func, &target, lower),
-        other => {
-            return Err(format!(
-                "unknown `# run: {}`: there is `default rules`",
-                other.join(", ")
-            )
-            .into());
+    let mut runs = case.run.iter().filter(|run| !run.starts_with("until "));
+    let lowered = match runs.next().map(String::as_str) {
+        None => lower(func).map_err(|error| error.render(func)),
+        Some("default rules") => {
+            let (scheduled, lowered) = rules::choose(func, &target, lower);
+            let scheduled = scheduled.schedule.func();
+            let lowered = lowered.map_err(|error| error.render(scheduled));
+            return Ok(lowered.map(|lowered| (scheduled.clone(), lowered)));
+        }
+        Some(other) => {
+            let known = "there are `default rules`, and `until` with the name of a pass";
+            return Err(format!("unknown `# run: {other}`: {known}").into());
         }
     };
-    let (scheduled, lowered) = scheduled;
-    Ok(lowered.map_err(|error| error.render(scheduled.schedule.func())))
+    Ok(lowered.map(|lowered| (func.clone(), lowered)))
 }
 
 fn target(name: &str) -> Result<Target, Failed> {
@@ -93,9 +125,10 @@ fn target(name: &str) -> Result<Target, Failed> {
         "avx512" => cpu(16, 32),
         "gpu" => gpu(GpuClass::Unknown),
         "software" => gpu(GpuClass::Software),
+        "lavapipe" => Target::Gpu(GpuTarget::usual(GpuClass::Software)),
         other => {
             return Err(format!(
-                "unknown `# target: {other}`: there are cpu, avx2, avx512, gpu and software"
+                "unknown `# target: {other}`: there are cpu, avx2, avx512, gpu, software and lavapipe"
             )
             .into());
         }

@@ -10,9 +10,10 @@
 //! * `# test: pass`: the passes that the lines `# run: specialize, dead_code_elimination` name make the module below `# expect:`
 //!   of this one, or one refuses it with the message below `# expect-error:`. A line `# run: name {"option": value}` is one
 //!   pass with its options. Functions compute the same before and after, by the interpreter.
-//! * `# test: lower`: lowering for the device of the line `# target: gpu` (or `cpu`, `software`) makes of the function the
+//! * `# test: lower`: lowering for the device of the line `# target: gpu` (or `cpu`, `software`, `lavapipe`) makes of the function the
 //!   kernel IR below `# expect-listing:`, or refuses it with the message below `# expect-error:`. With `# run: default rules`
-//!   the function is scheduled first.
+//!   the function is scheduled first. With `# run: until compact` (and others after a comma) what that pass
+//!   of lowering made stands below `# expect-listing:`.
 //! * `# test: clif`: the same for the native code that is made of the kernel IR.
 //! * `# test: asm`: the same for its instructions on vectors of the target, avx2 or avx512.
 //! * `# test: wgsl`: the shaders of the function, scheduled by the default rules, stand below `# expect-listing:`.

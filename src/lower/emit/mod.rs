@@ -11,7 +11,7 @@ use super::nest::Nest;
 use super::node::{Node, substitute_nodes, walk_nodes};
 use super::partition::{self, Tails};
 use super::wrapping_sum::WrappingSum;
-use super::{LowerError, LowerProblem};
+use super::{LowerError, LowerProblem, signature};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
     self, Access, Array, ArrayId, BufferRef, ForKind, GpuTarget, HostExpr, Space, Stmt, Ty, VarId,
@@ -97,7 +97,7 @@ impl<'a> Emit<'a> {
         buffer_ref: BufferRef,
         access: Access,
     ) -> Result<(), LowerError> {
-        let len = super::element_count(self.dims, buffer)?;
+        let len = signature::element_count(self.dims, buffer)?;
         let space = Space::Global {
             buffer: buffer_ref,
             access,

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
+use super::edges::open_inputs;
+use super::error::OnnxError;
+use super::model::read;
 use super::proto::{Dimension, GraphProto, NodeProto, TypeProto, ValueInfoProto, type_proto};
-use super::{OnnxError, open_inputs, read, tensor};
+use super::tensor;
 
 /// What a model says of itself.
 #[derive(Clone, Debug, Default)]

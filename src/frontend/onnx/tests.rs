@@ -1,5 +1,7 @@
 //! Models that are made here, message by message.
 
+use std::collections::HashMap;
+
 use prost::Message;
 
 use super::proto::{
@@ -9,6 +11,7 @@ use super::proto::{
 };
 use super::*;
 use crate::interp;
+use crate::tensor::Tensor;
 
 mod branches;
 mod contrib;

@@ -10,7 +10,7 @@ use crate::frontend::onnx::attributes::Attributes;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, known, number};
 use crate::frontend::onnx::error::Fault;
 use crate::frontend::onnx::import::{Importer, Scope, needs};
-use crate::frontend::onnx::is_impure;
+use crate::frontend::onnx::model::is_impure;
 use crate::frontend::onnx::proto::{GraphProto, NodeProto};
 use crate::frontend::onnx::value::{Known, Value};
 use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo, Var as Symbol};

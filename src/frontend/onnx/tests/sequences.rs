@@ -1,5 +1,7 @@
 //! Models whose inputs and outputs are sequences and optional values.
 
+use std::collections::HashSet;
+
 use super::super::proto::ElementTypeProto;
 use super::*;
 

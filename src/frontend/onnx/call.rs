@@ -5,8 +5,9 @@ use serde_json::Value as Json;
 
 use super::attributes::Attributes;
 use super::error::{Fault, MAX_RANK};
-use super::import::{Importer, Scope};
+use super::import::Importer;
 use super::proto::NodeProto;
+use super::scope::Scope;
 use super::value::{Fraction, Known, Value};
 use crate::ir::{AttrValue, Attrs, Expr as Size, ShapeInfo, StructInfo};
 use crate::relax::{self, BlockBuilder, Expr, Var};

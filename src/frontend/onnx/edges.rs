@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use super::call::{materialized, shown};
 use super::error::{Fault, MAX_RANK, OnnxError, Problem, Problems};
-use super::import::{Importer, Scope};
+use super::import::Importer;
 use super::model::{ImportOptions, Port};
 use super::proto::{Dimension, DimensionProto, GraphProto, TypeProto, ValueInfoProto, type_proto};
+use super::scope::Scope;
 use super::tensor;
 use super::value::Value;
 use crate::ir::{Expr as Size, Origin, StructInfo};

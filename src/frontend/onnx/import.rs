@@ -1,16 +1,17 @@
-//! Graphs of a model as bindings of a graph function: names, order, scopes. [`operators`] has what a
-//! single node becomes.
+//! Graphs of a model as bindings of a graph function, node by node. [`operators`] has what a single node becomes.
 //!
 //! [`operators`]: super::operators
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::attributes::Attributes;
 use super::call::Call;
 use super::error::{Fault, Problem};
 use super::model::{Open, Port};
 use super::operators;
+use super::order::ordered;
 use super::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto};
+use super::scope::Scope;
 use super::tensor::Tensors;
 use super::value::Value;
 use crate::arith::Analyzer;
@@ -46,78 +47,12 @@ pub(super) struct Importer<'m> {
     left: usize,
 }
 
-/// The names that nodes of a graph see.
-pub(super) struct Scope<'s, 'm> {
-    values: HashMap<&'m str, Value>,
-    outer: Option<&'s Scope<'s, 'm>>,
-    /// Attributes of the function around the graph.
-    bindings: Option<&'s Attributes<'m>>,
-    /// Versions of operators, where a function says its own.
-    opsets: Option<&'s HashMap<&'m str, i64>>,
-    /// Where the graph is, for messages: empty for the model's.
-    place: String,
-}
-
 /// What is imported with a node.
 enum Continuation<'a, 'm> {
     /// Nothing.
     None,
     /// The nodes after an `If`, in each of its branches, and the outputs of the graph.
     Nodes(&'a [&'m NodeProto], &'a [&'m str]),
-}
-
-impl<'s, 'm> Scope<'s, 'm> {
-    /// The model's.
-    pub(super) fn new(place: impl Into<String>) -> Self {
-        Self {
-            values: HashMap::new(),
-            outer: None,
-            bindings: None,
-            opsets: None,
-            place: place.into(),
-        }
-    }
-
-    /// That of a graph in a node of this one.
-    pub(super) fn inside(&'s self, place: String) -> Self {
-        Self {
-            values: HashMap::new(),
-            outer: Some(self),
-            bindings: self.bindings,
-            opsets: self.opsets,
-            place,
-        }
-    }
-
-    /// One in which names get values of their own, in the same place.
-    pub(super) fn beside(&'s self) -> Self {
-        self.inside(self.place.clone())
-    }
-
-    /// Gives a name a value; the last one that it gets counts.
-    pub(super) fn define(&mut self, name: &'m str, value: Value) {
-        self.values.insert(name, value);
-    }
-
-    pub(super) fn find(&self, name: &str) -> Option<&Value> {
-        let here = self.values.get(name);
-        here.or_else(|| self.outer.and_then(|outer| outer.find(name)))
-    }
-
-    fn place_of(&self, node: &NodeProto) -> String {
-        let op = node.op_type.as_deref().unwrap_or("?");
-        let named = node.name.as_deref().filter(|name| !name.is_empty());
-        let first = node.output.iter().find(|name| !name.is_empty());
-        let place = match (named, first) {
-            (Some(name), _) => format!("node `{name}` ({op})"),
-            (None, Some(output)) => format!("the node that makes `{output}` ({op})"),
-            (None, None) => format!("a node without a name ({op})"),
-        };
-        match self.place.as_str() {
-            "" => place,
-            outer => format!("{outer} / {place}"),
-        }
-    }
 }
 
 impl<'m> Importer<'m> {
@@ -313,7 +248,8 @@ impl<'m> Importer<'m> {
         scope: &mut Scope<'_, 'm>,
         bb: &mut BlockBuilder,
     ) -> Vec<Value> {
-        let order = self.ordered(nodes, scope);
+        let (order, problems) = ordered(nodes, scope);
+        self.problems.extend(problems);
         self.in_order(&order, outputs, scope, bb)
     }
 
@@ -371,78 +307,6 @@ impl<'m> Importer<'m> {
                 })
             })
             .collect()
-    }
-
-    /// The nodes, each after those whose results it needs, else in the order of the file. Nodes that need themselves are left out, and
-    /// their results are missing.
-    fn ordered(&mut self, nodes: &'m [NodeProto], scope: &mut Scope<'_, 'm>) -> Vec<&'m NodeProto> {
-        let mut makers: HashMap<&str, usize> = HashMap::new();
-        for (at, node) in nodes.iter().enumerate() {
-            for name in node.output.iter().filter(|name| !name.is_empty()) {
-                let given = scope.values.contains_key(name.as_str());
-                if makers.insert(name, at).is_some() || given {
-                    let fault = Fault::Twice(name.clone());
-                    self.problem(scope.place_of(node), node.op_type.clone(), fault);
-                }
-            }
-        }
-        #[derive(Clone, Copy, PartialEq)]
-        enum State {
-            New,
-            Open,
-            Done,
-        }
-        let needs: Vec<Vec<usize>> = nodes
-            .iter()
-            .map(|node| {
-                let mut names = BTreeSet::new();
-                names_in(node, &mut names);
-                let makers = names.iter().filter_map(|name| makers.get(name));
-                makers.copied().collect()
-            })
-            .collect();
-        let mut state = vec![State::New; nodes.len()];
-        let mut order = Vec::with_capacity(nodes.len());
-        let mut on_cycle = HashSet::new();
-        for root in 0..nodes.len() {
-            let mut stack = vec![(root, 0)];
-            while let Some((at, next)) = stack.pop() {
-                if next == 0 {
-                    if state[at] != State::New {
-                        continue;
-                    }
-                    state[at] = State::Open;
-                }
-                match needs[at].get(next) {
-                    Some(&before) => {
-                        stack.push((at, next + 1));
-                        if state[before] == State::Open {
-                            on_cycle.insert(before);
-                            let node = &nodes[before];
-                            let by = scope.place_of(&nodes[at]);
-                            self.problem(
-                                scope.place_of(node),
-                                node.op_type.clone(),
-                                Fault::Cycle(by),
-                            );
-                        } else {
-                            stack.push((before, 0));
-                        }
-                    }
-                    None => {
-                        state[at] = State::Done;
-                        match on_cycle.contains(&at) {
-                            true => nodes[at]
-                                .output
-                                .iter()
-                                .for_each(|name| scope.define(name, Value::Missing)),
-                            false => order.push(&nodes[at]),
-                        }
-                    }
-                }
-            }
-        }
-        order
     }
 
     fn node(
@@ -546,13 +410,7 @@ impl<'m> Importer<'m> {
         }
         let bindings = Attributes::of(all);
         let own = opsets(&function.opset_import);
-        let mut inner = Scope {
-            values: HashMap::new(),
-            outer: None,
-            bindings: Some(&bindings),
-            opsets: Some(&own),
-            place: place.to_owned(),
-        };
+        let mut inner = Scope::of_function(&bindings, &own, place);
         for name in &function.input {
             inner.define(name, given.next().unwrap_or(Value::Absent));
         }
@@ -622,39 +480,6 @@ fn bound<'m>(
         }
     });
     attributes.collect()
-}
-
-/// Whether the node, or a graph inside of it, needs the name.
-pub(super) fn needs(node: &NodeProto, name: &str) -> bool {
-    let mut names = BTreeSet::new();
-    names_in(node, &mut names);
-    names.contains(name)
-}
-
-/// The names that a node needs, those that graphs inside of it need and do not make included.
-fn names_in<'m>(node: &'m NodeProto, names: &mut BTreeSet<&'m str>) {
-    names.extend(node.input.iter().map(String::as_str));
-    let graphs = node.attribute.iter().filter_map(|a| a.g.as_deref());
-    for graph in graphs {
-        let mut inner = BTreeSet::new();
-        graph
-            .node
-            .iter()
-            .for_each(|node| names_in(node, &mut inner));
-        let outputs = graph.output.iter();
-        inner.extend(outputs.filter_map(|output| output.name.as_deref()));
-        let made = graph.node.iter().flat_map(|node| &node.output);
-        made.for_each(|name| {
-            inner.remove(name.as_str());
-        });
-        let inputs = graph.input.iter();
-        inputs
-            .filter_map(|input| input.name.as_deref())
-            .for_each(|name| {
-                inner.remove(name);
-            });
-        names.extend(inner);
-    }
 }
 
 /// `ai.onnx` is the default domain, whose name is empty.

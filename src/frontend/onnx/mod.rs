@@ -17,7 +17,9 @@ mod file;
 mod import;
 mod model;
 mod operators;
+mod order;
 mod proto;
+mod scope;
 mod summary;
 mod tensor;
 #[cfg(test)]

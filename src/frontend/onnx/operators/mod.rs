@@ -29,6 +29,7 @@ mod recurrent;
 mod reduce;
 mod sequence;
 mod shape;
+mod slices;
 mod spectral;
 mod stateful;
 mod text;
@@ -148,6 +149,7 @@ const FAMILIES: &[&[Operator]] = &[
     reduce::OPERATORS,
     sequence::OPERATORS,
     shape::OPERATORS,
+    slices::OPERATORS,
     spectral::OPERATORS,
     stateful::OPERATORS,
     text::OPERATORS,

@@ -194,8 +194,8 @@ fn split(c: &mut Call<'_, '_>) -> Outputs {
             }
         }
     };
-    super::indexing::check_sizes(c, &sizes, extent, sizes.len())?;
-    let cuts = super::indexing::cuts(&sizes);
+    super::slices::check_sizes(c, &sizes, extent, sizes.len())?;
+    let cuts = super::slices::cuts(&sizes);
     let x = c.x(0)?;
     let tuple = c.op_with(
         "split",

@@ -58,6 +58,8 @@ pub struct GpuTarget {
     /// Passes through loops that a thread may make, those of all its loops together; lavapipe ends every loop after so many,
     /// without an error. `None`: any number.
     pub max_loop_passes: Option<u32>,
+    /// If it is lavapipe: the major version of Mesa, whose compiler it is.
+    pub lavapipe: Option<u32>,
 }
 
 impl Default for GpuTarget {
@@ -73,6 +75,7 @@ impl Default for GpuTarget {
             f16: false,
             subgroups: false,
             max_loop_passes: None,
+            lavapipe: None,
         }
     }
 }
@@ -100,6 +103,7 @@ impl GpuTarget {
             GpuClass::Software => Self {
                 max_threads: 1024,
                 max_loop_passes: Some(65_535),
+                lavapipe: Some(25),
                 ..most(32 << 10)
             },
             GpuClass::Mobile => most(16 << 10),

@@ -13,7 +13,8 @@ use super::nests::{RootNest, known_dims};
 use super::passes::Next;
 use super::signature::{buffer_refs, element_count};
 use super::{
-    LowerError, LowerProblem, barrier, common_subexpr, hoist, loop_passes, node, relaunch, storage,
+    LowerError, LowerProblem, barrier, common_subexpr, hidden_extents, hoist, loop_passes, node,
+    relaunch, storage,
 };
 use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
 use crate::kernel::{
@@ -280,6 +281,17 @@ pub(super) fn relaunch(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
         }
     }
     Ok(Next::Pass)
+}
+
+/// Keeps the driver from writing out loops.
+pub(super) fn hide_extents(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    let of_mesa = l.gpu().is_some_and(|gpu| gpu.lavapipe.is_some());
+    l.each_kernel(|draft| {
+        if of_mesa {
+            hidden_extents::hide(&mut draft.kernel);
+        }
+        Ok(())
+    })
 }
 
 /// Puts barriers between writes and reads of what threads share.

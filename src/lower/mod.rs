@@ -8,7 +8,7 @@
 //! they meet (`thread_loops`), and threads that would meet in device memory are refused (`cross_thread`). Then kernels are emitted
 //! with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`); loads are made
 //! before loops (`hoist`), common subexpressions named (`common_subexpr`), loops kept within what the device allows (`loop_passes`,
-//! `relaunch`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests
+//! `relaunch`) and its driver compiles soon (`hidden_extents`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests
 //! share one.
 //!
 //! Indices are `i32` on the GPU and `i64` on the CPU; where a symbolic buffer could outgrow `i32`, a
@@ -24,6 +24,7 @@ mod emit;
 mod empty_sum;
 mod error;
 mod facts;
+mod hidden_extents;
 mod hoist;
 mod host;
 mod jumps;

@@ -53,6 +53,7 @@ pub(super) const PASSES: &[Pass] = &[
     gpu("shorten_loops", kernels::shorten_loops),
     gpu("name_common", kernels::name_common),
     gpu("relaunch", kernels::relaunch),
+    gpu("hide_extents", kernels::hide_extents),
     gpu("insert_barriers", kernels::insert_barriers),
     gpu("bound_arrays", requirements::bound_arrays),
     gpu("bound_loops", requirements::bound_loops),

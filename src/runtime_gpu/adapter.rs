@@ -38,6 +38,15 @@ impl AdapterInfo {
     pub fn is_lavapipe(&self) -> bool {
         self.is_software() && self.name.to_lowercase().contains("llvmpipe")
     }
+
+    /// The major version of Mesa if it is Mesa's software adapter; 0 if its driver does not say that.
+    pub fn lavapipe(&self) -> Option<u32> {
+        self.is_lavapipe().then(|| {
+            let version = self.driver.split_once("Mesa ").map_or("", |(_, rest)| rest);
+            let major = version.split(|c: char| !c.is_ascii_digit()).next();
+            major.and_then(|major| major.parse().ok()).unwrap_or(0)
+        })
+    }
 }
 
 impl fmt::Display for AdapterInfo {

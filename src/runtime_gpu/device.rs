@@ -286,5 +286,6 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
         f16: features.contains(wgpu::Features::SHADER_F16),
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         max_loop_passes: info.is_lavapipe().then_some(LAVAPIPE_LOOP_PASSES),
+        lavapipe: info.lavapipe(),
     }
 }

@@ -4,8 +4,9 @@
 //! Reference: TVM dlight `Reduction`, its case of an inner spatial loop.
 
 use super::loops::{fuse_loops, parts};
+use super::traits::GpuTraits;
 use crate::ir::{BlockId, IterKind, ThreadAxis};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
@@ -23,7 +24,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if target.class == GpuClass::Software {
+    if !GpuTraits::of(target).fast_shared {
         return Err(DeclineReason::Pattern(
             "threads of a software adapter share nothing for less",
         ));

@@ -2,8 +2,9 @@
 
 use super::loops::fuse_loops;
 use super::memory_threads;
+use super::traits::GpuTraits;
 use crate::ir::{BlockId, BufferRegion, Expr, IterVar, LoopId, PrimFunc, ThreadAxis};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Pattern, classify};
@@ -58,13 +59,9 @@ struct Share {
     repeat: i64,
 }
 
-/// Vectors of a thread. On a software adapter a workgroup costs as much as many elements, so there are fewer and larger ones,
-/// as long as each core still gets several (measured on lavapipe, 16M elements: 14 ms with four vectors, 22 ms with one).
+/// Vectors of a thread: as many as the device likes, as long as each core still gets several workgroups.
 fn repeat(target: &GpuTarget, lanes: i64, elements: Option<i64>) -> i64 {
-    if target.class != GpuClass::Software {
-        return 1;
-    }
-    let mut repeat = 4;
+    let mut repeat = GpuTraits::of(target).vectors;
     let group = lanes * memory_threads(target);
     while repeat > 1 && elements.is_some_and(|n| n < 32 * group * repeat) {
         repeat /= 2;

@@ -76,6 +76,7 @@ pub(super) fn apply(
             n: extent(&matmul.n),
             batch: extent(&matmul.batch),
             b_in_vectors,
+            b_along_k: matmul.b.contiguous.is_some_and(|at| matmul.k.contains(&at)),
             n_is_one_loop: matmul.n.len() == 1,
         },
     );

@@ -25,6 +25,7 @@ mod rows;
 mod serial;
 mod split_rows;
 mod tile;
+mod traits;
 mod transpose;
 mod window;
 
@@ -32,7 +33,8 @@ pub(super) use inline::{convolution_of, inline_producers};
 pub(super) use serial::{bind_rest, in_one_thread};
 
 use super::{DefaultRule, SERIAL};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
+use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
@@ -74,12 +76,8 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     },
 ];
 
-/// Threads of a workgroup for kernels that memory bounds: enough to hide latency, few enough to spread small tensors over the
-/// cores.
+/// Threads of a workgroup for kernels that memory bounds.
 fn memory_threads(target: &GpuTarget) -> i64 {
-    let wanted = match target.class {
-        GpuClass::Nvidia | GpuClass::Amd | GpuClass::Intel => 256,
-        GpuClass::Software | GpuClass::Mobile | GpuClass::Apple | GpuClass::Unknown => 64,
-    };
+    let wanted = GpuTraits::of(target).memory_threads;
     wanted.min(i64::from(target.max_threads))
 }

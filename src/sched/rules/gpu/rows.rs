@@ -4,8 +4,9 @@
 //! Reference: TVM dlight `GeneralReduction`.
 
 use super::loops::fuse_loops;
+use super::traits::GpuTraits;
 use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::chain::{Chain, along_rows, is_reduction, loops_of_rows};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
@@ -58,9 +59,7 @@ pub(super) fn apply(
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     threads: i64,
-    /// Elements of a thread that are written out in one iteration, where it takes single elements. On a software adapter the
-    /// bookkeeping of a loop costs as much as several elements (measured on lavapipe, softmax over rows of 4096: 0.8 of the
-    /// time).
+    /// Elements of a thread that are written out in one iteration, where it takes single elements.
     repeat: i64,
 }
 
@@ -69,11 +68,7 @@ impl Share {
     pub(super) fn of(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> Self {
         Self {
             threads: threads(func, block, target),
-            repeat: if target.class == GpuClass::Software {
-                4
-            } else {
-                1
-            },
+            repeat: GpuTraits::of(target).row_unroll,
         }
     }
 
@@ -151,11 +146,11 @@ fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {
         .filter(|i| i.kind == IterKind::Reduce)
         .map(|i| i.dom.extent.as_int())
         .product();
-    let wanted = match (target.class, length) {
-        (GpuClass::Software, _) => 8,
-        (_, Some(n)) if n <= 256 => 64,
-        (_, Some(n)) if n <= 1024 => 128,
-        _ => 256,
+    let [short, middle, long] = GpuTraits::of(target).row_threads;
+    let wanted = match length {
+        Some(n) if n <= 256 => short,
+        Some(n) if n <= 1024 => middle,
+        _ => long,
     };
     wanted.min(i64::from(target.max_threads))
 }

@@ -1,10 +1,7 @@
-//! Sizes of matmul tiles: a table by class of device, cut to the extents that are known.
-//!
-//! Measured for software adapters on lavapipe (Mesa 22.3, GEMM 1024, 2 cores): 8×1 threads with uniform loads of `A` and no
-//! shared memory took half the time of forms with shared memory; of tiles, 16×16 took 78 ms, 16×12 82, 8×16 99, 16×8 104,
-//! 8×8 124, 16×4 159, and larger ones 95 and more; with `B` transposed, 16×16 77, 8×16 103, 8×8 114, 8×4 162.
+//! Sizes of matmul tiles: those of the device, cut to the extents that are known.
 
-use crate::kernel::{GpuClass, GpuTarget};
+use super::traits::GpuTraits;
+use crate::kernel::GpuTarget;
 
 /// How the loops of a matmul are split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +22,9 @@ pub(super) struct Tile {
     pub(super) pieces: i64,
 }
 
+/// Elements of a vector: those of one 16-byte load of `f32`.
+const VECTOR: i64 = 4;
+
 /// What is known of a matmul.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
@@ -36,15 +36,48 @@ pub(super) struct Extents {
     pub(super) n_is_one_loop: bool,
     /// Whether `B` consists of whole 16-byte vectors of `f32`.
     pub(super) b_in_vectors: bool,
+    /// Whether neighbours in memory of `B` are neighbours along `k`.
+    pub(super) b_along_k: bool,
 }
 
 impl Tile {
+    pub(super) const EXTRA_LARGE: Self = Self::in_shared([16, 16], 8, 2);
+    pub(super) const LARGE: Self = Self::in_shared([8, 16], 8, 1);
+    pub(super) const MEDIUM: Self = Self::in_shared([8, 8], 4, 1);
+
+    /// A tile of operands in shared memory. It gives a word to all threads that want it, so a thread has four columns of each
+    /// piece: its neighbours have those beside them.
+    const fn in_shared([ty, tx]: [i64; 2], tm: i64, pieces: i64) -> Self {
+        Self {
+            ty,
+            tx,
+            tm,
+            tn: 4 * pieces,
+            bk: 8,
+            shared: true,
+            pieces,
+        }
+    }
+
+    /// A tile of threads that are lanes of a vector of the CPU.
+    pub(super) const fn of_lanes(tm: i64, tn: i64, bk: i64) -> Self {
+        Self {
+            ty: 1,
+            tx: 8,
+            tm,
+            tn,
+            bk,
+            shared: false,
+            pieces: 1,
+        }
+    }
+
     pub(super) fn choose(target: &GpuTarget, e: Extents) -> Self {
+        let traits = GpuTraits::of(target);
         let small_m = e.m.filter(|&m| m <= 8);
-        let mut tile = if target.class == GpuClass::Software {
-            Self::software(e)
-        } else if let Some(m) = small_m {
-            Self {
+        let mut tile = match small_m {
+            _ if !traits.fast_shared => Self::in_registers(traits, e),
+            Some(m) => Self {
                 ty: 1,
                 tx: 64,
                 tm: m,
@@ -52,9 +85,8 @@ impl Tile {
                 bk: 16,
                 shared: true,
                 pieces: 1,
-            }
-        } else {
-            Self::by_class(target, e)
+            },
+            None => Self::largest(traits, target, e),
         };
         if let Some(m) = small_m {
             tile.tm = m.max(1);
@@ -72,59 +104,48 @@ impl Tile {
         tile.fit(target)
     }
 
-    /// The largest tile of which there are enough for all cores. A load of `B` costs eight times what one of `A` does, and
-    /// serves as many multiplications as the tile has rows.
-    fn software(e: Extents) -> Self {
-        let tx = 8;
+    /// The largest tile of which there are enough for all cores, of those without shared memory. A load of `B` costs eight times what
+    /// one of `A` does, and serves as many multiplications as the tile has rows.
+    fn in_registers(traits: &GpuTraits, e: Extents) -> Self {
         let most_rows = e.m.map_or(8, |m| m.min(16));
         let most_columns = if e.b_in_vectors { 16 } else { 4 };
-        let fits = |&(tm, tn): &(i64, i64)| {
-            let blocks = |m: i64, n: i64| (m + tm - 1) / tm * ((n + tx * tn - 1) / (tx * tn));
-            let enough = e.m.zip(e.n).is_none_or(|(m, n)| blocks(m, n) >= 16);
-            tm <= most_rows && tn <= most_columns && enough
+        let fits = |tile: &&Self| {
+            let small = tile.tm <= most_rows && tile.tn <= most_columns;
+            small && e.m.zip(e.n).is_none_or(|(m, n)| tile.blocks(m, n) >= 16)
         };
-        let sizes = [(16, 16), (8, 16), (8, 8), (8, 4)];
-        let (tm, tn) = sizes.into_iter().find(fits).unwrap_or((8, most_columns));
+        let [.., smallest] = traits.tiles else {
+            unreachable!("there are tiles for every device")
+        };
+        let few = Self {
+            tm: 8,
+            tn: most_columns,
+            ..*smallest
+        };
+        let tile = traits.tiles.iter().find(fits).copied().unwrap_or(few);
         Self {
-            ty: 1,
-            tx,
-            tm,
-            tn,
-            bk: 4,
-            shared: false,
-            pieces: 1,
+            // A vector of `B` is one load.
+            bk: if e.b_along_k { VECTOR } else { tile.bk },
+            ..tile
         }
     }
 
-    /// The largest tile of which there are enough for all cores. Shared memory gives a word to all threads that want it, so a thread
-    /// has four columns of each piece: its neighbours have those beside them.
-    fn by_class(target: &GpuTarget, e: Extents) -> Self {
-        let tile = |ty, tx, tm, pieces, bk| Self {
-            ty,
-            tx,
-            tm,
-            tn: 4 * pieces,
-            bk,
-            shared: true,
-            pieces,
-        };
-        let extra_large = tile(16, 16, 8, 2, 8);
-        let large = tile(8, 16, 8, 1, 8);
-        let medium = tile(8, 8, 4, 1, 8);
-        let sizes: &[Self] = match target.class {
-            GpuClass::Nvidia | GpuClass::Amd => &[extra_large, large],
-            GpuClass::Intel | GpuClass::Apple => &[large],
-            GpuClass::Mobile | GpuClass::Software | GpuClass::Unknown => &[],
-        };
+    /// The largest tile of which there are enough for all cores.
+    fn largest(traits: &GpuTraits, target: &GpuTarget, e: Extents) -> Self {
         let wanted = 2 * target.class.usual_cores();
         let fits = |tile: &&Self| {
-            let (bm, bn) = (tile.ty * tile.tm, tile.tx * tile.tn);
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
-            let blocks = |(m, n)| (m + bm - 1) / bm * ((n + bn - 1) / bn) * e.batch.unwrap_or(1);
+            let blocks = |(m, n)| tile.blocks(m, n) * e.batch.unwrap_or(1);
             let enough = e.m.zip(e.n).is_none_or(|extents| blocks(extents) >= wanted);
             enough && (tile.pieces == 1 || (cut && e.m.is_some()))
         };
-        sizes.iter().find(fits).copied().unwrap_or(medium)
+        let found = traits.tiles.iter().find(fits);
+        found.copied().unwrap_or(Self::MEDIUM)
+    }
+
+    /// Workgroups of a product of so many rows and columns.
+    fn blocks(self, m: i64, n: i64) -> i64 {
+        let (bm, bn) = (self.ty * self.tm, self.tx * self.tn);
+        (m + bm - 1) / bm * ((n + bn - 1) / bn)
     }
 
     /// Halves what the device does not have room for.

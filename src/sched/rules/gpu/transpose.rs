@@ -6,8 +6,9 @@
 //! Reference: G. Ruetsch, P. Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009).
 
 use super::loops::{fuse_loops, inner_loops, parts};
+use super::traits::GpuTraits;
 use crate::ir::{BlockId, IterVar, LoopId, ThreadAxis};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::pattern::{Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
@@ -26,7 +27,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if target.class == GpuClass::Software {
+    if !GpuTraits::of(target).fast_shared {
         return Err(DeclineReason::Pattern(
             "shared memory of a software adapter is no faster",
         ));

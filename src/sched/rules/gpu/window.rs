@@ -4,7 +4,8 @@
 //! weights. Measured on lavapipe (Mesa 22.3): a load takes the time of fourteen multiplications of eight lanes, whether it is of one
 //! element or of four neighbours, and whether threads load the same or not.
 
-use crate::kernel::{GpuClass, GpuTarget};
+use super::traits::GpuTraits;
+use crate::kernel::GpuTarget;
 
 /// What is known of a convolution.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +42,6 @@ pub(super) struct WindowTile {
 /// Multiplications that take as long as a load.
 const LOAD: i64 = 14;
 
-/// What may be written out: each multiplication counts once, each statement twice. Measured on lavapipe, 1600 take a second to
-/// compile.
-const WRITTEN_OUT: i64 = 800;
-
 /// Positions of the longest piece. Pieces divide a row where one of at least four positions does: else the last one has a
 /// condition for each position, and Mesa 22.3 does not come to an end with a piece that is longer than its row.
 const LONGEST: i64 = 32;
@@ -55,13 +52,8 @@ const GROUPS: i64 = 16;
 impl WindowTile {
     /// The tile of least cost; of equal ones the smallest.
     pub(super) fn choose(target: &GpuTarget, w: &Windows) -> Self {
-        let (threads, registers) = match target.class {
-            GpuClass::Software => (8, 256),
-            GpuClass::Nvidia | GpuClass::Amd => (64, 64),
-            GpuClass::Intel | GpuClass::Apple => (64, 32),
-            GpuClass::Mobile | GpuClass::Unknown => (64, 16),
-        };
-        let threads = i64::from(target.max_threads).min(threads);
+        let traits = GpuTraits::of(target);
+        let threads = i64::from(target.max_threads).min(traits.window_threads);
         let smallest = Self {
             threads,
             channels: 1,
@@ -86,8 +78,8 @@ impl WindowTile {
             let multiplications = accumulators * w.taps * w.steps;
             let statements = multiplications / t.lanes();
             in_a_row(t.piece)
-                && accumulators <= registers
-                && multiplications + 2 * statements <= WRITTEN_OUT
+                && accumulators <= traits.window_sums
+                && multiplications + 2 * statements <= traits.window_written_out
         };
         let best = tiles.filter(fits).min_by_key(|t| t.cost(w));
         best.unwrap_or(smallest)

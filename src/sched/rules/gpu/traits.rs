@@ -1,0 +1,107 @@
+//! What rules ask of a GPU: one table with a row for each kind of device.
+
+use super::tile::Tile;
+use crate::kernel::{GpuClass, GpuTarget};
+
+/// What is good on one kind of device.
+pub(super) struct GpuTraits {
+    /// Threads of a workgroup for kernels that memory bounds: enough to hide latency, few enough to spread small tensors over the
+    /// cores.
+    pub(super) memory_threads: i64,
+    /// Most vectors of one thread of an elementwise kernel. On a software adapter a workgroup costs as much as many elements, so
+    /// there are fewer and larger ones (measured on lavapipe, 16M elements: 14 ms with four vectors, 22 ms with one).
+    pub(super) vectors: i64,
+    /// Threads that share a row of at most 256 elements, of at most 1024, and of more.
+    pub(super) row_threads: [i64; 3],
+    /// Elements of a row that a thread takes in one iteration, where it takes single ones. On a software adapter the bookkeeping of a
+    /// loop costs as much as several elements (measured on lavapipe, softmax over rows of 4096: 0.8 of the time).
+    pub(super) row_unroll: i64,
+    /// Whether memory of a workgroup is faster than that of the device. On a software adapter both are the memory of the host.
+    pub(super) fast_shared: bool,
+    /// Tiles of products, the largest first.
+    pub(super) tiles: &'static [Tile],
+    /// Threads of a workgroup of a convolution.
+    pub(super) window_threads: i64,
+    /// Sums of one thread of a convolution, at most.
+    pub(super) window_sums: i64,
+    /// What a convolution may write out: each multiplication counts once, each statement twice.
+    pub(super) window_written_out: i64,
+}
+
+impl GpuTraits {
+    /// Those of a device.
+    pub(super) fn of(target: &GpuTarget) -> &'static Self {
+        match target.class {
+            GpuClass::Nvidia | GpuClass::Amd => &DISCRETE,
+            GpuClass::Intel => &INTEL,
+            GpuClass::Apple => &APPLE,
+            GpuClass::Software if target.lavapipe >= Some(FUNCTIONS_SINCE) => &SOFTWARE_OF_MESA_25,
+            GpuClass::Software => &SOFTWARE,
+            GpuClass::Mobile | GpuClass::Unknown => &SMALL,
+        }
+    }
+}
+
+const SMALL: GpuTraits = GpuTraits {
+    memory_threads: 64,
+    vectors: 1,
+    row_threads: [64, 128, 256],
+    row_unroll: 1,
+    fast_shared: true,
+    tiles: &[Tile::MEDIUM],
+    window_threads: 64,
+    window_sums: 16,
+    window_written_out: 800,
+};
+
+const APPLE: GpuTraits = GpuTraits {
+    tiles: &[Tile::LARGE, Tile::MEDIUM],
+    window_sums: 32,
+    ..SMALL
+};
+
+const INTEL: GpuTraits = GpuTraits {
+    memory_threads: 256,
+    ..APPLE
+};
+
+const DISCRETE: GpuTraits = GpuTraits {
+    tiles: &[Tile::EXTRA_LARGE, Tile::LARGE, Tile::MEDIUM],
+    window_sums: 64,
+    ..INTEL
+};
+
+/// Measured on lavapipe (Mesa 22.3, GEMM 1024, 2 cores): 8×1 threads with uniform loads of `A` and no shared memory took half the
+/// time of forms with shared memory; of tiles, 16×16 took 78 ms, 16×12 82, 8×16 99, 16×8 104, 8×8 124, 16×4 159, and larger ones
+/// 95 and more; with `B` transposed, 16×16 77, 8×16 103, 8×8 114, 8×4 162.
+const SOFTWARE: GpuTraits = GpuTraits {
+    memory_threads: 64,
+    vectors: 4,
+    row_threads: [8, 8, 8],
+    row_unroll: 4,
+    fast_shared: false,
+    tiles: &[
+        Tile::of_lanes(16, 16, 4),
+        Tile::of_lanes(8, 16, 4),
+        Tile::of_lanes(8, 8, 4),
+        Tile::of_lanes(8, 4, 4),
+    ],
+    window_threads: 8,
+    window_sums: 256,
+    // Twice as much takes a second to compile.
+    window_written_out: 800,
+};
+
+/// What Mesa 25 compiles for a vector of threads it compiles for longer, and better the shorter it is. Measured (GEMM 1024, 2 cores;
+/// time of a call, and of the first one with its compilation): 16×16 in steps of four 223 ms, 5.0 s; in steps of one 151 ms,
+/// 3.0 s; 8×8 in steps of four 298 ms, 1.3 s; in steps of one 153 ms, 0.6 s; 8×4 343 ms, 0.6 s; 4×16 230 ms, 0.8 s. A convolution
+/// (64 channels, 56 × 56, 3 × 3) that writes out 800 takes 27 ms and 1.7 s, 400 31 ms and 1.2 s, 200 47 ms and 0.9 s.
+const SOFTWARE_OF_MESA_25: GpuTraits = GpuTraits {
+    tiles: &[Tile::of_lanes(8, 8, 1), Tile::of_lanes(8, 4, 1)],
+    window_written_out: 400,
+    ..SOFTWARE
+};
+
+/// The first version of Mesa that compiles kernels without barriers as functions and not as coroutines, as 25 does. 22 makes
+/// coroutines; what is between was not measured.
+const FUNCTIONS_SINCE: u32 = 23;

@@ -231,8 +231,8 @@ fn a_reduction_over_threads_gets_a_tree_with_barriers() {
         .filter(|s| matches!(s, KStmt::Barrier))
         .count();
     assert_eq!(
-        barriers, 7,
-        "one after the stores, one after each of six halvings"
+        barriers, 4,
+        "one after the stores, one after each of three halvings"
     );
     assert_eq!(kernel.launch.as_ref().map(|l| l.block), Some([64, 1, 1]));
 }

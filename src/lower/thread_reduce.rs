@@ -1,5 +1,5 @@
 //! Reductions over threads: each thread combines its share into a register, then the workgroup halves an array in shared
-//! memory until one value is left. A reduction of several results has a register and an array for each.
+//! memory until few values are left, which one thread combines. A reduction of several results has a register and an array for each.
 //!
 //! Reference: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; the order of the sum is fixed by the number
 //! of threads, so results are reproducible.
@@ -17,6 +17,10 @@ use crate::ir::{
 };
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
+
+/// Values that one thread combines faster than threads that wait for each other. lavapipe compiles for a second for each time that
+/// they wait.
+const FEW: i64 = 8;
 
 /// The block that a loop is the outermost reduce loop of, if it reduces over threads. Other blocks in the loops feed it.
 pub(super) fn reduction_below(func: &PrimFunc, top: LoopId) -> Option<BlockId> {
@@ -291,7 +295,7 @@ impl Lowering {
         self.stores(self.reduction.combine(left, right), places, AxisSet::ALL)
     }
 
-    /// Halves the shared arrays until their first elements are the results, and stores those.
+    /// Halves the shared arrays until few elements are left, and stores what comes of those.
     fn tree(
         &self,
         at: &mut Unblock<'_>,
@@ -316,7 +320,9 @@ impl Lowering {
         };
         let dtype = lanes.lane.dtype();
         let mut left = lanes.count;
-        while left > 1 {
+        // Results that belong together are made of each other, so that their expressions would grow with each step.
+        let few = if shared.len() == 1 { FEW } else { 1 };
+        while left > few {
             let half = (left + 1) / 2;
             let other = load(&(&lanes.lane + Expr::int(half, dtype)));
             out.extend(branch(
@@ -325,7 +331,16 @@ impl Lowering {
             ));
             left = half;
         }
-        out.extend(self.store_results(at, &lanes.lane, load(&Expr::int(0, dtype)), predicate));
+        let mut results: Vec<Vec<Expr>> = (0..left)
+            .map(|lane| load(&Expr::int(lane, dtype)))
+            .collect();
+        while results.len() > 1 {
+            let other = results.split_off(results.len().div_ceil(2));
+            for (result, other) in results.iter_mut().zip(&other) {
+                *result = self.reduction.combine(result, other);
+            }
+        }
+        out.extend(self.store_results(at, &lanes.lane, results.remove(0), predicate));
         Ok(out)
     }
 

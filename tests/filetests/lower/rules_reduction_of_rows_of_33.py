@@ -47,17 +47,8 @@ def total(X: T.Buffer((1024, 33), "float32"), Y: T.Buffer((), "float32")):
 #   if threadIdx.x < 8:
 #     Y_rf_parts[threadIdx.x] = Y_rf_parts[threadIdx.x] + Y_rf_parts[threadIdx.x + 8]
 #   barrier
-#   if threadIdx.x < 4:
-#     Y_rf_parts[threadIdx.x] = Y_rf_parts[threadIdx.x] + Y_rf_parts[threadIdx.x + 4]
-#   barrier
-#   if threadIdx.x < 2:
-#     Y_rf_parts[threadIdx.x] = Y_rf_parts[threadIdx.x] + Y_rf_parts[threadIdx.x + 2]
-#   barrier
-#   if threadIdx.x < 1:
-#     Y_rf_parts[threadIdx.x] = Y_rf_parts[threadIdx.x] + Y_rf_parts[threadIdx.x + 1]
-#   barrier
 #   if threadIdx.x == 0:
-#     Y.rf[blockIdx.x] = Y_rf_parts[0]
+#     Y.rf[blockIdx.x] = ((Y_rf_parts[0] + Y_rf_parts[4]) + (Y_rf_parts[2] + Y_rf_parts[6])) + ((Y_rf_parts[1] + Y_rf_parts[5]) + (Y_rf_parts[3] + Y_rf_parts[7]))
 #
 # kernel total_1  # Y
 #   launch grid [1, 1, 1] block [64, 1, 1]
@@ -80,14 +71,5 @@ def total(X: T.Buffer((1024, 33), "float32"), Y: T.Buffer((), "float32")):
 #   if threadIdx.x < 8:
 #     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 8]
 #   barrier
-#   if threadIdx.x < 4:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 4]
-#   barrier
-#   if threadIdx.x < 2:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 2]
-#   barrier
-#   if threadIdx.x < 1:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 1]
-#   barrier
 #   if threadIdx.x == 0:
-#     Y[0] = Y_parts[0]
+#     Y[0] = ((Y_parts[0] + Y_parts[4]) + (Y_parts[2] + Y_parts[6])) + ((Y_parts[1] + Y_parts[5]) + (Y_parts[3] + Y_parts[7]))

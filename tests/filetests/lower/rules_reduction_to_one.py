@@ -51,17 +51,8 @@ def mean(X: T.Buffer((50, 70), "float32"), Y: T.Buffer((), "float32")):
 #   if threadIdx.x < 8:
 #     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 8]
 #   barrier
-#   if threadIdx.x < 4:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 4]
-#   barrier
-#   if threadIdx.x < 2:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 2]
-#   barrier
-#   if threadIdx.x < 1:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 1]
-#   barrier
 #   if threadIdx.x == 0:
-#     S[0] = S_parts[0]
+#     S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
 #   barrier
 #   if threadIdx.x == 0:
 #     Y[0] = S[0] / 3500.0

@@ -31,14 +31,5 @@ def row_sums(X: T.Buffer((5, 64), "float32"), Y: T.Buffer((5,), "float32")):
 #     Y_part[0] = Y_part[0] + X[((blockIdx.x * 64) + (ko * 8)) + threadIdx.x]
 #   Y_parts[threadIdx.x] = Y_part[0]
 #   barrier
-#   if threadIdx.x < 4:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 4]
-#   barrier
-#   if threadIdx.x < 2:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 2]
-#   barrier
-#   if threadIdx.x < 1:
-#     Y_parts[threadIdx.x] = Y_parts[threadIdx.x] + Y_parts[threadIdx.x + 1]
-#   barrier
 #   if threadIdx.x == 0:
-#     Y[blockIdx.x] = Y_parts[0]
+#     Y[blockIdx.x] = ((Y_parts[0] + Y_parts[4]) + (Y_parts[2] + Y_parts[6])) + ((Y_parts[1] + Y_parts[5]) + (Y_parts[3] + Y_parts[7]))

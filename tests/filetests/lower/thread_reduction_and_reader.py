@@ -33,17 +33,8 @@ def row_means(X: T.Buffer((5, 8), "float32"), Y: T.Buffer((5,), "float32")):
 #   S_part[0] = S_part[0] + X[(blockIdx.x * 8) + threadIdx.x]
 #   S_parts[threadIdx.x] = S_part[0]
 #   barrier
-#   if threadIdx.x < 4:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 4]
-#   barrier
-#   if threadIdx.x < 2:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 2]
-#   barrier
-#   if threadIdx.x < 1:
-#     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 1]
-#   barrier
 #   if threadIdx.x == 0:
-#     S[0] = S_parts[0]
+#     S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
 #   barrier
 #   if threadIdx.x == 0:
 #     Y[blockIdx.x] = S[0] / 8.0

@@ -43,20 +43,8 @@ fn row_sums(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocati
         }
         Y_parts[tx] = Y_part_0;
         workgroupBarrier();
-        if (tx < 4) {
-            Y_parts[tx] = Y_parts[tx] + Y_parts[tx + 4];
-        }
-        workgroupBarrier();
-        if (tx < 2) {
-            Y_parts[tx] = Y_parts[tx] + Y_parts[tx + 2];
-        }
-        workgroupBarrier();
-        if (tx < 1) {
-            Y_parts[tx] = Y_parts[tx] + Y_parts[tx + 1];
-        }
-        workgroupBarrier();
         if (tx == 0) {
-            Y[bx] = Y_parts[0];
+            Y[bx] = Y_parts[0] + Y_parts[4] + (Y_parts[2] + Y_parts[6]) + (Y_parts[1] + Y_parts[5] + (Y_parts[3] + Y_parts[7]));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::host::byte_count;
 use super::storage::{ALIGN, Storage};
-use super::{DType, Tensor, TensorError};
+use super::{DType, Recycler, Tensor, TensorError};
 
 /// Memory for tensors that are made in it at given offsets.
 #[derive(Clone)]
@@ -20,8 +20,10 @@ impl Arena {
     ///
     /// # Errors
     /// If there are not so many.
-    pub(crate) fn new(bytes: usize) -> Result<Self, TensorError> {
-        Tensor::zeros(DType::U8, &[bytes]).map(|memory| Self(memory.into_storage()))
+    pub(crate) fn new(bytes: usize, recycler: &Recycler) -> Result<Self, TensorError> {
+        let mut memory = Tensor::zeros(DType::U8, &[0])?;
+        memory.renew(DType::U8, &[bytes], 0, recycler)?;
+        Ok(Self(memory.into_storage()))
     }
 
     /// How many bytes there are.
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn tensors_lie_where_they_are_placed() {
-        let arena = Arena::new(128).expect("128 bytes");
+        let arena = Arena::new(128, &Recycler::default()).expect("128 bytes");
         // SAFETY: they are written one after the other.
         let place = |offset, len: usize| unsafe { arena.tensor(offset, DType::F32, &[len]) };
         let mut first = place(0, 16).expect("it fits");

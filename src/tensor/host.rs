@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::storage::Storage;
-use super::{DType, ScalarType};
+use super::{DType, Recycler, ScalarType};
 
 /// Rust types that are elements of tensors.
 pub trait Element: bytemuck::Pod {
@@ -238,7 +238,7 @@ impl Tensor {
     }
 
     /// Makes it a tensor of this type and shape with unspecified elements: in its own memory where that is large enough and
-    /// not shared, else in new memory with room for `planned` bytes. Allocates nothing if type and shape are those it has and
+    /// not shared, else in other memory with room for `planned` bytes. Allocates nothing if type and shape are those it has and
     /// it is not shared.
     ///
     /// # Errors
@@ -248,6 +248,7 @@ impl Tensor {
         dtype: DType,
         shape: &[usize],
         planned: usize,
+        recycler: &Recycler,
     ) -> Result<(), TensorError> {
         let bytes = byte_count(dtype, shape)?;
         let aligned = (self.as_ptr() as usize).is_multiple_of(dtype.scalar.bytes());
@@ -264,11 +265,13 @@ impl Tensor {
             }
             return Ok(());
         }
-        let storage = if planned > bytes {
-            allocate(DType::U8, &[planned])?
-        } else {
-            allocate(dtype, shape)?
-        };
+        let bytes = bytes.max(planned);
+        let storage = recycler.storage(bytes);
+        let storage = storage.ok_or_else(|| TensorError::OutOfMemory {
+            shape: shape.to_vec(),
+            dtype,
+            bytes,
+        })?;
         *self = Self::from_storage(dtype, shape, storage);
         Ok(())
     }
@@ -392,7 +395,7 @@ mod tests {
         let petabytes = Tensor::zeros(DType::U8, &[1 << 60]);
         assert!(matches!(petabytes, Err(TensorError::OutOfMemory { .. })));
         let mut tensor = Tensor::zeros(DType::U8, &[4]).expect("small");
-        let grown = tensor.renew(DType::U8, &[1 << 60], 0);
+        let grown = tensor.renew(DType::U8, &[1 << 60], 0, &Recycler::default());
         assert!(matches!(grown, Err(TensorError::OutOfMemory { .. })));
         assert_eq!(tensor.bytes(), [0; 4], "it is as it was");
     }

@@ -10,6 +10,7 @@ mod ndarray;
 mod non_max_suppression;
 pub mod pack;
 mod random;
+mod recycler;
 pub mod scalar;
 mod small;
 mod storage;
@@ -20,4 +21,5 @@ pub use host::{DlpackProblem, Element, Tensor, TensorError};
 pub use host_ops::{
     HOST_OPS, HostArgs, HostError, HostOp, HostResult, NO_AXIS, PACK_MEMORY, host_op,
 };
+pub(crate) use recycler::Recycler;
 pub use small::SmallType;

@@ -100,17 +100,38 @@ mod tests {
     fn a_renewed_tensor_keeps_its_memory_while_it_fits() {
         let mut tensor = Tensor::zeros(DType::F32, &[4, 4]).expect("small");
         let address = tensor.as_ptr();
-        tensor.renew(DType::F32, &[2, 4], 256).expect("small");
+        tensor
+            .renew(
+                DType::F32,
+                &[2, 4],
+                256,
+                &crate::tensor::Recycler::default(),
+            )
+            .expect("small");
         assert_eq!((tensor.as_ptr(), tensor.shape()), (address, &[2, 4][..]));
         let shared = tensor.clone();
-        tensor.renew(DType::F32, &[2, 4], 256).expect("small");
+        tensor
+            .renew(
+                DType::F32,
+                &[2, 4],
+                256,
+                &crate::tensor::Recycler::default(),
+            )
+            .expect("small");
         assert_ne!(
             tensor.as_ptr(),
             shared.as_ptr(),
             "shared memory is left alone"
         );
         let address = tensor.as_ptr();
-        tensor.renew(DType::F32, &[8, 8], 256).expect("as planned");
+        tensor
+            .renew(
+                DType::F32,
+                &[8, 8],
+                256,
+                &crate::tensor::Recycler::default(),
+            )
+            .expect("as planned");
         assert_eq!(tensor.as_ptr(), address, "new memory has the planned size");
     }
 }

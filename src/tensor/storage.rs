@@ -14,12 +14,14 @@ use std::alloc::Layout;
 use std::any::Any;
 use std::ptr::NonNull;
 
+use super::recycler::Home;
+
 /// Alignment of storage that we allocate: one cache line.
 pub(super) const ALIGN: usize = 64;
 
 enum Owner {
-    /// Allocated by [`Storage::zeroed`] with this layout.
-    Own(Layout),
+    /// Allocated by [`Storage::zeroed`] with this layout. When it is not needed it goes home, if it has one.
+    Own(Layout, Option<Home>),
     /// Kept alive, and freed, by dropping this value.
     Foreign {
         owner: Box<dyn Any + Send + Sync>,
@@ -63,8 +65,16 @@ impl Storage {
         Some(Self {
             ptr: NonNull::new(ptr)?,
             len: layout.size(),
-            owner: Owner::Own(layout),
+            owner: Owner::Own(layout, None),
         })
+    }
+
+    /// The same bytes, which go there when they are not needed.
+    pub(super) fn with_home(mut self, home: Home) -> Self {
+        if let Owner::Own(_, at) = &mut self.owner {
+            *at = Some(home);
+        }
+        self
     }
 
     /// Bytes that `owner` keeps alive.
@@ -88,7 +98,7 @@ impl Storage {
     pub(super) fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.owner {
             Owner::Foreign { owner, writable: _ } => Some(&**owner),
-            Owner::Own(_) | Owner::Empty => None,
+            Owner::Own(..) | Owner::Empty => None,
         }
     }
 
@@ -123,9 +133,17 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        if let Owner::Own(layout) = self.owner {
-            // SAFETY: allocated in `zeroed` with this layout, freed once.
-            unsafe { std::alloc::dealloc(self.ptr.as_ptr(), layout) };
+        match std::mem::replace(&mut self.owner, Owner::Empty) {
+            Owner::Own(layout, Some(home)) => home.take(Self {
+                ptr: self.ptr,
+                len: self.len,
+                owner: Owner::Own(layout, None),
+            }),
+            Owner::Own(layout, None) => {
+                // SAFETY: allocated in `zeroed` with this layout; what frees it owns it no longer.
+                unsafe { std::alloc::dealloc(self.ptr.as_ptr(), layout) };
+            }
+            Owner::Foreign { .. } | Owner::Empty => {}
         }
     }
 }

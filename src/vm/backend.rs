@@ -13,7 +13,7 @@ use crate::kernel::Target;
 use crate::runtime::{Device, Value};
 #[cfg(feature = "gpu")]
 use crate::runtime_gpu::{DeviceBuffer, DeviceTensor};
-use crate::tensor::{Arena, DType, Tensor};
+use crate::tensor::{Arena, DType, Recycler, Tensor};
 
 /// What runs kernels.
 pub(super) enum Backend {
@@ -111,6 +111,7 @@ impl Backend {
         shape: &[usize],
         place: MemorySpace,
         bytes: usize,
+        recycler: &Recycler,
     ) -> Result<(), VmError> {
         let failed = |source| VmError::Tensor {
             func: String::new(),
@@ -122,22 +123,28 @@ impl Backend {
         }
         let _ = place;
         if let Value::Tensor(tensor) = value {
-            return tensor.renew(dtype, shape, bytes).map_err(failed);
+            return tensor.renew(dtype, shape, bytes, recycler).map_err(failed);
         }
-        let mut tensor = Tensor::zeros(DType::U8, &[bytes]).map_err(failed)?;
-        tensor.renew(dtype, shape, bytes).map_err(failed)?;
+        let mut tensor = Tensor::zeros(DType::U8, &[0]).map_err(failed)?;
+        let made = tensor.renew(dtype, shape, bytes, recycler);
+        made.map_err(failed)?;
         *value = Value::Tensor(tensor);
         Ok(())
     }
 
     /// Memory for an arena of so many bytes.
-    pub(super) fn reserve(&self, place: MemorySpace, bytes: usize) -> Result<Memory, VmError> {
+    pub(super) fn reserve(
+        &self,
+        place: MemorySpace,
+        bytes: usize,
+        recycler: &Recycler,
+    ) -> Result<Memory, VmError> {
         #[cfg(feature = "gpu")]
         if let (Self::Gpu(gpu, _), MemorySpace::Device) = (self, place) {
             return gpu.reserve(bytes as u64);
         }
         let _ = place;
-        let arena = Arena::new(bytes).map_err(|source| VmError::Tensor {
+        let arena = Arena::new(bytes, recycler).map_err(|source| VmError::Tensor {
             func: String::new(),
             source,
         })?;

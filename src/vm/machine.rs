@@ -16,6 +16,7 @@ use super::stateful::{IncludeReturn, Saved, Stateful};
 use crate::artifact::{Constant, Executable, Reg};
 use crate::runtime::{Closure, Device, PackedFunc, Registry, Value};
 use crate::support::Id;
+use crate::tensor::Recycler;
 
 /// What changes from call to call.
 pub(super) struct State {
@@ -31,6 +32,8 @@ pub(super) struct State {
     pub(super) packed_args: Vec<Value>,
     /// A shape being made, kept for its memory.
     pub(super) shape: Vec<usize>,
+    /// Memory of results that nobody holds any longer.
+    pub(super) recycler: Recycler,
     pub(super) profile: Option<Profile>,
     pub(super) instrument: Option<Box<Instrument>>,
     /// The activations of the call that is under way, the innermost last.
@@ -169,6 +172,7 @@ impl VirtualMachine {
                 packed,
                 packed_args: vec![],
                 shape: vec![],
+                recycler: Recycler::default(),
                 profile: None,
                 instrument: None,
                 stack: vec![],

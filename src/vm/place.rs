@@ -8,6 +8,7 @@ use super::VmError;
 use super::backend::Backend;
 use super::decode::{Code, Src};
 use super::frame::{Frame, Storage};
+use super::machine::State;
 use super::run::Run;
 use super::step::peek;
 use crate::artifact::{MemorySpace, Pc, Reg};
@@ -202,8 +203,13 @@ impl Run<'_> {
             frame.regs[dst] = frame.regs.take(tenant);
         }
         let (place, bytes) = (storage.place.unwrap_or(MemorySpace::Device), storage.bytes);
-        let (backend, shape) = (&self.state.backend, &self.state.shape);
-        let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes);
+        let State {
+            backend,
+            shape,
+            recycler,
+            ..
+        } = &*self.state;
+        let made = backend.renew(&mut frame.regs[dst], dtype, shape, place, bytes, recycler);
         made.map_err(|e| e.in_func(&self.code.name))
     }
 
@@ -241,7 +247,7 @@ impl Run<'_> {
                     *value = Value::None;
                 }
                 let place = held.place.unwrap_or(MemorySpace::Device);
-                let made = backend.renew(value, dtype, shape, place, 0);
+                let made = backend.renew(value, dtype, shape, place, 0, &self.state.recycler);
                 return made.map_err(|e| e.in_func(&self.code.name));
             }
         };
@@ -269,7 +275,10 @@ impl Run<'_> {
             Some(memory) => Some(memory),
             None => {
                 let place = held.place.unwrap_or(MemorySpace::Device);
-                let made = self.state.backend.reserve(place, bytes);
+                let made = self
+                    .state
+                    .backend
+                    .reserve(place, bytes, &self.state.recycler);
                 Some(made.map_err(|e| e.in_func(&self.code.name))?)
             }
         };

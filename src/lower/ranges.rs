@@ -191,8 +191,8 @@ fn cast_range(
         Some(_) => own,
         None => HostExpr::Select(Box::new(fits.clone()), Box::new(own), Box::new(bound)),
     };
-    let low = match low.as_const() {
-        // What is derived from a bound that is known not to be negative is simpler.
+    let low = match fits.as_const() {
+        // What is derived from a bound that is known not to be negative is simpler, and divisions ask for one.
         None if least.as_const() == Some(0) => least,
         _ => choose(low, least),
     };

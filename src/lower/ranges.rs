@@ -301,3 +301,36 @@ fn binary_range(
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Ty, VarInfo};
+    use crate::support::Arena;
+
+    /// `(blockIdx.x * 64 + 64) / n` without signs, as the second of several vectors of a thread asks for.
+    #[test]
+    fn quotients_without_signs_are_not_negative() {
+        let mut vars: Arena<VarId, VarInfo> = Arena::new();
+        let n = vars.push(VarInfo {
+            name: "n".to_owned(),
+            ty: Ty::scalar(ScalarType::I32),
+        });
+        let launch = Launch {
+            grid: [HostExpr::Dim(0), HostExpr::Const(1), HostExpr::Const(1)],
+            block: [64, 1, 1],
+            times: HostExpr::Const(1),
+        };
+        let scalars = [(n, HostExpr::Dim(1))];
+        let ranges = Ranges::new(&scalars, &launch);
+        let int = |v| Expr::Int(v, ScalarType::I32);
+        let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+        let unsigned = |e| Expr::Cast(Ty::scalar(ScalarType::U32), Box::new(e));
+        let at = binary(BinOp::Mul, Expr::BlockIdx(0), int(64));
+        let at = binary(BinOp::Add, at, int(64));
+        let quotient = binary(BinOp::Div, unsigned(at), unsigned(Expr::Var(n)));
+        let (low, high) = ranges.range(&quotient).expect("it has a range");
+        assert_eq!(low.as_const(), Some(0));
+        assert_eq!(high.eval(&[3, 5]), Ok(192));
+    }
+}

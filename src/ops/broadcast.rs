@@ -4,14 +4,14 @@ use super::OpDef;
 use super::einsum;
 use crate::ir::{AttrValue, Attrs};
 
-/// Which dimensions of the operands an operator repeats to those of the others, counted from the last one.
+/// Which dimensions of the operands an operator repeats to those of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broadcasting {
     /// None.
     Never,
-    /// All.
+    /// All, aligned at the last one.
     Elements,
-    /// All but the last two: those of stacks of matrices.
+    /// All but the last two, aligned at the one before them: those of stacks of matrices.
     Stacks,
     /// Those of one index, of the operands in a tuple: the attribute `subscripts` names the indices.
     Subscripts,

@@ -269,7 +269,12 @@ fn resize_of(c: &ComputeCall<'_>, spatial: usize) -> Computed {
             "False for the method nearest_neighbor and for tf_crop_and_resize",
         ));
     }
-    if antialias && scales.iter().flatten().any(|&scale| scale <= LEAST_SCALE) {
+    if antialias
+        && scales
+            .iter()
+            .flatten()
+            .any(|scale| scale.is_nan() || *scale <= LEAST_SCALE)
+    {
         return Err(c.bad_attribute("scales", "greater than 0.001 where antialias is True"));
     }
     let of = Resize {

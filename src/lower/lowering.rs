@@ -7,6 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use super::host::Dims;
 use super::kernels::Draft;
 use super::nests::RootNest;
+use super::passes::Next;
 use super::storage::MemoryPlan;
 use super::{Launches, LowerError, print, scalar_params, signature};
 use crate::ir::{Buffer, PrimFunc};
@@ -62,11 +63,11 @@ impl<'a> Lowering<'a> {
     pub(super) fn rewrite(
         &mut self,
         pass: for<'f> fn(&'f PrimFunc, &Dims) -> Result<Cow<'f, PrimFunc>, LowerError>,
-    ) -> Result<super::passes::Next, LowerError> {
+    ) -> Result<Next, LowerError> {
         if let Cow::Owned(func) = pass(&self.func, &self.dims)? {
             self.func = Cow::Owned(func);
         }
-        Ok(super::passes::Next::Pass)
+        Ok(Next::Pass)
     }
 
     /// The lowered function.

@@ -61,6 +61,7 @@ mod tests {
     use ndarray::{Array2, arr2};
 
     use super::*;
+    use crate::tensor::Recycler;
 
     #[test]
     fn a_dense_array_keeps_its_memory() {
@@ -98,40 +99,23 @@ mod tests {
 
     #[test]
     fn a_renewed_tensor_keeps_its_memory_while_it_fits() {
+        let renew = |tensor: &mut Tensor, shape: [usize; 2]| {
+            let made = tensor.renew(DType::F32, &shape, 256, &Recycler::default());
+            made.expect("small");
+        };
         let mut tensor = Tensor::zeros(DType::F32, &[4, 4]).expect("small");
         let address = tensor.as_ptr();
-        tensor
-            .renew(
-                DType::F32,
-                &[2, 4],
-                256,
-                &crate::tensor::Recycler::default(),
-            )
-            .expect("small");
+        renew(&mut tensor, [2, 4]);
         assert_eq!((tensor.as_ptr(), tensor.shape()), (address, &[2, 4][..]));
         let shared = tensor.clone();
-        tensor
-            .renew(
-                DType::F32,
-                &[2, 4],
-                256,
-                &crate::tensor::Recycler::default(),
-            )
-            .expect("small");
+        renew(&mut tensor, [2, 4]);
         assert_ne!(
             tensor.as_ptr(),
             shared.as_ptr(),
             "shared memory is left alone"
         );
         let address = tensor.as_ptr();
-        tensor
-            .renew(
-                DType::F32,
-                &[8, 8],
-                256,
-                &crate::tensor::Recycler::default(),
-            )
-            .expect("as planned");
+        renew(&mut tensor, [8, 8]);
         assert_eq!(tensor.as_ptr(), address, "new memory has the planned size");
     }
 }

@@ -9,7 +9,8 @@ use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec, InferError, OpCall, Oper
 use crate::ir::{AttrValue, Expr, ShapeInfo, StructInfo};
 use crate::te;
 use crate::tensor::DType;
-use crate::topi::resize::{self, Beyond, Corners, Method, Resize, Rounding, Transform};
+use crate::topi::resize::{self, Method, Resize, Rounding, Transform};
+use crate::topi::sample::{self, Beyond, Corners};
 use crate::topi::window::Positions;
 
 const SIZED: &[Operand] = &[tensor("data"), operand("size", OperandKind::Shape)];
@@ -93,7 +94,7 @@ pub(super) const OPS: &[OpDef] = &[
     .infer(affine_grid_type)
     .compute(|c| {
         let shape = c.result_shape(0);
-        Ok(vec![resize::affine_grid(
+        Ok(vec![sample::affine_grid(
             c.name(),
             c.x(0),
             shape,
@@ -411,6 +412,6 @@ fn grid_sample(c: &ComputeCall<'_>) -> Computed {
         _ => Beyond::Zeros,
     };
     let (shape, corners) = (c.result_shape(0), corners(c)?);
-    let result = resize::grid_sample(c.name(), c.x(0), c.x(1), shape, method, beyond, corners);
+    let result = sample::grid_sample(c.name(), c.x(0), c.x(1), shape, method, beyond, corners);
     Ok(vec![result])
 }

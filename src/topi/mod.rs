@@ -20,6 +20,7 @@ mod reduce;
 pub mod resize;
 pub mod roi;
 pub mod rotary;
+pub mod sample;
 mod scan;
 mod scatter;
 mod sort;

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::nest::Nest;
 use super::node::{Node, walk_nodes};
-use super::{LowerError, LowerProblem};
+use super::{LowerError, LowerProblem, thread_reduce};
 use crate::ir::{Buffer, ExprKind, LoopKind, Place, PrimFunc, Scope, Stmt, ThreadAxis, attrs};
 
 /// The memory that a buffer is in.
@@ -116,7 +116,7 @@ impl MemoryPlan {
                 scope if scope.is_shared() && gpu => Memory::Shared,
                 scope if scope.is_shared() => Memory::Local,
                 _ => {
-                    let memory = inferred_memory(func, &users, gpu);
+                    let memory = inferred_memory(func, &buffer, &users, gpu);
                     if memory != Memory::Device {
                         memory_plan.inferred.insert(buffer.clone());
                     }
@@ -285,7 +285,7 @@ fn axis_of(func: &PrimFunc, place: &Place) -> Option<ThreadAxis> {
     }
 }
 
-fn inferred_memory(func: &PrimFunc, users: &[Place], gpu: bool) -> Memory {
+fn inferred_memory(func: &PrimFunc, buffer: &Buffer, users: &[Place], gpu: bool) -> Memory {
     let paths: Vec<Vec<Place>> = users.iter().map(|&p| path(func, p)).collect();
     let common = (0..paths[0].len())
         .take_while(|&i| paths.iter().all(|p| p.get(i) == Some(&paths[0][i])))
@@ -305,7 +305,9 @@ fn inferred_memory(func: &PrimFunc, users: &[Place], gpu: bool) -> Memory {
     });
     let bound_above =
         |test: fn(ThreadAxis) -> bool| above.iter().any(|p| axis_of(func, p).is_some_and(test));
-    if threads_below {
+    if threads_below && every_thread_has(func, buffer, users, above[1]) {
+        Memory::Local
+    } else if threads_below {
         Memory::Shared
     } else if bound_above(ThreadAxis::is_thread) {
         Memory::Local
@@ -314,6 +316,35 @@ fn inferred_memory(func: &PrimFunc, users: &[Place], gpu: bool) -> Memory {
     } else {
         Memory::Device
     }
+}
+
+/// Whether all threads of a workgroup compute what is in the buffer: one block writes it, which reduces over all of them. Each then
+/// keeps it for itself and need not wait for another one to store it.
+fn every_thread_has(func: &PrimFunc, buffer: &Buffer, users: &[Place], nest: Place) -> bool {
+    let mut writers = users
+        .iter()
+        .filter(|place| stores_to(func.tree.body(**place), buffer));
+    let (Some(&Place::Block(writer)), None) = (writers.next(), writers.next()) else {
+        return false;
+    };
+    let reduced = thread_reduce::axes(func, writer);
+    let mut all = func.blocks[writer].init.is_some() && !reduced.is_empty();
+    func.tree.walk(nest, &mut |place| {
+        let axis = axis_of(func, &place).filter(|axis| axis.is_thread());
+        let several = matches!(place, Place::Loop(id) if !func.loops[id].extent.is_one());
+        all &= !several || axis.is_none_or(|axis| reduced.contains(&axis));
+    });
+    all
+}
+
+fn stores_to(stmts: &[Stmt], buffer: &Buffer) -> bool {
+    stmts.iter().any(|stmt| {
+        matches!(stmt, Stmt::Store { buffer: to, .. } if to == buffer)
+            || stmt
+                .nested()
+                .into_iter()
+                .any(|inner| stores_to(inner, buffer))
+    })
 }
 
 /// Buffers in device memory that the nest uses, in order of first use, and whether it reads and writes them.

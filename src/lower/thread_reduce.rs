@@ -44,6 +44,12 @@ fn thread_axis(func: &PrimFunc, id: LoopId) -> Option<ThreadAxis> {
     }
 }
 
+/// The axes of threads that a block reduces over.
+pub(super) fn axes(func: &PrimFunc, block: BlockId) -> Vec<ThreadAxis> {
+    let loops = reduce_loops(func, block).into_iter();
+    loops.filter_map(|l| thread_axis(func, l)).collect()
+}
+
 /// The loops around a block that its reduce iters depend on, outermost first.
 fn reduce_loops(func: &PrimFunc, block: BlockId) -> Vec<LoopId> {
     let reduce = bindings(func, block, IterKind::Reduce);

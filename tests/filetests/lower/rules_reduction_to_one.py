@@ -27,7 +27,7 @@ def mean(X: T.Buffer((50, 70), "float32"), Y: T.Buffer((), "float32")):
 #   array Y: float32, 1 elements, global write param 1
 #   array S_part: float32, 1 elements, local
 #   array S_parts: float32, 256 elements, shared
-#   array S: float32, 1 elements, shared
+#   array S: float32, 1 elements, local
 #   cost 3501 flop, 14004 bytes; accesses proved
 #   S_part[0] = 0.0
 #   for ax0_ax1_fused_0 from 0, 13 times:
@@ -51,8 +51,6 @@ def mean(X: T.Buffer((50, 70), "float32"), Y: T.Buffer((), "float32")):
 #   if threadIdx.x < 8:
 #     S_parts[threadIdx.x] = S_parts[threadIdx.x] + S_parts[threadIdx.x + 8]
 #   barrier
-#   if threadIdx.x == 0:
-#     S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
-#   barrier
+#   S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
 #   if threadIdx.x == 0:
 #     Y[0] = S[0] / 3500.0

@@ -1,6 +1,6 @@
 # test: lower
 # target: gpu
-# The first thread stores the sum and reads it in another statement; a barrier stands between them, outside of the branch.
+# Every thread combines the last values for itself, so that no barrier stands before the statement that reads the sum.
 
 @T.prim_func
 def row_means(X: T.Buffer((5, 8), "float32"), Y: T.Buffer((5,), "float32")):
@@ -27,14 +27,12 @@ def row_means(X: T.Buffer((5, 8), "float32"), Y: T.Buffer((5,), "float32")):
 #   array Y: float32, 5 elements, global write param 1
 #   array S_part: float32, 1 elements, local
 #   array S_parts: float32, 8 elements, shared
-#   array S: float32, 1 elements, shared
+#   array S: float32, 1 elements, local
 #   cost 45 flop, 180 bytes; accesses proved
 #   S_part[0] = 0.0
 #   S_part[0] = S_part[0] + X[(blockIdx.x * 8) + threadIdx.x]
 #   S_parts[threadIdx.x] = S_part[0]
 #   barrier
-#   if threadIdx.x == 0:
-#     S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
-#   barrier
+#   S[0] = ((S_parts[0] + S_parts[4]) + (S_parts[2] + S_parts[6])) + ((S_parts[1] + S_parts[5]) + (S_parts[3] + S_parts[7]))
 #   if threadIdx.x == 0:
 #     Y[blockIdx.x] = S[0] / 8.0

@@ -96,6 +96,10 @@ impl Emitter<'_, '_> {
                 Ok(Val::scalar(a.ty.scalar, value))
             }
             Expr::Pack(lanes) => self.pack(lanes),
+            Expr::Shuffle(..) => Err(CodegenError::NotForCpu {
+                kernel: self.kernel.name.clone(),
+                what: "a shuffle",
+            }),
         }
     }
 

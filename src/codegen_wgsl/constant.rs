@@ -90,7 +90,8 @@ impl Emitter<'_> {
             | Expr::Select(..)
             | Expr::Load { .. }
             | Expr::Ramp(..)
-            | Expr::Lane(..) => None,
+            | Expr::Lane(..)
+            | Expr::Shuffle(..) => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::emit::Emitter;
 use super::helper::Helper;
 use super::text::{Level, Text, lane_name};
 use super::wide::{self, is_wide};
-use crate::kernel::{Expr, Ty};
+use crate::kernel::{Expr, Shuffle, Ty};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, wrap_int};
 
@@ -50,6 +50,15 @@ impl Emitter<'_> {
                 let ty = self.ty(self.kernel.ty(e))?;
                 let items: Result<Vec<_>, _> = items.iter().map(|i| self.expr(i)).collect();
                 Ok(Text::call(&ty, &items?))
+            }
+            Expr::Shuffle(from, a) => {
+                let a = self.expr(a)?;
+                Ok(match from {
+                    Shuffle::Down(by) => {
+                        Text::call("subgroupShuffleDown", &[a, Text::fixed(format!("{by}u"))])
+                    }
+                    Shuffle::First => Text::call("subgroupBroadcastFirst", &[a]),
+                })
             }
         }
     }

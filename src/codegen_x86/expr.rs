@@ -109,6 +109,7 @@ impl Emitter<'_> {
                 }
                 self.pack(ty.scalar, &values)
             }
+            Expr::Shuffle(..) => refuse("a shuffle"),
         }
     }
 

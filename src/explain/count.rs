@@ -279,6 +279,7 @@ impl Count<'_> {
                 }
                 _ => self.arithmetic += each(self.kernel.ty(a)),
             },
+            Expr::Shuffle(..) => self.special += each(ty),
             Expr::Select(_, a, _) if self.kernel.ty(a).scalar.is_float() => {
                 self.arithmetic += each(ty)
             }

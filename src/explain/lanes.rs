@@ -109,7 +109,8 @@ impl<'a> Workgroup<'a> {
             | Expr::Splat(..)
             | Expr::Ramp(..)
             | Expr::Lane(..)
-            | Expr::Pack(_) => Lanes::Same(None),
+            | Expr::Pack(_)
+            | Expr::Shuffle(..) => Lanes::Same(None),
         }
     }
 }

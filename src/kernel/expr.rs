@@ -121,6 +121,17 @@ pub enum Expr {
     Lane(Box<Expr>, u16),
     /// A vector of these lanes.
     Pack(Vec<Expr>),
+    /// What another thread of the subgroup computes for a scalar of 32 bits. All threads of the workgroup are here at once.
+    Shuffle(Shuffle, Box<Expr>),
+}
+
+/// Which thread of a subgroup a value is taken from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Shuffle {
+    /// The one that comes so many later: 1, 2, 4 … What the last ones get means nothing.
+    Down(u32),
+    /// The first one.
+    First,
 }
 
 /// How the iterations of a loop run.

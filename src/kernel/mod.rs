@@ -18,7 +18,7 @@ mod tree;
 mod typing;
 mod verify;
 
-pub use expr::{Array, ArrayId, Expr, ForKind, Space, Stmt, Ty, VarId, VarInfo};
+pub use expr::{Array, ArrayId, Expr, ForKind, Shuffle, Space, Stmt, Ty, VarId, VarInfo};
 pub use grid::folded_grid;
 pub use host::HostExpr;
 pub use proof::Proof;

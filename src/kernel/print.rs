@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, LoweredFunc, Space, Stmt,
-    Ty, VarId,
+    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, LoweredFunc, Shuffle,
+    Space, Stmt, Ty, VarId,
 };
 use crate::support::Id;
 use crate::tensor::scalar::BinOp;
@@ -276,6 +276,13 @@ impl Printer<'_> {
             }
             Expr::Lane(value, lane) => format!("{}.{lane}", self.expr(value)),
             Expr::Pack(items) => format!("pack({})", list(items)),
+            Expr::Shuffle(from, value) => {
+                let value = self.expr(value);
+                match from {
+                    Shuffle::Down(by) => format!("shuffle_down({}, {by})", bare(&value)),
+                    Shuffle::First => format!("shuffle_first({})", bare(&value)),
+                }
+            }
         }
     }
 

@@ -53,8 +53,8 @@ pub struct GpuTarget {
     pub immediate_bytes: u32,
     /// Whether `f16` is there.
     pub f16: bool,
-    /// Whether subgroup operations are there.
-    pub subgroups: bool,
+    /// How many threads a subgroup has at least, if subgroup operations are there.
+    pub subgroup: Option<u32>,
     /// Passes through loops that a thread may make, those of all its loops together; lavapipe ends every loop after so many,
     /// without an error. `None`: any number.
     pub max_loop_passes: Option<u32>,
@@ -73,7 +73,7 @@ impl Default for GpuTarget {
             max_storage_buffers: 8,
             immediate_bytes: 0,
             f16: false,
-            subgroups: false,
+            subgroup: None,
             max_loop_passes: None,
             lavapipe: None,
         }
@@ -83,30 +83,39 @@ impl Default for GpuTarget {
 impl GpuTarget {
     /// What desktop devices of the class have. A device at hand says itself what it has.
     pub fn usual(class: GpuClass) -> Self {
-        let most = |bytes: u32| Self {
+        let most = |bytes: u32, subgroup| Self {
             class,
+            subgroup,
             shared_bytes: bytes,
             immediate_bytes: 128,
             f16: true,
-            subgroups: true,
             ..Self::default()
         };
         match class {
             GpuClass::Nvidia => Self {
                 max_threads: 1024,
-                ..most(48 << 10)
+                ..most(48 << 10, Some(32))
             },
-            GpuClass::Amd | GpuClass::Intel | GpuClass::Apple => Self {
+            GpuClass::Amd => Self {
                 max_threads: 1024,
-                ..most(32 << 10)
+                ..most(32 << 10, Some(32))
+            },
+            GpuClass::Intel => Self {
+                max_threads: 1024,
+                ..most(32 << 10, Some(8))
+            },
+            // Metal does not tell the size of a pipeline before it is made.
+            GpuClass::Apple => Self {
+                max_threads: 1024,
+                ..most(32 << 10, Some(4))
             },
             GpuClass::Software => Self {
                 max_threads: 1024,
                 max_loop_passes: Some(65_535),
                 lavapipe: Some(25),
-                ..most(32 << 10)
+                ..most(32 << 10, Some(4))
             },
-            GpuClass::Mobile => most(16 << 10),
+            GpuClass::Mobile => most(16 << 10, None),
             GpuClass::Unknown => Self::default(),
         }
     }

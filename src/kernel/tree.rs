@@ -1,6 +1,6 @@
 //! The structure of kernel IR: what is directly below an expression or statement, and what is built on that.
 
-use super::{ArrayId, Expr, Kernel, Stmt, VarId};
+use super::{ArrayId, Expr, Kernel, Shuffle, Stmt, VarId};
 
 impl Expr {
     /// The expressions directly below.
@@ -15,7 +15,8 @@ impl Expr {
             | Self::Bits(_, a)
             | Self::Not(a)
             | Self::Splat(a, _)
-            | Self::Lane(a, _) => vec![a],
+            | Self::Lane(a, _)
+            | Self::Shuffle(_, a) => vec![a],
             Self::Load {
                 array: _,
                 index,
@@ -59,6 +60,7 @@ impl Expr {
             Self::Select(c, a, b) => Self::Select(boxed(c), boxed(a), boxed(b)),
             Self::Call(intrin, args) => Self::Call(*intrin, args.iter().map(f).collect()),
             Self::Pack(items) => Self::Pack(items.iter().map(f).collect()),
+            Self::Shuffle(from, a) => Self::Shuffle(*from, boxed(a)),
         }
     }
 
@@ -94,6 +96,22 @@ impl Expr {
     #[must_use]
     pub fn substitute(&self, var: VarId, by: &Self) -> Self {
         self.rewrite(&mut |e| (*e == Self::Var(var)).then(|| by.clone()))
+    }
+}
+
+impl Kernel {
+    /// How many threads a subgroup must have at least; 0 if nothing asks for subgroups.
+    pub fn least_subgroup(&self) -> u32 {
+        let mut least = 0;
+        let shuffles = &mut |e: &Expr| {
+            least = match e {
+                Expr::Shuffle(Shuffle::Down(by), _) => least.max(2 * by),
+                Expr::Shuffle(Shuffle::First, _) => least.max(1),
+                _ => least,
+            };
+        };
+        self.body.iter().for_each(|stmt| stmt.walk_exprs(shuffles));
+        least
     }
 }
 

@@ -47,7 +47,7 @@ impl Kernel {
                     ty
                 }
             }
-            Expr::Not(a) => self.ty(a),
+            Expr::Not(a) | Expr::Shuffle(_, a) => self.ty(a),
             Expr::Select(_, a, _) => self.ty(a),
             Expr::Call(intrin, args) => {
                 let ty = args

@@ -2,7 +2,8 @@
 //! may be written is. Back ends rely on them. That accesses stay inside the arrays is another matter ([`Kernel::stays_in_bounds`]).
 
 use super::{
-    Access, ArrayId, BufferRef, Expr, HostExpr, Kernel, LoweredFunc, Space, Stmt, Ty, VarId,
+    Access, ArrayId, BufferRef, Expr, HostExpr, Kernel, LoweredFunc, Shuffle, Space, Stmt, Ty,
+    VarId,
 };
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
@@ -294,6 +295,21 @@ impl Verifier<'_> {
                 }
                 vector(first.scalar, items.len())
             }
+            Expr::Shuffle(from, a) => {
+                self.launched("a shuffle")?;
+                let ty = self.scalar(a, "a shuffle")?;
+                let words = matches!(
+                    ty.scalar,
+                    ScalarType::F32 | ScalarType::I32 | ScalarType::U32
+                );
+                match from {
+                    _ if !words => Err(format!("a shuffle of {ty}")),
+                    Shuffle::Down(by) if !by.is_power_of_two() || *by > MOST_SHUFFLED => {
+                        Err(format!("a shuffle of threads {by} apart"))
+                    }
+                    Shuffle::Down(_) | Shuffle::First => Ok(ty),
+                }
+            }
         }
     }
 
@@ -366,6 +382,9 @@ const fn bools(lanes: u16) -> Ty {
 
 /// Most lanes of a vector.
 pub const MOST_LANES: u16 = 256;
+
+/// How far apart threads of a subgroup may be, at most: no device has subgroups of more than 128.
+const MOST_SHUFFLED: u32 = 64;
 
 fn vector(scalar: ScalarType, lanes: usize) -> Result<Ty, String> {
     match u16::try_from(lanes) {

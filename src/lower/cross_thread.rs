@@ -92,6 +92,7 @@ impl Found {
                     buffer,
                     indices,
                     value,
+                    shuffle: _,
                     axes,
                 } => Some((buffer, indices, value, *axes)),
                 Node::For { .. }

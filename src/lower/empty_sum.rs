@@ -8,7 +8,8 @@ use crate::ir::{BlockId, Expr, InitNest, LoopId, LoopKind};
 /// What runs before a loop if it has no iteration.
 pub(super) fn inits_of_empty(at: &mut Unblock<'_>, id: LoopId) -> Result<Vec<Node>, LowerError> {
     let func = at.func;
-    let is_launch = matches!(func.loops[id].kind, LoopKind::ThreadBinding(_)) && at.launch;
+    let is_launch =
+        matches!(func.loops[id].kind, LoopKind::ThreadBinding(_)) && at.launch.is_some();
     let some = at.index(&func.loops[id].extent).ge(1);
     if is_launch || at.analyzer.can_prove(&some) {
         return Ok(vec![]);

@@ -89,6 +89,7 @@ impl State {
             buffer: self.memory.clone(),
             indices: vec![Expr::i64(0)],
             value: Expr::i32(state),
+            shuffle: None,
             axes: AxisSet::ALL,
         }
     }

@@ -18,6 +18,7 @@ use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, LoopId, LoopKind, Param, Place,
     PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var,
 };
+use crate::kernel::GpuTarget;
 use crate::tensor::DType;
 
 /// An axis of the launch: the variable that stands for it, and its extent.
@@ -39,8 +40,8 @@ pub(super) struct Nest {
 pub(super) struct Unblock<'a> {
     pub(super) func: &'a PrimFunc,
     pub(super) memory_plan: &'a MemoryPlan,
-    /// Whether loops bound to threads are the launch; else they run one after the other.
-    pub(super) launch: bool,
+    /// The GPU whose launch loops bound to threads are; without one they run one after the other.
+    pub(super) launch: Option<&'a GpuTarget>,
     /// Values of block iters and loops bound to the launch.
     pub(super) map: HashMap<Var, Expr>,
     pub(super) views: HashMap<Buffer, View>,
@@ -64,7 +65,7 @@ impl<'a> Unblock<'a> {
     pub(super) fn new(
         func: &'a PrimFunc,
         memory_plan: &'a MemoryPlan,
-        launch: bool,
+        launch: Option<&'a GpuTarget>,
         analyzer: Analyzer,
     ) -> Self {
         Self {
@@ -101,7 +102,7 @@ impl<'a> Unblock<'a> {
     /// The axes that the loops of a statement are bound to: each part of the kernel runs for all of them.
     fn axes_below(&mut self, stmt: &Stmt) -> Result<(), LowerError> {
         let mut bound = Vec::new();
-        for place in stmt.places().into_iter().filter(|_| self.launch) {
+        for place in stmt.places().into_iter().filter(|_| self.launch.is_some()) {
             self.func.tree.walk(place, &mut |at| {
                 if let Place::Loop(id) = at
                     && let LoopKind::ThreadBinding(axis) = self.func.loops[id].kind
@@ -237,7 +238,7 @@ impl<'a> Unblock<'a> {
             } => {}
             // Barriers of a GPU kernel are put in where they are needed.
             Stmt::Evaluate(e) if is_barrier(e) => {
-                if !self.launch {
+                if self.launch.is_none() {
                     out.push(Node::Barrier(Barrier::Written(self.here)));
                 }
             }
@@ -278,6 +279,7 @@ impl<'a> Unblock<'a> {
             buffer,
             indices,
             value: self.expr(value),
+            shuffle: None,
             axes: self.bound,
         }
     }
@@ -324,7 +326,7 @@ impl<'a> Unblock<'a> {
     }
 
     fn loop_(&mut self, id: LoopId) -> Result<Vec<Node>, LowerError> {
-        if self.launch
+        if self.launch.is_some()
             && let Some(block) = thread_reduce::reduction_below(self.func, id)
         {
             return thread_reduce::lower(self, id, block);
@@ -355,7 +357,7 @@ impl<'a> Unblock<'a> {
             kind => kind,
         };
         if let LoopKind::ThreadBinding(axis) = kind
-            && self.launch
+            && self.launch.is_some()
             && (axis.is_block() || axis.is_thread())
         {
             if axis.is_block()
@@ -394,7 +396,7 @@ impl<'a> Unblock<'a> {
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
         let vectorized = self.vectorized.len();
-        if kind == LoopKind::Vectorized && !self.launch {
+        if kind == LoopKind::Vectorized && self.launch.is_none() {
             self.vectorized.push(var.clone());
         }
         let nodes = self.iteration(body, inside);

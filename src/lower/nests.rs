@@ -57,7 +57,7 @@ pub(super) fn unblock(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
     let is_return = |stmt: &&Stmt| matches!(stmt, Stmt::Return(None));
     let body = func.tree.body(func.root).iter();
     for stmt in body.take_while(|stmt| !is_return(stmt)) {
-        let unblock = Unblock::new(func, &l.memory_plan, l.gpu().is_some(), known_dims(&l.dims));
+        let unblock = Unblock::new(func, &l.memory_plan, l.gpu(), known_dims(&l.dims));
         let places = stmt.places();
         let (nest, analyzer) = unblock.run(stmt).map_err(|error| error.or_at(&places))?;
         l.nests.push(RootNest {

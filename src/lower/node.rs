@@ -1,6 +1,7 @@
 //! `Node`: what a loop program is between its blocks being taken out and its indices made flat.
 
 use crate::ir::{Buffer, Expr, LoopKind, Place, ThreadAxis, Var};
+use crate::kernel::Shuffle;
 
 /// A statement.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub(super) enum Node {
         buffer: Buffer,
         indices: Vec<Expr>,
         value: Expr,
+        /// If it is not the thread's own value: whose.
+        shuffle: Option<Shuffle>,
         /// The launch axes that a loop around the store is bound to.
         axes: AxisSet,
     },
@@ -55,6 +58,7 @@ impl Node {
                 buffer: _,
                 indices: _,
                 value: _,
+                shuffle: _,
                 axes: _,
             }
             | Self::Barrier(_) => vec![],
@@ -86,6 +90,7 @@ impl Node {
                 buffer: _,
                 indices: _,
                 value: _,
+                shuffle: _,
                 axes: _,
             }
             | Self::Barrier(_) => vec![],
@@ -117,6 +122,7 @@ impl Node {
                 buffer: _,
                 indices,
                 value,
+                shuffle: _,
                 axes: _,
             } => indices.iter_mut().chain([value]).collect(),
             Self::For {
@@ -148,6 +154,7 @@ impl Node {
                 buffer: _,
                 indices,
                 value,
+                shuffle: _,
                 axes: _,
             } => indices.iter().chain([value]).collect(),
             Self::For {

@@ -6,6 +6,7 @@ use super::nests::RootNest;
 use super::node::{Barrier, Node};
 use super::storage::{Memory, MemoryPlan};
 use crate::ir::{Buffer, Expr, LoopKind};
+use crate::kernel::Shuffle;
 
 /// A nest: the axes of its launch, its arrays, and its statements.
 pub(super) fn root_nest(root: &RootNest) -> String {
@@ -105,11 +106,17 @@ fn node(node: &Node, depth: usize, out: &mut String) {
             buffer,
             indices,
             value,
+            shuffle,
             axes: _,
         } => {
+            let value = match shuffle {
+                None => format!("{value:#}"),
+                Some(Shuffle::Down(by)) => format!("shuffle_down({value:#}, {by})"),
+                Some(Shuffle::First) => format!("shuffle_first({value:#})"),
+            };
             let indices: Vec<String> = indices.iter().map(|e| format!("{e:#}")).collect();
             line(format!(
-                "{}[{}] = {value:#}",
+                "{}[{}] = {value}",
                 buffer.name(),
                 indices.join(", ")
             ));

@@ -132,7 +132,8 @@ impl<'a> Ranges<'a> {
             | Expr::Splat(..)
             | Expr::Ramp(..)
             | Expr::Lane(..)
-            | Expr::Pack(_) => return None,
+            | Expr::Pack(_)
+            | Expr::Shuffle(..) => return None,
         })
     }
 

@@ -339,6 +339,7 @@ impl<'a> Workgroup<'a> {
             buffer: buffer.clone(),
             indices: indices.clone(),
             value: value.clone(),
+            shuffle: None,
             axes: AxisSet::ALL,
         });
         Ok(Expr::load(&buffer, indices))

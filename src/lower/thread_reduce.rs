@@ -1,8 +1,12 @@
-//! Reductions over threads: each thread combines its share into a register, then the workgroup halves an array in shared
-//! memory until few values are left, which one thread combines. A reduction of several results has a register and an array for each.
+//! Reductions over threads: each thread combines its share into a register, then the threads of a subgroup combine what they have
+//! by shuffles, where the device has them, then the workgroup halves an array in shared memory until few values are left, which one
+//! thread combines. A reduction of several results has a register and an array for each.
 //!
-//! Reference: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; the order of the sum is fixed by the number
-//! of threads, so results are reproducible.
+//! Threads meet by shuffles in groups of a power of two that is no more than the least subgroup of the device. Those lie in one subgroup
+//! whatever size it has, and if the workgroup is one such group, nobody waits.
+//!
+//! References: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; Luitjens, "Faster Parallel Reductions on Kepler" (2014). The
+//! order of the sum is fixed by the numbers of threads, of the workgroup and of such a group, so results are reproducible.
 
 use std::collections::HashMap;
 
@@ -15,12 +19,16 @@ use crate::ir::{
     BlockId, Buffer, Expr, ExprKind, IterKind, LoopId, LoopKind, Place, PrimFunc, Reduction, Scope,
     Stmt, ThreadAxis, Var,
 };
+use crate::kernel::Shuffle;
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// Values that one thread combines faster than threads that wait for each other. lavapipe compiles for a second for each time that
 /// they wait.
 const FEW: i64 = 8;
+
+/// Threads that meet by shuffles, at least: for fewer, memory costs as much.
+const LEAST_SHUFFLED: i64 = 4;
 
 /// The block that a loop is the outermost reduce loop of, if it reduces over threads. Other blocks in the loops feed it.
 pub(super) fn reduction_below(func: &PrimFunc, top: LoopId) -> Option<BlockId> {
@@ -222,10 +230,7 @@ impl Lowering {
         }
         at.enter_block(self.block)?;
         let predicate = at.expr(&at.func.blocks[self.block].predicate);
-        let so_far: Vec<Expr> = parts
-            .iter()
-            .map(|part| Expr::load(part, vec![Expr::i32(0)]))
-            .collect();
+        let so_far = load_all(parts);
         let shares: Vec<Expr> = self
             .reduction
             .shares
@@ -241,7 +246,7 @@ impl Lowering {
         let witness = self.witness(at)?;
         let inside = std::mem::replace(&mut at.analyzer, self.outside.clone());
         let stays = at.expr(&witness);
-        self.tail = self.tree(at, &so_far, &stays)?;
+        self.tail = self.combined(at, parts, &stays)?;
         at.analyzer = inside;
         Ok(branch(predicate, update))
     }
@@ -301,29 +306,104 @@ impl Lowering {
         self.stores(self.reduction.combine(left, right), places, AxisSet::ALL)
     }
 
+    /// How many threads meet by shuffles: 1 if none do. Threads that lie side by side in the only dimension of the workgroup are
+    /// threads of one subgroup.
+    fn shuffled(&self, at: &Unblock<'_>, lanes: &Lanes) -> i64 {
+        let subgroup = at.launch.and_then(|gpu| gpu.subgroup).unwrap_or(1);
+        let words = [DType::F32, DType::I32, DType::U32];
+        let shuffles = self
+            .reduction
+            .targets
+            .iter()
+            .all(|(target, _)| words.contains(&target.dtype()));
+        if !shuffles || lanes.count != lanes.threads || !lanes.in_one_dimension {
+            return 1;
+        }
+        let most = i64::from(subgroup).min(lanes.count & -lanes.count);
+        if most < LEAST_SHUFFLED {
+            return 1;
+        }
+        1 << most.ilog2()
+    }
+
+    /// Each register of the first thread of such a group gets what comes of the registers of all.
+    fn shuffles(&self, at: &mut Unblock<'_>, parts: &[Buffer], group: i64) -> Vec<Node> {
+        let others = self.arrays("other", 1, Scope::Local);
+        for register in &others {
+            at.nest.added.push((register.clone(), Memory::Local));
+        }
+        let first = vec![Expr::i32(0)];
+        let places: Vec<(&Buffer, &Vec<Expr>)> = parts.iter().map(|part| (part, &first)).collect();
+        let mut out = Vec::new();
+        let mut by = group / 2;
+        while by > 0 {
+            let pairs = others.iter().zip(parts);
+            out.extend(pairs.map(|(other, part)| shuffle(other, part, Shuffle::Down(by as u32))));
+            out.extend(self.update(&load_all(parts), &load_all(&others), &places));
+            by /= 2;
+        }
+        out
+    }
+
+    /// Where threads keep results in registers, each gets those of the first one.
+    fn first_of_subgroup(&self, at: &Unblock<'_>, parts: &[Buffer]) -> Vec<Node> {
+        let pairs = parts.iter().zip(&self.reduction.targets);
+        let kept = pairs.filter(|(_, (target, _))| at.memory_plan.of(target) == Memory::Local);
+        kept.map(|(part, _)| shuffle(part, part, Shuffle::First))
+            .collect()
+    }
+
+    /// Combines what the threads have in their registers, and stores what comes of that.
+    fn combined(
+        &self,
+        at: &mut Unblock<'_>,
+        parts: &[Buffer],
+        predicate: &Expr,
+    ) -> Result<Vec<Node>, LowerError> {
+        let lanes = self.lanes(at)?;
+        let group = self.shuffled(at, &lanes);
+        if group == 1 {
+            return Ok(self.tree(at, parts, predicate, &lanes));
+        }
+        let mut out = self.shuffles(at, parts, group);
+        if group < lanes.count {
+            out.extend(self.tree(at, parts, predicate, &lanes.of_groups(group)));
+        } else {
+            out.extend(self.first_of_subgroup(at, parts));
+            out.extend(self.store_results(at, &lanes.lane, load_all(parts), predicate));
+        }
+        Ok(out)
+    }
+
     /// Halves the shared arrays until few elements are left, and stores what comes of those.
     fn tree(
         &self,
         at: &mut Unblock<'_>,
-        parts: &[Expr],
+        parts: &[Buffer],
         predicate: &Expr,
-    ) -> Result<Vec<Node>, LowerError> {
-        let lanes = self.lanes(at)?;
+        lanes: &Lanes,
+    ) -> Vec<Node> {
         let shared = self.arrays("parts", lanes.threads, Scope::Shared);
         for array in &shared {
             at.nest.added.push((array.clone(), Memory::Shared));
         }
         let slot = |lane: &Expr| vec![at.analyzer.simplify(&lanes.slot(lane))];
-        let own = slot(&lanes.lane);
-        let places: Vec<(&Buffer, &Vec<Expr>)> = shared.iter().map(|array| (array, &own)).collect();
-        let mut out = self.stores(parts.to_vec(), &places, AxisSet::ALL);
+        let store_at = |values: Vec<Expr>, lane: &Expr| {
+            let slot = slot(lane);
+            let places: Vec<_> = shared.iter().map(|array| (array, &slot)).collect();
+            self.stores(values, &places, AxisSet::ALL)
+        };
         let load = |lane: &Expr| -> Vec<Expr> {
             let slot = slot(lane);
-            shared
-                .iter()
+            let arrays = shared.iter();
+            arrays
                 .map(|array| Expr::load(array, slot.clone()))
                 .collect()
         };
+        let mut out = branch(
+            lanes.stores.clone(),
+            store_at(load_all(parts), &lanes.place),
+        );
         let dtype = lanes.lane.dtype();
         let mut left = lanes.count;
         // Results that belong together are made of each other, so that their expressions would grow with each step.
@@ -331,9 +411,10 @@ impl Lowering {
         while left > few {
             let half = (left + 1) / 2;
             let other = load(&(&lanes.lane + Expr::int(half, dtype)));
+            let both = self.reduction.combine(&load(&lanes.lane), &other);
             out.extend(branch(
                 lanes.lane.lt(Expr::int(left - half, dtype)),
-                self.update(&load(&lanes.lane), &other, &places),
+                store_at(both, &lanes.lane),
             ));
             left = half;
         }
@@ -347,7 +428,7 @@ impl Lowering {
             }
         }
         out.extend(self.store_results(at, &lanes.lane, results.remove(0), predicate));
-        Ok(out)
+        out
     }
 
     /// Stores values. Where there are several, each is in a register before the first one is stored, for it may be made of all of them.
@@ -363,6 +444,7 @@ impl Lowering {
                 buffer: (*buffer).clone(),
                 indices: (*indices).clone(),
                 value,
+                shuffle: None,
                 axes,
             })
         };
@@ -415,8 +497,12 @@ impl Lowering {
                 stride *= count;
             }
         }
+        let lane = at.analyzer.simplify(&lane);
         Ok(Lanes {
-            lane: at.analyzer.simplify(&lane),
+            place: lane.clone(),
+            stores: Expr::bool(true),
+            lane,
+            in_one_dimension: threads.iter().filter(|(.., extent)| *extent > 1).count() == 1,
             count,
             base,
             step: Expr::int(step.unwrap_or(1), dtype),
@@ -475,8 +561,13 @@ impl Lowering {
 struct Lanes {
     /// The number of a thread among those that reduce together.
     lane: Expr,
-    /// How many those are.
+    /// Whether a thread stores what it has, and its place among those that do.
+    stores: Expr,
+    place: Expr,
+    /// How many places there are.
     count: i64,
+    /// Whether all threads of the workgroup lie along one dimension.
+    in_one_dimension: bool,
     /// Where the elements of those threads begin in shared memory, and how far they are apart.
     base: Expr,
     step: Expr,
@@ -485,9 +576,39 @@ struct Lanes {
 }
 
 impl Lanes {
+    /// If the first thread of each group of so many stores for all of them, and those are all threads.
+    fn of_groups(self, size: i64) -> Self {
+        let dtype = self.lane.dtype();
+        let divisor = Expr::int(size, dtype);
+        Self {
+            stores: self.lane.floor_mod(&divisor).equals(Expr::int(0, dtype)),
+            place: self.lane.floor_div(&divisor),
+            count: self.count / size,
+            threads: self.threads / size,
+            ..self
+        }
+    }
+
     /// The element of a thread in shared memory.
     fn slot(&self, lane: &Expr) -> Expr {
         &self.base + lane * &self.step
+    }
+}
+
+/// What is in registers.
+fn load_all(registers: &[Buffer]) -> Vec<Expr> {
+    let load = |register| Expr::load(register, vec![Expr::i32(0)]);
+    registers.iter().map(load).collect()
+}
+
+/// A register gets what another thread has in one.
+fn shuffle(to: &Buffer, from: &Buffer, which: Shuffle) -> Node {
+    Node::Store {
+        buffer: to.clone(),
+        indices: vec![Expr::i32(0)],
+        value: Expr::load(from, vec![Expr::i32(0)]),
+        shuffle: Some(which),
+        axes: AxisSet::ALL,
     }
 }
 
@@ -496,6 +617,7 @@ fn store(buffer: &Buffer, index: Expr, value: Expr) -> Node {
         buffer: buffer.clone(),
         indices: vec![index],
         value,
+        shuffle: None,
         axes: AxisSet::ALL,
     }
 }

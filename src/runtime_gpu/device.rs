@@ -275,6 +275,10 @@ fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
 /// Mesa ends every loop of a thread after this many passes through all of them (`LP_MAX_TGSI_LOOP_ITERATIONS`).
 const LAVAPIPE_LOOP_PASSES: u32 = 65_535;
 
+/// The compiler of Mesa 22.3 ends the process when it meets a shuffle, whatever the adapter says that it can do; 25 takes them.
+/// Versions between were not tried.
+const LAVAPIPE_SHUFFLES_SINCE: u32 = 25;
+
 fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> GpuTarget {
     GpuTarget {
         class: info.class,
@@ -284,7 +288,11 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
         immediate_bytes: limits.max_immediate_size,
         f16: features.contains(wgpu::Features::SHADER_F16),
-        subgroups: features.contains(wgpu::Features::SUBGROUP),
+        subgroup: (features.contains(wgpu::Features::SUBGROUP)
+            && info
+                .lavapipe()
+                .is_none_or(|mesa| mesa >= LAVAPIPE_SHUFFLES_SINCE))
+        .then_some(info.subgroup_min),
         max_loop_passes: info.is_lavapipe().then_some(LAVAPIPE_LOOP_PASSES),
         lavapipe: info.lavapipe(),
     }

@@ -48,6 +48,20 @@ pub enum GpuError {
         /// Bytes that there are.
         limit: u32,
     },
+    /// Subgroups of the device may be smaller than the kernel was compiled for.
+    #[error(
+        "`{kernel}` was compiled for subgroups of at least {wanted} threads, those of {device} may have {least}; compile it for this device"
+    )]
+    Subgroup {
+        /// The kernel.
+        kernel: String,
+        /// Threads of a subgroup that it takes for granted.
+        wanted: u32,
+        /// The device.
+        device: String,
+        /// Threads that a subgroup has at least; 0 if there are no subgroup operations.
+        least: u32,
+    },
     /// The device has no memory left.
     #[error("out of device memory while {during}")]
     OutOfMemory {

@@ -26,6 +26,8 @@ pub struct PipelineDesc<'a> {
     pub uniform: Option<u32>,
     /// Bytes of immediates.
     pub immediate_bytes: u32,
+    /// How many threads subgroups must have at least; 0 if the shader has no subgroup operations.
+    pub subgroup: u32,
     /// What is known of the shader.
     pub proof: Proof,
 }
@@ -83,7 +85,7 @@ impl Gpu {
     /// The pipeline of this shader; made if it is the first time that it is asked for.
     ///
     /// # Errors
-    /// [`GpuError::Immediates`], or if the driver refuses the shader.
+    /// [`GpuError::Immediates`], [`GpuError::Subgroup`], or if the driver refuses the shader.
     pub fn pipeline(&self, desc: &PipelineDesc) -> Result<Arc<Pipeline>, GpuError> {
         let trusted = desc.proof.is_complete() && self.shared.checks == Checks::Proved;
         let limit = self.shared.limits.max_immediate_size;
@@ -92,6 +94,15 @@ impl Gpu {
                 kernel: desc.entry.to_owned(),
                 bytes: desc.immediate_bytes,
                 limit,
+            });
+        }
+        let subgroup = self.shared.target.subgroup.unwrap_or(0);
+        if desc.subgroup > subgroup {
+            return Err(GpuError::Subgroup {
+                kernel: desc.entry.to_owned(),
+                wanted: desc.subgroup,
+                device: self.shared.info.name.clone(),
+                least: subgroup,
             });
         }
         let key = PipelineKey {

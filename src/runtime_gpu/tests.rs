@@ -37,6 +37,7 @@ fn double_in(
         shared: &[],
         uniform: None,
         immediate_bytes: 0,
+        subgroup: 0,
         proof: Proof::NONE,
     })?;
     let buffers = [
@@ -92,6 +93,7 @@ fn what_is_recorded_keeps_its_buffers_until_it_is_submitted() {
         shared: &[],
         uniform: None,
         immediate_bytes: 0,
+        subgroup: 0,
         proof: Proof::NONE,
     });
     let pipeline = pipeline.expect("compiles");
@@ -160,6 +162,7 @@ fn tensors_side_by_side_are_read_and_written() {
         shared: &[0],
         uniform: None,
         immediate_bytes: 0,
+        subgroup: 0,
         proof: Proof::NONE,
     };
     let run = |desc: &PipelineDesc, from: &DeviceTensor, to: &DeviceTensor| {
@@ -244,6 +247,7 @@ fn a_shader_that_the_driver_refuses_is_an_error() {
         shared: &[],
         uniform: None,
         immediate_bytes: 0,
+        subgroup: 0,
         proof: Proof::NONE,
     };
     assert!(matches!(
@@ -262,6 +266,7 @@ fn pipelines_are_those_of_their_whole_description() {
         shared: &[],
         uniform: None,
         immediate_bytes: 0,
+        subgroup: 0,
         proof: Proof::NONE,
     };
     let made = gpu.pipeline(&desc).expect("compiles");
@@ -276,6 +281,14 @@ fn pipelines_are_those_of_their_whole_description() {
         matches!(gpu.pipeline(&other), Err(GpuError::Rejected { .. })),
         "it writes what is bound to be read"
     );
+    let large = PipelineDesc {
+        subgroup: 2 * gpu.target().subgroup.unwrap_or(1),
+        ..desc.clone()
+    };
+    assert!(matches!(
+        gpu.pipeline(&large),
+        Err(GpuError::Subgroup { .. })
+    ));
     let many = PipelineDesc {
         immediate_bytes: gpu.target().immediate_bytes + 4,
         ..desc
@@ -297,6 +310,7 @@ fn shaders_are_trusted_only_if_accesses_and_loops_are_proved() {
             shared: &[],
             uniform: None,
             immediate_bytes: 0,
+            subgroup: 0,
             proof: Proof { accesses, loops },
         };
         let made = gpu.pipeline(&desc).expect("compiles");
@@ -319,6 +333,7 @@ fn profiled_dispatches_have_times() {
             shared: &[],
             uniform: None,
             immediate_bytes: 0,
+            subgroup: 0,
             proof: Proof::NONE,
         })
         .expect("made before");
@@ -422,6 +437,7 @@ fn a_lost_device_is_an_error_of_everything_done_with_it() {
             shared: &[],
             uniform: None,
             immediate_bytes: 0,
+            subgroup: 0,
             proof: Proof::NONE,
         };
         gpu.pipeline(&other).map(|_| ())

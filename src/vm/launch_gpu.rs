@@ -332,6 +332,7 @@ fn kernels(func: &KernelFunc, variant: &Variant, gpu: &Gpu) -> Result<Vec<GpuKer
                 ScalarPassing::Immediates => 4 * scalars as u32,
                 ScalarPassing::None | ScalarPassing::Uniform { .. } => 0,
             },
+            subgroup: kernel.least_subgroup(),
             proof: kernel.proof(),
         })?;
         let scalar_type = |(var, _): &(crate::kernel::VarId, _)| kernel.vars[*var].ty.scalar;

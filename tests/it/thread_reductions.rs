@@ -3,7 +3,7 @@
 use weftile::kernel::{GpuTarget, Target};
 use weftile::lower::lower;
 use weftile::pipeline::{CompileOptions, compile};
-use weftile::runtime::Value;
+use weftile::runtime::{Device, Value};
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{DType, Tensor};
 use weftile::vm::VirtualMachine;
@@ -92,6 +92,22 @@ class Module:
     )
 }
 
+/// The device without subgroups, with the least that it has, and as if it had smaller ones.
+fn with_subgroups((target, device): (Target, Device)) -> Vec<(Target, Device)> {
+    let Target::Gpu(gpu) = &target else {
+        return vec![(target, device)];
+    };
+    let sizes = [None, gpu.subgroup.map(|least| least / 2), gpu.subgroup];
+    let of = |subgroup| {
+        let gpu = GpuTarget {
+            subgroup,
+            ..gpu.clone()
+        };
+        (Target::Gpu(gpu), device.clone())
+    };
+    sizes.map(of).into()
+}
+
 #[track_caller]
 fn agree(program: &str, shape: &[usize], dtypes: [DType; 2]) {
     let count = shape[0].to_string();
@@ -114,8 +130,8 @@ fn agree(program: &str, shape: &[usize], dtypes: [DType; 2]) {
     let copy = Tensor::from_bytes(a.dtype(), a.shape(), a.bytes()).expect("fits");
     let mut tensors = [copy, zeros(dtypes[0]), zeros(dtypes[1])];
     interp::run_prim_func(func, &mut tensors).expect("runs");
-    for (target, device) in devices() {
-        let name = device.to_string();
+    for (target, device) in devices().into_iter().flat_map(with_subgroups) {
+        let name = format!("{device}, {target:?}");
         let exec = compile(&module, &CompileOptions::new(target))
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut vm = VirtualMachine::new(exec, device).expect("loads");
@@ -139,6 +155,49 @@ fn several_results_are_reduced_at_once() {
     agree(ARGMAX, &[3, 70], [DType::I32, DType::F32]);
 }
 
+/// Sums and products of rows by workgroups of so many threads, of which the first one alone stores the sum and all keep the product.
+fn rows(threads: usize) -> String {
+    format!(
+        r#"
+    @T.prim_func
+    def f(A: T.Buffer((3, 300), "float32"), S: T.Buffer((3,), "float32"), P: T.Buffer((3,), "float32")):
+        G = T.alloc_buffer((3,), "float32")
+        for i in T.thread_binding(3, thread="blockIdx.x"):
+            for o in range({steps}):
+                for t in T.thread_binding({threads}, thread="threadIdx.x"):
+                    with T.block("greatest"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce(300, o * {threads} + t)
+                        T.where(o * {threads} + t < 300)
+                        with T.init():
+                            G[vi] = T.min_value("float32")
+                        G[vi] = T.max(G[vi], A[vi, vk])
+            for o in range({steps}):
+                for t in T.thread_binding({threads}, thread="threadIdx.x"):
+                    with T.block("sum"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce(300, o * {threads} + t)
+                        T.where(o * {threads} + t < 300)
+                        with T.init():
+                            S[vi] = T.float32(0)
+                        S[vi] = S[vi] + (G[vi] - A[vi, vk])
+            for t in T.thread_binding({threads}, thread="threadIdx.x"):
+                with T.block("least"):
+                    vi = T.axis.spatial(3, i)
+                    T.where(t == {threads} - 1)
+                    P[vi] = G[vi]
+"#,
+        steps = 300usize.div_ceil(threads)
+    )
+}
+
+#[test]
+fn threads_of_a_subgroup_meet_by_shuffles() {
+    for threads in [1, 3, 4, 8, 16, 20, 24, 64, 256] {
+        agree(&rows(threads), &[3, 300], [DType::F32, DType::F32]);
+    }
+}
+
 #[test]
 fn several_axes_are_reduced_over() {
     agree(TWO_AXES, &[5, 4, 6], [DType::F32, DType::F32]);
@@ -148,6 +207,11 @@ fn several_axes_are_reduced_over() {
 const SHORT_ROWS: &str = r#"
     @T.prim_func
     def f(A: T.Buffer((20,), "float32"), S: T.Buffer((20,), "float32"), P: T.Buffer((20,), "float32")):
+        for t in T.thread_binding(20, thread="threadIdx.x"):
+            with T.block("before"):
+                v = T.axis.spatial(20, t)
+                S[v] = T.float32(7)
+                P[v] = T.float32(9)
         for i in range(4):
             for t in T.thread_binding(8, thread="threadIdx.x"):
                 with T.block("sum"):

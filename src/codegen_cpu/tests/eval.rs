@@ -147,7 +147,9 @@ impl Machine<'_> {
                 Lanes(*ty, vec![Scalar::Float(rounded)])
             }
             Expr::Var(var) => self.vars[var].clone(),
-            Expr::BlockIdx(_) | Expr::ThreadIdx(_) => panic!("not in CPU kernels"),
+            Expr::BlockIdx(_) | Expr::ThreadIdx(_) | Expr::Shuffle(..) => {
+                panic!("not in CPU kernels")
+            }
             Expr::Cast(Ty { scalar, .. }, a) => {
                 let Lanes(from, lanes) = self.expr(a)?;
                 Lanes(

@@ -312,7 +312,11 @@ impl BoundsProof<'_> {
                 }
                 self.any(e)
             }
-            Expr::Bits(_, a) | Expr::Not(a) | Expr::Splat(a, _) | Expr::Lane(a, _) => {
+            Expr::Bits(_, a)
+            | Expr::Not(a)
+            | Expr::Splat(a, _)
+            | Expr::Lane(a, _)
+            | Expr::Shuffle(_, a) => {
                 self.value(a)?;
                 self.any(e)
             }

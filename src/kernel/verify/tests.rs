@@ -2,7 +2,7 @@
 
 use crate::kernel::{
     Access, Array, BufferRef, Expr, ForKind, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo,
-    Space, Stmt, Ty, VarId, VarInfo,
+    Shuffle, Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::{Arena, Id};
 use crate::tensor::ScalarType;
@@ -147,6 +147,10 @@ fn values_have_the_types_of_their_places() {
         ),
         (Expr::ThreadIdx(0), "a thread in a kernel without a launch"),
         (Expr::Var(VarId::from_index(7)), "v7 does not exist"),
+        (
+            Expr::Shuffle(Shuffle::First, float(1.0).into()),
+            "a shuffle in a kernel without a launch",
+        ),
     ];
     for (value, message) in cases {
         assert_eq!(refused_value(value), format!("kernel `add_one`: {message}"));
@@ -194,15 +198,43 @@ fn only_what_may_be_written_is() {
     assert_eq!(other, "kernel `add_one`: `X` is int32, parameter 0 float32");
 }
 
+fn launched(grid: HostExpr) -> Option<Launch> {
+    let one = || HostExpr::Const(1);
+    Some(Launch {
+        grid: [grid, one(), one()],
+        block: [1, 1, 1],
+        times: one(),
+    })
+}
+
 #[test]
 fn launches_name_dims_that_there_are() {
-    let message = refused(|kernel| {
-        let one = || HostExpr::Const(1);
-        kernel.launch = Some(Launch {
-            grid: [HostExpr::Dim(3), one(), one()],
-            block: [1, 1, 1],
-            times: one(),
-        });
-    });
+    let message = refused(|kernel| kernel.launch = launched(HostExpr::Dim(3)));
     assert_eq!(message, "kernel `add_one`: dim 3 of 1");
+}
+
+#[test]
+fn threads_shuffle_words_over_powers_of_two() {
+    let cases = [
+        (Shuffle::First, int(1), "a shuffle of int64"),
+        (Shuffle::Down(3), float(1.0), "a shuffle of threads 3 apart"),
+        (
+            Shuffle::Down(128),
+            float(1.0),
+            "a shuffle of threads 128 apart",
+        ),
+    ];
+    for (from, value, message) in cases {
+        let refused = refused(|kernel| {
+            kernel.launch = launched(HostExpr::Const(1));
+            let Stmt::For { body, .. } = &mut kernel.body[0] else {
+                panic!("a loop");
+            };
+            let Stmt::Store { value: stored, .. } = &mut body[0] else {
+                panic!("a store");
+            };
+            *stored = Expr::Shuffle(from, value.into());
+        });
+        assert_eq!(refused, format!("kernel `add_one`: {message}"));
+    }
 }

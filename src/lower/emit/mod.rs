@@ -189,9 +189,13 @@ impl<'a> Emit<'a> {
                 buffer,
                 indices,
                 value,
+                shuffle,
                 axes: _,
             } => {
-                let stmt = self.store(buffer, indices, value)?;
+                let mut stmt = self.store(buffer, indices, value)?;
+                if let (Some(from), Stmt::Store { value, .. }) = (shuffle, &mut stmt) {
+                    *value = kernel::Expr::Shuffle(*from, Box::new(value.clone()));
+                }
                 out.push(stmt);
                 Ok(())
             }

@@ -146,6 +146,7 @@ impl Emit<'_> {
                     buffer,
                     indices,
                     value,
+                    shuffle: _,
                     axes: _,
                 } => {
                     let indices: Vec<Expr> =
@@ -437,6 +438,7 @@ impl Emit<'_> {
                 buffer,
                 indices,
                 value,
+                shuffle: _,
                 axes: _,
             } => {
                 let mut fits = at_index(buffer, indices) && !may_fail(value, &self.facts.analyzer);
@@ -715,6 +717,7 @@ fn has_wide(nodes: &[Node]) -> bool {
                 buffer,
                 indices: _,
                 value,
+                shuffle: _,
                 axes: _,
             } => buffer.dtype().scalar.bytes() == 8 || is_wide(value),
             Node::For { .. }

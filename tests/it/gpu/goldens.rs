@@ -180,6 +180,18 @@ fn sums_of_rows() {
 }
 
 #[test]
+fn sums_of_rows_by_subgroups() {
+    let with_subgroups = |class| GpuTarget {
+        subgroup: GpuTarget::usual(class).subgroup,
+        ..target(class)
+    };
+    for class in [GpuClass::Nvidia, GpuClass::Intel] {
+        let name = format!("row_sums.subgroups.{class:?}").to_lowercase();
+        check(&name, with_subgroups(class), &["rows"]);
+    }
+}
+
+#[test]
 fn hand_written_shaders_are_valid() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let mut found = 0;

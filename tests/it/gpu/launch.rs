@@ -95,6 +95,7 @@ pub(crate) fn launch(gpu: &Gpu, func: &LoweredFunc, tensors: &mut [Tensor], time
                     shared: &[],
                     uniform,
                     immediate_bytes: scalars_of(0).len() as u32,
+                    subgroup: kernel.least_subgroup(),
                     proof: kernel.proof(),
                 })
                 .expect("compiles");

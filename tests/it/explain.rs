@@ -238,6 +238,53 @@ fn default_matmuls_meet_in_no_bank_and_read_whole_sectors() {
     }
 }
 
+/// All but the software adapter.
+const CLASSES: [GpuClass; 5] = [
+    GpuClass::Nvidia,
+    GpuClass::Amd,
+    GpuClass::Intel,
+    GpuClass::Apple,
+    GpuClass::Mobile,
+];
+
+#[test]
+fn default_products_of_few_rows_meet_in_no_bank_and_read_whole_sectors() {
+    for class in CLASSES {
+        for m in [1, 2, 4, 8] {
+            for (n, k) in [(128, 784), (512, 256), (1000, 512), (4096, 4096), (64, 64)] {
+                for transposed in [false, true] {
+                    for cost in costs(&matmul(m, n, k, transposed), class, &[]) {
+                        for access in &cost.accesses {
+                            let of = format!("{m} x {n} x {k}, {transposed}");
+                            // A workgroup has few columns there, and writes parts of sectors.
+                            let is_part = transposed && access.array == "C";
+                            if !is_part {
+                                assert_eq!(access.excess(), 1.0, "{class:?}, {of}: {access:?}");
+                            }
+                        }
+                        // Each weight is read once.
+                        let weights = of(&cost, "B", Direction::Read);
+                        assert!(weights.elements < 1.4 * (n * k) as f64, "{weights:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_product_of_one_row_keeps_many_threads_busy() {
+    let model = GpuModel::of(GpuClass::Nvidia);
+    for transposed in [false, true] {
+        let cost = &costs(&matmul(1, 128, 784, transposed), GpuClass::Nvidia, &[])[0];
+        assert!(cost.groups() * f64::from(cost.threads) >= 2048.0);
+        assert!(cost.barriers <= 5.0, "{}", cost.barriers);
+        // It took 115 us with a tile of one row.
+        let prediction = predict(cost, &model);
+        assert!(prediction.time < 12e-6, "{prediction:?}");
+    }
+}
+
 #[test]
 fn default_transposes_meet_in_no_bank_and_read_and_write_whole_sectors() {
     let text = r#"

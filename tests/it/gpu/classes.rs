@@ -17,6 +17,9 @@ const CLASSES: [GpuClass; 6] = [
     GpuClass::Unknown,
 ];
 
+/// Those with the largest and with the smallest tiles.
+const FEW_CLASSES: [GpuClass; 2] = [GpuClass::Nvidia, GpuClass::Mobile];
+
 fn check(text: &str, rules: &[&str], terms: usize, cases: &[&[&[usize]]]) {
     for class in CLASSES {
         check_as(Some(class), text, rules, terms, false, cases);
@@ -151,19 +154,122 @@ fn matmul_of_the_largest_tiles() {
     check_as(Some(GpuClass::Nvidia), &text, &["matmul"], 9, false, shapes);
 }
 
-#[test]
-fn matmul_of_few_rows() {
-    for m in [1, 5, 8] {
-        let (a, c) = (format!("{m}, 67"), format!("{m}, 130"));
-        let grid = format!("{m}, 130, 67");
-        let text = matmul("", [&a, "67, 130", &c], &grid, "vi, vk", "vk, vj");
-        check(
-            &text,
-            &["matmul"],
-            67,
-            &[&[&[m, 67], &[67, 130], &[m, 130]]],
-        );
+/// Runs `gemv` for the classes with the most and with the fewest cores, for sizes of two operands and the result.
+fn check_gemv(text: &str, terms: usize, sizes: &[[Vec<usize>; 3]]) {
+    let sizes: Vec<[&[usize]; 3]> = sizes.iter().map(|s| s.each_ref().map(|s| &s[..])).collect();
+    let sizes: Vec<&[&[usize]]> = sizes.iter().map(|s| &s[..]).collect();
+    for class in FEW_CLASSES {
+        check_as(Some(class), text, &["gemv"], terms, false, &sizes);
     }
+}
+
+#[test]
+fn products_of_few_rows() {
+    for (m, n, k) in [
+        (1, 130, 67),
+        (3, 77, 130),
+        (5, 96, 256),
+        (8, 20, 784),
+        (2, 217, 64),
+    ] {
+        let (a, b, c) = (
+            format!("{m}, {k}"),
+            format!("{k}, {n}"),
+            format!("{m}, {n}"),
+        );
+        let grid = format!("{m}, {n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vk, vj");
+        check_gemv(&text, k, &[[vec![m, k], vec![k, n], vec![m, n]]]);
+        let b = format!("{n}, {k}");
+        let text = matmul("", [&a, &b, &c], &grid, "vi, vk", "vj, vk");
+        check_gemv(&text, k, &[[vec![m, k], vec![n, k], vec![m, n]]]);
+    }
+}
+
+#[test]
+fn products_of_few_rows_of_open_extents() {
+    for m in [1, 4] {
+        let (a, c) = (format!("{m}, k"), format!("{m}, n"));
+        let grid = format!("{m}, n, k");
+        let dims = "n, k = T.int64(), T.int64()";
+        let sizes = [(1, 1), (33, 5), (64, 128), (101, 300)];
+        for (shape, index) in [("k, n", "vk, vj"), ("n, k", "vj, vk")] {
+            let text = matmul(dims, [&a, shape, &c], &grid, "vi, vk", index);
+            let sizes = sizes.map(|(n, k)| {
+                let weights = if shape == "k, n" { [k, n] } else { [n, k] };
+                [vec![m, k], weights.to_vec(), vec![m, n]]
+            });
+            check_gemv(&text, 300, &sizes);
+        }
+    }
+}
+
+#[test]
+fn a_product_of_few_columns() {
+    let text = matmul(
+        "",
+        ["100, 96", "96, 1", "100, 1"],
+        "100, 1, 96",
+        "vi, vk",
+        "vk, vj",
+    );
+    check(&text, &["gemv"], 96, &[&[&[100, 96], &[96, 1], &[100, 1]]]);
+}
+
+#[test]
+fn one_query_attends_to_open_lengths() {
+    let scores = matmul(
+        "t = T.int64()",
+        [
+            "T.int64(3), T.int64(1), T.int64(64)",
+            "T.int64(3), t, T.int64(64)",
+            "T.int64(3), T.int64(1), t",
+        ],
+        "T.int64(3), T.int64(1), t, T.int64(64)",
+        "vb, vi, vk",
+        "vb, vj, vk",
+    );
+    let values = matmul(
+        "t = T.int64()",
+        [
+            "T.int64(3), T.int64(1), t",
+            "T.int64(3), t, T.int64(64)",
+            "T.int64(3), T.int64(1), T.int64(64)",
+        ],
+        "T.int64(3), T.int64(1), T.int64(64), t",
+        "vb, vi, vk",
+        "vb, vk, vj",
+    );
+    let sizes = [1, 7, 64, 131].map(|t| [vec![3, 1, 64], vec![3, t, 64], vec![3, 1, t]]);
+    check_gemv(&scores, 64, &sizes);
+    let sizes = sizes.map(|[query, cache, weights]| [weights, cache, query]);
+    check_gemv(&values, 131, &sizes);
+}
+
+#[test]
+fn few_rows_with_what_follows() {
+    let text = r#"
+@T.prim_func
+def f(X: T.Buffer((1, 3, 96), "float32"), W: T.Buffer((50, 96), "float32"), B: T.Buffer((50,), "float32"), R: T.Buffer((1, 3, 50), "float32"), Y: T.Buffer((1, 3, 50), "float32")):
+    C = T.alloc_buffer((1, 3, 50), "float32")
+    D = T.alloc_buffer((1, 3, 50), "float32")
+    for b, s, n, k in T.grid(1, 3, 50, 96):
+        with T.block("C"):
+            vb, vs, vn, vk = T.axis.remap("SSSR", [b, s, n, k])
+            with T.init():
+                C[vb, vs, vn] = T.float32(0)
+            C[vb, vs, vn] = C[vb, vs, vn] + X[vb, vs, vk] * W[vn, vk]
+    for b, s, n in T.grid(1, 3, 50):
+        with T.block("D"):
+            vb, vs, vn = T.axis.remap("SSS", [b, s, n])
+            D[vb, vs, vn] = T.max(C[vb, vs, vn] + B[vn], T.float32(0))
+    for b, s, n in T.grid(1, 3, 50):
+        with T.block("Y"):
+            vb, vs, vn = T.axis.remap("SSS", [b, s, n])
+            Y[vb, vs, vn] = D[vb, vs, vn] + R[vb, vs, vn]
+"#;
+    let shapes: &[&[&[usize]]] = &[&[&[1, 3, 96], &[50, 96], &[50], &[1, 3, 50], &[1, 3, 50]]];
+    check(text, &["gemv"], 96, shapes);
 }
 
 #[test]

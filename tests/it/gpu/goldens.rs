@@ -141,7 +141,7 @@ fn target(class: GpuClass) -> GpuTarget {
 
 #[test]
 fn linear_on_a_gpu() {
-    check("linear0.gpu", target(GpuClass::Nvidia), &["matmul"]);
+    check("linear0.gpu", target(GpuClass::Nvidia), &["gemv"]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn linear_on_a_software_adapter() {
 
 #[test]
 fn linear_without_immediates() {
-    check("linear0.uniform", GpuTarget::default(), &["matmul"]);
+    check("linear0.uniform", GpuTarget::default(), &["gemv"]);
 }
 
 #[test]

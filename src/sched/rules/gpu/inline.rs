@@ -3,6 +3,8 @@
 use super::conv::is_convolution;
 use crate::ir::{BlockId, Buffer, Place, PrimFunc};
 use crate::sched::Schedule;
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::chain::is_serial;
 use crate::sched::rules::inline::into_consumers;
 use crate::sched::rules::pattern::{Pattern, classify};
 
@@ -29,4 +31,16 @@ pub(in crate::sched::rules) fn convolution_of(func: &PrimFunc, block: BlockId) -
         other != block && reads.any(|r| written.contains(&&r.buffer))
     });
     readers.find(|&reader| is_convolution(func, reader))
+}
+
+/// Computes what is copied, the padding of an operand, where it is copied. Gives whether there is anything.
+pub(super) fn inline_into(sch: &mut Schedule, copy: BlockId) -> Result<bool, DeclineReason> {
+    let mut any = false;
+    for producer in sch.get_producers(copy)? {
+        let func = sch.func();
+        if matches!(classify(func, producer), Pattern::Injective) && is_serial(func, producer) {
+            any |= into_consumers(sch, producer);
+        }
+    }
+    Ok(any)
 }

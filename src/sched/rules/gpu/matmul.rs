@@ -202,7 +202,7 @@ fn is_simple(region: &BufferRegion) -> bool {
 }
 
 /// Variables that stand for the iter variables of a block in a map.
-fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
+pub(super) fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
     let iters = func.blocks[block].iters.iter();
     iters
         .map(|iter| Var::new(iter.var.name(), DType::I64))

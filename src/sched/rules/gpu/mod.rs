@@ -2,6 +2,7 @@
 //!
 //! | rule | for | form |
 //! |---|---|---|
+//! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
 //! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
@@ -18,6 +19,7 @@ mod columns;
 mod conv;
 mod elementwise;
 mod fallback;
+mod gemv;
 mod inline;
 mod loops;
 mod matmul;
@@ -38,6 +40,10 @@ use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
+    DefaultRule {
+        name: "gemv",
+        apply: gemv::apply,
+    },
     DefaultRule {
         name: "conv",
         apply: conv::apply,

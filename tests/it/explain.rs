@@ -1,6 +1,8 @@
 //! Costs of kernels that can be counted by hand, and bars that default schedules keep without a GPU at hand.
 
-use weftile::explain::{AccessCost, Direction, GpuModel, KernelCost, Limit, explain, predict};
+use weftile::explain::{
+    AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict,
+};
 use weftile::ir::Module;
 use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::lower::lower;
@@ -282,6 +284,29 @@ fn a_product_of_one_row_keeps_many_threads_busy() {
         // It took 115 us with a tile of one row.
         let prediction = predict(cost, &model);
         assert!(prediction.time < 12e-6, "{prediction:?}");
+    }
+}
+
+#[test]
+fn long_sums_of_few_results_keep_the_cores_busy() {
+    for class in CLASSES {
+        let model = GpuModel::of(class);
+        for (m, n, k) in [(32, 64, 8192), (2, 64, 8192), (64, 64, 4096)] {
+            for transposed in [false, true] {
+                let costs = costs(&matmul(m, n, k, transposed), class, &[]);
+                let place = format!("{class:?}, {m} x {n} x {k}, {transposed}");
+                let tiles = m.div_ceil(32) * n.div_ceil(32);
+                if m > 8 && tiles < model.cores as usize / 2 {
+                    assert_eq!(costs.len(), 2, "{place}");
+                }
+                for access in costs.iter().flat_map(|cost| &cost.accesses) {
+                    let is_part = m <= 8 && transposed && access.array.starts_with("C");
+                    if !is_part || access.memory == Memory::Shared {
+                        assert_eq!(access.excess(), 1.0, "{place}: {access:?}");
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -409,3 +409,22 @@ def f(X: T.Buffer((3, 50, 40), "float32"), Y: T.Buffer((3, 40), "float32")):
 "#;
     check(largest, &["columns"], 50, &[&[&[3, 50, 40], &[3, 40]]]);
 }
+
+#[test]
+fn long_sums_of_few_results_in_slices() {
+    // Tiles, and few rows.
+    for (m, rule) in [(33, "matmul"), (2, "gemv")] {
+        let (a, c) = (format!("{m}, 2048"), format!("{m}, 40"));
+        let grid = format!("{m}, 40, 2048");
+        for (shape, weights, index) in [
+            ("2048, 40", [2048, 40], "vk, vj"),
+            ("40, 2048", [40, 2048], "vj, vk"),
+        ] {
+            let text = matmul("", [&a, shape, &c], &grid, "vi, vk", index);
+            let shapes: &[&[usize]] = &[&[m, 2048], &weights, &[m, 40]];
+            for class in FEW_CLASSES {
+                check_as(Some(class), &text, &[rule], 2048, false, &[shapes]);
+            }
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
+use super::split_k;
 use super::tile::{Extents, Tile};
 use crate::ir::{BlockId, BufferRegion, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
@@ -59,34 +60,15 @@ pub(super) fn apply(
             "not one loop for each iter variable",
         ));
     }
-    let extent = |roles: &[usize]| {
-        roles
-            .iter()
-            .map(|&at| sch.func().loops[loops[at]].extent.as_int())
-            .product::<Option<i64>>()
-    };
-    let b_in_vectors = matmul.b.contiguous.is_some_and(|at| {
-        let along = &sch.func().loops[loops[at]].extent;
-        along.as_int().is_some_and(|n| n % LANES == 0)
-    });
-    let tile = Tile::choose(
-        target,
-        Extents {
-            m: extent(&matmul.m),
-            n: extent(&matmul.n),
-            batch: extent(&matmul.batch),
-            b_in_vectors,
-            b_along_k: matmul.b.contiguous.is_some_and(|at| matmul.k.contains(&at)),
-            n_is_one_loop: matmul.n.len() == 1,
-        },
-    );
+    let (block, matmul) = split_sum(sch, block, matmul, target)?;
+    let tile = Tile::choose(target, extents(sch.func(), block, &matmul));
     let matmul = if tile.pieces > 1 {
         cut_columns(sch, block, &matmul, tile.tx * LANES)?
     } else {
         matmul
     };
     let loops = sch.get_loops(block)?;
-    let write_back = cache_result(sch, block, &matmul)?;
+    let write_back = cache_result(sch, block, &matmul.n)?;
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
@@ -104,6 +86,64 @@ pub(super) fn apply(
     let back_loops = inner_loops(sch, write_back, l.nx)?;
     tile_loops(sch, &back_loops)?;
     Ok(())
+}
+
+/// What the tile depends on.
+fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
+    let iters = &func.blocks[block].iters;
+    let one = |at: usize| iters[at].dom.extent.as_int();
+    let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
+    let contiguous = matmul.b.contiguous;
+    Extents {
+        m: extent(&matmul.m),
+        n: extent(&matmul.n),
+        batch: extent(&matmul.batch),
+        b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
+        b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
+        n_is_one_loop: matmul.n.len() == 1,
+    }
+}
+
+/// Splits a long sum where there are few tiles. Gives the block that makes the tiles then, and its roles.
+fn split_sum(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: Matmul,
+    target: &GpuTarget,
+) -> Result<(BlockId, Matmul), DeclineReason> {
+    let whole = extents(sch.func(), block, &matmul);
+    let &[step] = matmul.k.as_slice() else {
+        return Ok((block, matmul));
+    };
+    let tile = Tile::choose(target, whole);
+    let tiles = whole.m.zip(whole.n).zip(whole.batch);
+    let tiles = tiles.map(|((m, n), batch)| tile.blocks(m, n) * batch);
+    let steps = sch.func().blocks[block].iters[step].dom.extent.as_int();
+    let slices = split_k::slices(steps, tiles, tile.bk, target).filter(|_| tile.shared);
+    let Some(slices) = slices else {
+        return Ok((block, matmul));
+    };
+    let mut attempt = sch.clone();
+    let Ok(partial) = split_k::split(&mut attempt, block, step, slices, target) else {
+        return Ok((block, matmul));
+    };
+    *sch = attempt;
+    let next = |at: &usize| at + 1;
+    let all = |roles: &[usize]| roles.iter().map(next).collect::<Vec<usize>>();
+    let operand = |operand: &Operand| Operand {
+        contiguous: operand.contiguous.as_ref().map(next),
+        ..operand.clone()
+    };
+    let slices = Matmul {
+        a: operand(&matmul.a),
+        b: operand(&matmul.b),
+        c: sch.func().blocks[partial].writes[0].buffer.clone(),
+        batch: [&[0], &all(&matmul.batch)[..]].concat(),
+        m: all(&matmul.m),
+        n: all(&matmul.n),
+        k: all(&matmul.k),
+    };
+    Ok((partial, slices))
 }
 
 /// Writes rows of several dimensions (batches of sequences) as one: a tile may then hold rows of two sequences, and has as many rows
@@ -174,13 +214,13 @@ fn cut_columns(
 }
 
 /// The block adds up in an array with a dimension for each of its iter variables, and another block writes that back.
-fn cache_result(
+pub(super) fn cache_result(
     sch: &mut Schedule,
     block: BlockId,
-    matmul: &Matmul,
+    columns: &[usize],
 ) -> Result<BlockId, DeclineReason> {
     let info = &sch.func().blocks[block];
-    if is_simple(&info.writes[0]) && matmul.n.len() == 1 {
+    if is_simple(&info.writes[0]) && columns.len() == 1 {
         return Ok(sch.cache_write(block, 0, "local", &[])?);
     }
     let params = params(sch.func(), block);

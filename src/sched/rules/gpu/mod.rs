@@ -13,6 +13,8 @@
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
 //! | `serial` | anything | one thread runs the loops as they are written |
 //!
+//! Where `gemv` and `matmul` would leave cores idle, a long sum is cut into slices, and a second kernel adds them (`split_k`).
+//!
 //! References: TVM's dlight rules of the same names.
 
 mod columns;
@@ -25,6 +27,7 @@ mod loops;
 mod matmul;
 mod rows;
 mod serial;
+mod split_k;
 mod split_rows;
 mod tile;
 mod traits;

@@ -143,7 +143,7 @@ impl Tile {
     }
 
     /// Workgroups of a product of so many rows and columns.
-    fn blocks(self, m: i64, n: i64) -> i64 {
+    pub(super) fn blocks(self, m: i64, n: i64) -> i64 {
         let (bm, bn) = (self.ty * self.tm, self.tx * self.tn);
         (m + bm - 1) / bm * ((n + bn - 1) / bn)
     }

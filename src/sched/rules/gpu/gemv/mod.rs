@@ -19,6 +19,7 @@ use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::gpu::inline::inline_into;
 use crate::sched::rules::gpu::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use crate::sched::rules::gpu::matmul::params;
+use crate::sched::rules::gpu::split_k;
 use crate::sched::rules::gpu::traits::GpuTraits;
 use crate::sched::rules::pattern::{Matmul, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
@@ -59,7 +60,21 @@ pub(super) fn apply(
             "threads of a software adapter share nothing for less",
         ));
     }
-    Product::of(sch.func(), block)?.schedule(sch, block, target)
+    let product = Product::of(sch.func(), block)?;
+    let share = product.share(&sch.func().blocks[block], target)?;
+    let split = product.slices(&sch.func().blocks[block], share, target);
+    let partly = split.and_then(|slices| {
+        let mut attempt = sch.clone();
+        let block = split_k::split(&mut attempt, block, product.step, slices, target).ok()?;
+        let product = Product::of(attempt.func(), block).ok()?;
+        product.schedule(&mut attempt, block, target).ok()?;
+        Some(attempt)
+    });
+    match partly {
+        Some(partly) => *sch = partly,
+        None => product.schedule(sch, block, target)?,
+    }
+    Ok(())
 }
 
 impl Product {

@@ -4,6 +4,7 @@ use super::{BANKS, Product};
 use crate::ir::Block;
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::gpu::split_k;
 
 /// Neighbouring columns of a workgroup, at most: 128 bytes of `f32`. At least: those of one sector.
 const COLUMNS: i64 = 32;
@@ -155,5 +156,16 @@ impl Product {
             whole.or_else(|| all(1).next())
         };
         found.ok_or(DeclineReason::Pattern("a short sum"))
+    }
+
+    /// Slices of the sum, where there are few workgroups.
+    pub(super) fn slices(&self, block: &Block, share: Share, target: &GpuTarget) -> Option<i64> {
+        let extent = |at: usize| block.iters[at].dom.extent.as_int();
+        let columns = extent(self.column)?;
+        let products = self.outer.iter().map(|&at| extent(at));
+        let products = products.product::<Option<i64>>()?;
+        let groups = (columns + share.columns - 1) / share.columns * products;
+        let unit = share.sharers * self.steps;
+        split_k::slices(extent(self.step), Some(groups), unit, target)
     }
 }

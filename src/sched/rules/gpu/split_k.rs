@@ -1,0 +1,97 @@
+//! Long sums of few results: several workgroups add slices of a sum (*split-K*), and a second kernel adds what they give and applies
+//! the epilogue. No float is added atomically, so the order of a sum is fixed.
+//!
+//! Reference: TVM `Schedule::rfactor`.
+
+use super::loops::{fuse_loops, parts};
+use super::matmul::cache_result;
+use super::memory_threads;
+use crate::ir::{BlockId, IterKind, ThreadAxis};
+use crate::kernel::{GpuClass, GpuTarget};
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+
+/// Fewest steps of a sum that is split: a second kernel costs more than fewer.
+const FEWEST_STEPS: i64 = 2048;
+/// The same for Intel's GPUs, of which a core holds more threads.
+const FEWEST_STEPS_INTEL: i64 = 512;
+
+/// Slices of a sum: each is written to memory and read again.
+const SLICES: [i64; 5] = [2, 3, 4, 6, 8];
+
+/// Fewest steps of a slice.
+const FEWEST_OF_SLICE: i64 = 256;
+
+/// Workgroups for each core: fewer than two leave cores idle, four of them hide latency.
+const FEW_PER_CORE: i64 = 2;
+const WANTED_PER_CORE: i64 = 4;
+
+/// How many slices a sum of so many steps is cut into where there are so many workgroups, if into any. Steps of a slice are a multiple
+/// of `unit`.
+pub(super) fn slices(
+    steps: Option<i64>,
+    groups: Option<i64>,
+    unit: i64,
+    target: &GpuTarget,
+) -> Option<i64> {
+    let (steps, groups) = (steps?, groups?);
+    let fewest = match target.class {
+        GpuClass::Intel => FEWEST_STEPS_INTEL,
+        _ => FEWEST_STEPS,
+    };
+    let cores = target.class.usual_cores();
+    if steps < fewest || groups >= FEW_PER_CORE * cores {
+        return None;
+    }
+    let is_whole = |n: &i64| steps % (n * unit) == 0 && steps / n >= FEWEST_OF_SLICE;
+    let mut all = SLICES.into_iter().filter(is_whole);
+    let enough = all.clone().find(|n| groups * n >= WANTED_PER_CORE * cores);
+    enough.or_else(|| all.next_back())
+}
+
+/// Lets a block sum slices of the iter variable `step` apart, in loops in the order of its iter variables, of which the first one numbers
+/// the slices. Gives that block; the one that adds its results is scheduled here.
+pub(super) fn split(
+    sch: &mut Schedule,
+    block: BlockId,
+    step: usize,
+    slices: i64,
+    target: &GpuTarget,
+) -> Result<BlockId, DeclineReason> {
+    let loops = sch.get_loops(block)?;
+    let [slice, _] = parts(sch, loops[step], [slices.into(), Factor::Infer])?;
+    let partial = sch.rfactor(slice, 0)?;
+    let write_back = cache_result(sch, block, &[0])?;
+    inline_consumers(sch, write_back);
+    let mut results = sch.get_loops(block)?;
+    results.retain(|l| *l != slice);
+    sch.reorder(&[&results[..], &[slice]].concat())?;
+    let results = fuse_loops(sch, &results)?;
+    let threads = memory_threads(target);
+    let [groups, thread] = parts(sch, results, [Factor::Infer, threads.into()])?;
+    sch.bind(groups, ThreadAxis::BlockIdxX)?;
+    sch.bind(thread, ThreadAxis::ThreadIdxX)?;
+    sch.reverse_compute_at(write_back, thread, UnitIters::Simplify, InsertAt::Latest)?;
+    sch.unroll(slice)?;
+    sch.decompose_reduction(block, slice)?;
+
+    let loops = sch.get_loops(partial)?;
+    let info = &sch.func().blocks[partial];
+    let own = info.bindings.iter().map(|binding| {
+        let mut loops = loops.iter().copied();
+        loops.find(|l| binding.as_var() == Some(&sch.func().loops[*l].var))
+    });
+    let ordered = own.collect::<Option<Vec<_>>>();
+    let ordered = ordered.filter(|ordered| ordered.len() == loops.len());
+    let steps = info.iters.iter().filter(|i| i.kind == IterKind::Reduce);
+    match ordered {
+        Some(ordered) if steps.count() > 0 => sch.reorder(&ordered)?,
+        _ => {
+            return Err(DeclineReason::Pattern(
+                "slices in other loops than those of the iter variables",
+            ));
+        }
+    }
+    Ok(partial)
+}

@@ -287,6 +287,63 @@ fn a_product_of_one_row_keeps_many_threads_busy() {
     }
 }
 
+/// A convolution of 64 channels in `NCHW`, of stride 1 with padding or of stride 2 without, or in `NHWC`.
+fn convolution(filters: usize, size: usize, stride: usize) -> String {
+    let (pad, padded) = if stride == 1 {
+        (1, size + 2)
+    } else {
+        (0, size)
+    };
+    let result = (padded - 3) / stride + 1;
+    format!(
+        r#"
+    @T.prim_func
+    def f(X: T.Buffer((1, 64, {size}, {size}), "float32"), W: T.Buffer(({filters}, 64, 3, 3), "float32"), Y: T.Buffer((1, {filters}, {result}, {result}), "float32")):
+        P = T.alloc_buffer((1, 64, {padded}, {padded}), "float32")
+        for n, c, y, x in T.grid(1, 64, {padded}, {padded}):
+            with T.block("P"):
+                vn, vc, vy, vx = T.axis.remap("SSSS", [n, c, y, x])
+                P[vn, vc, vy, vx] = T.if_then_else({pad} <= vy and vy < {size} + {pad} and {pad} <= vx and vx < {size} + {pad}, X[vn, vc, vy - {pad}, vx - {pad}], T.float32(0))
+        for n, o, y, x, c, r, s in T.grid(1, {filters}, {result}, {result}, 64, 3, 3):
+            with T.block("Y"):
+                vn, vo, vy, vx, vc, vr, vs = T.axis.remap("SSSSRRR", [n, o, y, x, c, r, s])
+                with T.init():
+                    Y[vn, vo, vy, vx] = T.float32(0)
+                Y[vn, vo, vy, vx] = Y[vn, vo, vy, vx] + P[vn, vc, vy * {stride} + vr, vx * {stride} + vs] * W[vo, vc, vr, vs]
+"#
+    )
+}
+
+#[test]
+fn default_convolutions_meet_in_no_bank_and_pad_where_they_read() {
+    for class in CLASSES {
+        for (filters, size, stride) in [(64, 56, 1), (128, 28, 1), (64, 57, 2)] {
+            let costs = costs(&convolution(filters, size, stride), class, &[]);
+            for access in costs.iter().flat_map(|cost| &cost.accesses) {
+                assert_ne!(access.array, "P", "{class:?}: padding is no kernel");
+                let place = format!("{class:?}, {filters} x {size}, {stride}: {access:?}");
+                match (access.memory, access.array.as_str()) {
+                    // Rows of an image begin anywhere in a sector, and every other element of one is read for a stride of 2.
+                    (Memory::Global, "X") => {
+                        let least = if stride == 1 { 0.6 } else { 0.35 };
+                        assert!(access.share_used() > least, "{place}");
+                    }
+                    _ => assert_eq!(access.excess(), 1.0, "{place}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_convolution_takes_about_as_long_as_its_arithmetic() {
+    let model = GpuModel::of(GpuClass::Nvidia);
+    let costs = costs(&convolution(64, 56, 1), GpuClass::Nvidia, &[]);
+    let time: f64 = costs.iter().map(|cost| predict(cost, &model).time).sum();
+    // It took 23.5 us with tiles in registers and an image that is padded before.
+    assert!(time < 15e-6, "{time}");
+}
+
 #[test]
 fn long_sums_of_few_results_keep_the_cores_busy() {
     for class in CLASSES {

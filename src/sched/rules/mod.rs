@@ -127,20 +127,20 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
         }
         Target::Gpu(gpu) => {
             if !without.inlining {
-                gpu::inline_producers(&mut work.schedule);
+                gpu::inline_producers(&mut work.schedule, gpu);
             }
             work.run(
                 gpu::RULES,
                 gpu,
                 Some(gpu::in_one_thread),
-                Some(gpu::convolution_of),
+                Some(&|func, block| gpu::convolution_of(func, block, gpu)),
             );
         }
         Target::Cpu(cpu) => {
             if !without.inlining {
                 cpu::inline_read_once(&mut work.schedule);
             }
-            work.run(cpu::RULES, cpu, None, Some(cpu::window_of));
+            work.run(cpu::RULES, cpu, None, Some(&cpu::window_of));
         }
     }
     Scheduled {
@@ -160,7 +160,7 @@ fn is_scheduled(func: &PrimFunc) -> bool {
 type InOrder = fn(&mut Schedule, Place) -> Result<(), DeclineReason>;
 
 /// The block that is tried before this one, its producer: a rule cannot see any more what a scheduled block writes wholly.
-type TriedFirst = fn(&PrimFunc, BlockId) -> Option<BlockId>;
+type TriedFirst<'a> = &'a dyn Fn(&PrimFunc, BlockId) -> Option<BlockId>;
 
 /// What is to be scheduled next.
 enum Next {
@@ -193,7 +193,7 @@ impl Work<'_> {
         rules: &[DefaultRule<T>],
         target: &T,
         in_order: Option<InOrder>,
-        tried_first: Option<TriedFirst>,
+        tried_first: Option<TriedFirst<'_>>,
     ) {
         let mut done = Vec::new();
         while let Some(next) = self.next(&done) {

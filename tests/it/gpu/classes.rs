@@ -410,6 +410,223 @@ def f(X: T.Buffer((3, 50, 40), "float32"), Y: T.Buffer((3, 40), "float32")):
     check(largest, &["columns"], 50, &[&[&[3, 50, 40], &[3, 40]]]);
 }
 
+/// A convolution in `NCHW` as graphs have it: its image is padded by a block of its own, and a bias and a bound follow.
+struct Convolution {
+    batch: &'static str,
+    channels: usize,
+    size: [usize; 2],
+    filters: usize,
+    taps: usize,
+    stride: usize,
+    dilation: usize,
+    pad: usize,
+}
+
+impl Convolution {
+    fn text(&self) -> String {
+        let Self {
+            batch,
+            channels: c,
+            size: [h, w],
+            filters: o,
+            taps: r,
+            stride: s,
+            dilation: d,
+            pad: p,
+        } = self;
+        let [ph, pw] = [h + 2 * p, w + 2 * p];
+        let [oh, ow] = self.result();
+        let dims = match *batch {
+            "n" => "n = T.int64()",
+            _ => "",
+        };
+        format!(
+            r#"
+@T.prim_func
+def f(px: T.handle, W: T.Buffer(({o}, {c}, {r}, {r}), "float32"), B: T.Buffer(({o},), "float32"), py: T.handle):
+    {dims}
+    X = T.match_buffer(px, ({batch}, {c}, {h}, {w}), "float32")
+    Y = T.match_buffer(py, ({batch}, {o}, {oh}, {ow}), "float32")
+    P = T.alloc_buffer(({batch}, {c}, {ph}, {pw}), "float32")
+    C = T.alloc_buffer(({batch}, {o}, {oh}, {ow}), "float32")
+    for n, c, y, x in T.grid({batch}, T.int64({c}), T.int64({ph}), T.int64({pw})):
+        with T.block("P"):
+            vn, vc, vy, vx = T.axis.remap("SSSS", [n, c, y, x])
+            P[vn, vc, vy, vx] = T.if_then_else({p} <= vy and vy < {h} + {p} and {p} <= vx and vx < {w} + {p}, X[vn, vc, vy - {p}, vx - {p}], T.float32(0))
+    for n, o, y, x, c, r, s in T.grid({batch}, T.int64({o}), T.int64({oh}), T.int64({ow}), T.int64({c}), T.int64({r}), T.int64({r})):
+        with T.block("C"):
+            vn, vo, vy, vx, vc, vr, vs = T.axis.remap("SSSSRRR", [n, o, y, x, c, r, s])
+            with T.init():
+                C[vn, vo, vy, vx] = T.float32(0)
+            C[vn, vo, vy, vx] = C[vn, vo, vy, vx] + P[vn, vc, vy * {s} + vr * {d}, vx * {s} + vs * {d}] * W[vo, vc, vr, vs]
+    for n, o, y, x in T.grid({batch}, T.int64({o}), T.int64({oh}), T.int64({ow})):
+        with T.block("Y"):
+            vn, vo, vy, vx = T.axis.remap("SSSS", [n, o, y, x])
+            Y[vn, vo, vy, vx] = T.max(C[vn, vo, vy, vx] + B[vo], T.float32(0))
+"#
+        )
+    }
+
+    fn result(&self) -> [usize; 2] {
+        let reach = (self.taps - 1) * self.dilation;
+        self.size
+            .map(|size| (size + 2 * self.pad - reach - 1) / self.stride + 1)
+    }
+
+    fn check(&self, classes: &[GpuClass], batches: &[usize]) {
+        let Self {
+            channels,
+            size: [h, w],
+            filters,
+            taps,
+            ..
+        } = *self;
+        let [oh, ow] = self.result();
+        for &n in batches {
+            let shapes: &[&[usize]] = &[
+                &[n, channels, h, w],
+                &[filters, channels, taps, taps],
+                &[filters],
+                &[n, filters, oh, ow],
+            ];
+            let terms = channels * taps * taps;
+            for class in classes {
+                let rules = &["implicit_gemm"];
+                check_as(Some(*class), &self.text(), rules, terms, false, &[shapes]);
+            }
+        }
+    }
+}
+
+#[test]
+fn convolutions_through_shared_memory() {
+    let plain = Convolution {
+        batch: "T.int64(1)",
+        channels: 8,
+        size: [9, 13],
+        filters: 16,
+        taps: 3,
+        stride: 1,
+        dilation: 1,
+        pad: 1,
+    };
+    plain.check(&FEW_CLASSES, &[1]);
+    let others = [
+        Convolution {
+            stride: 2,
+            channels: 11,
+            filters: 19,
+            ..plain
+        },
+        Convolution {
+            dilation: 2,
+            pad: 2,
+            ..plain
+        },
+        Convolution {
+            taps: 5,
+            stride: 2,
+            pad: 2,
+            channels: 3,
+            ..plain
+        },
+        Convolution {
+            taps: 1,
+            pad: 0,
+            channels: 70,
+            ..plain
+        },
+        Convolution {
+            taps: 1,
+            pad: 0,
+            channels: 64,
+            stride: 2,
+            ..plain
+        },
+    ];
+    for other in others {
+        other.check(&[GpuClass::Nvidia], &[1]);
+    }
+    let three = Convolution {
+        pad: 0,
+        batch: "T.int64(3)",
+        ..plain
+    };
+    three.check(&[GpuClass::Intel], &[3]);
+}
+
+#[test]
+fn a_convolution_of_large_tiles() {
+    let large = Convolution {
+        batch: "T.int64(1)",
+        channels: 8,
+        size: [40, 33],
+        filters: 64,
+        taps: 3,
+        stride: 1,
+        dilation: 1,
+        pad: 1,
+    };
+    large.check(&[GpuClass::Apple], &[1]);
+}
+
+#[test]
+fn convolutions_of_an_open_batch() {
+    let open = Convolution {
+        batch: "n",
+        channels: 9,
+        size: [7, 6],
+        filters: 20,
+        taps: 3,
+        stride: 1,
+        dilation: 1,
+        pad: 1,
+    };
+    open.check(&FEW_CLASSES, &[1, 5]);
+    Convolution { stride: 2, ..open }.check(&FEW_CLASSES, &[3]);
+}
+
+#[test]
+fn convolutions_of_channels_that_come_last() {
+    for (weights, index) in [
+        ("3, 3, 12, 20", "vr, vs, vc, vo"),
+        ("20, 3, 3, 12", "vo, vr, vs, vc"),
+    ] {
+        let text = format!(
+            r#"
+@T.prim_func
+def f(X: T.Buffer((2, 9, 7, 12), "float32"), W: T.Buffer(({weights}), "float32"), Y: T.Buffer((2, 5, 4, 20), "float32")):
+    P = T.alloc_buffer((2, 11, 9, 12), "float32")
+    for n, y, x, c in T.grid(2, 11, 9, 12):
+        with T.block("P"):
+            vn, vy, vx, vc = T.axis.remap("SSSS", [n, y, x, c])
+            P[vn, vy, vx, vc] = T.if_then_else(1 <= vy and vy < 10 and 1 <= vx and vx < 8, X[vn, vy - 1, vx - 1, vc], T.float32(0))
+    for n, y, x, o, r, s, c in T.grid(2, 5, 4, 20, 3, 3, 12):
+        with T.block("Y"):
+            vn, vy, vx, vo, vr, vs, vc = T.axis.remap("SSSSRRR", [n, y, x, o, r, s, c])
+            with T.init():
+                Y[vn, vy, vx, vo] = T.float32(0)
+            Y[vn, vy, vx, vo] = Y[vn, vy, vx, vo] + P[vn, vy * 2 + vr, vx * 2 + vs, vc] * W[{index}]
+"#
+        );
+        let weights: Vec<usize> = weights
+            .split(", ")
+            .map(|n| n.parse().expect("a number"))
+            .collect();
+        let shapes: &[&[usize]] = &[&[2, 9, 7, 12], &weights, &[2, 5, 4, 20]];
+        for class in FEW_CLASSES {
+            check_as(
+                Some(class),
+                &text,
+                &["implicit_gemm"],
+                108,
+                false,
+                &[shapes],
+            );
+        }
+    }
+}
+
 #[test]
 fn long_sums_of_few_results_in_slices() {
     // Tiles, and few rows.
@@ -427,4 +644,15 @@ fn long_sums_of_few_results_in_slices() {
             }
         }
     }
+    let deep = Convolution {
+        batch: "T.int64(1)",
+        channels: 256,
+        size: [5, 5],
+        filters: 24,
+        taps: 3,
+        stride: 1,
+        dilation: 1,
+        pad: 1,
+    };
+    deep.check(&FEW_CLASSES, &[1]);
 }

@@ -10,16 +10,19 @@
 //!
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
+use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::split_k;
 use super::tile::{Extents, Tile};
-use crate::ir::{BlockId, BufferRegion, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
+use crate::ir::sum::Sum;
+use crate::ir::{BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
+use crate::tensor::scalar::BinOp;
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
 const LANES: i64 = 4;
@@ -49,6 +52,16 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("no matmul"));
     };
     let matmul = join_rows(sch, block, matmul)?;
+    tiles(sch, block, matmul, target)
+}
+
+/// Makes tiles of a product.
+pub(super) fn tiles(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: Matmul,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
     if matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
         return Err(DeclineReason::Pattern(
             "a matmul without rows, columns or sum",
@@ -205,12 +218,26 @@ fn cut_columns(
     };
     let results = params.iter().enumerate().flat_map(cut).collect();
     sch.transform_block_layout(block, &Lambda { params, results })?;
-    match classify(sch.func(), block) {
-        Pattern::Matmul(matmul) if matmul.n.len() == 2 => Ok(matmul),
-        _ => Err(DeclineReason::Pattern(
+    let &[column] = matmul.n.as_slice() else {
+        return Err(DeclineReason::Pattern(
             "a matmul whose columns cannot be cut",
-        )),
-    }
+        ));
+    };
+    let moved = |&at: &usize| at + usize::from(at >= column);
+    let operand = |operand: &Operand| Operand {
+        contiguous: operand.contiguous.as_ref().map(moved),
+        ..operand.clone()
+    };
+    let all = |roles: &[usize]| roles.iter().map(moved).collect();
+    Ok(Matmul {
+        a: operand(&matmul.a),
+        b: operand(&matmul.b),
+        c: matmul.c.clone(),
+        batch: all(&matmul.batch),
+        m: all(&matmul.m),
+        n: vec![column, column + 1],
+        k: all(&matmul.k),
+    })
 }
 
 /// The block adds up in an array with a dimension for each of its iter variables, and another block writes that back.
@@ -312,7 +339,8 @@ fn split(
 }
 
 /// The threads of a workgroup copy what a step reads of an operand, neighbours in memory to neighbours, to a tile that lies row by
-/// row of `k`: what threads read at once then lies side by side, whichever way the operand lies.
+/// row of `k`: what threads read at once then lies side by side, whichever way the operand lies. A block that produces the operand is
+/// inlined into the copy.
 fn load_shared(
     sch: &mut Schedule,
     block: BlockId,
@@ -323,8 +351,7 @@ fn load_shared(
 ) -> Result<(), DeclineReason> {
     let info = &sch.func().blocks[block];
     let region = &info.reads[operand.read_index];
-    let row = region.buffer.shape().last().and_then(Expr::as_int);
-    let in_vectors = row.is_some_and(|n| n % LANES == 0);
+    let in_vectors = has_whole_vectors(region);
     let params = params(sch.func(), block);
     let is_used = |at: &usize| {
         let var = &info.iters[*at].var;
@@ -345,13 +372,14 @@ fn load_shared(
     let side: Vec<usize> = side.collect();
     let places = [&batch[..], &steps, &side].concat();
     // Its loops come in the order of the iter variables; neighbours in memory are to come last.
-    let contiguous = neighbours(info, region);
+    let contiguous = operand.contiguous.or_else(|| neighbours(info, region));
     let innermost = used.iter().position(|at| Some(*at) == contiguous);
     let map = Lambda {
         results: places.iter().map(|at| params[*at].expr()).collect(),
         params,
     };
     let copy = sch.reindex_cache_read(block, operand.read_index, "shared", &map)?;
+    let is_computed = inline_into(sch, copy)?;
     if contiguous.is_some_and(|at| matmul.k.contains(&at)) && !side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
         let row = (batch.len() + steps.len()) as i64 - 1;
@@ -367,11 +395,12 @@ fn load_shared(
     let fused = fuse_loops(sch, &inner)?;
     let elements = sch.func().loops[fused].extent.as_int();
     let threads = tile.ty * tile.tx;
-    let vector = if in_vectors && elements.is_some_and(|n| n % (threads * LANES) == 0) {
-        LANES
-    } else {
-        1
-    };
+    let vector =
+        if in_vectors && !is_computed && elements.is_some_and(|n| n % (threads * LANES) == 0) {
+            LANES
+        } else {
+            1
+        };
     let factors = [Factor::Infer, tile.ty.into(), tile.tx.into(), vector.into()];
     let parts = sch.split(fused, &factors)?;
     if tile.ty > 1 {
@@ -385,6 +414,28 @@ fn load_shared(
         sch.unroll(parts[0])?;
     }
     Ok(())
+}
+
+/// Whether four neighbours along the last dimension are one vector, wherever a multiple of four begins.
+fn has_whole_vectors(region: &BufferRegion) -> bool {
+    let (Some(range), Some(extent)) = (region.region.last(), region.buffer.shape().last()) else {
+        return false;
+    };
+    let in_vectors = |e: &Expr| e.as_int().is_some_and(|n| n % LANES == 0);
+    // An iter variable, or the last part of a joined one.
+    let is_lone = |e: &Expr| match e.kind() {
+        ExprKind::Binary(BinOp::FloorMod, _, by) => in_vectors(by),
+        _ => e.as_var().is_some(),
+    };
+    let index = Sum::of(&range.min);
+    let lanes = i128::from(LANES);
+    let mut within = index.terms.iter().filter(|term| term.coeff % lanes != 0);
+    let whole = match (within.next(), within.next()) {
+        (None, _) => true,
+        (Some(term), None) => term.coeff == 1 && term.atom().is_some_and(is_lone),
+        _ => false,
+    };
+    whole && index.constant % lanes == 0 && in_vectors(extent)
 }
 
 /// Refuses a copy of many more elements than the update reads of it: those of a tile may be far apart, as columns of a matrix

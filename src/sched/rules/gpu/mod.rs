@@ -3,7 +3,8 @@
 //! | rule | for | form |
 //! |---|---|---|
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
-//! | `conv` | products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
+//! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
+//! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
@@ -13,7 +14,8 @@
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
 //! | `serial` | anything | one thread runs the loops as they are written |
 //!
-//! Where `gemv` and `matmul` would leave cores idle, a long sum is cut into slices, and a second kernel adds them (`split_k`).
+//! Where `gemv`, `implicit_gemm` and `matmul` would leave cores idle, a long sum is cut into slices, and a second kernel adds them
+//! (`split_k`).
 //!
 //! References: TVM's dlight rules of the same names.
 
@@ -22,6 +24,7 @@ mod conv;
 mod elementwise;
 mod fallback;
 mod gemv;
+mod implicit_gemm;
 mod inline;
 mod loops;
 mod matmul;
@@ -46,6 +49,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "gemv",
         apply: gemv::apply,
+    },
+    DefaultRule {
+        name: "implicit_gemm",
+        apply: implicit_gemm::apply,
     },
     DefaultRule {
         name: "conv",

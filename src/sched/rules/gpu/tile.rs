@@ -136,7 +136,8 @@ impl Tile {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
             let blocks = |(m, n)| tile.blocks(m, n) * e.batch.unwrap_or(1);
             let enough = e.m.zip(e.n).is_none_or(|extents| blocks(extents) >= wanted);
-            enough && (tile.pieces == 1 || (cut && e.m.is_some()))
+            let filled = e.m.is_none_or(|m| m >= tile.ty * tile.tm);
+            enough && filled && (tile.pieces == 1 || (cut && e.m.is_some()))
         };
         let found = traits.tiles.iter().find(fits);
         found.copied().unwrap_or(Self::MEDIUM)

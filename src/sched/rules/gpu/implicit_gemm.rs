@@ -1,0 +1,203 @@
+//! Convolution as one product of matrices: pixels by channels, over all taps of all channels of the image (*implicit GEMM*).
+//!
+//! The iter variables of a convolution are joined to rows, columns and steps, and `matmul` makes tiles of these: the image becomes a
+//! matrix where a tile of it is copied to shared memory, element by element with the index of the image, and nowhere else.
+//! What produces the image (padding, most often) is computed in that copy. Columns are what the result is contiguous along: pixels in `NCHW`,
+//! channels in `NHWC`. Steps come in the order in which the weights lie.
+//!
+//! Reference: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
+
+use super::matmul::{params, tiles};
+use super::traits::GpuTraits;
+use crate::ir::{Block, BlockId, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc};
+use crate::kernel::GpuTarget;
+use crate::sched::Schedule;
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::tensor::DType;
+
+/// Fewest channels of the result, and fewest steps: with fewer, most of a tile is empty.
+const FEWEST_CHANNELS: i64 = 16;
+const FEWEST_STEPS: i64 = 64;
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    let convolution = Convolution::of(sch.func(), block, target)?;
+    let matmul = convolution.join(sch, block)?;
+    tiles(sch, block, matmul, target)
+}
+
+/// Whether the rule is for the block.
+pub(super) fn takes(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    Convolution::of(func, block, target).is_ok()
+}
+
+/// The roles of the iter variables of a convolution, as positions in `Block::iters`, outermost first.
+struct Convolution {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    steps: Vec<usize>,
+    /// The iter variables that number neighbours in memory of the operands of rows and of columns.
+    contiguous: [Option<usize>; 2],
+}
+
+impl Convolution {
+    fn of(func: &PrimFunc, id: BlockId, target: &GpuTarget) -> Result<Self, DeclineReason> {
+        if !GpuTraits::of(target).fast_shared {
+            return Err(DeclineReason::Pattern(
+                "shared memory of a software adapter is no faster",
+            ));
+        }
+        let Pattern::Matmul(matmul) = classify(func, id) else {
+            return Err(DeclineReason::Pattern("no convolution"));
+        };
+        let Matmul {
+            a,
+            b,
+            c: _,
+            batch,
+            m,
+            n,
+            k,
+        } = matmul;
+        let block = &func.blocks[id];
+        let runs = |at: &usize| !block.iters[*at].dom.extent.is_one();
+        if batch.iter().any(runs) {
+            return Err(DeclineReason::Pattern("a grouped convolution"));
+        }
+        let last = last_index(block, &block.writes[0]);
+        let along = |roles: &[usize]| roles.iter().any(|at| Some(*at) == last);
+        let is_image = |operand: &Operand, positions: &[usize]| {
+            let several = positions.iter().filter(|at| runs(at)).count() > 1;
+            reads_windows(block, operand) || several && along(positions)
+        };
+        let ((image, positions), (weights, channels)) = match (is_image(&a, &m), is_image(&b, &n)) {
+            (true, false) => ((a, m), (b, n)),
+            (false, true) => ((b, n), (a, m)),
+            _ => return Err(DeclineReason::Pattern("no image and weights")),
+        };
+        let extent = |roles: &[usize]| {
+            let extents = roles.iter().map(|&at| block.iters[at].dom.extent.as_int());
+            extents.product::<Option<i64>>()
+        };
+        let enough = |roles: &[usize], least: i64| extent(roles).is_none_or(|n| n >= least);
+        if !enough(&channels, FEWEST_CHANNELS) || !enough(&k, FEWEST_STEPS) {
+            return Err(DeclineReason::Pattern("few channels, or a short sum"));
+        }
+        let positions = in_order(block, &block.writes[0], positions);
+        let channels = in_order(block, &block.writes[0], channels);
+        let steps = in_order(block, &block.reads[weights.read_index], k);
+        let sides = [(positions, image), (channels, weights)];
+        let [(columns, of_columns), (rows, of_rows)] = match sides {
+            [a, b] if along(&a.0) => [a, b],
+            [a, b] => [b, a],
+        };
+        let contiguous = |operand: &Operand| neighbours_of(block, &block.reads[operand.read_index]);
+        Ok(Self {
+            contiguous: [contiguous(&of_rows), contiguous(&of_columns)],
+            rows,
+            columns,
+            steps,
+        })
+    }
+
+    /// Writes rows, columns and steps as one iter variable each.
+    fn join(&self, sch: &mut Schedule, block: BlockId) -> Result<Matmul, DeclineReason> {
+        let params = params(sch.func(), block);
+        let iters = &sch.func().blocks[block].iters;
+        let extent = |at: usize| iters[at].dom.extent.cast(DType::I64);
+        let joined = |roles: &[usize]| {
+            let mut all = roles.iter();
+            let first = all.next().map_or(Expr::i64(0), |&at| params[at].expr());
+            all.fold(first, |joined, &at| joined * extent(at) + &params[at])
+        };
+        let roles = [&self.rows, &self.columns, &self.steps];
+        // Those that run once and have no role number products.
+        let others = (0..params.len()).filter(|at| !roles.iter().any(|role| role.contains(at)));
+        let others: Vec<Expr> = others.map(|at| params[at].expr()).collect();
+        let first = others.len();
+        let results = others.into_iter().chain(roles.map(|role| joined(role)));
+        let results = results.collect();
+        sch.transform_block_layout(block, &Lambda { params, results })?;
+        let Pattern::Matmul(found) = classify(sch.func(), block) else {
+            return Err(DeclineReason::Pattern(
+                "a convolution whose iter variables cannot be joined",
+            ));
+        };
+        let (row, column, step) = (first, first + 1, first + 2);
+        let (mut a, mut b) = match found.m.contains(&row) && found.n.contains(&column) {
+            true => (found.a, found.b),
+            false => (found.b, found.a),
+        };
+        // A joined iter variable numbers neighbours if its last part does.
+        let place = |contiguous: Option<usize>| {
+            let sides = roles.into_iter().zip([row, column, step]);
+            let mut last = sides
+                .filter(|(role, _)| contiguous.is_some() && role.last() == contiguous.as_ref());
+            last.next().map(|(_, at)| at)
+        };
+        (a.contiguous, b.contiguous) = (place(self.contiguous[0]), place(self.contiguous[1]));
+        Ok(Matmul {
+            a,
+            b,
+            c: found.c,
+            batch: (0..first).collect(),
+            m: vec![row],
+            n: vec![column],
+            k: vec![step],
+        })
+    }
+}
+
+/// Whether an index of what is read moves with a position and with a step.
+fn reads_windows(block: &Block, operand: &Operand) -> bool {
+    let region = &block.reads[operand.read_index].region;
+    region.iter().any(|range| {
+        let uses = |kind| {
+            let mut iters = block.iters.iter();
+            iters.any(|iter| {
+                iter.kind == kind && !iter.dom.extent.is_one() && range.min.uses(&iter.var)
+            })
+        };
+        uses(IterKind::Spatial) && uses(IterKind::Reduce)
+    })
+}
+
+/// The dimension that neighbours in memory are neighbours along: the last one that is no single element.
+fn innermost(region: &BufferRegion) -> Option<&Expr> {
+    let dimensions = region.region.iter().zip(region.buffer.shape());
+    let mut dimensions = dimensions.rev().filter(|(_, extent)| !extent.is_one());
+    dimensions.next().map(|(range, _)| &range.min)
+}
+
+/// The iter variable that is the last index.
+fn last_index(block: &Block, region: &BufferRegion) -> Option<usize> {
+    let var = innermost(region)?.as_var()?;
+    block.iters.iter().position(|iter| iter.var == *var)
+}
+
+/// The iter variable along which the most elements of a region lie near each other: of a window, the position.
+fn neighbours_of(block: &Block, region: &BufferRegion) -> Option<usize> {
+    let index = innermost(region)?;
+    let used = |kind| {
+        let is = |iter: &IterVar| {
+            iter.kind == kind && !iter.dom.extent.is_one() && index.uses(&iter.var)
+        };
+        block.iters.iter().position(is)
+    };
+    used(IterKind::Spatial).or_else(|| used(IterKind::Reduce))
+}
+
+/// Iter variables in the order of the dimensions that they are part of; those that run once come first.
+fn in_order(block: &Block, region: &BufferRegion, mut roles: Vec<usize>) -> Vec<usize> {
+    roles.sort_by_key(|&at| {
+        let iter = &block.iters[at];
+        let mut dimensions = region.region.iter();
+        let at = dimensions.position(|range| range.min.uses(&iter.var));
+        (!iter.dom.extent.is_one(), at)
+    });
+    roles
+}

@@ -14,6 +14,8 @@ mod partition;
 mod promote;
 mod reduce;
 
+use std::collections::BTreeSet;
+
 use crate::codegen_common::index::Scope;
 use crate::kernel::{
     Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId, VarInfo,
@@ -25,6 +27,7 @@ use crate::tensor::scalar::BinOp;
 pub(crate) fn optimize(kernel: &Kernel, vector_bytes: usize) -> Kernel {
     let mut opt = Optimizer {
         vector_bytes,
+        in_memory: arrays_in_memory(kernel),
         kernel: kernel.clone(),
         scope: Scope::default(),
         copied: 0,
@@ -38,9 +41,22 @@ pub(crate) fn optimize(kernel: &Kernel, vector_bytes: usize) -> Kernel {
     opt.kernel
 }
 
+/// The local arrays that are accessed at positions that are no constants.
+fn arrays_in_memory(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let mut found = BTreeSet::new();
+    kernel.walk_accesses(&mut |array, index, _, _| {
+        if !matches!(index, Expr::Int(..)) {
+            found.insert(array);
+        }
+    });
+    found
+}
+
 struct Optimizer {
     /// Bytes of a vector register.
     vector_bytes: usize,
+    /// Local arrays that code generators cannot keep in registers.
+    in_memory: BTreeSet<ArrayId>,
     /// Grows new variables and local arrays; its body is elsewhere meanwhile.
     kernel: Kernel,
     scope: Scope,

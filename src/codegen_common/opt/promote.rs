@@ -44,6 +44,15 @@ impl Access {
         }
     }
 
+    /// The lanes that may touch memory.
+    fn most_lanes(&self) -> i64 {
+        let lanes = i64::from(self.lanes);
+        match self.active {
+            Some(Expr::Int(active, _)) => active.clamp(0, lanes),
+            _ => lanes,
+        }
+    }
+
     /// What it depends on.
     fn operands(&self) -> impl Iterator<Item = &Expr> {
         std::iter::once(&self.index).chain(&self.active)
@@ -182,10 +191,7 @@ impl Optimizer {
     fn cells_of(&self, array: ArrayId, vars: &[VarId], body: &[Stmt]) -> Option<Cells> {
         let accesses = self.accesses(array, body);
         // Those are in registers anyway.
-        if self.kernel.arrays.get(array)?.space == Space::Local
-            && accesses
-                .iter()
-                .all(|(access, _)| access.place.as_constant().is_some())
+        if self.kernel.arrays.get(array)?.space == Space::Local && !self.in_memory.contains(&array)
         {
             return None;
         }
@@ -212,7 +218,7 @@ impl Optimizer {
                 continue;
             }
             for cell in &cells {
-                let lanes = i64::from(lanes.max(cell.access.lanes));
+                let lanes = access.most_lanes().max(cell.access.most_lanes());
                 match access.behind(&cell.access) {
                     apart if apart.as_constant().is_some_and(|d| d.abs() < lanes) => return None,
                     apart if apart.as_constant().is_some() => {}

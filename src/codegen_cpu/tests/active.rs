@@ -176,6 +176,45 @@ fn sums_of_active_lanes_stay_in_registers() {
     assert!(stores > 0);
 }
 
+/// `c[r, j] += a[r, k] * b[k, j]` for some rows of ten columns: vectors of sixteen lanes, of which ten are active.
+fn short_rows(rows: i64) -> Kernel {
+    let mut k = kernel("short_rows");
+    let (a, b) = (k.global(F32, Access::Read), k.global(F32, Access::Read));
+    let c = k.global(F32, Access::ReadWrite);
+    let depth = k.dim("k");
+    let i = k.var("i", I64);
+    let of_row = |r: i64| {
+        let weight = first_of(int(10), load(b, mul(v(i), int(16)), 16));
+        let factor = load(a, add(mul(int(r), v(depth)), v(i)), 1);
+        let product = mul(Expr::Splat(Box::new(factor), 16), weight);
+        let sum = add(first_of(int(10), load(c, int(10 * r), 16)), product);
+        first_stored(int(10), store(c, int(10 * r), sum))
+    };
+    k.body = vec![for_(i, v(depth), (0..rows).map(of_row).collect())];
+    k
+}
+
+#[test]
+fn rows_next_to_each_other_stay_in_registers() {
+    let k = short_rows(3);
+    for depth in [0, 1, 7] {
+        let tensors = [floats(3 * depth, 1), floats(16 * depth, 2), floats(30, 3)];
+        check(&k, &[depth as i64], &tensors, depth).expect("defined");
+    }
+    let optimized = optimize(&k, 64);
+    let mut rows = 0;
+    for stmt in &optimized.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::For { body, .. } = stmt {
+                rows += body.len();
+                let local = |s: &Stmt| matches!(s, Stmt::Store { array, .. } if optimized.arrays[*array].space == crate::kernel::Space::Local);
+                assert!(body.iter().all(local), "{:#?}", optimized.body);
+            }
+        });
+    }
+    assert_eq!(rows, 3);
+}
+
 #[test]
 fn active_lanes_of_memory_of_the_thread() {
     let mut k = kernel("local");

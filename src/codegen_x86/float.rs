@@ -23,6 +23,9 @@ mod predicate {
     pub(super) const GREATER: i64 = 0x1e;
 }
 
+/// Table of [`Op::FixUp`], four bits for each class of numbers: a NaN, quiet or not, takes the place of the value; others leave it.
+const KEEP_NAN: u64 = 0x22;
+
 /// `exp` of `f32`: `exp(x) = 2^n * exp(r)` with `n` the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. `r` is found with
 /// `ln 2` in two parts (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of
 /// Cephes' `expf`. At most 2 units in the last place from the true value; NaN, infinities, overflow and subnormal results as in
@@ -159,6 +162,15 @@ impl Emitter<'_> {
             && !is_nan(lane, bits)
         {
             return Ok(value);
+        }
+        if self.isa == Isa::Avx512 {
+            let args = vec![
+                Arg::Reg(self.vector(value, lane, width)),
+                Arg::Reg(self.vector(x, lane, width)),
+                self.operand(Part::Same(KEEP_NAN), lane, width),
+                Arg::Imm(0),
+            ];
+            return self.vec(Op::FixUp, lane, width, args);
         }
         let nan = self.compare_part(predicate::UNORDERED, lane, width, x, x)?;
         self.blend(lane, width, nan, x, value)

@@ -114,6 +114,8 @@ pub(super) enum Op {
     Permute,
     /// Lanes of two registers by their numbers, in order `[a, numbers, b]` (EVEX).
     PermuteBoth,
+    /// `[a, b, classes]` by a table of classes of numbers: what to put in place of `a` where `b` is of the class (EVEX).
+    FixUp,
     /// The low lanes of two registers.
     UnpackLow,
     /// Bytes moved down in each 128 bits.
@@ -277,6 +279,8 @@ forms! {
     Shuffle F64: VEX_Vshufpd_xmm_xmm_xmmm128_imm8 VEX_Vshufpd_ymm_ymm_ymmm256_imm8 EVEX_Vshufpd_xmm_k1z_xmm_xmmm128b64_imm8 EVEX_Vshufpd_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Vshufpd_zmm_k1z_zmm_zmmm512b64_imm8;
     Permute F64: INVALID VEX_Vpermpd_ymm_ymmm256_imm8 INVALID INVALID INVALID;
     PermuteBoth F32: INVALID INVALID EVEX_Vpermt2ps_xmm_k1z_xmm_xmmm128b32 EVEX_Vpermt2ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vpermt2ps_zmm_k1z_zmm_zmmm512b32;
+    FixUp F32: INVALID INVALID EVEX_Vfixupimmps_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+    FixUp F64: INVALID INVALID EVEX_Vfixupimmpd_xmm_k1z_xmm_xmmm128b64_imm8 EVEX_Vfixupimmpd_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Vfixupimmpd_zmm_k1z_zmm_zmmm512b64_imm8_sae;
     UnpackLow F64: VEX_Vunpcklpd_xmm_xmm_xmmm128 VEX_Vunpcklpd_ymm_ymm_ymmm256 EVEX_Vunpcklpd_xmm_k1z_xmm_xmmm128b64 EVEX_Vunpcklpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64;
     ShiftBytes I8: VEX_Vpsrldq_xmm_xmm_imm8 VEX_Vpsrldq_ymm_ymm_imm8 EVEX_Vpsrldq_xmm_xmmm128_imm8 EVEX_Vpsrldq_ymm_ymmm256_imm8 EVEX_Vpsrldq_zmm_zmmm512_imm8;
 }

@@ -171,7 +171,9 @@ impl Emitter<'_> {
             return refuse("an operation on vectors that the machine lacks");
         };
         let kind = match op {
-            Op::Fma231 | Op::Fma213 | Op::Ternary | Op::PermuteBoth => Kind::InPlace(code),
+            Op::Fma231 | Op::Fma213 | Op::Ternary | Op::PermuteBoth | Op::FixUp => {
+                Kind::InPlace(code)
+            }
             _ => Kind::Code(code),
         };
         Ok(Part::Reg(self.b.pure(kind, VECTOR, args)))

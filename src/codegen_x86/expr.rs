@@ -98,7 +98,7 @@ impl Emitter<'_> {
             }
             Expr::Pack(lanes) => {
                 self.check_lanes(u16::try_from(lanes.len()).unwrap_or(u16::MAX))?;
-                if let Some(value) = self.load_every_second(lanes)? {
+                if let Some(value) = self.load_close(lanes)? {
                     return Ok(value);
                 }
                 let values = lanes.iter().map(|lane| self.expr(lane));

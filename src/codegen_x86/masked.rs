@@ -36,16 +36,45 @@ impl Emitter<'_> {
         let lane = lane_of(scalar);
         let mut parts = vec![];
         for (width, mask) in masks {
-            let code = masked(self.isa, Op::LoadMasked, lane, width)?;
-            let args = match self.isa {
-                Isa::Avx2 => vec![mask, Arg::Mem(from)],
-                Isa::Avx512 => vec![Arg::Mem(from), mask],
-            };
-            parts.push(Part::Reg(self.b.load(id, code, VECTOR, args)));
+            parts.push(self.load_masked(id, lane, width, from, mask)?);
             from.disp += width.bytes() as i32;
         }
         let ty = Ty { scalar, lanes };
         Ok(Val { ty, lane, parts })
+    }
+
+    /// A register of `f32` of which so many first elements are read.
+    pub(super) fn load_first(
+        &mut self,
+        id: ArrayId,
+        width: Width,
+        from: Mem,
+        count: i64,
+    ) -> Result<Part, Refusal> {
+        let lane = Lane::F32;
+        let lanes = (width.bytes() / lane.bytes()) as u16;
+        let count = Expr::Int(count, ScalarType::I64);
+        let masks = self.masks(ScalarType::F32, lanes, &count)?;
+        let &[(width, mask)] = masks.as_slice() else {
+            return refuse("a register without a mask");
+        };
+        self.load_masked(id, lane, width, from, mask)
+    }
+
+    fn load_masked(
+        &mut self,
+        id: ArrayId,
+        lane: Lane,
+        width: Width,
+        from: Mem,
+        mask: Arg,
+    ) -> Result<Part, Refusal> {
+        let code = masked(self.isa, Op::LoadMasked, lane, width)?;
+        let args = match self.isa {
+            Isa::Avx2 => vec![mask, Arg::Mem(from)],
+            Isa::Avx512 => vec![Arg::Mem(from), mask],
+        };
+        Ok(Part::Reg(self.b.load(id, code, VECTOR, args)))
     }
 
     /// A vector with zeros in the lanes that are not active.

@@ -1,10 +1,12 @@
-//! Every second element of an array in memory: two registers are read for one, which takes their even lanes.
+//! Elements of an array that are close to each other in memory, in any order: registers that cover them are read, and their lanes
+//! are picked.
 //!
-//! The second register ends with the last element, so that nothing behind it is read.
+//! With AVX-512 any elements whose first and last lie within two registers, with AVX2 every second one. No register reaches behind the
+//! last element that a lane needs, so that nothing there is read.
 
 use super::emit::Emitter;
 use super::forms::Op;
-use super::inst::{Arg, Lane, Width};
+use super::inst::{Arg, Lane, Mem, Width};
 use super::value::{Part, Val, shape};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::{ArrayId, Expr, Ty};
@@ -13,32 +15,53 @@ use crate::tensor::ScalarType;
 /// Of each 128 bits, lanes 0 and 2 of the first register and 1 and 3 of the second; of 64-bit lanes, the middle two swapped.
 const INTERLEAVED: i64 = 0b1101_1000;
 
+/// Fewest lanes for which reading registers pays.
+const FEWEST_LANES: usize = 4;
+
+/// The farthest that a lane is from the first one.
+const FARTHEST: i64 = 1 << 16;
+
+/// Elements of one array, at distances from the first of them that are known.
+struct Close<'e> {
+    array: ArrayId,
+    first: &'e Expr,
+    distances: Vec<i64>,
+}
+
 impl Emitter<'_> {
     /// A vector of such elements, one for each lane; `None` if the lanes are something else.
-    pub(super) fn load_every_second(&mut self, lanes: &[Expr]) -> Result<Option<Val>, Refusal> {
-        let Some((id, first)) = self.every_second(lanes) else {
+    pub(super) fn load_close(&mut self, lanes: &[Expr]) -> Result<Option<Val>, Refusal> {
+        let Some(close) = self.close(lanes) else {
             return Ok(None);
         };
-        let (scalar, place) = self.array(id)?;
-        let mut from = self.address(place, scalar, first)?;
-        let ty = Ty {
-            scalar,
-            lanes: lanes.len() as u16,
-        };
-        let lane = Lane::F32;
-        let mut parts = vec![];
-        for width in shape(self.isa, ty.lanes, lane) {
-            let low = self.load_form(id, Op::Load, lane, width, from)?;
-            from.disp += (width.bytes() - lane.bytes()) as i32;
-            let high = self.load_form(id, Op::Load, lane, width, from)?;
-            from.disp += (width.bytes() + lane.bytes()) as i32;
-            parts.push(self.even_lanes(width, low, high)?);
+        let (lane, count) = (Lane::F32, lanes.len() as u16);
+        let mut left = close.distances.as_slice();
+        let mut windows = vec![];
+        for width in shape(self.isa, count, lane) {
+            let (own, others) = left.split_at(left.len().min(lanes_of(width)));
+            left = others;
+            let Some(window) = Window::of(self.isa, width, own) else {
+                return Ok(None);
+            };
+            windows.push(window);
         }
-        Ok(Some(Val { ty, lane, parts }))
+        let (scalar, place) = self.array(close.array)?;
+        let from = self.address(place, scalar, close.first)?;
+        let parts = windows
+            .iter()
+            .map(|window| self.picked(close.array, window, from));
+        Ok(Some(Val {
+            ty: Ty {
+                scalar,
+                lanes: count,
+            },
+            lane,
+            parts: parts.collect::<Result<_, _>>()?,
+        }))
     }
 
-    /// The array and the index of the first lane, if each lane reads the second element after that of the one before.
-    fn every_second<'e>(&self, lanes: &'e [Expr]) -> Option<(ArrayId, &'e Expr)> {
+    /// The array and where each lane reads it, if all are loads of one array at known distances.
+    fn close<'e>(&self, lanes: &'e [Expr]) -> Option<Close<'e>> {
         let element = |lane: &'e Expr| match lane {
             Expr::Load {
                 array,
@@ -50,23 +73,42 @@ impl Emitter<'_> {
         };
         let (array, first) = element(lanes.first()?)?;
         let of_f32 = self.kernel.arrays.get(array)?.dtype == ScalarType::F32;
-        if !of_f32 || self.in_registers(array) || !lanes.len().is_multiple_of(4) {
+        if !of_f32 || self.in_registers(array) || lanes.len() < FEWEST_LANES {
             return None;
         }
         let start = self.scope.poly(self.kernel, first);
-        let mut distances = (0..).step_by(2).zip(lanes);
-        let apart = |(distance, lane): (i64, &'e Expr)| {
-            element(lane).is_some_and(|(other, index)| {
-                let at = self.scope.poly(self.kernel, index);
-                other == array && at.wrapping_plus(&start, -1).as_constant() == Some(distance)
-            })
+        let distance = |lane: &'e Expr| {
+            let (_, index) = element(lane).filter(|(other, _)| *other == array)?;
+            let at = self.scope.poly(self.kernel, index);
+            let distance = at.wrapping_plus(&start, -1).as_constant()?;
+            (-FARTHEST..=FARTHEST)
+                .contains(&distance)
+                .then_some(distance)
         };
-        distances.all(apart).then_some((array, first))
+        Some(Close {
+            array,
+            first,
+            distances: lanes.iter().map(distance).collect::<Option<_>>()?,
+        })
     }
 
-    /// The even lanes of neighbouring elements, given those at the first and at the last place.
-    fn even_lanes(&mut self, width: Width, low: Part, high: Part) -> Result<Part, Refusal> {
-        let lane = Lane::F32;
+    /// The lanes of one register.
+    fn picked(&mut self, id: ArrayId, window: &Window, from: Mem) -> Result<Part, Refusal> {
+        let (lane, width) = (Lane::F32, window.width);
+        let at = |distance: i64| {
+            let mut at = from;
+            at.disp += (distance * lane.bytes() as i64) as i32;
+            at
+        };
+        let low = if window.span < lanes_of(width) {
+            self.load_first(id, width, at(window.low), window.span as i64)?
+        } else {
+            self.load_form(id, Op::Load, lane, width, at(window.low))?
+        };
+        let high = match window.high {
+            None => low,
+            Some(high) => self.load_form(id, Op::Load, lane, width, at(high))?,
+        };
         let [low, high] = [low, high].map(|part| Arg::Reg(self.vector(part, lane, width)));
         if self.isa == Isa::Avx2 {
             let args = vec![low, high, Arg::Imm(INTERLEAVED)];
@@ -76,13 +118,10 @@ impl Emitter<'_> {
                 _ => self.vec_imm(Op::Permute, Lane::F64, width, mixed, INTERLEAVED),
             };
         }
-        // Lanes of the second register count from that of the first on.
-        let count = (width.bytes() / lane.bytes()) as u32;
-        let picked = (0..count).map(|i| 2 * i + u32::from(2 * i >= count));
-        let picked = picked.flat_map(u32::to_le_bytes).collect();
-        let picked = Arg::Pool(self.b.constant(picked));
-        let picked = self.loaded(picked, width)?;
-        self.vec(Op::PermuteBoth, lane, width, vec![low, picked, high])
+        let numbers = window.numbers.iter().copied().flat_map(u32::to_le_bytes);
+        let numbers = Arg::Pool(self.b.constant(numbers.collect()));
+        let numbers = self.loaded(numbers, width)?;
+        self.vec(Op::PermuteBoth, lane, width, vec![low, numbers, high])
     }
 
     /// A constant of the pool in a register.
@@ -92,4 +131,52 @@ impl Emitter<'_> {
             Part::Int(_) | Part::Same(_) => refuse("a constant that is in no register"),
         }
     }
+}
+
+/// Neighbours in memory of which the lanes of a register are picked.
+struct Window {
+    width: Width,
+    /// The distance of the first of them, and how many there are.
+    low: i64,
+    span: usize,
+    /// The distance of the first of a second register, which ends where they end; `None` if they fit one.
+    high: Option<i64>,
+    /// For each lane its number in the first register; those in the second count on.
+    numbers: Vec<u32>,
+}
+
+impl Window {
+    /// The window of some distances; `None` if two registers do not cover it, or the machine cannot pick these lanes.
+    fn of(isa: Isa, width: Width, distances: &[i64]) -> Option<Self> {
+        let count = lanes_of(width);
+        let (low, last) = (*distances.iter().min()?, *distances.iter().max()?);
+        let span = usize::try_from(last - low + 1).ok()?;
+        let every_second = distances.iter().zip(0..).all(|(d, i)| *d == low + 2 * i);
+        let covered = match isa {
+            Isa::Avx2 => every_second && distances.len() == count,
+            Isa::Avx512 => span <= 2 * count,
+        };
+        if !covered {
+            return None;
+        }
+        let high = (span > count).then_some(last + 1 - count as i64);
+        let number = |distance: i64| match high {
+            Some(high) if distance - low >= count as i64 => distance - high + count as i64,
+            _ => distance - low,
+        };
+        // Lanes of a register that is partly used hold anything.
+        let all = distances.iter().copied().chain(std::iter::repeat(low));
+        Some(Self {
+            width,
+            low,
+            span,
+            high,
+            numbers: all.take(count).map(|d| number(d) as u32).collect(),
+        })
+    }
+}
+
+/// Elements of a register.
+fn lanes_of(width: Width) -> usize {
+    width.bytes() / Lane::F32.bytes()
 }

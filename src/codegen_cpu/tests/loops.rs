@@ -232,3 +232,40 @@ fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
     }
     check(&k, &[30], &[floats(30, 1), floats(40, 2)], 1).expect("defined");
 }
+
+/// Elements close to each other are read together, and no other element.
+#[test]
+fn lanes_are_picked_from_neighbours() {
+    let patterns: &[&[i64]] = &[
+        &[0, 2, 4, 6, 8, 10, 12, 13, 13, 13, 13, 13, 13, 13, 13, 13],
+        &[0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30],
+        &[30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0],
+        &[15, 0, 31, 16, 8, 24, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11],
+        &[0, 2, 4, 6, 8, 10, 12, 14],
+        &[3, 5, 7, 9],
+        &[2, 1],
+        &[0, 3, 6, 9, 12, 15, 18, 21],
+        &[7; 16],
+        &[0, 64, 1, 2],
+        &[
+            0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 33, 33, 33, 33, 33, 33,
+            33, 33, 33, 33, 33, 33, 33, 33, 33,
+        ],
+    ];
+    for pattern in patterns {
+        let mut k = kernel("picked");
+        let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+        let i = k.var("i", I64);
+        let span = pattern.iter().max().expect("lanes") + 1;
+        let lane = |at: &i64| load(x, add(mul(v(i), int(span)), int(*at)), 1);
+        let lanes = pattern.len() as i64;
+        let value = Expr::Pack(pattern.iter().map(lane).collect());
+        k.body = vec![for_(
+            i,
+            int(3),
+            vec![store(y, mul(v(i), int(lanes)), value)],
+        )];
+        let (read, written) = ((3 * span) as usize, (3 * lanes) as usize);
+        check(&k, &[], &[floats(read, 1), floats(written, 2)], 1).expect("defined");
+    }
+}

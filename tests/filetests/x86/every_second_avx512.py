@@ -22,7 +22,7 @@ def pool(X: T.Buffer((8, 32), "float32"), Y: T.Buffer((8, 16), "float32")):
 #     12  mov rdi,[r8]
 #     15  mov r8,[r8+8]
 #     19  cmp rsi,rdx
-#     1c  jge 0A9h
+#     1c  jge 0A0h
 #     22  mov rax,rsi
 #     25  shl rax,7
 #     29  vmovups zmm18,[rdi+rax]
@@ -35,16 +35,14 @@ def pool(X: T.Buffer((8, 32), "float32"), Y: T.Buffer((8, 16), "float32")):
 #     66  vmovups zmm30,[rdi+rax+40h]
 #     6e  vpermt2ps zmm29,zmm19,zmm30
 #     74  vmaxps zmm0,zmm25,zmm29
-#     7a  vcmpunordps k1,zmm25,zmm25
-#     81  vpmovm2d zmm1,k1
-#     87  vpternlogd zmm1,zmm25,zmm0,0CAh
-#     8e  mov rax,rsi
-#     91  shl rax,6
-#     95  vmovups [r8+rax],zmm1
-#     9c  lea rsi,[rsi+1]
-#     a0  cmp rsi,rdx
-#     a3  jl 22h
-#     a9  vzeroupper
-#     ac  lea rsp,[rbp]
-#     b0  pop rbp
-#     b1  ret
+#     7a  vfixupimmps zmm0,zmm25,[rip+0FBh],0
+#     85  mov rax,rsi
+#     88  shl rax,6
+#     8c  vmovups [r8+rax],zmm0
+#     93  lea rsi,[rsi+1]
+#     97  cmp rsi,rdx
+#     9a  jl 22h
+#     a0  vzeroupper
+#     a3  lea rsp,[rbp]
+#     a7  pop rbp
+#     a8  ret

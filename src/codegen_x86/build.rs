@@ -28,20 +28,43 @@ struct Region {
     /// Instructions without effects that were placed here.
     known: HashMap<Inst, VReg>,
     /// Loads since the region was last left, by which nothing else was stored to the array.
-    loads: HashMap<Inst, (ArrayId, VReg)>,
+    loads: HashMap<Inst, Loaded>,
+}
+
+/// What was loaded.
+#[derive(Debug)]
+struct Loaded {
+    array: ArrayId,
+    reg: VReg,
+    /// How many vectors had been loaded when it was last used.
+    used: usize,
 }
 
 /// A function that grows.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     pub(super) func: Func,
+    /// Vectors that are loaded at most between two uses of an element that is loaded once.
+    most_between: usize,
     regions: Vec<Region>,
     /// Index of the region that each register is defined in.
     levels: Vec<usize>,
     pool: HashMap<Vec<u8>, u32>,
+    /// How many vectors were loaded.
+    loaded: usize,
+    /// Registers that were read from the pool, and how.
+    constants: HashMap<VReg, Inst>,
 }
 
 impl Builder {
+    /// A function for a machine with so many vector registers.
+    pub(super) fn new(registers: usize) -> Self {
+        Self {
+            most_between: registers / 2,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn reg(&mut self, class: RegClass) -> VReg {
         let reg = VReg::new(self.func.regs, class);
         self.func.regs += 1;
@@ -127,10 +150,18 @@ impl Builder {
         });
     }
 
-    /// The region that an instruction without effects belongs to.
+    /// The region that an instruction without effects belongs to. Constants can be read in any.
     fn home(&self, inst: &Inst) -> usize {
-        let mut level = 0;
-        inst.each_use(&mut |reg| level = level.max(self.levels[reg.vreg()]));
+        let (mut level, mut of_constants, mut varies) = (0, 0, false);
+        inst.each_use(&mut |reg| {
+            let own = self.levels[reg.vreg()];
+            if self.constants.contains_key(&reg) {
+                of_constants = of_constants.max(own);
+            } else {
+                (level, varies) = (level.max(own), true);
+            }
+        });
+        let level = if varies { level } else { of_constants };
         let mut loops = self.regions.iter().enumerate().skip(level + 1);
         let is_loop = |(_, region): &(usize, &Region)| region.kind == RegionKind::LoopBody;
         loops
@@ -148,18 +179,45 @@ impl Builder {
         // A vector constant is read again in each loop: there are more constants than registers.
         let reads_pool =
             class == super::inst::VECTOR && inst.args.iter().all(|arg| matches!(arg, Arg::Pool(_)));
-        let home = if reads_pool {
-            self.current()
-        } else {
-            self.home(&inst)
-        };
-        let from = if reads_pool { home } else { 0 };
-        let known = self.regions[from..=home]
+        if reads_pool {
+            return self.constant_in(self.current(), inst);
+        }
+        let home = self.home(&inst);
+        let inst = self.with_constants_in(home, inst);
+        let known = self.regions[..=home]
             .iter()
             .find_map(|region| region.known.get(&inst));
         if let Some(&reg) = known {
             return reg;
         }
+        self.placed(home, class, inst)
+    }
+
+    /// A vector constant, read in this region.
+    fn constant_in(&mut self, home: usize, inst: Inst) -> VReg {
+        if let Some(&reg) = self.regions[home].known.get(&inst) {
+            return reg;
+        }
+        let reg = self.placed(home, super::inst::VECTOR, inst.clone());
+        self.constants.insert(reg, inst);
+        reg
+    }
+
+    /// The instruction with its constants read in this region, if they are read in one inside of it.
+    fn with_constants_in(&mut self, home: usize, mut inst: Inst) -> Inst {
+        for arg in &mut inst.args {
+            if let Arg::Reg(reg) = arg
+                && self.levels[reg.vreg()] > home
+                && let Some(constant) = self.constants.get(reg)
+            {
+                *reg = self.constant_in(home, constant.clone());
+            }
+        }
+        inst
+    }
+
+    /// The result of an instruction at the end of a region.
+    fn placed(&mut self, home: usize, class: RegClass, inst: Inst) -> VReg {
         let reg = self.reg(class);
         self.levels[reg.vreg()] = home;
         let block = self.regions[home].block;
@@ -179,21 +237,48 @@ impl Builder {
         class: RegClass,
         args: Vec<Arg>,
     ) -> VReg {
+        self.load_within(usize::MAX, array, code, class, args)
+    }
+
+    /// An instruction that reads an element of the array to all lanes of a vector. Where other vectors were loaded since, it is read
+    /// again: a register that is held longer would be spilled, and be read from memory anyway.
+    pub(super) fn load_splat(&mut self, array: ArrayId, code: Code, args: Vec<Arg>) -> VReg {
+        self.load_within(self.most_between, array, code, super::inst::VECTOR, args)
+    }
+
+    fn load_within(
+        &mut self,
+        most_between: usize,
+        array: ArrayId,
+        code: Code,
+        class: RegClass,
+        args: Vec<Arg>,
+    ) -> VReg {
         let inst = Inst {
             kind: Kind::Code(code),
             args,
             defs: vec![],
         };
         let current = self.current();
-        if let Some(&(_, reg)) = self.regions[current].loads.get(&inst) {
-            return reg;
+        let now = self.loaded;
+        if let Some(known) = self.regions[current].loads.get_mut(&inst)
+            && now - known.used <= most_between
+        {
+            known.used = now;
+            return known.reg;
         }
+        self.loaded += usize::from(class == super::inst::VECTOR);
         let reg = self.reg(class);
         self.push(Inst {
             defs: vec![reg],
             ..inst.clone()
         });
-        self.regions[current].loads.insert(inst, (array, reg));
+        let loaded = Loaded {
+            array,
+            reg,
+            used: self.loaded,
+        };
+        self.regions[current].loads.insert(inst, loaded);
         reg
     }
 
@@ -202,7 +287,7 @@ impl Builder {
         let current = self.current();
         self.regions[current]
             .loads
-            .retain(|_, (from, _)| *from != array);
+            .retain(|_, known| known.array != array);
         self.push(Inst {
             kind: Kind::Code(code),
             args,

@@ -45,7 +45,7 @@ pub(super) fn emit(kernel: &Kernel, isa: Isa) -> Result<Func, Refusal> {
         return refuse("accesses that are checked");
     }
     let mut emitter = Emitter {
-        b: Builder::default(),
+        b: Builder::new(isa.registers()),
         kernel,
         isa,
         locals: Locals::default(),

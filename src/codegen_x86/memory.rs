@@ -248,7 +248,10 @@ impl Emitter<'_> {
         };
         // Shorter registers are parts of the longest, which is read once.
         let widths = shape(self.isa, lanes, lane);
-        let part = self.load_form(id, op, of, widths[0], from)?;
+        let Some(code) = form(self.isa, op, of, widths[0]) else {
+            return refuse("a load that the machine lacks");
+        };
+        let part = Part::Reg(self.b.load_splat(id, code, vec![Arg::Mem(from)]));
         Ok(Some(Val {
             ty: Ty { scalar, lanes },
             lane,

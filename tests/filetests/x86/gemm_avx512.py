@@ -18,7 +18,7 @@ def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C
 #      4  push rbx
 #      5  push r12
 #      7  push r13
-#      9  mov r11d,8
+#      9  mov r11d,2
 #      f  sub rsp,1000h
 #     16  or qword ptr [rsp],0
 #     1b  dec r11d
@@ -26,7 +26,7 @@ def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C
 #     24  sub rsp,0
 #     2b  and rsp,0FFFFFFFFFFFFFFC0h
 #     2f  vpxor xmm0,xmm0,xmm0
-#     33  mov r11d,8000h
+#     33  mov r11d,2000h
 #     39  vmovups [rsp+r11-20h],ymm0
 #     40  sub r11,20h
 #     47  jne 39h

@@ -13,7 +13,7 @@
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
 use super::matmul::{
-    COLUMNS, DEPTH, ROW_BLOCK, is_float32, split_columns, tile, vectorize_columns,
+    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, is_float32, split_columns, tile, vectorize_columns,
 };
 use super::{MOST_TAPS, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
@@ -250,14 +250,7 @@ fn places(params: &[Var], results: Vec<Var>) -> Lambda {
 fn split_depth(schedule: &mut Schedule, loops: &Loops) -> Result<Vec<LoopId>, DeclineReason> {
     let taps: Option<i64> = loops.taps.iter().map(|&l| extent(schedule, l)).product();
     let most = (DEPTH / taps.unwrap_or(1)).max(1);
-    let even = extent(schedule, loops.depth).and_then(|all| {
-        let mut sizes = (most / 2 + 1..=most + most / 4).rev();
-        if all <= most + most / 4 {
-            return Some(all.max(1));
-        }
-        sizes.find(|size| all % size == 0)
-    });
-    let steps = even.unwrap_or(most);
+    let steps = extent_of_panel(schedule, loops.depth, most);
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }
 

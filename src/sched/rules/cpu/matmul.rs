@@ -12,10 +12,11 @@
 
 use super::convolution::Roles;
 use super::reduction::neighbours;
-use super::{are_constant, parallel_fused};
+use super::{are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Buffer, Expr, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
@@ -52,6 +53,34 @@ pub(super) fn tile(target: &CpuTarget, rows: Option<i64>, columns: Option<i64>) 
     };
     Tile { rows, panels }
 }
+
+/// Panels of a tile that are read where they are. Few rows have few sums; those of several panels hide how long an addition takes.
+/// Each thread has at least one tile. For many rows two panels, as in [`tile`], although the last tile may have one only.
+fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
+    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+    let sums = registers * tile.rows;
+    let half = i64::from(target.vector_registers) / 2;
+    let Some(columns) = columns else {
+        return tile.panels;
+    };
+    let all = (columns + COLUMNS - 1) / COLUMNS;
+    if sums * tile.panels >= half / 2 {
+        let pairs = registers == 1 && all >= FEWEST_PAIRED;
+        return if pairs { 2 } else { tile.panels };
+    }
+    let threads = target.threads as i64;
+    let most = (half / sums)
+        .min(MOST_PANELS)
+        .min((all + threads - 1) / threads);
+    let tiles = (all + most - 1) / most;
+    ((all + tiles - 1) / tiles).max(tile.panels)
+}
+
+/// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
+const FEWEST_PAIRED: i64 = 6;
+
+/// Panels that are read at once.
+const MOST_PANELS: i64 = 8;
 
 /// Rows of `A` that one panel of `B` serves.
 pub(super) const ROW_BLOCK: i64 = 128;
@@ -250,21 +279,45 @@ fn along_columns(
     copied: Option<&Matmul>,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
-    let extent = |l: LoopId| schedule.func().loops[l].extent.as_int();
-    let tile = tile(target, extent(loops.m), extent(loops.n));
+    let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
+    let mut tile = tile(target, rows, columns);
+    if copied.is_none() {
+        tile.panels = panels_of(target, tile, columns);
+    }
+    let write_back = with_epilogue(schedule, block)?;
     let m = split_rows(schedule, loops.m, tile.rows)?;
     let n = split_columns(schedule, loops.n, tile)?;
-    let k = schedule.split(loops.k, &[Factor::Infer, DEPTH.into()])?;
+    let depth = extent_of_panel(schedule, loops.k, DEPTH);
+    let k = schedule.split(loops.k, &[Factor::Infer, depth.into()])?;
     let order = [&[m[0], n[0], k[0], m[1], k[1], m[2]], &n[1..]].concat();
     schedule.reorder(&order)?;
     if let Some(matmul) = copied {
         copy_panel(schedule, block, matmul, k[0])?;
+    }
+    if let Some(write_back) = write_back {
+        schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
+        if let Some(&columns) = schedule.get_loops(write_back)?.last() {
+            let parts = schedule.split(columns, &[Factor::Infer, COLUMNS.into()])?;
+            schedule.vectorize(parts[1])?;
+        }
     }
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     spread(schedule, loops.batch, m[0], n[0])?;
     schedule.decompose_reduction(block, k[0])?;
     Ok(())
+}
+
+/// Steps of the reduction between panels, without a rest where there is such a number near the usual one.
+pub(super) fn extent_of_panel(schedule: &Schedule, depth: LoopId, usual: i64) -> i64 {
+    let even = extent(schedule, depth).and_then(|all| {
+        let mut sizes = (usual / 2 + 1..=usual + usual / 4).rev();
+        if all <= usual + usual / 4 {
+            return Some(all.max(1));
+        }
+        sizes.find(|size| all % size == 0)
+    });
+    even.unwrap_or(usual)
 }
 
 /// Copies a panel of `B` in this loop: its rows are columns of a tile, whichever way `B` lies.

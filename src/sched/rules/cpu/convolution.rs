@@ -15,6 +15,7 @@
 use super::matmul::{
     COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, is_float32, split_columns, tile, vectorize_columns,
 };
+use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
@@ -34,6 +35,9 @@ pub(super) fn apply(
     };
     if !is_float32(&matmul) {
         return Err(DeclineReason::Pattern("not of float32"));
+    }
+    if has_few_products(schedule.func(), block) {
+        return Err(DeclineReason::Pattern("few products for each result"));
     }
     let roles = Roles::of(schedule.func(), block, &matmul).ok_or(DeclineReason::Pattern(
         "no operand is a matrix with one dimension of columns",

@@ -59,8 +59,21 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
 /// Most copies of a body that a loop over a window is written out to.
 const MOST_TAPS: i64 = 7;
 
+/// Parts of the work for each thread that are enough to keep all busy to the end.
+const PARTS: i64 = 4;
+
 /// Bytes of a vector: a cache line, four registers.
 const VECTOR_BYTES: i64 = 64;
+
+/// Products that could be added while a sum of a matmul of pixels by channels is turned, so that neighbouring pixels are a vector.
+const TURNING: i64 = 48;
+
+/// Whether sums of so many products in rows of so many columns are faster in vectors along the rows, the last of which may be partly
+/// used, than in vectors along channels, which have to be turned.
+fn pays_in_rows(products: i64, columns: i64) -> bool {
+    let unused = (columns + matmul::COLUMNS - 1) / matmul::COLUMNS * matmul::COLUMNS - columns;
+    products * unused <= TURNING * columns
+}
 
 /// Independent iterations of the outermost loops over the threads, everything else serial.
 fn fallback(

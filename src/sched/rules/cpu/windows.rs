@@ -1,7 +1,10 @@
-//! Windows that slide over an image, a plane of the image for a plane of the result: depthwise and grouped convolution, pooling.
+//! Windows that slide over an image, a plane of the image for a plane of the result: depthwise and grouped convolution, pooling, and
+//! convolution with few products for each result.
 //!
 //! - Vectors are neighbours in a row of the result; a tile is one vector in each of several rows, which share rows of the image. Its
 //!   sums are in registers over the whole window, whose iterations are written out.
+//! - Channels of the result that are made of the same planes are computed together: a tile has a vector of each of several, and a
+//!   vector of the image that is loaded serves all of them.
 //! - What follows is computed where the sums are written back.
 //! - The image is padded where it is needed, into an array of the thread: for one plane, or for a part of its rows if it is large.
 //!
@@ -9,8 +12,10 @@
 
 use super::elementwise::{told_apart, vector_lanes};
 use super::reduction::steps;
-use super::{extent, parallel_fused};
-use crate::ir::{Block, BlockId, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range};
+use super::{PARTS, extent, parallel_fused, pays_in_rows};
+use crate::ir::{
+    Block, BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range, Var,
+};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
@@ -23,14 +28,17 @@ use crate::tensor::scalar::BinOp;
 /// Most multiplications of vectors that are written out for a tile.
 const MOST_STATEMENTS: i64 = 100;
 
+/// Channels of a tile, if there are as many.
+const MOST_CHANNELS: i64 = 8;
+
 /// Bytes of an image that fit the L2 cache beside the result, and the stack; padding and rows that parts share may double them.
 const MOST_IMAGE: i64 = 64 << 10;
 
 /// How often an element is padded at most: parts of a plane share rows.
 const MOST_AGAIN: i64 = 3;
 
-/// Parts for each thread that are enough to keep all busy to the end.
-const PARTS: i64 = 4;
+/// Most products of a result that are added up in rows, where a matmul could do it.
+const MOST_PRODUCTS: i64 = 160;
 
 pub(super) fn apply(
     schedule: &mut Schedule,
@@ -42,7 +50,14 @@ pub(super) fn apply(
     }
     let dims = plane_dims(schedule.func(), block);
     let bytes = plane_bytes(schedule.func(), block, &dims);
-    let Nest { spatial, reduce } = sort_loops(schedule, block)?;
+    let Nest {
+        spatial,
+        mut reduce,
+    } = sort_loops(schedule, block)?;
+    // Steps along a row are outside of those from row to row: a row of the image then serves several rows of a tile at once.
+    if let ([_, .., _], [.., rows, columns]) = (dims.as_slice(), reduce.as_mut_slice()) {
+        std::mem::swap(rows, columns);
+    }
     let Some(&first_reduce) = reduce.first() else {
         return Err(DeclineReason::Pattern("nothing is reduced"));
     };
@@ -59,13 +74,22 @@ pub(super) fn apply(
     let sums = schedule.cache_write(block, 0, "local", &[])?;
     inline_consumers(schedule, sums);
 
-    let (mut outer, mut tiles) = split_group(schedule, block, outer)?;
-    let taps = written_out(schedule, &reduce);
+    let (mut outer, group) = split_group(schedule, block, outer, &dims)?;
+    let together = group.map_or(1, |group| divisor(schedule, group, MOST_CHANNELS));
+    let taps = written_out(schedule, &reduce, MOST_STATEMENTS / together);
     let lanes = lanes(schedule, block, target, last);
     let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
-    let mut tile = vec![];
+    let most = most_vectors(schedule, &taps);
+    let (mut tiles, mut tile) = (vec![], vec![]);
+    let mut channels = 1;
+    if let Some(group) = group {
+        channels = channels_of_tile(schedule, target, lanes, group, most);
+        let split = schedule.split(group, &[Factor::Infer, channels.into()])?;
+        tiles.push(split[0]);
+        tile.push(split[1]);
+    }
     if let Some((&row, others)) = rows.split_last() {
-        let count = rows_of_tile(schedule, target, lanes, row, &taps);
+        let count = rows_of_tile(schedule, target, lanes, row, most / channels, channels);
         let planes = extents(schedule, &outer) * extents(schedule, others);
         let parts = parts_of_plane(target, planes, bytes);
         let split = schedule.split(row, &[Factor::Infer, count.into()])?;
@@ -85,7 +109,7 @@ pub(super) fn apply(
     schedule.reorder(&order.concat())?;
     schedule.reverse_compute_at(sums, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
     let written = loops_below(schedule, sums, columns[0])?;
-    vectorize_rows(schedule, &written, lanes, RowLoop::Unrolled)?;
+    vectorize_rows(schedule, &written, lanes, RowLoops::Unrolled)?;
     spread(schedule, block, target, &outer, &tiles)?;
     for &l in taps.iter().chain(&tile) {
         schedule.unroll(l)?;
@@ -93,6 +117,22 @@ pub(super) fn apply(
     schedule.vectorize(columns[1])?;
     schedule.decompose_reduction(block, first_reduce)?;
     Ok(())
+}
+
+/// Whether a convolution has so few products for each result that adding them up in rows, which are vectors of the result as they
+/// are, is faster than as a matmul, whose sums have to be turned.
+pub(super) fn has_few_products(func: &PrimFunc, block: BlockId) -> bool {
+    let info = &func.blocks[block];
+    let dims = plane_dims(func, block);
+    let reduced = |iter: &&IterVar| iter.kind == IterKind::Reduce;
+    let reduced = info.iters.iter().filter(reduced);
+    let products: Option<i64> = reduced.map(|iter| iter.dom.extent.as_int()).product();
+    let last = dims.last().map(|&at| &info.iters[at]);
+    let columns = last.and_then(|iter| iter.dom.extent.as_int());
+    let (Some(products), Some(columns)) = (products, columns) else {
+        return false;
+    };
+    products <= MOST_PRODUCTS && pays_in_rows(products, columns)
 }
 
 fn is_reduction(func: &PrimFunc, block: BlockId) -> bool {
@@ -129,16 +169,11 @@ fn meet(block: &Block, at: usize, tap: usize) -> bool {
 /// Bytes of an image that the results of one plane are made of; `None` if symbolic.
 fn plane_bytes(func: &PrimFunc, block: BlockId, dims: &[usize]) -> Option<i64> {
     let info = &func.blocks[block];
-    let moves = |range: &Range| {
-        let mut vars = dims.iter().map(|&at| &info.iters[at].var);
-        vars.any(|var| range.min.uses(var))
-    };
-    let image = info
-        .reads
-        .iter()
-        .find(|read| read.region.iter().any(moves))?;
+    let image = image(info, dims)?;
     let shape = image.buffer.shape().iter().zip(&image.region);
-    let plane = shape.filter(|(_, range)| moves(range)).map(|(e, _)| e);
+    let plane = shape
+        .filter(|(_, range)| moves(info, range, dims))
+        .map(|(e, _)| e);
     let depth = info.iters.iter().enumerate().filter(|(tap, iter)| {
         iter.kind == IterKind::Reduce && !dims.iter().any(|&at| meet(info, at, *tap))
     });
@@ -147,20 +182,52 @@ fn plane_bytes(func: &PrimFunc, block: BlockId, dims: &[usize]) -> Option<i64> {
     Some(elements? * image.buffer.dtype().scalar.bytes() as i64)
 }
 
-/// The loops around planes, and around what is done in one: the channels of a group read the same image.
+/// The loops around planes, and the one over the channels of a group, which read the same image.
 fn split_group(
     schedule: &mut Schedule,
     block: BlockId,
     outer: &[LoopId],
-) -> Result<(Vec<LoopId>, Vec<LoopId>), DeclineReason> {
+    dims: &[usize],
+) -> Result<(Vec<LoopId>, Option<LoopId>), DeclineReason> {
     let Some((&last, others)) = outer.split_last() else {
-        return Ok((vec![], vec![]));
+        return Ok((vec![], None));
     };
+    if shares_image(schedule.func(), block, last, dims) {
+        return Ok((others.to_vec(), Some(last)));
+    }
     let Some(size) = group_size(schedule.func(), block, last) else {
-        return Ok((outer.to_vec(), vec![]));
+        return Ok((outer.to_vec(), None));
     };
     let group = schedule.split(last, &[Factor::Infer, size.into()])?;
-    Ok(([others, &group[..1]].concat(), vec![group[1]]))
+    Ok(([others, &group[..1]].concat(), Some(group[1])))
+}
+
+/// Whether all iterations of the loop read the same elements of what the windows slide over.
+fn shares_image(func: &PrimFunc, block: BlockId, l: LoopId, dims: &[usize]) -> bool {
+    let info = &func.blocks[block];
+    let var = &func.loops[l].var;
+    let bound = info.iters.iter().zip(&info.bindings);
+    let own: Vec<&Var> = bound
+        .filter(|(_, binding)| binding.uses(var))
+        .map(|(iter, _)| &iter.var)
+        .collect();
+    image(info, dims).is_some_and(|image| {
+        let mut indices = image.region.iter().map(|range| &range.min);
+        !indices.any(|index| own.iter().any(|var| index.uses(var)))
+    })
+}
+
+/// What the windows slide over.
+fn image<'b>(info: &'b Block, dims: &[usize]) -> Option<&'b BufferRegion> {
+    info.reads
+        .iter()
+        .find(|read| read.region.iter().any(|range| moves(info, range, dims)))
+}
+
+/// Whether one of these iter variables moves the range.
+fn moves(info: &Block, range: &Range, dims: &[usize]) -> bool {
+    let mut vars = dims.iter().map(|&at| &info.iters[at].var);
+    vars.any(|var| range.min.uses(var))
 }
 
 /// By what the variable of the loop is divided in an index, if that divides its extent.
@@ -193,12 +260,12 @@ fn drives(func: &PrimFunc, block: BlockId, l: LoopId, iters: &[usize]) -> bool {
     iters.iter().any(|&at| bindings[at].uses(var))
 }
 
-/// The last loops of the window that are written out.
-fn written_out(schedule: &Schedule, reduce: &[LoopId]) -> Vec<LoopId> {
+/// The last loops of the window that are written out, to so many statements at most.
+fn written_out(schedule: &Schedule, reduce: &[LoopId], most: i64) -> Vec<LoopId> {
     let mut all = 1;
     let few = |l: &&LoopId| {
         all *= extent(schedule, **l).unwrap_or(MOST_STATEMENTS + 1);
-        all <= MOST_STATEMENTS
+        all <= most
     };
     reduce.iter().rev().take_while(few).copied().collect()
 }
@@ -224,20 +291,42 @@ fn registers(target: &CpuTarget, lanes: i64) -> i64 {
     (lanes + width - 1) / width
 }
 
+/// The most vectors of a tile, whose multiplications are written out.
+fn most_vectors(schedule: &Schedule, taps: &[LoopId]) -> i64 {
+    let taps: i64 = taps.iter().filter_map(|&l| extent(schedule, l)).product();
+    MOST_STATEMENTS / taps.max(1)
+}
+
+/// The most channels of a tile without a rest, whose sums fill at most half of the registers.
+fn channels_of_tile(
+    schedule: &Schedule,
+    target: &CpuTarget,
+    lanes: i64,
+    group: LoopId,
+    most: i64,
+) -> i64 {
+    let sums = i64::from(target.vector_registers) / 2 / registers(target, lanes);
+    divisor(schedule, group, most.min(sums).min(MOST_CHANNELS))
+}
+
 /// The most rows of a tile without a rest, whose sums leave room for weights and the image.
 fn rows_of_tile(
     schedule: &Schedule,
     target: &CpuTarget,
     lanes: i64,
     row: LoopId,
-    taps: &[LoopId],
+    most: i64,
+    channels: i64,
 ) -> i64 {
-    let taps: i64 = taps.iter().filter_map(|&l| extent(schedule, l)).product();
     let sums = i64::from(target.vector_registers) / 4 / registers(target, lanes);
-    let most = (MOST_STATEMENTS / taps.max(1)).min(sums).max(1);
-    let rows = extent(schedule, row).unwrap_or(1).max(1);
+    divisor(schedule, row, most.min(sums / channels))
+}
+
+/// The largest divisor of the extent of a loop that is at most so large.
+fn divisor(schedule: &Schedule, l: LoopId, most: i64) -> i64 {
+    let all = extent(schedule, l).unwrap_or(1).max(1);
     let mut sizes = (1..=most).rev();
-    sizes.find(|size| rows % size == 0).unwrap_or(1)
+    sizes.find(|size| all % size == 0).unwrap_or(1)
 }
 
 /// In how many parts a plane is computed, so that its image fits the cache and all threads are busy.
@@ -270,10 +359,10 @@ fn loops_below(
     Ok(loops[own.map_or(0, |at| at + 1)..].to_vec())
 }
 
-/// How the loop around that over the elements of a row runs.
-enum RowLoop {
+/// How the loops around that over the elements of a row run.
+enum RowLoops {
     Serial,
-    /// It counts the rows of a tile, whose sums are in registers.
+    /// They count the rows and channels of a tile, whose sums are in registers.
     Unrolled,
 }
 
@@ -282,17 +371,21 @@ fn vectorize_rows(
     schedule: &mut Schedule,
     loops: &[LoopId],
     lanes: i64,
-    row_loop: RowLoop,
+    row_loops: RowLoops,
 ) -> Result<(), DeclineReason> {
     let Some((&last, rows)) = loops.split_last() else {
         return Ok(());
     };
     let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     schedule.vectorize(parts[1])?;
-    if let RowLoop::Unrolled = row_loop
-        && let Some(&row) = rows.last()
+    if let RowLoops::Unrolled = row_loops
+        && let Some((&row, others)) = rows.split_last()
     {
-        schedule.unroll(row)?;
+        let several = |l: &&LoopId| extent(schedule, **l).is_some_and(|count| count > 1);
+        let others: Vec<LoopId> = others.iter().filter(several).copied().collect();
+        for l in others.into_iter().chain([row]) {
+            schedule.unroll(l)?;
+        }
     }
     Ok(())
 }
@@ -355,7 +448,7 @@ fn pad(
     let lanes = vector_lanes(schedule.func(), producer);
     for part in [fill, producer] {
         let loops = loops_below(schedule, part, at)?;
-        vectorize_rows(schedule, &loops, lanes, RowLoop::Serial)?;
+        vectorize_rows(schedule, &loops, lanes, RowLoops::Serial)?;
     }
     Ok(())
 }

@@ -235,7 +235,7 @@ impl Loops {
 }
 
 /// Variables that stand for the iter variables of a block in a map.
-fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
+pub(super) fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
     let iters = func.blocks[block].iters.iter();
     iters
         .map(|iter| Var::new(iter.var.name(), DType::I64))
@@ -243,7 +243,7 @@ fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
 }
 
 /// The map of iter variables to some of them.
-fn places(params: &[Var], results: Vec<Var>) -> Lambda {
+pub(super) fn places(params: &[Var], results: Vec<Var>) -> Lambda {
     Lambda {
         params: params.to_vec(),
         results: results.iter().map(Var::expr).collect(),

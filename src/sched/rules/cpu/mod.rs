@@ -8,6 +8,7 @@ mod convolution;
 mod elementwise;
 mod inline;
 mod matmul;
+mod pointwise;
 mod reduction;
 mod rows;
 mod windows;
@@ -29,6 +30,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "matmul",
         apply: matmul::apply,
+    },
+    DefaultRule {
+        name: "pointwise",
+        apply: pointwise::apply,
     },
     DefaultRule {
         name: "convolution",

@@ -72,7 +72,7 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(softmax_exp[v_i0, v_i1], softmax_sum[v_i0, T.int64(0)])
                 T.writes(softmax_intermediate[v_i0, v_i1])
-                softmax_intermediate[v_i0, v_i1] = softmax_exp[v_i0, v_i1] / softmax_sum[v_i0, T.int64(0)]
+                softmax_intermediate[v_i0, v_i1] = softmax_exp[v_i0, v_i1] * (T.float32(1) / softmax_sum[v_i0, T.int64(0)])
         for i0, i1, k0 in T.grid(T.int64(4), T.int64(1), T.int64(6)):
             with T.block("max"):
                 v_i0, v_i1, v_k0 = T.axis.remap("SSR", [i0, i1, k0])

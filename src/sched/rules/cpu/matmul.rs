@@ -271,7 +271,8 @@ fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
     within && panels.count() == 1 && in_rows(func, block, matmul)
 }
 
-/// Vectors along `n`; the operand `B` of a matmul is copied to panels, without one it is in panels.
+/// Vectors along `n`; the operand `B` of a matmul is copied to panels, without one it is in panels. What follows is computed where
+/// the sums are, unless rows of several open extents keep the loops from being spread then.
 fn along_columns(
     schedule: &mut Schedule,
     target: &CpuTarget,
@@ -279,12 +280,30 @@ fn along_columns(
     copied: Option<&Matmul>,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
+    let mut fused = schedule.clone();
+    if let Some(write_back) = with_epilogue(&mut fused, block)?
+        && tiled(&mut fused, target, block, copied, &loops, Some(write_back)).is_ok()
+    {
+        *schedule = fused;
+        return Ok(());
+    }
+    tiled(schedule, target, block, copied, &loops, None)
+}
+
+/// The same, with the block that writes the sums back, if they are in an array of the thread.
+fn tiled(
+    schedule: &mut Schedule,
+    target: &CpuTarget,
+    block: BlockId,
+    copied: Option<&Matmul>,
+    loops: &Loops,
+    write_back: Option<BlockId>,
+) -> Result<(), DeclineReason> {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let mut tile = tile(target, rows, columns);
     if copied.is_none() {
         tile.panels = panels_of(target, tile, columns);
     }
-    let write_back = with_epilogue(schedule, block)?;
     let m = split_rows(schedule, loops.m, tile.rows)?;
     let n = split_columns(schedule, loops.n, tile)?;
     let depth = extent_of_panel(schedule, loops.k, DEPTH);

@@ -169,7 +169,7 @@ impl Product {
         let is_few = |roles: &[usize]| {
             let rows = roles.iter().map(|&at| extent(at));
             let rows = rows.product::<Option<i64>>();
-            rows.is_some_and(|rows| rows <= MOST_ROWS)
+            rows.is_some_and(|rows| (1..=MOST_ROWS).contains(&rows))
         };
         let (vector, weights, rows, columns) = match (is_few(&m), is_few(&n)) {
             (true, false) => (a, b, m, n),

@@ -2,6 +2,7 @@
 
 use super::Compilation;
 use crate::ir::PrimFunc;
+#[cfg(feature = "cpu")]
 use crate::kernel::Target;
 use crate::lower::{self, Launches};
 use crate::support::dump::{DumpKind, Dumper};

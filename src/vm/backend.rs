@@ -153,6 +153,7 @@ impl Backend {
 
     /// Whether memory lies where a storage is.
     pub(super) fn has(&self, place: Option<MemorySpace>, memory: &Memory) -> bool {
+        let _ = place;
         match (self, memory) {
             #[cfg(feature = "gpu")]
             (Self::Gpu(..), Memory::Host(_)) => place == Some(MemorySpace::Host),

@@ -1,8 +1,9 @@
 //! Steps that several rules share.
 
 use super::DeclineReason;
-use crate::ir::{BlockId, IterKind, LoopId, PrimFunc};
+use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, Var};
 use crate::sched::Schedule;
+use crate::tensor::DType;
 
 /// The loops around a block by what their iterations mean to each other.
 pub(super) struct Nest {
@@ -60,4 +61,12 @@ pub(super) fn fuse_all(
         [one] => Ok(*one),
         many => Ok(schedule.fuse(many)?),
     }
+}
+
+/// Variables that stand for the iter variables of a block in a map.
+pub(super) fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
+    let iters = func.blocks[block].iters.iter();
+    iters
+        .map(|iter| Var::new(iter.var.name(), DType::I64))
+        .collect()
 }

@@ -41,6 +41,26 @@ pub struct Matmul {
     pub k: Vec<usize>,
 }
 
+impl Matmul {
+    /// The same roles where the iter variables have come to other positions.
+    pub fn renumbered(self, moved: impl Fn(usize) -> usize) -> Self {
+        let all = |roles: Vec<usize>| roles.into_iter().map(&moved).collect();
+        let side = |operand: Operand| Operand {
+            contiguous: operand.contiguous.map(&moved),
+            ..operand
+        };
+        Self {
+            a: side(self.a),
+            b: side(self.b),
+            c: self.c,
+            batch: all(self.batch),
+            m: all(self.m),
+            n: all(self.n),
+            k: all(self.k),
+        }
+    }
+}
+
 /// One side of the product.
 #[derive(Clone, Debug)]
 pub struct Operand {

@@ -13,7 +13,7 @@
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
 use super::matmul::{
-    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, is_float32, split_columns, tile, vectorize_columns,
+    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, of_float32, split_columns, tile, vectorize_columns,
 };
 use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, parallel_fused};
@@ -21,7 +21,8 @@ use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
-use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::nest::params;
+use crate::sched::rules::pattern::{Matmul, Operand};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
@@ -30,12 +31,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
-        return Err(DeclineReason::Pattern("not a sum of products"));
-    };
-    if !is_float32(&matmul) {
-        return Err(DeclineReason::Pattern("not of float32"));
-    }
+    let matmul = of_float32(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
         return Err(DeclineReason::Pattern("few products for each result"));
     }
@@ -232,14 +228,6 @@ impl Loops {
             taps,
         })
     }
-}
-
-/// Variables that stand for the iter variables of a block in a map.
-pub(super) fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
-    let iters = func.blocks[block].iters.iter();
-    iters
-        .map(|iter| Var::new(iter.var.name(), DType::I64))
-        .collect()
 }
 
 /// The map of iter variables to some of them.

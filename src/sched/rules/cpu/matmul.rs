@@ -101,12 +101,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
-        return Err(DeclineReason::Pattern("not a matmul"));
-    };
-    if !is_float32(&matmul) {
-        return Err(DeclineReason::Pattern("not of float32"));
-    }
+    let matmul = of_float32(schedule.func(), block)?;
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
     if packed {
@@ -130,7 +125,16 @@ pub(super) fn apply(
     }
 }
 
-pub(super) fn is_float32(matmul: &Matmul) -> bool {
+/// The product that a block computes, if it is of `float32`.
+pub(super) fn of_float32(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
+    match classify(func, block) {
+        Pattern::Matmul(matmul) if is_float32(&matmul) => Ok(matmul),
+        Pattern::Matmul(_) => Err(DeclineReason::Pattern("not of float32")),
+        _ => Err(DeclineReason::Pattern("not a sum of products")),
+    }
+}
+
+fn is_float32(matmul: &Matmul) -> bool {
     let dtype = matmul.c.dtype();
     dtype.is_float() && dtype.scalar.bytes() == 4 && dtype.lanes == 1
 }

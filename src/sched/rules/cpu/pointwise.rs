@@ -7,15 +7,16 @@
 //!
 //! Tiles of pixels are spread over the threads, with parts of the channels where there are few.
 
-use super::convolution::{params, places};
-use super::matmul::{COLUMNS, Tile, is_float32, split_columns, vectorize_columns};
+use super::convolution::places;
+use super::matmul::{COLUMNS, Tile, of_float32, split_columns, vectorize_columns};
 use super::{PARTS, extent, parallel_fused, pays_in_rows};
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Buffer, Expr, IterKind, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
-use crate::sched::rules::pattern::{Matmul, Pattern, classify};
+use crate::sched::rules::nest::params;
+use crate::sched::rules::pattern::Matmul;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
@@ -37,12 +38,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let Pattern::Matmul(matmul) = classify(schedule.func(), block) else {
-        return Err(DeclineReason::Pattern("not a sum of products"));
-    };
-    if !is_float32(&matmul) {
-        return Err(DeclineReason::Pattern("not of float32"));
-    }
+    let matmul = of_float32(schedule.func(), block)?;
     let roles = Roles::of(schedule.func(), block, &matmul)
         .ok_or(DeclineReason::Pattern("pixels are not at their places"))?;
     if !roles.pays() {

@@ -24,11 +24,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if !GpuTraits::of(target).fast_shared {
-        return Err(DeclineReason::Pattern(
-            "threads of a software adapter share nothing for less",
-        ));
-    }
+    GpuTraits::need_fast_shared(target)?;
     let of_columns = matches!(classify(sch.func(), block), Pattern::Reduction)
         && results_of_reduction(sch.func(), block) == Some(1)
         && is_of_columns(sch, block);

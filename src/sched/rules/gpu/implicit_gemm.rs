@@ -7,12 +7,13 @@
 //!
 //! Reference: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
 
-use super::matmul::{params, tiles};
+use super::matmul::tiles;
 use super::traits::GpuTraits;
 use crate::ir::{Block, BlockId, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc};
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
 use crate::sched::rules::DeclineReason;
+use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::tensor::DType;
 
@@ -46,11 +47,7 @@ struct Convolution {
 
 impl Convolution {
     fn of(func: &PrimFunc, id: BlockId, target: &GpuTarget) -> Result<Self, DeclineReason> {
-        if !GpuTraits::of(target).fast_shared {
-            return Err(DeclineReason::Pattern(
-                "shared memory of a software adapter is no faster",
-            ));
-        }
+        GpuTraits::need_fast_shared(target)?;
         let Pattern::Matmul(matmul) = classify(func, id) else {
             return Err(DeclineReason::Pattern("no convolution"));
         };

@@ -19,6 +19,7 @@ use crate::ir::{BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc,
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
@@ -76,7 +77,7 @@ pub(super) fn tiles(
     let (block, matmul) = split_sum(sch, block, matmul, target)?;
     let tile = Tile::choose(target, extents(sch.func(), block, &matmul));
     let matmul = if tile.pieces > 1 {
-        cut_columns(sch, block, &matmul, tile.tx * LANES)?
+        cut_columns(sch, block, matmul, tile.tx * LANES)?
     } else {
         matmul
     };
@@ -141,21 +142,9 @@ fn split_sum(
         return Ok((block, matmul));
     };
     *sch = attempt;
-    let next = |at: &usize| at + 1;
-    let all = |roles: &[usize]| roles.iter().map(next).collect::<Vec<usize>>();
-    let operand = |operand: &Operand| Operand {
-        contiguous: operand.contiguous.as_ref().map(next),
-        ..operand.clone()
-    };
-    let slices = Matmul {
-        a: operand(&matmul.a),
-        b: operand(&matmul.b),
-        c: sch.func().blocks[partial].writes[0].buffer.clone(),
-        batch: [&[0], &all(&matmul.batch)[..]].concat(),
-        m: all(&matmul.m),
-        n: all(&matmul.n),
-        k: all(&matmul.k),
-    };
+    let mut slices = matmul.renumbered(|at| at + 1);
+    slices.batch.insert(0, 0);
+    slices.c = sch.func().blocks[partial].writes[0].buffer.clone();
     Ok((partial, slices))
 }
 
@@ -205,7 +194,7 @@ fn join_rows(sch: &mut Schedule, block: BlockId, matmul: Matmul) -> Result<Matmu
 fn cut_columns(
     sch: &mut Schedule,
     block: BlockId,
-    matmul: &Matmul,
+    matmul: Matmul,
     piece: i64,
 ) -> Result<Matmul, DeclineReason> {
     let params = params(sch.func(), block);
@@ -223,20 +212,10 @@ fn cut_columns(
             "a matmul whose columns cannot be cut",
         ));
     };
-    let moved = |&at: &usize| at + usize::from(at >= column);
-    let operand = |operand: &Operand| Operand {
-        contiguous: operand.contiguous.as_ref().map(moved),
-        ..operand.clone()
-    };
-    let all = |roles: &[usize]| roles.iter().map(moved).collect();
+    let cut = matmul.renumbered(|at| at + usize::from(at >= column));
     Ok(Matmul {
-        a: operand(&matmul.a),
-        b: operand(&matmul.b),
-        c: matmul.c.clone(),
-        batch: all(&matmul.batch),
-        m: all(&matmul.m),
         n: vec![column, column + 1],
-        k: all(&matmul.k),
+        ..cut
     })
 }
 
@@ -266,14 +245,6 @@ pub(super) fn cache_result(
 fn is_simple(region: &BufferRegion) -> bool {
     let simple = |e: &Expr| e.as_var().is_some() || e.as_int().is_some();
     region.region.iter().all(|range| simple(&range.min))
-}
-
-/// Variables that stand for the iter variables of a block in a map.
-pub(super) fn params(func: &PrimFunc, block: BlockId) -> Vec<Var> {
-    let iters = func.blocks[block].iters.iter();
-    iters
-        .map(|iter| Var::new(iter.var.name(), DType::I64))
-        .collect()
 }
 
 /// Splits, orders and binds the loops of the update.

@@ -2,6 +2,7 @@
 
 use super::tile::Tile;
 use crate::kernel::{GpuClass, GpuTarget};
+use crate::sched::rules::DeclineReason;
 
 /// What is good on one kind of device.
 pub(super) struct GpuTraits {
@@ -29,6 +30,15 @@ pub(super) struct GpuTraits {
 }
 
 impl GpuTraits {
+    /// Declines a rule whose threads meet in shared memory where that is no faster than other memory.
+    pub(super) fn need_fast_shared(target: &GpuTarget) -> Result<(), DeclineReason> {
+        if Self::of(target).fast_shared {
+            return Ok(());
+        }
+        let reason = "shared memory of a software adapter is no faster";
+        Err(DeclineReason::Pattern(reason))
+    }
+
     /// Those of a device.
     pub(super) fn of(target: &GpuTarget) -> &'static Self {
         match target.class {

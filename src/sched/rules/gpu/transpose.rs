@@ -27,11 +27,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if !GpuTraits::of(target).fast_shared {
-        return Err(DeclineReason::Pattern(
-            "shared memory of a software adapter is no faster",
-        ));
-    }
+    GpuTraits::need_fast_shared(target)?;
     if !matches!(classify(sch.func(), block), Pattern::Injective) {
         return Err(DeclineReason::Pattern("not injective"));
     }

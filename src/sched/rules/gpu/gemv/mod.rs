@@ -18,9 +18,9 @@ use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::gpu::inline::inline_into;
 use crate::sched::rules::gpu::loops::{fuse_loops, inner_loops, parts, tile_loops};
-use crate::sched::rules::gpu::matmul::params;
 use crate::sched::rules::gpu::split_k;
 use crate::sched::rules::gpu::traits::GpuTraits;
+use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
@@ -55,11 +55,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    if !GpuTraits::of(target).fast_shared {
-        return Err(DeclineReason::Pattern(
-            "threads of a software adapter share nothing for less",
-        ));
-    }
+    GpuTraits::need_fast_shared(target)?;
     let product = Product::of(sch.func(), block)?;
     let share = product.share(&sch.func().blocks[block], target)?;
     let split = product.slices(&sch.func().blocks[block], share, target);

@@ -16,7 +16,7 @@ use crate::vm::cpu;
 
 /// A call of a convolution.
 struct Case {
-    /// Extents of the image, of which the first may be symbolic (`n`), and the batches to run then.
+    /// Extents of the image, of which some may be symbolic (`n`, `h`, `w`).
     image: &'static str,
     weight: &'static str,
     /// The operator, and what is said of its windows.
@@ -42,6 +42,20 @@ const fn case(
 }
 
 const CASES: &[Case] = &[
+    // Images of any size, for each class of GPUs.
+    case(
+        "conv2d",
+        "n, 16, h, w",
+        "20, 16, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    ),
+    case(
+        "conv2d",
+        "n, 9, h, w",
+        "16, 9, 3, 3",
+        "padding=[1, 1, 1, 1], strides=[2, 2]",
+    ),
+    case("conv2d", "n, 64, h, w", "17, 64, 1, 1", ""),
     case(
         "conv2d",
         "1, 8, 9, 8",
@@ -270,7 +284,12 @@ impl Case {
         let extents: Vec<&str> = weight.split(", ").collect();
         let channels = extents[usize::from(*op == "conv2d_transpose")];
         let bias = format!("1, {channels}{}", ", 1".repeat(extents.len() - 2));
-        let image = image.replace('n', "\"n\"");
+        let named = |e: &str| match e.parse::<usize>() {
+            Ok(_) => e.to_owned(),
+            Err(_) => format!("\"{e}\""),
+        };
+        let image: Vec<String> = image.split(", ").map(named).collect();
+        let image = image.join(", ");
         format!(
             r#"
 @R.function
@@ -284,22 +303,19 @@ def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32"), 
         )
     }
 
-    /// Arguments for each batch.
+    /// Arguments for each number that symbolic extents are.
     fn inputs(&self) -> Vec<[Vec<usize>; 3]> {
-        let extents = |text: &str, batch: usize| -> Vec<usize> {
-            let extents = text.split(", ").map(|e| e.parse().unwrap_or(batch));
+        let extents = |text: &str, open: usize| -> Vec<usize> {
+            let extents = text.split(", ").map(|e| e.parse().unwrap_or(open));
             extents.collect()
         };
         let weight = extents(self.weight, 0);
         let mut bias = vec![1; weight.len()];
         bias[1] = weight[usize::from(self.op == "conv2d_transpose")];
-        let batches: &[usize] = if self.image.contains('n') {
-            &[1, 3]
-        } else {
-            &[0]
-        };
-        let inputs = |&batch: &usize| [extents(self.image, batch), weight.clone(), bias.clone()];
-        batches.iter().map(inputs).collect()
+        let is_open = self.image.contains(|c: char| c.is_alphabetic());
+        let open: &[usize] = if is_open { &[1, 3] } else { &[0] };
+        let inputs = |&open: &usize| [extents(self.image, open), weight.clone(), bias.clone()];
+        open.iter().map(inputs).collect()
     }
 
     /// Compiles the case with the default schedules of a target.
@@ -356,6 +372,32 @@ fn convolutions_agree_with_the_interpreter_on_the_gpu() {
     for (case, class) in CASES.iter().zip(classes.into_iter().cycle()) {
         case.check(&[None, Some(class)].map(|class| scheduled_for(&gpu, class)));
     }
+}
+
+/// The interpreter would take minutes.
+#[test]
+fn a_convolution_of_the_largest_tiles_agrees_with_the_cpu() {
+    let Some(gpu) = gpu() else { return };
+    let large = case(
+        "conv2d",
+        "1, 8, 112, 112",
+        "128, 8, 3, 3",
+        "padding=[1, 1, 1, 1]",
+    );
+    let (target, device) = scheduled_for(&gpu, Some(GpuClass::Nvidia));
+    let compiled = pipeline::compile(&large.module(), &CompileOptions::new(target.clone()));
+    let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+    let mut shaders = compiled.kernels.iter().flat_map(|func| &func.wgsl);
+    assert!(shaders.any(|shader| shader.text.contains("@workgroup_size(16, 16, 1)")));
+    let shapes = large.inputs().remove(0);
+    let args: Vec<Value> = shapes.iter().map(|s| data(s, false).into()).collect();
+    let [expected, got] = [cpu(), (target, device)].map(|(target, device)| {
+        let mut vm = large.machine(&target, &device);
+        let result = vm.call("main", &args).expect("runs");
+        let result = vm.to_host(result).expect("is copied").into_tensor();
+        result.expect("a tensor")
+    });
+    compare(&expected, &got, Tolerance::of(ScalarType::F32, 72)).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]

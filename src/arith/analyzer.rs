@@ -219,7 +219,13 @@ impl Analyzer {
             {
                 let sum = Sum::of(expr);
                 if !sum.is_atom(expr) {
-                    return self.bound_of_sum(&sum);
+                    let bound = self.bound_of_sum(&sum);
+                    return match op {
+                        _ if bound != IntBound::EVERYTHING || expr.is_data() => bound,
+                        // Multiplied out, the factors no longer say what they are together.
+                        BinOp::Mul => self.bound(a).mul(self.bound(b)),
+                        _ => self.bound_of_factors(&sum),
+                    };
                 }
                 let (a, b) = (self.bound(a), self.bound(b));
                 let exact = match op {
@@ -262,6 +268,18 @@ impl Analyzer {
                 IntBound::new(0, 1)
             }
             _ => type_range(),
+        }
+    }
+
+    /// `a · b - a` as `a · (b - 1)`.
+    fn bound_of_factors(&self, sum: &Sum) -> IntBound {
+        let (common, rest) = sum.without_common_factor();
+        match common.atoms.is_empty() {
+            true => IntBound::EVERYTHING,
+            false => {
+                let common = Sum::monomial(sum.dtype, (common.coeff, common.atoms));
+                self.bound_of_sum(&common).mul(self.bound_of_sum(&rest))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! `IntBound`: an interval of integers with infinities, and its arithmetic.
 
 use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
 
 /// All integers from `min` to `max`, both included. [`IntBound::NEG_INF`] and [`IntBound::POS_INF`] are infinities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +64,25 @@ impl IntBound {
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self::new(self.min.max(other.min), self.max.min(other.max))
+    }
+
+    /// Whether `a op b` is true of all pairs, or false of all.
+    pub fn compare(self, op: BinOp, other: Self) -> Option<bool> {
+        let (a, b) = (self, other);
+        let before = |a: Self, b: Self| a.max < b.min;
+        let not_after = |a: Self, b: Self| a.max <= b.min;
+        let (yes, no) = match op {
+            BinOp::Lt => (before(a, b), not_after(b, a)),
+            BinOp::Le => (not_after(a, b), before(b, a)),
+            BinOp::Gt => (before(b, a), not_after(a, b)),
+            BinOp::Ge => (not_after(b, a), before(a, b)),
+            _ => return None,
+        };
+        match (yes, no) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
     }
 
     /// `a + b`
@@ -223,6 +243,15 @@ mod tests {
                         assert!(inside(a.add(b), x + y));
                         assert!(inside(a.mul(b), x * y));
                         assert!(inside(a.min_of(b), x.min(y)));
+                        for (op, holds) in [
+                            (BinOp::Lt, x < y),
+                            (BinOp::Le, x <= y),
+                            (BinOp::Gt, x > y),
+                            (BinOp::Ge, x >= y),
+                        ] {
+                            let known = a.compare(op, b);
+                            assert!(known.is_none_or(|known| known == holds), "{op:?}");
+                        }
                         assert!(inside(a.max_of(b), x.max(y)));
                         if y != 0 {
                             use crate::tensor::scalar::{floor_div, floor_mod};

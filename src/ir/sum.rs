@@ -1,7 +1,7 @@
 //! `Sum`: the normal form of index arithmetic, a sum of products with integer coefficients.
 //!
-//! `Σ coeff · atom · … · atom + constant`, where an atom is any expression that is no `+`, `-`, `*` or constant, one of data, or a
-//! product too large to multiply out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky
+//! `Σ coeff · atom · … · atom + constant`, where an atom is any expression that is no `+`, `-`, `*` or constant, one of data, or one
+//! of the sums whose product is not multiplied out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky
 //! overflow mark).
 
 pub(crate) mod order;
@@ -192,13 +192,10 @@ impl Sum {
         if !constant
             && (written > MOST_NODES || (expand == Expand::Single && here > 1 && there > 1))
         {
-            return match (self.to_expr(), other.to_expr()) {
-                (Some(a), Some(b)) => Self::term(1, a * b),
-                _ => Self {
-                    overflow: true,
-                    ..self
-                },
-            };
+            return self.factors_with(other).unwrap_or(Self {
+                overflow: true,
+                ..self
+            });
         }
         let mut out = Self::constant(0, self.dtype);
         out.overflow = self.overflow || other.overflow;
@@ -218,6 +215,42 @@ impl Sum {
             }
         }
         out
+    }
+
+    /// The product of two sums, not multiplied out: what all terms of a sum have in common, and each sum without it.
+    fn factors_with(&self, other: &Self) -> Option<Self> {
+        let (mut common, mine) = self.without_common_factor();
+        let (theirs_common, theirs) = other.without_common_factor();
+        common.coeff = common.coeff.checked_mul(theirs_common.coeff)?;
+        common.atoms.extend(theirs_common.atoms);
+        common.atoms.extend([mine.to_expr()?, theirs.to_expr()?]);
+        common.atoms.sort_by(order::compare);
+        Some(Self::monomial(self.dtype, (common.coeff, common.atoms)))
+    }
+
+    /// The sum as the product of a term, perhaps without atoms, and a sum whose terms have no factor in common and of which
+    /// the first has a positive one.
+    pub(crate) fn without_common_factor(&self) -> (Term, Self) {
+        let mut rest = self.clone();
+        let mut atoms = vec![];
+        let first = self
+            .terms
+            .iter()
+            .min_by(|a, b| compare_atoms(&a.atoms, &b.atoms));
+        for atom in first.into_iter().flat_map(|first| &first.atoms) {
+            let atom = Term {
+                coeff: 1,
+                atoms: vec![atom.clone()],
+            };
+            if let Some(less) = rest.factored(&atom) {
+                rest = less;
+                atoms.extend(atom.atoms);
+            }
+        }
+        let sign = first.map_or(1, |first| first.coeff.signum());
+        let coeff = sign * gcd(self.content(), self.constant);
+        let rest = rest.divided(coeff);
+        (Term { coeff, atoms }, rest)
     }
 
     fn pieces(&self) -> usize {
@@ -336,14 +369,16 @@ pub(crate) fn divide_term(term: &Term, divisor: &Term) -> Option<(i128, Vec<Expr
 /// Positive before negative, then greater coefficients first, then more factors first, then by the factors.
 fn compare_terms(a: &Term, b: &Term) -> Ordering {
     let key = |t: &Term| (t.coeff < 0, -t.coeff.abs(), usize::MAX - t.atoms.len());
-    key(a).cmp(&key(b)).then_with(|| {
-        a.atoms
-            .iter()
-            .zip(&b.atoms)
-            .map(|(a, b)| order::compare(a, b))
-            .find(|o| o.is_ne())
-            .unwrap_or(Ordering::Equal)
-    })
+    key(a)
+        .cmp(&key(b))
+        .then_with(|| compare_atoms(&a.atoms, &b.atoms))
+}
+
+/// By the first factor that differs, then more factors first.
+fn compare_atoms(a: &[Expr], b: &[Expr]) -> Ordering {
+    let mut pairs = a.iter().zip(b);
+    let differ = pairs.find_map(|(a, b)| Some(order::compare(a, b)).filter(|o| o.is_ne()));
+    differ.unwrap_or_else(|| b.len().cmp(&a.len()))
 }
 
 /// Greatest common divisor, not negative.

@@ -97,8 +97,8 @@ pub(super) fn require(
 }
 
 impl Ranges<'_> {
-    /// A bound of the passes through loops, the last test of each loop counted; nothing if there is none. Both sides of a
-    /// branch count, since vectors of threads go through both.
+    /// A bound of the passes through loops, the [last](last_pass) of each loop counted; nothing if there is none. Both sides
+    /// of a branch count, since vectors of threads go through both.
     pub(super) fn passes(&mut self, body: &[Stmt]) -> Option<HostExpr> {
         let mut total = HostExpr::Const(0);
         for stmt in body {
@@ -129,7 +129,7 @@ impl Ranges<'_> {
                     }
                     let inner = sum(self.passes(body)?, HostExpr::Const(1));
                     let times = product(capped(extent), capped(inner));
-                    sum(times, HostExpr::Const(1))
+                    sum(times, HostExpr::Const(last_pass(body)))
                 }
                 Stmt::While { .. } => return None,
             };
@@ -137,6 +137,18 @@ impl Ranges<'_> {
         }
         Some(total)
     }
+}
+
+/// What the pass costs in which a loop ends: no thread takes part in its body, but vectors of threads go through it, and so
+/// once through each loop there.
+pub(super) fn last_pass(body: &[Stmt]) -> i64 {
+    let mut passes = 1;
+    for stmt in body {
+        stmt.walk(&mut |stmt| {
+            passes += i64::from(matches!(stmt, Stmt::For { .. } | Stmt::While { .. }));
+        });
+    }
+    passes
 }
 
 /// The value brought into `0 ..= CAP`.

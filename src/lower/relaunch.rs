@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Launches;
 use super::cost::sum;
+use super::loop_passes::last_pass;
 use super::ranges::Ranges;
 use crate::kernel::{
     Array, ArrayId, Expr, ForKind, GpuTarget, HostExpr, Kernel, Launch, Space, Stmt, TempInfo, Ty,
@@ -258,17 +259,18 @@ impl<'a> Cut<'a> {
         share: i64,
     ) -> Option<Region> {
         let passes = sum(self.ranges.passes(body)?, HostExpr::Const(1));
+        let share = share - last_pass(body);
         let (_, bound) = self.ranges.range(extent)?;
         let bound = HostExpr::binary(BinOp::Max, bound, HostExpr::Const(1));
         self.around.push(var);
         // As many iterations as a launch has passes for; none if it has not enough for one.
-        let fit = HostExpr::binary(BinOp::FloorDiv, HostExpr::Const(share - 1), passes);
+        let fit = HostExpr::binary(BinOp::FloorDiv, HostExpr::Const(share), passes);
         let (index, (body, times)) = if fit.as_const().is_some_and(|n| n > 0) {
             self.piece(body);
             (number.clone(), (body.to_vec(), HostExpr::Const(1)))
         } else {
             let inner = self.local("launch");
-            let (mut stmts, times) = self.region(body, &Expr::Var(inner), share - 2)?;
+            let (mut stmts, times) = self.region(body, &Expr::Var(inner), share - 1)?;
             let count = self.host(&times);
             let launch = binary(BinOp::Mod, number.clone(), count.clone());
             stmts.insert(0, Stmt::Let(inner, launch));

@@ -9,6 +9,10 @@ use crate::tensor::scalar::BinOp;
 
 /// Rules of `a op b`; always gives the canonical form: constants on one side, only `<`, `<=`, `==` and `!=`.
 pub(super) fn rules(facts: &Analyzer, op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    // Intervals know products whose factors a sum takes apart.
+    if let Some(known) = facts.bound(a).compare(op, facts.bound(b)) {
+        return Some(Expr::bool(known));
+    }
     let d = super::add::merge(facts, Sum::of(a).plus(&Sum::of(b), -1));
     if d.overflowed() {
         return None;

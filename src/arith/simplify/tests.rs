@@ -210,3 +210,41 @@ fn sums_are_divided_by_sums() {
         &(b.expr() * 4 + i.floor_div(&rows)),
     );
 }
+
+/// The extents of a window that moves by two: `c · ((h + 1) // 2 - 1) · ((w + 1) // 2 - 1)`.
+#[test]
+fn products_of_sums_are_the_same_in_any_order() {
+    let [c, h, w, f] = ["c", "h", "w", "f"].map(|name| Var::new(name, DType::I64));
+    let mut facts = Analyzer::new();
+    [&c, &h, &w, &f].into_iter().for_each(|v| facts.bind_shape_var(v));
+    let half = |v: &Var| (v.expr() + 1).floor_div(2) - 1;
+    let (height, width) = (half(&h), half(&w));
+    let c = c.expr();
+    let orders = [
+        &c * (&height * &width),
+        &width * &c * &height,
+        (&width * &height) * &c,
+    ];
+    for order in &orders {
+        assert_eq!(facts.simplify(order), facts.simplify(&orders[0]));
+        assert!(facts.can_prove_equal(&(order * 3 - &c), &(&orders[0] * 3 - &c)));
+    }
+    for extent in [&c, &height, &width] {
+        assert!(!facts.can_prove(&orders[1].ge(1)));
+        facts.assume(&extent.ge(1));
+    }
+    for order in &orders {
+        let simple = facts.simplify(order);
+        assert!(facts.can_prove(&simple.ge(1)), "{simple:?} {:?} {:?}", facts.bound(&simple), facts.simplify(&simple.ge(1)));
+        let folded = &c * &height * 15 * &width;
+        assert!(facts.can_prove(&folded.ge(15)), "{folded:?}");
+    }
+    let flat = f.expr();
+    for width in [width, Expr::i64(9)] {
+        let all = facts.simplify(&(&c * &height * &width));
+        assert!(facts.can_prove(&all.ge(1)), "{all:?}");
+        let inside = flat.floor_div(&all).lt(&c);
+        facts.assume(&flat.lt(&(&all * &c)));
+        assert!(facts.can_prove(&inside), "{inside:?}");
+    }
+}

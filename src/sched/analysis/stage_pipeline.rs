@@ -463,10 +463,11 @@ fn implied_by_domain(cond: &Expr, value: &Expr, end: &Expr, analyzer: &Analyzer)
     let Some((left, right)) = cond.as_binary(BinOp::Lt) else {
         return false;
     };
-    let excess = analyzer.simplify(&(left - right));
+    let excess = left - right;
     let outside = analyzer.simplify(&(value - end));
-    excess == outside
-        || without_quotient(&outside, analyzer).is_some_and(|outside| outside == excess)
+    analyzer.can_prove_equal(&excess, &outside)
+        || without_quotient(&outside, analyzer)
+            .is_some_and(|outside| analyzer.can_prove_equal(&excess, &outside))
         || (analyzer.simplify(left) == analyzer.simplify(value)
             && analyzer.can_prove(&right.ge(end)))
 }

@@ -30,6 +30,8 @@ pub struct Analyzer {
     pub(super) nonneg: Vec<Sum>,
     /// Conditions known to be true.
     truths: Vec<Expr>,
+    /// Sums of several terms that are extents.
+    extents: Vec<Sum>,
     /// `(x, m)`: `x` is a multiple of `m`.
     multiples: Vec<(Expr, i128)>,
 }
@@ -77,6 +79,15 @@ impl Analyzer {
     /// The variable is a symbolic dimension: at least 0.
     pub fn bind_shape_var(&mut self, var: &Var) {
         self.bind_bound(var, IntBound::new(0, IntBound::POS_INF));
+    }
+
+    /// The expression is an extent of a tensor: at least 0.
+    pub fn bind_extent(&mut self, extent: &Expr) {
+        self.assume(&extent.ge(0));
+        let sum = Sum::of(&self.simplify(extent));
+        if !sum.terms.is_empty() && sum.pieces() > 1 {
+            self.extents.push(sum);
+        }
     }
 
     /// The variable lies between these numbers.
@@ -170,7 +181,25 @@ impl Analyzer {
                 self.assume(&atom.ge(1));
             }
         }
+        self.learn_of_factors(&sum);
         self.nonneg.push(sum);
+    }
+
+    /// `x · e >= 1` where `e` is an extent, so at least 0: both are at least 1.
+    fn learn_of_factors(&mut self, sum: &Sum) {
+        if sum.constant >= 0 || sum.terms.len() < 2 {
+            return;
+        }
+        let product = sum.clone().plus_constant(-sum.constant);
+        let found = self.extents.iter().find_map(|extent| {
+            let rest = product.quotient(extent)?;
+            (!rest.terms.is_empty()).then(|| [extent.clone(), rest])
+        });
+        for factor in found.into_iter().flatten() {
+            if let Some(factor) = factor.to_expr() {
+                self.assume(&factor.ge(1));
+            }
+        }
     }
 
     /// An expression with the same value wherever what is known holds; the same node if it is as simple as can be.
@@ -193,7 +222,7 @@ impl Analyzer {
             return self.simplify(a) == self.simplify(b);
         }
         let difference = self.simplify(&(a - b));
-        difference.is_zero()
+        difference.is_zero() || Sum::of(&difference).as_constant() == Some(0)
     }
 
     /// An interval that holds every value of an integer expression.
@@ -221,10 +250,10 @@ impl Analyzer {
                 if !sum.is_atom(expr) {
                     let bound = self.bound_of_sum(&sum);
                     return match op {
-                        _ if bound != IntBound::EVERYTHING || expr.is_data() => bound,
+                        _ if bound.min >= 0 || bound.max <= 0 || expr.is_data() => bound,
                         // Multiplied out, the factors no longer say what they are together.
-                        BinOp::Mul => self.bound(a).mul(self.bound(b)),
-                        _ => self.bound_of_factors(&sum),
+                        BinOp::Mul => bound.intersect(self.bound(a).mul(self.bound(b))),
+                        _ => bound.intersect(self.bound_of_factors(&sum)),
                     };
                 }
                 let (a, b) = (self.bound(a), self.bound(b));
@@ -365,6 +394,23 @@ mod tests {
             inside.bind_iteration(&i, &Range::to(extent.clone()));
             assert!(inside.can_prove(&known), "{known:?} for {extent:?}");
         }
+    }
+
+    #[test]
+    fn products_of_extents_say_what_their_factors_are() {
+        let [n, h, w] = ["n", "h", "w"].map(|name| Var::new(name, DType::I64));
+        let half = |v: &Var| (v.expr() - 3).floor_div(2) + 1;
+        let mut facts = Analyzer::new();
+        [&n, &h, &w]
+            .into_iter()
+            .for_each(|v| facts.bind_shape_var(v));
+        facts.bind_extent(&half(&h));
+        facts.bind_extent(&half(&w));
+        let known = [n.expr().ge(1), h.expr().ge(3), w.expr().ge(3)];
+        let blocks = (n.expr() * half(&h) * half(&w) * 5 + 63).floor_div(64);
+        assert!(!known.iter().any(|cond| facts.can_prove(cond)));
+        facts.assume(&blocks.ge(1));
+        assert!(known.iter().all(|cond| facts.can_prove(cond)));
     }
 
     #[test]

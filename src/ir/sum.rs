@@ -253,7 +253,8 @@ impl Sum {
         (Term { coeff, atoms }, rest)
     }
 
-    fn pieces(&self) -> usize {
+    /// How many summands there are.
+    pub(crate) fn pieces(&self) -> usize {
         self.terms.len() + usize::from(self.constant != 0)
     }
 
@@ -304,6 +305,25 @@ impl Sum {
             out.add_term(coeff, atoms);
         }
         Some(out)
+    }
+
+    /// The sum whose product with the divisor this is; `None` if there is none. (Long division of polynomials.)
+    pub(crate) fn quotient(&self, divisor: &Self) -> Option<Self> {
+        let leading = |sum: &Self| {
+            let first = sum.terms.iter().min_by(|a, b| compare_degrees(a, b))?;
+            Some(first.clone())
+        };
+        let by = leading(divisor)?;
+        let (mut out, mut left) = (Self::constant(0, self.dtype), self.clone());
+        while let Some(term) = leading(&left) {
+            if left.overflow || left.terms.len() > MOST_NODES {
+                return None;
+            }
+            let part = Self::monomial(self.dtype, divide_term(&term, &by)?);
+            left = left.plus(&part.clone().times(divisor, Expand::All), -1);
+            out = out.plus(&part, 1);
+        }
+        (left.as_constant() == Some(0)).then_some(out)
     }
 
     /// The expression, with terms in canonical order; `None` if a coefficient does not fit the type.
@@ -372,6 +392,12 @@ fn compare_terms(a: &Term, b: &Term) -> Ordering {
     key(a)
         .cmp(&key(b))
         .then_with(|| compare_atoms(&a.atoms, &b.atoms))
+}
+
+/// More factors first, then by the factors: multiplying both by a term does not change which is first.
+fn compare_degrees(a: &Term, b: &Term) -> Ordering {
+    let more = b.atoms.len().cmp(&a.atoms.len());
+    more.then_with(|| compare_atoms(&a.atoms, &b.atoms))
 }
 
 /// By the first factor that differs, then more factors first.

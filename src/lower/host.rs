@@ -11,13 +11,14 @@ use crate::tensor::scalar::BinOp;
 pub(super) struct Dims {
     /// With whether it is an extent of a tensor, or a factor of one.
     dims: IndexMap<Var, bool>,
+    /// The extents of tensors.
+    extents: Vec<Expr>,
 }
 
 impl Dims {
     /// The dims of the parameters.
     pub(super) fn of(func: &PrimFunc) -> Self {
         let mut dims = Self::default();
-        let mut extents = vec![];
         for param in &func.params {
             match param {
                 Param::Buffer { handle: _, buffer } => {
@@ -25,7 +26,7 @@ impl Dims {
                         for var in extent.free_vars() {
                             dims.dims.entry(var).or_default();
                         }
-                        extents.push(extent);
+                        dims.extents.push(extent.clone());
                     }
                 }
                 Param::Scalar(var) => {
@@ -34,7 +35,8 @@ impl Dims {
             }
         }
         // As the one who launches sees them (`LoweredFunc::unproved_dim`).
-        let extents: Vec<HostExpr> = extents.iter().filter_map(|e| dims.host(e)).collect();
+        let extents = dims.extents.iter();
+        let extents: Vec<HostExpr> = extents.filter_map(|e| dims.host(e)).collect();
         for (index, is_extent) in dims.dims.values_mut().enumerate() {
             *is_extent = extents.iter().any(|extent| extent.has_factor(index));
         }
@@ -49,6 +51,11 @@ impl Dims {
     /// Whether the dim is an extent of a tensor or a factor of one, and so never negative.
     pub(super) fn is_extent(&self, var: &Var) -> bool {
         self.dims.get(var).is_some_and(|&extent| extent)
+    }
+
+    /// The extents of tensors, none of which is negative.
+    pub(super) fn extents(&self) -> &[Expr] {
+        &self.extents
     }
 
     /// All dims in order.

@@ -39,6 +39,9 @@ pub(super) fn known_dims(dims: &Dims) -> Analyzer {
         let bound = IntBound::new(least.max(*known.start()), most.min(*known.end()));
         analyzer.bind_bound(var, bound);
     }
+    for extent in dims.extents() {
+        analyzer.bind_extent(extent);
+    }
     analyzer
 }
 

@@ -8,12 +8,15 @@ use crate::ir::{BlockId, Expr, LoopId, Param, Place, PrimFunc, Range, Var};
 /// An analyzer that knows the symbolic dimensions of the function's parameters to be at least 0.
 pub(crate) fn shape_facts(func: &PrimFunc) -> Analyzer {
     let mut facts = Analyzer::new();
-    for param in &func.params {
-        if let Param::Buffer { handle: _, buffer } = param {
-            for var in buffer.shape().iter().flat_map(Expr::free_vars) {
-                facts.bind_shape_var(&var);
-            }
-        }
+    let shapes = func.params.iter().filter_map(|param| match param {
+        Param::Buffer { handle: _, buffer } => Some(buffer.shape()),
+        Param::Scalar(_) => None,
+    });
+    for var in shapes.clone().flatten().flat_map(Expr::free_vars) {
+        facts.bind_shape_var(&var);
+    }
+    for extent in shapes.flatten() {
+        facts.bind_extent(extent);
     }
     facts
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::models::Models;
 use super::{IntBound, prove, simplify};
 use crate::ir::sum::{Sum, is_index};
 use crate::ir::{Expr, ExprKind, Range, Var};
@@ -34,6 +35,8 @@ pub struct Analyzer {
     extents: Vec<Sum>,
     /// `(x, m)`: `x` is a multiple of `m`.
     multiples: Vec<(Expr, i128)>,
+    /// Examples of what the variables may be.
+    pub(super) models: Models,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +56,7 @@ impl Analyzer {
 
     /// The variable lies in the range, which is taken not to be empty.
     pub fn bind(&mut self, var: &Var, range: &Range) {
+        self.models.bind(var, range);
         let (min, extent) = (self.bound(&range.min), self.bound(&range.extent));
         let max = min.add(extent).add(IntBound::point(-1)).max;
         let facts = VarFacts {
@@ -92,6 +96,7 @@ impl Analyzer {
 
     /// The variable lies between these numbers.
     pub fn bind_bound(&mut self, var: &Var, bound: IntBound) {
+        self.models.bind_bound(var, bound);
         let facts = VarFacts {
             bound,
             range: None,
@@ -114,6 +119,7 @@ impl Analyzer {
                 return;
             }
             ExprKind::Binary(op, a, b) if is_index(a.dtype()) => {
+                self.models.assume(cond);
                 let d = Sum::of(a).plus(&Sum::of(b), -1);
                 match op {
                     BinOp::Lt => self.learn_nonneg(d.scaled(-1).plus_constant(-1)),

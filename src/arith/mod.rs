@@ -7,6 +7,7 @@ mod analyzer;
 mod bound;
 mod int_set;
 pub mod iter_map;
+mod models;
 mod modular;
 mod prove;
 mod regions;

@@ -78,6 +78,9 @@ impl Prover<'_> {
         if *fuel == 0 || self.failed.borrow().iter().any(same) {
             return false;
         }
+        if self.facts.models.refute_nonneg(sum) {
+            return false;
+        }
         *fuel -= 1;
         let proved = self.nonneg_by_parts(sum, fuel, facts_left);
         if !proved {

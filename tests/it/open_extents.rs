@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use weftile::interp;
+use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::pipeline::{CompileOptions, compile};
-use weftile::script;
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{Element, Tensor};
 use weftile::vm::VirtualMachine;
+use weftile::{interp, lower, sched, script};
 
 use crate::vm::devices;
 
@@ -181,4 +181,54 @@ fn integers_are_mixed_exactly() {
     check::<i32>("int32", |v| v * 33_000_001);
     check::<u8>("uint8", |v| (v + 64) as u8);
     check::<i8>("int8", |v| v as i8);
+}
+
+/// Windows over images of open sizes, whose extents are quotients: on a GPU each thread has some, and none goes through all.
+#[test]
+fn windows_of_open_extents() {
+    let line = |pool: &str| {
+        format!(
+            "R.nn.{pool}(x, pool_size=[3, 3], strides=[2, 2], padding=[0, 0, 0, 0], dilation=[1, 1], ceil_mode=False, layout=\"NCHW\")"
+        )
+    };
+    let shapes = [[3, 41, 31, 20], [1, 1, 9, 9], [2, 5, 33, 17]];
+    let calls = shapes.map(|shape| vec![floats(&shape)]);
+    for pool in ["max_pool2d", "avg_pool2d"] {
+        let image = r#"x: R.Tensor(("n", "c", "h", "w"), dtype="float32")"#;
+        results(image, &["n", "c", "h", "w"], &line(pool), &calls);
+    }
+}
+
+#[test]
+fn windows_of_open_extents_are_spread_over_threads() {
+    let text = r#"
+@T.prim_func
+def f(x: T.handle, y: T.handle):
+    n, c, h, w = T.int64(), T.int64(), T.int64(), T.int64()
+    X = T.match_buffer(x, (n, c, h, w), "float32")
+    Y = T.match_buffer(y, (n, c, (h - 3) // 2 + 1, (w - 3) // 2 + 1), "float32")
+    for i, j, p, q, r, s in T.grid(n, c, (h - 3) // 2 + 1, (w - 3) // 2 + 1, 3, 3):
+        with T.block("Y"):
+            vi, vj, vp, vq, vr, vs = T.axis.remap("SSSSRR", [i, j, p, q, r, s])
+            with T.init():
+                Y[vi, vj, vp, vq] = T.float32("-inf")
+            Y[vi, vj, vp, vq] = T.max(Y[vi, vj, vp, vq], X[vi, vj, vp * 2 + vr, vq * 2 + vs])
+"#;
+    for class in [GpuClass::Nvidia, GpuClass::Apple, GpuClass::Software] {
+        let target = Target::Gpu(GpuTarget::usual(class));
+        for open in [true, false] {
+            let text = match open {
+                true => text.to_owned(),
+                false => text
+                    .replace("(h - 3) // 2 + 1", "15")
+                    .replace("(n, c, h, w)", "(n, c, 31, w)"),
+            };
+            let module = script::parse("case.py", &text).expect("it is well formed");
+            let func = module.prim_func("f").expect("is there");
+            let (scheduled, lowered) =
+                sched::rules::choose(func, &target, |f| lower::lower(f, &target));
+            assert!(lowered.is_ok());
+            assert_eq!(scheduled.rules, ["fallback"], "{class:?}, {open}");
+        }
+    }
 }

@@ -203,6 +203,43 @@ fn loops_of_one_thread_are_spread_over_launches() {
     }
 }
 
+/// Windows of one thread: short loops in long ones, of which as many make up a launch as the device lets pass. The pass that ends
+/// a loop goes once through each loop inside it, too.
+#[test]
+fn short_loops_in_long_ones_fill_launches() {
+    let Some(gpu) = gpu() else { return };
+    let text = r#"
+@T.prim_func
+def f(a: T.handle, y: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (n, 9, 3, 3), "float32")
+    Y = T.match_buffer(y, (n, 9), "float32")
+    for i in T.serial(n, annotations={"one_thread": True}):
+        for j, k, l in T.grid(9, 3, 3):
+            with T.block("Y"):
+                vi, vj, vk, vl = T.axis.remap("SSRR", [i, j, k, l])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] * T.float32(0.5) + A[vi, vj, vk, vl]
+"#;
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let target = Target::Gpu(gpu.target().clone());
+    let lowered = lower::lower(func, &target).unwrap_or_else(|e| panic!("{e}"));
+    for rows in [380, 400, 420, 1200] {
+        let values: Vec<f32> = (0..rows * 81).map(|i| (i * 7 % 13) as f32).collect();
+        let make = || {
+            let a = Tensor::from_slice(&[rows, 9, 3, 3], &values).expect("fits");
+            let y = vec![0.0_f32; rows * 9];
+            vec![a, Tensor::from_slice(&[rows, 9], &y).expect("fits")]
+        };
+        let (mut got, mut expected) = (make(), make());
+        interp::run_prim_func(func, &mut expected).expect("the interpreter runs it");
+        launch(&gpu, &lowered, &mut got, 1);
+        assert_eq!(got[1].bytes(), expected[1].bytes(), "{rows}");
+    }
+}
+
 /// Programs on `A: float32[n, m]` and `Y: float32[n, 7]`, in whose loops are loops of open extents.
 const OPEN: &[(&str, &str)] = &[
     (

@@ -6,8 +6,10 @@
 //!                                           y[i] = f(t) + h(t)
 //! ```
 //!
-//! A value is named only if that makes the text shorter by [`LEAST_SAVED`] nodes. A load that stands behind `and` or `or` may be guarded
-//! by what stands before it, so it is not made earlier. Expressions are compared by value numbers (Click, "Global code motion /
+//! Branches that do nothing but store count as straight-line: what the pieces of a tile compute where each is written under a
+//! condition of its own, they compute before the first. A value is named only if that makes the text shorter by [`LEAST_SAVED`]
+//! nodes. A load that stands behind `and` or `or`, or in a branch, may be guarded by what stands before it, so it is not made
+//! earlier. Expressions are compared by value numbers (Click, "Global code motion /
 //! global value numbering", PLDI 1995, section 3); a store gives the loads of its array new numbers.
 
 use std::collections::{HashMap, HashSet};
@@ -26,16 +28,15 @@ pub(super) fn name_common(kernel: &mut Kernel) {
     kernel.body = list(kernel, body);
 }
 
-/// A list of statements; loops and branches end a stretch of it, and their bodies are lists of their own.
+/// A list of statements; loops and branches with more than stores end a stretch of it, and their bodies are lists of their own.
 fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     let mut out = vec![];
     let mut stretch = vec![];
     for mut stmt in body {
-        let ends = match &stmt {
-            Stmt::Let(..) | Stmt::Store { .. } => false,
-            Stmt::For { .. } | Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => true,
-        };
-        stmt.map_nested(&mut |body| list(kernel, body));
+        let ends = !is_straight(&stmt);
+        if ends {
+            stmt.map_nested(&mut |body| list(kernel, body));
+        }
         stretch.push(stmt);
         if ends {
             out.extend(named(kernel, std::mem::take(&mut stretch)));
@@ -45,55 +46,106 @@ fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     out
 }
 
+/// Whether what is named in the statement may be named before it.
+fn is_straight(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Let(..) | Stmt::Store { .. } => true,
+        Stmt::If {
+            then, otherwise, ..
+        } => {
+            let stores = |stmt: &Stmt| !matches!(stmt, Stmt::Let(..)) && is_straight(stmt);
+            then.iter().chain(otherwise).all(stores)
+        }
+        Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier => false,
+    }
+}
+
 /// A stretch of statements, the last of which may be a loop or branch: only what is computed before it is looked at.
 fn named(kernel: &mut Kernel, mut stretch: Vec<Stmt>) -> Vec<Stmt> {
     let mut numbers = Numbers::default();
     let mut trees = vec![];
-    let widths: Vec<u16> = stretch.iter().map(|stmt| width(kernel, stmt)).collect();
-    for (stmt, width) in stretch.iter_mut().zip(&widths) {
-        for e in computed(stmt, *width) {
-            let tree = numbers.tree(e);
-            numbers.count(e, &tree);
-            trees.push(tree);
-        }
-        if let Stmt::Store { array, .. } = stmt {
-            *numbers.stores.entry(*array).or_default() += 1;
-        }
+    for stmt in &mut stretch {
+        each_piece(kernel, stmt, Guard::None, &mut |_, piece, _| match piece {
+            Piece::Computed(e) => {
+                let tree = numbers.tree(e);
+                numbers.count(e, &tree);
+                trees.push(tree);
+            }
+            Piece::Stored(array) => *numbers.stores.entry(array).or_default() += 1,
+        });
     }
     let chosen = numbers.chosen();
     if chosen.is_empty() {
         return stretch;
     }
-    let mut naming = Naming {
-        kernel,
+    let mut names = Names {
         chosen,
-        names: HashMap::new(),
-        out: vec![],
+        vars: HashMap::new(),
+        lets: vec![],
     };
     let mut trees = trees.iter();
-    for (mut stmt, width) in stretch.into_iter().zip(widths) {
-        for (e, tree) in computed(&mut stmt, width).into_iter().zip(&mut trees) {
-            *e = naming.expr(e, tree, Guard::None);
+    let mut out = vec![];
+    for mut stmt in stretch {
+        each_piece(
+            kernel,
+            &mut stmt,
+            Guard::None,
+            &mut |kernel, piece, guard| {
+                if let Piece::Computed(e) = piece {
+                    let tree = trees.next().expect("every expression has one");
+                    *e = names.expr(kernel, e, tree, guard);
+                }
+            },
+        );
+        out.append(&mut names.lets);
+        out.push(stmt);
+    }
+    out
+}
+
+/// What happens in a statement.
+enum Piece<'a> {
+    /// An expression that is computed once, before anything inside of the statement, but for indices of vectors.
+    Computed(&'a mut Expr),
+    /// The array is another one from here on.
+    Stored(ArrayId),
+}
+
+/// Visits what happens in the statement, in order; of loops, and of branches that do more than store, what is computed before them.
+fn each_piece(
+    kernel: &mut Kernel,
+    stmt: &mut Stmt,
+    guard: Guard,
+    visit: &mut dyn FnMut(&mut Kernel, Piece<'_>, Guard),
+) {
+    let straight = is_straight(stmt);
+    match stmt {
+        Stmt::While { cond: _, body: _ } => {}
+        Stmt::If {
+            cond,
+            then,
+            otherwise,
+        } => {
+            visit(kernel, Piece::Computed(cond), guard);
+            if straight {
+                for stmt in then.iter_mut().chain(otherwise) {
+                    each_piece(kernel, stmt, Guard::Perhaps, visit);
+                }
+            }
         }
-        naming.out.push(stmt);
-    }
-    naming.out
-}
-
-/// Lanes that the statement stores.
-fn width(kernel: &Kernel, stmt: &Stmt) -> u16 {
-    match stmt {
-        Stmt::Store { value, .. } => kernel.ty(value).lanes,
-        _ => 1,
-    }
-}
-
-/// The expressions that are computed once, before anything inside of the statement, but for indices of vectors.
-fn computed(stmt: &mut Stmt, width: u16) -> Vec<&mut Expr> {
-    match stmt {
-        Stmt::While { cond: _, body: _ } => vec![],
-        Stmt::Store { .. } if width > 1 => stmt.exprs_mut().split_off(1),
-        _ => stmt.exprs_mut(),
+        Stmt::Store { array, value, .. } => {
+            let (array, lanes) = (*array, kernel.ty(value).lanes);
+            let exprs = stmt.exprs_mut().into_iter();
+            for e in exprs.skip(usize::from(lanes > 1)) {
+                visit(kernel, Piece::Computed(e), guard);
+            }
+            visit(kernel, Piece::Stored(array), guard);
+        }
+        Stmt::Let(..) | Stmt::For { .. } | Stmt::Barrier => {
+            for e in stmt.exprs_mut() {
+                visit(kernel, Piece::Computed(e), guard);
+            }
+        }
     }
 }
 
@@ -106,7 +158,7 @@ fn indices_of_vectors(e: &Expr) -> usize {
     }
 }
 
-/// Whether an expression stands behind `and` or `or`.
+/// Whether an expression stands behind `and` or `or`, or in a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guard {
     None,
@@ -193,17 +245,17 @@ impl Numbers {
     }
 }
 
-/// Statements on their way, with the names made so far.
-struct Naming<'a> {
-    kernel: &'a mut Kernel,
+/// The names made so far.
+struct Names {
     chosen: HashSet<usize>,
-    names: HashMap<usize, VarId>,
-    out: Vec<Stmt>,
+    vars: HashMap<usize, VarId>,
+    /// Definitions that come before the statement at hand.
+    lets: Vec<Stmt>,
 }
 
-impl Naming<'_> {
-    fn expr(&mut self, e: &Expr, tree: &Tree, guard: Guard) -> Expr {
-        if let Some(var) = self.names.get(&tree.number) {
+impl Names {
+    fn expr(&mut self, kernel: &mut Kernel, e: &Expr, tree: &Tree, guard: Guard) -> Expr {
+        if let Some(var) = self.vars.get(&tree.number) {
             return Expr::Var(*var);
         }
         let mut below = tree.below.iter().enumerate();
@@ -211,18 +263,18 @@ impl Naming<'_> {
             let (at, tree) = below.next().expect("a tree has what its expression has");
             match at < indices_of_vectors(e) {
                 true => child.clone(),
-                false => self.expr(child, tree, guard.of_operand(e, at)),
+                false => self.expr(kernel, child, tree, guard.of_operand(e, at)),
             }
         });
         let is_guarded = guard == Guard::Perhaps && new.loads();
         if is_guarded || !self.chosen.contains(&tree.number) {
             return new;
         }
-        let ty = self.kernel.ty(&new);
+        let ty = kernel.ty(&new);
         let name = "common".to_owned();
-        let var = self.kernel.vars.push(VarInfo { name, ty });
-        self.names.insert(tree.number, var);
-        self.out.push(Stmt::Let(var, new));
+        let var = kernel.vars.push(VarInfo { name, ty });
+        self.vars.insert(tree.number, var);
+        self.lets.push(Stmt::Let(var, new));
         Expr::Var(var)
     }
 }

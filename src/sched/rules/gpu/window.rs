@@ -77,8 +77,12 @@ impl WindowTile {
             let accumulators = t.channels * t.piece;
             let multiplications = accumulators * w.taps * w.steps;
             let statements = multiplications / t.lanes();
+            let most = match w.row {
+                Some(row) if row % t.piece == 0 => traits.window_sums,
+                _ => traits.window_sums_with_tail,
+            };
             in_a_row(t.piece)
-                && accumulators <= traits.window_sums
+                && accumulators <= most
                 && multiplications + 2 * statements <= traits.window_written_out
         };
         let best = tiles.filter(fits).min_by_key(|t| t.cost(w));

@@ -184,3 +184,69 @@ fn mix(a: u64, b: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arith::Analyzer;
+    use crate::tensor::DType;
+
+    fn refuted(facts: &Analyzer, e: &Expr) -> bool {
+        facts.models.refute_nonneg(&Sum::of(e))
+    }
+
+    #[test]
+    fn what_holds_is_not_refuted_and_what_may_fail_is() {
+        let [n, i, j] = ["n", "i", "j"].map(|name| Var::new(name, DType::I64));
+        let mut facts = Analyzer::new();
+        facts.bind_shape_var(&n);
+        facts.bind_iteration(&i, &Range::to(n.expr()));
+        facts.bind_iteration(&j, &Range::to(i.expr() + 1));
+        let (n, i, j) = (n.expr(), i.expr(), j.expr());
+        for holds in [
+            &n - &i - 1,
+            &i - &j,
+            i.floor_div(4),
+            &i * &j,
+            Expr::i64(3) - i.floor_mod(4),
+        ] {
+            assert!(!refuted(&facts, &holds), "{holds:?}");
+        }
+        for may_fail in [
+            &n - 50,
+            &j - &i,
+            &n - &i - 2,
+            Expr::i64(2) - i.floor_mod(4),
+            &i - 1,
+        ] {
+            assert!(refuted(&facts, &may_fail), "{may_fail:?}");
+        }
+        let mut last = facts.clone();
+        last.assume(&j.ge(&i));
+        assert!(!refuted(&last, &(&j - &i)) && refuted(&facts, &(&j - &i)));
+        assert!(refuted(&last, &(&i - 1)));
+    }
+
+    #[test]
+    fn a_variable_that_is_bound_again_keeps_only_values_of_both_ranges() {
+        let i = Var::new("i", DType::I64);
+        let mut facts = Analyzer::new();
+        facts.bind(&i, &Range::to(Expr::i64(64)));
+        let twice = i.expr() * 2;
+        facts.assume(&twice.ge(20));
+        facts.bind(&i, &Range::to(Expr::i64(16)));
+        assert!(
+            !refuted(&facts, &(i.expr() - 10)) && !refuted(&facts, &(Expr::i64(15) - i.expr()))
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_refuted() {
+        let [i, loaded] = [Var::new("i", DType::I64), Var::data("loaded", DType::I64)];
+        let mut facts = Analyzer::new();
+        facts.bind(&i, &Range::to(Expr::i64(8)));
+        assert!(!refuted(&facts, &(i.expr() + loaded.expr())));
+        let stranger = Var::new("stranger", DType::I64);
+        assert!(!refuted(&facts, &(i.expr() - stranger.expr())));
+    }
+}

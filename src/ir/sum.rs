@@ -1,8 +1,8 @@
 //! `Sum`: the normal form of index arithmetic, a sum of products with integer coefficients.
 //!
 //! `Σ coeff · atom · … · atom + constant`, where an atom is any expression that is no `+`, `-`, `*` or constant, one of data, or one
-//! of the sums whose product is not multiplied out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128` with a sticky
-//! overflow mark).
+//! of the sums whose product is not multiplied out. Like terms are merged, so equal sums cancel. Coefficients are exact (`i128`
+//! with a sticky overflow mark).
 
 pub(crate) mod order;
 
@@ -228,8 +228,8 @@ impl Sum {
         Some(Self::monomial(self.dtype, (common.coeff, common.atoms)))
     }
 
-    /// The sum as the product of a term, perhaps without atoms, and a sum whose terms have no factor in common and of which
-    /// the first has a positive one.
+    /// The sum as the product of a term, perhaps without atoms, and of a sum whose terms have no factor in common. The first
+    /// term of that sum, in the order of factors, has a positive coefficient.
     pub(crate) fn without_common_factor(&self) -> (Term, Self) {
         let mut rest = self.clone();
         let mut atoms = vec![];

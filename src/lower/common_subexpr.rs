@@ -6,11 +6,11 @@
 //!                                           y[i] = f(t) + h(t)
 //! ```
 //!
-//! Branches that do nothing but store count as straight-line: what the pieces of a tile compute where each is written under a
-//! condition of its own, they compute before the first. A value is named only if that makes the text shorter by [`LEAST_SAVED`]
-//! nodes. A load that stands behind `and` or `or`, or in a branch, may be guarded by what stands before it, so it is not made
-//! earlier. Expressions are compared by value numbers (Click, "Global code motion /
-//! global value numbering", PLDI 1995, section 3); a store gives the loads of its array new numbers.
+//! Branches that do nothing but store count as straight-line: what the pieces of a tile compute, each under a condition of its own,
+//! is computed before the first of them. (On a GPU no division traps.) A value is named only if that makes the text shorter by
+//! [`LEAST_SAVED`] nodes. A load that stands behind `and` or `or`, or in a branch, may be guarded by what stands before it, so it
+//! is not made earlier. Expressions are compared by value numbers (Click, "Global code motion / global value numbering", PLDI
+//! 1995, section 3); a store gives the loads of its array new numbers.
 
 use std::collections::{HashMap, HashSet};
 

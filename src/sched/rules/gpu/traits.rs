@@ -25,7 +25,8 @@ pub(super) struct GpuTraits {
     pub(super) window_threads: i64,
     /// Sums of one thread of a convolution, at most.
     pub(super) window_sums: i64,
-    /// Those of one where the pieces of threads do not divide a row, so that each is written back under a condition of its own.
+    /// Sums of one thread, at most, where the pieces of threads do not divide a row: each sum is then written back under a
+    /// condition of its own.
     pub(super) window_sums_with_tail: i64,
     /// What a convolution may write out: each multiplication counts once, each statement twice.
     pub(super) window_written_out: i64,

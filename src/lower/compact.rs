@@ -13,7 +13,7 @@ use super::storage::{Memory, MemoryPlan};
 use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, thread_loops};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, BufferNode, Expr, ExprKind, LoopKind, Scope, Var};
+use crate::ir::{Buffer, BufferNode, Expr, ExprKind, LoopKind, Range, Scope, Var};
 use crate::tensor::scalar::BinOp;
 
 /// Most elements of an array of one thread.
@@ -267,6 +267,17 @@ impl Around {
     }
 }
 
+/// What is known of the variables of loops inside of them.
+fn bind_loops(analyzer: &mut Analyzer, loops: &[Loop]) {
+    for (var, min, extent, _) in loops {
+        let range = Range {
+            min: min.clone(),
+            extent: extent.clone(),
+        };
+        analyzer.bind_iteration(var, &range);
+    }
+}
+
 type Span = (Expr, Expr);
 
 /// What is known where an array is shrunk.
@@ -295,13 +306,7 @@ impl<'a> Site<'a> {
         let outermost = *sites.start();
         let site = |fixed| {
             let mut analyzer = analyzer.clone();
-            for (var, min, extent, _) in &accesses[0].loops[..fixed] {
-                let range = crate::ir::Range {
-                    min: min.clone(),
-                    extent: extent.clone(),
-                };
-                analyzer.bind_iteration(var, &range);
-            }
+            bind_loops(&mut analyzer, &accesses[0].loops[..fixed]);
             Site {
                 nest,
                 buffer,
@@ -338,7 +343,12 @@ impl<'a> Site<'a> {
         let ends: Vec<Expr> = wanted.iter().map(|(_, last)| last + 1).collect();
         let made = write.branches.iter().all(|(id, cond)| {
             let around = read.branches.iter().any(|(other, _)| other == id);
-            let made = |c| self.misses_nothing(write, c, &ends) || self.is_first(write, c);
+            // What a tile has past the end of its tensor is read where nobody looks at the values.
+            let made = |c| {
+                self.misses_nothing(write, c, &ends)
+                    || self.misses_nothing(write, c, self.buffer.shape())
+                    || self.is_first(write, c)
+            };
             around || cond.conjuncts().iter().all(made)
         });
         if !made {
@@ -377,7 +387,12 @@ impl<'a> Site<'a> {
             let used = write.indices.iter().any(|index| index.uses(&known.var));
             axis.is_thread() && *cond == first && !used
         });
-        by_one_thread || only_past_the_end(&self.analyzer, cond, ends, &write.indices)
+        if by_one_thread {
+            return true;
+        }
+        let mut known = self.analyzer.clone();
+        bind_loops(&mut known, &write.loops[self.fixed..]);
+        only_past_the_end(&known, cond, ends, &write.indices)
     }
 
     /// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see.

@@ -28,6 +28,22 @@ impl Facts {
             extent: extent.clone(),
         };
         self.analyzer.bind_iteration(var, &range);
+        self.below_each(&(var.expr() - min), extent);
+    }
+
+    /// An iteration comes before each of the ends of which the extent of its loop is the least.
+    fn below_each(&mut self, iteration: &Expr, extent: &Expr) {
+        if let Some((a, b)) = extent.as_binary(BinOp::Min) {
+            for end in [a, b] {
+                self.below_each(iteration, end);
+                self.analyzer.assume(&iteration.lt(end));
+            }
+        } else if let Some((x, c)) = extent.as_binary(BinOp::FloorDiv)
+            && c.as_int().is_some_and(|c| c > 0)
+        {
+            // i < x // c
+            self.analyzer.assume(&((iteration + 1) * c).le(x));
+        }
     }
 
     /// Goes into a loop or condition; [`Facts::leave`] forgets what was learnt inside.

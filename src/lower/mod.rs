@@ -54,6 +54,7 @@ mod tail;
 mod thread_loops;
 mod thread_reduce;
 mod thread_returns;
+mod trim;
 mod view;
 mod widen;
 mod wrapping_sum;

@@ -55,6 +55,8 @@ pub(super) struct Unblock<'a> {
     axis_loops: Vec<(ThreadAxis, LoopId)>,
     /// The variables of vectorized loops around here, of code for the CPU.
     pub(super) vectorized: Vec<Var>,
+    /// The variables of vectorized and unrolled loops around here, of code for the CPU, with their first values.
+    pub(super) written_out: Vec<(Var, Expr)>,
     /// A loop with more than one iteration around here that is not bound.
     host_loop: Option<String>,
     /// The innermost loop or block around here.
@@ -85,6 +87,7 @@ impl<'a> Unblock<'a> {
             bound: AxisSet::default(),
             axis_loops: vec![],
             vectorized: vec![],
+            written_out: vec![],
             host_loop: None,
             here: None,
         }
@@ -395,12 +398,18 @@ impl<'a> Unblock<'a> {
         let before = self.host_loop.clone();
         self.host_loop
             .get_or_insert_with(|| l.var.name().to_owned());
-        let vectorized = self.vectorized.len();
-        if kind == LoopKind::Vectorized && self.launch.is_none() {
-            self.vectorized.push(var.clone());
+        let (vectorized, written_out) = (self.vectorized.len(), self.written_out.len());
+        if self.launch.is_none() {
+            if kind == LoopKind::Vectorized {
+                self.vectorized.push(var.clone());
+            }
+            if matches!(kind, LoopKind::Vectorized | LoopKind::Unrolled) {
+                self.written_out.push((var.clone(), min.clone()));
+            }
         }
         let nodes = self.iteration(body, inside);
         self.vectorized.truncate(vectorized);
+        self.written_out.truncate(written_out);
         self.host_loop = before;
         self.analyzer = outside;
         let (state, body) = nodes?;

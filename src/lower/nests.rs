@@ -6,7 +6,7 @@ use super::lowering::Lowering;
 use super::nest::{Nest, Unblock};
 use super::passes::Next;
 use super::storage::{Memory, MemoryPlan};
-use super::{LowerError, LowerProblem, compact, cost, cross_thread, signature, thread_loops};
+use super::{LowerError, LowerProblem, compact, cost, cross_thread, signature, thread_loops, trim};
 use crate::arith::{Analyzer, IntBound};
 use crate::ir::{AttrValue, Place, PrimFunc, Stmt, attrs};
 use crate::kernel::{HostExpr, PROVED_DIMS, PROVED_SCALARS};
@@ -133,6 +133,14 @@ pub(super) fn split_thread_loops(l: &mut Lowering<'_>) -> Result<Next, LowerErro
     l.each_nest(|root, _, _| {
         let body = std::mem::take(&mut root.nest.body);
         root.nest.body = thread_loops::split(body, &mut root.arrays)?;
+        Ok(())
+    })
+}
+
+/// Ends loops where they do nothing more.
+pub(super) fn trim_loops(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    l.each_nest(|root, _, _| {
+        root.nest.body = trim::trim(std::mem::take(&mut root.nest.body), &root.analyzer);
         Ok(())
     })
 }

@@ -44,6 +44,7 @@ pub(super) const PASSES: &[Pass] = &[
     cpu("imply_barriers", nests::imply_barriers),
     all("compact", nests::compact),
     cpu("split_thread_loops", nests::split_thread_loops),
+    cpu("trim_loops", nests::trim_loops),
     gpu("check_bound", nests::check_bound),
     gpu("check_cross_thread", nests::check_cross_thread),
     all("emit", kernels::emit),

@@ -1,12 +1,14 @@
 //! Running past the end: a block that writes only memory of its thread or workgroup may also run for iterations past the
 //! end of its tensors. What it computes there is never read: it writes elements outside of the shape of the buffer, to which
 //! every reader keeps; its loads from tensors are clamped. So a tile needs no branch in its inner loops: only conditions that
-//! keep some element inside of the shape unwritten stay, as those on reduce loops.
+//! keep some element inside of the shape unwritten stay, as those on reduce loops. On the CPU a condition asks no more of a tile that
+//! is written out than that it begins before the end, so that loops over tiles end there (`trim`).
 
 use super::nest::{Unblock, stored_below};
 use super::node::{Node, map_exprs, walk_nodes};
 use super::storage::Memory;
 use super::widen::widen;
+use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Expr, ExprKind, Place, Var};
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -41,12 +43,33 @@ pub(super) fn run_past_the_end(
                     only_past_the_end(&at.analyzer, c, buffer.shape(), indices)
                 })
         });
-    if !dropped.is_empty() {
-        map_exprs(nodes, &mut |e| {
-            e.rewrite_bottom_up(&mut |e| mask_load(at, e))
-        });
+    if dropped.is_empty() {
+        return Expr::all(kept);
     }
-    Expr::all(kept)
+    map_exprs(nodes, &mut |e| {
+        e.rewrite_bottom_up(&mut |e| mask_load(at, e))
+    });
+    let of_tiles = dropped.iter().map(|cond| of_tile(at, cond));
+    Expr::all(kept.into_iter().chain(of_tiles))
+}
+
+/// The condition for the first element of the tile that loops around here are written out to, if the others ask for more.
+fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
+    let Some((index, end)) = cond.as_binary(BinOp::Lt).filter(|_| at.launch.is_none()) else {
+        return Expr::bool(true);
+    };
+    let mut index = WrappingSum::of(index).join_div_mod();
+    for (var, first) in &at.written_out {
+        let Some((stride, base)) = index.split(var) else {
+            return Expr::bool(true);
+        };
+        match stride.as_const() {
+            Some(stride @ 0..) => index = base.plus(&WrappingSum::of(first), stride),
+            _ => return Expr::bool(true),
+        }
+    }
+    let index = index.to_expr(end.dtype(), &|_| false);
+    at.analyzer.simplify(&index.lt(end))
 }
 
 /// Whether in some dimension the index is not below the end wherever the condition does not hold.

@@ -20,15 +20,11 @@ def scale(x: T.handle, y: T.handle):
 #   param 1 y: float32[n] written
 #
 # kernel scale  # Y
-#   scalar size.0: int64 = n // 16
-#   scalar size.3: int64 = ((n % 16) + 15) // 16
-#   scalar size.5: int64 = n % 16
+#   scalar size: int64 = (n + 15) // 16
+#   scalar n: int64 = n
 #   array X: float32, n elements, global read param 0
 #   array Y: float32, n elements, global write param 1
 #   cost 0 + n flop, (0 + (n * 4)) + (n * 4) bytes; accesses proved
-#   parallel for io.1 from 0, size.0 times:
-#     for ii.2 from 0, 16 times:
-#       Y[(io.1 * 16) + ii.2] = X[(io.1 * 16) + ii.2] * 2.0
-#   for io.4 from 0, size.3 times:
-#     for ii.6 from 0, size.5 times:
-#       Y[(size.0 * 16) + ii.6] = X[(size.0 * 16) + ii.6] * 2.0
+#   parallel for io from 0, size times:
+#     for ii from 0, min((n - (io * 16)), 16) times:
+#       Y[(io * 16) + ii] = X[(io * 16) + ii] * 2.0

@@ -18,15 +18,12 @@ def scale(x: T.handle, y: T.handle, n: T.int64, m: T.int64):
 #   param 1 y: float32[(n * m)] written
 #
 # kernel scale  # Y
-#   scalar size.0: int64 = (n * m) // 16
-#   scalar size.3: int64 = (((n * m) % 16) + 15) // 16
-#   scalar size.5: int64 = (n * m) % 16
+#   scalar size: int64 = ((n * m) + 15) // 16
+#   scalar n: int64 = n
+#   scalar m: int64 = m
 #   array X: float32, n * m elements, global read param 0
 #   array Y: float32, n * m elements, global write param 1
 #   cost 0 + (n * m) flop, (0 + ((n * m) * 4)) + ((n * m) * 4) bytes; accesses proved
-#   parallel for io.1 from 0, size.0 times:
-#     for ii.2 from 0, 16 times:
-#       Y[(io.1 * 16) + ii.2] = X[(io.1 * 16) + ii.2] * 2.0
-#   for io.4 from 0, size.3 times:
-#     for ii.6 from 0, size.5 times:
-#       Y[(size.0 * 16) + ii.6] = X[(size.0 * 16) + ii.6] * 2.0
+#   parallel for io from 0, size times:
+#     for ii from 0, min(((n * m) - (io * 16)), 16) times:
+#       Y[(io * 16) + ii] = X[(io * 16) + ii] * 2.0

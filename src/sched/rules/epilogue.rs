@@ -2,6 +2,7 @@
 
 use super::inline::into_producer;
 use super::pattern::{Pattern, classify};
+use super::products::cache_result;
 use crate::ir::{BlockId, PrimFunc};
 use crate::sched::{Schedule, ScheduleError};
 
@@ -31,7 +32,7 @@ pub(super) fn with_epilogue(
     block: BlockId,
 ) -> Result<Option<BlockId>, ScheduleError> {
     let mut fused = sch.clone();
-    let copy = fused.cache_write(block, 0, "local", &[])?;
+    let copy = cache_result(&mut fused, block)?;
     if inline_consumers(&mut fused, copy) == 0 {
         return Ok(None);
     }

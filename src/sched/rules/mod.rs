@@ -15,6 +15,7 @@ pub mod layouts;
 mod nest;
 mod order;
 pub mod pattern;
+mod products;
 mod reuse;
 
 pub use choose::choose;

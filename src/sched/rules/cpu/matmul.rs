@@ -20,6 +20,7 @@ use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
+use crate::sched::rules::products::join_rows;
 use crate::sched::{BufferAccess, Factor, Injectivity, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -102,6 +103,7 @@ pub(super) fn apply(
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     let matmul = of_float32(schedule.func(), block)?;
+    let matmul = join_open_rows(schedule, block, matmul)?;
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
     if packed {
@@ -122,6 +124,28 @@ pub(super) fn apply(
         along_depth(schedule, block, loops)
     } else {
         Err(DeclineReason::Pattern("operands are not in rows"))
+    }
+}
+
+/// Writes rows of several dimensions as one where not all of these extents are known: fused loops of them could not be spread over
+/// the threads together with what follows the product.
+fn join_open_rows(
+    schedule: &mut Schedule,
+    block: BlockId,
+    matmul: Matmul,
+) -> Result<Matmul, DeclineReason> {
+    let iters = &schedule.func().blocks[block].iters;
+    let is_open = |at: &usize| iters[*at].dom.extent.as_int().is_none();
+    if !matmul.m.iter().any(is_open) {
+        return Ok(matmul);
+    }
+    let mut joined = schedule.clone();
+    match join_rows(&mut joined, block, matmul.clone()) {
+        Ok(matmul) => {
+            *schedule = joined;
+            Ok(matmul)
+        }
+        Err(_) => Ok(matmul),
     }
 }
 

@@ -21,8 +21,8 @@ use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify, neighbours};
+use crate::sched::rules::products::{cache_result, is_simple, join_rows, reindex_result};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
-use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
@@ -82,7 +82,10 @@ pub(super) fn tiles(
         matmul
     };
     let loops = sch.get_loops(block)?;
-    let write_back = cache_result(sch, block, &matmul.n)?;
+    let write_back = match matmul.n.len() {
+        1 => cache_result(sch, block)?,
+        _ => reindex_result(sch, block)?,
+    };
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
@@ -148,47 +151,6 @@ fn split_sum(
     Ok((partial, slices))
 }
 
-/// Writes rows of several dimensions (batches of sequences) as one: a tile may then hold rows of two sequences, and has as many rows
-/// whatever the extents are.
-fn join_rows(sch: &mut Schedule, block: BlockId, matmul: Matmul) -> Result<Matmul, DeclineReason> {
-    let params = params(sch.func(), block);
-    let info = &sch.func().blocks[block];
-    let wide = |at: &usize| !info.iters[*at].dom.extent.is_one();
-    let [write] = info.writes.as_slice() else {
-        return Ok(matmul);
-    };
-    let position = |var: &Var| info.iters.iter().position(|iter| iter.var == *var);
-    let result = write
-        .region
-        .iter()
-        .filter_map(|range| range.min.as_var().and_then(position));
-    let rows: Vec<usize> = result
-        .filter(|at| matmul.m.contains(at) && wide(at))
-        .collect();
-    let [first, rest @ ..] = rows.as_slice() else {
-        return Ok(matmul);
-    };
-    if rest.is_empty() || rows.len() != matmul.m.iter().filter(|at| wide(at)).count() {
-        return Ok(matmul);
-    }
-    let joined = rest.iter().fold(params[*first].expr(), |row, at| {
-        let extent = info.iters[*at].dom.extent.cast(DType::I64);
-        row * extent + &params[*at]
-    });
-    let place = |(at, var): (usize, &Var)| match rows.contains(&at) {
-        true => (at == rows[0]).then(|| joined.clone()),
-        false => Some(var.expr()),
-    };
-    let results = params.iter().enumerate().filter_map(place).collect();
-    sch.transform_block_layout(block, &Lambda { params, results })?;
-    match classify(sch.func(), block) {
-        Pattern::Matmul(matmul) => Ok(matmul),
-        _ => Err(DeclineReason::Pattern(
-            "a matmul whose rows cannot be joined",
-        )),
-    }
-}
-
 /// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
 /// every load and store of a vector with the threads beside it.
 fn cut_columns(
@@ -217,34 +179,6 @@ fn cut_columns(
         n: vec![column, column + 1],
         ..cut
     })
-}
-
-/// The block adds up in an array with a dimension for each of its iter variables, and another block writes that back.
-pub(super) fn cache_result(
-    sch: &mut Schedule,
-    block: BlockId,
-    columns: &[usize],
-) -> Result<BlockId, DeclineReason> {
-    let info = &sch.func().blocks[block];
-    if is_simple(&info.writes[0]) && columns.len() == 1 {
-        return Ok(sch.cache_write(block, 0, "local", &[])?);
-    }
-    let params = params(sch.func(), block);
-    let spatial = (0..params.len()).filter(|at| {
-        let region = &info.writes[0].region;
-        region
-            .iter()
-            .any(|range| range.min.uses(&info.iters[*at].var))
-    });
-    let results = spatial.map(|at| params[at].expr()).collect();
-    let map = Lambda { params, results };
-    Ok(sch.reindex_cache_write(block, 0, "local", &map)?)
-}
-
-/// Whether every index is a variable or a constant.
-fn is_simple(region: &BufferRegion) -> bool {
-    let simple = |e: &Expr| e.as_var().is_some() || e.as_int().is_some();
-    region.region.iter().all(|range| simple(&range.min))
 }
 
 /// Splits, orders and binds the loops of the update.

@@ -4,12 +4,12 @@
 //! Reference: TVM `Schedule::rfactor`.
 
 use super::loops::{fuse_loops, parts};
-use super::matmul::cache_result;
 use super::memory_threads;
 use crate::ir::{BlockId, IterKind, ThreadAxis};
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::products::cache_result;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Fewest steps of a sum that is split: a second kernel costs more than fewer.
@@ -62,7 +62,7 @@ pub(super) fn split(
     let loops = sch.get_loops(block)?;
     let [slice, _] = parts(sch, loops[step], [slices.into(), Factor::Infer])?;
     let partial = sch.rfactor(slice, 0)?;
-    let write_back = cache_result(sch, block, &[0])?;
+    let write_back = cache_result(sch, block)?;
     inline_consumers(sch, write_back);
     let mut results = sch.get_loops(block)?;
     results.retain(|l| *l != slice);

@@ -20,7 +20,7 @@ use crate::sched::rules::epilogue::with_epilogue;
 use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
-use crate::sched::rules::products::join_rows;
+use crate::sched::rules::products::{cache_result, join_rows};
 use crate::sched::{BufferAccess, Factor, Injectivity, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
@@ -309,7 +309,12 @@ fn along_columns(
     loops: Loops,
 ) -> Result<(), DeclineReason> {
     let mut fused = schedule.clone();
-    if let Some(write_back) = with_epilogue(&mut fused, block)?
+    let write_back = match with_epilogue(&mut fused, block)? {
+        // The last rows of a tile may be past the end in an array alone.
+        None if extent(schedule, loops.m).is_none() => Some(cache_result(&mut fused, block)?),
+        write_back => write_back,
+    };
+    if let Some(write_back) = write_back
         && tiled(&mut fused, target, block, copied, &loops, Some(write_back)).is_ok()
     {
         *schedule = fused;

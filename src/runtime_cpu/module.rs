@@ -9,8 +9,8 @@ use crate::tensor::scalar::EvalError;
 use super::Team;
 
 /// Work from which threads help: below, the region itself would cost as much (in floating-point operations, in bytes moved).
-const PARALLEL_FLOPS: i64 = 1 << 20;
-const PARALLEL_BYTES: i64 = 1 << 20;
+const PARALLEL_FLOPS: i64 = 1 << 18;
+const PARALLEL_BYTES: i64 = 1 << 17;
 
 /// Arrays and scalars of a launch that are kept on the stack; kernels with more allocate.
 const INLINE: usize = 16;

@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
-use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc};
+use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc, attrs};
 use crate::kernel::{InvalidKernel, LoweredFunc, Shader, Target};
 use crate::lower::{self, Launches, LowerError};
 use crate::passes::PassContext;
@@ -235,6 +235,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "lower_alloc_tensor",
             "kill_after_last_use",
             "vm_shape_lower",
+            "add_variants",
         ],
     }
 }
@@ -404,6 +405,11 @@ pub fn compile_until(
 const PLACEMENT: &str = "bind_target";
 
 impl Compilation {
+    /// The loop program that one is a variant of: calls of it run the variant where that is for their sizes.
+    pub fn variant_of(&self, name: &str) -> Option<&str> {
+        self.module.prim_func(name).and_then(variant_of)
+    }
+
     /// Marks the programs in `module` that the host has to run, since the device would end their loops. Whether there are any.
     fn of_long_loops(&self, module: &mut Module) -> bool {
         let mut found = false;
@@ -496,11 +502,20 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
             target
         };
         let (scheduled, lowered) = chosen(func, target);
+        if let (Some(general), Err(error)) = (variant_of(func), &lowered) {
+            log::debug!("`{general}` has no variant `{name}`: {error}");
+            continue;
+        }
         scheduled.warn();
         c.scheduled.insert(name.to_owned(), scheduled);
         c.attempts.insert(name.to_owned(), lowered);
     }
     Ok(())
+}
+
+/// The loop program that this one is a variant of.
+fn variant_of(func: &PrimFunc) -> Option<&str> {
+    func.attrs.get(attrs::VARIANT_OF)?.as_str()
 }
 
 /// A default schedule, and what lowering makes of it. One that needs several launches is taken only if no rule makes one that does not.
@@ -588,6 +603,11 @@ fn bytecode(c: &mut Compilation) -> Result<(), Error> {
     let kernels = c.lowered.iter().map(|(name, func)| KernelFunc {
         func: func.clone(),
         wgsl: c.wgsl.get(name).into_iter().flatten().cloned().collect(),
+        otherwise: c.variant_of(name).and_then(|general| {
+            let (at, _, other) = c.lowered.get_full(general)?;
+            let at = u32::try_from(at).ok()?;
+            func.is_called_as(other).then_some(at)
+        }),
     });
     let mut executable =
         codegen_vm::compile_graph(&c.module, kernels.collect(), &c.options.target)?;

@@ -12,9 +12,11 @@ mod modular;
 mod prove;
 mod regions;
 mod simplify;
+mod specialize;
 
 pub use analyzer::Analyzer;
 pub use bound::IntBound;
 pub use int_set::{IntSet, eval_set};
 pub use modular::ModularSet;
 pub use regions::access_regions;
+pub use specialize::specialized;

@@ -17,6 +17,8 @@ pub struct KernelFunc {
     pub func: LoweredFunc,
     /// For the GPU: a shader for each kernel. Empty for the CPU.
     pub wgsl: Vec<Shader>,
+    /// The same program for arguments of other sizes than this one is for: its number in [`Executable::kernels`], which is greater.
+    pub otherwise: Option<u32>,
 }
 
 impl KernelFunc {
@@ -93,6 +95,19 @@ impl Executable {
             _ => false,
         });
         self.origin(Pc::from_index(calls?))
+    }
+
+    /// The variants of a lowered loop program: a launch takes the first one whose parameters have the shapes of the arguments.
+    pub fn variants(&self, kernel: usize) -> impl Iterator<Item = usize> {
+        let next = |at: &usize| Some(self.kernels.get(*at)?.otherwise? as usize);
+        std::iter::successors(Some(kernel), next)
+    }
+
+    /// Whether a lowered loop program is one of several variants.
+    pub fn has_variants(&self, kernel: usize) -> bool {
+        let links = self.kernels.iter().filter_map(|k| k.otherwise);
+        self.kernels[kernel].otherwise.is_some()
+            || links.into_iter().any(|to| to as usize == kernel)
     }
 
     /// The function with this name.

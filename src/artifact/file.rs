@@ -37,7 +37,7 @@ use crate::support::files::write_whole_with;
 use crate::tensor::DType;
 
 /// Version of the format. Changes whenever an older program could not read a newer file.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// Alignment of entries in the file, in bytes.
 const ALIGN: u16 = 64;
@@ -78,6 +78,7 @@ enum StoredConstant {
 struct StoredKernel {
     func: LoweredFunc,
     shaders: Vec<(String, ScalarPassing, bool)>,
+    otherwise: Option<u32>,
 }
 
 impl Executable {
@@ -381,6 +382,7 @@ fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
     StoredKernel {
         func: kernel.func.clone(),
         shaders: kernel.wgsl.iter().map(shader).collect(),
+        otherwise: kernel.otherwise,
     }
 }
 
@@ -388,7 +390,11 @@ fn load_kernel(
     stored: StoredKernel,
     entries: &mut Entries<impl Read + Seek>,
 ) -> Result<KernelFunc, ArtifactError> {
-    let StoredKernel { mut func, shaders } = stored;
+    let StoredKernel {
+        mut func,
+        shaders,
+        otherwise,
+    } = stored;
     let (kernels, count) = (func.kernels.len(), shaders.len());
     if count != 0 && count != kernels {
         let problem = format!("`{}` has {count} shaders for {kernels} kernels", func.name);
@@ -408,7 +414,11 @@ fn load_kernel(
             folded,
         });
     }
-    Ok(KernelFunc { func, wgsl })
+    Ok(KernelFunc {
+        func,
+        wgsl,
+        otherwise,
+    })
 }
 
 #[cfg(any(feature = "gpu", feature = "compiler"))]

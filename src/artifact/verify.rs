@@ -15,6 +15,7 @@ impl Executable {
     /// The first thing that is out of range.
     pub fn verify(&self) -> Result<(), BytecodeError> {
         self.verify_callees()?;
+        self.verify_variants()?;
         self.verify_apart()?;
         self.functions
             .iter()
@@ -75,6 +76,27 @@ impl Executable {
                 return Err(BytecodeError {
                     pc: Pc::from_index(0),
                     problem: format!("callee {index} names entry {i} of {len}"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Variants follow each other, and take the same arguments in the same way.
+    fn verify_variants(&self) -> Result<(), BytecodeError> {
+        for (at, kernel) in self.kernels.iter().enumerate() {
+            let Some(next) = kernel.otherwise else {
+                continue;
+            };
+            let same = self.kernels.get(next as usize).is_some_and(|other| {
+                next as usize > at
+                    && other.is_native() == kernel.is_native()
+                    && kernel.func.is_called_as(&other.func)
+            });
+            if !same {
+                return Err(BytecodeError {
+                    pc: Pc::from_index(0),
+                    problem: format!("`{}` is no variant of entry {next}", kernel.func.name),
                 });
             }
         }

@@ -58,6 +58,10 @@ pub(super) fn run(
     let sizes = sizes(args, &compilation)?;
     let mut kernels = vec![];
     for (name, func) in &compilation.lowered {
+        if let Some(variant) = other_variant(&compilation, name, &sizes) {
+            log::debug!("`{name}` does not run: `{variant}` does");
+            continue;
+        }
         let dims = dims(name, func, &sizes)?;
         for kernel in &func.kernels {
             let cost = explain(kernel, &dims, &model)?;
@@ -99,6 +103,29 @@ fn sizes<'a>(
         sizes.insert(name.as_str(), *size);
     }
     Ok(sizes)
+}
+
+/// The variant of a loop program that runs in its place with these sizes.
+fn other_variant<'a>(
+    compilation: &'a Compilation,
+    name: &'a str,
+    sizes: &HashMap<&str, i64>,
+) -> Option<&'a str> {
+    let general = compilation.variant_of(name).unwrap_or(name);
+    let shapes = |func: &LoweredFunc| {
+        let dims = func.dims.iter().map(|dim| sizes.get(dim.as_str()).copied());
+        let dims: Vec<i64> = dims.collect::<Option<_>>()?;
+        let extents = func.params.iter().flat_map(|param| &param.shape);
+        let extents = extents.map(|extent| extent.eval_exact(&dims).ok());
+        extents.collect::<Option<Vec<i64>>>()
+    };
+    let wanted = shapes(compilation.lowered.get(general)?)?;
+    let runs = |other: &&String| {
+        let is_variant = compilation.variant_of(other).unwrap_or(other) == general;
+        is_variant && shapes(&compilation.lowered[*other]).as_ref() == Some(&wanted)
+    };
+    let runs = compilation.lowered.keys().find(runs)?.as_str();
+    (runs != name).then_some(runs)
 }
 
 /// The sizes of a loop program, in its order.

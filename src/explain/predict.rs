@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::KernelCost;
 use super::model::GpuModel;
+use super::transactions::SECTOR_BYTES;
 
 /// Threads a core needs to keep its memory busy, as a share of those that it can hold.
 const BUSY_SHARE: f64 = 0.25;
@@ -76,7 +77,9 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let arithmetic = (cost.fma + cost.arithmetic) * lanes / (model.fma_per_cycle * cycles);
     let special = cost.special * lanes / (model.special_per_cycle * cycles);
     let sectors = cost.sectors() / (model.sectors_per_cycle * cycles);
-    let memory = cost.bytes as f64 / (model.memory * reach);
+    // A kernel that gathers does not read all of its tables.
+    let moved = (cost.bytes as f64).min(cost.sectors() * f64::from(SECTOR_BYTES));
+    let memory = moved / (model.memory * reach);
     let shared = match model.banks {
         Some(_) => cost.bank_passes() / cycles,
         None => cost.bank_passes() / (model.sectors_per_cycle * cycles),

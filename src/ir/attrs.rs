@@ -13,6 +13,9 @@ pub type Attrs = IndexMap<String, AttrValue>;
 /// Annotation of a loop or block at the root of a loop program: on a GPU it runs in one thread, where no loop is bound.
 pub const ONE_THREAD: &str = "one_thread";
 
+/// Attribute of a loop program: the name of the one that it is a variant of, for other sizes. A call of that one may run it instead.
+pub const VARIANT_OF: &str = "variant_of";
+
 /// Annotation of a block: its iterations store to different elements, which their indices do not show, so that they may run in any
 /// order.
 pub const ANY_ORDER: &str = "any_order";

@@ -148,6 +148,19 @@ pub const PROVED_DIMS: RangeInclusive<i64> = 0..=i32::MAX as i64 - 1;
 pub const PROVED_SCALARS: RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i64;
 
 impl LoweredFunc {
+    /// Whether it takes the same arguments in the same way, but for extents.
+    pub fn is_called_as(&self, other: &Self) -> bool {
+        let same = |a: &ParamInfo, b: &ParamInfo| {
+            (a.dtype, a.shape.len(), a.written) == (b.dtype, b.shape.len(), b.written)
+        };
+        let params = self.params.iter().zip(&other.params);
+        let scalars = self.scalar_params.iter().zip(&other.scalar_params);
+        self.params.len() == other.params.len()
+            && params.into_iter().all(|(a, b)| same(a, b))
+            && self.scalar_params.len() == other.scalar_params.len()
+            && scalars.into_iter().all(|(a, b)| a.dtype == b.dtype)
+    }
+
     /// The first dim that is outside the range for which `in_bounds` is proved, and that range: [`PROVED_DIMS`] for extents,
     /// [`PROVED_SCALARS`] for others. Of the bits of a float nothing is proved.
     pub fn unproved_dim(&self, dims: &[i64]) -> Option<(usize, RangeInclusive<i64>)> {

@@ -4,6 +4,7 @@
 //! [`PassContext`] says which of them run and who watches. What needs more than plain options, as tensors, is a function of its
 //! own, as [`bind_params`].
 
+mod add_variants;
 mod adjust_matmul_order;
 mod alter_op_impl;
 mod attach_global_symbol;

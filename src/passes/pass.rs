@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::add_variants::add_variants;
 use super::adjust_matmul_order::adjust_matmul_order;
 use super::attach_global_symbol::attach_global_symbol;
 use super::bind_symbolic_vars::{bind_symbolic_vars, binding};
@@ -156,6 +157,13 @@ fn weights(options: &Options) -> Weights {
 
 /// All passes that a name and plain options describe, by name. Those that take functions or tensors are functions of this room.
 pub const PASSES: &[PassDef] = &[
+    PassDef {
+        name: "add_variants",
+        about: "beside a loop program of open sizes stand others for sizes of which default rules make something better",
+        opt_level: 2,
+        options: &[],
+        run: |module, cx, _| Ok(add_variants(module, &cx.target)),
+    },
     PassDef {
         name: "adjust_matmul_order",
         about: "of a product of three matrices the cheaper half is computed first",

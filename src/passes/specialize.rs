@@ -8,9 +8,9 @@ use std::convert::Infallible;
 
 use indexmap::IndexMap;
 
-use crate::arith::Analyzer;
+use crate::arith::specialized;
 use crate::ir::graph::{self, Become, Def, DpsCallee, Globals, Scope};
-use crate::ir::{Definitions, Expr, Func, Module, Param, PrimFunc, StructInfo, Substitution, Var};
+use crate::ir::{Func, Module, Param, PrimFunc, StructInfo, Var};
 
 /// The module with every call of a loop program specialised. The loop program stays; a copy stands behind it.
 ///
@@ -120,7 +120,8 @@ impl Specialize<'_> {
             count += 1;
             unique = format!("{base}_{count}");
         }
-        let copy = with_sizes(func, &unique, &key.1);
+        let mut copy = specialized(func, &key.1);
+        copy.name.clone_from(&unique);
         self.copies.insert(key, copy);
         Some(unique)
     }
@@ -164,18 +165,6 @@ fn sizes(func: &PrimFunc, tensors: &[StructInfo]) -> Sizes {
         }
     }
     sizes
-}
-
-/// A copy of the loop program with sizes replaced by their values.
-fn with_sizes(func: &PrimFunc, name: &str, sizes: &Sizes) -> PrimFunc {
-    let analyzer = Analyzer::new();
-    let mut values = Substitution::new(Definitions::Kept).then(|e| analyzer.simplify(e));
-    for (var, value) in sizes {
-        values.set_var(var, Expr::int(*value, var.dtype()));
-    }
-    let mut copy = func.map(&mut values);
-    name.clone_into(&mut copy.name);
-    copy
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! Several storages may be one arena: where tensors lie in them is known only when the function runs.
 //!
 //! The memory of an arena of a GPU is one buffer for each storage. WebGPU refuses a buffer that a dispatch binds `read` and
-//! `read_write`, so a kernel that writes to an arena binds all that it reads from there `read_write`, too: a [`Variant`] of it, known
+//! `read_write`, so a kernel that writes to an arena binds all that it reads from there `read_write`, too: a [`Sharing`] of it, known
 //! before anything runs.
 //!
 //! wgpu puts a barrier between dispatches that bind a buffer `read_write`, so kernels of one arena do not overlap, and the plan makes one
@@ -34,7 +34,7 @@ pub(super) struct Arenas {
 
 /// A lowered function with what its kernels bind to the same buffers.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Variant {
+pub(super) struct Sharing {
     /// Which function.
     pub(super) kernel: usize,
     /// By kernel: bindings that it only reads, of arrays in a buffer that it writes, too.
@@ -207,7 +207,7 @@ impl Arenas {
     }
 
     /// What the kernels of a launch with these arguments bind to the same buffers.
-    pub(super) fn variant(&self, kernel: usize, func: &LoweredFunc, args: &[Src]) -> Variant {
+    pub(super) fn sharing(&self, kernel: usize, func: &LoweredFunc, args: &[Src]) -> Sharing {
         let arena = |buffer: BufferRef| match buffer {
             BufferRef::Param(index) => self.holding(&args[index]),
             BufferRef::Temp(_) => None,
@@ -224,7 +224,7 @@ impl Arenas {
             read.filter_map(|(arena, _, at)| written.contains(&arena).then_some(at))
                 .collect()
         };
-        Variant {
+        Sharing {
             kernel,
             shared: func.kernels.iter().map(shared).collect(),
         }

@@ -75,17 +75,16 @@ impl Backend {
         }
     }
 
-    /// Runs the kernels of a lowered function, on a GPU in that variant.
+    /// Runs the kernels of a lowered function, or of that of its variants which is for the arguments; on a GPU each has its sharing.
     pub(super) fn launch(
         &mut self,
         exec: &Executable,
         kernel: usize,
-        variant: usize,
+        sharings: &[usize],
         site: &mut Site,
         args: &mut Args,
         profile: bool,
     ) -> Result<(), VmError> {
-        let func = &exec.kernels[kernel].func;
         match self {
             #[cfg(feature = "cpu")]
             Self::Cpu(cpu) => native(cpu, exec, kernel, site, args, profile),
@@ -94,9 +93,9 @@ impl Backend {
                 native(cpu, exec, kernel, site, args, profile)
             }
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu, _) => gpu.launch(func, variant, site, args),
+            Self::Gpu(gpu, _) => gpu.launch(exec, kernel, sharings, site, args),
             Self::Host => {
-                let _ = (func, variant, site, args, profile);
+                let _ = (sharings, site, args, profile);
                 Err(VmError::NotBuilt("cpu"))
             }
         }
@@ -271,10 +270,10 @@ impl Backend {
         let Op::Launch { kernel, site, .. } = op else {
             return Ok(vec![whole]);
         };
-        let kernels = &exec.kernels[*kernel].func.kernels;
         let Some(plan) = sites[*site].newest() else {
             return Ok(vec![whole]);
         };
+        let kernels = &exec.kernels[plan.kernel].func.kernels;
         let times: Vec<KernelTime> = match self {
             #[cfg(all(feature = "gpu", feature = "cpu"))]
             Self::Gpu(_, Some(cpu)) if exec.kernels[*kernel].is_native() => cpu.take_times(),
@@ -383,12 +382,12 @@ fn native(
     args: &mut Args,
     profile: bool,
 ) -> Result<(), VmError> {
-    let (plan, new) = site.plan(&exec.kernels[kernel].func, args)?;
-    if new && let Err(error) = cpu.examine(exec, &exec.kernels[kernel].func, plan) {
+    let (plan, new) = site.plan(exec, kernel, args)?;
+    if new && let Err(error) = cpu.examine(exec, plan) {
         site.forget();
         return Err(error);
     }
-    cpu.launch(exec, kernel, plan, args, profile)
+    cpu.launch(exec, plan, args, profile)
 }
 
 impl Device {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::arenas::{Arenas, Variant};
+use super::arenas::{Arenas, Sharing};
 use crate::artifact::{
     Builtin, BytecodeError, Callee, Constant, Executable, Function, Instr, MemorySpace, Operand,
     Pc, Reg, Slot, match_code, shape_code,
@@ -63,10 +63,11 @@ pub(super) enum Op {
         shape: Src,
         dtype: DType,
     },
-    /// `variant`: which one of the program's; `site`: position of its plans in the frame.
+    /// `kernel`: the first of its variants; `sharings`: which of the program's each variant has; `site`: position of its plans in the
+    /// frame.
     Launch {
         kernel: usize,
-        variant: usize,
+        sharings: Box<[usize]>,
         args: Box<[Src]>,
         site: usize,
     },
@@ -136,7 +137,7 @@ pub(super) struct Program {
     /// Names of packed functions.
     pub(super) packed: Vec<String>,
     /// Lowered functions as they are launched.
-    pub(super) variants: Vec<Variant>,
+    pub(super) sharings: Vec<Sharing>,
 }
 
 /// Decodes every function.
@@ -154,7 +155,7 @@ pub(super) fn decode(exec: &Executable) -> Result<Program, BytecodeError> {
             exec,
             function,
             packed: &mut program.packed,
-            variants: &mut program.variants,
+            sharings: &mut program.sharings,
             storages: SideTable::new(),
             num_storages: 0,
             num_sites: 0,
@@ -169,7 +170,7 @@ struct Decoder<'a> {
     exec: &'a Executable,
     function: &'a Function,
     packed: &'a mut Vec<String>,
-    variants: &'a mut Vec<Variant>,
+    sharings: &'a mut Vec<Sharing>,
     /// By register: the storage it names.
     storages: SideTable<Reg, Option<usize>>,
     num_storages: usize,
@@ -199,13 +200,17 @@ impl Decoder<'_> {
         for op in &mut ops {
             if let Op::Launch {
                 kernel,
-                variant,
+                sharings,
                 args,
                 ..
             } = op
             {
-                let func = &self.exec.kernels[*kernel].func;
-                *variant = self.variant(arenas.variant(*kernel, func, args));
+                let variants = self.exec.variants(*kernel);
+                let sharing = |variant: usize| {
+                    let func = &self.exec.kernels[variant].func;
+                    self.sharing(arenas.sharing(variant, func, args))
+                };
+                *sharings = variants.map(sharing).collect();
             }
         }
         let mut keeps = SideTable::<Reg, bool>::new();
@@ -294,18 +299,18 @@ impl Decoder<'_> {
         self.num_sites += 1;
         Ok(Op::Launch {
             kernel,
-            variant: 0,
+            sharings: Box::default(),
             args,
             site,
         })
     }
 
-    /// The number of the variant.
-    fn variant(&mut self, variant: Variant) -> usize {
-        let known = self.variants.iter().position(|known| *known == variant);
+    /// The number of the sharing.
+    fn sharing(&mut self, sharing: Sharing) -> usize {
+        let known = self.sharings.iter().position(|known| *known == sharing);
         known.unwrap_or_else(|| {
-            self.variants.push(variant);
-            self.variants.len() - 1
+            self.sharings.push(sharing);
+            self.sharings.len() - 1
         })
     }
 

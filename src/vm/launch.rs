@@ -8,6 +8,7 @@ use super::VmError;
 use super::check::tensor_info;
 use super::decode::Src;
 use super::frame::Regs;
+use crate::artifact::Executable;
 use crate::kernel::{HostExpr, Kernel, LoweredFunc, ParamInfo, ScalarParam, VarId};
 use crate::runtime::Value;
 #[cfg(feature = "gpu")]
@@ -45,6 +46,11 @@ pub(super) struct RunPlan {
 pub(super) struct LaunchPlan {
     /// Extents of all tensor arguments, one after the other, then the scalar arguments.
     key: Vec<i64>,
+    /// The lowered function that is for these arguments, and which of the variants it is.
+    pub(super) kernel: usize,
+    pub(super) variant: usize,
+    /// Whether there are several.
+    pub(super) is_of_variant: bool,
     pub(super) kernels: Vec<KernelPlan>,
     /// Bytes of each temporary, in elements of host size.
     pub(super) temps: Vec<usize>,
@@ -103,9 +109,11 @@ impl Site {
     /// The plan for these arguments, and whether it is new.
     pub(super) fn plan(
         &mut self,
-        func: &LoweredFunc,
+        exec: &Executable,
+        kernel: usize,
         args: &Args,
     ) -> Result<(&mut LaunchPlan, bool), VmError> {
+        let func = &exec.kernels[kernel].func;
         let found = self.plans.iter().position(|plan| plan.fits(func, args));
         let new = match found {
             Some(0) => false,
@@ -114,7 +122,7 @@ impl Site {
                 false
             }
             None => {
-                let plan = LaunchPlan::new(func, args)?;
+                let plan = LaunchPlan::of_variant(exec, kernel, args)?;
                 self.plans.truncate(PLANS - 1);
                 self.plans.insert(0, plan);
                 true
@@ -152,6 +160,23 @@ impl LaunchPlan {
         }
         let mut scalars = func.scalar_params.iter().enumerate();
         scalars.all(|(i, param)| args.scalar(func.params.len() + i, param).as_ref() == key.next())
+    }
+
+    /// The plan of the first variant that is for the arguments; why they are wrong, the last one says.
+    fn of_variant(exec: &Executable, kernel: usize, args: &Args) -> Result<Self, VmError> {
+        let mut variants = exec.variants(kernel).enumerate().peekable();
+        loop {
+            let (variant, kernel) = variants.next().expect("the last one ends the loop");
+            let plan = Self::new(&exec.kernels[kernel].func, args);
+            if plan.is_ok() || variants.peek().is_none() {
+                return plan.map(|plan| Self {
+                    kernel,
+                    variant,
+                    is_of_variant: exec.has_variants(kernel),
+                    ..plan
+                });
+            }
+        }
     }
 
     fn new(func: &LoweredFunc, args: &Args) -> Result<Self, VmError> {
@@ -208,6 +233,9 @@ impl LaunchPlan {
         let temps = plan.temps()?;
         Ok(Self {
             key,
+            kernel: 0,
+            variant: 0,
+            is_of_variant: false,
             kernels,
             temps,
             dims,

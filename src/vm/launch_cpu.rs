@@ -8,7 +8,7 @@ use super::VmError;
 use super::launch::{Args, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
-use crate::artifact::{Executable, Pc};
+use crate::artifact::{Executable, KernelFunc, Pc};
 use crate::codegen_cpu::{CodegenError, CompileOptions};
 use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
@@ -16,37 +16,72 @@ use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::support::Id;
 use crate::tensor::{DType, Tensor};
 
-/// Native code of an executable by [`Code`], made when the first launch of any machine needs it.
+/// Native code of an executable by [`Code`], made when the first launch of any machine needs it: that of variants one by one, all
+/// other together.
 #[derive(Default)]
 pub(super) struct NativeCode {
-    modules: [OnceLock<Result<CpuModule, Arc<CodegenError>>>; 3],
+    whole: Modules,
+    /// By lowered function.
+    variants: OnceLock<Vec<Modules>>,
 }
 
+type Modules = [OnceLock<Result<CpuModule, Arc<CodegenError>>>; 3];
+
 impl NativeCode {
-    fn get(&self, exec: &Executable, code: Code) -> Result<&CpuModule, VmError> {
-        let module = self.modules[code as usize].get_or_init(|| compile(exec, code));
-        module
-            .as_ref()
-            .map_err(|error| VmError::Native(error.clone()))
+    /// The code of all lowered functions without variants, each under its number.
+    fn whole(&self, exec: &Executable, code: Code) -> Result<&CpuModule, VmError> {
+        let all = || {
+            let kernels = 0..exec.kernels.len();
+            // The others keep their places, without kernels.
+            let funcs = kernels.map(|at| match exec.has_variants(at) {
+                true => without_kernels(&exec.kernels[at]),
+                false => native(&exec.kernels[at]),
+            });
+            compile(funcs.collect(), code)
+        };
+        made(self.whole[code as usize].get_or_init(all))
+    }
+
+    /// The code of the lowered function of a plan, and its number there.
+    fn get(&self, exec: &Executable, plan: &LaunchPlan) -> Result<(&CpuModule, usize), VmError> {
+        if !plan.is_of_variant {
+            return Ok((self.whole(exec, plan.code)?, plan.kernel));
+        }
+        let none = || exec.kernels.iter().map(|_| Modules::default()).collect();
+        let modules = &self.variants.get_or_init(none)[plan.kernel];
+        let one = || compile(vec![native(&exec.kernels[plan.kernel])], plan.code);
+        Ok((made(modules[plan.code as usize].get_or_init(one))?, 0))
     }
 
     /// How many modules were compiled.
     pub(super) fn compiled(&self) -> usize {
-        let modules = self.modules.iter();
+        let variants = self.variants.get().into_iter().flatten();
+        let modules = variants.flatten().chain(&self.whole);
         modules.filter(|module| module.get().is_some()).count()
     }
 }
 
-fn compile(exec: &Executable, code: Code) -> Result<CpuModule, Arc<CodegenError>> {
-    // The others keep their places, without kernels.
-    let native = exec.kernels.iter().map(|k| {
-        let mut func = k.func.clone();
-        if !k.is_native() {
-            func.kernels.clear();
-        }
-        func
-    });
-    let mut funcs: Vec<LoweredFunc> = native.collect();
+fn made(module: &Result<CpuModule, Arc<CodegenError>>) -> Result<&CpuModule, VmError> {
+    let module = module.as_ref();
+    module.map_err(|error| VmError::Native(error.clone()))
+}
+
+/// A lowered function as native code is made of it: what a shader computes has none.
+fn native(kernel: &KernelFunc) -> LoweredFunc {
+    match kernel.is_native() {
+        true => kernel.func.clone(),
+        false => without_kernels(kernel),
+    }
+}
+
+fn without_kernels(kernel: &KernelFunc) -> LoweredFunc {
+    LoweredFunc {
+        kernels: vec![],
+        ..kernel.func.clone()
+    }
+}
+
+fn compile(mut funcs: Vec<LoweredFunc>, code: Code) -> Result<CpuModule, Arc<CodegenError>> {
     if let Some(in_bounds) = code.in_bounds() {
         let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
         kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
@@ -104,7 +139,7 @@ impl CpuBackend {
         let native = exec.kernels.iter().filter(|k| k.is_native());
         let mut kernels = native.flat_map(|k| &k.func.kernels);
         if kernels.any(|kernel| kernel.in_bounds) {
-            loaded.native.get(exec, Code::AsProved)?;
+            loaded.native.whole(exec, Code::AsProved)?;
         }
         Ok(Self {
             loaded,
@@ -117,12 +152,8 @@ impl CpuBackend {
 
     /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
     /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
-    pub(super) fn examine(
-        &self,
-        exec: &Executable,
-        func: &LoweredFunc,
-        plan: &mut LaunchPlan,
-    ) -> Result<(), VmError> {
+    pub(super) fn examine(&self, exec: &Executable, plan: &mut LaunchPlan) -> Result<(), VmError> {
+        let func = &exec.kernels[plan.kernel].func;
         let proved = func.unproved_dim(&plan.dims).is_none();
         let kernels = &func.kernels;
         let shown =
@@ -134,19 +165,18 @@ impl CpuBackend {
         } else {
             Code::Checked
         };
-        self.loaded.native.get(exec, plan.code).map(drop)
+        self.loaded.native.get(exec, plan).map(drop)
     }
 
-    /// Runs all kernels of lowered function number `index`.
+    /// Runs all kernels of the lowered function of a plan.
     pub(super) fn launch(
         &mut self,
         exec: &Executable,
-        index: usize,
         plan: &LaunchPlan,
         args: &mut Args,
         profile: bool,
     ) -> Result<(), VmError> {
-        let func = &exec.kernels[index].func;
+        let func = &exec.kernels[plan.kernel].func;
         self.buffers.params.clear();
         for (at, param) in func.params.iter().enumerate() {
             let buffer = if param.written {
@@ -157,7 +187,7 @@ impl CpuBackend {
             self.buffers.params.push(buffer);
         }
         self.reserve_temps(func, plan)?;
-        let module = self.loaded.native.get(exec, plan.code)?;
+        let (module, index) = self.loaded.native.get(exec, plan)?;
         let team = Team::global();
         let (params, temps) = (&self.buffers.params, &self.buffers.temps);
         let failed = |e| VmError::Launch(e);

@@ -1,9 +1,10 @@
 //! Launches of shaders.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use super::VmError;
-use super::arenas::Variant;
+use super::arenas::Sharing;
+use super::decode::Program;
 use super::launch::{Args, KernelPlan, LaunchPlan, RunPlan, Site};
 use super::loaded::Loaded;
 use super::machine::host_constant;
@@ -32,15 +33,19 @@ struct GpuKernel {
 /// Pipelines and constants of an executable on one device.
 pub(super) struct DeviceCode {
     gpu: Gpu,
-    /// By variant of a lowered function, its kernels.
-    variants: Vec<Vec<GpuKernel>>,
+    /// By sharing of a lowered function, its kernels; those of variants are made when the first launch takes them.
+    sharings: Vec<OnceLock<Vec<GpuKernel>>>,
     consts: Vec<Value>,
 }
 
 impl DeviceCode {
-    fn new(exec: &Executable, variants: &[Variant], gpu: &Gpu) -> Result<Self, VmError> {
-        let kernels = |variant: &Variant| kernels(&exec.kernels[variant.kernel], variant, gpu);
-        let variants = variants.iter().map(kernels).collect::<Result<_, _>>()?;
+    fn new(exec: &Executable, sharings: &[Sharing], gpu: &Gpu) -> Result<Self, VmError> {
+        let kernels = |sharing: &Sharing| match exec.has_variants(sharing.kernel) {
+            true => Ok(OnceLock::new()),
+            false => kernels(&exec.kernels[sharing.kernel], sharing, gpu).map(OnceLock::from),
+        };
+        let sharings = sharings.iter().map(kernels);
+        let sharings = sharings.collect::<Result<_, VmError>>()?;
         let on_device = |constant: &Constant| match constant {
             Constant::Tensor(tensor) => Ok(Value::DeviceTensor(gpu.upload(tensor)?)),
             other => Ok(host_constant(other)),
@@ -48,9 +53,27 @@ impl DeviceCode {
         let consts = exec.constants.iter().map(on_device);
         Ok(Self {
             gpu: gpu.clone(),
-            variants,
+            sharings,
             consts: consts.collect::<Result<_, VmError>>()?,
         })
+    }
+}
+
+impl DeviceCode {
+    /// The kernels of a sharing.
+    fn kernels(
+        &self,
+        exec: &Executable,
+        program: &Program,
+        sharing: usize,
+    ) -> Result<&[GpuKernel], VmError> {
+        let slot = &self.sharings[sharing];
+        if let Some(made) = slot.get() {
+            return Ok(made);
+        }
+        let sharing = &program.sharings[sharing];
+        let made = kernels(&exec.kernels[sharing.kernel], sharing, &self.gpu)?;
+        Ok(slot.get_or_init(|| made))
     }
 }
 
@@ -62,7 +85,7 @@ impl DeviceCodes {
     fn get(
         &self,
         exec: &Executable,
-        variants: &[Variant],
+        sharings: &[Sharing],
         gpu: &Gpu,
     ) -> Result<Arc<DeviceCode>, VmError> {
         let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +94,7 @@ impl DeviceCodes {
         if let Some(code) = found.into_iter().find(|code| code.gpu.same_as(gpu)) {
             return Ok(code);
         }
-        let code = Arc::new(DeviceCode::new(exec, variants, gpu)?);
+        let code = Arc::new(DeviceCode::new(exec, sharings, gpu)?);
         codes.push(Arc::downgrade(&code));
         Ok(code)
     }
@@ -81,6 +104,7 @@ impl DeviceCodes {
 pub(super) struct GpuBackend {
     gpu: Gpu,
     code: Arc<DeviceCode>,
+    program: Arc<Program>,
     temps: Vec<Arc<DeviceBuffer>>,
     commands: Commands,
     profile: bool,
@@ -89,11 +113,11 @@ pub(super) struct GpuBackend {
 
 impl GpuBackend {
     pub(super) fn new(exec: &Executable, loaded: &Loaded, gpu: &Gpu) -> Result<Self, VmError> {
+        let program = loaded.program(exec)?;
         Ok(Self {
             gpu: gpu.clone(),
-            code: loaded
-                .devices
-                .get(exec, &loaded.program(exec)?.variants, gpu)?,
+            code: loaded.devices.get(exec, &program.sharings, gpu)?,
+            program,
             temps: vec![],
             commands: Commands::new(gpu),
             profile: false,
@@ -211,25 +235,29 @@ impl GpuBackend {
         Ok(self.gpu.tensor_in(arena, offset, dtype, shape)?)
     }
 
-    /// Records the kernels of a lowered function in this variant.
+    /// Records the kernels of a lowered function, or of that of its variants which is for the arguments; each has its sharing.
     pub(super) fn launch(
         &mut self,
-        func: &LoweredFunc,
-        variant: usize,
+        exec: &Executable,
+        kernel: usize,
+        sharings: &[usize],
         site: &mut Site,
         args: &mut Args,
     ) -> Result<(), VmError> {
+        let func = &exec.kernels[kernel].func;
         for (at, param) in func.params.iter().enumerate() {
             if param.written {
                 self.own(args.get_mut(at))?;
             }
         }
-        let (plan, new) = site.plan(func, args)?;
-        if new && let Err(error) = self.complete(func, variant, plan) {
+        let (plan, new) = site.plan(exec, kernel, args)?;
+        let sharing = sharings[plan.variant];
+        if new && let Err(error) = self.complete(exec, sharing, plan) {
             site.forget();
             return Err(error);
         }
         let plan = &*plan;
+        let func = &exec.kernels[plan.kernel].func;
         for (temp, &bytes) in plan.temps.iter().enumerate() {
             let bytes = (bytes as u64).max(1).next_multiple_of(GLOBAL_ALIGN);
             if self.temps.get(temp).is_none_or(|t| t.size() < bytes) {
@@ -240,7 +268,7 @@ impl GpuBackend {
                 }
             }
         }
-        let kernels = &self.code.variants[variant];
+        let kernels = self.code.kernels(exec, &self.program, sharing)?;
         for (at, (kernel, planned)) in kernels.iter().zip(&plan.kernels).enumerate() {
             let Some(grid) = dispatch_grid(kernel, planned, self.gpu.target().max_grid) else {
                 return Err(GpuError::Grid {
@@ -289,10 +317,11 @@ impl GpuBackend {
     /// uniform buffers, where the shaders take them so.
     fn complete(
         &mut self,
-        func: &LoweredFunc,
-        variant: usize,
+        exec: &Executable,
+        sharing: usize,
         plan: &mut LaunchPlan,
     ) -> Result<(), VmError> {
+        let func = &exec.kernels[plan.kernel].func;
         if let Some((dim, proved)) = func.unproved_dim(&plan.dims) {
             return Err(VmError::OutOfRange {
                 kernel: func.name.clone(),
@@ -302,7 +331,8 @@ impl GpuBackend {
                 value: plan.dims[dim],
             });
         }
-        for (kernel, planned) in self.code.variants[variant].iter().zip(&mut plan.kernels) {
+        let kernels = self.code.kernels(exec, &self.program, sharing)?;
+        for (kernel, planned) in kernels.iter().zip(&mut plan.kernels) {
             if let ScalarPassing::Uniform { .. } = kernel.passing {
                 for run in &mut planned.runs {
                     let mut bytes = vec![0; 4 * (run.scalars.len() + 3)];
@@ -315,7 +345,7 @@ impl GpuBackend {
     }
 }
 
-fn kernels(func: &KernelFunc, variant: &Variant, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
+fn kernels(func: &KernelFunc, sharing: &Sharing, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
     let make = |((kernel, wgsl), shared): ((&Kernel, &Shader), &Vec<u32>)| {
         let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
         let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
@@ -351,7 +381,7 @@ fn kernels(func: &KernelFunc, variant: &Variant, gpu: &Gpu) -> Result<Vec<GpuKer
         return Err(VmError::NoShader(func.func.name.clone()));
     }
     let kernels = func.func.kernels.iter().zip(&func.wgsl);
-    kernels.zip(&variant.shared).map(make).collect()
+    kernels.zip(&sharing.shared).map(make).collect()
 }
 
 /// Workgroups to dispatch; `None` if there are too many.

@@ -99,7 +99,7 @@ impl Run<'_> {
             }
             Op::Launch {
                 kernel,
-                variant,
+                sharings,
                 args,
                 site,
             } => {
@@ -115,7 +115,7 @@ impl Run<'_> {
                 let site = &mut frame.sites[*site];
                 let profile = self.state.profile.is_some();
                 let backend = &mut self.state.backend;
-                backend.launch(self.exec, *kernel, *variant, site, &mut args, profile)?;
+                backend.launch(self.exec, *kernel, sharings, site, &mut args, profile)?;
             }
             Op::CallPacked(dst, index, args) => {
                 let result = self.call_packed(*index, args, frame)?;

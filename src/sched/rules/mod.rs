@@ -17,8 +17,10 @@ mod order;
 pub mod pattern;
 mod products;
 mod reuse;
+mod variants;
 
 pub use choose::choose;
+pub use variants::variant;
 
 use super::{Schedule, ScheduleError};
 use crate::ir::{BlockId, LoopKind, Place, PrimFunc};

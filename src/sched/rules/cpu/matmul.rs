@@ -158,6 +158,11 @@ pub(super) fn of_float32(func: &PrimFunc, block: BlockId) -> Result<Matmul, Decl
     }
 }
 
+/// Whether a product of one row is better off without the tiles of many.
+pub(in crate::sched::rules) fn pays_for_one_row(func: &PrimFunc, block: BlockId) -> bool {
+    of_float32(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
+}
+
 fn is_float32(matmul: &Matmul) -> bool {
     let dtype = matmul.c.dtype();
     dtype.is_float() && dtype.scalar.bytes() == 4 && dtype.lanes == 1

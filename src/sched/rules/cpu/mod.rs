@@ -14,7 +14,7 @@ mod rows;
 mod windows;
 
 pub(super) use inline::inline_read_once;
-pub(super) use matmul::panels_for;
+pub(super) use matmul::{panels_for, pays_for_one_row};
 pub(super) use windows::window_of;
 
 use super::{DeclineReason, DefaultRule};

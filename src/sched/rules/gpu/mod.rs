@@ -41,6 +41,7 @@ pub(super) use inline::{convolution_of, inline_producers};
 pub(super) use serial::{bind_rest, in_one_thread};
 
 use super::{DefaultRule, SERIAL};
+use crate::ir::{BlockId, PrimFunc};
 use crate::kernel::GpuTarget;
 use traits::GpuTraits;
 
@@ -91,6 +92,14 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
         apply: serial::apply,
     },
 ];
+
+/// Whether a product of one row, or image, is better off by itself: as a GEMV, or since its extents then say how many tiles there are, so
+/// that they are as small, or sums cut into as many slices, as keep the cores busy.
+pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    let mut iters = func.blocks[block].iters.iter();
+    let is_known = iters.all(|iter| iter.dom.extent.as_int().is_some());
+    GpuTraits::need_fast_shared(target).is_ok() && (is_known || gemv::takes(func, block))
+}
 
 /// Threads of a workgroup for kernels that memory bounds.
 fn memory_threads(target: &GpuTarget) -> i64 {

@@ -73,6 +73,11 @@ pub(super) fn apply(
     Ok(())
 }
 
+/// Whether the rule takes a block.
+pub(super) fn takes(func: &PrimFunc, block: BlockId) -> bool {
+    Product::of(func, block).is_ok()
+}
+
 impl Product {
     /// Shares the product among workgroups and threads.
     fn schedule(

@@ -1,0 +1,63 @@
+//! `add_variants`: beside a program of open sizes stand others for sizes of which default rules make something better.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+
+use super::bind_target::is_of_host;
+use super::vm_shape_lower::shape_funcs;
+use crate::arith::specialized;
+use crate::ir::{AttrValue, Func, Module, PrimFunc, Var, attrs};
+use crate::kernel::Target;
+use crate::sched::rules;
+
+/// The module with variants of its loop programs, each in front of the program that it is a variant of. Calls name the program; a
+/// launch takes the first variant that has the sizes of its arguments.
+///
+/// ```text
+/// def dense(X: T.Buffer((batch, 784)), …):       def dense_batch_1(X: T.Buffer((1, 784)), …):    # T.func_attr: variant_of
+///                                           →    def dense(X: T.Buffer((batch, 784)), …):
+/// ```
+pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
+    let shape_funcs = shape_funcs(module);
+    let mut names: HashSet<String> = module.funcs.keys().cloned().collect();
+    let mut funcs = IndexMap::new();
+    for (name, func) in &module.funcs {
+        if let Func::Prim(program) = func
+            && program.as_scalar().is_none()
+            && !shape_funcs.contains(name.as_str())
+            && !is_of_host(program)
+            && let Some(sizes) = rules::variant(program, target)
+        {
+            let variant = variant(program, name, &sizes, &mut names);
+            funcs.insert(variant.name.clone(), Func::Prim(variant));
+        }
+        funcs.insert(name.clone(), func.clone());
+    }
+    Module {
+        funcs,
+        ..module.clone()
+    }
+}
+
+fn variant(
+    func: &PrimFunc,
+    name: &str,
+    sizes: &[(Var, i64)],
+    names: &mut HashSet<String>,
+) -> PrimFunc {
+    let mut variant = specialized(func, sizes);
+    let said = sizes
+        .iter()
+        .map(|(var, value)| format!("_{}_{value}", var.name()));
+    let base = format!("{name}{}", said.collect::<String>());
+    let numbered = (1..).map(|count| format!("{base}_{count}"));
+    let mut fresh = std::iter::once(base.clone()).chain(numbered);
+    let fresh = fresh.find(|name| names.insert(name.clone()));
+    variant.name = fresh.expect("one of so many numbers is free");
+    variant.attrs.insert(
+        attrs::VARIANT_OF.to_owned(),
+        AttrValue::Str(name.to_owned()),
+    );
+    variant
+}

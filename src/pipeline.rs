@@ -410,6 +410,17 @@ impl Compilation {
         self.module.prim_func(name).and_then(variant_of)
     }
 
+    /// The variants of a lowered loop program, by their numbers.
+    fn variants(&self, name: &str) -> Vec<u32> {
+        let general = &self.lowered[name];
+        let is_variant = |(other, func): (&String, &LoweredFunc)| {
+            self.variant_of(other) == Some(name) && func.is_called_as(general)
+        };
+        let numbers = self.lowered.iter().zip(0..);
+        let variants = numbers.filter_map(|(entry, at)| is_variant(entry).then_some(at));
+        variants.collect()
+    }
+
     /// Marks the programs in `module` that the host has to run, since the device would end their loops. Whether there are any.
     fn of_long_loops(&self, module: &mut Module) -> bool {
         let mut found = false;
@@ -603,11 +614,7 @@ fn bytecode(c: &mut Compilation) -> Result<(), Error> {
     let kernels = c.lowered.iter().map(|(name, func)| KernelFunc {
         func: func.clone(),
         wgsl: c.wgsl.get(name).into_iter().flatten().cloned().collect(),
-        otherwise: c.variant_of(name).and_then(|general| {
-            let (at, _, other) = c.lowered.get_full(general)?;
-            let at = u32::try_from(at).ok()?;
-            func.is_called_as(other).then_some(at)
-        }),
+        variants: c.variants(name),
     });
     let mut executable =
         codegen_vm::compile_graph(&c.module, kernels.collect(), &c.options.target)?;

@@ -17,8 +17,8 @@ pub struct KernelFunc {
     pub func: LoweredFunc,
     /// For the GPU: a shader for each kernel. Empty for the CPU.
     pub wgsl: Vec<Shader>,
-    /// The same program for arguments of other sizes than this one is for: its number in [`Executable::kernels`], which is greater.
-    pub otherwise: Option<u32>,
+    /// The same program for certain sizes of its arguments: their numbers in [`Executable::kernels`].
+    pub variants: Vec<u32>,
 }
 
 impl KernelFunc {
@@ -97,17 +97,17 @@ impl Executable {
         self.origin(Pc::from_index(calls?))
     }
 
-    /// The variants of a lowered loop program: a launch takes the first one whose parameters have the shapes of the arguments.
+    /// The programs that a launch of a lowered loop program may run, itself the last: it takes the first one whose parameters have the
+    /// shapes of the arguments.
     pub fn variants(&self, kernel: usize) -> impl Iterator<Item = usize> {
-        let next = |at: &usize| Some(self.kernels.get(*at)?.otherwise? as usize);
-        std::iter::successors(Some(kernel), next)
+        let variants = self.kernels[kernel].variants.iter();
+        variants.map(|at| *at as usize).chain([kernel])
     }
 
-    /// Whether a lowered loop program is one of several variants.
-    pub fn has_variants(&self, kernel: usize) -> bool {
-        let links = self.kernels.iter().filter_map(|k| k.otherwise);
-        self.kernels[kernel].otherwise.is_some()
-            || links.into_iter().any(|to| to as usize == kernel)
+    /// Whether a launch chooses a lowered loop program among several.
+    pub fn is_chosen(&self, kernel: usize) -> bool {
+        let mut all = self.kernels.iter().flat_map(|func| &func.variants);
+        !self.kernels[kernel].variants.is_empty() || all.any(|at| *at as usize == kernel)
     }
 
     /// The function with this name.

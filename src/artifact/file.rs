@@ -78,7 +78,7 @@ enum StoredConstant {
 struct StoredKernel {
     func: LoweredFunc,
     shaders: Vec<(String, ScalarPassing, bool)>,
-    otherwise: Option<u32>,
+    variants: Vec<u32>,
 }
 
 impl Executable {
@@ -382,7 +382,7 @@ fn stored_kernel(kernel: &KernelFunc) -> StoredKernel {
     StoredKernel {
         func: kernel.func.clone(),
         shaders: kernel.wgsl.iter().map(shader).collect(),
-        otherwise: kernel.otherwise,
+        variants: kernel.variants.clone(),
     }
 }
 
@@ -393,7 +393,7 @@ fn load_kernel(
     let StoredKernel {
         mut func,
         shaders,
-        otherwise,
+        variants,
     } = stored;
     let (kernels, count) = (func.kernels.len(), shaders.len());
     if count != 0 && count != kernels {
@@ -417,7 +417,7 @@ fn load_kernel(
     Ok(KernelFunc {
         func,
         wgsl,
-        otherwise,
+        variants,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BytecodeError, Callee, Executable, Function, Instr, Operand, Pc, Reg};
+use super::{BytecodeError, Callee, Executable, Function, Instr, KernelFunc, Operand, Pc, Reg};
 use crate::support::Id;
 
 /// Most registers, and most slots of the shape heap, of one function.
@@ -82,21 +82,22 @@ impl Executable {
         Ok(())
     }
 
-    /// Variants follow each other, and take the same arguments in the same way.
+    /// Variants have none themselves, and take the same arguments in the same way.
     fn verify_variants(&self) -> Result<(), BytecodeError> {
         for (at, kernel) in self.kernels.iter().enumerate() {
-            let Some(next) = kernel.otherwise else {
-                continue;
-            };
-            let same = self.kernels.get(next as usize).is_some_and(|other| {
-                next as usize > at
+            let is_variant = |other: &KernelFunc| {
+                other.variants.is_empty()
                     && other.is_native() == kernel.is_native()
-                    && kernel.func.is_called_as(&other.func)
+                    && other.func.is_called_as(&kernel.func)
+            };
+            let wrong = kernel.variants.iter().find(|variant| {
+                let other = self.kernels.get(**variant as usize);
+                **variant as usize == at || !other.is_some_and(is_variant)
             });
-            if !same {
+            if let Some(wrong) = wrong {
                 return Err(BytecodeError {
                     pc: Pc::from_index(0),
-                    problem: format!("`{}` is no variant of entry {next}", kernel.func.name),
+                    problem: format!("entry {wrong} is no variant of `{}`", kernel.func.name),
                 });
             }
         }

@@ -83,15 +83,10 @@ impl<'m> Pool<'m> {
         self.callee(Callee::Builtin(builtin))
     }
 
-    /// The lowered loop program with this name, or the first of its variants.
+    /// The lowered loop program with this name.
     pub(super) fn kernel(&self, name: &str) -> Option<u32> {
-        let kernels = &self.exec.kernels;
-        let mut index = kernels.iter().position(|k| k.func.name == name)? as u32;
-        let before = |index| kernels.iter().position(|k| k.otherwise == Some(index));
-        while let Some(variant) = before(index) {
-            index = variant as u32;
-        }
-        Some(index)
+        let found = self.exec.kernels.iter().position(|k| k.func.name == name);
+        found.map(|index| index as u32)
     }
 
     /// The graph function with this name.

@@ -97,7 +97,7 @@ impl FusePlan {
         for (i, l) in outer.iter().enumerate().rev() {
             let upper = facts.simplify(&(&lower * &l.extent));
             let value = match (l.extent.is_one(), i) {
-                (true, _) => Expr::int(0, dtype),
+                (true, _) => Expr::int(0, l.var.dtype()),
                 (false, 0) => over(var.expr(), &lower),
                 (false, _) => over(var.expr().floor_mod(&upper), &lower),
             };

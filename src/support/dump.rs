@@ -117,7 +117,7 @@ impl Dumper {
                 }
             })
             .collect();
-        let name = format!("{:02}-{stage}-{safe}.{kind}", self.count);
+        let name = format!("{:03}-{stage}-{safe}.{kind}", self.count);
         self.count += 1;
         std::fs::create_dir_all(&dir)?;
         let before = self
@@ -155,9 +155,9 @@ mod tests {
                 .expect("not asked for");
         }
         let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect(name);
-        assert_eq!(read("00-parse-main.graph"), "a");
-        assert_eq!(read("01-bind_params-main.graph"), "unchanged\n");
-        assert_eq!(read("02-fold-main.graph"), "b");
+        assert_eq!(read("000-parse-main.graph"), "a");
+        assert_eq!(read("001-bind_params-main.graph"), "unchanged\n");
+        assert_eq!(read("002-fold-main.graph"), "b");
         assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 3);
     }
 }

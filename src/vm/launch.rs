@@ -172,7 +172,7 @@ impl LaunchPlan {
                 return plan.map(|plan| Self {
                     kernel,
                     variant,
-                    is_of_variant: exec.has_variants(kernel),
+                    is_of_variant: exec.is_chosen(kernel),
                     ..plan
                 });
             }

@@ -33,7 +33,7 @@ impl NativeCode {
         let all = || {
             let kernels = 0..exec.kernels.len();
             // The others keep their places, without kernels.
-            let funcs = kernels.map(|at| match exec.has_variants(at) {
+            let funcs = kernels.map(|at| match exec.is_chosen(at) {
                 true => without_kernels(&exec.kernels[at]),
                 false => native(&exec.kernels[at]),
             });

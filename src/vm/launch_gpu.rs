@@ -1,6 +1,9 @@
 //! Launches of shaders.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
 
 use super::VmError;
 use super::arenas::Sharing;
@@ -40,23 +43,55 @@ pub(super) struct DeviceCode {
 
 impl DeviceCode {
     fn new(exec: &Executable, sharings: &[Sharing], gpu: &Gpu) -> Result<Self, VmError> {
-        let kernels = |sharing: &Sharing| match exec.has_variants(sharing.kernel) {
-            true => Ok(OnceLock::new()),
-            false => kernels(&exec.kernels[sharing.kernel], sharing, gpu).map(OnceLock::from),
-        };
-        let sharings = sharings.iter().map(kernels);
-        let sharings = sharings.collect::<Result<_, VmError>>()?;
         let on_device = |constant: &Constant| match constant {
             Constant::Tensor(tensor) => Ok(Value::DeviceTensor(gpu.upload(tensor)?)),
             other => Ok(host_constant(other)),
         };
-        let consts = exec.constants.iter().map(on_device);
+        let (sharings, consts) = thread::scope(|scope| {
+            let sharings = scope.spawn(|| in_parallel(exec, sharings, gpu));
+            let consts = exec.constants.iter().map(on_device);
+            let consts = consts.collect::<Result<_, VmError>>();
+            let sharings = sharings.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (sharings, consts)
+        });
         Ok(Self {
             gpu: gpu.clone(),
-            sharings,
-            consts: consts.collect::<Result<_, VmError>>()?,
+            sharings: sharings?,
+            consts: consts?,
         })
     }
+}
+
+/// The kernels of all sharings but those of variants. Drivers compile on the thread that asks, so there is one for each core.
+fn in_parallel(
+    exec: &Executable,
+    sharings: &[Sharing],
+    gpu: &Gpu,
+) -> Result<Vec<OnceLock<Vec<GpuKernel>>>, VmError> {
+    let made: Vec<_> = sharings.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(sharing) = sharings.get(at) else {
+                return Ok(());
+            };
+            if !exec.is_chosen(sharing.kernel) {
+                let kernels = kernels(&exec.kernels[sharing.kernel], sharing, gpu)?;
+                made[at].get_or_init(|| kernels);
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(sharings.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
+        let ends = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ends.map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect::<Result<(), VmError>>()
+    })?;
+    Ok(made)
 }
 
 impl DeviceCode {

@@ -58,6 +58,8 @@ mod script_meaning;
 mod script_relax;
 mod thread_reductions;
 mod threads;
+#[cfg(all(feature = "gpu", feature = "cpu"))]
+mod variants;
 mod vdevices;
 mod vectors;
 mod vm;

@@ -80,7 +80,9 @@ fn every_kind_of_dump_is_written() {
     let scheduled = &files[1..5];
     let each = |stage: &str, kind: &str| -> Vec<String> {
         let programs = scheduled.iter().map(|file| file.trim_end_matches("prim"));
-        programs.map(|name| format!("{stage}-{name}{kind}")).collect()
+        programs
+            .map(|name| format!("{stage}-{name}{kind}"))
+            .collect()
     };
     let rest = [
         each("schedule", "prim"),

@@ -1,7 +1,11 @@
 //! Default schedules for real GPUs, with shared memory and barriers, run on whatever adapter is there: the class of the device
 //! is pretended, its limits are not.
 
-use weftile::kernel::GpuClass;
+use std::collections::HashSet;
+
+use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::sched::rules;
+use weftile::script;
 
 use super::cases::{
     LINEAR, OF_VALUES, ROWS_OF_SEQUENCES, SEQUENCES, SOFTMAX, WEIGHTED_VALUES, check_as,
@@ -21,9 +25,23 @@ const CLASSES: [GpuClass; 6] = [
 const FEW_CLASSES: [GpuClass; 2] = [GpuClass::Nvidia, GpuClass::Mobile];
 
 fn check(text: &str, rules: &[&str], terms: usize, cases: &[&[&[usize]]]) {
-    for class in CLASSES {
+    for class in unlike(text) {
         check_as(Some(class), text, rules, terms, false, cases);
     }
+}
+
+/// A class for each schedule that the function `f` gets: two classes with one schedule have the same kernels.
+fn unlike(text: &str) -> Vec<GpuClass> {
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let trace = |class: &GpuClass| {
+        let target = Target::Gpu(GpuTarget::usual(*class));
+        let scheduled = rules::schedule(func, &target);
+        scheduled.schedule.trace().to_string()
+    };
+    let mut seen = HashSet::new();
+    let classes = CLASSES.into_iter();
+    classes.filter(|class| seen.insert(trace(class))).collect()
 }
 
 /// A matmul of these shapes; `a` and `b` are how the operands are indexed.

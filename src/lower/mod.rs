@@ -5,7 +5,8 @@
 //! (`layout`); the memory of each buffer is chosen (`storage`). Then each root-level nest loses its blocks (`nest`), with reductions
 //! over threads written out (`thread_reduce`) and tiles allowed to run past the end where nobody can see it (`speculate`); arrays of
 //! threads and workgroups shrink to what is touched (`compact`); where threads are iterations of a loop, that loop is split wherever
-//! they meet (`thread_loops`), and threads that would meet in device memory are refused (`cross_thread`). Then kernels are emitted
+//! they meet (`thread_loops`), loops end with what they do (`trim`), and threads that would meet in device memory are refused
+//! (`cross_thread`). Then kernels are emitted
 //! with flat indices (`emit`), loops split where a condition holds for all but the last iterations (`partition`); loads are made
 //! before loops (`hoist`), common subexpressions named (`common_subexpr`), loops kept within what the device allows (`loop_passes`,
 //! `relaunch`) and its driver compiles soon (`hidden_extents`), and barriers put in (`barrier`). On the GPU each root-level nest is one kernel; on the CPU neighbouring serial nests

@@ -9,7 +9,7 @@ use crate::artifact::{Callee, Executable, Instr, Pc};
 use crate::ir::Module;
 use crate::ir::graph::ValueId;
 use crate::support::Id;
-use crate::vm::{Profile, ProfileKind};
+use crate::vm::{Profile, ProfileEntry, ProfileKind};
 
 /// Who is called, and for the how manieth time in the text of its function.
 type Call = (String, usize);
@@ -39,7 +39,7 @@ pub(super) fn steps(
         steps.push(Step {
             name: entry.name.clone(),
             kind: entry.kind,
-            program: callee(executable, entry.pc).and_then(|name| programs.get(name).copied()),
+            program: program(executable, entry).and_then(|name| programs.get(name).copied()),
             node: call.and_then(|call| calls.get(call).copied()),
             us: seconds[seconds.len() / 2] * 1e6,
             clock: entry.clock,
@@ -50,6 +50,19 @@ pub(super) fn steps(
         });
     }
     steps
+}
+
+/// The loop program that ran: that which the instruction calls, or a variant of it.
+fn program<'a>(executable: &'a Executable, entry: &ProfileEntry) -> Option<&'a str> {
+    if let Instr::Call { callee, .. } = executable.code.get(entry.pc.index())?
+        && let Some(Callee::Kernel(kernel)) = executable.callees.get(*callee as usize)
+    {
+        let variants = executable.variants(*kernel as usize);
+        let mut funcs = variants.map(|at| &executable.kernels[at].func);
+        let ran = funcs.find(|func| func.kernels.iter().any(|k| k.name == entry.name));
+        return ran.map(|func| func.name.as_str());
+    }
+    callee(executable, entry.pc)
 }
 
 /// By call in the text of a function: the box of its value.

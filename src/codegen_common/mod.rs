@@ -4,6 +4,7 @@ pub(crate) mod host;
 pub(crate) mod index;
 pub(crate) mod math;
 pub(crate) mod opt;
+pub(crate) mod streams;
 
 use crate::kernel::{ArrayId, Expr};
 use crate::tensor::scalar::{BinOp, Intrin};

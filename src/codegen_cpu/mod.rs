@@ -25,6 +25,7 @@ mod module;
 mod value;
 
 pub use crate::codegen_common::KernelArgs;
+pub(crate) use crate::codegen_common::streams::{LINE, is_streamed};
 pub use backend::{Backend, UnknownBackend};
 pub use error::CodegenError;
 pub use isa::{Verify, host_target, this_cpu};

@@ -133,6 +133,9 @@ impl Encoding<'_> {
     }
 
     fn epilogue(&mut self) -> Result<(), IcedError> {
+        if self.func.func.streams {
+            self.asm.inst(Code::Sfence, &[])?;
+        }
         self.asm.inst(Code::VEX_Vzeroupper, &[])?;
         let saved = Operand::Mem(Address {
             base: gpr::RBP,

@@ -276,4 +276,6 @@ pub(super) struct Func {
     pub(super) pool: Vec<u8>,
     /// Bytes of local arrays.
     pub(super) frame: u32,
+    /// Whether it writes past the caches, which other threads see after a fence.
+    pub(super) streams: bool,
 }

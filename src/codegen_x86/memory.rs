@@ -12,6 +12,7 @@ use super::value::{Part, Val, is_half, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::codegen_common::KernelArgs;
 use crate::codegen_common::index::{Atom, Factor, Term};
+use crate::codegen_common::streams::{LINE, is_streamed};
 use crate::kernel::{ArrayId, Expr, Space, Ty};
 use crate::tensor::ScalarType;
 use regalloc2::VReg;
@@ -271,6 +272,10 @@ impl Emitter<'_> {
         if !value.is_vector() {
             return self.store_scalar(id, value, to);
         }
+        let op = match self.is_line(id, index, value) {
+            true => Op::Stream,
+            false => Op::Store,
+        };
         let value = match scalar {
             ScalarType::Bool => {
                 let bytes = self.mask_as(value, Lane::I8)?;
@@ -285,7 +290,20 @@ impl Emitter<'_> {
             ScalarType::BF16 => self.bf16_lanes(value)?,
             _ => value.clone(),
         };
-        self.store_parts(id, &value, to)
+        self.store_parts(id, &value, to, op)
+    }
+
+    /// Whether a store fills whole lines of an array that is written past the caches.
+    fn is_line(&self, id: ArrayId, index: &Expr, value: &Val) -> bool {
+        let array = &self.kernel.arrays[id];
+        let bytes = array.dtype.bytes() as i64;
+        let whole = |elements: i64| elements.wrapping_mul(bytes) % LINE as i64 == 0;
+        let index = self.scope.poly(self.kernel, index);
+        let mut terms = index.terms.iter();
+        is_streamed(array)
+            && whole(value.ty.lanes.into())
+            && whole(index.constant)
+            && terms.all(|term| whole(term.coefficient))
     }
 
     fn store_f16(&mut self, id: ArrayId, value: &Val, mut to: Mem) -> Result<(), Refusal> {
@@ -311,10 +329,17 @@ impl Emitter<'_> {
     }
 
     /// Stores a vector whose lanes are in memory as they are in registers.
-    fn store_parts(&mut self, id: ArrayId, value: &Val, mut to: Mem) -> Result<(), Refusal> {
+    fn store_parts(
+        &mut self,
+        id: ArrayId,
+        value: &Val,
+        mut to: Mem,
+        op: Op,
+    ) -> Result<(), Refusal> {
         let isa = self.isa;
         let mut left = usize::from(value.ty.lanes) * value.lane.bytes();
         let widths = self.widths(value);
+        self.b.func.streams |= op == Op::Stream;
         for (&part, width) in value.parts.iter().zip(widths) {
             let code = match left {
                 4 => isa.pick(Code::VEX_Vmovd_rm32_xmm, Code::EVEX_Vmovd_rm32_xmm),
@@ -333,7 +358,7 @@ impl Emitter<'_> {
                     };
                     return self.store_lanes(id, &rest, to);
                 }
-                _ => match form(isa, Op::Store, Lane::F32, width) {
+                _ => match form(isa, op, Lane::F32, width) {
                     Some(code) => code,
                     None => return refuse("a store that the machine lacks"),
                 },

@@ -1,7 +1,8 @@
 //! `CpuModule`: lowered functions as native code, and their launches.
 
 use crate::codegen_cpu::{
-    Backend, CodegenError, CompileOptions, KernelArgs, NativeModule, Segment, compile,
+    Backend, CodegenError, CompileOptions, KernelArgs, LINE, NativeModule, Segment, compile,
+    is_streamed,
 };
 use crate::kernel::{Access, BufferRef, HostExpr, Kernel, LoweredFunc};
 use crate::tensor::scalar::EvalError;
@@ -48,6 +49,16 @@ pub enum LaunchError {
         needed: i64,
         /// Bytes that are there.
         got: usize,
+    },
+    /// A large buffer that the kernel writes starts within a line.
+    #[error(
+        "kernel `{kernel}` writes whole lines of {buffer}, which does not start at a multiple of {LINE} bytes"
+    )]
+    Unaligned {
+        /// Name of the kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: BufferRef,
     },
     /// A buffer that the kernel writes overlaps another one; it was compiled for separate ones.
     #[error("kernel `{kernel}` writes {written}, which overlaps {other}")]
@@ -115,6 +126,8 @@ impl RawBuffer {
 struct Binding {
     buffer: BufferRef,
     written: bool,
+    /// Whether it may be written past the caches.
+    streamed: bool,
     len: HostExpr,
     element_bytes: i64,
 }
@@ -218,7 +231,8 @@ impl CpuModule {
     /// reads it) meanwhile. A kernel that claims to be `in_bounds` is so for these dims.
     ///
     /// # Errors
-    /// If buffers are missing, too small, or overlap.
+    /// If buffers are missing, too small, or overlap, or one of at least 32 MiB that is only written does not start at a multiple of 64
+    /// bytes.
     pub unsafe fn launch(
         &self,
         func: usize,
@@ -282,6 +296,7 @@ fn bindings(kernel: &Kernel) -> Vec<Binding> {
         .map(|(_, array, buffer, access)| Binding {
             buffer,
             written: access != Access::Read,
+            streamed: is_streamed(array),
             len: array.len.clone(),
             element_bytes: array.dtype.bytes() as i64,
         })
@@ -340,6 +355,12 @@ impl CpuKernel {
                     buffer: binding.buffer,
                     needed,
                     got: buffer.bytes,
+                });
+            }
+            if binding.streamed && !buffer.pointer.addr().is_multiple_of(LINE) {
+                return Err(LaunchError::Unaligned {
+                    kernel: self.name.clone(),
+                    buffer: binding.buffer,
                 });
             }
             buffers[i] = buffer;

@@ -95,7 +95,7 @@ impl Backend {
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu, _) => gpu.launch(exec, kernel, sharings, site, args),
             Self::Host => {
-                let _ = (sharings, site, args, profile);
+                let _ = (exec, kernel, sharings, site, args, profile);
                 Err(VmError::NotBuilt("cpu"))
             }
         }
@@ -267,7 +267,7 @@ impl Backend {
         sites: &[Site],
         whole: ProfileEntry,
     ) -> Result<Vec<ProfileEntry>, VmError> {
-        let Op::Launch { kernel, site, .. } = op else {
+        let Op::Launch { site, .. } = op else {
             return Ok(vec![whole]);
         };
         let Some(plan) = sites[*site].newest() else {
@@ -276,7 +276,7 @@ impl Backend {
         let kernels = &exec.kernels[plan.kernel].func.kernels;
         let times: Vec<KernelTime> = match self {
             #[cfg(all(feature = "gpu", feature = "cpu"))]
-            Self::Gpu(_, Some(cpu)) if exec.kernels[*kernel].is_native() => cpu.take_times(),
+            Self::Gpu(_, Some(cpu)) if exec.kernels[plan.kernel].is_native() => cpu.take_times(),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu, _) => gpu.take_times()?,
             #[cfg(feature = "cpu")]

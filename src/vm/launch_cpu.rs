@@ -9,7 +9,7 @@ use super::launch::{Args, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, KernelFunc, Pc};
-use crate::codegen_cpu::{CodegenError, CompileOptions};
+use crate::codegen_cpu::{CodegenError, CompileOptions, LINE};
 use crate::kernel::{Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
@@ -256,7 +256,7 @@ fn read(func: &LoweredFunc, value: &Value) -> Result<RawBuffer, VmError> {
 }
 
 /// A tensor that is written. One that is shared, as an argument changed in place, is copied before: its other holders keep
-/// what they have.
+/// what they have. So is one in memory of somebody else that starts within a line: code may write whole lines.
 fn written(
     func: &LoweredFunc,
     value: Option<&mut Value>,
@@ -264,7 +264,8 @@ fn written(
 ) -> Result<RawBuffer, VmError> {
     match value {
         Some(Value::Tensor(tensor)) => {
-            if !tensor.is_unique() {
+            let in_lines = tensor.bytes().as_ptr().addr().is_multiple_of(LINE);
+            if !tensor.is_unique() || !in_lines {
                 let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
                 *tensor = copy.map_err(|e| refused(func, e))?;
                 *duplicated += tensor.bytes().len() as u64;

@@ -74,7 +74,7 @@ fn in_parallel(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(sharing) = sharings.get(at) else {
-                return Ok(());
+                return Ok::<(), VmError>(());
             };
             if !exec.is_chosen(sharing.kernel) {
                 let kernels = kernels(&exec.kernels[sharing.kernel], sharing, gpu)?;
@@ -87,9 +87,8 @@ fn in_parallel(
         let workers: Vec<_> = (0..threads.min(sharings.len()))
             .map(|_| scope.spawn(work))
             .collect();
-        let ends = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        ends.map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect::<Result<(), VmError>>()
+        let mut ends = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ends.try_for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)))
     })?;
     Ok(made)
 }

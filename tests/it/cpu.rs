@@ -7,7 +7,7 @@ use weftile::interp::run_prim_func;
 use weftile::ir::{Func, PrimFunc};
 use weftile::kernel::{LoweredFunc, Target};
 use weftile::lower::lower;
-use weftile::runtime_cpu::{CpuModule, RawBuffer, Team};
+use weftile::runtime_cpu::{CpuModule, LaunchError, RawBuffer, Team};
 use weftile::sched::rules::schedule;
 use weftile::script::parse;
 use weftile::support::tolerance::{Tolerance, compare};
@@ -478,4 +478,48 @@ fn launches_refuse_what_does_not_fit() {
         run(&[whole, whole], &[3]),
         Err(LaunchError::Dims { .. })
     ));
+}
+
+/// Results that no cache holds are written past the caches, whole lines at once; in rows that are no whole lines, as others are.
+#[test]
+fn large_results() {
+    for columns in [3072, 3071] {
+        let func = prim_func(&format!(
+            r#"
+@T.prim_func
+def f(X: T.Buffer((3072, {columns}), "float32"), Y: T.Buffer((3072, {columns}), "float32")):
+    for i, j in T.grid(3072, {columns}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj] * T.float32(2)
+"#
+        ));
+        let shape = [3072, columns];
+        let numbers: Vec<f32> = (0..3072 * columns).map(|i| i as f32).collect();
+        let input = Tensor::from_slice(&shape, &numbers).expect("as many");
+        let compiled = compile(&func);
+        for one in std::iter::once(&compiled).chain(&compiled.others) {
+            let mut result = Tensor::zeros(input.dtype(), &shape).expect("there is memory");
+            let source = RawBuffer::read_only(input.bytes());
+            let whole = RawBuffer::of(result.bytes_mut().expect("not shared"));
+            let within_a_line = RawBuffer {
+                pointer: whole.pointer.wrapping_add(4),
+                ..whole
+            };
+            let team = Team::new(2);
+            let run = |result| {
+                // SAFETY: the tensors live on, and nothing else uses them; what does not start at a line is not written.
+                unsafe { one.module.run(0, &[source, result], &[], &[], &team) }
+            };
+            let refused = run(within_a_line);
+            assert!(
+                matches!(refused, Err(LaunchError::Unaligned { .. })),
+                "{refused:?}"
+            );
+            run(whole).expect("launches");
+            let written = result.as_slice::<f32>().expect("floats");
+            let doubled = numbers.iter().map(|x| x * 2.0);
+            assert!(written.iter().copied().eq(doubled), "{columns}");
+        }
+    }
 }

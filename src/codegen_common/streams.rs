@@ -1,0 +1,26 @@
+//! Arrays that are written past the caches: a kernel that fills more memory than caches hold need not read it first, as an ordinary
+//! store does to complete a line. On x86 these are non-temporal stores, to multiples of a line.
+//!
+//! Reference: Intel, "64 and IA-32 Architectures Optimization Reference Manual", 8.4.1.
+
+use crate::kernel::{Access, Array, Space};
+
+/// Bytes from which an array is written past the caches: most machines of a desktop have less for each thread.
+const STREAMED_BYTES: i64 = 32 << 20;
+
+/// Bytes that a streamed array starts at a multiple of, and whole vectors are stored to multiples of.
+pub(crate) const LINE: usize = 64;
+
+/// Whether whole vectors of an array are written past the caches: it is large, and the kernel does not read it.
+pub(crate) fn is_streamed(array: &Array) -> bool {
+    let only_written = matches!(
+        array.space,
+        Space::Global {
+            buffer: _,
+            access: Access::Write
+        }
+    );
+    let len = array.len.as_const();
+    let bytes = len.and_then(|len| len.checked_mul(array.dtype.bytes() as i64));
+    only_written && bytes.is_some_and(|bytes| bytes >= STREAMED_BYTES)
+}

@@ -390,6 +390,8 @@ pub fn compile_until(
                 && run.compilation.of_long_loops(module)
             {
                 run.compilation.module = module.clone();
+                run.compilation.scheduled.clear();
+                run.compilation.attempts.clear();
                 passes = rest;
                 continue 'placement;
             }

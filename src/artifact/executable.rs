@@ -17,7 +17,7 @@ pub struct KernelFunc {
     pub func: LoweredFunc,
     /// For the GPU: a shader for each kernel. Empty for the CPU.
     pub wgsl: Vec<Shader>,
-    /// The same program for certain sizes of its arguments: their numbers in [`Executable::kernels`].
+    /// Numbers in [`Executable::kernels`] of the same program for certain sizes, at most 16, in the order in which a launch tries them.
     pub variants: Vec<u32>,
 }
 

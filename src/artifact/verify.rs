@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use super::{BytecodeError, Callee, Executable, Function, Instr, KernelFunc, Operand, Pc, Reg};
 use crate::support::Id;
 
+/// Most variants of a program.
+const MOST_VARIANTS: usize = 16;
+
 /// Most registers, and most slots of the shape heap, of one function.
 const MAX_FRAME: usize = 1 << 20;
 
@@ -90,9 +93,12 @@ impl Executable {
                     && other.is_native() == kernel.is_native()
                     && other.func.is_called_as(&kernel.func)
             };
-            let wrong = kernel.variants.iter().find(|variant| {
-                let other = self.kernels.get(**variant as usize);
-                **variant as usize == at || !other.is_some_and(is_variant)
+            let mut variants = kernel.variants.iter().enumerate();
+            let wrong = variants.find_map(|(position, variant)| {
+                let other = self.kernels.get(*variant as usize);
+                let is_new = !kernel.variants[..position].contains(variant);
+                let fits = is_new && *variant as usize != at && other.is_some_and(is_variant);
+                (position >= MOST_VARIANTS || !fits).then_some(*variant)
             });
             if let Some(wrong) = wrong {
                 return Err(BytecodeError {

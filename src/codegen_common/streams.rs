@@ -5,7 +5,7 @@
 
 use crate::kernel::{Access, Array, Space};
 
-/// Bytes from which an array is written past the caches: most machines of a desktop have less for each thread.
+/// Bytes from which an array is written past the caches: the last-level caches of most desktop processors are smaller.
 const STREAMED_BYTES: i64 = 32 << 20;
 
 /// Bytes that a streamed array starts at a multiple of, and whole vectors are stored to multiples of.

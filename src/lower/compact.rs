@@ -267,7 +267,7 @@ impl Around {
     }
 }
 
-/// What is known of the variables of loops inside of them.
+/// Binds the variables of loops to their ranges, as inside of the loops.
 fn bind_loops(analyzer: &mut Analyzer, loops: &[Loop]) {
     for (var, min, extent, _) in loops {
         let range = Range {
@@ -343,7 +343,7 @@ impl<'a> Site<'a> {
         let ends: Vec<Expr> = wanted.iter().map(|(_, last)| last + 1).collect();
         let made = write.branches.iter().all(|(id, cond)| {
             let around = read.branches.iter().any(|(other, _)| other == id);
-            // What a tile has past the end of its tensor is read where nobody looks at the values.
+            // A write may leave out elements past the shape of the buffer: no reader within the shape reads them.
             let made = |c| {
                 self.misses_nothing(write, c, &ends)
                     || self.misses_nothing(write, c, self.buffer.shape())

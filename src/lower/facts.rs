@@ -28,7 +28,10 @@ impl Facts {
             extent: extent.clone(),
         };
         self.analyzer.bind_iteration(var, &range);
-        self.below_each(&(var.expr() - min), extent);
+        // What is in memory may be another value by the time that something is asked.
+        if !min.is_data() && !extent.is_data() {
+            self.below_each(&(var.expr() - min), extent);
+        }
     }
 
     /// An iteration comes before each of the ends of which the extent of its loop is the least.

@@ -6,7 +6,8 @@ use super::lowering::Lowering;
 use super::nest::{Nest, Unblock};
 use super::passes::Next;
 use super::storage::{Memory, MemoryPlan};
-use super::{LowerError, LowerProblem, compact, cost, cross_thread, signature, thread_loops, trim};
+use super::trim::Trim;
+use super::{LowerError, LowerProblem, compact, cost, cross_thread, signature, thread_loops};
 use crate::arith::{Analyzer, IntBound};
 use crate::ir::{AttrValue, Place, PrimFunc, Stmt, attrs};
 use crate::kernel::{HostExpr, PROVED_DIMS, PROVED_SCALARS};
@@ -137,12 +138,17 @@ pub(super) fn split_thread_loops(l: &mut Lowering<'_>) -> Result<Next, LowerErro
     })
 }
 
-/// Ends loops where they do nothing more.
+/// Ends loops after the last iteration that does something.
 pub(super) fn trim_loops(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
-    l.each_nest(|root, _, _| {
-        root.nest.body = trim::trim(std::mem::take(&mut root.nest.body), &root.analyzer);
-        Ok(())
-    })
+    for root in &mut l.nests {
+        let mut trim = Trim {
+            analyzer: &root.analyzer,
+            dims: &l.dims,
+            loops: vec![],
+        };
+        root.nest.body = trim.nodes(std::mem::take(&mut root.nest.body));
+    }
+    Ok(Next::Pass)
 }
 
 /// A nest without threads is a slip, unless it is marked to run in one.

@@ -1,8 +1,8 @@
 //! Running past the end: a block that writes only memory of its thread or workgroup may also run for iterations past the
 //! end of its tensors. What it computes there is never read: it writes elements outside of the shape of the buffer, to which
 //! every reader keeps; its loads from tensors are clamped. So a tile needs no branch in its inner loops: only conditions that
-//! keep some element inside of the shape unwritten stay, as those on reduce loops. On the CPU a condition asks no more of a tile that
-//! is written out than that it begins before the end, so that loops over tiles end there (`trim`).
+//! keep some element inside of the shape unwritten stay, as those on reduce loops. On the CPU the condition of a tile that
+//! is written out becomes that its first element is before the end, so that loops over tiles end there (`trim`).
 
 use super::nest::{Unblock, stored_below};
 use super::node::{Node, map_exprs, walk_nodes};
@@ -53,7 +53,7 @@ pub(super) fn run_past_the_end(
     Expr::all(kept.into_iter().chain(of_tiles))
 }
 
-/// The condition for the first element of the tile that loops around here are written out to, if the others ask for more.
+/// The condition of the first element of the tile that loops around here are written out to: if that is past the end, all are.
 fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
     let Some((index, end)) = cond.as_binary(BinOp::Lt).filter(|_| at.launch.is_none()) else {
         return Expr::bool(true);

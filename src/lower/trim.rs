@@ -1,80 +1,108 @@
-//! Loops that end with what they do: `for i in 0 .. e: if i * c + r < n { .. }` becomes `for i in 0 .. min(e, (n - r) // c)`, rounded
-//! up, and a condition that an iteration does not decide stands outside of the loop. The body stays one, without branches, where
-//! `partition` would write it down once for the iterations that need none.
+//! Loops end after the last iteration whose condition holds: `for i in 0 .. e: if i * c + r < n { .. }` becomes
+//! `for i in 0 .. min(e, (n - r) // c)`, rounded up, and a condition that an iteration does not decide stands outside of the loop. The
+//! body stands once and has no branch; `partition` would write a second copy.
+//!
+//! A condition is then evaluated also where the loop has no iterations: integer division of native code does not trap.
 //!
 //! Reference: Halide's `trim_no_ops`.
 
+use super::host::Dims;
 use super::node::{Node, branch};
 use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
 use crate::ir::{Expr, ExprKind, LoopKind, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
-/// The statements with their loops trimmed.
-pub(super) fn trim(nodes: Vec<Node>, known: &Analyzer) -> Vec<Node> {
-    let trimmed = nodes.into_iter().flat_map(|node| trimmed(node, known));
-    trimmed.collect()
+/// What is known where loops are trimmed.
+pub(super) struct Trim<'a> {
+    pub(super) analyzer: &'a Analyzer,
+    pub(super) dims: &'a Dims,
+    /// The variables of the loops around a place.
+    pub(super) loops: Vec<Var>,
 }
 
-fn trimmed(mut node: Node, known: &Analyzer) -> Vec<Node> {
-    for inner in node.nested_mut() {
-        *inner = trim(std::mem::take(inner), known);
+impl Trim<'_> {
+    /// The statements with their loops trimmed.
+    pub(super) fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let trimmed = nodes.into_iter().flat_map(|node| self.node(node));
+        trimmed.collect()
     }
-    let Node::For {
-        var,
-        min,
-        extent,
-        kind: kind @ (LoopKind::Serial | LoopKind::Unrolled | LoopKind::Vectorized),
-        body,
-    } = &mut node
-    else {
-        return vec![node];
-    };
-    let [
-        Node::If {
-            cond,
-            then,
-            otherwise,
-        },
-    ] = body.as_mut_slice()
-    else {
-        return vec![node];
-    };
-    if !otherwise.is_empty() {
-        return vec![node];
-    }
-    let (mut outside, mut inside) = (Expr::bool(true), Expr::bool(true));
-    for c in cond.conjuncts() {
-        if has_load(&c) {
-            inside = inside.and(c);
-        } else if !c.uses(var) {
-            outside = outside.and(c);
-        } else if let Some(end) = end(&c, var).filter(|_| *kind == LoopKind::Serial) {
-            *extent = known.simplify(&extent.clone().min(end - &*min));
-        } else {
-            inside = inside.and(c);
+
+    fn node(&mut self, mut node: Node) -> Vec<Node> {
+        let around = self.loops.len();
+        if let Node::For { var, .. } = &node {
+            self.loops.push(var.clone());
         }
+        for inner in node.nested_mut() {
+            *inner = self.nodes(std::mem::take(inner));
+        }
+        self.loops.truncate(around);
+        let Node::For {
+            var,
+            min,
+            extent,
+            kind: kind @ (LoopKind::Serial | LoopKind::Unrolled | LoopKind::Vectorized),
+            body,
+        } = &mut node
+        else {
+            return vec![node];
+        };
+        let [
+            Node::If {
+                cond,
+                then,
+                otherwise,
+            },
+        ] = body.as_mut_slice()
+        else {
+            return vec![node];
+        };
+        if !otherwise.is_empty() {
+            return vec![node];
+        }
+        let (mut outside, mut inside) = (Expr::bool(true), Expr::bool(true));
+        for c in cond.conjuncts() {
+            if reads_memory(&c) {
+                inside = inside.and(c);
+            } else if !c.uses(var) {
+                outside = outside.and(c);
+            } else if *kind == LoopKind::Serial
+                && let Some(end) = self.end(&c, var)
+            {
+                let iterations = end - &*min;
+                *extent = self.analyzer.simplify(&extent.clone().min(iterations));
+            } else {
+                inside = inside.and(c);
+            }
+        }
+        *body = branch(inside, std::mem::take(then));
+        branch(outside, vec![node])
     }
-    *body = branch(inside, std::mem::take(then));
-    branch(outside, vec![node])
+
+    /// The least value of the variable for which `var * c + r < n` is false; it is false for all greater values. Only of extents and
+    /// variables of loops, whose sums do not wrap: `n` may be any number if it is data or a scalar parameter.
+    fn end(&self, cond: &Expr, var: &Var) -> Option<Expr> {
+        let (index, n) = cond.as_binary(BinOp::Lt)?;
+        if index.is_data() || n.is_data() || index.dtype() != DType::I64 {
+            return None;
+        }
+        let difference = WrappingSum::of(n).plus(&WrappingSum::of(index).join_div_mod(), -1);
+        let (stride, left) = difference.split(var)?;
+        let stride = stride.as_const()?.checked_neg().filter(|s| *s > 0)?;
+        let left = left.to_expr(index.dtype(), &|_| false);
+        let is_bounded = |var: &Var| self.loops.contains(var) || self.dims.is_extent(var);
+        let bounded = left.free_vars().iter().all(is_bounded);
+        bounded.then(|| (left + (stride - 1)).floor_div(stride))
+    }
 }
 
-/// Memory may be another one by the time that a condition stands elsewhere.
-fn has_load(e: &Expr) -> bool {
+/// Whether the condition reads memory, which a store may change before the place of the condition.
+fn reads_memory(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |e| {
         found |= matches!(e.kind(), ExprKind::Load(..));
         !found
     });
     found
-}
-
-/// The first iteration for which `var * c + r < n` does not hold; none of those after it does.
-fn end(cond: &Expr, var: &Var) -> Option<Expr> {
-    let (index, n) = cond.as_binary(BinOp::Lt)?;
-    let difference = WrappingSum::of(n).plus(&WrappingSum::of(index).join_div_mod(), -1);
-    let (stride, left) = difference.split(var)?;
-    let stride = stride.as_const()?.checked_neg().filter(|s| *s > 0)?;
-    let left = left.to_expr(index.dtype(), &|_| false);
-    Some((left + (stride - 1)).floor_div(stride))
 }

@@ -1,4 +1,4 @@
-//! `add_variants`: beside a program of open sizes stand others for sizes of which default rules make something better.
+//! `add_variants`: beside a program of open sizes stands another for sizes for which default rules make a faster schedule.
 
 use std::collections::HashSet;
 
@@ -27,6 +27,8 @@ pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
             && program.as_scalar().is_none()
             && !shape_funcs.contains(name.as_str())
             && !is_of_host(program)
+            && !program.attrs.contains_key(attrs::VARIANT_OF)
+            && !has_variant(module, name)
             && let Some(sizes) = rules::variant(program, target)
         {
             let variant = variant(program, name, &sizes, &mut names);
@@ -38,6 +40,14 @@ pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
         funcs,
         ..module.clone()
     }
+}
+
+fn has_variant(module: &Module, name: &str) -> bool {
+    let mut programs = module.prim_funcs();
+    programs.any(|(_, other)| {
+        let of = other.attrs.get(attrs::VARIANT_OF);
+        of.and_then(AttrValue::as_str) == Some(name)
+    })
 }
 
 fn variant(

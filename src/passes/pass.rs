@@ -159,7 +159,7 @@ fn weights(options: &Options) -> Weights {
 pub const PASSES: &[PassDef] = &[
     PassDef {
         name: "add_variants",
-        about: "beside a loop program of open sizes stand others for sizes of which default rules make something better",
+        about: "beside a loop program of open sizes stands another for sizes for which default rules make a faster schedule",
         opt_level: 2,
         options: &[],
         run: |module, cx, _| Ok(add_variants(module, &cx.target)),

@@ -49,8 +49,8 @@ pub(super) struct LaunchPlan {
     /// The lowered function that is for these arguments, and which of the variants it is.
     pub(super) kernel: usize,
     pub(super) variant: usize,
-    /// Whether there are several.
-    pub(super) is_of_variant: bool,
+    /// Whether the launch chose it among several.
+    pub(super) is_chosen: bool,
     pub(super) kernels: Vec<KernelPlan>,
     /// Bytes of each temporary, in elements of host size.
     pub(super) temps: Vec<usize>,
@@ -162,7 +162,7 @@ impl LaunchPlan {
         scalars.all(|(i, param)| args.scalar(func.params.len() + i, param).as_ref() == key.next())
     }
 
-    /// The plan of the first variant that is for the arguments; why they are wrong, the last one says.
+    /// The plan of the first variant that is for the arguments. The error is that of the last variant.
     fn of_variant(exec: &Executable, kernel: usize, args: &Args) -> Result<Self, VmError> {
         let mut variants = exec.variants(kernel).enumerate().peekable();
         loop {
@@ -172,7 +172,7 @@ impl LaunchPlan {
                 return plan.map(|plan| Self {
                     kernel,
                     variant,
-                    is_of_variant: exec.is_chosen(kernel),
+                    is_chosen: exec.is_chosen(kernel),
                     ..plan
                 });
             }
@@ -235,7 +235,7 @@ impl LaunchPlan {
             key,
             kernel: 0,
             variant: 0,
-            is_of_variant: false,
+            is_chosen: false,
             kernels,
             temps,
             dims,

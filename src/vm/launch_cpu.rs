@@ -9,8 +9,8 @@ use super::launch::{Args, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, KernelFunc, Pc};
-use crate::codegen_cpu::{CodegenError, CompileOptions, LINE};
-use crate::kernel::{Kernel, LoweredFunc};
+use crate::codegen_cpu::{CodegenError, CompileOptions, LINE, is_streamed};
+use crate::kernel::{BufferRef, Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::support::Id;
@@ -44,7 +44,7 @@ impl NativeCode {
 
     /// The code of the lowered function of a plan, and its number there.
     fn get(&self, exec: &Executable, plan: &LaunchPlan) -> Result<(&CpuModule, usize), VmError> {
-        if !plan.is_of_variant {
+        if !plan.is_chosen {
             return Ok((self.whole(exec, plan.code)?, plan.kernel));
         }
         let none = || exec.kernels.iter().map(|_| Modules::default()).collect();
@@ -180,7 +180,7 @@ impl CpuBackend {
         self.buffers.params.clear();
         for (at, param) in func.params.iter().enumerate() {
             let buffer = if param.written {
-                written(func, args.get_mut(at), &mut self.duplicated)?
+                written(func, at, args.get_mut(at), &mut self.duplicated)?
             } else {
                 read(func, args.get(at))?
             };
@@ -256,16 +256,17 @@ fn read(func: &LoweredFunc, value: &Value) -> Result<RawBuffer, VmError> {
 }
 
 /// A tensor that is written. One that is shared, as an argument changed in place, is copied before: its other holders keep
-/// what they have. So is one in memory of somebody else that starts within a line: code may write whole lines.
+/// what they have. So is one in memory of somebody else that starts within a line, if code writes whole lines of it.
 fn written(
     func: &LoweredFunc,
+    param: usize,
     value: Option<&mut Value>,
     duplicated: &mut u64,
 ) -> Result<RawBuffer, VmError> {
     match value {
         Some(Value::Tensor(tensor)) => {
-            let in_lines = tensor.bytes().as_ptr().addr().is_multiple_of(LINE);
-            if !tensor.is_unique() || !in_lines {
+            let within_a_line = !tensor.bytes().as_ptr().addr().is_multiple_of(LINE);
+            if !tensor.is_unique() || within_a_line && writes_lines(func, param) {
                 let copy = Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes());
                 *tensor = copy.map_err(|e| refused(func, e))?;
                 *duplicated += tensor.bytes().len() as u64;
@@ -275,6 +276,12 @@ fn written(
         }
         other => Err(not_here(func, other.map_or(&Value::None, |value| value))),
     }
+}
+
+/// Whether a kernel may write a parameter past the caches.
+fn writes_lines(func: &LoweredFunc, param: usize) -> bool {
+    let mut bindings = func.kernels.iter().flat_map(Kernel::bindings);
+    bindings.any(|(_, array, buffer, _)| buffer == BufferRef::Param(param) && is_streamed(array))
 }
 
 fn refused(func: &LoweredFunc, source: crate::tensor::TensorError) -> VmError {

@@ -68,29 +68,35 @@ fn in_parallel(
     sharings: &[Sharing],
     gpu: &Gpu,
 ) -> Result<Vec<OnceLock<Vec<GpuKernel>>>, VmError> {
-    let made: Vec<_> = sharings.iter().map(|_| OnceLock::new()).collect();
+    type Made = Result<Vec<GpuKernel>, VmError>;
+    let made: Vec<OnceLock<Made>> = sharings.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(sharing) = sharings.get(at) else {
-                return Ok::<(), VmError>(());
-            };
+        while let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(sharing) = sharings.get(at)
+        {
             if !exec.is_chosen(sharing.kernel) {
-                let kernels = kernels(&exec.kernels[sharing.kernel], sharing, gpu)?;
+                let kernels = kernels(&exec.kernels[sharing.kernel], sharing, gpu);
+                if kernels.is_err() {
+                    next.store(sharings.len(), Ordering::Relaxed);
+                }
                 made[at].get_or_init(|| kernels);
             }
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(sharings.len()))
-            .map(|_| scope.spawn(work))
-            .collect();
-        let mut ends = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        ends.try_for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)))
-    })?;
-    Ok(made)
+        for _ in 1..threads.min(sharings.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let kernels = |slot: OnceLock<Made>| match slot.into_inner() {
+        Some(made) => made.map(OnceLock::from),
+        None => Ok(OnceLock::new()),
+    };
+    // What failed first in this order is what is said.
+    made.into_iter().map(kernels).collect()
 }
 
 impl DeviceCode {

@@ -1,4 +1,4 @@
-//! Sizes of which a program of open sizes is scheduled for itself: products of one row each batch, whose rules differ most from those of
+//! The sizes for which a program of open sizes has a variant: those of one row of its product, whose schedule differs most from that of
 //! many rows.
 
 use super::pattern::{Matmul, Pattern, classify};

@@ -93,8 +93,8 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     },
 ];
 
-/// Whether a product of one row, or image, is better off by itself: as a GEMV, or since its extents then say how many tiles there are, so
-/// that they are as small, or sums cut into as many slices, as keep the cores busy.
+/// Whether a product of one row, or image, gets a faster schedule: as a GEMV, or because all extents are known then. Those say how many
+/// tiles there are, and so which tiles, or slices of the sum, keep the cores busy.
 pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
     let mut iters = func.blocks[block].iters.iter();
     let is_known = iters.all(|iter| iter.dom.extent.as_int().is_some());

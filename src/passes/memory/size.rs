@@ -19,16 +19,20 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Bytes of a tensor. An extent with an upper bound counts as that.
+    /// Bytes of a tensor. An extent whose variables all have upper bounds counts as its own: `min(b, 2^31 - 1)`, as the end of a slice
+    /// is, may be any number as long as nothing is known of `b`.
     pub(super) fn of(shape: &[Expr], dtype: DType, bounds: &Analyzer) -> Self {
         let mut size = Self {
             factor: dtype.bytes() as i64,
             symbols: vec![],
         };
         for dim in shape {
-            match bounds.bound(dim).max {
-                IntBound::POS_INF => size.multiply(dim),
-                max => size.factor = size.factor.saturating_mul(max.max(0)),
+            let is_bounded = |var: &Var| bounds.bound(&var.expr()).max != IntBound::POS_INF;
+            let max = bounds.bound(dim).max;
+            if max == IntBound::POS_INF || !dim.free_vars().iter().all(is_bounded) {
+                size.multiply(dim);
+            } else {
+                size.factor = size.factor.saturating_mul(max.max(0));
             }
         }
         size

@@ -29,21 +29,29 @@ pub fn alignments(value: &AttrValue) -> Option<Vec<[i64; 4]>> {
     let AttrValue::List(entries) = value else {
         return None;
     };
-    let int = |value: &AttrValue| match value {
-        AttrValue::Int(value) => Some(*value),
-        AttrValue::Expr(e) => e.as_int(),
-        _ => None,
-    };
     let entry = |entry: &AttrValue| match entry {
         AttrValue::List(values) => values
             .iter()
-            .map(int)
+            .map(AttrValue::as_int)
             .collect::<Option<Vec<i64>>>()?
             .try_into()
             .ok(),
         _ => None,
     };
     entries.iter().map(entry).collect()
+}
+
+/// Annotation of a loop: the stage of each part of its body. What an earlier stage loads, it loads for the next iteration while this
+/// one runs; see [`stages`].
+pub const PIPELINE_STAGE: &str = "software_pipeline_stage";
+
+/// What [`PIPELINE_STAGE`] says. `None` if it is no list of integers, or an empty one.
+pub fn stages(value: &AttrValue) -> Option<Vec<i64>> {
+    let AttrValue::List(values) = value else {
+        return None;
+    };
+    let stages: Option<Vec<i64>> = values.iter().map(AttrValue::as_int).collect();
+    stages.filter(|stages| !stages.is_empty())
 }
 
 /// Key of a remark that is a hint: advice about its body (`T.hint`).

@@ -1,6 +1,6 @@
 //! Nests become kernels, and the passes over kernels.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -14,7 +14,7 @@ use super::passes::Next;
 use super::signature::{buffer_refs, element_count};
 use super::{
     LowerError, LowerProblem, barrier, common_subexpr, hidden_extents, hoist, loop_passes, node,
-    relaunch, storage,
+    prefetch, relaunch, storage,
 };
 use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
 use crate::kernel::{
@@ -29,6 +29,8 @@ pub(super) struct Draft {
     pub(super) exact: Vec<kernel::Expr>,
     /// By an array: the loops in each of whose iterations it is new.
     fresh: HashMap<ArrayId, Vec<VarId>>,
+    /// The loops that load an iteration ahead.
+    ahead: HashSet<VarId>,
     /// The statements that it came from.
     pub(super) places: Vec<Place>,
 }
@@ -126,6 +128,7 @@ fn draft(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for root in group {
+        emit.load_ahead(&root.nest.pipelined);
         for array in &root.arrays {
             emit.private(&array.buffer)?;
         }
@@ -159,6 +162,7 @@ fn draft(
         kernel,
         exact,
         fresh,
+        ahead: emit.ahead.into_iter().collect(),
         places: places.to_vec(),
     })
 }
@@ -246,6 +250,14 @@ pub(super) fn hoist_loads(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
     l.each_kernel(|Draft { kernel, .. }| {
         let body = std::mem::take(&mut kernel.body);
         kernel.body = hoist::hoist_loads(&kernel.arrays, &mut kernel.vars, body);
+        Ok(())
+    })
+}
+
+/// Makes loads of a loop an iteration ahead.
+pub(super) fn prefetch(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    l.each_kernel(|Draft { kernel, ahead, .. }| {
+        prefetch::prefetch(kernel, ahead);
         Ok(())
     })
 }

@@ -42,6 +42,7 @@ mod nests;
 mod node;
 mod partition;
 mod passes;
+mod prefetch;
 mod print;
 mod ranges;
 mod relaunch;

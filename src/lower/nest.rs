@@ -15,8 +15,8 @@ use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, LowerProblem, empty_sum, nested_axis, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, LoopId, LoopKind, Param, Place,
-    PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var,
+    BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, Loop, LoopId, LoopKind, Param,
+    Place, PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var, attrs,
 };
 use crate::kernel::GpuTarget;
 use crate::tensor::DType;
@@ -34,6 +34,8 @@ pub(super) struct Nest {
     pub(super) axes: IndexMap<ThreadAxis, Axis>,
     /// Shared and local arrays that lowering itself adds.
     pub(super) added: Vec<(Buffer, Memory)>,
+    /// The loops of which the program says that they load an iteration ahead.
+    pub(super) pipelined: Vec<Var>,
 }
 
 /// Takes the blocks out of root-level statements.
@@ -83,6 +85,7 @@ impl<'a> Unblock<'a> {
                 body: vec![],
                 axes: IndexMap::new(),
                 added: vec![],
+                pipelined: vec![],
             },
             bound: AxisSet::default(),
             axis_loops: vec![],
@@ -393,6 +396,9 @@ impl<'a> Unblock<'a> {
         let var = Var::new(l.var.name(), DType::I64);
         self.map
             .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
+        if loads_ahead(l) {
+            self.nest.pipelined.push(var.clone());
+        }
         let outside = self.analyzer.clone();
         self.analyzer.bind_iteration(&var, &range);
         let before = self.host_loop.clone();
@@ -612,4 +618,11 @@ pub(super) fn stored_below(func: &PrimFunc, place: Place) -> Vec<Buffer> {
         }
     });
     out
+}
+
+/// Whether a part of a loop's body belongs to a later stage than the first, whose loads are then an iteration ahead.
+fn loads_ahead(l: &Loop) -> bool {
+    let stages = l.annotations.get(attrs::PIPELINE_STAGE);
+    let stages = stages.and_then(attrs::stages).unwrap_or_default();
+    stages.iter().any(|stage| *stage > stages[0])
 }

@@ -51,6 +51,7 @@ pub(super) const PASSES: &[Pass] = &[
     gpu("check_limits", kernels::check_limits),
     gpu("narrow_indices", requirements::narrow_indices),
     gpu("hoist_loads", kernels::hoist_loads),
+    gpu("prefetch", kernels::prefetch),
     gpu("shorten_loops", kernels::shorten_loops),
     gpu("name_common", kernels::name_common),
     gpu("relaunch", kernels::relaunch),

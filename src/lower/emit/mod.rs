@@ -46,6 +46,9 @@ pub(super) struct Emit<'a> {
     pub(super) exact: Vec<kernel::Expr>,
     /// Statements that copies of loop bodies have so far.
     copies: usize,
+    /// The loops of the nest that are to load an iteration ahead, and those of the kernel.
+    pipelined: HashSet<Var>,
+    pub(super) ahead: Vec<VarId>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -72,8 +75,15 @@ impl<'a> Emit<'a> {
             in_bounds: true,
             exact: vec![],
             copies: 0,
+            pipelined: HashSet::new(),
+            ahead: vec![],
             widths: HashMap::new(),
         }
+    }
+
+    /// Notes the loops of these variables, as kernels have them.
+    pub(super) fn load_ahead(&mut self, pipelined: &[Var]) {
+        self.pipelined.extend(pipelined.iter().cloned());
     }
 
     /// The variables of loops in the kernel.
@@ -358,6 +368,9 @@ impl<'a> Emit<'a> {
         let (first, count) = (self.exact_index(min)?, self.exact_index(extent)?);
         let id = self.new_var(var.name(), Ty::scalar(self.index));
         self.var_of.insert(var.clone(), kernel::Expr::Var(id));
+        if self.pipelined.contains(var) {
+            self.ahead.push(id);
+        }
         self.facts.enter();
         self.facts.bind(var, min, extent);
         let mut inner = Vec::new();

@@ -1,0 +1,265 @@
+//! Loads of the next iteration, made while this one computes: what a loop copies to shared memory first lies in registers an iteration
+//! ahead, so that device memory answers while threads multiply.
+//!
+//! ```text
+//! for k in 0 .. n:                     if 0 < n: next = A[0, …]
+//!     tile[…] = A[k, …]          =>    for k in 0 .. n:
+//!     sum += … tile[…] …                   tile[…] = next
+//!                                          if k + 1 < n: next = A[k + 1, …]
+//!                                          sum += … tile[…] …
+//! ```
+//!
+//! Tensors that the kernel writes are not loaded ahead. What computes is there once: TVM's `InjectSoftwarePipeline`, whose annotation
+//! asks for this, writes the last iteration out behind the loop, and keeps two tiles in shared memory.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::kernel::{
+    Access, Array, ArrayId, Expr, ForKind, HostExpr, Kernel, Space, Stmt, Ty, VarId,
+};
+use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
+
+/// Loads ahead in the loops of these variables.
+pub(super) fn prefetch(kernel: &mut Kernel, loops: &HashSet<VarId>) {
+    if !loops.is_empty() {
+        let body = std::mem::take(&mut kernel.body);
+        kernel.body = in_body(kernel, loops, body);
+    }
+}
+
+fn in_body(kernel: &mut Kernel, loops: &HashSet<VarId>, body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut out = Vec::new();
+    for mut stmt in body {
+        stmt.map_nested(&mut |body| in_body(kernel, loops, body));
+        match stmt {
+            Stmt::For {
+                var,
+                min,
+                extent,
+                kind: ForKind::Serial,
+                body,
+            } if loops.contains(&var) => rotate(kernel, Loop { var, min, extent }, body, &mut out),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A loop over `min .. min + extent`.
+struct Loop {
+    var: VarId,
+    min: Expr,
+    extent: Expr,
+}
+
+/// The loop with the loads of its copies an iteration ahead, and the first ones before it.
+fn rotate(kernel: &mut Kernel, l: Loop, body: Vec<Stmt>, out: &mut Vec<Stmt>) {
+    let Loop { var, min, extent } = l;
+    let mut copies = Copies::default();
+    let (mut rotated, mut loads) = (vec![], vec![]);
+    let mut rest = body.into_iter().peekable();
+    while let Some((copy, load)) = rest.peek().and_then(|stmt| copies.of(kernel, stmt)) {
+        rest.next();
+        rotated.push(copy);
+        loads.extend(load);
+    }
+    let loads = needed(loads);
+    if !loads.is_empty() {
+        let index = kernel.vars[var].ty.scalar;
+        let first = instance(kernel, &loads, &mut HashMap::from([(var, min.clone())]));
+        match extent {
+            Expr::Int(1.., _) => out.extend(first),
+            _ => out.push(only_if(below(Expr::Int(0, index), &extent), first)),
+        }
+        let next = plus(&Expr::Var(var), &Expr::Int(1, index));
+        let more = instance(kernel, &loads, &mut HashMap::from([(var, next.clone())]));
+        rotated.push(only_if(below(next, &plus(&min, &extent)), more));
+    }
+    rotated.extend(rest);
+    out.push(Stmt::For {
+        var,
+        min,
+        extent,
+        kind: ForKind::Serial,
+        body: rotated,
+    });
+}
+
+fn below(a: Expr, b: &Expr) -> Expr {
+    Expr::Binary(BinOp::Lt, Box::new(a), Box::new(b.clone()))
+}
+
+fn plus(a: &Expr, b: &Expr) -> Expr {
+    match a {
+        Expr::Int(0, _) => b.clone(),
+        _ => Expr::Binary(BinOp::Add, Box::new(a.clone()), Box::new(b.clone())),
+    }
+}
+
+fn only_if(cond: Expr, then: Vec<Stmt>) -> Stmt {
+    Stmt::If {
+        cond,
+        then,
+        otherwise: vec![],
+    }
+}
+
+/// What copies to shared memory at the start of a loop.
+#[derive(Default)]
+struct Copies {
+    /// The registers that values of a type are loaded to.
+    registers: HashMap<(ScalarType, u16), ArrayId>,
+    /// The values that copies have names for and that lie in registers.
+    named: HashMap<VarId, Expr>,
+}
+
+impl Copies {
+    /// The statement with values from registers, and what loads these; `None` if it is no part of a copy of read-only tensors.
+    fn of(&mut self, kernel: &mut Kernel, stmt: &Stmt) -> Option<(Stmt, Option<Stmt>)> {
+        match stmt {
+            Stmt::Let(var, value) => {
+                let Some((loaded, load)) = self.value(kernel, value)? else {
+                    return Some((stmt.clone(), Some(Stmt::Let(*var, self.renamed(value)))));
+                };
+                self.named.insert(*var, loaded.clone());
+                Some((Stmt::Let(*var, loaded), Some(load)))
+            }
+            Stmt::Store {
+                array,
+                index,
+                value,
+                active: None,
+            } if kernel.arrays[*array].space == Space::Shared && !index.loads() => {
+                let Some((loaded, load)) = self.value(kernel, value)? else {
+                    return Some((stmt.clone(), None));
+                };
+                let store = Stmt::Store {
+                    array: *array,
+                    index: index.clone(),
+                    value: loaded,
+                    active: None,
+                };
+                Some((store, Some(load)))
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } if otherwise.is_empty() && !cond.loads() => {
+                let parts = then.iter().map(|stmt| self.of(kernel, stmt));
+                let parts = parts.collect::<Option<Vec<_>>>()?;
+                let (copies, loads): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+                let load = only_if(self.renamed(cond), loads.into_iter().flatten().collect());
+                Some((only_if(cond.clone(), copies), Some(load)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Registers for a value and what loads it, if it is loaded; `None` if it is not to be computed earlier.
+    fn value(&mut self, kernel: &mut Kernel, value: &Expr) -> Option<Option<(Expr, Stmt)>> {
+        let moves = !value.any(&|e| match e {
+            Expr::Load { array, .. } => !is_read_only(&kernel.arrays[*array]),
+            Expr::Shuffle(..) => true,
+            _ => false,
+        });
+        let Ty { scalar, lanes } = kernel.ty(value);
+        if !moves || value.loads() && scalar == ScalarType::Bool {
+            return None;
+        }
+        if !value.loads() {
+            return Some(None);
+        }
+        let registers = self.registers.entry((scalar, lanes)).or_insert_with(|| {
+            kernel.arrays.push(Array {
+                name: "next".to_owned(),
+                dtype: scalar,
+                len: HostExpr::Const(0),
+                space: Space::Local,
+                vector: lanes,
+            })
+        });
+        let array = *registers;
+        let len = kernel.arrays[array].len.as_const().unwrap_or(0);
+        kernel.arrays[array].len = HostExpr::Const(len + i64::from(lanes));
+        let index = Expr::Int(len, ScalarType::I32);
+        let load = Stmt::Store {
+            array,
+            index: index.clone(),
+            value: self.renamed(value),
+            active: None,
+        };
+        let loaded = Expr::Load {
+            array,
+            index: Box::new(index),
+            lanes,
+            active: None,
+        };
+        Some(Some((loaded, load)))
+    }
+
+    fn renamed(&self, e: &Expr) -> Expr {
+        renamed(e, &self.named)
+    }
+}
+
+fn is_read_only(array: &Array) -> bool {
+    match array.space {
+        Space::Global { buffer: _, access } => access == Access::Read,
+        Space::Shared | Space::Local => false,
+    }
+}
+
+fn renamed(e: &Expr, names: &HashMap<VarId, Expr>) -> Expr {
+    e.rewrite(&mut |e| match e {
+        Expr::Var(var) => names.get(var).cloned(),
+        _ => None,
+    })
+}
+
+/// Loads without the names that only their copies use.
+fn needed(loads: Vec<Stmt>) -> Vec<Stmt> {
+    let mut used = HashSet::new();
+    let mut kept: Vec<Stmt> = Vec::new();
+    for stmt in loads.into_iter().rev() {
+        if matches!(&stmt, Stmt::Let(var, _) if !used.contains(var)) {
+            continue;
+        }
+        stmt.walk_exprs(&mut |e| {
+            if let Expr::Var(var) = e {
+                used.insert(*var);
+            }
+        });
+        kept.push(stmt);
+    }
+    kept.reverse();
+    kept
+}
+
+/// Statements with other variables, and with names of their own for what they name.
+fn instance(kernel: &mut Kernel, stmts: &[Stmt], names: &mut HashMap<VarId, Expr>) -> Vec<Stmt> {
+    let one = |stmt: &Stmt| match stmt {
+        Stmt::Let(var, value) => {
+            let value = renamed(value, names);
+            let info = kernel.vars[*var].clone();
+            let own = kernel.vars.push(info);
+            names.insert(*var, Expr::Var(own));
+            Stmt::Let(own, value)
+        }
+        Stmt::If {
+            cond,
+            then,
+            otherwise: _,
+        } => {
+            let cond = renamed(cond, names);
+            only_if(cond, instance(kernel, then, names))
+        }
+        other => {
+            let mut other = other.clone();
+            other.map_exprs(&mut |e| renamed(e, names));
+            other
+        }
+    };
+    stmts.iter().map(one).collect()
+}

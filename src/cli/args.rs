@@ -254,7 +254,7 @@ pub(crate) struct ShowArgs {
     pub(crate) json: bool,
 }
 
-/// A class of GPUs, each with the numbers of a common device.
+/// A class of GPUs, each with the numbers of a common device, or one device.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     /// GeForce RTX 4070.
@@ -269,6 +269,8 @@ pub(crate) enum Family {
     Mobile,
     /// lavapipe on two cores with AVX2.
     Software,
+    /// H100, SXM.
+    H100,
 }
 
 /// `weftile explain`.

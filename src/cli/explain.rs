@@ -34,15 +34,17 @@ struct Page {
 }
 
 impl Family {
-    fn class(self) -> GpuClass {
-        match self {
+    fn model(self) -> (GpuClass, GpuModel) {
+        let class = match self {
             Self::Nvidia => GpuClass::Nvidia,
             Self::Amd => GpuClass::Amd,
             Self::Intel => GpuClass::Intel,
             Self::Apple => GpuClass::Apple,
             Self::Mobile => GpuClass::Mobile,
             Self::Software => GpuClass::Software,
-        }
+            Self::H100 => return (GpuClass::Nvidia, GpuModel::h100()),
+        };
+        (class, GpuModel::of(class))
     }
 }
 
@@ -52,8 +54,11 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let module = read(&args.module, &args.shapes.of_model(&args.module)?)?;
-    let target = GpuTarget::usual(args.target.class());
-    let model = GpuModel::of(target.class);
+    let (class, model) = args.target.model();
+    let target = GpuTarget {
+        known_cores: Some(model.cores),
+        ..GpuTarget::usual(class)
+    };
     let compilation = environment.compile_until(&module, &Target::Gpu(target.clone()), "lower")?;
     let sizes = sizes(args, &compilation)?;
     let mut kernels = vec![];

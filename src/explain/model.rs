@@ -41,6 +41,20 @@ pub struct GpuModel {
 }
 
 impl GpuModel {
+    /// The SXM form of the H100, on which predictions were held against measurements.
+    pub fn h100() -> Self {
+        Self {
+            device: "H100 SXM",
+            cores: 132,
+            clock: 1.98e9,
+            memory: 3.35e12,
+            shared_bytes: 228 << 10,
+            threads: 2048,
+            groups: 32,
+            ..Self::of(GpuClass::Nvidia)
+        }
+    }
+
     /// The model of a class; an unknown device is taken for a small one.
     pub fn of(class: GpuClass) -> Self {
         let desktop = Self {

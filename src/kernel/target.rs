@@ -60,6 +60,9 @@ pub struct GpuTarget {
     pub max_loop_passes: Option<u32>,
     /// If it is lavapipe: the major version of Mesa, whose compiler it is.
     pub lavapipe: Option<u32>,
+    /// Units that run workgroups, where the device is known; see [`GpuTarget::cores`].
+    #[serde(default)]
+    pub known_cores: Option<u32>,
 }
 
 impl Default for GpuTarget {
@@ -76,11 +79,18 @@ impl Default for GpuTarget {
             subgroup: None,
             max_loop_passes: None,
             lavapipe: None,
+            known_cores: None,
         }
     }
 }
 
 impl GpuTarget {
+    /// Units that run workgroups: those of the device, or of a common one of its class.
+    pub fn cores(&self) -> i64 {
+        let usual = self.class.usual_cores();
+        self.known_cores.map_or(usual, i64::from)
+    }
+
     /// What desktop devices of the class have. A device at hand says itself what it has.
     pub fn usual(class: GpuClass) -> Self {
         let most = |bytes: u32, subgroup| Self {

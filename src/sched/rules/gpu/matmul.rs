@@ -14,8 +14,13 @@ use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::split_k;
 use super::tile::{Extents, Tile};
+use super::traits::GpuTraits;
+use crate::arith::Analyzer;
 use crate::ir::sum::Sum;
-use crate::ir::{BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
+use crate::ir::{
+    AttrValue, BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var,
+    attrs,
+};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
@@ -27,6 +32,13 @@ use crate::tensor::scalar::BinOp;
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
 const LANES: i64 = 4;
+
+/// What an open size is taken to be, and the most that an extent is.
+const USUAL: i64 = 8;
+const MOST_USUAL: i64 = 1 << 20;
+
+/// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.
+const STEPS_OF_A_COPY: i64 = 8;
 
 /// Banks of shared memory, each of one word.
 const BANKS: i64 = 32;
@@ -74,8 +86,22 @@ pub(super) fn tiles(
             "not one loop for each iter variable",
         ));
     }
-    let (block, matmul) = split_sum(sch, block, matmul, target)?;
-    let tile = Tile::choose(target, extents(sch.func(), block, &matmul));
+    let (tile, slices) = Tile::choose(target, extents(sch.func(), block, &matmul));
+    let sliced = slices.and_then(|slices| split_sum(sch, block, &matmul, slices, target));
+    let is_whole = slices.is_none() || sliced.is_some();
+    let (block, matmul) = sliced.unwrap_or((block, matmul));
+    let tile = match is_whole {
+        true => tile,
+        // The sum cannot be cut after all.
+        false => {
+            let whole = extents(sch.func(), block, &matmul);
+            let whole = Extents {
+                k_is_one_loop: false,
+                ..whole
+            };
+            Tile::choose(target, whole).0
+        }
+    };
     let matmul = if tile.pieces > 1 {
         cut_columns(sch, block, matmul, tile.tx * LANES)?
     } else {
@@ -95,6 +121,14 @@ pub(super) fn tiles(
         }
         load_local(sch, block, operand, &matmul, &l, tile)?;
     }
+    let traits = GpuTraits::of(target);
+    if tile.shared && traits.prefetches {
+        let stages = [0, 0, 1].map(AttrValue::Int).to_vec();
+        sch.annotate(l.ko, attrs::PIPELINE_STAGE, AttrValue::List(stages))?;
+    }
+    if l.kr != l.ko && tile.bk <= traits.steps_written_out {
+        sch.unroll(l.kr)?;
+    }
     sch.unroll(l.ki)?;
     tile_loops(sch, &[&[l.mi], &l.ni[..]].concat())?;
     let init = sch.decompose_reduction(block, l.ko)?;
@@ -110,10 +144,18 @@ fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
     let iters = &func.blocks[block].iters;
     let one = |at: usize| iters[at].dom.extent.as_int();
     let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
+    let usual = |roles: &[usize]| -> i64 {
+        let extents = roles.iter().map(|&at| usual_size(&iters[at].dom.extent));
+        extents.fold(1, i64::saturating_mul).clamp(1, MOST_USUAL)
+    };
     let contiguous = matmul.b.contiguous;
     Extents {
         m: extent(&matmul.m),
         n: extent(&matmul.n),
+        k: extent(&matmul.k),
+        k_is_one_loop: matmul.k.len() == 1,
+        copy: [&matmul.a, &matmul.b].map(|operand| copy_cost(func, block, operand)),
+        estimate: [&matmul.batch, &matmul.m, &matmul.n, &matmul.k].map(|roles| usual(roles)),
         batch: extent(&matmul.batch),
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
@@ -121,34 +163,44 @@ fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
     }
 }
 
-/// Splits a long sum where there are few tiles. Gives the block that makes the tiles then, and its roles.
+/// An extent of a call of usual size: eight sequences of eight tokens, eight images.
+fn usual_size(extent: &Expr) -> i64 {
+    let known = extent.substitute(&|var| Some(Expr::int(USUAL, var.dtype())));
+    let known = Analyzer::new().simplify(&known);
+    known.as_int().unwrap_or(USUAL)
+}
+
+/// Instructions that copy an element of an operand.
+fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
+    let region = &func.blocks[block].reads[operand.read_index];
+    let is_given = func.buffer_params().any(|given| *given == region.buffer);
+    match region {
+        // Padding and what else a copy computes.
+        _ if !is_given => 48,
+        _ if !is_simple(region) => 16,
+        _ if !has_whole_vectors(region) => 6,
+        _ => 2,
+    }
+}
+
+/// Sums slices of a product apart. Gives the block that makes the tiles then, and its roles.
 fn split_sum(
     sch: &mut Schedule,
     block: BlockId,
-    matmul: Matmul,
+    matmul: &Matmul,
+    slices: i64,
     target: &GpuTarget,
-) -> Result<(BlockId, Matmul), DeclineReason> {
-    let whole = extents(sch.func(), block, &matmul);
+) -> Option<(BlockId, Matmul)> {
     let &[step] = matmul.k.as_slice() else {
-        return Ok((block, matmul));
-    };
-    let tile = Tile::choose(target, whole);
-    let tiles = whole.m.zip(whole.n).zip(whole.batch);
-    let tiles = tiles.map(|((m, n), batch)| tile.blocks(m, n) * batch);
-    let steps = sch.func().blocks[block].iters[step].dom.extent.as_int();
-    let slices = split_k::slices(steps, tiles, tile.bk, target).filter(|_| tile.shared);
-    let Some(slices) = slices else {
-        return Ok((block, matmul));
+        return None;
     };
     let mut attempt = sch.clone();
-    let Ok(partial) = split_k::split(&mut attempt, block, step, slices, target) else {
-        return Ok((block, matmul));
-    };
+    let partial = split_k::split(&mut attempt, block, step, slices, target).ok()?;
     *sch = attempt;
-    let mut slices = matmul.renumbered(|at| at + 1);
+    let mut slices = matmul.clone().renumbered(|at| at + 1);
     slices.batch.insert(0, 0);
     slices.c = sch.func().blocks[partial].writes[0].buffer.clone();
-    Ok((partial, slices))
+    Some((partial, slices))
 }
 
 /// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
@@ -288,13 +340,21 @@ fn load_shared(
     if contiguous.is_some_and(|at| matmul.k.contains(&at)) && !side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
         let row = (batch.len() + steps.len()) as i64 - 1;
-        sch.storage_align(copy, 0, row, BANKS, BANKS / tile.bk)?;
+        sch.storage_align(copy, 0, row, BANKS, BANKS / tile.bk.min(STEPS_OF_A_COPY))?;
     }
     sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
     let mut inner = inner_loops(sch, copy, at)?;
     if let Some(innermost) = innermost.filter(|_| inner.len() == used.len()) {
         let neighbours = inner.remove(innermost);
-        inner.push(neighbours);
+        let steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
+        if steps && tile.bk > STEPS_OF_A_COPY && tile.bk % STEPS_OF_A_COPY == 0 {
+            let [outer, neighbours] =
+                parts(sch, neighbours, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
+            inner.insert(0, outer);
+            inner.push(neighbours);
+        } else {
+            inner.push(neighbours);
+        }
         sch.reorder(&inner)?;
     }
     let fused = fuse_loops(sch, &inner)?;

@@ -20,12 +20,22 @@ const FEWEST_STEPS_INTEL: i64 = 512;
 /// Slices of a sum: each is written to memory and read again.
 const SLICES: [i64; 5] = [2, 3, 4, 6, 8];
 
+/// The same for products of tiles, which read less and compute more.
+const SLICES_OF_TILES: [i64; 10] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
+const FEWEST_OF_TILE: i64 = 64;
+
 /// Fewest steps of a slice.
 const FEWEST_OF_SLICE: i64 = 256;
 
 /// Workgroups for each core: fewer than two leave cores idle, four of them hide latency.
 const FEW_PER_CORE: i64 = 2;
 const WANTED_PER_CORE: i64 = 4;
+
+/// Slices that a sum of so many steps can be cut into, of at least [`FEWEST_OF_TILE`] steps each.
+pub(super) fn slices_of(steps: i64, unit: i64) -> impl Iterator<Item = i64> {
+    let slices = SLICES_OF_TILES.into_iter();
+    slices.filter(move |n| steps % (n * unit) == 0 && steps / n >= FEWEST_OF_TILE)
+}
 
 /// How many slices a sum of so many steps is cut into where there are so many workgroups, if into any. Steps of a slice are a multiple
 /// of `unit`.
@@ -40,7 +50,7 @@ pub(super) fn slices(
         GpuClass::Intel => FEWEST_STEPS_INTEL,
         _ => FEWEST_STEPS,
     };
-    let cores = target.class.usual_cores();
+    let cores = target.cores();
     if steps < fewest || groups >= FEW_PER_CORE * cores {
         return None;
     }

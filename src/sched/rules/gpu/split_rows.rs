@@ -141,7 +141,7 @@ fn parts(
     let (Some(rows), Some(length)) = (extent(IterKind::Spatial), extent(IterKind::Reduce)) else {
         return Err(DeclineReason::Pattern("sizes that are not known"));
     };
-    let wanted = (target.class.usual_cores() * GROUPS_PER_CORE) / rows.max(1);
+    let wanted = (target.cores() * GROUPS_PER_CORE) / rows.max(1);
     let parts = wanted.min(length / (share.threads() * ELEMENTS_PER_THREAD));
     if parts < 2 {
         return Err(DeclineReason::Pattern("rows enough, or too short"));

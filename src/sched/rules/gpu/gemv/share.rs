@@ -109,7 +109,7 @@ impl Product {
             steps: extent(self.step).map(|steps| steps / self.steps),
             products: all(&self.outer),
             threads: THREADS.min(i64::from(target.max_threads)).min(room),
-            cores: target.class.usual_cores(),
+            cores: target.cores(),
         }
     }
 

@@ -25,10 +25,7 @@ impl Emitter<'_> {
             Expr::Bits(to, a) => self.bits(*to, a),
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
             Expr::Not(a) => Ok(negated(&self.expr(a)?)),
-            Expr::Select(cond, a, b) => {
-                let (cond, a, b) = (self.expr(cond)?, self.expr(a)?, self.expr(b)?);
-                Ok(Text::call("select", &[b, a, cond]))
-            }
+            Expr::Select(cond, a, b) => self.select(cond, a, b),
             Expr::Call(intrin, args) => self.call(*intrin, args),
             Expr::Load {
                 array,
@@ -217,8 +214,17 @@ impl Emitter<'_> {
         if let Some(text) = self.binary_call(op, ty, a, b)? {
             return Ok(text);
         }
+        if let BinOp::Eq | BinOp::Ne = op
+            && ty.scalar.is_float()
+            && a == b
+        {
+            // Drivers may take `x == x` for true, NaN or not.
+            let x = self.expr(a)?;
+            let nan = self.is_nan(ty, &x)?;
+            return Ok(if op == BinOp::Ne { nan } else { negated(&nan) });
+        }
         if op == BinOp::Ne && ty.scalar.is_float() {
-            // Drivers take `x != x` for false, NaN or not; `!(x == x)` they compute.
+            // Shaders have no comparison that is true of NaN: naga writes an ordered `!=`.
             return Ok(negated(&self.binary(BinOp::Eq, a, b)?));
         }
         let bool = ty.scalar == ScalarType::Bool;
@@ -305,33 +311,6 @@ impl Emitter<'_> {
         Ok(Some(wrap(text, ty)))
     }
 
-    /// The smaller or greater one, NaN if either is NaN: WGSL leaves NaN open, so it is said by comparisons, which are false.
-    fn float_min_max(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Result<Text, WgslError> {
-        let (first, symbol) = if op == BinOp::Min {
-            (BinOp::Gt, ">")
-        } else {
-            (BinOp::Lt, "<")
-        };
-        // The side that is surely a number goes right: `select(a, b, a < b)` keeps a NaN in `a`.
-        let (a, b) = if is_number(a) && !is_number(b) {
-            (b, a)
-        } else {
-            (a, b)
-        };
-        let ty = self.kernel.ty(a);
-        let (left, right) = (self.expr(a)?, self.expr(b)?);
-        let left = self.bind(left);
-        if is_number(b) {
-            let chosen = Text::infix(first, symbol, &left, &right);
-            return Ok(Text::call("select", &[left, right, chosen]));
-        }
-        let right = self.bind(right);
-        let chosen = Text::infix(first, symbol, &left, &right);
-        let nan = self.is_nan(ty, &right)?;
-        let number = Text::call("select", &[left, right.clone(), chosen]);
-        Ok(Text::call("select", &[number, right, nan]))
-    }
-
     /// Applies a scalar function to each lane.
     pub(super) fn per_lane(
         &mut self,
@@ -376,15 +355,6 @@ fn number(text: String) -> Text {
         Level::Fixed
     };
     Text::new(text, level)
-}
-
-/// Whether a float expression is surely not NaN.
-fn is_number(e: &Expr) -> bool {
-    match e {
-        Expr::Float(v, _) => !v.is_nan(),
-        Expr::Splat(a, _) => is_number(a),
-        _ => false,
-    }
 }
 
 /// Brings a word, or each of a vector, into the width of a narrow integer type.

@@ -8,10 +8,10 @@ use super::text::{Level, Text};
 use super::wide::is_wide;
 use crate::kernel::{Expr, Ty};
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::Intrin;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// The bits of infinity.
-const INFINITY: &str = "0x7f800000u";
+pub(super) const INFINITY: &str = "0x7f800000u";
 
 /// Whether drivers may be several units in the last place off in the type that they are given; for `f16` that shows.
 fn is_inexact(intrin: Intrin) -> bool {
@@ -201,18 +201,44 @@ impl Emitter<'_> {
         symbol: &str,
         bits: &str,
     ) -> Result<Text, WgslError> {
+        let size = self.bits_of_size(ty, text)?;
+        let bits = self.word(ty, ScalarType::U32, bits)?;
+        let text = format!("{} {symbol} {bits}", size.operand());
+        Ok(Text::new(text, Level::Comparison))
+    }
+
+    /// The bits of floats as `f32`, without the sign.
+    pub(super) fn bits_of_size(&mut self, ty: Ty, text: &Text) -> Result<Text, WgslError> {
+        let bits = self.float_bits(ty, ScalarType::U32, text)?;
+        let mask = self.word(ty, ScalarType::U32, "0x7fffffffu")?;
+        Ok(Text::infix(BinOp::BitAnd, "&", &bits, &mask))
+    }
+
+    /// A constant word, in as many lanes as a type has.
+    pub(super) fn word(&self, ty: Ty, scalar: ScalarType, word: &str) -> Result<Text, WgslError> {
+        let lanes = ty.lanes;
+        match lanes {
+            1 => Ok(Text::fixed(word)),
+            _ => self.splat(Ty { scalar, lanes }, word),
+        }
+    }
+
+    /// The bits of floats as `f32`.
+    pub(super) fn float_bits(
+        &mut self,
+        ty: Ty,
+        word: ScalarType,
+        text: &Text,
+    ) -> Result<Text, WgslError> {
         let of = |scalar| Ty {
             scalar,
             lanes: ty.lanes,
         };
-        let (words, floats) = (self.ty(of(ScalarType::U32))?, self.ty(of(ScalarType::F32))?);
-        let value = if ty.scalar == ScalarType::F16 {
-            format!("{floats}({text})")
-        } else {
-            text.to_string()
-        };
-        Ok(Text::primary(format!(
-            "((bitcast<{words}>({value}) & {words}(0x7fffffffu)) {symbol} {words}({bits}))"
-        )))
+        let (words, floats) = (self.ty(of(word))?, self.ty(of(ScalarType::F32))?);
+        let bits = format!("bitcast<{words}>");
+        Ok(match ty.scalar {
+            ScalarType::F16 => Text::call(&bits, &[Text::call(&floats, &[text])]),
+            _ => Text::call(&bits, &[text]),
+        })
     }
 }

@@ -20,6 +20,7 @@ mod helper;
 mod index;
 mod intrin;
 mod memory;
+mod min_max;
 mod names;
 mod spirv;
 mod stmt;

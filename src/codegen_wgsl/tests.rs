@@ -1,5 +1,7 @@
 //! Kernels built by hand: whatever is emitted is valid, and SPIR-V tools agree where they are installed.
 
+mod nan;
+
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 

@@ -30,8 +30,8 @@ pub(super) const SCALE: &str = "fn @scale_f32(x: f32, n: i32) -> f32 {
 }
 ";
 
-/// The remainder with the sign of the dividend, exact: long division of the significands, 32 bits of the quotient a step. WGSL's
-/// `%` is `a - b * trunc(a / b)`, which is off by whole divisors where the quotient is large.
+/// The remainder with the sign of the dividend, exact. WGSL's `%` is `a - b * trunc(a / b)`, which is off by whole divisors where
+/// the quotient is large.
 pub(super) const REMAINDER: &str = "fn @remainder_f32(a: f32, b: f32) -> f32 {
     let top = bitcast<u32>(a) & 0x7fffffffu;
     let bottom = bitcast<u32>(b) & 0x7fffffffu;
@@ -41,11 +41,17 @@ pub(super) const REMAINDER: &str = "fn @remainder_f32(a: f32, b: f32) -> f32 {
     if (top < bottom) {
         return a;
     }
-    let divisor = select(bottom & 0x7fffffu, (bottom & 0x7fffffu) | 0x800000u, bottom >= 0x800000u);
-    let dividend = select(top & 0x7fffffu, (top & 0x7fffffu) | 0x800000u, top >= 0x800000u);
-    let exponent = max(i32(bottom >> 23u), 1i);
-    var left = max(i32(top >> 23u), 1i) - exponent;
-    var rest = dividend % divisor;
+    let size = @last_places(@remainder_places(top, bottom), bottom);
+    return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(a) & 0x80000000u));
+}
+";
+
+/// The remainder of a positive float by a positive one that is not greater, given by their bits, in units of the last place of the
+/// divisor: long division of the significands, 32 bits of the quotient a step.
+pub(super) const REMAINDER_PLACES: &str = "fn @remainder_places(top: u32, bottom: u32) -> u32 {
+    let divisor = @significand(bottom);
+    var left = max(i32(top >> 23u), 1i) - max(i32(bottom >> 23u), 1i);
+    var rest = @significand(top) % divisor;
     rest = @remainder_step(rest, divisor, left);
     rest = @remainder_step(rest, divisor, left - 32i);
     rest = @remainder_step(rest, divisor, left - 64i);
@@ -53,10 +59,20 @@ pub(super) const REMAINDER: &str = "fn @remainder_f32(a: f32, b: f32) -> f32 {
     rest = @remainder_step(rest, divisor, left - 128i);
     rest = @remainder_step(rest, divisor, left - 160i);
     rest = @remainder_step(rest, divisor, left - 192i);
-    rest = @remainder_step(rest, divisor, left - 224i);
-    // `rest` is below 2^24: exact as a float, and so is its product with a power of two.
-    let size = @scale_f32(f32(rest), exponent - 150i);
-    return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(a) & 0x80000000u));
+    return @remainder_step(rest, divisor, left - 224i);
+}
+";
+
+/// The significand of a positive float, given by its bits, in units of its last place.
+pub(super) const SIGNIFICAND: &str = "fn @significand(bits: u32) -> u32 {
+    return select(bits & 0x7fffffu, (bits & 0x7fffffu) | 0x800000u, bits >= 0x800000u);
+}
+";
+
+/// So many units of the last place of a positive float, given by its bits. Up to 2^24 units are exact as a float, and so is their
+/// product with a power of two.
+pub(super) const LAST_PLACES: &str = "fn @last_places(units: u32, bits: u32) -> f32 {
+    return @scale_f32(f32(units), max(i32(bits >> 23u), 1i) - 150i);
 }
 ";
 
@@ -74,22 +90,36 @@ pub(super) const REMAINDER_STEP: &str =
 }
 ";
 
-/// The remainder with the sign of the divisor, rounded once; 0 has that sign, too.
+/// The remainder with the sign of the divisor, rounded once; 0 has that sign, too. The remainder of a normal divisor may be
+/// subnormal, which a device may take for 0, so it is subtracted from the divisor in integers.
 pub(super) const FLOOR_REMAINDER: &str = "fn @floor_remainder_f32(a: f32, b: f32) -> f32 {
-    let rest = @remainder_f32(a, b);
-    let zero = bitcast<f32>(bitcast<u32>(b) & 0x80000000u);
-    return select(select(rest, rest + b, (rest < 0.0f) != (b < 0.0f)), zero, rest == 0.0f);
+    let top = bitcast<u32>(a) & 0x7fffffffu;
+    let bottom = bitcast<u32>(b) & 0x7fffffffu;
+    if (top >= 0x7f800000u || bottom > 0x7f800000u || bottom == 0u) {
+        return @f32_from_bits(0x7fc00000u);
+    }
+    let differ = ((bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u) != 0u;
+    if (top != 0u && top < bottom) {
+        return select(a, a + b, differ);
+    }
+    let rest = @remainder_places(top, bottom);
+    let units = select(rest, @significand(bottom) - rest, differ && rest != 0u);
+    return bitcast<f32>(bitcast<u32>(@last_places(units, bottom)) | (bitcast<u32>(b) & 0x80000000u));
 }
 ";
 
-/// `floor(a / b)`, right also where the division of the device is off by its last bit; 0 has the sign of the quotient.
+/// `floor(a / b)`, right also where the division of the device is off by its last bit; 0 has the sign of the quotient. Small
+/// divisors are made larger, so that no remainder is subnormal.
 pub(super) const FLOOR_QUOTIENT: &str = "fn @floor_quotient_f32(a: f32, b: f32) -> f32 {
-    let plain = floor(a / b);
+    let plain = floor(@ratio_f32(a, b));
     if (!(abs(plain) < 4194304.0f) || abs(b) > 3.4028235e38f) {
         return plain;
     }
-    let rest = @remainder_f32(a, b);
-    let whole = round((a - rest) / b);
+    let larger = select(1.0f, 18446744073709551616.0f, abs(b) < 1.0e-19f);
+    let dividend = a * larger;
+    let divisor = b * larger;
+    let rest = @remainder_f32(dividend, divisor);
+    let whole = round(@ratio_f32(dividend - rest, divisor));
     let floored = select(whole, whole - 1.0f, rest != 0.0f && ((rest < 0.0f) != (b < 0.0f)));
     let zero = bitcast<f32>((bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u);
     return select(floored, zero, floored == 0.0f);

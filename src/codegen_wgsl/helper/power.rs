@@ -25,7 +25,7 @@ pub(super) const EXPM1: &str = "fn @expm1_f32(x: f32) -> f32 {
     if (abs(x) < 0.34f) {
         return x + @exp_tail(x);
     }
-    if (!(x < 80.0f)) {
+    if (x >= 80.0f || (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u) {
         return @exp_f32(x);
     }
     let y = max(x, -30.0f);
@@ -244,11 +244,11 @@ pub(super) const POW_POSITIVE: &str = "fn @pow_positive(x: f32, y: f32) -> f32 {
 
 /// Special cases as IEEE 754 has them: WGSL leaves negative bases, zeros and infinities open.
 pub(super) const POW: &str = "fn @pow_f32(x: f32, y: f32) -> f32 {
-    if (y == 0.0f || x == 1.0f) {
-        return 1.0f;
-    }
     let base = bitcast<u32>(x) & 0x7fffffffu;
     let exponent = bitcast<u32>(y) & 0x7fffffffu;
+    if (exponent == 0u || bitcast<u32>(x) == 0x3f800000u) {
+        return 1.0f;
+    }
     if (base > 0x7f800000u || exponent > 0x7f800000u) {
         return @f32_from_bits(0x7fc00000u);
     }

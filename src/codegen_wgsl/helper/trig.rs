@@ -161,9 +161,9 @@ pub(super) const ATAN2: &str = "fn @atan2_f32(y: f32, x: f32) -> f32 {
 }
 ";
 
-/// `y / x` of positive numbers, also where WGSL leaves the quotient open because the divisor is above 2^126.
+/// `y / x`, also where WGSL leaves the quotient open because the divisor is above 2^126.
 pub(super) const RATIO: &str = "fn @ratio_f32(y: f32, x: f32) -> f32 {
-    let large = x > 1.0e37f;
+    let large = abs(x) > 1.0e37f;
     return select(y, y * 0.0625f, large) / select(x, x * 0.0625f, large);
 }
 ";

@@ -21,6 +21,10 @@ def fmod(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float16"), Y: T.Buff
 #     return bitcast<f32>(word);
 # }
 #
+# fn last_places(units: u32, bits: u32) -> f32 {
+#     return scale_f32(f32(units), max(i32(bits >> 23u), 1i) - 150i);
+# }
+#
 # fn remainder_f32(a: f32, b: f32) -> f32 {
 #     let top = bitcast<u32>(a) & 0x7fffffffu;
 #     let bottom = bitcast<u32>(b) & 0x7fffffffu;
@@ -30,11 +34,14 @@ def fmod(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float16"), Y: T.Buff
 #     if (top < bottom) {
 #         return a;
 #     }
-#     let divisor = select(bottom & 0x7fffffu, (bottom & 0x7fffffu) | 0x800000u, bottom >= 0x800000u);
-#     let dividend = select(top & 0x7fffffu, (top & 0x7fffffu) | 0x800000u, top >= 0x800000u);
-#     let exponent = max(i32(bottom >> 23u), 1i);
-#     var left = max(i32(top >> 23u), 1i) - exponent;
-#     var rest = dividend % divisor;
+#     let size = last_places(remainder_places(top, bottom), bottom);
+#     return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(a) & 0x80000000u));
+# }
+#
+# fn remainder_places(top: u32, bottom: u32) -> u32 {
+#     let divisor = significand(bottom);
+#     var left = max(i32(top >> 23u), 1i) - max(i32(bottom >> 23u), 1i);
+#     var rest = significand(top) % divisor;
 #     rest = remainder_step(rest, divisor, left);
 #     rest = remainder_step(rest, divisor, left - 32i);
 #     rest = remainder_step(rest, divisor, left - 64i);
@@ -42,10 +49,7 @@ def fmod(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float16"), Y: T.Buff
 #     rest = remainder_step(rest, divisor, left - 128i);
 #     rest = remainder_step(rest, divisor, left - 160i);
 #     rest = remainder_step(rest, divisor, left - 192i);
-#     rest = remainder_step(rest, divisor, left - 224i);
-#     // `rest` is below 2^24: exact as a float, and so is its product with a power of two.
-#     let size = scale_f32(f32(rest), exponent - 150i);
-#     return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(a) & 0x80000000u));
+#     return remainder_step(rest, divisor, left - 224i);
 # }
 #
 # fn remainder_step(rest: u32, divisor: u32, left: i32) -> u32 {
@@ -62,6 +66,10 @@ def fmod(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float16"), Y: T.Buff
 # fn scale_f32(x: f32, n: i32) -> f32 {
 #     let half = n / 2i;
 #     return x * bitcast<f32>(u32(half + 127i) << 23u) * bitcast<f32>(u32(n - half + 127i) << 23u);
+# }
+#
+# fn significand(bits: u32) -> u32 {
+#     return select(bits & 0x7fffffu, (bits & 0x7fffffu) | 0x800000u, bits >= 0x800000u);
 # }
 #
 # fn u64_div_narrow(high: u32, low: u32, b: u32) -> vec2<u32> {

@@ -17,7 +17,7 @@ fn relu0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_
     if (group < args.grid_x * args.grid_y * args.grid_z) {
         if (bx * 1024 + tx * 4 < args.n) {
             let t = X[bx * 256 + tx];
-            Y[bx * 256 + tx] = select(t, vec4<f32>(0.0f), t < vec4<f32>(0.0f));
+            Y[bx * 256 + tx] = select(t, vec4<f32>(0.0f), bitcast<vec4<i32>>(t) <= vec4<i32>(-8388608i));
         }
     }
 }

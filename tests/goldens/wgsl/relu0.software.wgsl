@@ -17,19 +17,19 @@ fn relu0(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_
     if (group < args.grid_x * args.grid_y * args.grid_z) {
         if (bx * 1024 + tx * 16 < args.n) {
             let t = X[bx * 256 + tx * 4];
-            Y[bx * 256 + tx * 4] = select(t, vec4<f32>(0.0f), t < vec4<f32>(0.0f));
+            Y[bx * 256 + tx * 4] = select(t, vec4<f32>(0.0f), bitcast<vec4<i32>>(t) <= vec4<i32>(-8388608i));
         }
         if (bx * 1024 + tx * 16 + 4 < args.n) {
             let t_1 = X[bx * 256 + tx * 4 + 1];
-            Y[bx * 256 + tx * 4 + 1] = select(t_1, vec4<f32>(0.0f), t_1 < vec4<f32>(0.0f));
+            Y[bx * 256 + tx * 4 + 1] = select(t_1, vec4<f32>(0.0f), bitcast<vec4<i32>>(t_1) <= vec4<i32>(-8388608i));
         }
         if (bx * 1024 + tx * 16 + 8 < args.n) {
             let t_2 = X[bx * 256 + tx * 4 + 2];
-            Y[bx * 256 + tx * 4 + 2] = select(t_2, vec4<f32>(0.0f), t_2 < vec4<f32>(0.0f));
+            Y[bx * 256 + tx * 4 + 2] = select(t_2, vec4<f32>(0.0f), bitcast<vec4<i32>>(t_2) <= vec4<i32>(-8388608i));
         }
         if (bx * 1024 + tx * 16 + 12 < args.n) {
             let t_3 = X[bx * 256 + tx * 4 + 3];
-            Y[bx * 256 + tx * 4 + 3] = select(t_3, vec4<f32>(0.0f), t_3 < vec4<f32>(0.0f));
+            Y[bx * 256 + tx * 4 + 3] = select(t_3, vec4<f32>(0.0f), bitcast<vec4<i32>>(t_3) <= vec4<i32>(-8388608i));
         }
     }
 }

@@ -152,11 +152,12 @@ fn functions_of_one_argument() {
 #[test]
 fn functions_of_two_arguments() {
     type Function = fn(f64, f64) -> f64;
-    let cases: [(&str, f64, Function); 4] = [
+    let cases: [(&str, f64, Function); 5] = [
         ("T.pow(A[vi], B[vi])", 2.0, f64::powf),
         ("T.atan2(A[vi], B[vi])", 5.0, f64::atan2),
         ("T.fmod(A[vi], B[vi])", 0.0, |a, b| a % b),
         ("A[vi] % B[vi]", 0.5, floor_mod),
+        ("A[vi] // B[vi]", 2.5, |a, b| (a / b).floor()),
     ];
     for (value, units, expected) in cases {
         let a = sample(0.0, 9.0, 1);

@@ -159,7 +159,12 @@ def f(x: T.handle, y: T.handle):
         &[&[7, 130], &[130, 7]],
         &[&[31, 67], &[67, 31]],
     ];
-    check(text, &["elementwise"], 1, true, shapes);
+    for (class, rule) in [
+        (GpuClass::Software, "elementwise"),
+        (GpuClass::Nvidia, "transpose"),
+    ] {
+        check_as(Some(class), text, &[rule], 1, true, shapes);
+    }
 }
 
 /// A linear layer on batches of sequences, as transformers have it, and what is added to its result.
@@ -413,5 +418,11 @@ def f(a: T.handle, y: T.handle):
                 Y[vi] = T.float32(0)
             Y[vi] = Y[vi] + A[vk, vi]
 "#;
-    check(columns, &["fallback"], 300, false, &[&[&[300, 77], &[77]]]);
+    for (class, rule) in [
+        (GpuClass::Software, "fallback"),
+        (GpuClass::Nvidia, "columns"),
+    ] {
+        let shapes: &[&[&[usize]]] = &[&[&[300, 77], &[77]]];
+        check_as(Some(class), columns, &[rule], 300, false, shapes);
+    }
 }

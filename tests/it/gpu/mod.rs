@@ -6,6 +6,7 @@ mod classes;
 mod goldens;
 mod launch;
 mod loops;
+mod nan;
 mod narrow;
 mod serial;
 mod types;

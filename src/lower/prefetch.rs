@@ -5,6 +5,7 @@
 //! for k in 0 .. n:                     if 0 < n: next = A[0, …]
 //!     tile[…] = A[k, …]          =>    for k in 0 .. n:
 //!     sum += … tile[…] …                   tile[…] = next
+//!                                          barrier
 //!                                          if k + 1 < n: next = A[k + 1, …]
 //!                                          sum += … tile[…] …
 //! ```
@@ -39,7 +40,19 @@ fn in_body(kernel: &mut Kernel, loops: &HashSet<VarId>, body: Vec<Stmt>) -> Vec<
                 extent,
                 kind: ForKind::Serial,
                 body,
-            } if loops.contains(&var) => rotate(kernel, Loop { var, min, extent }, body, &mut out),
+            } if loops.contains(&var) => {
+                let l = Loop { var, min, extent };
+                let body = rotated(kernel, &l, &body, &mut out).unwrap_or(body);
+                let Loop { var, min, extent } = l;
+                let kind = ForKind::Serial;
+                out.push(Stmt::For {
+                    var,
+                    min,
+                    extent,
+                    kind,
+                    body,
+                });
+            }
             other => out.push(other),
         }
     }
@@ -53,37 +66,68 @@ struct Loop {
     extent: Expr,
 }
 
-/// The loop with the loads of its copies an iteration ahead, and the first ones before it.
-fn rotate(kernel: &mut Kernel, l: Loop, body: Vec<Stmt>, out: &mut Vec<Stmt>) {
-    let Loop { var, min, extent } = l;
+/// The body of a loop with the loads of its copies an iteration ahead; the first ones go before the loop. `None` if there are none.
+fn rotated(
+    kernel: &mut Kernel,
+    Loop { var, min, extent }: &Loop,
+    body: &[Stmt],
+    before: &mut Vec<Stmt>,
+) -> Option<Vec<Stmt>> {
     let mut copies = Copies::default();
-    let (mut rotated, mut loads) = (vec![], vec![]);
-    let mut rest = body.into_iter().peekable();
-    while let Some((copy, load)) = rest.peek().and_then(|stmt| copies.of(kernel, stmt)) {
-        rest.next();
-        rotated.push(copy);
+    let (mut out, mut loads) = (vec![], vec![]);
+    let mut rest = body;
+    while let [first, others @ ..] = rest
+        && let Some((copy, load)) = copies.of(kernel, first)
+    {
+        out.push(copy);
         loads.extend(load);
+        rest = others;
     }
     let loads = needed(loads);
-    if !loads.is_empty() {
-        let index = kernel.vars[var].ty.scalar;
-        let first = instance(kernel, &loads, &mut HashMap::from([(var, min.clone())]));
-        match extent {
-            Expr::Int(1.., _) => out.extend(first),
-            _ => out.push(only_if(below(Expr::Int(0, index), &extent), first)),
-        }
-        let next = plus(&Expr::Var(var), &Expr::Int(1, index));
-        let more = instance(kernel, &loads, &mut HashMap::from([(var, next.clone())]));
-        rotated.push(only_if(below(next, &plus(&min, &extent)), more));
+    if loads.is_empty() || !reads_shared(kernel, rest) {
+        return None;
     }
-    rotated.extend(rest);
-    out.push(Stmt::For {
-        var,
-        min,
-        extent,
-        kind: ForKind::Serial,
-        body: rotated,
-    });
+    let index = kernel.vars[*var].ty.scalar;
+    let at = |kernel: &mut Kernel, value: &Expr| {
+        instance(kernel, &loads, &mut HashMap::from([(*var, value.clone())]))
+    };
+    let first = at(kernel, min);
+    match extent {
+        Expr::Int(1.., _) => before.extend(first),
+        _ => before.push(only_if(below(Expr::Int(0, index), extent), first)),
+    }
+    // Behind the barrier, so that nobody waits there for what is loaded.
+    out.push(Stmt::Barrier);
+    let next = plus(&Expr::Var(*var), &Expr::Int(1, index));
+    match (min, extent) {
+        // The last iteration loads once more what it has, which takes less than a branch.
+        (Expr::Int(min, _), Expr::Int(count @ 1.., _)) => {
+            let last = Expr::Int(min + count - 1, index);
+            let next = Expr::Binary(BinOp::Min, Box::new(next), Box::new(last));
+            let info = kernel.vars[*var].clone();
+            let name = kernel.vars.push(info);
+            out.push(Stmt::Let(name, next));
+            out.extend(at(kernel, &Expr::Var(name)));
+        }
+        _ => out.push(only_if(
+            below(next.clone(), &plus(min, extent)),
+            at(kernel, &next),
+        )),
+    }
+    out.extend_from_slice(rest);
+    Some(out)
+}
+
+/// Whether statements read memory of the workgroup, so that all its threads come by.
+fn reads_shared(kernel: &Kernel, stmts: &[Stmt]) -> bool {
+    let mut found = false;
+    for stmt in stmts {
+        stmt.walk_exprs(&mut |e| {
+            let Expr::Load { array, .. } = e else { return };
+            found |= kernel.arrays[*array].space == Space::Shared;
+        });
+    }
+    found
 }
 
 fn below(a: Expr, b: &Expr) -> Expr {

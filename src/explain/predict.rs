@@ -23,6 +23,8 @@ pub enum Limit {
     Sectors,
     /// Banks of shared memory.
     Shared,
+    /// Threads that wait for each other, and for what they then load.
+    Barriers,
     /// The start of the dispatch.
     Launch,
 }
@@ -35,6 +37,7 @@ impl std::fmt::Display for Limit {
             Self::Memory => "bytes of memory",
             Self::Sectors => "loads and stores",
             Self::Shared => "shared memory",
+            Self::Barriers => "barriers",
             Self::Launch => "the start of a dispatch",
         })
     }
@@ -84,6 +87,9 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
         Some(_) => cost.bank_passes() / cycles,
         None => cost.bank_passes() / (model.sectors_per_cycle * cycles),
     };
+    // Workgroups that a core holds at once wait at the same time.
+    let turns = (groups / (cores * f64::from(resident.max(1)))).ceil();
+    let barriers = cost.barriers * model.barrier * turns / model.clock;
     let start = model.launch * cost.dispatches as f64;
     let mut parts = vec![
         (Limit::Arithmetic, arithmetic),
@@ -91,6 +97,7 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
         (Limit::Memory, memory),
         (Limit::Sectors, sectors),
         (Limit::Shared, shared),
+        (Limit::Barriers, barriers),
         (Limit::Launch, start),
     ];
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));

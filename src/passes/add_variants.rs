@@ -12,7 +12,8 @@ use crate::kernel::Target;
 use crate::sched::rules;
 
 /// The module with variants of its loop programs, each in front of the program that it is a variant of. Calls name the program; a
-/// launch takes the first variant that has the sizes of its arguments.
+/// launch takes the first variant that has the sizes of its arguments. A program of the input is a variant of nothing, whatever its
+/// attributes say: calls may name it.
 ///
 /// ```text
 /// def dense(X: T.Buffer((batch, 784)), …):       def dense_batch_1(X: T.Buffer((1, 784)), …):    # T.func_attr: variant_of
@@ -27,27 +28,21 @@ pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
             && program.as_scalar().is_none()
             && !shape_funcs.contains(name.as_str())
             && !is_of_host(program)
-            && !program.attrs.contains_key(attrs::VARIANT_OF)
-            && !has_variant(module, name)
             && let Some(sizes) = rules::variant(program, target)
         {
             let variant = variant(program, name, &sizes, &mut names);
             funcs.insert(variant.name.clone(), Func::Prim(variant));
         }
-        funcs.insert(name.clone(), func.clone());
+        let mut func = func.clone();
+        if let Func::Prim(program) = &mut func {
+            program.attrs.shift_remove(attrs::VARIANT_OF);
+        }
+        funcs.insert(name.clone(), func);
     }
     Module {
         funcs,
         ..module.clone()
     }
-}
-
-fn has_variant(module: &Module, name: &str) -> bool {
-    let mut programs = module.prim_funcs();
-    programs.any(|(_, other)| {
-        let of = other.attrs.get(attrs::VARIANT_OF);
-        of.and_then(AttrValue::as_str) == Some(name)
-    })
 }
 
 fn variant(

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
+use super::compact::Private;
 use super::emit::Emit;
 use super::facts::Facts;
 use super::host::Dims;
@@ -126,7 +127,7 @@ fn draft(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for root in group {
-        for array in &root.arrays {
+        for array in root.arrays.iter().filter(in_array) {
             emit.private(&array.buffer)?;
         }
         body.extend(emit.nest(&root.nest)?);
@@ -134,7 +135,7 @@ fn draft(
         comment.extend(root.blocks.iter().cloned());
     }
     emit.set_widths();
-    let arrays = group.iter().flat_map(|root| &root.arrays);
+    let arrays = group.iter().flat_map(|root| &root.arrays).filter(in_array);
     let fresh = arrays.map(|array| (emit.array_id(&array.buffer), emit.loops(&array.loops)));
     let fresh: HashMap<ArrayId, Vec<VarId>> = fresh.collect();
     let launch = match gpu {
@@ -148,6 +149,7 @@ fn draft(
         comment: comment.join(", "),
         arrays: emit.arrays,
         vars: emit.vars,
+        fragments: emit.fragments,
         scalars: emit.scalars,
         launch,
         body,
@@ -161,6 +163,11 @@ fn draft(
         fresh,
         places: places.to_vec(),
     })
+}
+
+/// Fragments are variables.
+fn in_array(array: &&Private) -> bool {
+    array.buffer.scope().fragment().is_none()
 }
 
 fn ref_order(buffer: &BufferRef) -> (u8, usize) {

@@ -61,6 +61,7 @@ fn add_one() -> LoweredFunc {
         comment: String::new(),
         arrays,
         vars,
+        fragments: Arena::new(),
         scalars: vec![(n, HostExpr::Dim(0))],
         launch: None,
         body,

@@ -21,6 +21,7 @@ use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
 use crate::kernel::{
     self, Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, Space, VarId,
 };
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// A kernel that passes still work on.
@@ -231,7 +232,12 @@ pub(super) fn check_limits(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
         let arrays = || draft.kernel.arrays.iter().map(|(_, array)| array);
         let shared = arrays().filter(|array| matches!(array.space, Space::Shared));
         let bytes = shared.map(|array| {
-            array.len.as_const().unwrap_or(0) as u64 * array.dtype.bytes().max(4) as u64
+            let element = match array.dtype {
+                ScalarType::F16 => 2,
+                // Other narrow elements are held in words.
+                dtype => dtype.bytes().max(4),
+            };
+            array.len.as_const().unwrap_or(0) as u64 * element as u64
         });
         let buffers = draft.kernel.bindings().count() as u64;
         let limits = [

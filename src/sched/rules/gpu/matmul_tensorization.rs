@@ -257,15 +257,12 @@ fn write_to_shared(
     let rows = Expr::i64(tile.fragments[0] * FRAGMENT_EXTENT);
     let extent = Expr::i64(FRAGMENT_EXTENT);
     let (m, within) = (m.expr(), m.expr().floor_mod(&rows));
-    let digits = [
-        m.floor_div(&rows),
-        within.floor_div(&extent),
-        m.floor_mod(&extent),
-        n.expr(),
-    ];
+    // One row of fragments needs no number.
+    let between = (tile.fragments[0] > 1).then(|| within.floor_div(&extent));
+    let digits = [Some(m.floor_div(&rows)), between, Some(m.floor_mod(&extent)), Some(n.expr())];
     let batch = batch.iter().map(|var| var.expr());
     let map = Lambda {
-        results: batch.chain(digits).collect(),
+        results: batch.chain(digits.into_iter().flatten()).collect(),
         params: params.clone(),
     };
     Ok(sch.reindex_cache_write(store, 0, "shared", &map)?)

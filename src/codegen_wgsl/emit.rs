@@ -11,7 +11,8 @@ use super::helper::Helpers;
 use super::names::{FRAGMENT_WORDS, Namer};
 use super::wide::is_wide;
 use crate::kernel::{
-    ArrayId, Expr, FragmentId, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId, declared,
+    ArrayId, Expr, FragmentId, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId,
+    declared,
 };
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
@@ -304,7 +305,11 @@ impl<'a> Emitter<'a> {
         }
         for (kind, dim) in used {
             let axis = ['x', 'y', 'z'][usize::from(dim.min(2))];
-            let rows = self.kernel.launch.as_ref().map_or(1, |launch| launch.block[1]);
+            let rows = self
+                .kernel
+                .launch
+                .as_ref()
+                .map_or(1, |launch| launch.block[1]);
             let value = match (kind, self.folded, dim) {
                 (1, _, 0) if self.has_fragments() => "lane".to_owned(),
                 (1, _, 1) if self.has_fragments() => format!("subgroup % {rows}u"),

@@ -48,7 +48,10 @@ impl Emitter<'_> {
             }
             FragmentOp::Store(id, tile) => {
                 let (first, stride) = self.tile(tile)?;
-                format!("coopStoreT({}, {first}, {stride}u);", self.fragment_names[*id])
+                format!(
+                    "coopStoreT({}, {first}, {stride}u);",
+                    self.fragment_names[*id]
+                )
             }
         };
         self.line(&line);

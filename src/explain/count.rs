@@ -262,7 +262,15 @@ impl Count<'_> {
             let column = binary(BinOp::Mul, column, lanes);
             let place = Expr::Binary(BinOp::Add, Box::new(row), Box::new(column));
             let index = Expr::Binary(BinOp::Add, Box::new(tile.index.clone()), Box::new(place));
-            self.access(tile.array, direction, &index, lanes as u16, at, active, times);
+            self.access(
+                tile.array,
+                direction,
+                &index,
+                lanes as u16,
+                at,
+                active,
+                times,
+            );
         }
     }
 

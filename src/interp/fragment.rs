@@ -67,9 +67,7 @@ impl Env {
 }
 
 /// Calls `f` with the row and column of each element of a tile, row by row.
-fn each_element(
-    mut f: impl FnMut(i64, i64) -> Result<(), InterpError>,
-) -> Result<(), InterpError> {
+fn each_element(mut f: impl FnMut(i64, i64) -> Result<(), InterpError>) -> Result<(), InterpError> {
     (0..FRAGMENT_EXTENT).try_for_each(|row| (0..FRAGMENT_EXTENT).try_for_each(|c| f(row, c)))
 }
 

@@ -99,7 +99,8 @@ impl Expr {
             return None;
         };
         let sizes = |sizes: &[Expr]| sizes.iter().all(|e| e.as_int() == Some(FRAGMENT_EXTENT));
-        let by_rows = |order: &Expr| matches!(order.kind(), ExprKind::Str(s) if **s == *"row_major");
+        let by_rows =
+            |order: &Expr| matches!(order.kind(), ExprKind::Str(s) if **s == *"row_major");
         match (external, args.as_slice()) {
             (External::FillFragment, [fragment, m, n, k, value])
                 if sizes(&[m.clone(), n.clone(), k.clone()]) =>

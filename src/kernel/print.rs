@@ -3,9 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    ArrayTile, FragmentId, FragmentOp,
-    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, LoweredFunc, Shuffle,
-    Space, Stmt, Ty, VarId,
+    Access, Array, ArrayId, ArrayTile, BufferRef, Expr, ForKind, FragmentId, FragmentOp, HostExpr,
+    Kernel, LoweredFunc, Shuffle, Space, Stmt, Ty, VarId,
 };
 use crate::support::Id;
 use crate::tensor::scalar::BinOp;

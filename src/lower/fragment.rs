@@ -4,9 +4,7 @@ use super::nest::Unblock;
 use super::node::{FragmentKind, FragmentNode, Node, TileOf};
 use super::storage::Memory;
 use super::{LowerError, LowerProblem};
-use crate::ir::{
-    Expr, FRAGMENT_EXTENT, FragmentCall, FragmentRole, Range, ThreadAxis, Tile, Var,
-};
+use crate::ir::{Expr, FRAGMENT_EXTENT, FragmentCall, FragmentRole, Range, ThreadAxis, Tile, Var};
 use crate::kernel::FRAGMENT_THREADS;
 use crate::tensor::DType;
 
@@ -54,7 +52,10 @@ impl Unblock<'_> {
             }
             FragmentCall::Store { fragment, memory } => {
                 let held = self.held(fragment, FragmentRole::Accumulator, &place)?;
-                (FragmentKind::Store, vec![self.shared(memory, &place)?, held])
+                (
+                    FragmentKind::Store,
+                    vec![self.shared(memory, &place)?, held],
+                )
             }
         };
         Ok(Some(Node::Fragment(FragmentNode {

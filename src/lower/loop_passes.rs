@@ -222,10 +222,9 @@ fn straight_line(body: &[Stmt]) -> Option<usize> {
                         then,
                         otherwise,
                     } => 1 + straight_line(then)? + straight_line(otherwise)?,
-                    Stmt::For { .. }
-                    | Stmt::While { .. }
-                    | Stmt::Barrier
-                    | Stmt::Fragment(_) => return None,
+                    Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier | Stmt::Fragment(_) => {
+                        return None;
+                    }
                 },
         )
     })

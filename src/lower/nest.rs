@@ -141,7 +141,11 @@ impl<'a> Unblock<'a> {
     }
 
     /// The buffer that owns the elements, and the indices there. A view may be one of a view.
-    pub(super) fn through_view(&self, buffer: &Buffer, mut indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
+    pub(super) fn through_view(
+        &self,
+        buffer: &Buffer,
+        mut indices: Vec<Expr>,
+    ) -> (Buffer, Vec<Expr>) {
         let mut owner = buffer;
         while let Some(view) = self.views.get(owner) {
             indices = view.indices(indices);

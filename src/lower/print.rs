@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::nests::RootNest;
-use super::node::{Barrier, Node, FragmentKind, TileOf};
+use super::node::{Barrier, FragmentKind, Node, TileOf};
 use super::storage::{Memory, MemoryPlan};
 use crate::ir::{Buffer, Expr, LoopKind};
 use crate::kernel::Shuffle;
@@ -149,8 +149,12 @@ fn node(node: &Node, depth: usize, out: &mut String) {
             let tiles: Vec<String> = node.tiles.iter().map(tile).collect();
             line(match node.kind {
                 FragmentKind::Clear => format!("tile {} = 0", tiles[0]),
-                FragmentKind::Load | FragmentKind::Store => format!("tile {} = {}", tiles[0], tiles[1]),
-                FragmentKind::MultiplyAdd => format!("tile {} += {} * {}", tiles[0], tiles[1], tiles[2]),
+                FragmentKind::Load | FragmentKind::Store => {
+                    format!("tile {} = {}", tiles[0], tiles[1])
+                }
+                FragmentKind::MultiplyAdd => {
+                    format!("tile {} += {} * {}", tiles[0], tiles[1], tiles[2])
+                }
             });
         }
         Node::Barrier(Barrier::Written(_)) => line("barrier".to_owned()),

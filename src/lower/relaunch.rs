@@ -383,7 +383,10 @@ impl<'a> Cut<'a> {
         self.pieces += 1;
         for stmt in stmts {
             stmt.walk(&mut |stmt| {
-                stmt.written().into_iter().chain(stmt.read()).for_each(|array| self.used(array));
+                stmt.written()
+                    .into_iter()
+                    .chain(stmt.read())
+                    .for_each(|array| self.used(array));
                 stmt.exprs().into_iter().for_each(|e| self.uses_of(e));
             });
         }

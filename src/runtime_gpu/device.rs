@@ -269,7 +269,11 @@ fn has_fragments(adapter: &Adapter) -> wgpu::Features {
             && of.ab_type == wgpu::CooperativeScalarType::F16
             && of.cr_type == wgpu::CooperativeScalarType::F32
     });
-    if has { feature } else { wgpu::Features::empty() }
+    if has {
+        feature
+    } else {
+        wgpu::Features::empty()
+    }
 }
 
 /// What lets a device be opened with an experimental feature.
@@ -277,7 +281,10 @@ fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if features.is_empty() {
         return wgpu::ExperimentalFeatures::disabled();
     }
-    #[expect(unsafe_code, reason = "wgpu asks for it where a feature is experimental")]
+    #[expect(
+        unsafe_code,
+        reason = "wgpu asks for it where a feature is experimental"
+    )]
     // SAFETY: the only shaders with this feature are those of kernels with fragments, whose operations the verifier of kernels has
     // shown to be inside of their arrays and under uniform control flow; that is what wgpu does not check.
     unsafe {

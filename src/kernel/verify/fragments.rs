@@ -67,7 +67,11 @@ impl Verifier<'_> {
     /// An operation on fragments.
     pub(super) fn fragment(&mut self, op: &FragmentOp) -> Result<(), String> {
         self.launched("an operation on fragments")?;
-        let threads = self.kernel.launch.as_ref().map_or(0, |launch| launch.block[0]);
+        let threads = self
+            .kernel
+            .launch
+            .as_ref()
+            .map_or(0, |launch| launch.block[0]);
         if threads != FRAGMENT_THREADS {
             return Err(format!(
                 "fragments of {FRAGMENT_THREADS} threads where a workgroup has {threads} in x"
@@ -88,7 +92,10 @@ impl Verifier<'_> {
                 let sums = matches!(sum.dtype, ScalarType::F16 | ScalarType::F32);
                 match (a.dtype, b.dtype) {
                     (ScalarType::F16, ScalarType::F16) if sums => Ok(()),
-                    (a, b) => Err(format!("fragments of {a} and {b} with sums in {}", sum.dtype)),
+                    (a, b) => Err(format!(
+                        "fragments of {a} and {b} with sums in {}",
+                        sum.dtype
+                    )),
                 }
             }
         }
@@ -125,7 +132,9 @@ impl Verifier<'_> {
             return Err(format!("a tile of `{name}` with rows {stride} apart"));
         }
         if self.factor(&tile.index) % align != 0 {
-            return Err(format!("a tile of `{name}` that begins at no multiple of {align}"));
+            return Err(format!(
+                "a tile of `{name}` that begins at no multiple of {align}"
+            ));
         }
         let len = array.len.as_const().unwrap_or(0);
         let last = (extent - 1) * stride + extent;

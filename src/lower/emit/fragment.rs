@@ -50,7 +50,9 @@ impl Emit<'_> {
             Some(FragmentRole::Accumulator) | None => Role::C,
         };
         let of_buffer = self.fragment_of.keys();
-        let number = of_buffer.filter(|(buffer, _)| *buffer == tile.buffer).count();
+        let number = of_buffer
+            .filter(|(buffer, _)| *buffer == tile.buffer)
+            .count();
         let id = self.fragments.push(Fragment {
             name: format!("{}_{number}", tile.buffer.name()),
             role,
@@ -63,14 +65,20 @@ impl Emit<'_> {
     /// A tile of memory, all of which is shown to be inside.
     fn memory(&mut self, node: &FragmentNode, tile: &TileOf) -> Result<ArrayTile, LowerError> {
         let last = FRAGMENT_EXTENT - 1;
-        let (first, end) = (self.element(node, tile, 0, 0), self.element(node, tile, last, last));
+        let (first, end) = (
+            self.element(node, tile, 0, 0),
+            self.element(node, tile, last, last),
+        );
         if !self.in_range(&tile.buffer, &first) || !self.in_range(&tile.buffer, &end) {
             return Err(refused(&tile.buffer, "is not shown to be inside"));
         }
         let base = flat(&tile.buffer, &first);
         let apart = |row, column| {
             let other = self.element(node, tile, row, column);
-            flat(&tile.buffer, &other).plus(&base, -1).join_div_mod().as_const()
+            flat(&tile.buffer, &other)
+                .plus(&base, -1)
+                .join_div_mod()
+                .as_const()
         };
         let stride = (apart(1, 0), apart(0, 1), apart(last, last));
         let stride = match stride {

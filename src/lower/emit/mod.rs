@@ -15,8 +15,8 @@ use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, signature};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
-    self, Access, Array, ArrayId, BufferRef, ForKind, Fragment, FragmentId, GpuTarget, HostExpr, Space, Stmt, Ty, VarId,
-    VarInfo,
+    self, Access, Array, ArrayId, BufferRef, ForKind, Fragment, FragmentId, GpuTarget, HostExpr,
+    Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;

@@ -99,7 +99,10 @@ impl WarpTile {
             let [rows, columns] = tile.extents();
             batch.is_none_or(|batch| m / rows * (n / columns) * batch >= wanted)
         };
-        let chosen = fitting.clone().find(|tile| enough(&tile)).or(fitting.last());
+        let chosen = fitting
+            .clone()
+            .find(|tile| enough(&tile))
+            .or(fitting.last());
         chosen.copied().ok_or(FragmentsReason::Shared {
             needs: smallest.shared_bytes(),
             limit: target.shared_bytes.into(),
@@ -141,7 +144,11 @@ pub(super) fn apply(
         let extent = iters[at].dom.extent.as_int();
         extent.ok_or(FragmentsReason::Open { axis })
     };
-    let extents = [extent("m", roles.m)?, extent("n", roles.n)?, extent("k", roles.k)?];
+    let extents = [
+        extent("m", roles.m)?,
+        extent("n", roles.n)?,
+        extent("k", roles.k)?,
+    ];
     let batch = roles.batch.iter().map(|&at| iters[at].dom.extent.as_int());
     let tile = WarpTile::choose(target, batch.product(), extents)?;
     tiles(sch, block, &matmul, &roles, tile)
@@ -152,7 +159,9 @@ fn roles(sch: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Roles, D
     let loops = sch.get_loops(block)?;
     let iters = &sch.func().blocks[block].iters;
     if loops.len() != iters.len() {
-        return Err(DeclineReason::Pattern("not one loop for each iter variable"));
+        return Err(DeclineReason::Pattern(
+            "not one loop for each iter variable",
+        ));
     }
     let mut batch = matmul.batch.clone();
     let mut one = |roles: &[usize]| {
@@ -161,7 +170,9 @@ fn roles(sch: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Roles, D
         batch.extend(units);
         match wide.as_slice() {
             [one] => Ok(**one),
-            _ => Err(DeclineReason::Pattern("several loops of rows, columns or sums, or none")),
+            _ => Err(DeclineReason::Pattern(
+                "several loops of rows, columns or sums, or none",
+            )),
         }
     };
     let (m, n, k) = (one(&matmul.m)?, one(&matmul.n)?, one(&matmul.k)?);
@@ -203,7 +214,10 @@ fn tiles(
     let write_back = write_to_shared(sch, store, tile)?;
     inline_consumers(sch, write_back);
     let l = split(sch, &loops, roles, tile)?;
-    let sides = [(&matmul.a, [roles.m, roles.k]), (&matmul.b, [roles.k, roles.n])];
+    let sides = [
+        (&matmul.a, [roles.m, roles.k]),
+        (&matmul.b, [roles.k, roles.n]),
+    ];
     for (side, (operand, axes)) in sides.into_iter().enumerate() {
         let map = Lambda {
             results: at(&[&used_batch(sch, block, operand, roles)[..], &axes].concat()),
@@ -239,7 +253,11 @@ const FACTORS: [(&str, &str); 2] = [
 fn used_batch(sch: &Schedule, block: BlockId, operand: &Operand, roles: &Roles) -> Vec<usize> {
     let info = &sch.func().blocks[block];
     let region = &info.reads[operand.read_index].region;
-    let is_used = |at: &&usize| region.iter().any(|range| range.min.uses(&info.iters[**at].var));
+    let is_used = |at: &&usize| {
+        region
+            .iter()
+            .any(|range| range.min.uses(&info.iters[**at].var))
+    };
     roles.batch.iter().filter(is_used).copied().collect()
 }
 
@@ -259,7 +277,12 @@ fn write_to_shared(
     let (m, within) = (m.expr(), m.expr().floor_mod(&rows));
     // One row of fragments needs no number.
     let between = (tile.fragments[0] > 1).then(|| within.floor_div(&extent));
-    let digits = [Some(m.floor_div(&rows)), between, Some(m.floor_mod(&extent)), Some(n.expr())];
+    let digits = [
+        Some(m.floor_div(&rows)),
+        between,
+        Some(m.floor_mod(&extent)),
+        Some(n.expr()),
+    ];
     let batch = batch.iter().map(|var| var.expr());
     let map = Lambda {
         results: batch.chain(digits.into_iter().flatten()).collect(),
@@ -284,7 +307,12 @@ fn split(
     };
     let side = |of: usize| {
         let (subgroups, fragments) = (tile.subgroups[of], tile.fragments[of]);
-        [Factor::Infer, subgroups.into(), fragments.into(), FRAGMENT_EXTENT.into()]
+        [
+            Factor::Infer,
+            subgroups.into(),
+            fragments.into(),
+            FRAGMENT_EXTENT.into(),
+        ]
     };
     let [mo, my, mi, row] = parts(sch, m, side(0))?;
     let [no, ny, ni, column] = parts(sch, n, side(1))?;
@@ -373,7 +401,13 @@ fn load_shared(
     let fused = fuse_loops(sch, &inner)?;
     let [y, z] = tile.subgroups;
     let threads = i64::from(FRAGMENT_THREADS);
-    let factors = [Factor::Infer, z.into(), y.into(), threads.into(), LANES.into()];
+    let factors = [
+        Factor::Infer,
+        z.into(),
+        y.into(),
+        threads.into(),
+        LANES.into(),
+    ];
     let [rest, z, y, x, vector] = parts(sch, fused, factors)?;
     sch.bind(z, ThreadAxis::ThreadIdxZ)?;
     sch.bind(y, ThreadAxis::ThreadIdxY)?;

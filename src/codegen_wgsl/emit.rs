@@ -87,7 +87,7 @@ pub(super) struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     fn new(kernel: &'a Kernel, folded: bool) -> Result<Self, WgslError> {
         let mut namer = Namer::new();
-        if kernel.fragments.iter().next().is_some() {
+        if kernel.has_fragments() {
             namer.reserve(FRAGMENT_WORDS);
         }
         let entry = namer.name(&kernel.name);
@@ -143,10 +143,6 @@ impl<'a> Emitter<'a> {
             }
         }
         Ok(())
-    }
-
-    fn has_fragments(&self) -> bool {
-        self.kernel.fragments.iter().next().is_some()
     }
 
     /// One line of the body.
@@ -256,7 +252,7 @@ impl<'a> Emitter<'a> {
     /// The entry point with its body.
     fn function(&mut self, launch: &Launch) -> Result<String, WgslError> {
         let kernel = self.kernel;
-        let [x, y, z] = match self.has_fragments() {
+        let [x, y, z] = match self.kernel.has_fragments() {
             true => [launch.block.iter().product(), 1, 1],
             false => launch.block,
         };
@@ -266,7 +262,7 @@ impl<'a> Emitter<'a> {
         } else {
             ""
         };
-        let threads = match self.has_fragments() {
+        let threads = match self.kernel.has_fragments() {
             true => {
                 "@builtin(subgroup_id) subgroup: u32, @builtin(subgroup_invocation_id) lane: u32"
             }
@@ -311,9 +307,9 @@ impl<'a> Emitter<'a> {
                 .as_ref()
                 .map_or(1, |launch| launch.block[1]);
             let value = match (kind, self.folded, dim) {
-                (1, _, 0) if self.has_fragments() => "lane".to_owned(),
-                (1, _, 1) if self.has_fragments() => format!("subgroup % {rows}u"),
-                (1, _, _) if self.has_fragments() => format!("subgroup / {rows}u"),
+                (1, _, 0) if self.kernel.has_fragments() => "lane".to_owned(),
+                (1, _, 1) if self.kernel.has_fragments() => format!("subgroup % {rows}u"),
+                (1, _, _) if self.kernel.has_fragments() => format!("subgroup / {rows}u"),
                 (1, _, _) => format!("thread_idx.{axis}"),
                 (_, false, _) => format!("block_idx.{axis}"),
                 (_, true, 0) => "group % args.grid_x".to_owned(),
@@ -386,7 +382,7 @@ impl<'a> Emitter<'a> {
         if self.half.get() {
             head += "enable f16;\n";
         }
-        if self.has_fragments() {
+        if self.kernel.has_fragments() {
             head += "enable wgpu_cooperative_matrix;\n";
         }
         if !head.is_empty() {

@@ -100,11 +100,16 @@ impl Expr {
 }
 
 impl Kernel {
+    /// Whether it runs on cooperative matrices alone.
+    pub fn has_fragments(&self) -> bool {
+        self.fragments.iter().next().is_some()
+    }
+
     /// How many threads a subgroup must have at least; 0 if nothing asks for subgroups.
     pub fn least_subgroup(&self) -> u32 {
-        let mut least = match self.fragments.iter().next() {
-            Some(_) => FRAGMENT_THREADS,
-            None => 0,
+        let mut least = match self.has_fragments() {
+            true => FRAGMENT_THREADS,
+            false => 0,
         };
         let shuffles = &mut |e: &Expr| {
             least = match e {

@@ -285,8 +285,8 @@ fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
         unsafe_code,
         reason = "wgpu asks for it where a feature is experimental"
     )]
-    // SAFETY: the only shaders with this feature are those of kernels with fragments, whose operations the verifier of kernels has
-    // shown to be inside of their arrays and under uniform control flow; that is what wgpu does not check.
+    // SAFETY: wgpu asks its users to know that an experimental feature may lack checks. Of cooperative matrices it checks neither
+    // that tiles are inside their arrays nor who comes by; the verifier of kernels does, and `vm` takes no other shader with them.
     unsafe {
         wgpu::ExperimentalFeatures::enabled()
     }

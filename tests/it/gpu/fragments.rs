@@ -223,10 +223,6 @@ def f(x: T.handle, W: T.Buffer((T.int64(64), T.int64(64)), "float16"), y: T.hand
                 Y[vi, vj] = T.float32(0)
             Y[vi, vj] = Y[vi, vj] + T.Cast("float32", X[vi, vk]) * T.Cast("float32", W[vk, vj])
 "#;
-    let parsed = |text: &str| {
-        let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
-        module.prim_func("f").expect("is there").clone()
-    };
     assert_eq!(
         declined(&parsed(open), &nvidia()),
         "the extent of m is open"
@@ -242,6 +238,126 @@ def f(x: T.handle, W: T.Buffer((T.int64(64), T.int64(64)), "float16"), y: T.hand
         declined(&parsed(&narrow), &nvidia()),
         "sums are float16, not float32"
     );
+}
+
+/// A product of tiles as somebody may write it.
+const BY_HAND: &str = r#"
+@T.prim_func
+def f(X: T.Buffer((16, 16), "float16"), W: T.Buffer((16, 16), "float16"), Y: T.Buffer((16, 16), "float32")):
+    XS = T.alloc_buffer((16, 16), "float16", scope="shared")
+    WS = T.alloc_buffer((16, 16), "float16", scope="shared")
+    YS = T.alloc_buffer((16, 16), scope="shared")
+    A = T.alloc_buffer((16, 16), "float16", scope="wmma.matrix_a")
+    B = T.alloc_buffer((16, 16), "float16", scope="wmma.matrix_b")
+    C = T.alloc_buffer((16, 16), scope="wmma.accumulator")
+    for bx in T.thread_binding(1, thread="blockIdx.x"):
+        for tx in T.thread_binding(32, thread="threadIdx.x"):
+            for i in range(8):
+                with T.block("copy"):
+                    vi = T.axis.spatial(16, i * 2 + tx // 16)
+                    vj = T.axis.spatial(16, tx % 16)
+                    XS[vi, vj] = X[vi, vj]
+                    WS[vi, vj] = W[vi, vj]
+        for subgroup in T.thread_binding(1, thread="threadIdx.y"):
+            with T.block("product"):
+                T.reads(XS[0:16, 0:16], WS[0:16, 0:16])
+                T.writes(YS[0:16, 0:16])
+                T.tvm_fill_fragment(T.address_of(C[0, 0]), 16, 16, 16, T.float32(0))
+                T.tvm_load_matrix_sync(T.address_of(A[0, 0]), 16, 16, 16, T.address_of(XS[0, 0]), "row_major")
+                T.tvm_load_matrix_sync(T.address_of(B[0, 0]), 16, 16, 16, T.address_of(WS[0, 0]), "row_major")
+                T.tvm_mma_sync(T.address_of(C[0, 0]), T.address_of(A[0, 0]), T.address_of(B[0, 0]), T.address_of(C[0, 0]))
+                T.tvm_store_matrix_sync(T.address_of(C[0, 0]), 16, 16, 16, T.address_of(YS[0, 0]), "row_major")
+        for tx in T.thread_binding(32, thread="threadIdx.x"):
+            for i in range(8):
+                with T.block("Y"):
+                    vi = T.axis.spatial(16, i * 2 + tx // 16)
+                    vj = T.axis.spatial(16, tx % 16)
+                    Y[vi, vj] = YS[vi, vj]
+"#;
+
+/// The same in loops.
+const IN_LOOPS: &str = r#"
+@T.prim_func
+def f(X: T.Buffer((16, 16), "float16"), W: T.Buffer((16, 16), "float16"), Y: T.Buffer((16, 16), "float32")):
+    for i, j, k in T.grid(16, 16, 16):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + T.Cast("float32", X[vi, vk]) * T.Cast("float32", W[vk, vj])
+"#;
+
+fn parsed(text: &str) -> PrimFunc {
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    module.prim_func("f").expect("is there").clone()
+}
+
+#[test]
+fn tiles_by_hand() {
+    let func = parsed(BY_HAND);
+    let printed = script::print_prim_func(&func).text;
+    assert!(weftile::ir::alpha_eq::prim_func(&func, &parsed(&printed)).is_ok());
+    interp::same_results(&parsed(IN_LOOPS), &func, 3).expect("means the same");
+    let scheduled = scheduled(&func, &nvidia());
+    assert_eq!(scheduled.rules, ["as written"]);
+    let (lowered, text) = emitted(&scheduled, &nvidia());
+    assert!(text.contains("coopMultiplyAdd("), "{text}");
+    let kernel = lowered.kernels[0].shown(&[]);
+    assert!(kernel.contains("fragment C_0 += A_0 * B_0"), "{kernel}");
+}
+
+#[test]
+fn refused_by_lowering() {
+    let refused = |gpu: &GpuTarget, from: &str, to: &str| {
+        assert!(BY_HAND.contains(from), "{from}");
+        let func = parsed(&BY_HAND.replacen(from, to, 1));
+        let lowered = lower::lower(&func, &Target::Gpu(gpu.clone()));
+        lowered.expect_err("is refused").to_string()
+    };
+    let says = |refusal: String, problem: &str| assert!(refusal.contains(problem), "{refusal}");
+    let without = GpuTarget {
+        cooperative_matrix: false,
+        ..nvidia()
+    };
+    says(
+        refused(&without, "f", "f"),
+        "the device multiplies no tiles of 16 x 16 float16",
+    );
+    says(
+        refused(
+            &nvidia(),
+            "T.thread_binding(1, thread=\"threadIdx.y\")",
+            "T.thread_binding(32, thread=\"threadIdx.x\")",
+        ),
+        "is not so along threadIdx.x",
+    );
+    says(
+        refused(&nvidia(), "16, T.float32(0)", "16, T.float32(1)"),
+        "a tile of buffer `C` is filled with something else than 0",
+    );
+    says(
+        refused(&nvidia(), "address_of(XS[0, 0])", "address_of(X[0, 0])"),
+        "a tile of buffer `X` is not in shared memory",
+    );
+    says(
+        refused(
+            &nvidia(),
+            "mma_sync(T.address_of(C[0, 0]), T.address_of(A[0, 0])",
+            "mma_sync(T.address_of(C[0, 0]), T.address_of(B[0, 0])",
+        ),
+        "a tile of buffer `B` is not in the scope of such a fragment",
+    );
+    says(
+        refused(
+            &nvidia(),
+            "Y[vi, vj] = YS[vi, vj]",
+            "Y[vi, vj] = YS[vi, vj] + C[vi, vj]",
+        ),
+        "a tile of buffer `C` is used element by element",
+    );
+    let host = Target::Cpu(weftile::codegen_cpu::host_target(1));
+    let on_cpu = lower::lower(&parsed(BY_HAND), &host).expect_err("is refused");
+    says(on_cpu.to_string(), "tvm_fill_fragment");
 }
 
 #[test]

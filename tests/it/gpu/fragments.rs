@@ -1,6 +1,7 @@
 //! Products of `float16` on fragments (cooperative matrices): what the rule makes, what it leaves to others and why, and results.
 
 use half::f16;
+use weftile::explain::{self, GpuModel, Limit};
 use weftile::kernel::{GpuClass, GpuTarget, LoweredFunc, Target};
 use weftile::sched::rules::Scheduled;
 use weftile::tensor::{ScalarType, Tensor};
@@ -358,6 +359,22 @@ fn refused_by_lowering() {
     let host = Target::Cpu(weftile::codegen_cpu::host_target(1));
     let on_cpu = lower::lower(&parsed(BY_HAND), &host).expect_err("is refused");
     says(on_cpu.to_string(), "tvm_fill_fragment");
+}
+
+#[test]
+fn what_it_costs() {
+    let func = Case {
+        extents: [1024; 3],
+        ..PLAIN
+    }
+    .func();
+    let (lowered, _) = emitted(&scheduled(&func, &nvidia()), &nvidia());
+    let model = GpuModel::of(GpuClass::Nvidia);
+    let cost = explain::explain(&lowered.kernels[0], &[], &model).expect("is counted");
+    assert_eq!((cost.tile_fma, cost.fma), (1024f64.powi(3), 0.0));
+    assert_eq!(explain::predict(&cost, &model).limit, Limit::Tiles);
+    let fragments = cost.accesses.iter().filter(|access| access.width == 8);
+    fragments.for_each(|access| assert_eq!(access.excess(), 1.0, "{}", access.array));
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl WarpTile {
             tile.shared_bytes() <= target.shared_bytes.into()
                 && tile.threads() <= target.max_threads.into()
         };
-        let fitting = Self::ALL.iter().filter(divides).filter(room);
+        let mut fitting = Self::ALL.iter().filter(divides).filter(room);
         let wanted = 2 * target.class.usual_cores();
         let enough = |tile: &&&Self| {
             let [rows, columns] = tile.extents();
@@ -102,7 +102,7 @@ impl WarpTile {
         let chosen = fitting
             .clone()
             .find(|tile| enough(&tile))
-            .or(fitting.last());
+            .or_else(|| fitting.next_back());
         chosen.copied().ok_or(FragmentsReason::Shared {
             needs: smallest.shared_bytes(),
             limit: target.shared_bytes.into(),

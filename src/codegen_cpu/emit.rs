@@ -286,6 +286,10 @@ impl Emitter<'_, '_> {
                 kernel: self.kernel.name.clone(),
                 what: "a barrier",
             }),
+            Stmt::Fragment(_) => Err(CodegenError::NotForCpu {
+                kernel: self.kernel.name.clone(),
+                what: "an operation on fragments",
+            }),
         }
     }
 

@@ -284,7 +284,7 @@ fn check_names(kernel: &Kernel) -> Result<(), CodegenError> {
         stmt.walk(&mut |stmt| match stmt {
             Stmt::Let(var, _) | Stmt::For { var, .. } => vars.push(*var),
             Stmt::Store { array, .. } => arrays.push(*array),
-            Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => {}
+            Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier | Stmt::Fragment(_) => {}
         });
         stmt.walk_exprs(&mut |e| match e {
             Expr::Var(var) => vars.push(*var),

@@ -8,10 +8,11 @@ use super::WgslError;
 use super::form::{ArrayForm, Words, array_forms};
 use super::grid::needs_folding;
 use super::helper::Helpers;
-use super::names::Namer;
+use super::names::{FRAGMENT_WORDS, Namer};
 use super::wide::is_wide;
 use crate::kernel::{
-    ArrayId, Expr, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId, declared,
+    ArrayId, Expr, FragmentId, GpuTarget, Kernel, Launch, ScalarPassing, Shader, Space, Ty, VarId,
+    declared,
 };
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
@@ -65,6 +66,7 @@ pub(super) struct Emitter<'a> {
     pub(super) forms: SideTable<ArrayId, ArrayForm>,
     pub(super) arrays: SideTable<ArrayId, String>,
     pub(super) vars: SideTable<VarId, String>,
+    pub(super) fragment_names: SideTable<FragmentId, String>,
     /// The fields of `args`: the kernel's scalars, in order.
     fields: Vec<String>,
     pub(super) namer: Namer,
@@ -85,6 +87,9 @@ pub(super) struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     fn new(kernel: &'a Kernel, folded: bool) -> Result<Self, WgslError> {
         let mut namer = Namer::new();
+        if kernel.has_fragments() {
+            namer.reserve(FRAGMENT_WORDS);
+        }
         let entry = namer.name(&kernel.name);
         let mut arrays = SideTable::<ArrayId, String>::new();
         for (id, array) in kernel.arrays.iter() {
@@ -93,6 +98,10 @@ impl<'a> Emitter<'a> {
         let mut vars = SideTable::<VarId, String>::new();
         for (id, var) in kernel.vars.iter() {
             *vars.entry(id) = namer.name(&var.name);
+        }
+        let mut fragment_names = SideTable::<FragmentId, String>::new();
+        for (id, fragment) in kernel.fragments.iter() {
+            *fragment_names.entry(id) = namer.name(&fragment.name);
         }
         let mut fields = Vec::new();
         for (var, _) in &kernel.scalars {
@@ -106,6 +115,7 @@ impl<'a> Emitter<'a> {
             forms,
             arrays,
             vars,
+            fragment_names,
             fields,
             namer,
             helpers: Helpers::default(),
@@ -242,19 +252,29 @@ impl<'a> Emitter<'a> {
     /// The entry point with its body.
     fn function(&mut self, launch: &Launch) -> Result<String, WgslError> {
         let kernel = self.kernel;
-        let [x, y, z] = launch.block;
+        let [x, y, z] = match self.kernel.has_fragments() {
+            true => [launch.block.iter().product(), 1, 1],
+            false => launch.block,
+        };
         self.line(&format!("@compute @workgroup_size({x}, {y}, {z})"));
         let groups = if self.folded {
             ", @builtin(num_workgroups) num_groups: vec3<u32>"
         } else {
             ""
         };
+        let threads = match self.kernel.has_fragments() {
+            true => {
+                "@builtin(subgroup_id) subgroup: u32, @builtin(subgroup_invocation_id) lane: u32"
+            }
+            false => "@builtin(local_invocation_id) thread_idx: vec3<u32>",
+        };
         self.open(&format!(
-            "fn {}(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation_id) thread_idx: vec3<u32>{groups})",
+            "fn {}(@builtin(workgroup_id) block_idx: vec3<u32>, {threads}{groups})",
             self.entry
         ));
         self.ids();
         self.locals()?;
+        self.fragments()?;
         if self.folded {
             self.open("if (group < args.grid_x * args.grid_y * args.grid_z)");
         }
@@ -281,7 +301,15 @@ impl<'a> Emitter<'a> {
         }
         for (kind, dim) in used {
             let axis = ['x', 'y', 'z'][usize::from(dim.min(2))];
+            let rows = self
+                .kernel
+                .launch
+                .as_ref()
+                .map_or(1, |launch| launch.block[1]);
             let value = match (kind, self.folded, dim) {
+                (1, _, 0) if self.kernel.has_fragments() => "lane".to_owned(),
+                (1, _, 1) if self.kernel.has_fragments() => format!("subgroup % {rows}u"),
+                (1, _, _) if self.kernel.has_fragments() => format!("subgroup / {rows}u"),
                 (1, _, _) => format!("thread_idx.{axis}"),
                 (_, false, _) => format!("block_idx.{axis}"),
                 (_, true, 0) => "group % args.grid_x".to_owned(),
@@ -350,8 +378,15 @@ impl<'a> Emitter<'a> {
         }
         text.push('\n');
         text.push_str(&self.helpers.text());
+        let mut head = String::new();
         if self.half.get() {
-            text.insert_str(0, "enable f16;\n\n");
+            head += "enable f16;\n";
+        }
+        if self.kernel.has_fragments() {
+            head += "enable wgpu_cooperative_matrix;\n";
+        }
+        if !head.is_empty() {
+            text.insert_str(0, &(head + "\n"));
         }
         Ok(text)
     }

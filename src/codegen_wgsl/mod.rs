@@ -15,6 +15,7 @@ mod emit;
 mod error;
 mod expr;
 mod form;
+mod fragment;
 mod grid;
 mod helper;
 mod index;

@@ -47,6 +47,20 @@ const MORE: &[&str] = &[
     "subgroupBarrier",
 ];
 
+/// What the extension of fragments declares, and names that its shaders may declare.
+pub(super) const FRAGMENT_WORDS: &[&str] = &[
+    "A",
+    "B",
+    "C",
+    "coopLoad",
+    "coopLoadT",
+    "coopStore",
+    "coopStoreT",
+    "coopMultiplyAdd",
+    "subgroup",
+    "lane",
+];
+
 /// Gives out names.
 pub(super) struct Namer {
     used: HashSet<String>,
@@ -60,6 +74,11 @@ impl Namer {
         Self {
             used: words.map(|&word| word.to_owned()).collect(),
         }
+    }
+
+    /// Keeps words for others.
+    pub(super) fn reserve(&mut self, words: &[&str]) {
+        self.used.extend(words.iter().map(|&word| word.to_owned()));
     }
 
     /// A legal name like `wanted`, unlike all given out before.

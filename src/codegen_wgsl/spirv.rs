@@ -18,7 +18,8 @@ pub fn validate(kernel: &Shader) -> Result<(naga::Module, naga::valid::ModuleInf
     let capabilities = Capabilities::IMMEDIATES
         | Capabilities::SHADER_FLOAT16
         | Capabilities::SHADER_FLOAT16_IN_FLOAT32
-        | Capabilities::SUBGROUP;
+        | Capabilities::SUBGROUP
+        | Capabilities::COOPERATIVE_MATRIX;
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .map_err(|e| invalid(e.emit_to_string(&kernel.text)))?;

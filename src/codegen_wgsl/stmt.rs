@@ -66,6 +66,7 @@ impl Emitter<'_> {
                 self.close("");
             }
             Stmt::Barrier => self.line("workgroupBarrier();"),
+            Stmt::Fragment(op) => self.fragment(op)?,
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ fn kernel(
         comment: "test: block B".into(),
         arrays: arena,
         vars: Arena::new(),
+        fragments: Arena::new(),
         scalars: vec![],
         launch: Some(Launch {
             grid,

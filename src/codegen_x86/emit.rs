@@ -227,6 +227,7 @@ impl Emitter<'_> {
             } => self.branch(cond, then, otherwise),
             Stmt::While { cond, body } => self.while_loop(cond, body),
             Stmt::Barrier => refuse("a barrier"),
+            Stmt::Fragment(_) => refuse("an operation on fragments"),
         }
     }
 

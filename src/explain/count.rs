@@ -6,7 +6,11 @@ use super::lanes::{Lanes, Workgroup};
 use super::registers::registers;
 use super::transactions::{self, Transactions};
 use super::{AccessCost, Direction, ExplainError, GpuModel, KernelCost, Memory};
-use crate::kernel::{ArrayId, Expr, HostExpr, Kernel, Space, Stmt, Ty, VarId};
+use crate::kernel::{
+    ArrayId, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp, HostExpr, Kernel,
+    Space, Stmt, Ty, VarId,
+};
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// What a launch of a kernel does, with these sizes, where `model.subgroup` threads run in step.
@@ -55,6 +59,7 @@ pub fn explain(
         loops: vec![],
         statement: 0,
         fma: 0.0,
+        tile_fma: 0.0,
         arithmetic: 0.0,
         special: 0.0,
         barriers: 0.0,
@@ -89,6 +94,7 @@ pub fn explain(
         threads,
         subgroup: model.subgroup,
         fma: count.fma,
+        tile_fma: count.tile_fma,
         arithmetic: count.arithmetic,
         special: count.special,
         barriers: count.barriers / groups.max(1.0),
@@ -132,6 +138,7 @@ struct Count<'a> {
     /// The number of the statement, outer ones first.
     statement: usize,
     fma: f64,
+    tile_fma: f64,
     arithmetic: f64,
     special: f64,
     barriers: f64,
@@ -225,6 +232,45 @@ impl Count<'_> {
                 self.body(body, active, times);
             }
             Stmt::Barrier => self.barriers += times,
+            Stmt::Fragment(op) => self.fragment(op, at, active, times),
+        }
+    }
+
+    /// An operation that subgroups make. The model takes each thread to move sixteen bytes of a row at once, neighbours side by side.
+    fn fragment(&mut self, op: &FragmentOp, at: usize, active: &[bool], times: f64) {
+        let (direction, tile) = match op {
+            FragmentOp::Clear(_) => return,
+            FragmentOp::MultiplyAdd { sum: _, a: _, b: _ } => {
+                let subgroups = active.chunks(FRAGMENT_THREADS as usize);
+                let subgroups = subgroups.filter(|threads| threads.contains(&true)).count();
+                let products = f64::from(FRAGMENT_EXTENT).powi(3);
+                self.tile_fma += times * subgroups as f64 * products;
+                return;
+            }
+            FragmentOp::Load(_, tile) => (Direction::Read, tile),
+            FragmentOp::Store(_, tile) => (Direction::Write, tile),
+        };
+        let int = |value: u32| Expr::Int(value.into(), ScalarType::I32);
+        let binary = |op, a: Expr, b| Expr::Binary(op, Box::new(a), Box::new(int(b)));
+        let lanes = FRAGMENT_ALIGN / self.kernel.arrays[tile.array].dtype.bytes() as u32;
+        let in_row = FRAGMENT_EXTENT / lanes;
+        let rows = FRAGMENT_THREADS / in_row;
+        for first in (0..FRAGMENT_EXTENT).step_by(rows as usize) {
+            let row = binary(BinOp::Div, Expr::ThreadIdx(0), in_row);
+            let row = binary(BinOp::Mul, binary(BinOp::Add, row, first), tile.stride);
+            let column = binary(BinOp::Mod, Expr::ThreadIdx(0), in_row);
+            let column = binary(BinOp::Mul, column, lanes);
+            let place = Expr::Binary(BinOp::Add, Box::new(row), Box::new(column));
+            let index = Expr::Binary(BinOp::Add, Box::new(tile.index.clone()), Box::new(place));
+            self.access(
+                tile.array,
+                direction,
+                &index,
+                lanes as u16,
+                at,
+                active,
+                times,
+            );
         }
     }
 

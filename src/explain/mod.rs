@@ -148,6 +148,8 @@ pub struct KernelCost {
     pub accesses: Vec<AccessCost>,
     /// Fused multiplications and additions of floats, summed over threads and lanes.
     pub fma: f64,
+    /// The same in products of tiles, which subgroups make.
+    pub tile_fma: f64,
     /// Other additions, multiplications, comparisons and choices of floats.
     pub arithmetic: f64,
     /// Divisions, roots, exponentials and the like.
@@ -169,7 +171,7 @@ pub struct KernelCost {
 impl KernelCost {
     /// Operations on floats; a fused one is two.
     pub fn flops(&self) -> f64 {
-        2.0 * self.fma + self.arithmetic + self.special
+        2.0 * (self.fma + self.tile_fma) + self.arithmetic + self.special
     }
 
     /// Workgroups of all dispatches.
@@ -196,7 +198,8 @@ impl KernelCost {
                 0.0
             }
         });
-        (self.fma > 0.0).then(|| read / self.fma)
+        let fma = self.fma + self.tile_fma;
+        (fma > 0.0).then(|| read / fma)
     }
 
     /// Operations on floats for each byte that must move.

@@ -18,6 +18,8 @@ pub struct GpuModel {
     pub clock: f64,
     /// Fused multiplications and additions of `f32` a cycle and core.
     pub fma_per_cycle: f64,
+    /// The same of products of tiles of `f16` that are added up in `f32`.
+    pub tile_fma_per_cycle: f64,
     /// Divisions, roots and exponentials a cycle and core.
     pub special_per_cycle: f64,
     /// Bytes a second of the memory.
@@ -65,6 +67,7 @@ impl GpuModel {
             cores: class.usual_cores() as u32,
             clock: 2.475e9,
             fma_per_cycle: 128.0,
+            tile_fma_per_cycle: 256.0,
             special_per_cycle: 16.0,
             memory: 504e9,
             sectors_per_cycle: 4.0,
@@ -139,6 +142,7 @@ impl GpuModel {
                 cores: class.usual_cores() as u32,
                 clock: 3e9,
                 fma_per_cycle: 16.0,
+                tile_fma_per_cycle: 16.0,
                 special_per_cycle: 0.5,
                 memory: 20e9,
                 sectors_per_cycle: 2.0,

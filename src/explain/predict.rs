@@ -15,6 +15,8 @@ const BUSY_SHARE: f64 = 0.25;
 pub enum Limit {
     /// Multiplications and additions.
     Arithmetic,
+    /// Products of tiles.
+    Tiles,
     /// Divisions, roots and exponentials.
     Special,
     /// Tensors that come from memory.
@@ -33,6 +35,7 @@ impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Arithmetic => "arithmetic",
+            Self::Tiles => "products of tiles",
             Self::Special => "divisions, roots and exponentials",
             Self::Memory => "bytes of memory",
             Self::Sectors => "loads and stores",
@@ -78,6 +81,7 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
         * f64::from(model.subgroup)
         / f64::from(cost.threads);
     let arithmetic = (cost.fma + cost.arithmetic) * lanes / (model.fma_per_cycle * cycles);
+    let tiles = cost.tile_fma / (model.tile_fma_per_cycle * cycles);
     let special = cost.special * lanes / (model.special_per_cycle * cycles);
     let sectors = cost.sectors() / (model.sectors_per_cycle * cycles);
     // A kernel that gathers does not read all of its tables.
@@ -93,6 +97,7 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let start = model.launch * cost.dispatches as f64;
     let mut parts = vec![
         (Limit::Arithmetic, arithmetic),
+        (Limit::Tiles, tiles),
         (Limit::Special, special),
         (Limit::Memory, memory),
         (Limit::Sectors, sectors),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{Expr, Kernel, Space, Stmt, Ty, VarId};
+use crate::kernel::{Expr, FRAGMENT_EXTENT, FRAGMENT_THREADS, Kernel, Space, Stmt, Ty, VarId};
 
 /// Registers for addresses, ids and what an expression holds while it is computed.
 const SCRATCH: u32 = 12;
@@ -17,7 +17,12 @@ pub(super) fn registers(kernel: &Kernel) -> u32 {
         let elements = u32::try_from(array.len.as_const().unwrap_or(0)).unwrap_or(u32::MAX);
         elements.saturating_mul(words(Ty::scalar(array.dtype)))
     });
-    let held = held.fold(0u32, u32::saturating_add);
+    // The threads of a subgroup share the elements of a fragment.
+    let fragments = kernel.fragments.iter().map(|(_, fragment)| {
+        let bytes = FRAGMENT_EXTENT * FRAGMENT_EXTENT * fragment.dtype.bytes() as u32;
+        bytes / FRAGMENT_THREADS / 4
+    });
+    let held = held.chain(fragments).fold(0u32, u32::saturating_add);
     let mut live = Live {
         kernel,
         last_use: HashMap::new(),
@@ -73,7 +78,11 @@ impl Live<'_> {
                     alive.push((last, words(self.kernel.vars[*var].ty)));
                 }
                 Stmt::For { .. } => most = most.max(now + 1),
-                Stmt::Store { .. } | Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => {}
+                Stmt::Store { .. }
+                | Stmt::If { .. }
+                | Stmt::While { .. }
+                | Stmt::Barrier
+                | Stmt::Fragment(_) => {}
             }
             for inner in stmt.nested() {
                 let own = u32::from(matches!(stmt, Stmt::For { .. }));

@@ -314,7 +314,8 @@ impl Env {
         Ok(())
     }
 
-    fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
+    /// An element.
+    pub(super) fn load(&self, buffer: &Buffer, index: Vec<i64>) -> Result<Scalar, InterpError> {
         let (buffer, index) = self.resolve(buffer, index)?;
         let own = self.own.get(&buffer).and_then(|own| own.get(&index));
         if let Some(value) = own {

@@ -9,6 +9,7 @@ mod calls;
 mod compare;
 mod error;
 mod eval;
+mod fragment;
 mod matching;
 mod memory;
 mod module;

@@ -258,9 +258,12 @@ impl Run<'_> {
                     return Err(InterpError::Assumption { condition });
                 }
                 Some(_) => {}
-                None => {
-                    self.env.lanes(e)?;
-                }
+                None => match e.as_fragment_call() {
+                    Some(call) => self.env.fragment(call)?,
+                    None => {
+                        self.env.lanes(e)?;
+                    }
+                },
             },
             Stmt::Tile(op) => {
                 let what = format!("`{op}`");

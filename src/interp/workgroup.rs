@@ -2,7 +2,7 @@
 //! makes the next, those for which a branch or loop ends wait for the others. So each thread sees what the others wrote in the
 //! statements before, as if they met at a barrier between any two statements.
 //!
-//! `T.tvm_storage_sync` does nothing more than that, but all threads must come by. Memory of scope "local", and what a block
+//! `T.tvm_storage_sync` does nothing more than that, but all threads must come by. Memory of scope "local", fragments, and what a block
 //! that the threads go through allocates in another scope than "shared", each thread has for itself; only what a block reduces
 //! over the threads is one value for all of them, to which one thread after the other adds its share.
 
@@ -38,7 +38,8 @@ impl Meetings {
         }
         meetings.collect(func, func.root.into());
         let reduced = reduced_over_threads(func);
-        let local = func.allocated().filter(|b| *b.scope() == Scope::Local);
+        let is_local = |b: &&Buffer| *b.scope() == Scope::Local || b.scope().fragment().is_some();
+        let local = func.allocated().filter(is_local);
         let private = local.filter(|b| !reduced.contains(b));
         meetings.private = private.cloned().collect();
         meetings

@@ -1,7 +1,7 @@
 //! Calls that leave the language: of functions outside of the program, of the runtime, and of instructions between threads.
 //!
-//! What such a call computes or changes, the program does not say. It is kept and printed; a back end that has no such function
-//! or instruction, and the interpreter, refuse it by its name. Texts among the arguments are [`ExprKind::Str`](super::ExprKind);
+//! What such a call computes or changes, the program does not say, but for calls on fragments ([`FragmentCall`](super::FragmentCall)).
+//! It is kept and printed; a back end that has no such function or instruction, and the interpreter, refuse it by its name. Texts among the arguments are [`ExprKind::Str`](super::ExprKind);
 //! addresses are `uint64`.
 
 use crate::tensor::DType;
@@ -106,6 +106,11 @@ externals! {
     WarpShuffleDown "tvm_warp_shuffle_down" Operand(1);
     WarpShuffleXor "tvm_warp_shuffle_xor" Operand(1);
     WarpActiveMask "tvm_warp_activemask" Fixed(DType::U32);
+    // On fragments, by all threads of a subgroup together (`fragment.rs`).
+    FillFragment "tvm_fill_fragment" Fixed(ADDRESS);
+    LoadMatrixSync "tvm_load_matrix_sync" Fixed(ADDRESS);
+    MmaSync "tvm_mma_sync" Fixed(ADDRESS);
+    StoreMatrixSync "tvm_store_matrix_sync" Fixed(ADDRESS);
 }
 
 impl External {

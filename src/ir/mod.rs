@@ -10,6 +10,7 @@ mod builder;
 pub(crate) mod defined;
 mod expr;
 mod external;
+mod fragment;
 pub mod graph;
 mod init;
 mod jump;
@@ -33,6 +34,7 @@ pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Producer
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
+pub use fragment::{FRAGMENT_EXTENT, FragmentCall, FragmentRole, Tile};
 pub use init::InitNest;
 pub use jump::Jump;
 pub use layout::{Layout, Swizzle, TileAxis, TileIter, TileLayout};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, BufferRef, HostExpr};
+use super::{Access, BufferRef, FragmentOp, HostExpr};
 use crate::id_type;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -191,6 +191,8 @@ pub enum Stmt {
     },
     /// All threads of the workgroup wait, and see each other's stores to shared memory.
     Barrier,
+    /// An operation on fragments. All threads of the workgroup are here at once.
+    Fragment(FragmentOp),
 }
 
 crate::bounded_nesting!(Expr, Stmt);

@@ -7,6 +7,7 @@
 mod active;
 mod bounds;
 mod expr;
+mod fragment;
 mod grid;
 mod host;
 pub(crate) mod index;
@@ -19,6 +20,10 @@ mod typing;
 mod verify;
 
 pub use expr::{Array, ArrayId, Expr, ForKind, Shuffle, Space, Stmt, Ty, VarId, VarInfo};
+pub use fragment::{
+    ArrayTile, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, Fragment, FragmentId, FragmentOp,
+    Role,
+};
 pub use grid::folded_grid;
 pub use host::HostExpr;
 pub use proof::Proof;
@@ -230,6 +235,8 @@ pub struct Kernel {
     pub arrays: Arena<ArrayId, Array>,
     /// All local variables.
     pub vars: Arena<VarId, VarInfo>,
+    /// All fragments.
+    pub fragments: Arena<FragmentId, Fragment>,
     /// The scalars it takes: values computed on the host from the dims, and the variable that holds each.
     pub scalars: Vec<(VarId, HostExpr)>,
     /// Workgroups and threads; `None` for a CPU kernel.

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Access, Array, ArrayId, BufferRef, Expr, ForKind, HostExpr, Kernel, LoweredFunc, Shuffle,
-    Space, Stmt, Ty, VarId,
+    Access, Array, ArrayId, ArrayTile, BufferRef, Expr, ForKind, FragmentId, FragmentOp, HostExpr,
+    Kernel, LoweredFunc, Shuffle, Space, Stmt, Ty, VarId,
 };
 use crate::support::Id;
 use crate::tensor::scalar::BinOp;
@@ -360,6 +360,25 @@ impl Printer<'_> {
                 self.block(body, depth + 1, out);
             }
             Stmt::Barrier => line("barrier".to_owned()),
+            Stmt::Fragment(op) => {
+                let name = |id: FragmentId| self.kernel.fragments[id].name.clone();
+                let memory = |tile: &ArrayTile| {
+                    let first = self.access(tile.array, &tile.index, 1, None);
+                    format!("tile {first}, rows {} apart", tile.stride)
+                };
+                line(match op {
+                    FragmentOp::Clear(id) => format!("fragment {} = 0", name(*id)),
+                    FragmentOp::Load(id, tile) => {
+                        format!("fragment {} = {}", name(*id), memory(tile))
+                    }
+                    FragmentOp::MultiplyAdd { sum, a, b } => {
+                        format!("fragment {} += {} * {}", name(*sum), name(*a), name(*b))
+                    }
+                    FragmentOp::Store(id, tile) => {
+                        format!("{} = fragment {}", memory(tile), name(*id))
+                    }
+                });
+            }
         }
     }
 }
@@ -430,6 +449,7 @@ mod tests {
             comment: "Y".to_owned(),
             arrays,
             vars,
+            fragments: Arena::new(),
             scalars: vec![(extent, n())],
             launch: None,
             body: vec![Stmt::For {

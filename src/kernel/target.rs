@@ -55,6 +55,8 @@ pub struct GpuTarget {
     pub f16: bool,
     /// How many threads a subgroup has at least, if subgroup operations are there.
     pub subgroup: Option<u32>,
+    /// Whether subgroups have 32 threads, which multiply tiles of 16 x 16 elements of `f16` and add them up in `f32` (WGSL: `coop_mat16x16`).
+    pub cooperative_matrix: bool,
     /// Passes through loops that a thread may make, those of all its loops together; lavapipe ends every loop after so many,
     /// without an error. `None`: any number.
     pub max_loop_passes: Option<u32>,
@@ -77,6 +79,7 @@ impl Default for GpuTarget {
             immediate_bytes: 0,
             f16: false,
             subgroup: None,
+            cooperative_matrix: false,
             max_loop_passes: None,
             lavapipe: None,
             known_cores: None,
@@ -102,8 +105,10 @@ impl GpuTarget {
             ..Self::default()
         };
         match class {
+            // Since Turing.
             GpuClass::Nvidia => Self {
                 max_threads: 1024,
+                cooperative_matrix: true,
                 ..most(48 << 10, Some(32))
             },
             GpuClass::Amd => Self {

@@ -1,6 +1,6 @@
 //! The structure of kernel IR: what is directly below an expression or statement, and what is built on that.
 
-use super::{ArrayId, Expr, Kernel, Shuffle, Stmt, VarId};
+use super::{ArrayId, Expr, FRAGMENT_THREADS, FragmentOp, Kernel, Shuffle, Stmt, VarId};
 
 impl Expr {
     /// The expressions directly below.
@@ -100,9 +100,17 @@ impl Expr {
 }
 
 impl Kernel {
+    /// Whether it runs on cooperative matrices alone.
+    pub fn has_fragments(&self) -> bool {
+        self.fragments.iter().next().is_some()
+    }
+
     /// How many threads a subgroup must have at least; 0 if nothing asks for subgroups.
     pub fn least_subgroup(&self) -> u32 {
-        let mut least = 0;
+        let mut least = match self.has_fragments() {
+            true => FRAGMENT_THREADS,
+            false => 0,
+        };
         let shuffles = &mut |e: &Expr| {
             least = match e {
                 Expr::Shuffle(Shuffle::Down(by), _) => least.max(2 * by),
@@ -139,14 +147,32 @@ impl Stmt {
                 otherwise: _,
             }
             | Self::While { cond, body: _ } => vec![cond],
+            Self::Fragment(op) => op.memory().into_iter().map(|tile| &tile.index).collect(),
             Self::Barrier => vec![],
+        }
+    }
+
+    /// The array that the statement itself writes.
+    pub fn written(&self) -> Option<ArrayId> {
+        match self {
+            Self::Store { array, .. } => Some(*array),
+            Self::Fragment(FragmentOp::Store(_, tile)) => Some(tile.array),
+            _ => None,
+        }
+    }
+
+    /// The array whose elements the statement itself reads, but in expressions.
+    pub fn read(&self) -> Option<ArrayId> {
+        match self {
+            Self::Fragment(FragmentOp::Load(_, tile)) => Some(tile.array),
+            _ => None,
         }
     }
 
     /// The lists of statements inside.
     pub fn nested(&self) -> Vec<&[Self]> {
         match self {
-            Self::Let(..) | Self::Store { .. } | Self::Barrier => vec![],
+            Self::Let(..) | Self::Store { .. } | Self::Barrier | Self::Fragment(_) => vec![],
             Self::For { body, .. } | Self::While { cond: _, body } => vec![body],
             Self::If {
                 cond: _,
@@ -191,6 +217,11 @@ impl Stmt {
                 otherwise: _,
             }
             | Self::While { cond, body: _ } => vec![cond],
+            Self::Fragment(op) => op
+                .memory_mut()
+                .into_iter()
+                .map(|tile| &mut tile.index)
+                .collect(),
             Self::Barrier => vec![],
         }
     }
@@ -198,7 +229,7 @@ impl Stmt {
     /// The lists of statements inside, to be replaced.
     pub fn nested_mut(&mut self) -> Vec<&mut Vec<Self>> {
         match self {
-            Self::Let(..) | Self::Store { .. } | Self::Barrier => vec![],
+            Self::Let(..) | Self::Store { .. } | Self::Barrier | Self::Fragment(_) => vec![],
             Self::For { body, .. } | Self::While { cond: _, body } => vec![body],
             Self::If {
                 cond: _,

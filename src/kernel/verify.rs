@@ -1,6 +1,9 @@
 //! The rules of kernel IR: what a kernel names exists, is defined where it is used and has the type that its place asks for; only what
 //! may be written is. Back ends rely on them. That accesses stay inside the arrays is another matter ([`Kernel::stays_in_bounds`]).
 
+mod fragments;
+
+use self::fragments::Known;
 use super::{
     Access, ArrayId, BufferRef, Expr, HostExpr, Kernel, LoweredFunc, Shuffle, Space, Stmt, Ty,
     VarId,
@@ -54,6 +57,7 @@ impl LoweredFunc {
             let mut verifier = Verifier {
                 kernel,
                 defined: SideTable::new(),
+                known: Known::default(),
             };
             verifier.kernel().map_err(of(&kernel.name))?;
         }
@@ -109,6 +113,8 @@ struct Verifier<'a> {
     kernel: &'a Kernel,
     /// Variables that have a value here.
     defined: SideTable<VarId, bool>,
+    /// What operations on fragments ask for.
+    known: Known,
 }
 
 impl Verifier<'_> {
@@ -129,6 +135,7 @@ impl Verifier<'_> {
             if let Stmt::Let(var, value) = stmt {
                 let ty = self.expr(value)?;
                 expect(ty, self.define(*var)?, "a variable")?;
+                self.learn(*var, value);
                 lets.push(*var);
             } else {
                 self.stmt(stmt)?;
@@ -169,15 +176,15 @@ impl Verifier<'_> {
             Stmt::For {
                 var,
                 min,
-                extent,
+                extent: count,
                 kind: _,
                 body,
             } => {
-                let min = self.integer(min, "the first value of a loop")?;
-                let extent = self.integer(extent, "an extent")?;
-                expect(extent, min, "an extent")?;
-                expect(min, self.define(*var)?, "the variable of a loop")?;
-                self.body(body)?;
+                let first = self.integer(min, "the first value of a loop")?;
+                expect(self.integer(count, "an extent")?, first, "an extent")?;
+                expect(first, self.define(*var)?, "the variable of a loop")?;
+                self.learn_loop(*var, min, count);
+                self.within(&[min, count], |verifier| verifier.body(body))?;
                 *self.defined.entry(*var) = false;
                 Ok(())
             }
@@ -187,14 +194,17 @@ impl Verifier<'_> {
                 otherwise,
             } => {
                 self.condition(cond)?;
-                self.body(then)?;
-                self.body(otherwise)
+                self.within(&[cond], |verifier| {
+                    verifier.body(then)?;
+                    verifier.body(otherwise)
+                })
             }
             Stmt::While { cond, body } => {
                 self.condition(cond)?;
-                self.body(body)
+                self.within(&[cond], |verifier| verifier.body(body))
             }
             Stmt::Barrier => self.launched("a barrier"),
+            Stmt::Fragment(op) => self.fragment(op),
         }
     }
 

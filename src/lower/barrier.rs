@@ -174,7 +174,8 @@ impl Sync<'_> {
             leaf @ (Stmt::Store { .. }
             | Stmt::For { .. }
             | Stmt::If { .. }
-            | Stmt::While { .. }) => {
+            | Stmt::While { .. }
+            | Stmt::Fragment(_)) => {
                 let uses = self.leaf_uses(&leaf)?;
                 self.before(&uses, state, out);
                 out.push(leaf);
@@ -278,10 +279,11 @@ impl Sync<'_> {
     /// The uses of a statement without those inside.
     fn own_uses(&self, stmt: &Stmt) -> State {
         let mut uses = self.uses_of(&stmt.exprs());
-        if let Stmt::Store { array, .. } = stmt
-            && self.is_shared(*array)
-        {
-            uses.used.entry(*array).or_default().written = true;
+        if let Some(array) = stmt.written().filter(|array| self.is_shared(*array)) {
+            uses.used.entry(array).or_default().written = true;
+        }
+        if let Some(array) = stmt.read().filter(|array| self.is_shared(*array)) {
+            uses.used.entry(array).or_default().read = true;
         }
         uses
     }
@@ -356,7 +358,7 @@ impl Sync<'_> {
                 Stmt::Let(var, _) | Stmt::For { var, .. } => {
                     self.varying.insert(*var, varies);
                 }
-                Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier => {}
+                Stmt::If { .. } | Stmt::While { .. } | Stmt::Barrier | Stmt::Fragment(_) => {}
             }
             for inner in stmt.nested() {
                 self.find_differing(inner, apart || varies, differing);

@@ -56,7 +56,7 @@ fn is_straight(stmt: &Stmt) -> bool {
             let stores = |stmt: &Stmt| !matches!(stmt, Stmt::Let(..)) && is_straight(stmt);
             then.iter().chain(otherwise).all(stores)
         }
-        Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier => false,
+        Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier | Stmt::Fragment(_) => false,
     }
 }
 
@@ -140,6 +140,12 @@ fn each_piece(
                 visit(kernel, Piece::Computed(e), guard);
             }
             visit(kernel, Piece::Stored(array), guard);
+        }
+        // Code generators divide its index, as one of vectors.
+        Stmt::Fragment(_) => {
+            if let Some(array) = stmt.written() {
+                visit(kernel, Piece::Stored(array), guard);
+            }
         }
         Stmt::Let(..) | Stmt::For { .. } | Stmt::Barrier => {
             for e in stmt.exprs_mut() {

@@ -13,7 +13,7 @@ use super::storage::{Memory, MemoryPlan};
 use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, thread_loops};
 use crate::arith::Analyzer;
-use crate::ir::{Buffer, BufferNode, Expr, ExprKind, LoopKind, Range, Scope, Var};
+use crate::ir::{Buffer, BufferNode, Expr, ExprKind, FRAGMENT_EXTENT, LoopKind, Range, Scope, Var};
 use crate::tensor::scalar::BinOp;
 
 /// Most elements of an array of one thread.
@@ -98,10 +98,10 @@ pub(super) fn compact(
         }
         let shape: Vec<i64> = boxes.iter().map(|(_, extent)| *extent).collect();
         let strides = memory_plan.strides(buffer, &shape);
-        let scope = if memory == Memory::Shared {
-            Scope::Shared
-        } else {
-            Scope::Local
+        let scope = match memory {
+            Memory::Shared => Scope::Shared,
+            _ if buffer.scope().fragment().is_some() => buffer.scope().clone(),
+            Memory::Local | Memory::Device => Scope::Local,
         };
         let exprs = |values: Vec<i64>| values.into_iter().map(Expr::i64).collect();
         let dense = Buffer::with_scope(buffer.name(), exprs(shape), buffer.dtype(), scope);
@@ -203,10 +203,10 @@ fn collect(
     out: &mut IndexMap<Buffer, Vec<Access>>,
 ) {
     for node in nodes {
-        let mut access = |buffer: &Buffer, indices: &[Expr], write| {
+        let mut access = |buffer: &Buffer, indices: &[Expr], write, own: &[Loop]| {
             if memory_plan.of(buffer) != Memory::Device {
                 out.entry(buffer.clone()).or_default().push(Access {
-                    loops: around.loops.clone(),
+                    loops: [&around.loops[..], own].concat(),
                     branches: around.branches.clone(),
                     indices: indices.to_vec(),
                     write,
@@ -216,7 +216,7 @@ fn collect(
         for e in node.exprs() {
             e.walk(&mut |e| {
                 if let ExprKind::Load(buffer, indices) = e.kind() {
-                    access(buffer, indices, false);
+                    access(buffer, indices, false, &[]);
                 }
                 true
             });
@@ -224,7 +224,18 @@ fn collect(
         match node {
             Node::Store {
                 buffer, indices, ..
-            } => access(buffer, indices, true),
+            } => access(buffer, indices, true, &[]),
+            Node::Fragment(node) => {
+                let over = |var: &Var| {
+                    let (zero, extent) = (Expr::i64(0), Expr::i64(FRAGMENT_EXTENT));
+                    (var.clone(), zero, extent, LoopKind::Serial)
+                };
+                let own = [over(&node.row), over(&node.column)];
+                for tile in node.read() {
+                    access(&tile.buffer, &tile.indices, false, &own);
+                }
+                access(&node.tiles[0].buffer, &node.tiles[0].indices, true, &own);
+            }
             Node::For {
                 var,
                 min,
@@ -620,6 +631,14 @@ fn move_stores(nodes: &mut [Node], moved: &Moved, shift: Shift<'_>) {
         {
             *indices = shift(indices, bases);
             *buffer = new.clone();
+        }
+        if let Node::Fragment(node) = node {
+            for tile in &mut node.tiles {
+                if let Some((new, bases)) = moved.get(&tile.buffer) {
+                    tile.indices = shift(&tile.indices, bases);
+                    tile.buffer = new.clone();
+                }
+            }
         }
         for inner in node.nested_mut() {
             move_stores(inner, moved, shift);

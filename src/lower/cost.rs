@@ -3,7 +3,7 @@
 //! What a block does counts once for each of its instances, which its iter domains tell: loops over partial tiles run further.
 
 use super::host::Dims;
-use crate::ir::{BlockId, Expr, ExprKind, IterKind, PrimFunc, Stmt};
+use crate::ir::{BlockId, Expr, ExprKind, External, FRAGMENT_EXTENT, IterKind, PrimFunc, Stmt};
 use crate::kernel::HostExpr;
 use crate::tensor::scalar::BinOp;
 
@@ -87,6 +87,7 @@ fn of_expr(e: &Expr) -> i64 {
         count += match e.kind() {
             ExprKind::Binary(_, a, _) if a.dtype().is_float() => 1,
             ExprKind::Call(_, _) if e.dtype().is_float() => 1,
+            ExprKind::External(External::MmaSync, _) => 2 * FRAGMENT_EXTENT.pow(3),
             _ => 0,
         };
         true

@@ -99,6 +99,7 @@ impl Found {
                 | Node::Let { .. }
                 | Node::If { .. }
                 | Node::While { .. }
+                | Node::Fragment(_)
                 | Node::Barrier(_) => None,
             };
             let axes = target.map_or(AxisSet::ALL, |(.., axes)| axes);
@@ -158,7 +159,11 @@ impl Found {
                         around.guards.pop();
                     }
                 }
-                Node::Store { .. } | Node::Let { .. } | Node::While { .. } | Node::Barrier(_) => {
+                Node::Store { .. }
+                | Node::Let { .. }
+                | Node::While { .. }
+                | Node::Fragment(_)
+                | Node::Barrier(_) => {
                     for inner in node.nested() {
                         self.collect(inner, memory_plan, around);
                     }

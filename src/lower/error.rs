@@ -67,6 +67,23 @@ pub enum LowerProblem {
         /// A block in the nest.
         block: String,
     },
+    /// A call on fragments for a device without them.
+    #[error("the device multiplies no tiles of 16 x 16 float16")]
+    NoFragments,
+    /// A call on fragments that is not made by whole subgroups.
+    #[error("a call on fragments is made by the 32 threads of threadIdx.x together, once for each other thread, which is not so along {}", axis.name())]
+    FragmentThreads {
+        /// The launch axis.
+        axis: ThreadAxis,
+    },
+    /// A tile that no operation on fragments can name.
+    #[error("a tile of buffer `{buffer}` {problem}")]
+    FragmentTile {
+        /// The buffer.
+        buffer: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A loop that runs on the host around a kernel, or a second launch inside a launch.
     #[error("loop `{var}` surrounds loops bound to blockIdx; only unit loops may")]
     LoopAroundLaunch {

@@ -51,9 +51,7 @@ fn out_of_loop(
     let mut stored = Vec::new();
     let mut found = Vec::new();
     stmt.walk(&mut |s| {
-        if let Stmt::Store { array, .. } = s {
-            stored.push(*array);
-        }
+        stored.extend(s.written());
     });
     stmt.walk_exprs(&mut |e| found.extend(place(e)));
     for at @ (array, _, lanes) in found {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
+use super::compact::Private;
 use super::emit::Emit;
 use super::facts::Facts;
 use super::host::Dims;
@@ -20,6 +21,7 @@ use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
 use crate::kernel::{
     self, Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, Space, VarId,
 };
+use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
 /// A kernel that passes still work on.
@@ -129,7 +131,7 @@ fn draft(
     let mut comment = Vec::new();
     for root in group {
         emit.load_ahead(&root.nest.pipelined);
-        for array in &root.arrays {
+        for array in root.arrays.iter().filter(in_array) {
             emit.private(&array.buffer)?;
         }
         body.extend(emit.nest(&root.nest)?);
@@ -137,7 +139,7 @@ fn draft(
         comment.extend(root.blocks.iter().cloned());
     }
     emit.set_widths();
-    let arrays = group.iter().flat_map(|root| &root.arrays);
+    let arrays = group.iter().flat_map(|root| &root.arrays).filter(in_array);
     let fresh = arrays.map(|array| (emit.array_id(&array.buffer), emit.loops(&array.loops)));
     let fresh: HashMap<ArrayId, Vec<VarId>> = fresh.collect();
     let launch = match gpu {
@@ -151,6 +153,7 @@ fn draft(
         comment: comment.join(", "),
         arrays: emit.arrays,
         vars: emit.vars,
+        fragments: emit.fragments,
         scalars: emit.scalars,
         launch,
         body,
@@ -165,6 +168,11 @@ fn draft(
         ahead: emit.ahead.into_iter().collect(),
         places: places.to_vec(),
     })
+}
+
+/// Fragments are variables.
+fn in_array(array: &&Private) -> bool {
+    array.buffer.scope().fragment().is_none()
 }
 
 fn ref_order(buffer: &BufferRef) -> (u8, usize) {
@@ -228,7 +236,12 @@ pub(super) fn check_limits(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
         let arrays = || draft.kernel.arrays.iter().map(|(_, array)| array);
         let shared = arrays().filter(|array| matches!(array.space, Space::Shared));
         let bytes = shared.map(|array| {
-            array.len.as_const().unwrap_or(0) as u64 * array.dtype.bytes().max(4) as u64
+            let element = match array.dtype {
+                ScalarType::F16 => 2,
+                // Other narrow elements are held in words.
+                dtype => dtype.bytes().max(4),
+            };
+            array.len.as_const().unwrap_or(0) as u64 * element as u64
         });
         let buffers = draft.kernel.bindings().count() as u64;
         let limits = [

@@ -109,7 +109,7 @@ impl Ranges<'_> {
                     }
                     HostExpr::Const(0)
                 }
-                Stmt::Store { .. } | Stmt::Barrier => HostExpr::Const(0),
+                Stmt::Store { .. } | Stmt::Barrier | Stmt::Fragment(_) => HostExpr::Const(0),
                 Stmt::If {
                     cond: _,
                     then,
@@ -198,7 +198,11 @@ fn shorten_innermost(
                 then: shorten_innermost(vars, then, factor, most),
                 otherwise: shorten_innermost(vars, otherwise, factor, most),
             }),
-            Stmt::Let(..) | Stmt::Store { .. } | Stmt::While { .. } | Stmt::Barrier => {
+            Stmt::Let(..)
+            | Stmt::Store { .. }
+            | Stmt::While { .. }
+            | Stmt::Barrier
+            | Stmt::Fragment(_) => {
                 out.push(stmt.clone());
             }
         }
@@ -218,7 +222,9 @@ fn straight_line(body: &[Stmt]) -> Option<usize> {
                         then,
                         otherwise,
                     } => 1 + straight_line(then)? + straight_line(otherwise)?,
-                    Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier => return None,
+                    Stmt::For { .. } | Stmt::While { .. } | Stmt::Barrier | Stmt::Fragment(_) => {
+                        return None;
+                    }
                 },
         )
     })

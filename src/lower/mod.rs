@@ -25,6 +25,7 @@ mod emit;
 mod empty_sum;
 mod error;
 mod facts;
+mod fragment;
 mod hidden_extents;
 mod hoist;
 mod host;

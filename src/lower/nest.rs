@@ -144,7 +144,11 @@ impl<'a> Unblock<'a> {
     }
 
     /// The buffer that owns the elements, and the indices there. A view may be one of a view.
-    fn through_view(&self, buffer: &Buffer, mut indices: Vec<Expr>) -> (Buffer, Vec<Expr>) {
+    pub(super) fn through_view(
+        &self,
+        buffer: &Buffer,
+        mut indices: Vec<Expr>,
+    ) -> (Buffer, Vec<Expr>) {
         let mut owner = buffer;
         while let Some(view) = self.views.get(owner) {
             indices = view.indices(indices);
@@ -247,6 +251,9 @@ impl<'a> Unblock<'a> {
                 if self.launch.is_none() {
                     out.push(Node::Barrier(Barrier::Written(self.here)));
                 }
+            }
+            Stmt::Evaluate(e) if self.launch.is_some() && e.as_fragment_call().is_some() => {
+                out.extend(self.fragment(e)?);
             }
             // What a program evaluates for nothing computes nothing, unless a function of another compiler does.
             Stmt::Evaluate(e) => refuse_external(e)?,

@@ -39,6 +39,48 @@ pub(super) enum Node {
     /// All threads of the workgroup wait for each other. Only code for the CPU has these, and only until its loops over threads
     /// are split.
     Barrier(Barrier),
+    /// A call on fragments, which the threads of each subgroup make together.
+    Fragment(FragmentNode),
+}
+
+/// A call on fragments. What it writes is its first tile.
+#[derive(Clone, Debug)]
+pub(super) struct FragmentNode {
+    pub(super) kind: FragmentKind,
+    pub(super) tiles: Vec<TileOf>,
+    /// The variables that run over the rows and columns of all tiles.
+    pub(super) row: Var,
+    pub(super) column: Var,
+}
+
+/// What a call on fragments does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FragmentKind {
+    /// The tile becomes 0.
+    Clear,
+    /// A fragment becomes a copy of memory.
+    Load,
+    /// The first tile grows by the product of the others.
+    MultiplyAdd,
+    /// Memory becomes a copy of a fragment.
+    Store,
+}
+
+/// A tile: a buffer and the indices of its elements, in terms of row and column.
+#[derive(Clone, Debug)]
+pub(super) struct TileOf {
+    pub(super) buffer: Buffer,
+    pub(super) indices: Vec<Expr>,
+}
+
+impl FragmentNode {
+    /// The tiles that are read.
+    pub(super) fn read(&self) -> &[TileOf] {
+        match self.kind {
+            FragmentKind::MultiplyAdd => &self.tiles,
+            FragmentKind::Clear | FragmentKind::Load | FragmentKind::Store => &self.tiles[1..],
+        }
+    }
 }
 
 /// Why threads meet.
@@ -61,6 +103,7 @@ impl Node {
                 shuffle: _,
                 axes: _,
             }
+            | Self::Fragment(_)
             | Self::Barrier(_) => vec![],
             Self::For {
                 var: _,
@@ -93,6 +136,7 @@ impl Node {
                 shuffle: _,
                 axes: _,
             }
+            | Self::Fragment(_)
             | Self::Barrier(_) => vec![],
             Self::For {
                 var: _,
@@ -143,6 +187,10 @@ impl Node {
                 then: _,
                 otherwise: _,
             } => vec![e],
+            Self::Fragment(node) => {
+                let indices = node.tiles.iter_mut().map(|tile| &mut tile.indices);
+                indices.flatten().collect()
+            }
             Self::Barrier(_) => vec![],
         }
     }
@@ -175,6 +223,7 @@ impl Node {
                 then: _,
                 otherwise: _,
             } => vec![e],
+            Self::Fragment(node) => node.tiles.iter().flat_map(|tile| &tile.indices).collect(),
             Self::Barrier(_) => vec![],
         }
     }

@@ -124,6 +124,7 @@ fn first_limit(
         | Node::Store { .. }
         | Node::Let { .. }
         | Node::While { .. }
+        | Node::Fragment(_)
         | Node::Barrier(_) => {}
     });
     found

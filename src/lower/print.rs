@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::nests::RootNest;
-use super::node::{Barrier, Node};
+use super::node::{Barrier, FragmentKind, Node, TileOf};
 use super::storage::{Memory, MemoryPlan};
 use crate::ir::{Buffer, Expr, LoopKind};
 use crate::kernel::Shuffle;
@@ -140,6 +140,22 @@ fn node(node: &Node, depth: usize, out: &mut String) {
         Node::While { cond, body } => {
             line(format!("while {cond:#}"));
             nodes(body, depth + 1, out);
+        }
+        Node::Fragment(node) => {
+            let tile = |tile: &TileOf| {
+                let indices: Vec<String> = tile.indices.iter().map(|e| format!("{e:#}")).collect();
+                format!("{}[{}]", tile.buffer.name(), indices.join(", "))
+            };
+            let tiles: Vec<String> = node.tiles.iter().map(tile).collect();
+            line(match node.kind {
+                FragmentKind::Clear => format!("tile {} = 0", tiles[0]),
+                FragmentKind::Load | FragmentKind::Store => {
+                    format!("tile {} = {}", tiles[0], tiles[1])
+                }
+                FragmentKind::MultiplyAdd => {
+                    format!("tile {} += {} * {}", tiles[0], tiles[1], tiles[2])
+                }
+            });
         }
         Node::Barrier(Barrier::Written(_)) => line("barrier".to_owned()),
         Node::Barrier(Barrier::Implied(buffer)) => {

@@ -91,7 +91,7 @@ impl<'a> Ranges<'a> {
                     self.learn(otherwise);
                 }
                 Stmt::While { cond: _, body } => self.learn(body),
-                Stmt::Store { .. } | Stmt::Barrier => {}
+                Stmt::Store { .. } | Stmt::Barrier | Stmt::Fragment(_) => {}
             }
         }
     }

@@ -115,9 +115,7 @@ impl<'a> Cut<'a> {
         let mut stored = HashSet::new();
         for stmt in &kernel.body {
             stmt.walk(&mut |stmt| {
-                if let Stmt::Store { array, .. } = stmt {
-                    stored.insert(*array);
-                }
+                stored.extend(stmt.written());
             });
         }
         Self {
@@ -243,7 +241,11 @@ impl<'a> Cut<'a> {
                 };
                 Some((vec![stmt], count))
             }
-            Stmt::Let(..) | Stmt::Store { .. } | Stmt::While { .. } | Stmt::Barrier => None,
+            Stmt::Let(..)
+            | Stmt::Store { .. }
+            | Stmt::While { .. }
+            | Stmt::Barrier
+            | Stmt::Fragment(_) => None,
         }
     }
 
@@ -381,9 +383,10 @@ impl<'a> Cut<'a> {
         self.pieces += 1;
         for stmt in stmts {
             stmt.walk(&mut |stmt| {
-                if let Stmt::Store { array, .. } = stmt {
-                    self.used(*array);
-                }
+                stmt.written()
+                    .into_iter()
+                    .chain(stmt.read())
+                    .for_each(|array| self.used(array));
                 stmt.exprs().into_iter().for_each(|e| self.uses_of(e));
             });
         }

@@ -98,7 +98,10 @@ pub(super) fn only_past_the_end(
 /// Whether nothing in the statements can fail or run forever for arbitrary values.
 fn harmless(nodes: &[Node], known: &Analyzer) -> bool {
     nodes.iter().all(|node| {
-        let waits = matches!(node, Node::While { .. } | Node::Barrier(_));
+        let waits = matches!(
+            node,
+            Node::While { .. } | Node::Barrier(_) | Node::Fragment(_)
+        );
         let fails = node.exprs().into_iter().any(|e| may_fail(e, known));
         !waits && !fails && node.nested().into_iter().all(|n| harmless(n, known))
     })

@@ -75,7 +75,7 @@ impl MemoryPlan {
     pub(super) fn is_device(&self, buffer: &Buffer) -> bool {
         match self.of_buffers.get(buffer) {
             Some(memory) => *memory == Memory::Device,
-            None => !matches!(buffer.scope(), Scope::Shared | Scope::Local),
+            None => !on_chip(buffer.scope()),
         }
     }
 
@@ -113,6 +113,7 @@ impl MemoryPlan {
                     Memory::Device
                 }
                 Scope::Local => Memory::Local,
+                scope if scope.fragment().is_some() => Memory::Local,
                 scope if scope.is_shared() && gpu => Memory::Shared,
                 scope if scope.is_shared() => Memory::Local,
                 _ => {
@@ -149,7 +150,7 @@ impl MemoryPlan {
 
 /// Whether a buffer of this scope is gone when a kernel ends.
 fn on_chip(scope: &Scope) -> bool {
-    *scope == Scope::Local || scope.is_shared()
+    *scope == Scope::Local || scope.is_shared() || scope.fragment().is_some()
 }
 
 /// The allocated buffers that are new for each thread.
@@ -163,6 +164,7 @@ fn of_threads(func: &PrimFunc) -> HashSet<Buffer> {
         let buffers = func.blocks[id].alloc_buffers.iter();
         let own = buffers.filter(|buffer| match buffer.scope() {
             Scope::Local => true,
+            scope if scope.fragment().is_some() => true,
             scope => in_threads && !scope.is_shared(),
         });
         found.extend(own.cloned());

@@ -140,6 +140,7 @@ impl Tile<'_> {
             | Node::Store { .. }
             | Node::Let { .. }
             | Node::While { .. }
+            | Node::Fragment(_)
             | Node::Barrier(_) => false,
         })
     }
@@ -212,7 +213,7 @@ impl Tile<'_> {
                 (*var, *extent) = (lane, Expr::int(lanes, extent.dtype()));
             } else if matches!(
                 node,
-                Node::Store { .. } | Node::While { .. } | Node::Barrier(_)
+                Node::Store { .. } | Node::While { .. } | Node::Fragment(_) | Node::Barrier(_)
             ) {
                 return None;
             } else {

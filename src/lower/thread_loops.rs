@@ -292,7 +292,7 @@ impl<'a> Workgroup<'a> {
                 let body = self.stmts(body, around)?;
                 out.push(Node::Let { var, value, body });
             }
-            node @ Node::Store { .. } => {
+            node @ (Node::Store { .. } | Node::Fragment(_)) => {
                 let mut run = vec![node];
                 self.end_region(&mut run, around, out);
             }

@@ -9,7 +9,7 @@ use super::buffer::Pool;
 use super::pipeline::{PipelineKey, PipelineSlot};
 use super::poller::{self, Poller};
 use super::{Adapter, AdapterInfo, GpuError};
-use crate::kernel::GpuTarget;
+use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget};
 
 /// How long to wait for the device before it is given up, unless told otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -107,15 +107,17 @@ impl Gpu {
             wgpu::Features::IMMEDIATES,
             wgpu::Features::TIMESTAMP_QUERY,
         ];
+        let fragments = has_fragments(adapter);
         let features = wanted
             .into_iter()
             .filter(|feature| has.contains(*feature))
-            .fold(wgpu::Features::empty(), wgpu::Features::union);
+            .fold(fragments, wgpu::Features::union);
         let limits = wanted_limits(&can, features);
         let desc = wgpu::DeviceDescriptor {
             label: Some("weftile"),
             required_features: features,
             required_limits: limits.clone(),
+            experimental_features: experimental(fragments),
             ..Default::default()
         };
         let (device, queue) =
@@ -251,6 +253,45 @@ impl Gpu {
     }
 }
 
+/// The feature of cooperative matrices, if the adapter has those that kernels use: subgroups of 32 threads, which add up products of
+/// tiles of 16 x 16 `f16` in `f32`.
+fn has_fragments(adapter: &Adapter) -> wgpu::Features {
+    let feature = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+    let wanted = feature | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+    let info = adapter.info();
+    let subgroups = info.subgroup_min == FRAGMENT_THREADS && info.subgroup_max == FRAGMENT_THREADS;
+    if !subgroups || !adapter.adapter.features().contains(wanted) {
+        return wgpu::Features::empty();
+    }
+    let listed = adapter.adapter.cooperative_matrix_properties();
+    let has = listed.iter().any(|of| {
+        [of.m_size, of.n_size, of.k_size] == [FRAGMENT_EXTENT; 3]
+            && of.ab_type == wgpu::CooperativeScalarType::F16
+            && of.cr_type == wgpu::CooperativeScalarType::F32
+    });
+    if has {
+        feature
+    } else {
+        wgpu::Features::empty()
+    }
+}
+
+/// What lets a device be opened with an experimental feature.
+fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
+    if features.is_empty() {
+        return wgpu::ExperimentalFeatures::disabled();
+    }
+    #[expect(
+        unsafe_code,
+        reason = "wgpu asks for it where a feature is experimental"
+    )]
+    // SAFETY: wgpu asks its users to know that an experimental feature may lack checks. Of cooperative matrices it checks neither
+    // that tiles are inside their arrays nor who comes by; the verifier of kernels does, and `vm` takes no other shader with them.
+    unsafe {
+        wgpu::ExperimentalFeatures::enabled()
+    }
+}
+
 /// The limits that kernels may use, out of what the adapter has.
 fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
@@ -293,6 +334,7 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
                 .lavapipe()
                 .is_none_or(|mesa| mesa >= LAVAPIPE_SHUFFLES_SINCE))
         .then_some(info.subgroup_min),
+        cooperative_matrix: features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         max_loop_passes: info.is_lavapipe().then_some(LAVAPIPE_LOOP_PASSES),
         lavapipe: info.lavapipe(),
         known_cores: cores_of(&info.name),

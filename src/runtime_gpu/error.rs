@@ -62,6 +62,16 @@ pub enum GpuError {
         /// Threads that a subgroup has at least; 0 if there are no subgroup operations.
         least: u32,
     },
+    /// The device has no cooperative matrices.
+    #[error(
+        "`{kernel}` was compiled for cooperative matrices, which {device} does not have; compile it for this device"
+    )]
+    CooperativeMatrix {
+        /// The kernel.
+        kernel: String,
+        /// The device.
+        device: String,
+    },
     /// The device has no memory left.
     #[error("out of device memory while {during}")]
     OutOfMemory {

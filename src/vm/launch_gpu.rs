@@ -385,10 +385,23 @@ impl GpuBackend {
     }
 }
 
+/// No driver checks an operation on fragments, so a shader has them only if its kernel has, of which that was verified.
+fn check_fragments(kernel: &Kernel, wgsl: &Shader, gpu: &Gpu) -> Result<(), VmError> {
+    if wgsl.text.contains("wgpu_cooperative_matrix") && !kernel.has_fragments() {
+        return Err(VmError::NoShader(kernel.name.clone()));
+    }
+    if kernel.has_fragments() && !gpu.target().cooperative_matrix {
+        let (kernel, device) = (kernel.name.clone(), gpu.info().name.clone());
+        return Err(GpuError::CooperativeMatrix { kernel, device }.into());
+    }
+    Ok(())
+}
+
 fn kernels(func: &KernelFunc, sharing: &Sharing, gpu: &Gpu) -> Result<Vec<GpuKernel>, VmError> {
     let make = |((kernel, wgsl), shared): ((&Kernel, &Shader), &Vec<u32>)| {
         let access: Vec<Access> = kernel.bindings().map(|(_, _, _, access)| access).collect();
         let scalars = kernel.scalars.len() + if wgsl.folded { 3 } else { 0 };
+        check_fragments(kernel, wgsl, gpu)?;
         let pipeline = gpu.pipeline(&PipelineDesc {
             text: &wgsl.text,
             entry: &wgsl.entry,

@@ -370,7 +370,7 @@ fn kernels_that_lie_are_harmless() {
                         shift(then);
                         shift(otherwise);
                     }
-                    Stmt::Let(..) | Stmt::Barrier => {}
+                    Stmt::Let(..) | Stmt::Barrier | Stmt::Fragment(_) => {}
                 }
             }
         }

@@ -131,7 +131,7 @@ impl Optimizer {
                 value: _,
                 active: _,
             } => vec![store],
-            Stmt::Barrier => vec![Stmt::Barrier],
+            other @ (Stmt::Barrier | Stmt::Fragment(_)) => vec![other],
         }
     }
 

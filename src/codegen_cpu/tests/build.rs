@@ -16,6 +16,7 @@ pub(super) fn kernel(name: &str) -> Kernel {
         comment: String::new(),
         arrays: Arena::new(),
         vars: Arena::new(),
+        fragments: Arena::new(),
         scalars: vec![],
         launch: None,
         body: vec![],

@@ -122,7 +122,7 @@ impl Machine<'_> {
                     self.stmts(body)?;
                 }
             }
-            Stmt::Barrier => panic!("not in CPU kernels"),
+            Stmt::Barrier | Stmt::Fragment(_) => panic!("not in CPU kernels"),
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ fn built() -> Built {
         comment: String::new(),
         arrays: Arena::new(),
         vars: Arena::new(),
+        fragments: Arena::new(),
         scalars: vec![],
         launch: None,
         body: vec![],

@@ -1,8 +1,8 @@
 //! Kernels that break one rule each.
 
 use crate::kernel::{
-    Access, Array, BufferRef, Expr, ForKind, HostExpr, Kernel, Launch, LoweredFunc, ParamInfo,
-    Shuffle, Space, Stmt, Ty, VarId, VarInfo,
+    Access, Array, ArrayTile, BufferRef, Expr, ForKind, Fragment, FragmentOp, HostExpr, Kernel,
+    Launch, LoweredFunc, ParamInfo, Role, Shuffle, Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::{Arena, Id};
 use crate::tensor::ScalarType;
@@ -61,6 +61,7 @@ fn add_one() -> LoweredFunc {
         comment: String::new(),
         arrays,
         vars,
+        fragments: Arena::new(),
         scalars: vec![(n, HostExpr::Dim(0))],
         launch: None,
         body,
@@ -237,4 +238,188 @@ fn threads_shuffle_words_over_powers_of_two() {
         });
         assert_eq!(refused, format!("kernel `add_one`: {message}"));
     }
+}
+
+/// A kernel of two subgroups, each of which multiplies a tile with itself: all operations on fragments.
+fn with_fragments() -> Kernel {
+    let mut func = add_one();
+    let mut kernel = func.kernels.remove(0);
+    let (mut arrays, mut vars, mut fragments) = (Arena::new(), Arena::new(), Arena::new());
+    let mut shared = |name: &str, dtype, len| {
+        arrays.push(Array {
+            name: name.into(),
+            dtype,
+            len: HostExpr::Const(len),
+            space: Space::Shared,
+            vector: 1,
+        })
+    };
+    // Rows of 16 elements, 24 apart; 32 rows.
+    let operand = shared("operand", ScalarType::F16, 31 * 24 + 16);
+    let sums = shared("sums", ScalarType::F32, 2 * 256);
+    let mut fragment = |name: &str, role, dtype| {
+        fragments.push(Fragment {
+            name: name.into(),
+            role,
+            dtype,
+        })
+    };
+    let a = fragment("a", Role::A, ScalarType::F16);
+    let b = fragment("b", Role::B, ScalarType::F16);
+    let c = fragment("c", Role::C, ScalarType::F32);
+    let subgroup = |by: i64| {
+        let (y, by) = (Expr::ThreadIdx(1), Expr::Int(by, ScalarType::I32));
+        Expr::Binary(BinOp::Mul, y.into(), by.into())
+    };
+    let tile = |array, index, stride| ArrayTile {
+        array,
+        index,
+        stride,
+    };
+    let step = vars.push(VarInfo {
+        name: "step".into(),
+        ty: Ty::scalar(ScalarType::I32),
+    });
+    let steps = vec![
+        FragmentOp::Load(a, tile(operand, subgroup(16 * 24), 24)),
+        FragmentOp::Load(b, tile(operand, subgroup(16 * 24), 24)),
+        FragmentOp::MultiplyAdd { sum: c, a, b },
+    ];
+    kernel.body = vec![
+        Stmt::Fragment(FragmentOp::Clear(c)),
+        Stmt::For {
+            var: step,
+            min: Expr::Int(0, ScalarType::I32),
+            extent: Expr::Int(4, ScalarType::I32),
+            kind: ForKind::Serial,
+            body: steps.into_iter().map(Stmt::Fragment).collect(),
+        },
+        Stmt::Fragment(FragmentOp::Store(c, tile(sums, subgroup(256), 16))),
+    ];
+    kernel.launch = Some(Launch {
+        grid: [const { HostExpr::Const(1) }; 3],
+        block: [32, 2, 1],
+        times: HostExpr::Const(1),
+    });
+    (kernel.arrays, kernel.vars, kernel.fragments) = (arrays, vars, fragments);
+    kernel.scalars.clear();
+    kernel
+}
+
+/// What is said of the kernel with its last operation, the store, changed.
+fn refused_store(change: impl FnOnce(&mut ArrayTile)) -> String {
+    refused(|kernel| {
+        *kernel = with_fragments();
+        let Some(Stmt::Fragment(FragmentOp::Store(_, tile))) = kernel.body.last_mut() else {
+            panic!("a store of a fragment");
+        };
+        change(tile);
+    })
+}
+
+fn says(refusal: &str, problem: &str) {
+    assert!(refusal.ends_with(problem), "{refusal}");
+}
+
+#[test]
+fn operations_on_fragments() {
+    let mut func = add_one();
+    func.kernels = vec![with_fragments()];
+    func.verify().expect("keeps the rules");
+}
+
+#[test]
+fn tiles_of_memory() {
+    let int = |value| Expr::Int(value, ScalarType::I32);
+    says(
+        &refused_store(|tile| tile.index = int(264)),
+        "a tile of `sums` is not shown to be inside",
+    );
+    says(
+        &refused_store(|tile| tile.index = int(-4)),
+        "a tile of `sums` is not shown to be inside",
+    );
+    says(
+        &refused_store(|tile| tile.index = int(2)),
+        "a tile of `sums` that begins at no multiple of 4",
+    );
+    says(
+        &refused_store(|tile| tile.stride = 17),
+        "a tile of `sums` with rows 17 apart",
+    );
+    says(
+        &refused_store(|tile| tile.stride = 12),
+        "a tile of `sums` with rows 12 apart",
+    );
+    let operand = with_fragments().arrays.iter().next().expect("is there").0;
+    says(
+        &refused_store(|tile| tile.array = operand),
+        "a tile of `operand`, which is float16, as float32",
+    );
+    let global = refused(|kernel| {
+        *kernel = with_fragments();
+        let ids: Vec<_> = kernel.arrays.iter().map(|(id, _)| id).collect();
+        kernel.arrays[ids[1]].space = Space::Local;
+    });
+    says(&global, "a tile of `sums`, which is not shared");
+}
+
+#[test]
+fn roles_of_fragments() {
+    let swapped = refused(|kernel| {
+        *kernel = with_fragments();
+        let Stmt::For { body, .. } = &mut kernel.body[1] else {
+            panic!("a loop");
+        };
+        let Stmt::Fragment(FragmentOp::MultiplyAdd { sum: _, a, b }) = &mut body[2] else {
+            panic!("a product");
+        };
+        std::mem::swap(a, b);
+    });
+    says(&swapped, "`b` is a tile of matrix B, not A");
+    let types = refused(|kernel| {
+        *kernel = with_fragments();
+        let ids: Vec<_> = kernel.fragments.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            kernel.fragments[id].dtype = ScalarType::F32;
+        }
+        kernel.body.remove(0);
+        let Stmt::For { body, .. } = &mut kernel.body[0] else {
+            panic!("a loop");
+        };
+        body.drain(..2);
+    });
+    says(
+        &types,
+        "fragments of float32 and float32 with sums in float32",
+    );
+}
+
+#[test]
+fn places_of_operations_on_fragments() {
+    let threads = refused(|kernel| {
+        *kernel = with_fragments();
+        kernel.launch.as_mut().expect("is launched").block = [64, 1, 1];
+    });
+    says(
+        &threads,
+        "fragments of 32 threads where a workgroup has 64 in x",
+    );
+    let divergent = refused(|kernel| {
+        *kernel = with_fragments();
+        let first = Expr::Binary(
+            BinOp::Lt,
+            Expr::ThreadIdx(1).into(),
+            Expr::Int(1, ScalarType::I32).into(),
+        );
+        kernel.body = vec![Stmt::If {
+            cond: first,
+            then: std::mem::take(&mut kernel.body),
+            otherwise: vec![],
+        }];
+    });
+    says(
+        &divergent,
+        "not all threads come by an operation on fragments",
+    );
 }

@@ -1,6 +1,7 @@
 //! `Node` to kernel IR: flat indices of one integer type, unrolled loops written out, vectorized loops as vectors.
 
 mod expr;
+mod fragment;
 pub(super) mod vector;
 
 use std::collections::{HashMap, HashSet};
@@ -14,8 +15,8 @@ use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem, signature};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
-    self, Access, Array, ArrayId, BufferRef, ForKind, GpuTarget, HostExpr, Space, Stmt, Ty, VarId,
-    VarInfo,
+    self, Access, Array, ArrayId, BufferRef, ForKind, Fragment, FragmentId, GpuTarget, HostExpr,
+    Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
@@ -34,6 +35,9 @@ pub(super) struct Emit<'a> {
     pub(super) arrays: Arena<ArrayId, Array>,
     array_of: HashMap<Buffer, ArrayId>,
     shapes: HashMap<ArrayId, Buffer>,
+    pub(super) fragments: Arena<FragmentId, Fragment>,
+    /// The fragment of each tile, by its first element.
+    fragment_of: HashMap<(Buffer, Vec<i64>), FragmentId>,
     pub(super) vars: Arena<VarId, VarInfo>,
     var_of: HashMap<Var, kernel::Expr>,
     pub(super) scalars: Vec<(VarId, HostExpr)>,
@@ -67,6 +71,8 @@ impl<'a> Emit<'a> {
             arrays: Arena::new(),
             array_of: HashMap::new(),
             shapes: HashMap::new(),
+            fragments: Arena::new(),
+            fragment_of: HashMap::new(),
             vars: Arena::new(),
             var_of: HashMap::new(),
             scalars: vec![],
@@ -165,6 +171,7 @@ impl<'a> Emit<'a> {
             };
             self.var_of.insert(known.var.clone(), expr);
         }
+        fragment::whole_tiles_only(nest)?;
         walk_nodes(&nest.body, &mut |node| {
             if let Node::Store { buffer, .. } = node {
                 self.stored.insert(buffer.clone());
@@ -242,6 +249,10 @@ impl<'a> Emit<'a> {
                 let mut inner = Vec::new();
                 self.nodes(body, &mut inner)?;
                 out.push(Stmt::While { cond, body: inner });
+                Ok(())
+            }
+            Node::Fragment(node) => {
+                out.push(self.fragment(node)?);
                 Ok(())
             }
             Node::Barrier(_) => {

@@ -206,6 +206,7 @@ impl Emit<'_> {
                 | Node::If { .. }
                 | Node::For { .. }
                 | Node::While { .. }
+                | Node::Fragment(_)
                 | Node::Barrier(_) => return Ok(None),
             }
         }
@@ -454,6 +455,7 @@ impl Emit<'_> {
             | Node::Let { .. }
             | Node::If { .. }
             | Node::While { .. }
+            | Node::Fragment(_)
             | Node::Barrier(_) => false,
         });
         fits.then_some(first)
@@ -661,7 +663,11 @@ pub(in crate::lower) fn is_contiguous(nodes: &[Node], lane: &Var) -> bool {
                 buffer, indices, ..
             } => contiguous(buffer, indices),
             Node::If { otherwise, .. } => otherwise.is_empty(),
-            Node::For { .. } | Node::Let { .. } | Node::While { .. } | Node::Barrier(_) => false,
+            Node::For { .. }
+            | Node::Let { .. }
+            | Node::While { .. }
+            | Node::Fragment(_)
+            | Node::Barrier(_) => false,
         };
         for e in node.exprs() {
             e.walk(&mut |e| {
@@ -724,6 +730,7 @@ fn has_wide(nodes: &[Node]) -> bool {
             | Node::Let { .. }
             | Node::If { .. }
             | Node::While { .. }
+            | Node::Fragment(_)
             | Node::Barrier(_) => node.exprs().into_iter().any(is_wide),
         };
     });

@@ -68,7 +68,7 @@ impl Implied<'_> {
             }
             match &mut node {
                 Node::Barrier(_) => *open = Uses::default(),
-                Node::Store { .. } => open.add(all),
+                Node::Store { .. } | Node::Fragment(_) => open.add(all),
                 Node::Let { body, .. } => {
                     open.add(all);
                     *body = self.stmts(std::mem::take(body), open);

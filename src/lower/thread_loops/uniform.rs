@@ -60,7 +60,7 @@ impl Flow<'_> {
                     }
                 }
                 Node::If { .. } | Node::While { .. } => apart |= varies,
-                Node::Barrier(_) => {}
+                Node::Fragment(_) | Node::Barrier(_) => {}
             }
             for inner in node.nested() {
                 self.stmts(inner, apart);

@@ -25,6 +25,7 @@ pub use variants::variant;
 use super::{Schedule, ScheduleError};
 use crate::ir::{BlockId, LoopKind, Place, PrimFunc};
 use crate::kernel::Target;
+use crate::tensor::DType;
 
 /// A function with its default schedule.
 #[derive(Clone, Debug)]
@@ -72,9 +73,51 @@ pub enum DeclineReason {
     /// A primitive refused.
     #[error(transparent)]
     Primitive(Box<ScheduleError>),
+    /// A product cannot be made of fragments.
+    #[error(transparent)]
+    Fragments(#[from] FragmentsReason),
     /// A later stage refused what the rule made.
     #[error("{0}")]
     Refused(String),
+}
+
+/// Why a product of `float16` is not made of fragments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FragmentsReason {
+    /// The device has none.
+    #[error("the device multiplies no tiles of 16 x 16 float16 with sums in float32")]
+    Device,
+    /// Sums of another type than `float32`.
+    #[error("sums are {dtype}, not float32")]
+    Sums {
+        /// Their type.
+        dtype: DType,
+    },
+    /// An extent that only a call knows.
+    #[error("the extent of {axis} is open")]
+    Open {
+        /// `m`, `n` or `k`.
+        axis: &'static str,
+    },
+    /// An extent that no tile divides.
+    #[error("the extent of {axis} is {extent}, no multiple of {of}")]
+    Extent {
+        /// `m`, `n` or `k`.
+        axis: &'static str,
+        /// Its extent.
+        extent: i64,
+        /// That of the smallest tile.
+        of: i64,
+    },
+    /// No tile fits into shared memory.
+    #[error("a tile needs {needs} bytes of shared memory, and the device has {limit}")]
+    Shared {
+        /// Bytes of the smallest tile.
+        needs: i64,
+        /// Bytes of the device.
+        limit: i64,
+    },
 }
 
 impl From<ScheduleError> for DeclineReason {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::wmma;
 use crate::ir::{Buffer, PrimFunc};
 
 /// An instruction on tiles as two loop programs with the same parameters: the description says in loops what it computes, the
@@ -81,8 +82,8 @@ impl TensorIntrins {
         self.0.insert(intrin.name.clone(), Arc::new(intrin));
     }
 
-    /// The intrinsic with this name.
+    /// The intrinsic with this name, which may be one that every schedule knows (`wmma.rs`).
     pub fn get(&self, name: &str) -> Option<&Arc<TensorIntrin>> {
-        self.0.get(name)
+        self.0.get(name).or_else(|| wmma::intrins().0.get(name))
     }
 }

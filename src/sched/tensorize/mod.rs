@@ -16,6 +16,7 @@
 
 mod intrin;
 mod pattern;
+mod wmma;
 
 pub use self::intrin::{TensorIntrin, TensorIntrinError, TensorIntrins};
 

@@ -32,12 +32,8 @@ const VENDOR_PREFIXES: [&str; 16] = [
 ];
 
 /// Names of other such instructions.
-const VENDOR_NAMES: [&str; 10] = [
-    "tvm_load_matrix_sync",
-    "tvm_store_matrix_sync",
-    "tvm_mma_sync",
+const VENDOR_NAMES: [&str; 6] = [
     "tvm_bmma_sync",
-    "tvm_fill_fragment",
     "dp4a",
     "get_active_lane_mask",
     "create_barriers",

@@ -82,17 +82,22 @@ fn check(name: &str, target: GpuTarget, rules: &[&str]) {
         check_spirv(name, &codegen_wgsl::spirv(&wgsl).expect("translates"));
         text.push_str(&wgsl.text);
     }
+    compare(&format!("{name}.wgsl"), &text);
+}
+
+/// A text against the golden of this name.
+pub(super) fn compare(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/goldens/wgsl")
-        .join(format!("{name}.wgsl"));
+        .join(name);
     if std::env::var_os("WEFTILE_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().expect("has a folder")).expect("makes the folder");
-        std::fs::write(&path, &text).expect("writes");
+        std::fs::write(&path, text).expect("writes");
         return;
     }
     let known = std::fs::read_to_string(&path).unwrap_or_default();
     if known != text {
-        let diff = similar::TextDiff::from_lines(&known, &text);
+        let diff = similar::TextDiff::from_lines(known.as_str(), text);
         panic!(
             "{} is not what is emitted now (WEFTILE_BLESS=1 rewrites it)\n{}",
             path.display(),

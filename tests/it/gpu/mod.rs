@@ -3,6 +3,7 @@
 mod accuracy;
 pub(crate) mod cases;
 mod classes;
+mod fragments;
 mod goldens;
 mod launch;
 mod loops;

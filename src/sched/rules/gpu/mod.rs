@@ -5,6 +5,7 @@
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
 //! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
+//! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, of whole tiles, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
@@ -28,6 +29,7 @@ mod implicit_gemm;
 mod inline;
 mod loops;
 mod matmul;
+mod matmul_tensorization;
 mod rows;
 mod serial;
 mod split_k;
@@ -58,6 +60,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "conv",
         apply: conv::apply,
+    },
+    DefaultRule {
+        name: "matmul_tensorization",
+        apply: matmul_tensorization::apply,
     },
     DefaultRule {
         name: "matmul",

@@ -1,0 +1,439 @@
+//! Matmul of `float16` on fragments: each subgroup multiplies tiles of 16 by 16 elements and adds them up in `float32`.
+//!
+//! `m` and `n` are split over workgroups, subgroups and the fragments of a subgroup; `k` into steps. The threads of a workgroup copy
+//! what a step reads into shared memory together, row by row, each row eight elements longer than it is used: rows then begin in other
+//! banks. Each subgroup loads fragments of it, and multiplies each of its rows of them by each of its columns.
+//!
+//! No operation on fragments converts elements or adds a bias: sums go through shared memory, a row of fragments of each subgroup at
+//! a time, and its threads apply what follows where they write the result back.
+//!
+//! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
+
+use super::inline::inline_into;
+use super::loops::{fuse_loops, inner_loops, parts};
+use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
+use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
+use crate::sched::rules::epilogue::inline_consumers;
+use crate::sched::rules::nest::params;
+use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::products::join_rows;
+use crate::sched::rules::{DeclineReason, FragmentsReason};
+use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::tensor::DType;
+
+/// Elements that a thread copies at once, 8 bytes of `float16` and 16 of `float32`.
+const LANES: i64 = 4;
+
+/// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment.
+const SKEW: i64 = 8;
+
+/// Products of subgroups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct WarpTile {
+    /// Subgroups of a workgroup along `m` and `n`.
+    subgroups: [i64; 2],
+    /// Fragments of a subgroup along `m` and `n`.
+    fragments: [i64; 2],
+    /// Steps of `k` between loads of the operands.
+    steps: i64,
+}
+
+impl WarpTile {
+    /// The tiles that are tried, the largest first.
+    const ALL: [Self; 4] = [
+        Self::of([2, 2], [4, 4]),
+        Self::of([2, 2], [2, 4]),
+        Self::of([2, 2], [2, 2]),
+        Self::of([2, 2], [1, 2]),
+    ];
+
+    const fn of(subgroups: [i64; 2], fragments: [i64; 2]) -> Self {
+        Self {
+            subgroups,
+            fragments,
+            steps: 32,
+        }
+    }
+
+    /// Rows and columns of a workgroup.
+    fn extents(self) -> [i64; 2] {
+        [0, 1].map(|side| self.subgroups[side] * self.fragments[side] * FRAGMENT_EXTENT)
+    }
+
+    /// Bytes of shared memory of a workgroup.
+    fn shared_bytes(self) -> i64 {
+        let [rows, columns] = self.extents();
+        let operands = rows * (self.steps + SKEW) + self.steps * (columns + SKEW);
+        let sums = self.subgroups[0] * FRAGMENT_EXTENT * (columns + SKEW);
+        2 * operands + 4 * sums
+    }
+
+    fn threads(self) -> i64 {
+        self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
+    }
+
+    /// The largest tile that divides these extents and of which there are enough for all cores; else the smallest that divides them.
+    fn choose(
+        target: &GpuTarget,
+        batch: Option<i64>,
+        [m, n, k]: [i64; 3],
+    ) -> Result<Self, FragmentsReason> {
+        let divides = |tile: &&Self| {
+            let [rows, columns] = tile.extents();
+            m % rows == 0 && n % columns == 0
+        };
+        let [.., smallest] = Self::ALL;
+        let [rows, columns] = smallest.extents();
+        for (axis, extent, of) in [("m", m, rows), ("n", n, columns), ("k", k, smallest.steps)] {
+            if extent % of != 0 || extent == 0 {
+                return Err(FragmentsReason::Extent { axis, extent, of });
+            }
+        }
+        let room = |tile: &&Self| {
+            tile.shared_bytes() <= target.shared_bytes.into()
+                && tile.threads() <= target.max_threads.into()
+        };
+        let mut fitting = Self::ALL.iter().filter(divides).filter(room);
+        let wanted = 2 * target.class.usual_cores();
+        let enough = |tile: &&&Self| {
+            let [rows, columns] = tile.extents();
+            batch.is_none_or(|batch| m / rows * (n / columns) * batch >= wanted)
+        };
+        let chosen = fitting
+            .clone()
+            .find(|tile| enough(&tile))
+            .or_else(|| fitting.next_back());
+        chosen.copied().ok_or(FragmentsReason::Shared {
+            needs: smallest.shared_bytes(),
+            limit: target.shared_bytes.into(),
+        })
+    }
+}
+
+/// The iter variables of a product: those of extent 1 are taken as batches.
+struct Roles {
+    batch: Vec<usize>,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
+        return Err(DeclineReason::Pattern("no matmul"));
+    };
+    let half = |operand: &Operand| operand.buffer.dtype() == DType::F16;
+    if !half(&matmul.a) || !half(&matmul.b) {
+        return Err(DeclineReason::Pattern("no matmul of float16"));
+    }
+    if !target.cooperative_matrix {
+        return Err(FragmentsReason::Device.into());
+    }
+    if matmul.c.dtype() != DType::F32 {
+        let dtype = matmul.c.dtype();
+        return Err(FragmentsReason::Sums { dtype }.into());
+    }
+    let matmul = join_rows(sch, block, matmul)?;
+    let roles = roles(sch, block, &matmul)?;
+    let iters = &sch.func().blocks[block].iters;
+    let extent = |axis: &'static str, at: usize| {
+        let extent = iters[at].dom.extent.as_int();
+        extent.ok_or(FragmentsReason::Open { axis })
+    };
+    let extents = [
+        extent("m", roles.m)?,
+        extent("n", roles.n)?,
+        extent("k", roles.k)?,
+    ];
+    let batch = roles.batch.iter().map(|&at| iters[at].dom.extent.as_int());
+    let tile = WarpTile::choose(target, batch.product(), extents)?;
+    tiles(sch, block, &matmul, &roles, tile)
+}
+
+/// The roles of iter variables, if rows, columns and sums have one each.
+fn roles(sch: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Roles, DeclineReason> {
+    let loops = sch.get_loops(block)?;
+    let iters = &sch.func().blocks[block].iters;
+    if loops.len() != iters.len() {
+        return Err(DeclineReason::Pattern(
+            "not one loop for each iter variable",
+        ));
+    }
+    let mut batch = matmul.batch.clone();
+    let mut one = |roles: &[usize]| {
+        let is_unit = |at: &&usize| iters[**at].dom.extent.is_one();
+        let (units, wide): (Vec<&usize>, Vec<&usize>) = roles.iter().partition(is_unit);
+        batch.extend(units);
+        match wide.as_slice() {
+            [one] => Ok(**one),
+            _ => Err(DeclineReason::Pattern(
+                "several loops of rows, columns or sums, or none",
+            )),
+        }
+    };
+    let (m, n, k) = (one(&matmul.m)?, one(&matmul.n)?, one(&matmul.k)?);
+    batch.sort_unstable();
+    Ok(Roles { batch, m, n, k })
+}
+
+/// Loops of the update.
+struct Loops {
+    /// Subgroups along `n`, the innermost loop that is bound.
+    subgroup: LoopId,
+    /// Steps of `k` between barriers, and fragments of a step.
+    ko: LoopId,
+    ki: LoopId,
+    /// Fragments of a subgroup.
+    mi: LoopId,
+    ni: LoopId,
+    /// Rows of a fragment.
+    row: LoopId,
+}
+
+fn tiles(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    roles: &Roles,
+    tile: WarpTile,
+) -> Result<(), DeclineReason> {
+    let loops = sch.get_loops(block)?;
+    let params = params(sch.func(), block);
+    let at = |positions: &[usize]| -> Vec<Expr> {
+        positions.iter().map(|at| params[*at].expr()).collect()
+    };
+    let result = Lambda {
+        results: at(&[&roles.batch[..], &[roles.m, roles.n]].concat()),
+        params: params.clone(),
+    };
+    let store = sch.reindex_cache_write(block, 0, "wmma.accumulator", &result)?;
+    let write_back = write_to_shared(sch, store, tile)?;
+    inline_consumers(sch, write_back);
+    let l = split(sch, &loops, roles, tile)?;
+    let sides = [
+        (&matmul.a, [roles.m, roles.k]),
+        (&matmul.b, [roles.k, roles.n]),
+    ];
+    for (side, (operand, axes)) in sides.into_iter().enumerate() {
+        let map = Lambda {
+            results: at(&[&used_batch(sch, block, operand, roles)[..], &axes].concat()),
+            params: params.clone(),
+        };
+        let (scope, intrin) = FACTORS[side];
+        load_shared(sch, block, operand, &map, l.ko, tile)?;
+        let fragments = sch.cache_read(block, operand.read_index, scope, &[block])?;
+        sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
+        on_fragments(sch, fragments, l.ki, intrin)?;
+    }
+    write_result(sch, store, write_back, &l)?;
+    let init = sch.decompose_reduction(block, l.ko)?;
+    let row = inner_loops(sch, init, l.subgroup)?;
+    if let [outer @ .., row, _] = row.as_slice() {
+        outer.iter().try_for_each(|&l| sch.unroll(l))?;
+        sch.tensorize(*row, "wmma_fill_16x16x16_f32", UnitIters::Simplify)?;
+    }
+    sch.tensorize(l.row, "wmma_sync_16x16x16_f16f16f32", UnitIters::Simplify)?;
+    for inner in [l.ki, l.mi, l.ni] {
+        sch.unroll(inner)?;
+    }
+    Ok(())
+}
+
+/// The scope of fragments of each factor, and what loads them.
+const FACTORS: [(&str, &str); 2] = [
+    ("wmma.matrix_a", "wmma_load_16x16x16_f16_a_shared"),
+    ("wmma.matrix_b", "wmma_load_16x16x16_f16_b_shared"),
+];
+
+/// The batches that an operand has.
+fn used_batch(sch: &Schedule, block: BlockId, operand: &Operand, roles: &Roles) -> Vec<usize> {
+    let info = &sch.func().blocks[block];
+    let region = &info.reads[operand.read_index].region;
+    let is_used = |at: &&usize| {
+        region
+            .iter()
+            .any(|range| range.min.uses(&info.iters[**at].var))
+    };
+    roles.batch.iter().filter(is_used).copied().collect()
+}
+
+/// The copy of the sums goes through shared memory. Rows are three digits there, that of the subgroup first, so that those of all
+/// subgroups lie side by side which are there at once.
+fn write_to_shared(
+    sch: &mut Schedule,
+    store: BlockId,
+    tile: WarpTile,
+) -> Result<BlockId, DeclineReason> {
+    let params = params(sch.func(), store);
+    let [batch @ .., m, n] = params.as_slice() else {
+        return Err(DeclineReason::Pattern("a result without rows or columns"));
+    };
+    let rows = Expr::i64(tile.fragments[0] * FRAGMENT_EXTENT);
+    let extent = Expr::i64(FRAGMENT_EXTENT);
+    let (m, within) = (m.expr(), m.expr().floor_mod(&rows));
+    // One row of fragments needs no number.
+    let between = (tile.fragments[0] > 1).then(|| within.floor_div(&extent));
+    let digits = [
+        Some(m.floor_div(&rows)),
+        between,
+        Some(m.floor_mod(&extent)),
+        Some(n.expr()),
+    ];
+    let batch = batch.iter().map(|var| var.expr());
+    let map = Lambda {
+        results: batch.chain(digits.into_iter().flatten()).collect(),
+        params: params.clone(),
+    };
+    Ok(sch.reindex_cache_write(store, 0, "shared", &map)?)
+}
+
+/// Splits, orders and binds the loops of the update.
+fn split(
+    sch: &mut Schedule,
+    loops: &[LoopId],
+    roles: &Roles,
+    tile: WarpTile,
+) -> Result<Loops, DeclineReason> {
+    let batch: Vec<LoopId> = roles.batch.iter().map(|&at| loops[at]).collect();
+    let [m, n, k] = [roles.m, roles.n, roles.k].map(|at| loops[at]);
+    sch.reorder(&[&batch[..], &[m, n, k]].concat())?;
+    let batch = match batch.as_slice() {
+        [] => None,
+        _ => Some(fuse_loops(sch, &batch)?),
+    };
+    let side = |of: usize| {
+        let (subgroups, fragments) = (tile.subgroups[of], tile.fragments[of]);
+        [
+            Factor::Infer,
+            subgroups.into(),
+            fragments.into(),
+            FRAGMENT_EXTENT.into(),
+        ]
+    };
+    let [mo, my, mi, row] = parts(sch, m, side(0))?;
+    let [no, ny, ni, column] = parts(sch, n, side(1))?;
+    let in_step = (tile.steps / FRAGMENT_EXTENT).into();
+    let [ko, ki, step] = parts(sch, k, [Factor::Infer, in_step, FRAGMENT_EXTENT.into()])?;
+    sch.reorder(&[mo, no, my, ny, ko, ki, mi, ni, row, column, step])?;
+    if let Some(batch) = batch {
+        sch.bind(batch, ThreadAxis::BlockIdxZ)?;
+    }
+    sch.bind(mo, ThreadAxis::BlockIdxY)?;
+    sch.bind(no, ThreadAxis::BlockIdxX)?;
+    sch.bind(my, ThreadAxis::ThreadIdxY)?;
+    sch.bind(ny, ThreadAxis::ThreadIdxZ)?;
+    Ok(Loops {
+        subgroup: ny,
+        ko,
+        ki,
+        mi,
+        ni,
+        row,
+    })
+}
+
+/// Each subgroup stores a row of fragments, then its threads write that part of the result.
+fn write_result(
+    sch: &mut Schedule,
+    store: BlockId,
+    write_back: BlockId,
+    l: &Loops,
+) -> Result<(), DeclineReason> {
+    sch.reverse_compute_at(store, l.subgroup, UnitIters::Simplify, InsertAt::Latest)?;
+    let inner = inner_loops(sch, store, l.subgroup)?;
+    let [.., m, n] = inner.as_slice() else {
+        return Err(DeclineReason::Pattern("a result without rows or columns"));
+    };
+    let [mi, row] = parts(sch, *m, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
+    let [ni, column] = parts(sch, *n, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
+    sch.reorder(&[mi, ni, row, column])?;
+    sch.reverse_compute_at(write_back, mi, UnitIters::Simplify, InsertAt::Latest)?;
+    let part = inner_loops(sch, write_back, mi)?;
+    let part = fuse_loops(sch, &part)?;
+    let threads = i64::from(FRAGMENT_THREADS);
+    let [rest, lane, vector] = parts(sch, part, [Factor::Infer, threads.into(), LANES.into()])?;
+    sch.bind(lane, ThreadAxis::ThreadIdxX)?;
+    sch.vectorize(vector)?;
+    sch.unroll(rest)?;
+    sch.tensorize(row, "wmma_store_16x16x16_f32_shared", UnitIters::Simplify)?;
+    let [store] = sch.get_child_blocks(ni)?[..] else {
+        return Err(DeclineReason::Pattern("fragments of several blocks"));
+    };
+    let rows = sch.func().blocks[store].writes[0].buffer.ndim() as i64 - 2;
+    sch.storage_align(store, 0, rows, 2 * SKEW, SKEW)?;
+    for outer in [mi, ni] {
+        sch.unroll(outer)?;
+    }
+    Ok(())
+}
+
+/// The threads of a workgroup copy what a step reads of an operand, neighbours in memory to neighbours, row by row.
+fn load_shared(
+    sch: &mut Schedule,
+    block: BlockId,
+    operand: &Operand,
+    map: &Lambda,
+    at: LoopId,
+    tile: WarpTile,
+) -> Result<(), DeclineReason> {
+    let copy = sch.reindex_cache_read(block, operand.read_index, "shared", map)?;
+    inline_into(sch, copy)?;
+    let row = map.results.len() as i64 - 2;
+    sch.storage_align(copy, 0, row, 2 * SKEW, SKEW)?;
+    sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
+    let mut inner = inner_loops(sch, copy, at)?;
+    // Its loops come in the order of the iter variables of the update: neighbours in memory are to come last.
+    let used = |at: &usize| {
+        let param = &map.params[*at];
+        map.results.iter().any(|place| place.uses(param))
+    };
+    let used: Vec<usize> = (0..map.params.len()).filter(used).collect();
+    let innermost = used.iter().position(|at| Some(*at) == operand.contiguous);
+    if let Some(innermost) = innermost.filter(|_| inner.len() == used.len()) {
+        let neighbours = inner.remove(innermost);
+        inner.push(neighbours);
+        sch.reorder(&inner)?;
+    }
+    let fused = fuse_loops(sch, &inner)?;
+    let [y, z] = tile.subgroups;
+    let threads = i64::from(FRAGMENT_THREADS);
+    let factors = [
+        Factor::Infer,
+        z.into(),
+        y.into(),
+        threads.into(),
+        LANES.into(),
+    ];
+    let [rest, z, y, x, vector] = parts(sch, fused, factors)?;
+    sch.bind(z, ThreadAxis::ThreadIdxZ)?;
+    sch.bind(y, ThreadAxis::ThreadIdxY)?;
+    sch.bind(x, ThreadAxis::ThreadIdxX)?;
+    sch.vectorize(vector)?;
+    sch.unroll(rest)?;
+    Ok(())
+}
+
+/// A copy of rows and columns of fragments, each by an intrinsic.
+fn on_fragments(
+    sch: &mut Schedule,
+    copy: BlockId,
+    at: LoopId,
+    intrin: &str,
+) -> Result<(), DeclineReason> {
+    let inner = inner_loops(sch, copy, at)?;
+    let [.., m, n] = inner.as_slice() else {
+        return Err(DeclineReason::Pattern("a copy without rows or columns"));
+    };
+    let [mi, row] = parts(sch, *m, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
+    let [ni, column] = parts(sch, *n, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
+    sch.reorder(&[mi, ni, row, column])?;
+    sch.tensorize(row, intrin, UnitIters::Simplify)?;
+    for outer in [mi, ni] {
+        sch.unroll(outer)?;
+    }
+    Ok(())
+}

@@ -1,6 +1,8 @@
 //! Steps on loops that several rules share.
 
-use crate::ir::{BlockId, LoopId};
+use super::traits::GpuTraits;
+use crate::ir::{AttrValue, BlockId, LoopId, attrs};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::{Factor, Schedule};
 
@@ -65,6 +67,20 @@ pub(super) fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), Dec
         } else {
             sch.unroll(*last)?;
         }
+    }
+    Ok(())
+}
+
+/// Where the device gains by it, the two operands that a step of a product copies to shared memory are loaded while the step before
+/// multiplies.
+pub(super) fn load_ahead(
+    sch: &mut Schedule,
+    step: LoopId,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    if GpuTraits::of(target).prefetches {
+        let stages = [0, 0, 1].map(AttrValue::Int).to_vec();
+        sch.annotate(step, attrs::PIPELINE_STAGE, AttrValue::List(stages))?;
     }
     Ok(())
 }

@@ -11,16 +11,13 @@
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
+use super::loops::{fuse_loops, inner_loops, load_ahead, parts, tile_loops};
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
 use crate::arith::Analyzer;
 use crate::ir::sum::Sum;
-use crate::ir::{
-    AttrValue, BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var,
-    attrs,
-};
+use crate::ir::{BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
@@ -121,12 +118,10 @@ pub(super) fn tiles(
         }
         load_local(sch, block, operand, &matmul, &l, tile)?;
     }
-    let traits = GpuTraits::of(target);
-    if tile.shared && traits.prefetches {
-        let stages = [0, 0, 1].map(AttrValue::Int).to_vec();
-        sch.annotate(l.ko, attrs::PIPELINE_STAGE, AttrValue::List(stages))?;
+    if tile.shared {
+        load_ahead(sch, l.ko, target)?;
     }
-    if l.kr != l.ko && tile.bk <= traits.steps_written_out {
+    if l.kr != l.ko && tile.bk <= GpuTraits::of(target).steps_written_out {
         sch.unroll(l.kr)?;
     }
     sch.unroll(l.ki)?;

@@ -10,7 +10,7 @@
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, parts};
+use super::loops::{fuse_loops, inner_loops, load_ahead, parts};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
@@ -94,7 +94,7 @@ impl WarpTile {
                 && tile.threads() <= target.max_threads.into()
         };
         let mut fitting = Self::ALL.iter().filter(divides).filter(room);
-        let wanted = 2 * target.class.usual_cores();
+        let wanted = 2 * target.cores();
         let enough = |tile: &&&Self| {
             let [rows, columns] = tile.extents();
             batch.is_none_or(|batch| m / rows * (n / columns) * batch >= wanted)
@@ -151,7 +151,7 @@ pub(super) fn apply(
     ];
     let batch = roles.batch.iter().map(|&at| iters[at].dom.extent.as_int());
     let tile = WarpTile::choose(target, batch.product(), extents)?;
-    tiles(sch, block, &matmul, &roles, tile)
+    tiles(sch, block, &matmul, &roles, tile, target)
 }
 
 /// The roles of iter variables, if rows, columns and sums have one each.
@@ -200,6 +200,7 @@ fn tiles(
     matmul: &Matmul,
     roles: &Roles,
     tile: WarpTile,
+    target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
     let loops = sch.get_loops(block)?;
     let params = params(sch.func(), block);
@@ -229,6 +230,7 @@ fn tiles(
         sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
         on_fragments(sch, fragments, l.ki, intrin)?;
     }
+    load_ahead(sch, l.ko, target)?;
     write_result(sch, store, write_back, &l)?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let row = inner_loops(sch, init, l.subgroup)?;

@@ -51,13 +51,12 @@ fn matmul(@builtin(workgroup_id) block_idx: vec3<u32>, @builtin(local_invocation
         A_shared[u32(t_6) / 4u][u32(t_6) % 4u] = lanes_1.w;
         B_shared[ty * 8 + tx] = next_2;
         B_shared[ty * 8 + tx + 64] = next_3;
-        if (k_0 + 1 < 16) {
-            next_0 = A[by * 2048 + ty * 256 + (tx >> 1u) * 64 + (k_0 + 1) * 4 + (tx & 1)];
-            next_1 = A[by * 2048 + ty * 256 + (tx >> 1u) * 64 + (k_0 + 1) * 4 + (tx & 1) + 2];
-            next_2 = B[(k_0 + 1) * 1024 + ty * 64 + bx * 8 + tx];
-            next_3 = B[(k_0 + 1) * 1024 + ty * 64 + bx * 8 + tx + 512];
-        }
         workgroupBarrier();
+        let k_0_1 = min(k_0 + 1, 15);
+        next_0 = A[by * 2048 + ty * 256 + (tx >> 1u) * 64 + k_0_1 * 4 + (tx & 1)];
+        next_1 = A[by * 2048 + ty * 256 + (tx >> 1u) * 64 + k_0_1 * 4 + (tx & 1) + 2];
+        next_2 = B[k_0_1 * 1024 + ty * 64 + bx * 8 + tx];
+        next_3 = B[k_0_1 * 1024 + ty * 64 + bx * 8 + tx + 512];
         for (var k_1: i32 = 0; k_1 < 4; k_1++) {
             A_shared_local_0 = A_shared[k_1 * 36 + ty];
             B_shared_local_0 = B_shared[k_1 * 32 + tx];

@@ -42,3 +42,46 @@ def open(x: T.handle, Y: T.Buffer((64,), "float32")):
                     with T.init():
                         Y[v] = T.float32(0)
                     Y[v] = Y[v] + S[47 - v]
+# expect-listing:
+# after prefetch:
+# kernel known_0  # init
+#   launch grid [1, 1, 1] block [64, 1, 1]
+#   array Y: float32, 64 elements, global write param 1
+#   cost 0 flop, 256 bytes; accesses proved
+#   Y[threadIdx.x] = 0.0
+# kernel known_1  # S, Y
+#   launch grid [1, 1, 1] block [64, 1, 1]
+#   array X: float32, 512 elements, global read param 0
+#   array Y: float32, 64 elements, global read write param 1
+#   array S: float32, 64 elements, shared
+#   array next: float32, 1 elements, local
+#   cost 512 flop, 2560 bytes; accesses proved
+#   next[0] = X[(0 * 64) + threadIdx.x]
+#   for k.0 from 0, 8 times:
+#     S[threadIdx.x] = next[0]
+#     barrier
+#     let k.1 = min((k.0 + 1), 7)
+#     next[0] = X[(k.1 * 64) + threadIdx.x]
+#     Y[threadIdx.x] = Y[threadIdx.x] + S[(threadIdx.x * -1) + 63]
+#
+# after insert_barriers:
+# kernel known_0  # init
+#   launch grid [1, 1, 1] block [64, 1, 1]
+#   array Y: float32, 64 elements, global write param 1
+#   cost 0 flop, 256 bytes; accesses proved
+#   Y[threadIdx.x] = 0.0
+# kernel known_1  # S, Y
+#   launch grid [1, 1, 1] block [64, 1, 1]
+#   array X: float32, 512 elements, global read param 0
+#   array Y: float32, 64 elements, global read write param 1
+#   array S: float32, 64 elements, shared
+#   array next: float32, 1 elements, local
+#   cost 512 flop, 2560 bytes; accesses proved
+#   next[0] = X[(0 * 64) + threadIdx.x]
+#   for k.0 from 0, 8 times:
+#     barrier
+#     S[threadIdx.x] = next[0]
+#     barrier
+#     let k.1 = min((k.0 + 1), 7)
+#     next[0] = X[(k.1 * 64) + threadIdx.x]
+#     Y[threadIdx.x] = Y[threadIdx.x] + S[(threadIdx.x * -1) + 63]

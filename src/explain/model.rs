@@ -52,6 +52,7 @@ impl GpuModel {
             cores: 132,
             clock: 1.98e9,
             memory: 3.35e12,
+            tile_fma_per_cycle: 2048.0,
             shared_bytes: 228 << 10,
             threads: 2048,
             groups: 32,

@@ -120,11 +120,12 @@ fn rotated(
 
 /// Whether statements read memory of the workgroup, so that all its threads come by.
 fn reads_shared(kernel: &Kernel, stmts: &[Stmt]) -> bool {
+    let is_shared = |array: ArrayId| kernel.arrays[array].space == Space::Shared;
     let mut found = false;
     for stmt in stmts {
+        stmt.walk(&mut |s| found |= s.read().is_some_and(is_shared));
         stmt.walk_exprs(&mut |e| {
-            let Expr::Load { array, .. } = e else { return };
-            found |= kernel.arrays[*array].space == Space::Shared;
+            found |= matches!(e, Expr::Load { array, .. } if is_shared(*array));
         });
     }
     found

@@ -97,8 +97,6 @@ const DISCRETE: GpuTraits = GpuTraits {
         Tile::MEDIUM.in_steps(16),
         Tile::MEDIUM.in_steps(32),
     ],
-    // A subgroup needs no barriers.
-    row_threads: [32, 128, 256],
     prefetches: true,
     steps_written_out: 8,
     window_sums: 64,

@@ -70,6 +70,14 @@ pub enum ArtifactError {
         /// What the validator says.
         problem: String,
     },
+    /// A kernel runs on cooperative matrices. Nothing that is checked when a file is loaded says what its shader does with them.
+    #[error(
+        "`{kernel}` runs on cooperative matrices, and no file holds such a kernel: compile for a target without `cooperative_matrix`"
+    )]
+    Fragments {
+        /// The kernel.
+        kernel: String,
+    },
     /// The bytecode is not valid.
     #[error("bytecode: {0}")]
     Bytecode(#[from] BytecodeError),

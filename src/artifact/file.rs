@@ -139,6 +139,8 @@ impl Executable {
             name: name.to_owned(),
             pieces: vec![Cow::Owned(text.as_bytes().to_vec())],
         };
+        let all = self.kernels.iter().flat_map(|kernel| &kernel.func.kernels);
+        all.into_iter().try_for_each(without_fragments)?;
         let kernels: Vec<StoredKernel> = self.kernels.iter().map(stored_kernel).collect();
         let mut entries = vec![
             whole("bytecode", encode("bytecode", &self.stored())?),
@@ -401,6 +403,7 @@ fn load_kernel(
         return Err(malformed("kernels", problem));
     }
     for kernel in &mut func.kernels {
+        without_fragments(kernel)?;
         kernel.in_bounds = false;
     }
     let mut wgsl = Vec::new();
@@ -442,6 +445,16 @@ fn check_shader(kernel: &str, text: &str) -> Result<(), ArtifactError> {
 #[cfg(not(any(feature = "gpu", feature = "compiler")))]
 fn check_shader(_kernel: &str, _text: &str) -> Result<(), ArtifactError> {
     Ok(())
+}
+
+/// Cooperative matrices are neither bounded by the driver nor by naga, so what uses them has to be made by the process that runs it.
+fn without_fragments(kernel: &Kernel) -> Result<(), ArtifactError> {
+    match kernel.has_fragments() {
+        true => Err(ArtifactError::Fragments {
+            kernel: kernel.name.clone(),
+        }),
+        false => Ok(()),
+    }
 }
 
 fn load_constants(

@@ -42,7 +42,11 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let entry = Entry::read(&args.module, &args.shapes.inputs())?;
-    let chosen = device::open(&args.device)?;
+    let mut chosen = device::open(&args.device)?;
+    if let Target::Gpu(gpu) = &mut chosen.target {
+        // No file holds kernels on them.
+        gpu.cooperative_matrix = false;
+    }
     let start = Instant::now();
     let module = match args.no_weights {
         true => Some(apart(args, &chosen.target)?),

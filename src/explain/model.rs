@@ -28,7 +28,7 @@ pub struct GpuModel {
     pub sectors_per_cycle: f64,
     /// Banks of shared memory; each gives four bytes a cycle. `None` where shared memory is ordinary memory.
     pub banks: Option<u32>,
-    /// Cycles from a barrier to the next at least, where threads load in between.
+    /// Cycles from a barrier to the next at least.
     pub barrier: f64,
     /// Bytes of shared memory of a core.
     pub shared_bytes: i64,

@@ -41,8 +41,8 @@ pub fn alignments(value: &AttrValue) -> Option<Vec<[i64; 4]>> {
     entries.iter().map(entry).collect()
 }
 
-/// Annotation of a loop: the stage of each part of its body. What an earlier stage loads, it loads for the next iteration while this
-/// one runs; see [`stages`].
+/// Annotation of a loop: the stage of each part of its body. What a part of the first stage loads, it loads for the next iteration while
+/// the others compute. Any number of stages counts as two, and `software_pipeline_order` is not read; see [`stages`].
 pub const PIPELINE_STAGE: &str = "software_pipeline_stage";
 
 /// What [`PIPELINE_STAGE`] says. `None` if it is no list of integers, or an empty one.

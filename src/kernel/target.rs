@@ -63,7 +63,6 @@ pub struct GpuTarget {
     /// If it is lavapipe: the major version of Mesa, whose compiler it is.
     pub lavapipe: Option<u32>,
     /// Units that run workgroups, where the device is known; see [`GpuTarget::cores`].
-    #[serde(default)]
     pub known_cores: Option<u32>,
 }
 
@@ -91,7 +90,8 @@ impl GpuTarget {
     /// Units that run workgroups: those of the device, or of a common one of its class.
     pub fn cores(&self) -> i64 {
         let usual = self.class.usual_cores();
-        self.known_cores.map_or(usual, i64::from)
+        self.known_cores
+            .map_or(usual, |cores| i64::from(cores.max(1)))
     }
 
     /// What desktop devices of the class have. A device at hand says itself what it has.

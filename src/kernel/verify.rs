@@ -125,6 +125,7 @@ impl Verifier<'_> {
             }
             *self.defined.entry(*var) = true;
         }
+        self.threads_of_fragments()?;
         self.body(&self.kernel.body)
     }
 

@@ -1,5 +1,5 @@
-//! Loads of the next iteration, made while this one computes: what a loop copies to shared memory first lies in registers an iteration
-//! ahead, so that device memory answers while threads multiply.
+//! Software prefetch. A loop that begins with copies from device memory to shared memory loads the data of the next iteration into
+//! registers before it computes, so that the latency of device memory overlaps with arithmetic.
 //!
 //! ```text
 //! for k in 0 .. n:                     if 0 < n: next = A[0, …]
@@ -10,8 +10,8 @@
 //!                                          sum += … tile[…] …
 //! ```
 //!
-//! Tensors that the kernel writes are not loaded ahead. What computes is there once: TVM's `InjectSoftwarePipeline`, whose annotation
-//! asks for this, writes the last iteration out behind the loop, and keeps two tiles in shared memory.
+//! Tensors that the kernel writes are not loaded ahead. The computation is emitted once: TVM's `InjectSoftwarePipeline`, whose annotation
+//! asks for this, peels the last iteration and keeps two tiles in shared memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -73,6 +73,7 @@ fn rotated(
     body: &[Stmt],
     before: &mut Vec<Stmt>,
 ) -> Option<Vec<Stmt>> {
+    let arrays = kernel.arrays.clone();
     let mut copies = Copies::default();
     let (mut out, mut loads) = (vec![], vec![]);
     let mut rest = body;
@@ -84,7 +85,10 @@ fn rotated(
         rest = others;
     }
     let loads = needed(loads);
-    if loads.is_empty() || !reads_shared(kernel, rest) {
+    let is_fixed = |e: &Expr| !e.loads();
+    if loads.is_empty() || !reads_copies(kernel, &out, rest) || !(is_fixed(min) && is_fixed(extent))
+    {
+        kernel.arrays = arrays;
         return None;
     }
     let index = kernel.vars[*var].ty.scalar;
@@ -118,14 +122,20 @@ fn rotated(
     Some(out)
 }
 
-/// Whether statements read memory of the workgroup, so that all its threads come by.
-fn reads_shared(kernel: &Kernel, stmts: &[Stmt]) -> bool {
-    let is_shared = |array: ArrayId| kernel.arrays[array].space == Space::Shared;
+/// Whether statements read an array that the copies write. Then lowering has refused or will refuse the loop if not all threads come by,
+/// and a barrier is due here.
+fn reads_copies(kernel: &Kernel, copies: &[Stmt], rest: &[Stmt]) -> bool {
+    let mut written = HashSet::new();
+    for stmt in copies {
+        stmt.walk(&mut |s| written.extend(s.written()));
+    }
+    let is_copy =
+        |array: ArrayId| written.contains(&array) && kernel.arrays[array].space == Space::Shared;
     let mut found = false;
-    for stmt in stmts {
-        stmt.walk(&mut |s| found |= s.read().is_some_and(is_shared));
+    for stmt in rest {
+        stmt.walk(&mut |s| found |= s.read().is_some_and(is_copy));
         stmt.walk_exprs(&mut |e| {
-            found |= matches!(e, Expr::Load { array, .. } if is_shared(*array));
+            found |= matches!(e, Expr::Load { array, .. } if is_copy(*array));
         });
     }
     found
@@ -151,7 +161,7 @@ fn only_if(cond: Expr, then: Vec<Stmt>) -> Stmt {
 }
 
 /// What copies to shared memory at the start of a loop.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Copies {
     /// The registers that values of a type are loaded to.
     registers: HashMap<(ScalarType, u16), ArrayId>,
@@ -192,8 +202,12 @@ impl Copies {
                 then,
                 otherwise,
             } if otherwise.is_empty() && !cond.loads() => {
+                let before = (self.clone(), kernel.arrays.clone());
                 let parts = then.iter().map(|stmt| self.of(kernel, stmt));
-                let parts = parts.collect::<Option<Vec<_>>>()?;
+                let Some(parts) = parts.collect::<Option<Vec<_>>>() else {
+                    (*self, kernel.arrays) = before;
+                    return None;
+                };
                 let (copies, loads): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
                 let load = only_if(self.renamed(cond), loads.into_iter().flatten().collect());
                 Some((only_if(cond.clone(), copies), Some(load)))
@@ -263,19 +277,32 @@ fn renamed(e: &Expr, names: &HashMap<VarId, Expr>) -> Expr {
     })
 }
 
-/// Loads without the names that only their copies use.
+/// Loads without the names that only their copies use, and without branches that load nothing.
 fn needed(loads: Vec<Stmt>) -> Vec<Stmt> {
     let mut used = HashSet::new();
+    needed_of(loads, &mut used)
+}
+
+fn needed_of(loads: Vec<Stmt>, used: &mut HashSet<VarId>) -> Vec<Stmt> {
     let mut kept: Vec<Stmt> = Vec::new();
-    for stmt in loads.into_iter().rev() {
-        if matches!(&stmt, Stmt::Let(var, _) if !used.contains(var)) {
-            continue;
-        }
-        stmt.walk_exprs(&mut |e| {
-            if let Expr::Var(var) = e {
-                used.insert(*var);
+    for mut stmt in loads.into_iter().rev() {
+        match &mut stmt {
+            Stmt::Let(var, _) if !used.contains(var) => continue,
+            Stmt::If { then, .. } => {
+                *then = needed_of(std::mem::take(then), used);
+                if then.is_empty() {
+                    continue;
+                }
             }
-        });
+            _ => {}
+        }
+        for e in stmt.exprs() {
+            e.walk(&mut |e| {
+                if let Expr::Var(var) = e {
+                    used.insert(*var);
+                }
+            });
+        }
         kept.push(stmt);
     }
     kept.reverse();

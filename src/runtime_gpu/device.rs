@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::buffer::Pool;
+use super::cores::cores_of;
 use super::pipeline::{PipelineKey, PipelineSlot};
 use super::poller::{self, Poller};
 use super::{Adapter, AdapterInfo, GpuError};
@@ -286,7 +287,8 @@ fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
         reason = "wgpu asks for it where a feature is experimental"
     )]
     // SAFETY: wgpu asks its users to know that an experimental feature may lack checks. Of cooperative matrices it checks neither
-    // that tiles are inside their arrays nor who comes by; the verifier of kernels does, and `vm` takes no other shader with them.
+    // that tiles are inside their arrays nor who comes by. The verifier of kernels does; `vm` takes shaders with them only for kernels
+    // that have them, and `artifact` takes no such kernel from a file.
     unsafe {
         wgpu::ExperimentalFeatures::enabled()
     }
@@ -339,73 +341,4 @@ fn target_of(info: &AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits
         lavapipe: info.lavapipe(),
         known_cores: cores_of(&info.name),
     }
-}
-
-/// Units that run workgroups of devices by a part of their names, which no API tells; figures of the vendors. The first that fits counts, so
-/// longer names stand before shorter ones. Laptop devices of the same name have fewer.
-const CORES: [(&str, u32); 57] = [
-    ("H100", 132),
-    ("H200", 132),
-    ("A100", 108),
-    ("L40", 142),
-    ("L4", 58),
-    ("RTX 5090", 170),
-    ("RTX 5080", 84),
-    ("RTX 5070 Ti", 70),
-    ("RTX 5070", 48),
-    ("RTX 5060 Ti", 36),
-    ("RTX 5060", 30),
-    ("RTX 4090", 128),
-    ("RTX 4080 SUPER", 80),
-    ("RTX 4080", 76),
-    ("RTX 4070 Ti SUPER", 66),
-    ("RTX 4070 Ti", 60),
-    ("RTX 4070 SUPER", 56),
-    ("RTX 4070", 46),
-    ("RTX 4060 Ti", 34),
-    ("RTX 4060", 24),
-    ("RTX 3090 Ti", 84),
-    ("RTX 3090", 82),
-    ("RTX 3080 Ti", 80),
-    ("RTX 3080", 68),
-    ("RTX 3070 Ti", 48),
-    ("RTX 3070", 46),
-    ("RTX 3060 Ti", 38),
-    ("RTX 3060", 28),
-    ("RTX 2080 Ti", 68),
-    ("RTX 2080", 46),
-    ("RTX 2070", 36),
-    ("RTX 2060", 30),
-    ("GTX 1660", 22),
-    ("RX 9070 XT", 64),
-    ("RX 9070", 56),
-    ("RX 7900 XTX", 96),
-    ("RX 7900 XT", 84),
-    ("RX 7800 XT", 60),
-    ("RX 7700 XT", 54),
-    ("RX 7600", 32),
-    ("RX 6900 XT", 80),
-    ("RX 6800 XT", 72),
-    ("RX 6800", 60),
-    ("RX 6700 XT", 40),
-    ("RX 6600", 28),
-    ("A770", 32),
-    ("A750", 28),
-    ("B580", 20),
-    ("B570", 18),
-    ("M4 Max", 40),
-    ("M4 Pro", 20),
-    ("M3 Max", 40),
-    ("M3 Pro", 18),
-    ("M2 Ultra", 76),
-    ("M2 Max", 38),
-    ("M1 Max", 32),
-    ("M1 Pro", 16),
-];
-
-fn cores_of(name: &str) -> Option<u32> {
-    let mut known = CORES.into_iter();
-    known
-        .find(|(part, _)| name.contains(part))
-        .map(|(_, cores)| cores)
 }

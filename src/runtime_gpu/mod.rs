@@ -8,6 +8,7 @@
 mod adapter;
 mod buffer;
 mod commands;
+mod cores;
 mod device;
 mod error;
 mod oneshot;

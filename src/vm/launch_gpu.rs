@@ -385,7 +385,8 @@ impl GpuBackend {
     }
 }
 
-/// No driver checks an operation on fragments, so a shader has them only if its kernel has, of which that was verified.
+/// No driver checks an operation on fragments, so a shader has them only if its kernel has. Such kernels are verified, and none comes
+/// from a file.
 fn check_fragments(kernel: &Kernel, wgsl: &Shader, gpu: &Gpu) -> Result<(), VmError> {
     if wgsl.text.contains("wgpu_cooperative_matrix") && !kernel.has_fragments() {
         return Err(VmError::NoShader(kernel.name.clone()));

@@ -76,7 +76,10 @@ fn read(case: &Case) -> Result<PrimFunc, Failed> {
     let module = script::parse(&case.name, &case.input).map_err(|e| e.to_string())?;
     let mut funcs = module.prim_funcs();
     let (_, func) = funcs.next().ok_or("the case has no loop program")?;
-    Ok(func.clone())
+    match funcs.next() {
+        Some((other, _)) => Err(format!("the case has a second loop program, `{other}`").into()),
+        None => Ok(func.clone()),
+    }
 }
 
 /// The function lowered for the target that the case names, after the default rules if it says `# run: default rules`, and the

@@ -45,7 +45,10 @@ impl Verifier<'_> {
         let ends = self.range(min).zip(self.range(extent));
         let value = Value {
             varies: self.varies(min),
-            range: ends.map(|(min, extent)| (min.0, (min.1 + extent.1 - 1).max(min.0))),
+            range: ends.and_then(|(min, extent)| {
+                let last = min.1.checked_add(extent.1)? - 1;
+                Some((min.0, last.max(min.0)))
+            }),
             factor: 1,
         };
         self.known.vars.insert(var, value);
@@ -64,19 +67,26 @@ impl Verifier<'_> {
         checked
     }
 
-    /// An operation on fragments.
-    pub(super) fn fragment(&mut self, op: &FragmentOp) -> Result<(), String> {
-        self.launched("an operation on fragments")?;
-        let threads = self
-            .kernel
-            .launch
-            .as_ref()
-            .map_or(0, |launch| launch.block[0]);
-        if threads != FRAGMENT_THREADS {
+    /// What fragments ask of the launch, whether operations use them or not: they decide how threads are numbered.
+    pub(super) fn threads_of_fragments(&self) -> Result<(), String> {
+        if !self.kernel.has_fragments() {
+            return Ok(());
+        }
+        let block = self.kernel.launch.as_ref().map_or([0; 3], |l| l.block);
+        if block[0] != FRAGMENT_THREADS {
             return Err(format!(
-                "fragments of {FRAGMENT_THREADS} threads where a workgroup has {threads} in x"
+                "fragments of {FRAGMENT_THREADS} threads where a workgroup has {} in x",
+                block[0]
             ));
         }
+        let threads = block.iter().try_fold(1_u32, |all, n| all.checked_mul(*n));
+        threads
+            .map(drop)
+            .ok_or_else(|| "too many threads".to_owned())
+    }
+
+    /// An operation on fragments.
+    pub(super) fn fragment(&mut self, op: &FragmentOp) -> Result<(), String> {
         if self.known.divergent > 0 {
             return Err("not all threads come by an operation on fragments".into());
         }
@@ -89,13 +99,9 @@ impl Verifier<'_> {
             FragmentOp::MultiplyAdd { sum, a, b } => {
                 let (a, b) = (self.role(*a, Some(Role::A))?, self.role(*b, Some(Role::B))?);
                 let sum = self.role(*sum, Some(Role::C))?;
-                let sums = matches!(sum.dtype, ScalarType::F16 | ScalarType::F32);
-                match (a.dtype, b.dtype) {
-                    (ScalarType::F16, ScalarType::F16) if sums => Ok(()),
-                    (a, b) => Err(format!(
-                        "fragments of {a} and {b} with sums in {}",
-                        sum.dtype
-                    )),
+                match (a.dtype, b.dtype, sum.dtype) {
+                    (ScalarType::F16, ScalarType::F16, ScalarType::F32) => Ok(()),
+                    (a, b, sum) => Err(format!("fragments of {a} and {b} with sums in {sum}")),
                 }
             }
         }
@@ -153,8 +159,16 @@ impl Verifier<'_> {
         })
     }
 
-    /// Least and greatest value of an integer, if both are known.
+    /// Least and greatest value of an integer, if both are known and its type holds them: the shader computes in that type.
     fn range(&self, e: &Expr) -> Option<(i128, i128)> {
+        let (least, greatest) = self.range_of_any(e)?;
+        let (lowest, highest) = self.kernel.ty(e).scalar.int_range()?;
+        let fits = least >= lowest.into() && greatest <= highest.into();
+        fits.then_some((least, greatest))
+    }
+
+    /// The same, of integers that are not limited.
+    fn range_of_any(&self, e: &Expr) -> Option<(i128, i128)> {
         let launch = self.kernel.launch.as_ref();
         let below = |count: i64| Some((0, i128::from(count) - 1));
         match e {

@@ -110,6 +110,14 @@ pub enum FragmentsReason {
         /// That of the smallest tile.
         of: i64,
     },
+    /// The device has no workgroups of as many threads as the smallest tile has.
+    #[error("a tile needs {needs} threads, and a workgroup of the device has {limit}")]
+    Threads {
+        /// Threads of the smallest tile.
+        needs: i64,
+        /// Threads of the device.
+        limit: i64,
+    },
     /// No tile fits into shared memory.
     #[error("a tile needs {needs} bytes of shared memory, and the device has {limit}")]
     Shared {

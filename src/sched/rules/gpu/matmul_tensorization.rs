@@ -89,6 +89,10 @@ impl WarpTile {
                 return Err(FragmentsReason::Extent { axis, extent, of });
             }
         }
+        let (needs, limit) = (smallest.threads(), target.max_threads.into());
+        if needs > limit {
+            return Err(FragmentsReason::Threads { needs, limit });
+        }
         let room = |tile: &&Self| {
             tile.shared_bytes() <= target.shared_bytes.into()
                 && tile.threads() <= target.max_threads.into()

@@ -9,8 +9,8 @@ use crate::kernel::GpuTarget;
 
 /// Multiplications and additions of `f32` in a cycle.
 const FMA_PER_CYCLE: i64 = 128;
-/// What tiles of few sums for their operands take longer: the squares of how many operands there are for a sum, by this. Products of 4096
-/// reach 0.65 of the peak with 64 sums, 0.53 with 32, and about 0.3 with 16.
+/// Penalty of small register tiles: `OPERANDS * (tm + tn)² / (tm * tn)` cycles a step. Products of 4096 reach 0.65 of the peak with 64
+/// sums, 0.53 with 32, and about 0.3 with 16.
 const OPERANDS: i64 = 9;
 /// From one barrier to the next but one, however little there is to multiply, and for each step of `k` between: stores to shared memory,
 /// loads.
@@ -189,18 +189,20 @@ impl Tile {
 
     /// Cycles that a product takes where its sums are cut into slices. A core runs the steps of all workgroups that it holds at once; a step
     /// takes at least as long as device memory to answer. Reads of shared memory and multiplications take turns.
-    fn cycles(self, target: &GpuTarget, e: &Extents, slices: i64) -> i64 {
+    fn cycles(self, target: &GpuTarget, e: &Extents, slices: i64) -> i128 {
         let [batch, m, n, k] = e.estimate;
         let cores = target.cores();
-        let div_up = |a: i64, b: i64| (a + b - 1) / b;
+        let div_up = |a: i128, b: i64| (a + i128::from(b) - 1) / i128::from(b);
         let sums = self.tm * self.tn;
         let threads = self.ty * self.tx;
         let operands = self.tm + self.tn;
         let work = threads * self.bk * (sums + OPERANDS * operands * operands / sums);
-        let groups = div_up(self.blocks(m, n) * batch * slices, cores);
+        let groups = i128::from(self.blocks(m, n)) * i128::from(batch) * i128::from(slices);
+        let groups = div_up(groups, cores);
         let copied = self.bk * (self.ty * self.tm + self.tx * self.tn);
         let registers = (sums + OTHER_REGISTERS) * threads + copied;
-        let resident = (REGISTERS / registers).clamp(1, groups);
+        let most = i64::try_from(groups).unwrap_or(i64::MAX).max(1);
+        let resident = (REGISTERS / registers).clamp(1, most);
         let lanes = FMA_PER_CYCLE.min(resident * threads);
         let latency = LATENCY + LATENCY_OF_STEP * self.bk;
         let sides = [self.ty * self.tm, self.tx * self.tn]
@@ -211,12 +213,14 @@ impl Tile {
         let turns = (resident * threads / FMA_PER_CYCLE).max(4);
         let copy = copy * self.bk / threads * turns;
         let step = (resident * work / lanes + copy).max(latency);
-        let product = div_up(groups, resident) * div_up(k, slices * self.bk) * step;
-        let results = batch * m * n * (slices + 1) / (ELEMENTS_PER_CYCLE * cores);
+        let steps = div_up(k.into(), slices * self.bk);
+        let product = div_up(groups, resident) * steps * i128::from(step);
+        let results = [batch, m, n, slices + 1].into_iter().map(i128::from);
+        let results = results.product::<i128>() / i128::from(ELEMENTS_PER_CYCLE * cores);
         match slices {
             1 => product,
             // Where both take as long, one kernel is better.
-            _ => product + product / 20 + LAUNCH + results,
+            _ => product + product / 20 + i128::from(LAUNCH) + results,
         }
     }
 

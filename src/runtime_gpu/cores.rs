@@ -77,7 +77,9 @@ pub(super) fn cores_of(name: &str) -> Option<u32> {
         words.windows(part.len()).any(|some| some == part)
     };
     let mut known = CORES.into_iter();
-    known.find(|(part, _)| is_part(part)).map(|(_, cores)| cores)
+    known
+        .find(|(part, _)| is_part(part))
+        .map(|(_, cores)| cores)
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ pub(super) struct GpuTraits {
     pub(super) fast_shared: bool,
     /// Tiles of products, the largest first.
     pub(super) tiles: &'static [Tile],
-    /// Whether products load the operands of the next step into registers while they multiply (measured on an H100, GEMM 4096: 31 TFLOP/s
-    /// without, 36 with steps of `k` written out, 42 with both).
+    /// Whether products load the operands of the next step into registers while they multiply (measured on an H100, GEMM 4096: 30 TFLOP/s
+    /// without, 36 with steps of `k` written out, 41 with both).
     pub(super) prefetches: bool,
     /// Most steps of `k` that are written out.
     pub(super) steps_written_out: i64,

@@ -29,10 +29,15 @@ pub fn alignments(value: &AttrValue) -> Option<Vec<[i64; 4]>> {
     let AttrValue::List(entries) = value else {
         return None;
     };
+    let int = |value: &AttrValue| match value {
+        AttrValue::Int(value) => Some(*value),
+        AttrValue::Expr(e) => e.as_int(),
+        _ => None,
+    };
     let entry = |entry: &AttrValue| match entry {
         AttrValue::List(values) => values
             .iter()
-            .map(AttrValue::as_int)
+            .map(int)
             .collect::<Option<Vec<i64>>>()?
             .try_into()
             .ok(),

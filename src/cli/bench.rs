@@ -15,7 +15,7 @@ use super::program::Program;
 use super::terminal::{Terminal, milliseconds};
 use crate::runtime::Value;
 use crate::support::resident::peak_resident;
-use crate::vm::{Clock, Profile, ProfileKind};
+use crate::vm::{Clock, Profile, ProfileEntry, ProfileKind};
 
 /// Calls before measuring: at least this many, and for at least this long.
 const WARM_UP: (usize, Duration) = (3, Duration::from_millis(200));
@@ -69,6 +69,8 @@ struct StepTime {
     clock: Clock,
     launches: u64,
     median_us: f64,
+    /// In the first call, with what the driver compiles then; `None` if that call took another way.
+    first_us: Option<f64>,
     bytes: u64,
     gb_per_s: f64,
     gflop_per_s: f64,
@@ -95,12 +97,18 @@ pub(super) fn run(
     let chosen = device::open(&entry.device(&args.device))?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
-    let first = timed(&mut program, func, &values)?;
-    let times = measure(&mut program, func, &values, args.time)?;
-    let steps = if args.profile {
-        profile(&mut program, func, &values)?
+    let start = Instant::now();
+    let first_profile = if args.profile {
+        Some(program.vm.profile(func, &values)?.1)
     } else {
-        Vec::new()
+        program.call(func, &values)?;
+        None
+    };
+    let first = start.elapsed();
+    let times = measure(&mut program, func, &values, args.time)?;
+    let steps = match first_profile {
+        Some(first) => profile(&mut program, func, &values, &first)?,
+        None => Vec::new(),
     };
     let report = Report {
         device: chosen.name,
@@ -161,8 +169,13 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
-/// Medians over some calls of each step, those with no time left out.
-fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<StepTime>, CliError> {
+/// Medians over some calls of each step, those with no time left out, beside its time in the first call.
+fn profile(
+    program: &mut Program,
+    func: &str,
+    values: &[Value],
+    first: &Profile,
+) -> Result<Vec<StepTime>, CliError> {
     let profiles = (0..PROFILED)
         .map(|_| Ok(program.vm.profile(func, values)?.1))
         .collect::<Result<Vec<Profile>, CliError>>()?;
@@ -193,6 +206,7 @@ fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<St
             clock: entry.clock,
             launches: entry.launches,
             median_us: median * 1e6,
+            first_us: first_time(first, index, entry),
             bytes: entry.bytes,
             gb_per_s: rate(entry.bytes),
             gflop_per_s: rate(entry.flops),
@@ -201,6 +215,14 @@ fn profile(program: &mut Program, func: &str, values: &[Value]) -> Result<Vec<St
         });
     }
     Ok(steps)
+}
+
+/// Microseconds of this entry in the first call.
+fn first_time(first: &Profile, index: usize, entry: &ProfileEntry) -> Option<f64> {
+    let same =
+        |of: &&ProfileEntry| (&of.func, of.pc, &of.name) == (&entry.func, entry.pc, &entry.name);
+    let found = first.entries.get(index).filter(same)?;
+    Some(found.seconds * 1e6)
 }
 
 fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), CliError> {
@@ -239,6 +261,8 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
                 step.name.clone(),
                 step.kind.name().to_owned(),
                 format!("{:.1}", step.median_us),
+                step.first_us
+                    .map_or_else(String::new, |us| format!("{us:.1}")),
                 step.clock.name().to_owned(),
                 step.bytes.to_string(),
                 format!("{:.1}", step.gb_per_s),
@@ -249,7 +273,7 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
         })
         .collect();
     let columns = [
-        "step", "kind", "µs", "clock", "bytes", "GB/s", "GFLOP/s", "code", "why",
+        "step", "kind", "µs", "first", "clock", "bytes", "GB/s", "GFLOP/s", "code", "why",
     ];
     terminal.table(&columns, &rows)?;
     Ok(())

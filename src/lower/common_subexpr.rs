@@ -14,13 +14,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::kernel::{ArrayId, Expr, Kernel, Stmt, VarId, VarInfo};
+use crate::kernel::{Array, ArrayId, Expr, Kernel, Space, Stmt, VarId, VarInfo};
 use crate::tensor::scalar::BinOp;
 
 /// Nodes of the smallest expression that gets a name.
 const LEAST_NODES: usize = 10;
 /// Nodes that a name has to save.
 const LEAST_SAVED: usize = 24;
+/// Nodes that a load of a tensor counts as: drivers cannot tell that what is stored in between leaves it as it is.
+const LOAD: usize = LEAST_SAVED;
 
 /// Names the common subexpressions of the kernel's body.
 pub(super) fn name_common(kernel: &mut Kernel) {
@@ -62,7 +64,12 @@ fn is_straight(stmt: &Stmt) -> bool {
 
 /// A stretch of statements, the last of which may be a loop or branch: only what is computed before it is looked at.
 fn named(kernel: &mut Kernel, mut stretch: Vec<Stmt>) -> Vec<Stmt> {
-    let mut numbers = Numbers::default();
+    let is_tensor = |array: &Array| matches!(array.space, Space::Global { .. });
+    let tensors = kernel.arrays.iter().filter(|(_, array)| is_tensor(array));
+    let mut numbers = Numbers {
+        tensors: tensors.map(|(array, _)| array).collect(),
+        ..Numbers::default()
+    };
     let mut trees = vec![];
     for stmt in &mut stretch {
         each_piece(kernel, stmt, Guard::None, &mut |_, piece, _| match piece {
@@ -204,6 +211,8 @@ struct Numbers {
     values: Vec<Value>,
     /// How many stores to an array came before.
     stores: HashMap<ArrayId, usize>,
+    /// The arrays in the memory of the device.
+    tensors: HashSet<ArrayId>,
 }
 
 impl Numbers {
@@ -211,11 +220,18 @@ impl Numbers {
         let below: Vec<Tree> = e.children().into_iter().map(|e| self.tree(e)).collect();
         let numbers: Vec<usize> = below.iter().map(|tree| tree.number).collect();
         let nodes = numbers.iter().map(|number| self.values[*number].nodes);
-        let nodes = nodes.fold(1usize, usize::saturating_add);
-        let stores = match e {
-            Expr::Load { array, .. } => self.stores.get(array).copied().unwrap_or(0),
-            _ => 0,
+        let (own, stores) = match e {
+            Expr::Load { array, .. } => {
+                let own = if self.tensors.contains(array) {
+                    LOAD
+                } else {
+                    1
+                };
+                (own, self.stores.get(array).copied().unwrap_or(0))
+            }
+            _ => (1, 0),
         };
+        let nodes = nodes.fold(own, usize::saturating_add);
         let operand = Expr::BlockIdx(0);
         let node = e.map_children(&mut |_| operand.clone());
         let next = self.values.len();

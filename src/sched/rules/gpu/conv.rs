@@ -9,6 +9,7 @@
 //!
 //! References: TVM dlight `Matmul` for the order of primitives; ncnn's direct convolutions for the tile.
 
+use super::compile_time::Epilogue;
 use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use super::window::{WindowTile, Windows};
 use crate::arith::Analyzer;
@@ -74,9 +75,10 @@ pub(super) fn apply(
             "not one loop for each iter variable",
         ));
     }
-    let tile = WindowTile::choose(target, &conv.windows(sch.func(), block));
     let write_back = sch.cache_write(block, 0, "local", &[])?;
     inline_consumers(sch, write_back);
+    let epilogue = Epilogue::of_write_back(sch.func(), write_back);
+    let tile = WindowTile::choose(target, &conv.windows(sch.func(), block, epilogue));
     let l = split(sch, &loops, &conv, tile)?;
     sch.reverse_compute_at(write_back, l.thread, UnitIters::Simplify, InsertAt::Latest)?;
     for (operand, at) in [(&conv.image, l.step), (&conv.weights, l.channel)] {
@@ -191,7 +193,7 @@ impl Convolution {
     }
 
     /// What the tile depends on.
-    fn windows(&self, func: &PrimFunc, id: BlockId) -> Windows {
+    fn windows(&self, func: &PrimFunc, id: BlockId, epilogue: Epilogue) -> Windows {
         let block = &func.blocks[id];
         let iters = &block.iters;
         let pitch = |operand: &Operand| {
@@ -211,6 +213,7 @@ impl Convolution {
             stride: self.stride,
             reach: self.reach,
             image_pitch: pitch(&self.image),
+            epilogue,
             weights_in_vectors: self.steps > 1 && {
                 let region = &block.reads[self.weights.read_index].region;
                 let extents = self.weights.buffer.shape().iter();

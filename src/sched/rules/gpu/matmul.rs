@@ -10,6 +10,7 @@
 //!
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
+use super::compile_time::Epilogue;
 use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, load_ahead, parts, tile_loops};
 use super::split_k;
@@ -83,7 +84,11 @@ pub(super) fn tiles(
             "not one loop for each iter variable",
         ));
     }
-    let (tile, slices) = Tile::choose(target, extents(sch.func(), block, &matmul));
+    let mut known = extents(sch.func(), block, &matmul);
+    if GpuTraits::of(target).compile_time.is_some() {
+        known.epilogue = Epilogue::of(sch, block);
+    }
+    let (tile, slices) = Tile::choose(target, known);
     let sliced = slices.and_then(|slices| split_sum(sch, block, &matmul, slices, target));
     let is_whole = slices.is_none() || sliced.is_some();
     let (block, matmul) = sliced.unwrap_or((block, matmul));
@@ -155,6 +160,7 @@ fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
         n_is_one_loop: matmul.n.len() == 1,
+        epilogue: Epilogue::default(),
     }
 }
 

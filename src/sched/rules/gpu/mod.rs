@@ -21,6 +21,7 @@
 //! References: TVM's dlight rules of the same names.
 
 mod columns;
+mod compile_time;
 mod conv;
 mod elementwise;
 mod fallback;

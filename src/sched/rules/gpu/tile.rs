@@ -1,5 +1,6 @@
 //! Sizes of matmul tiles: those of the device, cut to the extents that are known.
 
+use super::compile_time::{Epilogue, Written};
 use super::split_k;
 use super::traits::GpuTraits;
 use crate::kernel::GpuTarget;
@@ -66,6 +67,8 @@ pub(super) struct Extents {
     pub(super) b_in_vectors: bool,
     /// Whether neighbours in memory of `B` are neighbours along `k`.
     pub(super) b_along_k: bool,
+    /// What is computed where the result is written back; only known where the time of the driver's compiler counts.
+    pub(super) epilogue: Epilogue,
 }
 
 impl Tile {
@@ -144,29 +147,40 @@ impl Tile {
         (tile.fit(target), slices)
     }
 
-    /// The largest tile of which there are enough for all cores, of those without shared memory. A load of `B` costs eight times what
-    /// one of `A` does, and serves as many multiplications as the tile has rows.
+    /// The largest tile of which there are enough for all cores and that compiles soon enough, of those without shared memory. A load of
+    /// `B` costs eight times what one of `A` does, and serves as many multiplications as the tile has rows.
     fn in_registers(traits: &GpuTraits, e: Extents) -> Self {
         let most_rows = e.m.map_or(8, |m| m.min(16));
         let most_columns = if e.b_in_vectors { 16 } else { 4 };
-        let fits = |tile: &&Self| {
+        // A vector of `B` is one load.
+        let in_steps = |tile: Self| match e.b_along_k {
+            true => tile.in_steps(VECTOR),
+            false => tile,
+        };
+        let fits = |tile: &Self| {
             let small = tile.tm <= most_rows && tile.tn <= most_columns;
-            small && e.m.zip(e.n).is_none_or(|(m, n)| tile.blocks(m, n) >= 16)
+            let enough = e.m.zip(e.n).is_none_or(|(m, n)| tile.blocks(m, n) >= 16);
+            let sums = tile.tm * tile.tn;
+            let operands = tile.bk * (tile.tm + tile.tn);
+            let whole = |extent: Option<i64>, of: i64| extent.is_some_and(|n| n % of == 0);
+            let guarded = !whole(e.m, tile.tm) || !whole(e.n, tile.tx * tile.tn);
+            let written = Written::of(operands, sums, 2 * sums * tile.bk, e.epilogue, guarded);
+            small && enough && traits.compile_time.is_none_or(|t| t.is_short(written))
         };
-        let [.., smallest] = traits.tiles else {
-            unreachable!("there are tiles for every device")
-        };
-        let few = Self {
-            tm: 8,
-            tn: most_columns,
-            ..*smallest
-        };
-        let tile = traits.tiles.iter().find(fits).copied().unwrap_or(few);
-        Self {
-            // A vector of `B` is one load.
-            bk: if e.b_along_k { VECTOR } else { tile.bk },
-            ..tile
-        }
+        let few = || Self::of_few_rows(e.m.map_or(8, |m| m.min(8)), most_columns, e.n);
+        let mut tiles = traits.tiles.iter().map(|&tile| in_steps(tile));
+        tiles.find(fits).unwrap_or_else(|| in_steps(few()))
+    }
+
+    /// The tile of a product of few rows or columns, whose threads are lanes: the more columns of each thread, the longer the pieces of
+    /// `B` that are read in one go, as long as there are enough workgroups, and few sums, each of which is written back apart.
+    fn of_few_rows(rows: i64, most_columns: i64, n: Option<i64>) -> Self {
+        let of = |columns| Self::of_lanes(rows, columns, 1);
+        let widest = [16, 8].into_iter().filter(|&columns| {
+            let enough = n.is_none_or(|n| of(columns).blocks(rows, n) >= 16);
+            columns <= most_columns && rows * columns <= 32 && enough
+        });
+        of(widest.max().unwrap_or(4))
     }
 
     /// The tile and the slices of the sum with which a product takes the fewest cycles, by [`Self::cycles`].

@@ -1,5 +1,6 @@
 //! What rules ask of a GPU: one table with a row for each kind of device.
 
+use super::compile_time::CompileTime;
 use super::tile::Tile;
 use crate::kernel::{GpuClass, GpuTarget};
 use crate::sched::rules::DeclineReason;
@@ -35,6 +36,8 @@ pub(super) struct GpuTraits {
     pub(super) window_sums_with_tail: i64,
     /// What a convolution may write out: each multiplication counts once, each statement twice.
     pub(super) window_written_out: i64,
+    /// How long the driver compiles what is written out, where that counts.
+    pub(super) compile_time: Option<CompileTime>,
 }
 
 impl GpuTraits {
@@ -73,6 +76,7 @@ const SMALL: GpuTraits = GpuTraits {
     window_sums: 16,
     window_sums_with_tail: 16,
     window_written_out: 800,
+    compile_time: None,
 };
 
 const APPLE: GpuTraits = GpuTraits {
@@ -106,7 +110,7 @@ const DISCRETE: GpuTraits = GpuTraits {
 
 /// Measured on lavapipe (Mesa 22.3, GEMM 1024, 2 cores): 8×1 threads with uniform loads of `A` and no shared memory took half the
 /// time of forms with shared memory; of tiles, 16×16 took 78 ms, 16×12 82, 8×16 99, 16×8 104, 8×8 124, 16×4 159, and larger ones
-/// 95 and more; with `B` transposed, 16×16 77, 8×16 103, 8×8 114, 8×4 162.
+/// 95 and more; with `B` transposed, 16×16 77, 8×16 103, 8×8 114, 8×4 162. Which of them compile soon enough depends on the epilogue.
 const SOFTWARE: GpuTraits = GpuTraits {
     memory_threads: 64,
     vectors: 4,
@@ -118,26 +122,33 @@ const SOFTWARE: GpuTraits = GpuTraits {
     tiles: &[
         Tile::of_lanes(16, 16, 4),
         Tile::of_lanes(8, 16, 4),
+        Tile::of_lanes(8, 16, 2),
         Tile::of_lanes(8, 8, 4),
+        Tile::of_lanes(8, 8, 1),
         Tile::of_lanes(8, 4, 4),
+        Tile::of_lanes(4, 4, 1),
     ],
     window_threads: 8,
     window_sums: 256,
     // 256 take 1.4 s to compile (64 channels, 53 × 53), 128 1.2 s, 96 0.8 s, at the same speed within a tenth.
     window_sums_with_tail: 96,
-    // Twice as much takes a second to compile.
     window_written_out: 800,
+    compile_time: Some(CompileTime::OF_MESA_22),
 };
 
 /// Mesa 25 takes longer to compile a kernel than Mesa 22.3 does, and makes faster code of a short one. Measured (GEMM 1024, 2 cores; time
 /// of a call, and of the first call with its compilation): 16×16 in steps of four 223 ms, 5.0 s; in steps of one 151 ms,
-/// 3.0 s; 8×8 in steps of four 298 ms, 1.3 s; in steps of one 153 ms, 0.6 s; 8×4 343 ms, 0.6 s; 4×16 230 ms, 0.8 s. A convolution
-/// (64 channels, 56 × 56, 3 × 3) that writes out 800 takes 27 ms and 1.7 s, 400 31 ms and 1.2 s, 200 47 ms and 0.9 s.
+/// 3.0 s; 8×8 in steps of four 298 ms, 1.3 s; in steps of one 153 ms, 0.6 s; 8×4 343 ms, 0.6 s; 4×16 230 ms, 0.8 s.
 const SOFTWARE_OF_MESA_25: GpuTraits = GpuTraits {
-    tiles: &[Tile::of_lanes(8, 8, 1), Tile::of_lanes(8, 4, 1)],
-    window_written_out: 400,
+    tiles: &[
+        Tile::of_lanes(8, 8, 1),
+        Tile::of_lanes(4, 8, 1),
+        Tile::of_lanes(8, 4, 1),
+        Tile::of_lanes(4, 4, 1),
+    ],
     // 256 take 3.4 s to compile (64 channels, 53 × 53, 3 × 3), and 28 ms; 48 1.8 s, 37 ms; 24 0.8 s, 42 ms; 16 0.6 s, 51 ms.
     window_sums_with_tail: 24,
+    compile_time: Some(CompileTime::OF_MESA_25),
     ..SOFTWARE
 };
 

@@ -4,6 +4,7 @@
 //! weights. Measured on lavapipe (Mesa 22.3): a load takes the time of fourteen multiplications of eight lanes, whether it is of one
 //! element or of four neighbours, and whether threads load the same or not.
 
+use super::compile_time::{Epilogue, Written};
 use super::traits::GpuTraits;
 use crate::kernel::GpuTarget;
 
@@ -26,6 +27,8 @@ pub(super) struct Windows {
     pub(super) image_pitch: i64,
     /// Whether the weights of `steps` are one vector.
     pub(super) weights_in_vectors: bool,
+    /// What is computed where the result is written back.
+    pub(super) epilogue: Epilogue,
 }
 
 /// How the loops of a convolution are split.
@@ -84,6 +87,7 @@ impl WindowTile {
             in_a_row(t.piece)
                 && accumulators <= most
                 && multiplications + 2 * statements <= traits.window_written_out
+                && traits.compile_time.is_none_or(|c| c.is_short(t.written(w)))
         };
         let best = tiles.filter(fits).min_by_key(|t| t.cost(w));
         best.unwrap_or(smallest)
@@ -93,6 +97,22 @@ impl WindowTile {
     pub(super) fn lanes(self) -> i64 {
         let divides = |lanes: &i64| self.piece % lanes == 0;
         [4, 2].into_iter().find(divides).unwrap_or(1)
+    }
+
+    /// What a thread writes out.
+    fn written(self, w: &Windows) -> Written {
+        let image = self.elements(w) * w.steps;
+        let weights = self.channels * w.taps * w.steps;
+        let sums = self.channels * self.piece;
+        // Vectors of the image are put together of what was loaded.
+        let added = 3 * sums * w.taps * w.steps;
+        let guarded = w.row.is_none_or(|row| row % self.piece != 0);
+        Written::of(image + weights, sums, added, w.epilogue, guarded)
+    }
+
+    /// Elements of a row of the image that a step reads.
+    fn elements(self, w: &Windows) -> i64 {
+        (self.piece - 1) * w.stride + w.reach + 1
     }
 
     /// The time of one step of the sum in all workgroups.
@@ -113,7 +133,7 @@ impl WindowTile {
             ceil(rows, threads) * pieces
         };
         let groups = places * ceil(w.channels.unwrap_or(64), channels);
-        let elements = (piece - 1) * w.stride + w.reach + 1;
+        let elements = self.elements(w);
         let aligned = |v: &i64| {
             [w.image_pitch, piece * w.stride, elements]
                 .iter()

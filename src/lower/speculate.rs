@@ -167,7 +167,7 @@ fn mask_load(at: &Unblock<'_>, e: &Expr) -> Expr {
             && at.analyzer.bound(index).min >= 0
             && !at.analyzer.can_prove(&index.lt(&extent))
         {
-            inside = inside.and(index.lt(extent));
+            inside = inside.and(below(index, extent));
         }
     }
     if inside.as_bool() == Some(true) || at.memory_plan.of(buffer) != Memory::Device {
@@ -177,6 +177,14 @@ fn mask_load(at: &Unblock<'_>, e: &Expr) -> Expr {
     within.assume(&inside);
     let load = clamp_load_given(at, &within, e);
     Expr::if_then_else(inside, load, Expr::constant(0, e.dtype()))
+}
+
+/// `index < end`, written so that lanes can be counted: `x // c < n` is `x < n * c`.
+fn below(index: &Expr, end: Expr) -> Expr {
+    match index.as_binary(BinOp::FloorDiv) {
+        Some((x, c)) if c.as_int().is_some_and(|c| c > 0) => x.lt(end * c),
+        _ => index.lt(end),
+    }
 }
 
 /// The indices with `x` clamped where `x // c` and `x % c` are among them: `x // c < n` is `x < n * c`. The two digits then make up

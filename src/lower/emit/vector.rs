@@ -558,11 +558,16 @@ impl Emit<'_> {
         otherwise: &Expr,
         lanes: &Lanes<'_>,
     ) -> Result<Option<kernel::Expr>, LowerError> {
-        let cond = self.facts.analyzer.simplify(cond);
-        if cond.as_bool() == Some(true) {
+        let simplified = self.facts.analyzer.simplify(cond);
+        if simplified.as_bool() == Some(true) {
             return self.vector(then, lanes).map(Some);
         }
-        let Some((shared, count)) = self.active_lanes(&cond, lanes) else {
+        // What holds for all lanes or for none no longer counts them once it is simplified.
+        let counted = [cond, &simplified].into_iter().find_map(|cond| {
+            let (shared, count) = self.active_lanes(cond, lanes)?;
+            Some((cond, shared, count))
+        });
+        let Some((cond, shared, count)) = counted else {
             return Ok(None);
         };
         if self.facts.analyzer.simplify(&shared).as_bool() != Some(true) {
@@ -574,7 +579,7 @@ impl Emit<'_> {
         let before = (self.in_bounds, self.widths.clone());
         let masked = self.masked(lanes, &count)?;
         self.facts.enter();
-        self.learn(&cond);
+        self.learn(cond);
         let value = self.vector(then, &masked);
         self.facts.leave();
         let value = value?;

@@ -16,7 +16,6 @@
 
 mod count;
 mod lanes;
-mod model;
 mod predict;
 mod registers;
 mod text;
@@ -27,8 +26,8 @@ mod tests;
 
 use serde::Serialize;
 
+pub use crate::kernel::GpuModel;
 pub use count::explain;
-pub use model::GpuModel;
 pub use predict::{Limit, Prediction, predict};
 pub use transactions::{BANK_BYTES, SECTOR_BYTES};
 

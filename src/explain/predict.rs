@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::GpuModel;
 use super::KernelCost;
-use super::model::GpuModel;
 use super::transactions::SECTOR_BYTES;
 
 /// Threads a core needs to keep its memory busy, as a share of those that it can hold.

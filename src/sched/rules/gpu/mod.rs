@@ -22,6 +22,7 @@
 
 mod columns;
 mod conv;
+mod cost;
 mod elementwise;
 mod fallback;
 mod gemv;

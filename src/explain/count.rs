@@ -63,6 +63,8 @@ pub fn explain(
         arithmetic: 0.0,
         special: 0.0,
         barriers: 0.0,
+        waits: 0.0,
+        loaded: false,
         divergent: 0.0,
         unknown: false,
         group: Workgroup::new(kernel, [0; 3], launch.block),
@@ -76,6 +78,7 @@ pub fn explain(
                     count.group.set(*var, Lanes::Same(Some(value(e)?)));
                 }
                 count.statement = 0;
+                count.loaded = false;
                 let active = vec![true; threads as usize];
                 count.body(
                     &kernel.body,
@@ -98,6 +101,7 @@ pub fn explain(
         arithmetic: count.arithmetic,
         special: count.special,
         barriers: count.barriers / groups.max(1.0),
+        waits: count.waits / groups.max(1.0),
         divergent: count.divergent,
         accesses: count.rows,
         shared_bytes: shared_bytes(kernel),
@@ -142,6 +146,9 @@ struct Count<'a> {
     arithmetic: f64,
     special: f64,
     barriers: f64,
+    waits: f64,
+    /// Whether something was loaded from global memory since the last barrier.
+    loaded: bool,
     divergent: f64,
     unknown: bool,
     group: Workgroup<'a>,
@@ -231,7 +238,12 @@ impl Count<'_> {
                 self.statement = at + 1;
                 self.body(body, active, times);
             }
-            Stmt::Barrier => self.barriers += times,
+            Stmt::Barrier => {
+                self.barriers += times;
+                if std::mem::take(&mut self.loaded) {
+                    self.waits += times;
+                }
+            }
             Stmt::Fragment(op) => self.fragment(op, at, active, times),
         }
     }
@@ -371,6 +383,7 @@ impl Count<'_> {
             Space::Shared => Memory::Shared,
             Space::Local => return,
         };
+        self.loaded |= memory == Memory::Global && direction == Direction::Read;
         let element = declared.dtype.bytes() as i64;
         let bytes = element as u32 * u32::from(lanes);
         let index = self.group.eval(index);

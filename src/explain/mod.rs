@@ -155,6 +155,8 @@ pub struct KernelCost {
     pub special: f64,
     /// Barriers that a workgroup meets.
     pub barriers: f64,
+    /// Those of them before which something is loaded from global memory: the threads wait for it, too.
+    pub waits: f64,
     /// Branches of a subgroup whose threads take both sides.
     pub divergent: f64,
     /// Bytes of shared memory of a workgroup.

@@ -93,7 +93,7 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     };
     // Workgroups that a core holds at once wait at the same time.
     let turns = (groups / (cores * f64::from(resident.max(1)))).ceil();
-    let barriers = cost.barriers * model.barrier * turns / model.clock;
+    let barriers = cost.waits * model.latency * turns / model.clock;
     let start = model.launch * cost.dispatches as f64;
     let mut parts = vec![
         (Limit::Arithmetic, arithmetic),

@@ -30,8 +30,8 @@ pub struct GpuModel {
     pub banks: Option<u32>,
     /// Bytes a cycle and core of the cache that all cores share.
     pub cached_per_cycle: f64,
-    /// Cycles from a barrier to the next at least.
-    pub barrier: f64,
+    /// Cycles from a barrier to the next at least, where threads load from memory of the device between.
+    pub latency: f64,
     /// Bytes of shared memory of a core.
     pub shared_bytes: i64,
     /// 32-bit registers of a core.
@@ -94,8 +94,8 @@ impl GpuModel {
             memory: 504e9,
             sectors_per_cycle: 4.0,
             banks: Some(32),
-            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which has two barriers.
-            barrier: 300.0,
+            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which loads once.
+            latency: 600.0,
             // Measured on an H100, with sums of slices.
             cached_per_cycle: 16.0,
             shared_bytes: 100 << 10,
@@ -176,7 +176,7 @@ impl GpuModel {
                 memory: 20e9,
                 sectors_per_cycle: 2.0,
                 banks: None,
-                barrier: 0.0,
+                latency: 0.0,
                 cached_per_cycle: 16.0,
                 shared_bytes: 32 << 10,
                 registers: 1 << 20,

@@ -34,8 +34,7 @@ pub(super) fn cycles(tile: Tile, model: &GpuModel, e: &Extents, slices: i64) -> 
     let most = i64::try_from(groups).unwrap_or(i64::MAX).max(1);
     let resident = (i64::from(model.registers) / registers).clamp(1, most);
     let lanes = fma_per_cycle.min(resident * threads);
-    // Two barriers.
-    let latency = 2 * model.barrier as i64 + LATENCY_OF_STEP * tile.bk;
+    let latency = model.latency as i64 + LATENCY_OF_STEP * tile.bk;
     let sides = [tile.ty * tile.tm, tile.tx * tile.tn]
         .into_iter()
         .zip(e.copy);

@@ -11,7 +11,7 @@
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, load_ahead, parts, tile_loops};
+use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
@@ -119,7 +119,7 @@ pub(super) fn tiles(
         load_local(sch, block, operand, &matmul, &l, tile)?;
     }
     if tile.shared {
-        load_ahead(sch, l.ko, target)?;
+        prefetch(sch, l.ko, target)?;
     }
     if l.kr != l.ko && tile.bk <= GpuTraits::of(target).steps_written_out {
         sch.unroll(l.kr)?;

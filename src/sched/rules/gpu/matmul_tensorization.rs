@@ -10,7 +10,7 @@
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, load_ahead, parts};
+use super::loops::{fuse_loops, inner_loops, parts, prefetch};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
@@ -235,7 +235,7 @@ fn tiles(
         sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
         on_fragments(sch, fragments, l.ki, intrin)?;
     }
-    load_ahead(sch, l.ko, target)?;
+    prefetch(sch, l.ko, target)?;
     write_result(sch, store, write_back, &l)?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let row = inner_loops(sch, init, l.subgroup)?;

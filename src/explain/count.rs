@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::integers;
 use super::lanes::{Lanes, Workgroup};
 use super::registers::registers;
 use super::transactions::{self, Transactions};
@@ -62,6 +63,8 @@ pub fn explain(
         tile_fma: 0.0,
         arithmetic: 0.0,
         special: 0.0,
+        integers: 0.0,
+        integers_of: integers::of_statements(kernel),
         barriers: 0.0,
         waits: 0.0,
         loaded: false,
@@ -100,6 +103,7 @@ pub fn explain(
         tile_fma: count.tile_fma,
         arithmetic: count.arithmetic,
         special: count.special,
+        integers: count.integers,
         barriers: count.barriers / groups.max(1.0),
         waits: count.waits / groups.max(1.0),
         divergent: count.divergent,
@@ -145,6 +149,9 @@ struct Count<'a> {
     tile_fma: f64,
     arithmetic: f64,
     special: f64,
+    integers: f64,
+    /// Operations on integers of each statement.
+    integers_of: Vec<f64>,
     barriers: f64,
     waits: f64,
     /// Whether something was loaded from global memory since the last barrier.
@@ -167,6 +174,8 @@ impl Count<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, at: usize, active: &[bool], times: f64) {
+        let threads = active.iter().filter(|&&active| active).count();
+        self.integers += self.integers_of[at] * threads as f64 * times;
         let mut seen: Vec<&Expr> = vec![];
         for e in stmt.exprs() {
             self.expr(e, at, active, times, &mut seen);

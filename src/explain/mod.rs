@@ -15,6 +15,7 @@
 //! conflict, whole sectors (`tests/it/explain.rs`).
 
 mod count;
+mod integers;
 mod lanes;
 mod predict;
 mod registers;
@@ -151,6 +152,8 @@ pub struct KernelCost {
     pub tile_fma: f64,
     /// Other additions, multiplications, comparisons and choices of floats.
     pub arithmetic: f64,
+    /// Operations on integers, which compute indices and conditions.
+    pub integers: f64,
     /// Divisions, roots, exponentials and the like.
     pub special: f64,
     /// Barriers that a workgroup meets.

@@ -16,7 +16,7 @@ pub struct GpuModel {
     pub cores: u32,
     /// Cycles a second.
     pub clock: f64,
-    /// Fused multiplications and additions of `f32` a cycle and core.
+    /// Fused multiplications and additions of `f32`, or operations on integers, a cycle and core.
     pub fma_per_cycle: f64,
     /// The same of products of tiles of `f16` that are added up in `f32`.
     pub tile_fma_per_cycle: f64,

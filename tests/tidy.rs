@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "kernel",
-        owns: "kernel IR, launches, `Target`",
+        owns: "kernel IR, launches, `Target`, numbers of devices",
         uses: &[],
     },
     Room {

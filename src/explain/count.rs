@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::integers;
 use super::lanes::{Lanes, Workgroup};
 use super::registers::registers;
 use super::transactions::{self, Transactions};
@@ -62,7 +63,11 @@ pub fn explain(
         tile_fma: 0.0,
         arithmetic: 0.0,
         special: 0.0,
+        integers: 0.0,
+        integers_of: integers::of_statements(kernel),
         barriers: 0.0,
+        waits: 0.0,
+        loaded: false,
         divergent: 0.0,
         unknown: false,
         group: Workgroup::new(kernel, [0; 3], launch.block),
@@ -76,6 +81,7 @@ pub fn explain(
                     count.group.set(*var, Lanes::Same(Some(value(e)?)));
                 }
                 count.statement = 0;
+                count.loaded = false;
                 let active = vec![true; threads as usize];
                 count.body(
                     &kernel.body,
@@ -97,7 +103,9 @@ pub fn explain(
         tile_fma: count.tile_fma,
         arithmetic: count.arithmetic,
         special: count.special,
+        integers: count.integers,
         barriers: count.barriers / groups.max(1.0),
+        waits: count.waits / groups.max(1.0),
         divergent: count.divergent,
         accesses: count.rows,
         shared_bytes: shared_bytes(kernel),
@@ -141,7 +149,13 @@ struct Count<'a> {
     tile_fma: f64,
     arithmetic: f64,
     special: f64,
+    integers: f64,
+    /// Operations on integers of each statement.
+    integers_of: Vec<f64>,
     barriers: f64,
+    waits: f64,
+    /// Whether something was loaded from global memory since the last barrier.
+    loaded: bool,
     divergent: f64,
     unknown: bool,
     group: Workgroup<'a>,
@@ -160,6 +174,8 @@ impl Count<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, at: usize, active: &[bool], times: f64) {
+        let threads = active.iter().filter(|&&active| active).count();
+        self.integers += self.integers_of[at] * threads as f64 * times;
         let mut seen: Vec<&Expr> = vec![];
         for e in stmt.exprs() {
             self.expr(e, at, active, times, &mut seen);
@@ -231,7 +247,12 @@ impl Count<'_> {
                 self.statement = at + 1;
                 self.body(body, active, times);
             }
-            Stmt::Barrier => self.barriers += times,
+            Stmt::Barrier => {
+                self.barriers += times;
+                if std::mem::take(&mut self.loaded) {
+                    self.waits += times;
+                }
+            }
             Stmt::Fragment(op) => self.fragment(op, at, active, times),
         }
     }
@@ -371,6 +392,7 @@ impl Count<'_> {
             Space::Shared => Memory::Shared,
             Space::Local => return,
         };
+        self.loaded |= memory == Memory::Global && direction == Direction::Read;
         let element = declared.dtype.bytes() as i64;
         let bytes = element as u32 * u32::from(lanes);
         let index = self.group.eval(index);

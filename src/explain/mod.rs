@@ -15,8 +15,8 @@
 //! conflict, whole sectors (`tests/it/explain.rs`).
 
 mod count;
+mod integers;
 mod lanes;
-mod model;
 mod predict;
 mod registers;
 mod text;
@@ -27,8 +27,8 @@ mod tests;
 
 use serde::Serialize;
 
+pub use crate::kernel::GpuModel;
 pub use count::explain;
-pub use model::GpuModel;
 pub use predict::{Limit, Prediction, predict};
 pub use transactions::{BANK_BYTES, SECTOR_BYTES};
 
@@ -152,10 +152,14 @@ pub struct KernelCost {
     pub tile_fma: f64,
     /// Other additions, multiplications, comparisons and choices of floats.
     pub arithmetic: f64,
+    /// Operations on integers, which compute indices and conditions.
+    pub integers: f64,
     /// Divisions, roots, exponentials and the like.
     pub special: f64,
     /// Barriers that a workgroup meets.
     pub barriers: f64,
+    /// Those of them before which something is loaded from global memory: the threads wait for it, too.
+    pub waits: f64,
     /// Branches of a subgroup whose threads take both sides.
     pub divergent: f64,
     /// Bytes of shared memory of a workgroup.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::GpuModel;
 use super::KernelCost;
-use super::model::GpuModel;
 use super::transactions::SECTOR_BYTES;
 
 /// Threads a core needs to keep its memory busy, as a share of those that it can hold.
@@ -13,8 +13,10 @@ const BUSY_SHARE: f64 = 0.25;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// Multiplications and additions.
+    /// Multiplications and additions of floats, and all operations on integers.
     Arithmetic,
+    /// The part of it that computes indices and conditions.
+    Integers,
     /// Products of tiles.
     Tiles,
     /// Divisions, roots and exponentials.
@@ -35,6 +37,7 @@ impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Arithmetic => "arithmetic",
+            Self::Integers => "integers",
             Self::Tiles => "products of tiles",
             Self::Special => "divisions, roots and exponentials",
             Self::Memory => "bytes of memory",
@@ -65,8 +68,8 @@ pub struct Prediction {
 
 /// Holds the counts of a launch against a device.
 ///
-/// Each part is taken to overlap with the others wholly, so the longest one decides; arithmetic with integers is taken to hide
-/// behind it, and what is asked for more than once to be near by then.
+/// Each part is taken to overlap with the others wholly, so the longest one decides, but for operations on integers: threads make them
+/// and those on floats one after the other. What is asked for more than once is taken to be near by then.
 pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let (resident, resident_limit) = resident(cost, model);
     let cores = f64::from(model.cores);
@@ -80,7 +83,9 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let lanes = (f64::from(cost.threads) / f64::from(model.subgroup)).ceil()
         * f64::from(model.subgroup)
         / f64::from(cost.threads);
-    let arithmetic = (cost.fma + cost.arithmetic) * lanes / (model.fma_per_cycle * cycles);
+    let issued = cost.fma + cost.arithmetic + cost.integers;
+    let arithmetic = issued * lanes / (model.fma_per_cycle * cycles);
+    let integers = cost.integers * lanes / (model.fma_per_cycle * cycles);
     let tiles = cost.tile_fma / (model.tile_fma_per_cycle * cycles);
     let special = cost.special * lanes / (model.special_per_cycle * cycles);
     let sectors = cost.sectors() / (model.sectors_per_cycle * cycles);
@@ -93,10 +98,11 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     };
     // Workgroups that a core holds at once wait at the same time.
     let turns = (groups / (cores * f64::from(resident.max(1)))).ceil();
-    let barriers = cost.barriers * model.barrier * turns / model.clock;
+    let barriers = cost.waits * model.latency * turns / model.clock;
     let start = model.launch * cost.dispatches as f64;
     let mut parts = vec![
         (Limit::Arithmetic, arithmetic),
+        (Limit::Integers, integers),
         (Limit::Tiles, tiles),
         (Limit::Special, special),
         (Limit::Memory, memory),
@@ -106,12 +112,9 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
         (Limit::Launch, start),
     ];
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let (limit, longest) = parts[0];
-    let time = if limit == Limit::Launch {
-        longest
-    } else {
-        start + longest
-    };
+    let (limit, _) = parts[0];
+    let work = parts.iter().find(|(part, _)| *part != Limit::Launch);
+    let time = start + work.map_or(0.0, |(_, longest)| *longest);
     Prediction {
         time,
         limit,

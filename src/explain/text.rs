@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::model::GpuModel;
+use super::GpuModel;
 use super::predict::Prediction;
 use super::{AccessCost, Direction, KernelCost, Memory};
 

@@ -2,7 +2,7 @@
 
 use super::InterpError;
 use super::eval::Env;
-use crate::ir::{FRAGMENT_EXTENT, FragmentCall, Tile};
+use crate::ir::{FRAGMENT_EXTENT, FragmentCall, FragmentTile};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Scalar, eval_binary, eval_cast};
 
@@ -44,7 +44,11 @@ impl Env {
         }
     }
 
-    fn copy_tile(&mut self, from: Tile<'_>, to: Tile<'_>) -> Result<(), InterpError> {
+    fn copy_tile(
+        &mut self,
+        from: FragmentTile<'_>,
+        to: FragmentTile<'_>,
+    ) -> Result<(), InterpError> {
         let (values, dtype) = self.tile(from)?;
         let origin = self.ints(to.first)?;
         let mut values = values.into_iter();
@@ -55,7 +59,7 @@ impl Env {
     }
 
     /// The elements of a tile, row by row, and their type.
-    fn tile(&mut self, tile: Tile<'_>) -> Result<(Vec<Scalar>, ScalarType), InterpError> {
+    fn tile(&mut self, tile: FragmentTile<'_>) -> Result<(Vec<Scalar>, ScalarType), InterpError> {
         let origin = self.ints(tile.first)?;
         let mut elements = vec![];
         each_element(|row, column| {

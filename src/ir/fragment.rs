@@ -17,8 +17,8 @@
 
 use super::{Buffer, Expr, ExprKind, External, Scope};
 
-/// Rows and columns of a fragment.
-pub const FRAGMENT_EXTENT: i64 = 16;
+/// Rows and columns of a fragment, as indices count them.
+pub const FRAGMENT_EXTENT: i64 = crate::tensor::FRAGMENT_EXTENT as i64;
 
 /// Which matrix of `D = A * B + C` a fragment is a tile of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,7 +48,7 @@ impl Scope {
 
 /// A tile of a buffer: the buffer and the indices of the first element. Its rows and columns are the last two dimensions.
 #[derive(Clone, Copy, Debug)]
-pub struct Tile<'e> {
+pub struct FragmentTile<'e> {
     /// The buffer.
     pub buffer: &'e Buffer,
     /// Where the tile begins.
@@ -61,34 +61,34 @@ pub enum FragmentCall<'e> {
     /// Every element becomes this value.
     Fill {
         /// What is written.
-        fragment: Tile<'e>,
+        fragment: FragmentTile<'e>,
         /// The value.
         value: &'e Expr,
     },
     /// A tile of memory becomes a fragment.
     Load {
         /// What is written.
-        fragment: Tile<'e>,
+        fragment: FragmentTile<'e>,
         /// What is read.
-        memory: Tile<'e>,
+        memory: FragmentTile<'e>,
     },
     /// `result = a * b + addend`
     MultiplyAdd {
         /// What is written.
-        result: Tile<'e>,
+        result: FragmentTile<'e>,
         /// The left factor.
-        a: Tile<'e>,
+        a: FragmentTile<'e>,
         /// The right factor.
-        b: Tile<'e>,
+        b: FragmentTile<'e>,
         /// What is added.
-        addend: Tile<'e>,
+        addend: FragmentTile<'e>,
     },
     /// A fragment becomes a tile of memory.
     Store {
         /// What is read.
-        fragment: Tile<'e>,
+        fragment: FragmentTile<'e>,
         /// What is written.
-        memory: Tile<'e>,
+        memory: FragmentTile<'e>,
     },
 }
 
@@ -132,7 +132,7 @@ impl Expr {
 }
 
 /// The tile at an address.
-fn tile(address: &Expr) -> Option<Tile<'_>> {
+fn tile(address: &Expr) -> Option<FragmentTile<'_>> {
     let ExprKind::External(External::AddressOf, args) = address.kind() else {
         return None;
     };
@@ -140,7 +140,7 @@ fn tile(address: &Expr) -> Option<Tile<'_>> {
         return None;
     };
     match element.kind() {
-        ExprKind::Load(buffer, first) if first.len() >= 2 => Some(Tile { buffer, first }),
+        ExprKind::Load(buffer, first) if first.len() >= 2 => Some(FragmentTile { buffer, first }),
         _ => None,
     }
 }

@@ -34,7 +34,7 @@ pub use buffer::{Access, Buffer, BufferHints, BufferNode, BufferRegion, Producer
 pub use builder::{Axis, PrimFuncBuilder};
 pub use expr::{Expr, ExprKind, Var};
 pub use external::{External, ExternalType};
-pub use fragment::{FRAGMENT_EXTENT, FragmentCall, FragmentRole, Tile};
+pub use fragment::{FRAGMENT_EXTENT, FragmentCall, FragmentRole, FragmentTile};
 pub use init::InitNest;
 pub use jump::Jump;
 pub use layout::{Layout, Swizzle, TileAxis, TileIter, TileLayout};
@@ -43,7 +43,7 @@ pub use module::{ExternFunc, Func, Module, VDevice};
 pub use origin::Origin;
 pub use prim_func::{
     Block, BlockId, IterKind, IterVar, Loop, LoopId, LoopKind, MatchBuffer, Param, PrimFunc, Stmt,
-    ThreadAxis,
+    ThreadAxis, unique_name,
 };
 pub use reduction::Reduction;
 pub use rewrite::{Definitions, IdMap, Rewrite, Substitution};

@@ -619,7 +619,7 @@ impl PrimFunc {
 }
 
 /// The name, with a number if it is taken; it is taken then.
-pub(super) fn unique_name(name: &str, taken: &mut HashSet<String>) -> String {
+pub fn unique_name(name: &str, taken: &mut HashSet<String>) -> String {
     let mut unique = name.to_owned();
     let mut count = 0;
     while !taken.insert(unique.clone()) {

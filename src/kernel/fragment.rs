@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ArrayId, Expr};
 use crate::id_type;
+pub use crate::tensor::FRAGMENT_EXTENT;
 use crate::tensor::ScalarType;
-
-/// Rows and columns of a fragment.
-pub const FRAGMENT_EXTENT: u32 = 16;
 
 /// Threads that hold a fragment together.
 pub const FRAGMENT_THREADS: u32 = 32;

@@ -6,6 +6,7 @@
 
 mod active;
 mod bounds;
+mod device;
 mod expr;
 mod fragment;
 mod grid;
@@ -19,6 +20,7 @@ mod tree;
 mod typing;
 mod verify;
 
+pub use device::GpuModel;
 pub use expr::{Array, ArrayId, Expr, ForKind, Shuffle, Space, Stmt, Ty, VarId, VarInfo};
 pub use fragment::{
     ArrayTile, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, Fragment, FragmentId, FragmentOp,

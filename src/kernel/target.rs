@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::GpuModel;
+
 /// Family of GPUs that like the same loop structures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum GpuClass {
@@ -19,21 +21,6 @@ pub enum GpuClass {
     Software,
     /// Any other: only what WebGPU guarantees.
     Unknown,
-}
-
-impl GpuClass {
-    /// Units that run workgroups (multiprocessors, compute units, cores) of a device that is common in the class. WebGPU does not tell
-    /// how many the device at hand has.
-    pub fn usual_cores(self) -> i64 {
-        match self {
-            Self::Nvidia => 46,
-            Self::Amd => 60,
-            Self::Intel => 32,
-            Self::Apple => 10,
-            Self::Mobile | Self::Unknown => 6,
-            Self::Software => 2,
-        }
-    }
 }
 
 /// What is known of a GPU.
@@ -89,9 +76,7 @@ impl Default for GpuTarget {
 impl GpuTarget {
     /// Units that run workgroups: those of the device, or of a common one of its class.
     pub fn cores(&self) -> i64 {
-        let usual = self.class.usual_cores();
-        self.known_cores
-            .map_or(usual, |cores| i64::from(cores.max(1)))
+        GpuModel::of_target(self).cores.into()
     }
 
     /// What desktop devices of the class have. A device at hand says itself what it has.

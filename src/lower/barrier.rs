@@ -236,12 +236,19 @@ impl Sync<'_> {
         state.add(uses);
     }
 
-    /// All uses of a statement that must stay in one piece; refused if a barrier would be needed inside.
+    /// All uses of a statement that must stay in one piece; refused if a barrier would be needed inside, or if one stands there that not
+    /// all threads come by.
     fn leaf_uses(&self, stmt: &Stmt) -> Result<State, LowerError> {
         let mut total = self.own_uses(stmt);
+        let differs = stmt.exprs().into_iter().any(|e| self.varies(e));
         for body in stmt.nested() {
             let mut inner = State::default();
             for s in body {
+                let mut barriers = false;
+                s.walk(&mut |s| barriers |= matches!(s, Stmt::Barrier));
+                if differs && barriers {
+                    return Err(LowerProblem::BarrierApart.into());
+                }
                 let uses = self.leaf_uses(s)?;
                 if let Some(array) = inner.conflict(&uses) {
                     let array = self.arrays[array].name.clone();
@@ -364,5 +371,39 @@ impl Sync<'_> {
                 self.find_differing(inner, apart || varies, differing);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::insert_barriers;
+    use crate::kernel::{Array, Expr, HostExpr, Space, Stmt};
+    use crate::lower::LowerProblem;
+    use crate::support::Arena;
+    use crate::tensor::ScalarType;
+    use crate::tensor::scalar::BinOp;
+
+    #[test]
+    fn a_barrier_that_not_all_threads_come_by_is_refused() {
+        let mut arrays = Arena::new();
+        arrays.push(Array {
+            name: "parts".to_owned(),
+            dtype: ScalarType::F32,
+            len: HostExpr::Const(64),
+            space: Space::Shared,
+            vector: 1,
+        });
+        let under = |value: Expr| {
+            let eight = Box::new(Expr::Int(8, ScalarType::I32));
+            vec![Stmt::If {
+                cond: Expr::Binary(BinOp::Lt, Box::new(value), eight),
+                then: vec![Stmt::Barrier],
+                otherwise: vec![],
+            }]
+        };
+        let refused = insert_barriers(&arrays, under(Expr::ThreadIdx(0)));
+        let refused = refused.expect_err("threads differ");
+        assert!(matches!(*refused.problem, LowerProblem::BarrierApart));
+        assert!(insert_barriers(&arrays, under(Expr::BlockIdx(0))).is_ok());
     }
 }

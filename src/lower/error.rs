@@ -3,7 +3,7 @@
 //! A [`LowerProblem`] says what is wrong, with the names and numbers; a [`LowerError`] adds the function, and the loops and
 //! blocks to underline in it.
 
-use crate::ir::{Expr, ExprKind, External, Located, Place, PrimFunc, ThreadAxis, Tiled};
+use crate::ir::{Buffer, Expr, ExprKind, External, Located, Place, PrimFunc, ThreadAxis, Tiled};
 use crate::script;
 use crate::tensor::{DType, ScalarType};
 
@@ -38,6 +38,12 @@ impl LowerError {
         self.func.clone_from(&func.name);
         self
     }
+}
+
+/// Refuses a tile that no operation on fragments can name.
+pub(super) fn fragment_tile(buffer: &Buffer, problem: &'static str) -> LowerError {
+    let buffer = buffer.name().to_owned();
+    LowerProblem::FragmentTile { buffer, problem }.into()
 }
 
 impl Located for LowerError {
@@ -75,6 +81,18 @@ pub enum LowerProblem {
     FragmentThreads {
         /// The launch axis.
         axis: ThreadAxis,
+    },
+    /// Fragments of elements that the device has no fragments of.
+    #[error(
+        "fragments of buffer `{buffer}` hold {dtype}, and the device has them of {expected} alone"
+    )]
+    FragmentElements {
+        /// The buffer.
+        buffer: String,
+        /// Its element type.
+        dtype: DType,
+        /// The element type of such fragments.
+        expected: DType,
     },
     /// A tile that no operation on fragments can name.
     #[error("a tile of buffer `{buffer}` {problem}")]
@@ -259,6 +277,9 @@ pub enum LowerProblem {
         /// The shared array.
         array: String,
     },
+    /// A barrier of the kernel where not all threads of the workgroup come by.
+    #[error("a barrier stands under a condition or loop that differs between threads")]
+    BarrierApart,
     /// A temporary in device memory through which threads of one kernel communicate.
     #[error(
         "threads of one kernel communicate through `{buffer}`, which fits neither registers nor shared memory"

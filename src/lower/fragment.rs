@@ -1,10 +1,13 @@
 //! Calls on fragments as statements of a nest: who makes them, and the elements of their tiles.
 
+use super::error::fragment_tile as refused;
 use super::nest::Unblock;
 use super::node::{FragmentKind, FragmentNode, Node, TileOf};
 use super::storage::Memory;
 use super::{LowerError, LowerProblem};
-use crate::ir::{Expr, FRAGMENT_EXTENT, FragmentCall, FragmentRole, Range, ThreadAxis, Tile, Var};
+use crate::ir::{
+    Expr, FRAGMENT_EXTENT, FragmentCall, FragmentRole, FragmentTile, Range, ThreadAxis, Var,
+};
 use crate::kernel::FRAGMENT_THREADS;
 use crate::tensor::DType;
 
@@ -24,7 +27,10 @@ impl Unblock<'_> {
         let (kind, tiles) = match call {
             FragmentCall::Fill { fragment, value } => {
                 if !self.expr(value).is_zero() {
-                    return Err(refused(fragment, "is filled with something else than 0"));
+                    return Err(refused(
+                        fragment.buffer,
+                        "is filled with something else than 0",
+                    ));
                 }
                 let sums = self.held(fragment, FragmentRole::Accumulator, &place)?;
                 (FragmentKind::Clear, vec![sums])
@@ -44,7 +50,10 @@ impl Unblock<'_> {
                 let sum = self.held(result, FragmentRole::Accumulator, &place)?;
                 let before = self.held(addend, FragmentRole::Accumulator, &place)?;
                 if sum.buffer != before.buffer || sum.indices != before.indices {
-                    return Err(refused(addend, "is added where the sum goes elsewhere"));
+                    return Err(refused(
+                        addend.buffer,
+                        "is added where the sum goes elsewhere",
+                    ));
                 }
                 let a = self.held(a, FragmentRole::MatrixA, &place)?;
                 let b = self.held(b, FragmentRole::MatrixB, &place)?;
@@ -96,27 +105,43 @@ impl Unblock<'_> {
     /// A tile of fragments.
     fn held(
         &self,
-        tile: Tile<'_>,
+        tile: FragmentTile<'_>,
         role: FragmentRole,
         place: &[Expr; 2],
     ) -> Result<TileOf, LowerError> {
         let found = self.tile(tile, place);
-        match found.buffer.scope().fragment() == Some(role) {
-            true => Ok(found),
-            false => Err(refused(tile, "is not in the scope of such a fragment")),
+        if found.buffer.scope().fragment() != Some(role) {
+            return Err(refused(
+                tile.buffer,
+                "is not in the scope of such a fragment",
+            ));
         }
+        let (dtype, expected) = match role {
+            FragmentRole::MatrixA | FragmentRole::MatrixB => (found.buffer.dtype(), DType::F16),
+            FragmentRole::Accumulator => (found.buffer.dtype(), DType::F32),
+        };
+        if dtype != expected {
+            let buffer = tile.buffer.name().to_owned();
+            let problem = LowerProblem::FragmentElements {
+                buffer,
+                dtype,
+                expected,
+            };
+            return Err(problem.into());
+        }
+        Ok(found)
     }
 
     /// A tile of shared memory.
-    fn shared(&self, tile: Tile<'_>, place: &[Expr; 2]) -> Result<TileOf, LowerError> {
+    fn shared(&self, tile: FragmentTile<'_>, place: &[Expr; 2]) -> Result<TileOf, LowerError> {
         let found = self.tile(tile, place);
         match self.memory_plan.of(&found.buffer) {
             Memory::Shared => Ok(found),
-            Memory::Device | Memory::Local => Err(refused(tile, "is not in shared memory")),
+            Memory::Device | Memory::Local => Err(refused(tile.buffer, "is not in shared memory")),
         }
     }
 
-    fn tile(&self, tile: Tile<'_>, [row, column]: &[Expr; 2]) -> TileOf {
+    fn tile(&self, tile: FragmentTile<'_>, [row, column]: &[Expr; 2]) -> TileOf {
         let mut indices: Vec<Expr> = tile.first.iter().map(|e| self.index(e)).collect();
         if let [.., of_row, of_column] = indices.as_mut_slice() {
             *of_row = &*of_row + row;
@@ -126,9 +151,4 @@ impl Unblock<'_> {
         let indices = indices.iter().map(|e| self.index(e)).collect();
         TileOf { buffer, indices }
     }
-}
-
-fn refused(tile: Tile<'_>, problem: &'static str) -> LowerError {
-    let buffer = tile.buffer.name().to_owned();
-    LowerProblem::FragmentTile { buffer, problem }.into()
 }

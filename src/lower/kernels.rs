@@ -31,8 +31,8 @@ pub(super) struct Draft {
     pub(super) exact: Vec<kernel::Expr>,
     /// By an array: the loops in each of whose iterations it is new.
     fresh: HashMap<ArrayId, Vec<VarId>>,
-    /// The loops that load an iteration ahead.
-    ahead: HashSet<VarId>,
+    /// The loops that prefetch.
+    prefetching: HashSet<VarId>,
     /// The statements that it came from.
     pub(super) places: Vec<Place>,
 }
@@ -130,7 +130,7 @@ fn draft(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for root in group {
-        emit.load_ahead(&root.nest.pipelined);
+        emit.prefetch(&root.nest.prefetching);
         for array in root.arrays.iter().filter(in_array) {
             emit.private(&array.buffer)?;
         }
@@ -165,7 +165,7 @@ fn draft(
         kernel,
         exact,
         fresh,
-        ahead: emit.ahead.into_iter().collect(),
+        prefetching: emit.prefetching_loops.into_iter().collect(),
         places: places.to_vec(),
     })
 }
@@ -267,12 +267,18 @@ pub(super) fn hoist_loads(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
     })
 }
 
-/// Makes loads of a loop an iteration ahead.
+/// Makes loops prefetch.
 pub(super) fn prefetch(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
-    l.each_kernel(|Draft { kernel, ahead, .. }| {
-        prefetch::prefetch(kernel, ahead);
-        Ok(())
-    })
+    l.each_kernel(
+        |Draft {
+             kernel,
+             prefetching,
+             ..
+         }| {
+            prefetch::prefetch(kernel, prefetching);
+            Ok(())
+        },
+    )
 }
 
 /// Writes out iterations of loops that are too long for the device.

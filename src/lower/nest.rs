@@ -34,8 +34,8 @@ pub(super) struct Nest {
     pub(super) axes: IndexMap<ThreadAxis, Axis>,
     /// Shared and local arrays that lowering itself adds.
     pub(super) added: Vec<(Buffer, Memory)>,
-    /// The loops of which the program says that they load an iteration ahead.
-    pub(super) pipelined: Vec<Var>,
+    /// The loops of which the program says that they prefetch.
+    pub(super) prefetching: Vec<Var>,
 }
 
 /// Takes the blocks out of root-level statements.
@@ -85,7 +85,7 @@ impl<'a> Unblock<'a> {
                 body: vec![],
                 axes: IndexMap::new(),
                 added: vec![],
-                pipelined: vec![],
+                prefetching: vec![],
             },
             bound: AxisSet::default(),
             axis_loops: vec![],
@@ -403,8 +403,8 @@ impl<'a> Unblock<'a> {
         let var = Var::new(l.var.name(), DType::I64);
         self.map
             .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
-        if loads_ahead(l) {
-            self.nest.pipelined.push(var.clone());
+        if prefetches(l) {
+            self.nest.prefetching.push(var.clone());
         }
         let outside = self.analyzer.clone();
         self.analyzer.bind_iteration(&var, &range);
@@ -627,8 +627,8 @@ pub(super) fn stored_below(func: &PrimFunc, place: Place) -> Vec<Buffer> {
     out
 }
 
-/// Whether a part of a loop's body belongs to a later stage than the first, whose loads are then an iteration ahead.
-fn loads_ahead(l: &Loop) -> bool {
+/// Whether a part of a loop's body belongs to a later stage than the first, which then prefetches.
+fn prefetches(l: &Loop) -> bool {
     let stages = l.annotations.get(attrs::PIPELINE_STAGE);
     let stages = stages.and_then(attrs::stages).unwrap_or_default();
     stages.iter().any(|stage| *stage > stages[0])

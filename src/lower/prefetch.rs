@@ -10,7 +10,7 @@
 //!                                          sum += … tile[…] …
 //! ```
 //!
-//! Tensors that the kernel writes are not loaded ahead. The computation is emitted once: TVM's `InjectSoftwarePipeline`, whose annotation
+//! Tensors that the kernel writes are not prefetched. The computation is emitted once: TVM's `InjectSoftwarePipeline`, whose annotation
 //! asks for this, peels the last iteration and keeps two tiles in shared memory.
 
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ use crate::kernel::{
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
-/// Loads ahead in the loops of these variables.
+/// Makes the loops of these variables prefetch.
 pub(super) fn prefetch(kernel: &mut Kernel, loops: &HashSet<VarId>) {
     if !loops.is_empty() {
         let body = std::mem::take(&mut kernel.body);
@@ -66,7 +66,7 @@ struct Loop {
     extent: Expr,
 }
 
-/// The body of a loop with the loads of its copies an iteration ahead; the first ones go before the loop. `None` if there are none.
+/// The body of a loop that prefetches what its copies load; the first loads go before the loop. `None` if there are none.
 fn rotated(
     kernel: &mut Kernel,
     Loop { var, min, extent }: &Loop,

@@ -310,7 +310,8 @@ impl Lowering {
     }
 
     /// How many threads meet by shuffles: 1 if none do. Threads that lie side by side in the only dimension of the workgroup are
-    /// threads of one subgroup.
+    /// threads of one subgroup, as are those of a row of it that share the first dimension, if they are no more than a subgroup has. What
+    /// such a row reduces to goes to memory: a subgroup may hold several rows, so its first thread has not the result of all.
     fn shuffled(&self, at: &Unblock<'_>, lanes: &Lanes) -> i64 {
         let subgroup = at.launch.and_then(|gpu| gpu.subgroup).unwrap_or(1);
         let words = [DType::F32, DType::I32, DType::U32];
@@ -319,7 +320,15 @@ impl Lowering {
             .targets
             .iter()
             .all(|(target, _)| words.contains(&target.dtype()));
-        if !shuffles || lanes.count != lanes.threads || !lanes.in_one_dimension {
+        let whole = lanes.count == lanes.threads && lanes.in_one_dimension;
+        let mut targets = self.reduction.targets.iter();
+        let is_local =
+            |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
+        let row = self.axes == [ThreadAxis::ThreadIdxX]
+            && lanes.count.count_ones() == 1
+            && lanes.count <= subgroup.into()
+            && !targets.any(is_local);
+        if !shuffles || !(whole || row) {
             return 1;
         }
         let most = i64::from(subgroup).min(lanes.count & -lanes.count);

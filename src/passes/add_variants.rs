@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::bind_target::is_of_host;
 use super::vm_shape_lower::shape_funcs;
 use crate::arith::specialized;
-use crate::ir::{AttrValue, Func, Module, PrimFunc, Var, attrs};
+use crate::ir::{AttrValue, Func, Module, PrimFunc, Var, attrs, unique_name};
 use crate::kernel::Target;
 use crate::sched::rules;
 
@@ -56,10 +56,7 @@ fn variant(
         .iter()
         .map(|(var, value)| format!("_{}_{value}", var.name()));
     let base = format!("{name}{}", said.collect::<String>());
-    let numbered = (1..).map(|count| format!("{base}_{count}"));
-    let mut fresh = std::iter::once(base.clone()).chain(numbered);
-    let fresh = fresh.find(|name| names.insert(name.clone()));
-    variant.name = fresh.expect("one of so many numbers is free");
+    variant.name = unique_name(&base, names);
     variant.attrs.insert(
         attrs::VARIANT_OF.to_owned(),
         AttrValue::Str(name.to_owned()),

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use crate::arith::specialized;
 use crate::ir::graph::{self, Become, Def, DpsCallee, Globals, Scope};
-use crate::ir::{Func, Module, Param, PrimFunc, StructInfo, Var};
+use crate::ir::{Func, Module, Param, PrimFunc, StructInfo, Var, unique_name};
 
 /// The module with every call of a loop program specialised. The loop program stays; a copy stands behind it.
 ///
@@ -114,12 +114,7 @@ impl Specialize<'_> {
         }
         let values: Vec<String> = key.1.iter().map(|(_, value)| value.to_string()).collect();
         let base = format!("{name}_{}", values.join("_"));
-        let mut unique = base.clone();
-        let mut count = 0;
-        while !self.names.insert(unique.clone()) {
-            count += 1;
-            unique = format!("{base}_{count}");
-        }
+        let unique = unique_name(&base, &mut self.names);
         let mut copy = specialized(func, &key.1);
         copy.name.clone_from(&unique);
         self.copies.insert(key, copy);

@@ -23,3 +23,6 @@ pub use host_ops::{
 };
 pub(crate) use recycler::Recycler;
 pub use small::SmallType;
+
+/// Rows and columns of a fragment: a tile of a matrix that the threads of a subgroup hold together.
+pub const FRAGMENT_EXTENT: u32 = 16;

@@ -3,9 +3,10 @@
 use super::{Emit, flat};
 use crate::ir::{Buffer, Expr, ExprKind, FRAGMENT_EXTENT, FragmentRole};
 use crate::kernel::{ArrayTile, FRAGMENT_ALIGN, Fragment, FragmentId, FragmentOp, Role, Stmt};
+use crate::lower::LowerError;
+use crate::lower::error::fragment_tile as refused;
 use crate::lower::nest::Nest;
 use crate::lower::node::{FragmentKind, FragmentNode, Node, TileOf, walk_nodes};
-use crate::lower::{LowerError, LowerProblem};
 
 impl Emit<'_> {
     /// The operation on fragments.
@@ -136,9 +137,4 @@ pub(super) fn whole_tiles_only(nest: &Nest) -> Result<(), LowerError> {
         Some(buffer) => Err(refused(&buffer, "is used element by element")),
         None => Ok(()),
     }
-}
-
-fn refused(buffer: &Buffer, problem: &'static str) -> LowerError {
-    let buffer = buffer.name().to_owned();
-    LowerProblem::FragmentTile { buffer, problem }.into()
 }

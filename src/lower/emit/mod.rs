@@ -50,9 +50,9 @@ pub(super) struct Emit<'a> {
     pub(super) exact: Vec<kernel::Expr>,
     /// Statements that copies of loop bodies have so far.
     copies: usize,
-    /// The loops of the nest that are to load an iteration ahead, and those of the kernel.
-    pipelined: HashSet<Var>,
-    pub(super) ahead: Vec<VarId>,
+    /// The loops of the nest that are to prefetch, and those of the kernel.
+    prefetching: HashSet<Var>,
+    pub(super) prefetching_loops: Vec<VarId>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -81,15 +81,15 @@ impl<'a> Emit<'a> {
             in_bounds: true,
             exact: vec![],
             copies: 0,
-            pipelined: HashSet::new(),
-            ahead: vec![],
+            prefetching: HashSet::new(),
+            prefetching_loops: vec![],
             widths: HashMap::new(),
         }
     }
 
     /// Notes the loops of these variables, as kernels have them.
-    pub(super) fn load_ahead(&mut self, pipelined: &[Var]) {
-        self.pipelined.extend(pipelined.iter().cloned());
+    pub(super) fn prefetch(&mut self, loops: &[Var]) {
+        self.prefetching.extend(loops.iter().cloned());
     }
 
     /// The variables of loops in the kernel.
@@ -379,8 +379,8 @@ impl<'a> Emit<'a> {
         let (first, count) = (self.exact_index(min)?, self.exact_index(extent)?);
         let id = self.new_var(var.name(), Ty::scalar(self.index));
         self.var_of.insert(var.clone(), kernel::Expr::Var(id));
-        if self.pipelined.contains(var) {
-            self.ahead.push(id);
+        if self.prefetching.contains(var) {
+            self.prefetching_loops.push(id);
         }
         self.facts.enter();
         self.facts.bind(var, min, extent);

@@ -351,6 +351,14 @@ fn refused_by_lowering() {
     says(
         refused(
             &nvidia(),
+            "scope=\"wmma.accumulator\"",
+            "\"float16\", scope=\"wmma.accumulator\"",
+        ),
+        "fragments of buffer `C` hold float16, and the device has them of float32 alone",
+    );
+    says(
+        refused(
+            &nvidia(),
             "Y[vi, vj] = YS[vi, vj]",
             "Y[vi, vj] = YS[vi, vj] + C[vi, vj]",
         ),

@@ -71,9 +71,9 @@ pub(super) fn tile_loops(sch: &mut Schedule, loops: &[LoopId]) -> Result<(), Dec
     Ok(())
 }
 
-/// Where the device gains by it, the two operands that a step of a product copies to shared memory are loaded while the step before
-/// multiplies.
-pub(super) fn load_ahead(
+/// Where the device gains by it, the two operands that a step of a product copies to shared memory are prefetched: loaded while the
+/// step before multiplies.
+pub(super) fn prefetch(
     sch: &mut Schedule,
     step: LoopId,
     target: &GpuTarget,

@@ -12,7 +12,7 @@
 
 use super::compile_time::Epilogue;
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, load_ahead, parts, tile_loops};
+use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
@@ -124,7 +124,7 @@ pub(super) fn tiles(
         load_local(sch, block, operand, &matmul, &l, tile)?;
     }
     if tile.shared {
-        load_ahead(sch, l.ko, target)?;
+        prefetch(sch, l.ko, target)?;
     }
     if l.kr != l.ko && tile.bk <= GpuTraits::of(target).steps_written_out {
         sch.unroll(l.kr)?;

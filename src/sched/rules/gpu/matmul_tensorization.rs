@@ -4,13 +4,14 @@
 //! what a step reads into shared memory together, row by row, each row eight elements longer than it is used: rows then begin in other
 //! banks. Each subgroup loads fragments of it, and multiplies each of its rows of them by each of its columns.
 //!
-//! No operation on fragments converts elements or adds a bias: sums go through shared memory, a row of fragments of each subgroup at
-//! a time, and its threads apply what follows where they write the result back.
+//! No operation on fragments converts elements or adds a bias: sums go through shared memory, one fragment of each subgroup at
+//! a time, and its threads apply what follows where they write the result back. A whole row of fragments would take four times as much
+//! shared memory as one, and a core would hold fewer workgroups.
 //!
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, load_ahead, parts};
+use super::loops::{fuse_loops, inner_loops, parts, prefetch};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
@@ -64,7 +65,8 @@ impl WarpTile {
     fn shared_bytes(self) -> i64 {
         let [rows, columns] = self.extents();
         let operands = rows * (self.steps + SKEW) + self.steps * (columns + SKEW);
-        let sums = self.subgroups[0] * FRAGMENT_EXTENT * (columns + SKEW);
+        let [of_rows, of_columns] = self.subgroups;
+        let sums = of_rows * of_columns * FRAGMENT_EXTENT * (FRAGMENT_EXTENT + SKEW);
         2 * operands + 4 * sums
     }
 
@@ -235,7 +237,7 @@ fn tiles(
         sch.compute_at(fragments, l.ki, UnitIters::Simplify, InsertAt::Latest)?;
         on_fragments(sch, fragments, l.ki, intrin)?;
     }
-    load_ahead(sch, l.ko, target)?;
+    prefetch(sch, l.ko, target)?;
     write_result(sch, store, write_back, &l)?;
     let init = sch.decompose_reduction(block, l.ko)?;
     let row = inner_loops(sch, init, l.subgroup)?;
@@ -268,8 +270,8 @@ fn used_batch(sch: &Schedule, block: BlockId, operand: &Operand, roles: &Roles) 
     roles.batch.iter().filter(is_used).copied().collect()
 }
 
-/// The copy of the sums goes through shared memory. Rows are three digits there, that of the subgroup first, so that those of all
-/// subgroups lie side by side which are there at once.
+/// The copy of the sums goes through shared memory. Rows and columns are three digits each there: the subgroup, the fragment, and the
+/// element. So the fragments that are there at once, one of each subgroup, lie side by side.
 fn write_to_shared(
     sch: &mut Schedule,
     store: BlockId,
@@ -279,20 +281,24 @@ fn write_to_shared(
     let [batch @ .., m, n] = params.as_slice() else {
         return Err(DeclineReason::Pattern("a result without rows or columns"));
     };
-    let rows = Expr::i64(tile.fragments[0] * FRAGMENT_EXTENT);
     let extent = Expr::i64(FRAGMENT_EXTENT);
-    let (m, within) = (m.expr(), m.expr().floor_mod(&rows));
-    // One row of fragments needs no number.
-    let between = (tile.fragments[0] > 1).then(|| within.floor_div(&extent));
-    let digits = [
-        Some(m.floor_div(&rows)),
-        between,
-        Some(m.floor_mod(&extent)),
-        Some(n.expr()),
-    ];
+    let digits = |at: &Expr, side: usize| {
+        let of_subgroup = Expr::i64(tile.fragments[side] * FRAGMENT_EXTENT);
+        // One fragment needs no number.
+        let fragment =
+            (tile.fragments[side] > 1).then(|| at.floor_mod(&of_subgroup).floor_div(&extent));
+        [
+            Some(at.floor_div(&of_subgroup)),
+            fragment,
+            Some(at.floor_mod(&extent)),
+        ]
+    };
+    let (rows, columns) = (digits(&m.expr(), 0), digits(&n.expr(), 1));
+    let digits = rows.into_iter().zip(columns);
+    let digits = digits.flat_map(|(of_row, of_column)| [of_row, of_column]);
     let batch = batch.iter().map(|var| var.expr());
     let map = Lambda {
-        results: batch.chain(digits.into_iter().flatten()).collect(),
+        results: batch.chain(digits.flatten()).collect(),
         params: params.clone(),
     };
     Ok(sch.reindex_cache_write(store, 0, "shared", &map)?)
@@ -343,7 +349,7 @@ fn split(
     })
 }
 
-/// Each subgroup stores a row of fragments, then its threads write that part of the result.
+/// Each subgroup stores a fragment, then its threads write that part of the result.
 fn write_result(
     sch: &mut Schedule,
     store: BlockId,
@@ -358,8 +364,8 @@ fn write_result(
     let [mi, row] = parts(sch, *m, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
     let [ni, column] = parts(sch, *n, [Factor::Infer, FRAGMENT_EXTENT.into()])?;
     sch.reorder(&[mi, ni, row, column])?;
-    sch.reverse_compute_at(write_back, mi, UnitIters::Simplify, InsertAt::Latest)?;
-    let part = inner_loops(sch, write_back, mi)?;
+    sch.reverse_compute_at(write_back, ni, UnitIters::Simplify, InsertAt::Latest)?;
+    let part = inner_loops(sch, write_back, ni)?;
     let part = fuse_loops(sch, &part)?;
     let threads = i64::from(FRAGMENT_THREADS);
     let [rest, lane, vector] = parts(sch, part, [Factor::Infer, threads.into(), LANES.into()])?;
@@ -367,7 +373,7 @@ fn write_result(
     sch.vectorize(vector)?;
     sch.unroll(rest)?;
     sch.tensorize(row, "wmma_store_16x16x16_f32_shared", UnitIters::Simplify)?;
-    let [store] = sch.get_child_blocks(ni)?[..] else {
+    let [store, _] = sch.get_child_blocks(ni)?[..] else {
         return Err(DeclineReason::Pattern("fragments of several blocks"));
     };
     let rows = sch.func().blocks[store].writes[0].buffer.ndim() as i64 - 2;

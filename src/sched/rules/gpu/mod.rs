@@ -23,6 +23,7 @@
 mod columns;
 mod compile_time;
 mod conv;
+mod cost;
 mod elementwise;
 mod fallback;
 mod gemv;

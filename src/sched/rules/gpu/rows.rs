@@ -1,12 +1,14 @@
 //! Reductions over rows, alone or in a chain (softmax, layer normalisation): a workgroup takes a row; its threads reduce it
-//! together, and what follows in the same row runs in the same workgroup.
+//! together, and what follows in the same row runs in the same workgroup. Of short rows a workgroup takes several, each with threads
+//! of its own; of long rows of which there are few, each gets more threads.
 //!
 //! Reference: TVM dlight `GeneralReduction`.
 
-use super::loops::fuse_loops;
+use super::loops::{fuse_loops, parts};
+use super::memory_threads;
 use super::traits::GpuTraits;
 use crate::ir::{BlockId, IterKind, LoopId, PrimFunc, ThreadAxis};
-use crate::kernel::GpuTarget;
+use crate::kernel::{GpuModel, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::chain::{Chain, along_rows, is_reduction, loops_of_rows};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
@@ -23,7 +25,7 @@ pub(super) fn apply(
         first,
         rows,
     } = chain;
-    let share = Share::of(sch.func(), first, target);
+    let mut share = Share::of(sch.func(), first, target);
     let loops = sch.get_loops(last)?;
     let (outer, inner) = loops.split_at(loops_of_rows(sch.func(), last, rows.len()));
     let row = match outer {
@@ -38,8 +40,9 @@ pub(super) fn apply(
         }
         _ => {
             let row = fuse_loops(sch, outer)?;
-            sch.bind(row, ThreadAxis::BlockIdxX)?;
-            Some(row)
+            let rows = sch.func().loops[row].extent.as_int();
+            share = share.for_rows(rows, length(sch.func(), first), target);
+            Some(bind_rows(sch, row, share.rows)?)
         }
     };
     let reads = along_rows(sch.func(), last);
@@ -55,10 +58,25 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// How the threads of a workgroup share a row.
+/// Binds the loop over rows, so many of which a workgroup takes; gives the loop in whose iterations a row is computed.
+fn bind_rows(sch: &mut Schedule, row: LoopId, of_group: i64) -> Result<LoopId, DeclineReason> {
+    if of_group == 1 {
+        sch.bind(row, ThreadAxis::BlockIdxX)?;
+        return Ok(row);
+    }
+    let [groups, row] = parts(sch, row, [Factor::Infer, of_group.into()])?;
+    sch.bind(groups, ThreadAxis::BlockIdxX)?;
+    sch.bind(row, ThreadAxis::ThreadIdxY)?;
+    Ok(row)
+}
+
+/// How the threads of a workgroup share rows.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
+    /// Threads of a row.
     threads: i64,
+    /// Rows of a workgroup.
+    rows: i64,
     /// Elements of a thread that are written out in one iteration, where it takes single elements.
     repeat: i64,
 }
@@ -68,8 +86,42 @@ impl Share {
     pub(super) fn of(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> Self {
         Self {
             threads: threads(func, block, target),
+            rows: 1,
             repeat: GpuTraits::of(target).row_unroll,
         }
+    }
+
+    /// The same for so many rows of this length, which one kernel computes.
+    fn for_rows(self, rows: Option<i64>, length: Option<i64>, target: &GpuTarget) -> Self {
+        let traits = GpuTraits::of(target);
+        let Some((rows, length)) = rows.zip(length).filter(|_| traits.fast_shared) else {
+            return self;
+        };
+        if length <= SHORT {
+            let of_row = (length.max(1) as u64).next_power_of_two() as i64;
+            let threads = of_row.clamp(FEWEST_THREADS, MOST_OF_SHORT);
+            let most = (memory_threads(target) / threads).min(MOST_ROWS);
+            let enough = |of_group: &i64| {
+                rows % of_group == 0 && rows / of_group >= GROUPS_PER_CORE * target.cores()
+            };
+            let several = std::iter::successors(Some(most), |n| Some(n / 2));
+            let several = several.take_while(|n| *n > 1).find(enough);
+            return several.map_or(self, |rows| Self {
+                threads,
+                rows,
+                ..self
+            });
+        }
+        let wanted = target.cores() * i64::from(GpuModel::of_target(target).threads) / 2;
+        let most = i64::from(target.max_threads);
+        let mut threads = self.threads;
+        while rows * threads < wanted
+            && 2 * threads <= most
+            && length >= 2 * threads * LANES * LEAST_VECTORS
+        {
+            threads *= 2;
+        }
+        Self { threads, ..self }
     }
 
     pub(super) fn threads(self) -> i64 {
@@ -94,7 +146,9 @@ pub(super) fn over_threads(
     if loops.is_empty() {
         return Ok(());
     }
-    let Share { threads, repeat } = share;
+    let Share {
+        threads, repeat, ..
+    } = share;
     let extents = loops.iter().map(|&l| &sch.func().loops[l].extent);
     let extents: Vec<_> = extents.filter(|e| !e.is_one()).cloned().collect();
     let fused = fuse_loops(sch, loops)?;
@@ -139,16 +193,30 @@ pub(super) fn over_threads(
 /// Elements of one load: 16 bytes of `f32`.
 pub(super) const LANES: i64 = 4;
 
+/// Rows of which a workgroup takes several, at most. With a workgroup each, 65536 rows of 128 took 87 us on an H100, where memory
+/// would take 20: workgroups do not start that fast.
+const SHORT: i64 = 256;
+/// Threads of a short row: those of a subgroup, or fewer.
+const FEWEST_THREADS: i64 = 4;
+const MOST_OF_SHORT: i64 = 32;
+/// Most short rows of a workgroup.
+const MOST_ROWS: i64 = 8;
+/// Workgroups for each core, at least, where they take several rows.
+const GROUPS_PER_CORE: i64 = 2;
+/// Vectors of a thread, at least, where a long row gets more threads.
+const LEAST_VECTORS: i64 = 4;
+
+/// The elements of a row that this block reduces.
+fn length(func: &PrimFunc, block: BlockId) -> Option<i64> {
+    let iters = func.blocks[block].iters.iter();
+    let reduced = iters.filter(|i| i.kind == IterKind::Reduce);
+    reduced.map(|i| i.dom.extent.as_int()).product()
+}
+
 fn threads(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> i64 {
-    let length: Option<i64> = func.blocks[block]
-        .iters
-        .iter()
-        .filter(|i| i.kind == IterKind::Reduce)
-        .map(|i| i.dom.extent.as_int())
-        .product();
     let [short, middle, long] = GpuTraits::of(target).row_threads;
-    let wanted = match length {
-        Some(n) if n <= 256 => short,
+    let wanted = match length(func, block) {
+        Some(n) if n <= SHORT => short,
         Some(n) if n <= 1024 => middle,
         _ => long,
     };

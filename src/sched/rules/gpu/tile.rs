@@ -1,29 +1,10 @@
 //! Sizes of matmul tiles: those of the device, cut to the extents that are known.
 
 use super::compile_time::{Epilogue, Written};
+use super::cost::cycles;
 use super::split_k;
 use super::traits::GpuTraits;
-use crate::kernel::GpuTarget;
-
-// What products cost, in cycles of one core. Measured on an H100, and near enough for others to put tiles in order: products of 4096, of
-// 1024, and of 128 × 768 × 3072 in 1 to 16 slices come out within a third of what they take.
-
-/// Multiplications and additions of `f32` in a cycle.
-const FMA_PER_CYCLE: i64 = 128;
-/// Penalty of small register tiles: `OPERANDS * (tm + tn)² / (tm * tn)` cycles a step. Products of 4096 reach 0.65 of the peak with 64
-/// sums, 0.53 with 32, and about 0.3 with 16.
-const OPERANDS: i64 = 9;
-/// From one barrier to the next but one, however little there is to multiply, and for each step of `k` between: stores to shared memory,
-/// loads.
-const LATENCY: i64 = 600;
-const LATENCY_OF_STEP: i64 = 12;
-/// Registers of a core, and those of a thread beside its sums.
-const REGISTERS: i64 = 64 << 10;
-const OTHER_REGISTERS: i64 = 34;
-/// A second kernel, which adds slices.
-const LAUNCH: i64 = 12_000;
-/// Elements that a core reads or writes in a cycle.
-const ELEMENTS_PER_CYCLE: i64 = 4;
+use crate::kernel::{GpuModel, GpuTarget};
 
 /// How the loops of a matmul are split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,12 +164,13 @@ impl Tile {
         of(widest.max().unwrap_or(4))
     }
 
-    /// The tile and the slices of the sum with which a product takes the fewest cycles, by [`Self::cycles`].
+    /// The tile and the slices of the sum with which a product takes the fewest cycles, by [`cycles`].
     fn best(traits: &GpuTraits, target: &GpuTarget, e: Extents) -> (Self, Option<i64>) {
         let fits = |tile: &&Self| {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
             tile.pieces == 1 || (cut && e.m.is_some())
         };
+        let model = GpuModel::of_target(target);
         let tiles = || traits.tiles.iter().filter(fits).copied();
         let ways = tiles().flat_map(|tile| {
             let whole = std::iter::once(None);
@@ -197,45 +179,8 @@ impl Tile {
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
         let cost =
-            |(tile, slices): &(Self, Option<i64>)| tile.cycles(target, &e, slices.unwrap_or(1));
+            |(tile, slices): &(Self, Option<i64>)| cycles(*tile, &model, &e, slices.unwrap_or(1));
         ways.min_by_key(cost).unwrap_or((Self::MEDIUM, None))
-    }
-
-    /// Cycles that a product takes where its sums are cut into slices. A core runs the steps of all workgroups that it holds at once; a step
-    /// takes at least as long as device memory to answer. Reads of shared memory and multiplications take turns.
-    fn cycles(self, target: &GpuTarget, e: &Extents, slices: i64) -> i128 {
-        let [batch, m, n, k] = e.estimate;
-        let cores = target.cores();
-        let div_up = |a: i128, b: i64| (a + i128::from(b) - 1) / i128::from(b);
-        let sums = self.tm * self.tn;
-        let threads = self.ty * self.tx;
-        let operands = self.tm + self.tn;
-        let work = threads * self.bk * (sums + OPERANDS * operands * operands / sums);
-        let groups = i128::from(self.blocks(m, n)) * i128::from(batch) * i128::from(slices);
-        let groups = div_up(groups, cores);
-        let copied = self.bk * (self.ty * self.tm + self.tx * self.tn);
-        let registers = (sums + OTHER_REGISTERS) * threads + copied;
-        let most = i64::try_from(groups).unwrap_or(i64::MAX).max(1);
-        let resident = (REGISTERS / registers).clamp(1, most);
-        let lanes = FMA_PER_CYCLE.min(resident * threads);
-        let latency = LATENCY + LATENCY_OF_STEP * self.bk;
-        let sides = [self.ty * self.tm, self.tx * self.tn]
-            .into_iter()
-            .zip(e.copy);
-        let copy: i64 = sides.map(|(side, of_element)| side * of_element).sum();
-        // What copies depends on what came before, and few threads hide it.
-        let turns = (resident * threads / FMA_PER_CYCLE).max(4);
-        let copy = copy * self.bk / threads * turns;
-        let step = (resident * work / lanes + copy).max(latency);
-        let steps = div_up(k.into(), slices * self.bk);
-        let product = div_up(groups, resident) * steps * i128::from(step);
-        let results = [batch, m, n, slices + 1].into_iter().map(i128::from);
-        let results = results.product::<i128>() / i128::from(ELEMENTS_PER_CYCLE * cores);
-        match slices {
-            1 => product,
-            // Where both take as long, one kernel is better.
-            _ => product + product / 20 + i128::from(LAUNCH) + results,
-        }
     }
 
     /// Workgroups of a product of so many rows and columns.

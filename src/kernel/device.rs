@@ -1,11 +1,11 @@
-//! What a device of each class has.
+//! The numbers of a device of each class: predictions are held against them, and schedule rules rank tiles by them.
 
 use serde::Serialize;
 
-use crate::kernel::GpuClass;
+use super::{GpuClass, GpuTarget};
 
-/// The numbers of a device that a prediction is held against. WebGPU tells none of them, so each class stands for one device
-/// that is common in it, which [`GpuModel::device`] names; figures are those of the vendor.
+/// The numbers of a device. WebGPU gives none of them, so each class stands for one device that is common in it, which
+/// [`GpuModel::device`] names; figures are those of the vendor, unless they say that they were measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GpuModel {
     /// The device whose numbers these are.
@@ -16,7 +16,7 @@ pub struct GpuModel {
     pub cores: u32,
     /// Cycles a second.
     pub clock: f64,
-    /// Fused multiplications and additions of `f32` a cycle and core.
+    /// Fused multiplications and additions of `f32`, or operations on integers, a cycle and core.
     pub fma_per_cycle: f64,
     /// The same of products of tiles of `f16` that are added up in `f32`.
     pub tile_fma_per_cycle: f64,
@@ -28,8 +28,10 @@ pub struct GpuModel {
     pub sectors_per_cycle: f64,
     /// Banks of shared memory; each gives four bytes a cycle. `None` where shared memory is ordinary memory.
     pub banks: Option<u32>,
-    /// Cycles from a barrier to the next at least.
-    pub barrier: f64,
+    /// Bytes a cycle and core of the cache that all cores share.
+    pub cached_per_cycle: f64,
+    /// Cycles from a barrier to the next at least, where threads load from memory of the device between.
+    pub latency: f64,
     /// Bytes of shared memory of a core.
     pub shared_bytes: i64,
     /// 32-bit registers of a core.
@@ -60,12 +62,31 @@ impl GpuModel {
         }
     }
 
+    /// The model of a target: a device of this table with as many cores, or that of its class with the cores that are known.
+    pub fn of_target(target: &GpuTarget) -> Self {
+        let model = Self::of(target.class);
+        let Some(cores) = target.known_cores else {
+            return model;
+        };
+        let h100 = Self::h100();
+        if target.class == GpuClass::Nvidia && cores == h100.cores {
+            return h100;
+        }
+        let cores = cores.max(1);
+        Self { cores, ..model }
+    }
+
+    /// Cycles that a dispatch takes at least.
+    pub fn launch_cycles(&self) -> f64 {
+        self.launch * self.clock
+    }
+
     /// The model of a class; an unknown device is taken for a small one.
     pub fn of(class: GpuClass) -> Self {
         let desktop = Self {
             device: "GeForce RTX 4070",
             subgroup: 32,
-            cores: class.usual_cores() as u32,
+            cores: 46,
             clock: 2.475e9,
             fma_per_cycle: 128.0,
             tile_fma_per_cycle: 256.0,
@@ -73,19 +94,23 @@ impl GpuModel {
             memory: 504e9,
             sectors_per_cycle: 4.0,
             banks: Some(32),
-            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which has two barriers.
-            barrier: 300.0,
+            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which loads once.
+            latency: 600.0,
+            // Measured on an H100, with sums of slices.
+            cached_per_cycle: 16.0,
             shared_bytes: 100 << 10,
             registers: 64 << 10,
             most_registers: 255,
             threads: 1536,
             groups: 24,
-            launch: 4e-6,
+            // Measured on an H100: kernels that do next to nothing take 5 to 6 us, and a second kernel adds 6.
+            launch: 6e-6,
         };
         match class {
             GpuClass::Nvidia => desktop,
             GpuClass::Amd => Self {
                 device: "Radeon RX 7800 XT",
+                cores: 60,
                 clock: 2.43e9,
                 fma_per_cycle: 64.0,
                 memory: 624e9,
@@ -98,6 +123,7 @@ impl GpuModel {
             },
             GpuClass::Intel => Self {
                 device: "Arc A770",
+                cores: 32,
                 subgroup: 16,
                 clock: 2.1e9,
                 memory: 560e9,
@@ -111,6 +137,7 @@ impl GpuModel {
             },
             GpuClass::Apple => Self {
                 device: "M2, 10 cores",
+                cores: 10,
                 clock: 1.398e9,
                 memory: 100e9,
                 sectors_per_cycle: 2.0,
@@ -124,6 +151,7 @@ impl GpuModel {
             },
             GpuClass::Mobile | GpuClass::Unknown => Self {
                 device: "Adreno 740",
+                cores: 6,
                 subgroup: 64,
                 clock: 0.68e9,
                 fma_per_cycle: 256.0,
@@ -140,7 +168,7 @@ impl GpuModel {
             GpuClass::Software => Self {
                 device: "lavapipe on two cores with AVX2",
                 subgroup: 8,
-                cores: class.usual_cores() as u32,
+                cores: 2,
                 clock: 3e9,
                 fma_per_cycle: 16.0,
                 tile_fma_per_cycle: 16.0,
@@ -148,7 +176,8 @@ impl GpuModel {
                 memory: 20e9,
                 sectors_per_cycle: 2.0,
                 banks: None,
-                barrier: 0.0,
+                latency: 0.0,
+                cached_per_cycle: 16.0,
                 shared_bytes: 32 << 10,
                 registers: 1 << 20,
                 most_registers: 1 << 10,

@@ -281,9 +281,9 @@ fn a_product_of_one_row_keeps_many_threads_busy() {
         let cost = &costs(&matmul(1, 128, 784, transposed), GpuClass::Nvidia, &[])[0];
         assert!(cost.groups() * f64::from(cost.threads) >= 2048.0);
         assert!(cost.barriers <= 5.0, "{}", cost.barriers);
-        // It took 115 us with a tile of one row.
+        // It took 111 us beside its dispatch with a tile of one row.
         let prediction = predict(cost, &model);
-        assert!(prediction.time < 12e-6, "{prediction:?}");
+        assert!(prediction.time - model.launch < 8e-6, "{prediction:?}");
     }
 }
 
@@ -342,8 +342,16 @@ fn a_convolution_takes_about_as_long_as_its_arithmetic() {
     // The sum is cut into slices, since 49 tiles would leave cores idle half of the time; the second kernel adds these.
     let product = predict(&costs[0], &model);
     assert!(product.busy > 0.8, "{}", product.busy);
-    // It took 23.5 us with tiles in registers and an image that is padded before.
-    assert!(product.time < 15e-6, "{}", product.time);
+    let part = |limit: Limit| {
+        let mut parts = product.parts.iter();
+        parts
+            .find(|(of, _)| *of == limit)
+            .map_or(0.0, |(_, seconds)| *seconds)
+    };
+    assert_eq!(product.limit, Limit::Arithmetic);
+    // Floats took 19.5 us with tiles in registers and an image that is padded before; integers come on top.
+    let floats = part(Limit::Arithmetic) - part(Limit::Integers);
+    assert!(floats < 11e-6, "{product:?}");
 }
 
 #[test]

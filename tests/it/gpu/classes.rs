@@ -332,8 +332,9 @@ fn softmax_of(rows: usize, length: usize) -> String {
 #[test]
 fn softmax_of_short_rows() {
     for length in [1, 3, 7, 32, 33, 127, 128, 256, 1000] {
-        let shape: &[usize] = &[736, length];
-        let text = softmax_of(736, length);
+        let rows = if length > 256 { 16 } else { 736 };
+        let shape: &[usize] = &[rows, length];
+        let text = softmax_of(rows, length);
         let class = Some(GpuClass::Nvidia);
         check_as(class, &text, &["rows"], length, false, &[&[shape, shape]]);
     }

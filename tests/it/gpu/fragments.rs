@@ -201,7 +201,7 @@ fn what_is_left_to_other_rules() {
         shared_bytes: 4096,
         ..nvidia()
     };
-    let room = "a tile needs 16384 bytes of shared memory, and the device has 4096";
+    let room = "a tile needs 13312 bytes of shared memory, and the device has 4096";
     assert_eq!(declined(&PLAIN.func(), &small), room);
     for (extents, reason) in [
         ([48, 64, 32], "the extent of m is 48, no multiple of 32"),

@@ -19,6 +19,7 @@ def main(X: T.Buffer((64,), "float32"), Y: T.Buffer((64,), "float32")):
 #   array X: float32, 64 elements, global read param 0
 #   array Y: float32, 64 elements, global write param 1
 #   cost 2880 flop, 512 bytes; accesses proved
-#   let common.0 = sin(((X[threadIdx.x] * 2.0) + 1.0) * ((X[threadIdx.x] * 3.0) - 2.0))
-#   let common.1 = exp(common.0)
-#   Y[threadIdx.x] = (common.1 * (common.0 + common.1)) + (common.1 / ((common.0 * common.0) + 5.0))
+#   let common.0 = X[threadIdx.x]
+#   let common.1 = sin(((common.0 * 2.0) + 1.0) * ((common.0 * 3.0) - 2.0))
+#   let common.2 = exp(common.1)
+#   Y[threadIdx.x] = (common.2 * (common.1 + common.2)) + (common.2 / ((common.1 * common.1) + 5.0))

@@ -21,4 +21,7 @@ def main(G: T.Buffer((8,), "float32"), X: T.Buffer((9,), "float32"), Y: T.Buffer
 #   array X: float32, 9 elements, global read param 1
 #   array Y: float32, 8 elements, global write param 2
 #   cost 48 flop, 100 bytes; accesses proved
-#   Y[threadIdx.x] = X[max(min((select(int64(floor(G[threadIdx.x])) <= 0, 0 - max(min(int32(floor(G[threadIdx.x])), 1073676288), -1073676288), int32(floor(G[threadIdx.x]))) - ((select(int64(floor(G[threadIdx.x])) <= 0, 0 - max(min(int32(floor(G[threadIdx.x])), 1073676288), -1073676288), int32(floor(G[threadIdx.x]))) / 5) * 5)), 8), 0)]
+#   let common.0 = floor(G[threadIdx.x])
+#   let common.1 = int32(common.0)
+#   let common.2 = select(int64(common.0) <= 0, 0 - max(min(common.1, 1073676288), -1073676288), common.1)
+#   Y[threadIdx.x] = X[max(min((common.2 - ((common.2 / 5) * 5)), 8), 0)]

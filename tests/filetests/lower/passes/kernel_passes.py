@@ -56,4 +56,5 @@ def normalized(X: T.Buffer((8, 64), "float32"), Y: T.Buffer((8, 64), "float32"))
 #   barrier
 #   let S = S[0]
 #   for k from 0, 4 times:
-#     Y[((blockIdx.x * 64) + (k * 16)) + threadIdx.x] = (X[((blockIdx.x * 64) + (k * 16)) + threadIdx.x] - S) * (X[((blockIdx.x * 64) + (k * 16)) + threadIdx.x] - S)
+#     let common = X[((blockIdx.x * 64) + (k * 16)) + threadIdx.x] - S
+#     Y[((blockIdx.x * 64) + (k * 16)) + threadIdx.x] = common * common

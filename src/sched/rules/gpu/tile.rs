@@ -148,7 +148,7 @@ impl Tile {
             let written = Written::of(operands, sums, 2 * sums * tile.bk, e.epilogue, guarded);
             small && enough && traits.compile_time.is_none_or(|t| t.is_short(written))
         };
-        let few = || Self::of_few_rows(e.m.map_or(8, |m| m.min(8)), most_columns, e.n);
+        let few = || Self::of_few_rows(e.m.map_or(8, |m| m.clamp(1, 8)), most_columns, e.n);
         let mut tiles = traits.tiles.iter().map(|&tile| in_steps(tile));
         tiles.find(fits).unwrap_or_else(|| in_steps(few()))
     }

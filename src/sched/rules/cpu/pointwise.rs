@@ -23,14 +23,12 @@ use crate::tensor::DType;
 /// Most products of a sum: those of a tile of pixels in all channels fit the L2 cache, and the stack.
 const MOST_PRODUCTS: i64 = 1024;
 
-/// Tiles of channels that pay for a copy of the pixels that they share: fewer where a channel of the image fills a page, so that
-/// each step of a sum reads another one. Measured in MobileNetV2 (one thread, AVX-512): with four tiles a copy takes 0.9 of the time for
-/// 56 x 56 pixels and 1.13 for 28 x 28; with 16 tiles of 28 x 28 pixels 0.92.
-const TILES_OF_COPY: i64 = 8;
-const TILES_OF_COPY_OF_PAGES: i64 = 4;
+/// Most weights: each tile of pixels reads all of them. Measured in ResNet-50 and MobileNetV2 (two threads, AVX-512): with 55,296 they take
+/// 0.8 of the time of the matmul of pixels by channels, with 65,536 and 131,072 of 28 x 28 pixels 1.6.
+const MOST_WEIGHTS: i64 = 60_000;
 
-/// Bytes of a page.
-const PAGE: i64 = 4096;
+/// Tiles of channels that pay for a copy of the pixels that they share.
+const TILES_OF_COPY: i64 = 4;
 
 /// Most channels of a tile.
 const MOST_CHANNELS: i64 = 8;
@@ -68,7 +66,7 @@ pub(super) fn apply(
     order.extend(&n[1..]);
     schedule.reorder(&order)?;
     let shared = loops.outer.last().copied().unwrap_or(m[0]);
-    if tiles / parts >= tiles_of_copy(&roles) {
+    if tiles / parts >= TILES_OF_COPY {
         copy_pixels(schedule, block, &roles, &loops, shared)?;
     }
     schedule.reverse_compute_at(write_back, m[1], UnitIters::Preserve, InsertAt::Latest)?;
@@ -178,8 +176,10 @@ impl Roles {
 
     /// Whether this is faster than a matmul of pixels by channels.
     fn pays(&self) -> bool {
-        (2..=MOST_PRODUCTS).contains(&self.products)
-            && pays_in_rows(self.products, self.pixels_extent)
+        let weights = self.products.checked_mul(self.channels_extent);
+        let fits = (2..=MOST_PRODUCTS).contains(&self.products)
+            && weights.is_some_and(|weights| weights <= MOST_WEIGHTS);
+        fits && pays_in_rows(self.products, self.pixels_extent)
     }
 }
 
@@ -248,15 +248,6 @@ fn parts_of_channels(target: &CpuTarget, tiles_of_pixels: i64, tiles: i64) -> i6
     let missing = (busy + tiles_of_pixels - 1) / tiles_of_pixels.max(1);
     let mut parts = missing.min(tiles)..=tiles;
     parts.find(|parts| tiles % parts == 0).unwrap_or(1)
-}
-
-/// How many tiles of channels pay for a copy of the pixels.
-fn tiles_of_copy(roles: &Roles) -> i64 {
-    if roles.pixels_extent * DType::F32.bytes() as i64 >= PAGE {
-        TILES_OF_COPY_OF_PAGES
-    } else {
-        TILES_OF_COPY
-    }
 }
 
 /// Copies the pixels of a tile in all channels of the image to the stack, in this loop.

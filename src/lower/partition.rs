@@ -48,6 +48,11 @@ pub(super) fn partition(
     }
     let mut main = body.to_vec();
     drop_condition(&mut main, &limit.cond);
+    let after = analyzer.simplify(&(extent - &full));
+    let is_last = tails == Tails::Yes && analyzer.bound(&after).max <= 1;
+    if kind == LoopKind::Parallel && tail.is_none() && is_last && !after.is_zero() {
+        return Some(vec![with_last(var, extent, &full, main, body)]);
+    }
     let mut out = Vec::new();
     if !full.is_zero() {
         out.push(loop_over(var, full.clone(), kind, &main));
@@ -56,18 +61,23 @@ pub(super) fn partition(
         out.extend(tail.rest);
         return Some(out);
     }
-    let rest_extent = analyzer.simplify(&(extent - &full));
-    let at_most_once = analyzer.bound(&rest_extent).max <= 1;
-    let index = if tails == Tails::Yes && at_most_once {
-        full
-    } else {
-        var.expr() + full
-    };
-    if !rest_extent.is_zero() {
+    let index = if is_last { full } else { var.expr() + full };
+    if !after.is_zero() {
         let rest = substitute_nodes(body, var, &index);
-        out.push(loop_over(var, rest_extent, LoopKind::Serial, &rest));
+        out.push(loop_over(var, after, LoopKind::Serial, &rest));
     }
     Some(out)
+}
+
+/// A parallel loop whose last iteration alone is the rest. A loop of its own for it would use the same arrays of the thread, and loops
+/// that share those are not spread (`codegen_common::host::segments`).
+fn with_last(var: &Var, extent: &Expr, full: &Expr, main: Vec<Node>, body: &[Node]) -> Node {
+    let branch = Node::If {
+        cond: var.expr().lt(full),
+        then: main,
+        otherwise: substitute_nodes(body, var, full),
+    };
+    loop_over(var, extent.clone(), LoopKind::Parallel, &[branch])
 }
 
 /// A loop from 0 with a variable of its own in place of `var`.

@@ -5,11 +5,9 @@ use std::collections::HashSet;
 
 use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::sched::rules;
-use weftile::{lower, script};
+use weftile::script;
 
-use super::cases::{
-    LINEAR, OF_VALUES, ROWS_OF_SEQUENCES, SEQUENCES, SOFTMAX, WEIGHTED_VALUES, check_as,
-};
+use super::cases::{LINEAR, OF_VALUES, ROWS_OF_SEQUENCES, SEQUENCES, WEIGHTED_VALUES, check_as};
 
 /// All but the software adapter.
 const CLASSES: [GpuClass; 6] = [
@@ -24,7 +22,8 @@ const CLASSES: [GpuClass; 6] = [
 /// Those with the largest and with the smallest tiles.
 const FEW_CLASSES: [GpuClass; 2] = [GpuClass::Nvidia, GpuClass::Mobile];
 
-fn check(text: &str, rules: &[&str], terms: usize, cases: &[&[&[usize]]]) {
+/// Runs the function `f` of the text with each schedule that a class has for it.
+pub(super) fn check(text: &str, rules: &[&str], terms: usize, cases: &[&[&[usize]]]) {
     for class in unlike(text) {
         check_as(Some(class), text, rules, terms, false, cases);
     }
@@ -304,77 +303,6 @@ fn batched_matmul() {
         &[&[2, 7, 5], &[2, 5, 3], &[2, 7, 3]],
     ];
     check(&text, &["matmul"], 24, shapes);
-}
-
-#[test]
-fn softmax_over_rows() {
-    let shapes: &[&[&[usize]]] = &[
-        &[&[1, 1], &[1, 1]],
-        &[&[5, 67], &[5, 67]],
-        &[&[3, 1031], &[3, 1031]],
-    ];
-    check(SOFTMAX, &["rows"], 1031, shapes);
-    let constant = SOFTMAX
-        .replace("    n, m = T.int64(), T.int64()\n", "")
-        .replace("(n, m)", "(3, 1024)")
-        .replace("(n,)", "(3,)");
-    check(&constant, &["rows"], 1024, &[&[&[3, 1024], &[3, 1024]]]);
-}
-
-fn softmax_of(rows: usize, length: usize) -> String {
-    SOFTMAX
-        .replace("    n, m = T.int64(), T.int64()\n", "")
-        .replace("(n, m)", &format!("({rows}, {length})"))
-        .replace("(n,)", &format!("({rows},)"))
-}
-
-/// A workgroup takes eight of 736 short rows, four of 740, and one of 741.
-#[test]
-fn softmax_of_short_rows() {
-    for length in [1, 3, 7, 32, 33, 127, 128, 256, 1000] {
-        let rows = if length > 256 { 16 } else { 736 };
-        let shape: &[usize] = &[rows, length];
-        let text = softmax_of(rows, length);
-        let class = Some(GpuClass::Nvidia);
-        check_as(class, &text, &["rows"], length, false, &[&[shape, shape]]);
-    }
-    for rows in [740, 741] {
-        let shape: &[usize] = &[rows, 33];
-        check(&softmax_of(rows, 33), &["rows"], 33, &[&[shape, shape]]);
-    }
-}
-
-/// Few long rows get as many threads as a workgroup has.
-#[test]
-fn softmax_of_few_long_rows() {
-    let shape: &[usize] = &[3, 16384];
-    let text = softmax_of(3, 16384);
-    let class = Some(GpuClass::Nvidia);
-    check_as(class, &text, &["rows"], 16384, false, &[&[shape, shape]]);
-}
-
-#[test]
-fn threads_of_rows() {
-    let gpu = GpuTarget::usual(GpuClass::Nvidia);
-    let block = |rows, length| {
-        let module = script::parse("case.py", &softmax_of(rows, length)).expect("parses");
-        let func = module.prim_func("f").expect("is there");
-        let target = Target::Gpu(gpu.clone());
-        let scheduled = rules::schedule(func, &target);
-        let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
-        lowered.kernels[0]
-            .launch
-            .as_ref()
-            .expect("is of a GPU")
-            .block
-    };
-    assert_eq!(block(736, 128), [32, 8, 1]);
-    assert_eq!(block(740, 128), [32, 4, 1]);
-    assert_eq!(block(741, 128), [64, 1, 1]);
-    assert_eq!(block(64, 128), [64, 1, 1]);
-    assert_eq!(block(736, 3), [4, 8, 1]);
-    assert_eq!(block(3, 16384), [1024, 1, 1]);
-    assert_eq!(block(4096, 16384), [256, 1, 1]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod launch;
 mod loops;
 mod nan;
 mod narrow;
+mod rows;
 mod serial;
 mod types;
 mod wide;

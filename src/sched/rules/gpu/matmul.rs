@@ -84,11 +84,7 @@ pub(super) fn tiles(
             "not one loop for each iter variable",
         ));
     }
-    let mut known = extents(sch.func(), block, &matmul);
-    if GpuTraits::of(target).compile_time.is_some() {
-        known.epilogue = Epilogue::of(sch, block);
-    }
-    let (tile, slices) = Tile::choose(target, known);
+    let (tile, slices) = Tile::choose(target, extents(sch, block, &matmul, target));
     let sliced = slices.and_then(|slices| split_sum(sch, block, &matmul, slices, target));
     let is_whole = slices.is_none() || sliced.is_some();
     let (block, matmul) = sliced.unwrap_or((block, matmul));
@@ -96,7 +92,7 @@ pub(super) fn tiles(
         true => tile,
         // The sum cannot be cut after all.
         false => {
-            let whole = extents(sch.func(), block, &matmul);
+            let whole = extents(sch, block, &matmul, target);
             let whole = Extents {
                 k_is_one_loop: false,
                 ..whole
@@ -140,7 +136,8 @@ pub(super) fn tiles(
 }
 
 /// What the tile depends on.
-fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
+fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) -> Extents {
+    let func = sch.func();
     let iters = &func.blocks[block].iters;
     let one = |at: usize| iters[at].dom.extent.as_int();
     let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
@@ -160,7 +157,10 @@ fn extents(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Extents {
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
         n_is_one_loop: matmul.n.len() == 1,
-        epilogue: Epilogue::default(),
+        epilogue: match GpuTraits::of(target).compile_time {
+            Some(_) => Epilogue::of(sch, block),
+            None => Epilogue::default(),
+        },
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, of whole tiles, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
-//! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads |
+//! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads; several short rows a workgroup |
 //! | `columns` | reductions of neighbours for each of neighbouring results | 32 results a workgroup, eight threads for each |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |

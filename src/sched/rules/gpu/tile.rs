@@ -141,11 +141,15 @@ impl Tile {
         let fits = |tile: &Self| {
             let small = tile.tm <= most_rows && tile.tn <= most_columns;
             let enough = e.m.zip(e.n).is_none_or(|(m, n)| tile.blocks(m, n) >= 16);
-            let sums = tile.tm * tile.tn;
-            let operands = tile.bk * (tile.tm + tile.tn);
             let whole = |extent: Option<i64>, of: i64| extent.is_some_and(|n| n % of == 0);
-            let guarded = !whole(e.m, tile.tm) || !whole(e.n, tile.tx * tile.tn);
-            let written = Written::of(operands, sums, 2 * sums * tile.bk, e.epilogue, guarded);
+            let sums = tile.tm * tile.tn;
+            let written = Written {
+                operands: tile.bk * (tile.tm + tile.tn),
+                sums,
+                operations: 2 * sums * tile.bk,
+                epilogue: e.epilogue,
+                is_guarded: !whole(e.m, tile.tm) || !whole(e.n, tile.tx * tile.tn),
+            };
             small && enough && traits.compile_time.is_none_or(|t| t.is_short(written))
         };
         let few = || Self::of_few_rows(e.m.map_or(8, |m| m.clamp(1, 8)), most_columns, e.n);

@@ -31,11 +31,6 @@ pub(super) struct GpuTraits {
     pub(super) window_threads: i64,
     /// Sums of one thread of a convolution, at most.
     pub(super) window_sums: i64,
-    /// Sums of one thread, at most, where the pieces of threads do not divide a row: each sum is then written back under a
-    /// condition of its own.
-    pub(super) window_sums_with_tail: i64,
-    /// What a convolution may write out: each multiplication counts once, each statement twice.
-    pub(super) window_written_out: i64,
     /// How long the driver compiles what is written out, where that counts.
     pub(super) compile_time: Option<CompileTime>,
 }
@@ -74,15 +69,12 @@ const SMALL: GpuTraits = GpuTraits {
     steps_written_out: 4,
     window_threads: 64,
     window_sums: 16,
-    window_sums_with_tail: 16,
-    window_written_out: 800,
     compile_time: None,
 };
 
 const APPLE: GpuTraits = GpuTraits {
     tiles: &[Tile::LARGE, Tile::MEDIUM],
     window_sums: 32,
-    window_sums_with_tail: 32,
     ..SMALL
 };
 
@@ -104,7 +96,6 @@ const DISCRETE: GpuTraits = GpuTraits {
     prefetches: true,
     steps_written_out: 8,
     window_sums: 64,
-    window_sums_with_tail: 64,
     ..INTEL
 };
 
@@ -130,9 +121,6 @@ const SOFTWARE: GpuTraits = GpuTraits {
     ],
     window_threads: 8,
     window_sums: 256,
-    // 256 take 1.4 s to compile (64 channels, 53 × 53), 128 1.2 s, 96 0.8 s, at the same speed within a tenth.
-    window_sums_with_tail: 96,
-    window_written_out: 800,
     compile_time: Some(CompileTime::OF_MESA_22),
 };
 
@@ -146,8 +134,6 @@ const SOFTWARE_OF_MESA_25: GpuTraits = GpuTraits {
         Tile::of_lanes(8, 4, 1),
         Tile::of_lanes(4, 4, 1),
     ],
-    // 256 take 3.4 s to compile (64 channels, 53 × 53, 3 × 3), and 28 ms; 48 1.8 s, 37 ms; 24 0.8 s, 42 ms; 16 0.6 s, 51 ms.
-    window_sums_with_tail: 24,
     compile_time: Some(CompileTime::OF_MESA_25),
     ..SOFTWARE
 };

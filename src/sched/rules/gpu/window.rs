@@ -49,6 +49,9 @@ const LOAD: i64 = 14;
 /// condition for each position, and Mesa 22.3 does not come to an end with a piece that is longer than its row.
 const LONGEST: i64 = 32;
 
+/// What is written out at most: each multiplication counts once, each statement twice.
+const WRITTEN_OUT: i64 = 800;
+
 /// Workgroups that are enough for all cores of a software adapter.
 const GROUPS: i64 = 16;
 
@@ -80,13 +83,9 @@ impl WindowTile {
             let accumulators = t.channels * t.piece;
             let multiplications = accumulators * w.taps * w.steps;
             let statements = multiplications / t.lanes();
-            let most = match w.row {
-                Some(row) if row % t.piece == 0 => traits.window_sums,
-                _ => traits.window_sums_with_tail,
-            };
             in_a_row(t.piece)
-                && accumulators <= most
-                && multiplications + 2 * statements <= traits.window_written_out
+                && accumulators <= traits.window_sums
+                && multiplications + 2 * statements <= WRITTEN_OUT
                 && traits.compile_time.is_none_or(|c| c.is_short(t.written(w)))
         };
         let best = tiles.filter(fits).min_by_key(|t| t.cost(w));
@@ -101,13 +100,15 @@ impl WindowTile {
 
     /// What a thread writes out.
     fn written(self, w: &Windows) -> Written {
-        let image = self.elements(w) * w.steps;
-        let weights = self.channels * w.taps * w.steps;
         let sums = self.channels * self.piece;
-        // Vectors of the image are put together of what was loaded.
-        let added = 3 * sums * w.taps * w.steps;
-        let guarded = w.row.is_none_or(|row| row % self.piece != 0);
-        Written::of(image + weights, sums, added, w.epilogue, guarded)
+        Written {
+            operands: self.elements(w) * w.steps + self.channels * w.taps * w.steps,
+            sums,
+            // Vectors of the image are put together of what was loaded.
+            operations: 3 * sums * w.taps * w.steps,
+            epilogue: w.epilogue,
+            is_guarded: w.row.is_none_or(|row| row % self.piece != 0),
+        }
     }
 
     /// Elements of a row of the image that a step reads.

@@ -404,7 +404,7 @@ pub(crate) struct BenchArgs {
     /// How long to measure, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
     pub(crate) time: f64,
-    /// Also times each kernel.
+    /// Also times each kernel, and in the first call too, when drivers compile.
     #[arg(long)]
     pub(crate) profile: bool,
     /// Prints JSON.

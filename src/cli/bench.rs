@@ -273,7 +273,16 @@ fn print(terminal: &mut Terminal, report: &Report, reason: &str) -> Result<(), C
         })
         .collect();
     let columns = [
-        "step", "kind", "µs", "first", "clock", "bytes", "GB/s", "GFLOP/s", "code", "why",
+        "step",
+        "kind",
+        "µs",
+        "first µs",
+        "clock",
+        "bytes",
+        "GB/s",
+        "GFLOP/s",
+        "code",
+        "why",
     ];
     terminal.table(&columns, &rows)?;
     Ok(())

@@ -407,6 +407,14 @@ fn convolutions_agree_with_the_interpreter_on_the_cpu() {
     }
 }
 
+/// Channels and pixels that no tile divides, and tiles of one image in several parts: the sums of a tile are the thread's own, as few as
+/// a tile has.
+#[test]
+fn tiles_that_run_past_channels_and_pixels() {
+    let odd = case("conv2d", "3, 3, 29, 31", "113, 3, 1, 1", "");
+    odd.check(&[cpu()]);
+}
+
 /// The rules that are best for these, of which [`convolutions_are_tiled_on_the_cpu`] takes any.
 #[test]
 fn convolutions_of_few_products_have_rules_of_their_own() {

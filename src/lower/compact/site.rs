@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::slice;
 
 use crate::arith::Analyzer;
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Range, Var};
@@ -104,6 +105,7 @@ impl<'a> Site<'a> {
                 self.misses_nothing(write, c, &ends)
                     || self.misses_nothing(write, c, self.buffer.shape())
                     || self.is_first(write, c)
+                    || self.leaves_out_what_is_not_read(write, c, read)
             };
             around || cond.conjuncts().iter().all(made)
         });
@@ -134,6 +136,29 @@ impl<'a> Site<'a> {
         });
         let holds = self.analyzer.simplify(&at_first).as_bool() == Some(true);
         holds && !write.indices.iter().any(chosen)
+    }
+
+    /// Whether a condition around a write leaves out only elements past an end before which all is that is read under the read's own
+    /// conditions: both stop after the same tile.
+    fn leaves_out_what_is_not_read(&self, write: &Access, cond: &Expr, read: &Access) -> bool {
+        let inside = |access: &Access| {
+            let mut known = self.analyzer.clone();
+            bind_loops(&mut known, &access.loops[self.fixed..]);
+            known
+        };
+        let (of_write, mut of_read) = (inside(write), inside(read));
+        for (_, cond) in &read.branches {
+            of_read.assume(cond);
+        }
+        let mut dims = write.indices.iter().zip(&read.indices);
+        dims.any(|(written, read)| {
+            first_left_out(written, cond).is_some_and(|end| {
+                let end = Expr::int(end, written.dtype());
+                let (ends, indices) = (slice::from_ref(&end), slice::from_ref(written));
+                only_past_the_end(&of_write, cond, ends, indices)
+                    && of_read.can_prove(&read.lt(&end))
+            })
+        })
     }
 
     /// Whether a condition around a write leaves out only elements past these ends, or lets one thread write for the workgroup.
@@ -250,6 +275,18 @@ impl<'a> Site<'a> {
         let count = (difference(&high, &low)? + 1).max(1);
         Some((low, count))
     }
+}
+
+/// The least index that may be left out by a condition on tiles, `tile < n` where the index is `tile * k + rest`.
+fn first_left_out(index: &Expr, cond: &Expr) -> Option<i64> {
+    let (tile, n) = cond.as_binary(BinOp::Lt)?;
+    let factor = |of: &Expr, var: &Var| WrappingSum::of(of).split(var)?.0.as_const();
+    let vars = tile.free_vars();
+    let tiles = vars.iter().find_map(|var| {
+        let (of_tile, of_index) = (factor(tile, var)?, factor(index, var)?);
+        (of_tile == 1 && of_index > 0).then_some(of_index)
+    });
+    n.as_int()?.checked_mul(tiles?)
 }
 
 fn joined(e: &Expr) -> Expr {

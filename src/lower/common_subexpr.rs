@@ -9,8 +9,8 @@
 //! Branches that do nothing but store count as straight-line: what the pieces of a tile compute, each under a condition of its own,
 //! is computed before the first of them. (On a GPU no division traps.) A value is named only if that makes the text shorter by
 //! [`LEAST_SAVED`] nodes. A load that stands behind `and` or `or`, or in a branch, may be guarded by what stands before it, so it
-//! is not made earlier. Expressions are compared by value numbers (Click, "Global code motion / global value numbering", PLDI
-//! 1995, section 3); a store gives the loads of its array new numbers.
+//! is not made earlier: what a branch computes of it several times is named in there. Expressions are compared by value numbers
+//! (Click, "Global code motion / global value numbering", PLDI 1995, section 3); a store gives the loads of its array new numbers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,8 @@ pub(super) fn name_common(kernel: &mut Kernel) {
     kernel.body = list(kernel, body);
 }
 
-/// A list of statements; loops and branches with more than stores end a stretch of it, and their bodies are lists of their own.
+/// A list of statements; loops and branches with more than stores end a stretch of it. Their bodies are lists of their own, and so, once
+/// what is computed before them has names, are those of branches that do nothing but store.
 fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     let mut out = vec![];
     let mut stretch = vec![];
@@ -45,6 +46,9 @@ fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
         }
     }
     out.extend(named(kernel, stretch));
+    for stmt in out.iter_mut().filter(|stmt| is_straight(stmt)) {
+        stmt.map_nested(&mut |body| list(kernel, body));
+    }
     out
 }
 

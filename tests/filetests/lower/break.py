@@ -30,10 +30,11 @@ def first_zero(X: T.Buffer((8, 16), "int32"), Y: T.Buffer((8,), "int32")):
 #   for i from 0, 16 times:
 #     if state[0] < 2:
 #       state[0] = 0
-#       if X[(threadIdx.x * 16) + i] < 0:
+#       let common = X[(threadIdx.x * 16) + i]
+#       if common < 0:
 #         state[0] = 1
 #       if state[0] == 0:
-#         if X[(threadIdx.x * 16) + i] == 0:
+#         if common == 0:
 #           Y[threadIdx.x] = i
 #           state[0] = 2
 #         if state[0] == 0:

@@ -1,6 +1,7 @@
 # test: lower
 # target: gpu
-# Branches that only store compute their common index before the first of them. What they load stays under their conditions.
+# Branches that only store compute their common index before the first of them. What they load stays under their conditions,
+# and has a name there if it repeats.
 
 @T.prim_func
 def main(x: T.handle, y: T.handle):
@@ -35,8 +36,9 @@ def main(x: T.handle, y: T.handle):
 #   array X: float32, (n * m) * k elements, global read param 0
 #   array Y: float32, (m * n) * k elements, global write param 1
 #   cost 0 + ((n * m) * k) flop, (0 + (((n * m) * k) * 4)) + (((m * n) * k) * 4) bytes; accesses proved
-#   let common = ((int32(uint32((blockIdx.x * 64) + threadIdx.x) rem uint32(m)) * n) * k) + (int32(uint32((blockIdx.x * 64) + threadIdx.x) / uint32(m)) * k)
+#   let common.3 = ((int32(uint32((blockIdx.x * 64) + threadIdx.x) rem uint32(m)) * n) * k) + (int32(uint32((blockIdx.x * 64) + threadIdx.x) / uint32(m)) * k)
 #   if (((blockIdx.x * 64) + threadIdx.x) < (n * m)) and (1 <= k):
-#     Y[common] = X[((blockIdx.x * 64) + threadIdx.x) * k] + X[((blockIdx.x * 64) + threadIdx.x) * k]
+#     let common.4 = X[((blockIdx.x * 64) + threadIdx.x) * k]
+#     Y[common.3] = common.4 + common.4
 #   if (((blockIdx.x * 64) + threadIdx.x) < (n * m)) and (2 <= k):
-#     Y[common + 1] = X[((blockIdx.x * 64) + threadIdx.x) * k] + X[(((blockIdx.x * 64) + threadIdx.x) * k) + 1]
+#     Y[common.3 + 1] = X[((blockIdx.x * 64) + threadIdx.x) * k] + X[(((blockIdx.x * 64) + threadIdx.x) * k) + 1]

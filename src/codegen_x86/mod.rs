@@ -2,7 +2,8 @@
 //!
 //! [`generate`] makes position-independent code of one piece of a kernel, or says why it does not ([`Refusal`]): Cranelift takes
 //! such a piece. The way of a kernel: `emit` walks it and builds machine instructions in SSA form (`inst`, `build`), which
-//! come out hoisted and numbered by value; `prune` removes the dead ones; `alloc` gives them registers; `encode` writes
+//! come out hoisted and numbered by value; `prune` removes the dead ones; `constants` keeps what
+//! innermost loops read in registers; `alloc` gives them registers; `encode` writes
 //! bytes. Vectors of any number of lanes are split into registers (`value`); which instruction does what is a table
 //! (`forms`).
 //!
@@ -13,6 +14,7 @@ mod alloc;
 mod assemble;
 mod build;
 mod cast;
+mod constants;
 mod emit;
 mod encode;
 mod expr;
@@ -147,6 +149,7 @@ pub fn generate(kernel: &Kernel, isa: Isa) -> Result<Code, Refusal> {
     let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
     let mut func = emit::emit(kernel, isa)?;
     prune::prune(&mut func);
+    constants::hoist(&mut func, isa);
     let numbered = alloc::Numbered::new(&func, isa);
     let output = alloc::allocate(&numbered, isa).map_err(|_| Refusal::Stage {
         stage: "register allocator",

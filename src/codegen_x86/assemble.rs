@@ -1,6 +1,8 @@
 //! Bytes of instructions whose registers are known, by iced.
 
-use iced_x86::{Code, Encoder, IcedError, Instruction, OpCodeOperandKind, OpKind, Register};
+use iced_x86::{
+    Code, Encoder, IcedError, Instruction, Mnemonic, OpCodeOperandKind, OpKind, Register,
+};
 use regalloc2::{PReg, RegClass};
 
 use super::inst::{GENERAL, MASK};
@@ -64,7 +66,7 @@ impl Assembler {
     }
 
     /// An instruction with operands in the order of Intel's manual. One more operand than it has is its mask, under which
-    /// lanes of a result in a register become 0.
+    /// lanes of a result in a register become 0, or those of the first operand of a blend.
     pub(super) fn inst(&mut self, code: Code, operands: &[Operand]) -> Result<(), IcedError> {
         let (instruction, pool) = instruction(code, operands)?;
         let start = self.ip;
@@ -125,7 +127,7 @@ fn instruction(code: Code, operands: &[Operand]) -> Result<(Instruction, Option<
     for (i, operand) in (0..).zip(operands) {
         if let (Operand::Reg(mask), true) = (operand, i == kinds.op_count()) {
             out.set_op_mask(register(OpCodeOperandKind::k_reg, *mask));
-            out.set_zeroing_masking(matches!(operands[0], Operand::Reg(_)));
+            out.set_zeroing_masking(matches!(operands[0], Operand::Reg(_)) && !is_blend(code));
             continue;
         }
         let kind = kinds.op_kind(i);
@@ -164,6 +166,14 @@ fn instruction(code: Code, operands: &[Operand]) -> Result<(Instruction, Option<
         }
     }
     Ok((out, pool))
+}
+
+fn is_blend(code: Code) -> bool {
+    use Mnemonic::{Vblendmpd, Vblendmps, Vpblendmb, Vpblendmw};
+    matches!(
+        code.mnemonic(),
+        Vpblendmb | Vpblendmw | Vblendmps | Vblendmpd
+    )
 }
 
 const GENERALS: [Register; 16] = [

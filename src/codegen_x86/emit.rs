@@ -1,5 +1,7 @@
 //! From a kernel to machine instructions: the frame of the function, and its statements.
 
+use std::collections::HashMap;
+
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -31,6 +33,8 @@ pub(super) struct Emitter<'a> {
     /// The variables in scope in the order of their definitions, with the value that each had before.
     defined: Vec<(VarId, Option<Val>)>,
     pub(super) scope: Scope,
+    /// The mask registers that lanes of ones were made of, and the width of a lane in bytes.
+    pub(super) masks: HashMap<VReg, (VReg, usize)>,
 }
 
 /// The machine instructions of a kernel.
@@ -53,6 +57,7 @@ pub(super) fn emit(kernel: &Kernel, isa: Isa) -> Result<Func, Refusal> {
         vars: SideTable::with_default(None),
         defined: vec![],
         scope: Scope::default(),
+        masks: HashMap::new(),
     };
     emitter.function()?;
     Ok(emitter.b.func)

@@ -3,6 +3,7 @@
 use iced_x86::Code;
 
 use super::emit::Emitter;
+use super::exp::Results;
 use super::forms::Op;
 use super::inst::{Arg, Kind, Lane, VECTOR, Width};
 use super::value::{Part, Val, float_bits, is_half};
@@ -13,42 +14,18 @@ use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Predicates of comparisons, none of which signals.
-mod predicate {
-    pub(super) const EQUAL: i64 = 0x00;
-    pub(super) const UNORDERED: i64 = 0x03;
-    pub(super) const NOT_EQUAL: i64 = 0x04;
-    pub(super) const LESS: i64 = 0x11;
-    pub(super) const LESS_EQUAL: i64 = 0x12;
-    pub(super) const GREATER_EQUAL: i64 = 0x1d;
-    pub(super) const GREATER: i64 = 0x1e;
+pub(super) mod predicate {
+    pub(crate) const EQUAL: i64 = 0x00;
+    pub(crate) const UNORDERED: i64 = 0x03;
+    pub(crate) const NOT_EQUAL: i64 = 0x04;
+    pub(crate) const LESS: i64 = 0x11;
+    pub(crate) const LESS_EQUAL: i64 = 0x12;
+    pub(crate) const GREATER_EQUAL: i64 = 0x1d;
+    pub(crate) const GREATER: i64 = 0x1e;
 }
 
 /// Table of [`Op::FixUp`], four bits for each class of numbers: a NaN, quiet or not, takes the place of the value; others leave it.
 const KEEP_NAN: u64 = 0x22;
-
-/// `exp` of `f32`: `exp(x) = 2^n * exp(r)` with `n` the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. `r` is found with
-/// `ln 2` in two parts (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of
-/// Cephes' `expf`. At most 2 units in the last place from the true value; NaN, infinities, overflow and subnormal results as in
-/// IEEE 754.
-mod exp {
-    /// Beyond these, the result is infinity and 0.
-    pub(super) const RANGE: (f64, f64) = (-104.0, 89.0);
-    /// `ln 2`: a part of nine bits, so that products with `n` are exact, and the rest.
-    pub(super) const LN_2: (f64, f64) = (0.693_359_375, -2.121_944_4e-4);
-    /// The least `n` of results that are all normal numbers.
-    pub(super) const LEAST: f64 = -125.0;
-    /// `1.5 * 2^23`: added to a small number, it leaves the nearest integer in the last bits.
-    pub(super) const ROUND: f64 = 12_582_912.0;
-    /// Of `r^7` and down to `r^2`: `exp(r) = 1 + r + r^2 * (...)`.
-    pub(super) const POLYNOMIAL: [f64; 6] = [
-        1.987_569_15e-4,
-        1.398_199_950_7e-3,
-        8.333_451_907_3e-3,
-        4.166_579_589_4e-2,
-        1.666_666_545_9e-1,
-        5.000_000_120_1e-1,
-    ];
-}
 
 impl Emitter<'_> {
     /// An operator on floats, no comparison.
@@ -128,7 +105,7 @@ impl Emitter<'_> {
     }
 
     /// A bitwise operation, whose constant has the lanes of the value.
-    fn bits(
+    pub(super) fn bits(
         &mut self,
         op: Op,
         lane: Lane,
@@ -177,7 +154,7 @@ impl Emitter<'_> {
     }
 
     /// Lanes of ones where the comparison holds.
-    fn compare_part(
+    pub(super) fn compare_part(
         &mut self,
         predicate: i64,
         lane: Lane,
@@ -249,7 +226,7 @@ impl Emitter<'_> {
                     None => refuse("operands of different shapes"),
                 })
             }
-            Intrin::Exp if lane == Lane::F32 => self.each(x, Self::exp_part),
+            Intrin::Exp if lane == Lane::F32 => self.exp(x, Results::Any),
             // Towards the nearest, down, up, to zero; inexact results are no exception.
             Intrin::Round => self.each(x, rounding(8)),
             Intrin::Floor => self.each(x, rounding(9)),
@@ -354,48 +331,6 @@ impl Emitter<'_> {
             self.operand(third, lane, width),
         ];
         self.vec(op, lane, width, args)
-    }
-
-    fn exp_part(&mut self, width: Width, x: Part) -> Result<Part, Refusal> {
-        let lane = Lane::F32;
-        let number = |value| Part::Same(float_bits(Lane::F32, value));
-        let (low, high) = (number(exp::RANGE.0), number(exp::RANGE.1));
-        // The second operand if it is NaN.
-        let x = self.vec2(Op::Min, lane, width, high, x)?;
-        let x = self.vec2(Op::Max, lane, width, low, x)?;
-        let log2_e = number(std::f64::consts::LOG2_E);
-        let shifted = self.mul_add(lane, width, x, log2_e, number(exp::ROUND))?;
-        let n = self.vec2(Op::Sub, lane, width, shifted, number(exp::ROUND))?;
-        let r = self.mul_add(lane, width, n, number(-exp::LN_2.0), x)?;
-        let r = self.mul_add(lane, width, n, number(-exp::LN_2.1), r)?;
-        let mut sum = number(exp::POLYNOMIAL[0]);
-        for &coefficient in &exp::POLYNOMIAL[1..] {
-            sum = self.mul_add(lane, width, sum, r, number(coefficient))?;
-        }
-        let square = self.vec2(Op::Mul, lane, width, r, r)?;
-        let sum = self.mul_add(lane, width, sum, square, r)?;
-        let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;
-        self.scaled(width, power, shifted)
-    }
-
-    /// `power * 2^n`, where `n` is in the last bits of `shifted`. Where that is subnormal it is counted in units of `2^-149`: the
-    /// count is the number's bits, and no step has a subnormal result, which costs a vector some 150 cycles.
-    fn scaled(&mut self, width: Width, power: Part, shifted: Part) -> Result<Part, Refusal> {
-        let (lane, ints) = (Lane::F32, Lane::I32);
-        let number = |value| Part::Same(float_bits(Lane::F32, value));
-        let least = number(exp::ROUND + exp::LEAST);
-        let small = self.compare_part(predicate::LESS, lane, width, shifted, least)?;
-        // Of `2^(n - 1)`, which is a normal number for all of them, or of `2^(n + 148)`.
-        let offset = Part::Same(float_bits(lane, exp::ROUND) - 126);
-        let exponent = self.vec2(Op::Sub, ints, width, shifted, offset)?;
-        let units = self.bits(Op::And, ints, width, small, Part::Same(149))?;
-        let exponent = self.vec2(Op::Add, ints, width, exponent, units)?;
-        let factor = self.vec_imm(Op::ShlImm, ints, width, exponent, 23)?;
-        let doubled = self.vec2(Op::Add, lane, width, power, power)?;
-        let value = self.vec2(Op::Mul, lane, width, doubled, factor)?;
-        let count = self.vec2(Op::Add, lane, width, value, number(0.5))?;
-        let count = self.vec1(Op::FloatToInt, lane, width, count)?;
-        self.blend(lane, width, small, count, value)
     }
 
     /// Rounds to the precision of `f16` or `bf16`; other types are kept.

@@ -382,6 +382,7 @@ impl Emitter<'_> {
         let code = form(self.isa, Op::MaskToLanes, lane.as_int(), width);
         let code = code.expect("every lane has a mask");
         let lanes = self.b.pure(Kind::Code(code), VECTOR, vec![Arg::Reg(mask)]);
+        self.masks.insert(lanes, (mask, lane.bytes()));
         Ok(Part::Reg(lanes))
     }
 
@@ -439,6 +440,19 @@ impl Emitter<'_> {
     ) -> Result<Part, Refusal> {
         /// Bits of the second operand where the first has ones, else of the third.
         const SELECT: i64 = 0xca;
+        if let Part::Reg(lanes) = mask
+            && let Some(&(mask, bytes)) = self.masks.get(&lanes)
+            && bytes == lane.bytes()
+        {
+            let b = Arg::Reg(self.vector(b, lane, width));
+            let a = self.operand(a, lane, width);
+            let lane = match lane {
+                Lane::I32 => Lane::F32,
+                Lane::I64 => Lane::F64,
+                other => other,
+            };
+            return self.vec(Op::BlendMasked, lane, width, vec![b, a, Arg::Reg(mask)]);
+        }
         let mask = Arg::Reg(self.vector(mask, lane.as_int(), width));
         match self.isa {
             Isa::Avx2 => {

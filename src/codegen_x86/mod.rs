@@ -17,6 +17,7 @@ mod cast;
 mod constants;
 mod emit;
 mod encode;
+mod exp;
 mod expr;
 mod float;
 mod flow;

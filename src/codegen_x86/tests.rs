@@ -123,6 +123,13 @@ fn forms_are_the_instructions_that_their_names_say() {
         ),
         (
             Isa::Avx512,
+            Op::Scale,
+            Lane::F32,
+            Width::Z,
+            "vscalefps zmm31,zmm30,zmm29",
+        ),
+        (
+            Isa::Avx512,
             Op::Ternary,
             Lane::I32,
             Width::Z,
@@ -177,11 +184,19 @@ fn masks_stand_behind_the_operands() {
             [address, Operand::Reg(vector)],
             "vmovups [r12+r13*4+40h]{k3},zmm17",
         ),
+        (
+            Op::BlendMasked,
+            [Operand::Reg(vector), Operand::Reg(vector)],
+            "vblendmps zmm17{k3},zmm17,zmm17",
+        ),
     ];
     for (op, [a, b], want) in cases {
         let code = form(Isa::Avx512, op, Lane::F32, Width::Z).expect("a form");
         let mut assembler = Assembler::new(0);
-        let operands = [a, b, Operand::Reg(mask)];
+        let mut operands = vec![a, b, Operand::Reg(mask)];
+        if op == Op::BlendMasked {
+            operands.insert(2, Operand::Reg(vector));
+        }
         assembler.inst(code, &operands).expect("encodes");
         assert_eq!(text(&assembler.finish(&[]).0, code), want);
     }

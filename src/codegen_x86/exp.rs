@@ -1,0 +1,170 @@
+//! `exp` of `f32`, in all lanes at once.
+//!
+//! `exp(x) = 2^n * exp(r)` with `n` the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. `r` is found with `ln 2` in two parts
+//! (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of Cephes' `expf`. At most 2
+//! units in the last place from the true value; NaN, infinities, overflow and subnormal results as in IEEE 754.
+
+use super::emit::Emitter;
+use super::float::predicate;
+use super::forms::Op;
+use super::inst::{Lane, Width};
+use super::value::{Part, Val, float_bits};
+use super::{Isa, Refusal};
+use crate::kernel::Expr;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// Beyond these, the result is infinity and 0.
+const RANGE: (f64, f64) = (-104.0, 89.0);
+/// `ln 2`: a part of nine bits, so that products with `n` are exact, and the rest.
+const LN_2: (f64, f64) = (0.693_359_375, -2.121_944_4e-4);
+/// The least `n` of results that are all normal numbers.
+const LEAST: f64 = -125.0;
+/// `1.5 * 2^23`: added to a small number, it leaves the nearest integer in the last bits.
+const ROUND: f64 = 12_582_912.0;
+/// Of `r^7` and down to `r^2`: `exp(r) = 1 + r + r^2 * (...)`.
+const POLYNOMIAL: [f64; 6] = [
+    1.987_569_15e-4,
+    1.398_199_950_7e-3,
+    8.333_451_907_3e-3,
+    4.166_579_589_4e-2,
+    1.666_666_545_9e-1,
+    5.000_000_120_1e-1,
+];
+
+/// What results may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Results {
+    /// All numbers.
+    Any,
+    /// No subnormal ones, and not 0.
+    Normal,
+}
+
+impl Results {
+    /// Of an argument: `exp` is normal from -86 on.
+    pub(super) fn of(x: &Expr) -> Self {
+        match least(x) {
+            Some(-86.0..) => Self::Normal,
+            _ => Self::Any,
+        }
+    }
+}
+
+/// The least value of an expression that is no NaN, if that can be seen.
+fn least(e: &Expr) -> Option<f64> {
+    match e {
+        Expr::Float(value, _) => Some(*value),
+        Expr::Splat(e, _) => least(e),
+        Expr::Binary(BinOp::Max, a, b) => {
+            let known = [least(a), least(b)].into_iter().flatten();
+            known.reduce(f64::max)
+        }
+        Expr::Binary(BinOp::Add, a, b) => Some(least(a)? + least(b)?),
+        Expr::Call(Intrin::Abs, _) => Some(0.0),
+        _ => None,
+    }
+}
+
+fn number(value: f64) -> Part {
+    Part::Same(float_bits(Lane::F32, value))
+}
+
+impl Emitter<'_> {
+    pub(super) fn exp(&mut self, x: &Val, results: Results) -> Result<Val, Refusal> {
+        self.each(x, |this, width, part| this.exp_part(width, part, results))
+    }
+
+    fn exp_part(&mut self, width: Width, x: Part, results: Results) -> Result<Part, Refusal> {
+        let lane = Lane::F32;
+        let (low, high) = (number(RANGE.0), number(RANGE.1));
+        // The second operand if it is NaN.
+        let mut x = self.vec2(Op::Min, lane, width, high, x)?;
+        if results == Results::Any {
+            x = self.vec2(Op::Max, lane, width, low, x)?;
+        }
+        let log2_e = number(std::f64::consts::LOG2_E);
+        let shifted = self.mul_add(lane, width, x, log2_e, number(ROUND))?;
+        let n = self.vec2(Op::Sub, lane, width, shifted, number(ROUND))?;
+        let r = self.mul_add(lane, width, n, number(-LN_2.0), x)?;
+        let r = self.mul_add(lane, width, n, number(-LN_2.1), r)?;
+        let square = self.vec2(Op::Mul, lane, width, r, r)?;
+        // Pairs of terms do not wait for each other (Estrin).
+        let [a, b, c, d, e, f] = POLYNOMIAL.map(number);
+        let [high, middle, low] = [(a, b), (c, d), (e, f)];
+        let mut sum = self.mul_add(lane, width, r, high.0, high.1)?;
+        for pair in [middle, low] {
+            let term = self.mul_add(lane, width, r, pair.0, pair.1)?;
+            sum = self.mul_add(lane, width, sum, square, term)?;
+        }
+        let sum = self.mul_add(lane, width, sum, square, r)?;
+        let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;
+        match self.isa {
+            Isa::Avx2 => self.scaled(width, power, shifted, results),
+            Isa::Avx512 => self.scaled_at_once(width, power, shifted, n, results),
+        }
+    }
+
+    /// `power * 2^n`, where `n` is in the last bits of `shifted`. Where that is subnormal it is counted in units of `2^-149`: the
+    /// count is the number's bits, and no step has a subnormal result, which costs a vector some 150 cycles.
+    fn scaled(
+        &mut self,
+        width: Width,
+        power: Part,
+        shifted: Part,
+        results: Results,
+    ) -> Result<Part, Refusal> {
+        let (lane, ints) = (Lane::F32, Lane::I32);
+        // Of `2^(n - 1)`, which is a normal number for all of them, or of `2^(n + 148)`.
+        let offset = Part::Same(float_bits(lane, ROUND) - 126);
+        let mut exponent = self.vec2(Op::Sub, ints, width, shifted, offset)?;
+        let small = match results {
+            Results::Any => Some(self.is_small(width, shifted)?),
+            Results::Normal => None,
+        };
+        if let Some(small) = small {
+            let units = self.bits(Op::And, ints, width, small, Part::Same(149))?;
+            exponent = self.vec2(Op::Add, ints, width, exponent, units)?;
+        }
+        let factor = self.vec_imm(Op::ShlImm, ints, width, exponent, 23)?;
+        let doubled = self.vec2(Op::Add, lane, width, power, power)?;
+        let value = self.vec2(Op::Mul, lane, width, doubled, factor)?;
+        match small {
+            Some(small) => self.counted(width, small, value),
+            None => Ok(value),
+        }
+    }
+
+    /// The same, where a machine multiplies by powers of two.
+    fn scaled_at_once(
+        &mut self,
+        width: Width,
+        power: Part,
+        shifted: Part,
+        n: Part,
+        results: Results,
+    ) -> Result<Part, Refusal> {
+        let lane = Lane::F32;
+        if results == Results::Normal {
+            return self.vec2(Op::Scale, lane, width, power, n);
+        }
+        let small = self.is_small(width, shifted)?;
+        let in_units = self.vec2(Op::Add, lane, width, n, number(149.0))?;
+        let exponent = self.blend(lane, width, small, in_units, n)?;
+        let value = self.vec2(Op::Scale, lane, width, power, exponent)?;
+        self.counted(width, small, value)
+    }
+
+    /// Lanes whose result may be subnormal.
+    fn is_small(&mut self, width: Width, shifted: Part) -> Result<Part, Refusal> {
+        let least = number(ROUND + LEAST);
+        self.compare_part(predicate::LESS, Lane::F32, width, shifted, least)
+    }
+
+    /// The value, where lanes are small the number whose bits are that many.
+    fn counted(&mut self, width: Width, small: Part, value: Part) -> Result<Part, Refusal> {
+        let lane = Lane::F32;
+        let count = self.vec2(Op::Add, lane, width, value, number(0.5))?;
+        let count = self.vec1(Op::FloatToInt, lane, width, count)?;
+        self.blend(lane, width, small, count, value)
+    }
+}

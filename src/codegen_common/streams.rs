@@ -5,8 +5,8 @@
 
 use crate::kernel::{Access, Array, Space};
 
-/// Bytes from which an array is written past the caches: the last-level caches of most desktop processors are smaller.
-const STREAMED_BYTES: i64 = 32 << 20;
+/// Bytes of a large array: the last-level caches of most desktop processors are smaller.
+const LARGE: i64 = 32 << 20;
 
 /// Bytes that a streamed array starts at a multiple of, and whole vectors are stored to multiples of.
 pub(crate) const LINE: usize = 64;
@@ -20,7 +20,12 @@ pub(crate) fn is_streamed(array: &Array) -> bool {
             access: Access::Write
         }
     );
+    only_written && is_large(array)
+}
+
+/// Whether an array is surely larger than the caches.
+pub(crate) fn is_large(array: &Array) -> bool {
     let len = array.len.as_const();
     let bytes = len.and_then(|len| len.checked_mul(array.dtype.bytes() as i64));
-    only_written && bytes.is_some_and(|bytes| bytes >= STREAMED_BYTES)
+    bytes.is_some_and(|bytes| bytes >= LARGE)
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use iced_x86::Code;
 use regalloc2::VReg;
 
+use super::ahead::Ahead;
 use super::build::Builder;
 use super::flow::Trips;
 use super::inst::{Arg, Base, Condition, Func, GENERAL, Inst, Kind, Mem, Term};
@@ -35,6 +36,7 @@ pub(super) struct Emitter<'a> {
     pub(super) scope: Scope,
     /// The mask registers that lanes of ones were made of, and the width of a lane in bytes.
     pub(super) masks: HashMap<VReg, (VReg, usize)>,
+    pub(super) ahead: Ahead,
 }
 
 /// The machine instructions of a kernel.
@@ -58,6 +60,7 @@ pub(super) fn emit(kernel: &Kernel, isa: Isa) -> Result<Func, Refusal> {
         defined: vec![],
         scope: Scope::default(),
         masks: HashMap::new(),
+        ahead: Ahead::default(),
     };
     emitter.function()?;
     Ok(emitter.b.func)
@@ -92,6 +95,7 @@ impl Emitter<'_> {
                 let min = self.integer(min)?;
                 let first = self.add(min, Part::Reg(begin));
                 let last = self.add(min, Part::Reg(end));
+                self.ahead = Ahead::of(kernel, *var, body);
                 self.counted_loop(*var, first, last, Trips::Unknown, body)?;
             }
             _ => self.stmts(&kernel.body)?,
@@ -223,7 +227,10 @@ impl Emitter<'_> {
                 let first = self.integer(min)?;
                 let extent = self.integer(extent)?;
                 let last = self.add(first, extent);
-                self.counted_loop(*var, first, last, trips, body)
+                let before = self.ahead.enter(*var);
+                self.counted_loop(*var, first, last, trips, body)?;
+                self.ahead.leave(before);
+                Ok(())
             }
             Stmt::If {
                 cond,

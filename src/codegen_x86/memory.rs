@@ -90,6 +90,7 @@ impl Emitter<'_> {
         if lanes == 1 {
             return self.load_scalar(id, scalar, from);
         }
+        self.fetch_ahead(id, index, from, usize::from(lanes) * scalar.bytes());
         if is_half(scalar) && !lanes.is_multiple_of(4) {
             return self.load_lanes(id, scalar, from, lanes);
         }

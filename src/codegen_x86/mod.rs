@@ -10,6 +10,7 @@
 //! A value without effects is placed once, before the outermost loop that does not change it, while code is built; vectors are registers
 //! of the full width and then halves; regalloc2 assigns registers, and debug builds check its result.
 
+mod ahead;
 mod alloc;
 mod assemble;
 mod build;

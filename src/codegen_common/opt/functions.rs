@@ -83,10 +83,19 @@ impl Arithmetic {
         }
     }
 
-    /// `c[0] * x^(n-1) + … + c[n-1]`
+    /// `c[0] * x^(n-1) + … + c[n-1]`, in pairs of terms that do not wait for each other (Estrin). NaN where the
+    /// square of `x` overflows.
     fn polynomial(&self, x: &Expr, coefficients: &[f64]) -> Expr {
-        let terms = coefficients.iter().map(|&c| self.number(c));
-        let sum = terms.reduce(|sum, c| fma(sum, x.clone(), c));
+        let (first, pairs) = coefficients.split_at(coefficients.len() % 2);
+        let square = binary(BinOp::Mul, x.clone(), x.clone());
+        let pairs = pairs.chunks(2).map(|pair| match pair {
+            [a, b] => fma(self.number(*a), x.clone(), self.number(*b)),
+            _ => self.number(0.0),
+        });
+        let first = first.iter().map(|&c| self.number(c));
+        let sum = first
+            .chain(pairs)
+            .reduce(|sum, pair| fma(sum, square.clone(), pair));
         sum.unwrap_or_else(|| self.number(0.0))
     }
 
@@ -162,10 +171,13 @@ fn erf(on: &Arithmetic, x: &Expr) -> Expr {
         6.348_467e-1,
         1.287_175_1e-1,
     ];
-    let size = call(Intrin::Abs, x.clone());
+    // From 4 on the result is 1, and terms of a larger number would be infinities of both signs.
+    let size = binary(BinOp::Min, call(Intrin::Abs, x.clone()), on.number(4.0));
     let exponent = fma(on.polynomial(&size, &EXPONENT), size.clone(), size.clone());
-    let power = call(Intrin::Exp, binary(BinOp::Sub, on.number(0.0), exponent));
-    let far = binary(BinOp::Sub, on.number(1.0), power);
+    // No exponent is less than -19; that the power is a normal number can be seen by this.
+    let exponent = binary(BinOp::Sub, on.number(0.0), exponent);
+    let exponent = binary(BinOp::Max, exponent, on.number(-80.0));
+    let far = binary(BinOp::Sub, on.number(1.0), call(Intrin::Exp, exponent));
     let square = binary(BinOp::Mul, x.clone(), x.clone());
     let near = fma(on.polynomial(&square, &ODD), x.clone(), x.clone());
     let is_far = binary(BinOp::Gt, size, on.number(NEAR));

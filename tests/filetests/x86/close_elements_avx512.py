@@ -22,7 +22,7 @@ def pool(X: T.Buffer((8, 26), "float32"), Y: T.Buffer((8, 13), "float32")):
 #     12  mov rdi,[r8]
 #     15  mov r8,[r8+8]
 #     19  cmp rsi,rdx
-#     1c  jge 190h
+#     1c  jge 198h
 #     22  mov rax,0FFFFFFFFFFFFFFFFh
 #     29  vmovq xmm14,rax
 #     2f  vpinsrb xmm16,xmm14,eax,1
@@ -57,29 +57,31 @@ def pool(X: T.Buffer((8, 26), "float32"), Y: T.Buffer((8, 13), "float32")):
 #     d1  vmovq xmm13,rcx
 #     d7  vpbroadcastd zmm15,xmm13
 #     dd  vpcmpnled k1,zmm15,[rip+218h]
-#     e8  imul rax,rsi,68h
-#     ef  vmovups zmm2,[rdi+rax]
-#     f6  vmovups zmm1,[rdi+rax+28h]
-#    101  vmovups zmm3,[rip+0F5h]
-#    10b  vpermt2ps zmm2,zmm3,zmm1
-#    111  vmovaps zmm7,zmm0
-#    117  vpternlogd zmm7,zmm2,[rip+9Eh],0CAh
-#    122  vmovups zmm9,[rip+114h]
-#    12c  vmaxps zmm11,zmm9,zmm7
-#    132  vmovups zmm15,[rdi+rax+4]
-#    13d  vmovups zmm16,[rip+139h]
-#    147  vpermt2ps zmm15,zmm16,zmm1
-#    14d  vmovaps zmm19,zmm0
-#    153  vpternlogd zmm19,zmm15,[rip+62h],0CAh
-#    15e  vmaxps zmm22,zmm11,zmm19
-#    164  vfixupimmps zmm22,zmm11,[rip+151h],0
-#    16f  vmovups zmm1{k1}{z},zmm22
-#    175  imul rax,rsi,34h
-#    17c  vmovups [r8+rax]{k1},zmm1
-#    183  lea rsi,[rsi+1]
-#    187  cmp rsi,rdx
-#    18a  jl 0E8h
-#    190  vzeroupper
-#    193  lea rsp,[rbp]
-#    197  pop rbp
-#    198  ret
+#     e8  vmovups zmm22,[rip+0CEh]
+#     f2  vmovups zmm1,[rip+104h]
+#     fc  vmovups zmm4,[rip+13Ah]
+#    106  vmovups zmm8,[rip+170h]
+#    110  vmovups zmm27,[rip+1A6h]
+#    11a  imul rcx,rsi,68h
+#    121  vmovups zmm6,[rdi+rcx]
+#    128  vmovups zmm5,[rdi+rcx+28h]
+#    133  vpermt2ps zmm6,zmm1,zmm5
+#    139  vmovaps zmm11,zmm0
+#    13f  vpternlogd zmm11,zmm6,zmm22,0CAh
+#    146  vmaxps zmm14,zmm4,zmm11
+#    14c  vmovups zmm18,[rdi+rcx+4]
+#    157  vpermt2ps zmm18,zmm8,zmm5
+#    15d  vmovaps zmm21,zmm0
+#    163  vpternlogd zmm21,zmm18,zmm22,0CAh
+#    16a  vmaxps zmm24,zmm14,zmm21
+#    170  vfixupimmps zmm24,zmm14,zmm27,0
+#    177  vmovups zmm2{k1}{z},zmm24
+#    17d  imul rax,rsi,34h
+#    184  vmovups [r8+rax]{k1},zmm2
+#    18b  lea rsi,[rsi+1]
+#    18f  cmp rsi,rdx
+#    192  jl 11Ah
+#    198  vzeroupper
+#    19b  lea rsp,[rbp]
+#    19f  pop rbp
+#    1a0  ret

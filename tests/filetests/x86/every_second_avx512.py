@@ -22,27 +22,28 @@ def pool(X: T.Buffer((8, 32), "float32"), Y: T.Buffer((8, 16), "float32")):
 #     12  mov rdi,[r8]
 #     15  mov r8,[r8+8]
 #     19  cmp rsi,rdx
-#     1c  jge 0A0h
-#     22  mov rax,rsi
-#     25  shl rax,7
-#     29  vmovups zmm18,[rdi+rax]
-#     30  vmovups zmm17,[rdi+rax+3Ch]
-#     3b  vmovups zmm19,[rip+0BBh]
-#     45  vpermt2ps zmm18,zmm19,zmm17
-#     4b  vmovups zmm23,[rip+0EBh]
-#     55  vmaxps zmm25,zmm23,zmm18
-#     5b  vmovups zmm29,[rdi+rax+4]
-#     66  vmovups zmm30,[rdi+rax+40h]
-#     6e  vpermt2ps zmm29,zmm19,zmm30
-#     74  vmaxps zmm0,zmm25,zmm29
-#     7a  vfixupimmps zmm0,zmm25,[rip+0FBh],0
-#     85  mov rax,rsi
-#     88  shl rax,6
-#     8c  vmovups [r8+rax],zmm0
-#     93  lea rsi,[rsi+1]
-#     97  cmp rsi,rdx
-#     9a  jl 22h
-#     a0  vzeroupper
-#     a3  lea rsp,[rbp]
-#     a7  pop rbp
-#     a8  ret
+#     1c  jge 0A6h
+#     22  vmovups zmm15,[rip+0D4h]
+#     2c  vmovups zmm18,[rip+10Ah]
+#     36  vmovups zmm28,[rip+140h]
+#     40  mov rax,rsi
+#     43  shl rax,7
+#     47  vmovups zmm21,[rdi+rax]
+#     4e  vmovups zmm20,[rdi+rax+3Ch]
+#     59  vpermt2ps zmm21,zmm15,zmm20
+#     5f  vmaxps zmm26,zmm18,zmm21
+#     65  vmovups zmm30,[rdi+rax+4]
+#     70  vmovups zmm31,[rdi+rax+40h]
+#     78  vpermt2ps zmm30,zmm15,zmm31
+#     7e  vmaxps zmm0,zmm26,zmm30
+#     84  vfixupimmps zmm0,zmm26,zmm28,0
+#     8b  mov rax,rsi
+#     8e  shl rax,6
+#     92  vmovups [r8+rax],zmm0
+#     99  lea rsi,[rsi+1]
+#     9d  cmp rsi,rdx
+#     a0  jl 40h
+#     a6  vzeroupper
+#     a9  lea rsp,[rbp]
+#     ad  pop rbp
+#     ae  ret

@@ -40,10 +40,10 @@ def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C
 #     66  mov rcx,rsi
 #     69  shl rcx,6
 #     6d  lea rcx,[r10+rcx]
-#     71  mov r9,rax
-#     74  mov r11,r9
-#     77  shl r11,0Ah
-#     7b  vmovups ymm0,[rip+1FDh]
+#     71  vmovups ymm0,[rip+207h]
+#     79  mov r9,rax
+#     7c  mov r11,r9
+#     7f  shl r11,0Ah
 #     83  vmovups [rcx+r11],ymm0
 #     89  vmovups [rcx+r11+20h],ymm0
 #     90  vmovups [rcx+r11+100h],ymm0
@@ -54,7 +54,7 @@ def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C
 #     c2  vmovups [rcx+r11+320h],ymm0
 #     cc  lea r9,[r9+1]
 #     d0  cmp r9,10h
-#     d4  jl 74h
+#     d4  jl 7Ch
 #     da  mov rcx,rsi
 #     dd  shl rcx,6
 #     e1  lea rcx,[r8+rcx]

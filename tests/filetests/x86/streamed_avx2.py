@@ -21,17 +21,18 @@ def double(A: T.Buffer((8388608,), "float32"), C: T.Buffer((8388608,), "float32"
 #     15  mov r8,[r8+8]
 #     19  cmp rsi,rdx
 #     1c  jge 5Eh
-#     22  mov rax,rsi
-#     25  shl rax,6
-#     29  vmovups ymm15,[rdi+rax]
-#     2e  vmovups ymm0,[rdi+rax+20h]
-#     34  vmulps ymm1,ymm15,[rip+44h]
-#     3c  vmulps ymm0,ymm0,[rip+3Ch]
-#     44  vmovntps [r8+rax],ymm1
-#     4a  vmovntps [r8+rax+20h],ymm0
+#     22  vmovups ymm0,[rip+56h]
+#     2a  mov rax,rsi
+#     2d  shl rax,6
+#     31  vmovups ymm2,[rdi+rax]
+#     36  vmovups ymm1,[rdi+rax+20h]
+#     3c  vmulps ymm2,ymm2,ymm0
+#     40  vmulps ymm1,ymm1,ymm0
+#     44  vmovntps [r8+rax],ymm2
+#     4a  vmovntps [r8+rax+20h],ymm1
 #     51  lea rsi,[rsi+1]
 #     55  cmp rsi,rdx
-#     58  jl 22h
+#     58  jl 2Ah
 #     5e  sfence
 #     61  vzeroupper
 #     64  lea rsp,[rbp]

@@ -20,17 +20,18 @@ def double(A: T.Buffer((8388608,), "float32"), C: T.Buffer((8388608,), "float32"
 #     12  mov rdi,[r8]
 #     15  mov r8,[r8+8]
 #     19  cmp rsi,rdx
-#     1c  jge 4Eh
-#     22  mov rax,rsi
-#     25  shl rax,6
-#     29  vmovups zmm15,[rdi+rax]
-#     30  vmulps zmm17,zmm15,[rip+46h]
-#     3a  vmovntps [r8+rax],zmm17
-#     41  lea rsi,[rsi+1]
-#     45  cmp rsi,rdx
-#     48  jl 22h
-#     4e  sfence
-#     51  vzeroupper
-#     54  lea rsp,[rbp]
-#     58  pop rbp
-#     59  ret
+#     1c  jge 54h
+#     22  vmovups zmm16,[rip+54h]
+#     2c  mov rax,rsi
+#     2f  shl rax,6
+#     33  vmovups zmm17,[rdi+rax]
+#     3a  vmulps zmm18,zmm17,zmm16
+#     40  vmovntps [r8+rax],zmm18
+#     47  lea rsi,[rsi+1]
+#     4b  cmp rsi,rdx
+#     4e  jl 2Ch
+#     54  sfence
+#     57  vzeroupper
+#     5a  lea rsp,[rbp]
+#     5e  pop rbp
+#     5f  ret

@@ -13,6 +13,13 @@ use super::Team;
 const PARALLEL_FLOPS: i64 = 1 << 18;
 const PARALLEL_BYTES: i64 = 1 << 17;
 
+/// Work that threads take from each other, at least: some 20 µs, a hundred times what taking it costs.
+const GRAIN_FLOPS: i64 = 1 << 20;
+const GRAIN_BYTES: i64 = 1 << 18;
+
+/// Grains of a thread, at most.
+const MOST_GRAINS: i64 = 8;
+
 /// Arrays and scalars of a launch that are kept on the stack; kernels with more allocate.
 const INLINE: usize = 16;
 
@@ -276,10 +283,12 @@ impl CpuModule {
                 None => call(0, 1),
                 Some(extent) => {
                     let extent = kernel.eval_exact(extent, dims)?;
-                    if kernel.eval(&kernel.flops, dims)? >= PARALLEL_FLOPS
-                        || kernel.eval(&kernel.bytes, dims)? >= PARALLEL_BYTES
-                    {
-                        team.run(extent, &call);
+                    let flops = kernel.eval(&kernel.flops, dims)?;
+                    let bytes = kernel.eval(&kernel.bytes, dims)?;
+                    if flops >= PARALLEL_FLOPS || bytes >= PARALLEL_BYTES {
+                        let grains = (flops / GRAIN_FLOPS).max(bytes / GRAIN_BYTES);
+                        let grains = grains / team.threads() as i64;
+                        team.run(extent, grains.clamp(1, MOST_GRAINS) as u32, &call);
                     } else if extent > 0 {
                         call(0, extent);
                     }

@@ -1,22 +1,27 @@
 //! `Team`: threads that stand ready to run the blocks of a parallel region together with the caller.
 //!
 //! rayon's pool provides the threads, but a region does not go through its queues: the first region enlists the workers, which
-//! then wait for the next one, first spinning, then yielding, and go back to the pool after [`LINGER`] without work. A region is
-//! then one store and one wait for each worker. The caller runs block 0, then takes back every block whose worker has not
-//! begun (asleep, or its core is busy with something else), so a region never waits for a thread to be woken.
+//! then wait for the next one, spinning, and go back to the pool after [`LINGER`] without work. A region is
+//! then one store and one wait for each worker. A block is cut into grains: who is done with its own block takes grains from the end
+//! of others, so that a thread whose core is busy with something else, or that is still asleep, holds nobody up for longer than
+//! a grain (work stealing; Blumofe and Leiserson, JACM 1999).
 
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long a worker waits for the next region before it goes back to the pool.
 const LINGER: Duration = Duration::from_micros(100);
 
-/// Spins before each look at the clock, and before yielding to other threads.
+/// Spins of a worker before each look at the clock.
 const SPINS: u32 = 1000;
+
+/// Spins of a caller before it yields to other threads: longer than a grain. Who yields on a busy machine is away for a time slice,
+/// of some milliseconds.
+const PATIENCE: u32 = 20_000;
 
 /// What a worker is doing. The caller writes a job and then moves the state; the worker moves it back when it is done.
 mod state {
@@ -50,10 +55,35 @@ struct Worker {
 // read only by the thread that moved the state to RUNNING; the state's release and acquire order the two.
 unsafe impl Sync for Worker {}
 
+/// The grains of a block that nobody has taken: the first in the low half, the end in the high one.
+#[derive(Debug)]
+struct Share(AtomicU64);
+
+impl Share {
+    fn fill(&self, grains: u32) {
+        self.0.store(u64::from(grains) << 32, Ordering::Relaxed);
+    }
+
+    /// Takes the first grain, as the block's own thread does, or the last one.
+    fn take(&self, first: bool) -> Option<u32> {
+        let split = |both: u64| (both as u32, (both >> 32) as u32);
+        let rest = |both| match split(both) {
+            (from, to) if from >= to => None,
+            (from, to) if first => Some(u64::from(to) << 32 | u64::from(from + 1)),
+            (from, to) => Some(u64::from(to - 1) << 32 | u64::from(from)),
+        };
+        let order = Ordering::Relaxed;
+        let (from, to) = split(self.0.fetch_update(order, order, rest).ok()?);
+        Some(if first { from } else { to - 1 })
+    }
+}
+
 /// Threads for parallel regions. Regions of different callers exclude each other: who finds the team busy works alone.
 pub struct Team {
     threads: usize,
     workers: Vec<Arc<Worker>>,
+    /// What is left of each block of the region.
+    shares: Vec<Share>,
     busy: AtomicBool,
     pool: OnceLock<Option<rayon::ThreadPool>>,
 }
@@ -81,6 +111,7 @@ impl Team {
         Self {
             threads,
             workers: workers.collect(),
+            shares: (0..threads).map(|_| Share(AtomicU64::new(0))).collect(),
             busy: AtomicBool::new(false),
             pool: OnceLock::new(),
         }
@@ -98,11 +129,11 @@ impl Team {
         self.threads
     }
 
-    /// Runs `f(begin, end)` on contiguous parts of `0 .. extent`, one for each thread, and returns when all are done.
+    /// Runs `f(begin, end)` on contiguous parts of `0 .. extent`, at most so many for each thread, and returns when all are done.
     ///
     /// # Panics
     /// If `f` panics.
-    pub fn run(&self, extent: i64, f: &(dyn Fn(i64, i64) + Sync)) {
+    pub fn run(&self, extent: i64, grains: u32, f: &(dyn Fn(i64, i64) + Sync)) {
         let blocks = i64::try_from(self.threads).map_or(extent, |threads| threads.min(extent));
         let alone = blocks <= 1
             || self
@@ -115,11 +146,30 @@ impl Team {
             }
             return;
         }
-        // The same partition for the same extent: a row stays with its core.
+        // The same partition for the same extent: a row stays with its core, if nobody takes it from there.
         let bound = |block: usize| (extent as i128 * block as i128 / i128::from(blocks)) as i64;
-        let job = |block: usize| f(bound(block), bound(block + 1));
+        let blocks = blocks as usize;
+        let grains = i64::from(grains.max(1));
+        let cut = |block: usize| (bound(block), bound(block + 1) - bound(block));
+        let in_block = |block: usize| grains.min(cut(block).1);
+        let grain = |block: usize, at: u32| {
+            let (from, len) = cut(block);
+            let bound =
+                |at: i64| from + (len as i128 * at as i128 / i128::from(in_block(block))) as i64;
+            f(bound(at.into()), bound(i64::from(at) + 1));
+        };
+        let job = |own: usize| {
+            for block in (own..blocks).chain(0..own) {
+                while let Some(at) = self.shares[block].take(block == own) {
+                    grain(block, at);
+                }
+            }
+        };
         let release = Release(&self.busy);
-        self.region(blocks as usize, &job);
+        for block in 0..blocks {
+            self.shares[block].fill(in_block(block) as u32);
+        }
+        self.region(blocks, &job);
         drop(release);
     }
 
@@ -202,7 +252,11 @@ fn finish(worker: &Worker, run: impl Fn()) -> Option<Box<dyn Any + Send>> {
             state::OFFERED => state::READY,
             state::CALLED => state::CALLED_OFF,
             state::RUNNING => {
-                wait(&mut spins);
+                spins += 1;
+                match spins > PATIENCE {
+                    true => std::thread::yield_now(),
+                    false => std::hint::spin_loop(),
+                }
                 continue;
             }
             _ => return worker.panic.lock().map_or(None, |mut panic| panic.take()),
@@ -217,28 +271,20 @@ fn finish(worker: &Worker, run: impl Fn()) -> Option<Box<dyn Any + Send>> {
     }
 }
 
-fn wait(spins: &mut u32) {
-    *spins += 1;
-    if *spins > SPINS {
-        std::thread::yield_now();
-    } else {
-        std::hint::spin_loop();
-    }
-}
-
 impl Worker {
     /// The life of a thread that was called: work and wait until nothing comes for a while.
     fn serve(&self) {
         // The caller may take the work back, and offer new work, at any moment before one of the two succeeds.
         while !self.accept(state::CALLED) && self.swap(state::CALLED_OFF, state::READY).is_err() {}
         let mut idle = Instant::now();
-        let mut spins = 0;
+        let mut spins: u32 = 0;
         loop {
             if self.accept(state::OFFERED) {
                 (idle, spins) = (Instant::now(), 0);
                 continue;
             }
-            wait(&mut spins);
+            spins += 1;
+            std::hint::spin_loop();
             if spins.is_multiple_of(SPINS)
                 && idle.elapsed() > LINGER
                 && self.swap(state::READY, state::AWAY).is_ok()
@@ -280,7 +326,7 @@ mod tests {
 
     fn sum(team: &Team, extent: i64) -> u64 {
         let total = AtomicU64::new(0);
-        team.run(extent, &|begin, end| {
+        team.run(extent, 3, &|begin, end| {
             let part: i64 = (begin..end).sum();
             total.fetch_add(part as u64, Ordering::Relaxed);
         });
@@ -304,6 +350,25 @@ mod tests {
         }
     }
 
+    /// Whoever runs the first iteration of the second block waits until all others are done.
+    #[test]
+    fn nobody_waits_for_the_block_of_a_thread_that_is_held_up() {
+        let team = Team::new(2);
+        for _ in 0..100 {
+            let done = AtomicU64::new(0);
+            let start = Instant::now();
+            team.run(16, 8, &|begin, end| {
+                let held_up = || done.load(Ordering::Relaxed) < 15;
+                while begin == 8 && held_up() && start.elapsed() < Duration::from_secs(20) {
+                    std::thread::yield_now();
+                }
+                done.fetch_add((end - begin) as u64, Ordering::Relaxed);
+            });
+            assert_eq!(done.into_inner(), 16);
+            assert!(start.elapsed() < Duration::from_secs(20));
+        }
+    }
+
     #[test]
     fn callers_at_the_same_time_work_alone() {
         let team = Team::new(3);
@@ -318,7 +383,7 @@ mod tests {
     fn a_panic_reaches_the_caller_and_the_team_lives_on() {
         let team = Team::new(2);
         for bad in [0, 9] {
-            let run = || team.run(10, &|begin, end| assert!(!(begin..end).contains(&bad)));
+            let run = || team.run(10, 1, &|begin, end| assert!(!(begin..end).contains(&bad)));
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
             assert_eq!(sum(&team, 10), 45);
         }

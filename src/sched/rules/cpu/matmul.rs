@@ -66,8 +66,7 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
     };
     let all = (columns + COLUMNS - 1) / COLUMNS;
     if sums * tile.panels >= half / 2 {
-        let pairs = registers == 1 && all >= FEWEST_PAIRED;
-        return if pairs { 2 } else { tile.panels };
+        return pairs(target, tile, Some(columns));
     }
     let threads = target.threads as i64;
     let most = (half / sums)
@@ -75,6 +74,13 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
         .min((all + threads - 1) / threads);
     let tiles = (all + most - 1) / most;
     ((all + tiles - 1) / tiles).max(tile.panels)
+}
+
+/// Panels of a tile of many rows: two, as in [`tile`], also where the last tile has one only.
+fn pairs(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
+    let is_register = i64::from(target.f32_lanes) >= COLUMNS;
+    let many = columns.is_some_and(|n| (n + COLUMNS - 1) / COLUMNS >= FEWEST_PAIRED);
+    if is_register && many { 2 } else { tile.panels }
 }
 
 /// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
@@ -315,8 +321,8 @@ fn along_columns(
 ) -> Result<(), DeclineReason> {
     let mut fused = schedule.clone();
     let write_back = match with_epilogue(&mut fused, block)? {
-        // The last rows of a tile may be past the end in an array alone.
-        None if extent(schedule, loops.m).is_none() => Some(cache_result(&mut fused, block)?),
+        // What a tile has past the end may be in an array alone.
+        None if !is_whole(schedule, target, &loops) => Some(cache_result(&mut fused, block)?),
         write_back => write_back,
     };
     if let Some(write_back) = write_back
@@ -326,6 +332,14 @@ fn along_columns(
         return Ok(());
     }
     tiled(schedule, target, block, copied, &loops, None)
+}
+
+/// Whether tiles divide the rows and columns, as far as these are known.
+fn is_whole(schedule: &Schedule, target: &CpuTarget, loops: &Loops) -> bool {
+    let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
+    let tile = tile(target, rows, columns);
+    rows.is_some_and(|rows| rows % tile.rows == 0)
+        && columns.is_none_or(|columns| columns % COLUMNS == 0)
 }
 
 /// The same, with the block that writes the sums back, if they are in an array of the thread.
@@ -341,6 +355,8 @@ fn tiled(
     let mut tile = tile(target, rows, columns);
     if copied.is_none() {
         tile.panels = panels_of(target, tile, columns);
+    } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
+        tile.panels = pairs(target, tile, columns);
     }
     let m = split_rows(schedule, loops.m, tile.rows)?;
     let n = split_columns(schedule, loops.n, tile)?;
@@ -460,12 +476,16 @@ fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<
     Ok(())
 }
 
-/// Blocks of rows, tiles, and the rows of a tile: as many as there are, if that is few.
+/// Blocks of rows, tiles, and the rows of a tile: as many as there are, if that is few. Blocks are of one size, as far as tiles allow.
 fn split_rows(schedule: &mut Schedule, m: LoopId, rows: i64) -> Result<Vec<LoopId>, DeclineReason> {
     let extent = schedule.func().loops[m].extent.as_int();
-    let at_most = |size: i64| extent.map_or(size, |m| size.min(m.max(1)));
-    let rows = at_most(rows);
-    let tiles = at_most(ROW_BLOCK) / rows;
+    let rows = extent.map_or(rows, |m| rows.min(m.max(1)));
+    let most = (ROW_BLOCK / rows).max(1);
+    let tiles = extent.map_or(most, |m| {
+        let all = (m + rows - 1) / rows;
+        let blocks = ((all + most - 1) / most).max(1);
+        ((all + blocks - 1) / blocks).max(1)
+    });
     Ok(schedule.split(m, &[Factor::Infer, tiles.into(), rows.into()])?)
 }
 

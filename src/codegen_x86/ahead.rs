@@ -1,11 +1,11 @@
-//! Rows that are fetched ahead: what the next iteration of a parallel loop will read of a large array comes to the caches while this
+//! Software prefetch of rows: what the next iteration of a parallel loop will read of a large array comes to the caches while this
 //! one computes.
 //!
 //! A row that is read in several passes (softmax: for its maximum, then for its powers) comes from memory in the first, while there
 //! is little to compute; in the second memory would have nothing to do. So the second pass fetches the row of the next iteration,
 //! line by line as it reads its own. Fetching past the end of an array is no fault.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use iced_x86::Code;
 
@@ -15,6 +15,9 @@ use crate::codegen_common::index::{Atom, Poly, Scope};
 use crate::codegen_common::streams::{LINE, is_large};
 use crate::kernel::{Access, ArrayId, Expr, Kernel, Space, Stmt, VarId};
 
+/// Bytes of the longest row that is fetched ahead: half of an L2 cache, so that it is still there when the next iteration begins.
+const LONGEST_ROW: u32 = 256 << 10;
+
 /// What is fetched ahead in a parallel loop.
 #[derive(Default)]
 pub(super) struct Ahead {
@@ -23,7 +26,7 @@ pub(super) struct Ahead {
     /// The arrays of which a loop right inside of it is the second pass, by its variable.
     passes: HashMap<VarId, Vec<ArrayId>>,
     /// Those of the loop at hand.
-    now: Vec<ArrayId>,
+    current: Vec<ArrayId>,
 }
 
 impl Ahead {
@@ -44,7 +47,7 @@ impl Ahead {
             if !matches!(min, Expr::Int(0, _)) {
                 continue;
             }
-            let mut first: HashMap<ArrayId, Poly> = HashMap::new();
+            let mut first: BTreeMap<ArrayId, Poly> = BTreeMap::new();
             stmt.walk_exprs(&mut |e| {
                 e.walk(&mut |e| {
                     if let Expr::Load { array, index, .. } = e
@@ -77,22 +80,22 @@ impl Ahead {
         Self {
             row: Some(row),
             passes,
-            now: vec![],
+            current: vec![],
         }
     }
 
     /// A loop begins; gives what is to be put back when it ends.
     pub(super) fn enter(&mut self, var: VarId) -> Vec<ArrayId> {
-        let now = match self.passes.get(&var) {
+        let arrays = match self.passes.get(&var) {
             Some(arrays) => arrays.clone(),
-            None => self.now.clone(),
+            None => self.current.clone(),
         };
-        std::mem::replace(&mut self.now, now)
+        std::mem::replace(&mut self.current, arrays)
     }
 
     /// A loop ends.
     pub(super) fn leave(&mut self, before: Vec<ArrayId>) {
-        self.now = before;
+        self.current = before;
     }
 }
 
@@ -130,17 +133,19 @@ fn step(poly: &Poly, row: VarId) -> Option<i64> {
 impl Emitter<'_> {
     /// Fetches the lines that the next row has where this one has so many bytes from an address on.
     pub(super) fn fetch_ahead(&mut self, id: ArrayId, index: &Expr, from: Mem, bytes: usize) {
-        let Some(row) = self.ahead.row.filter(|_| self.ahead.now.contains(&id)) else {
+        let Some(row) = self.ahead.row.filter(|_| self.ahead.current.contains(&id)) else {
             return;
         };
         let element = self.kernel.arrays[id].dtype.bytes() as i64;
         let poly = self.scope.poly(self.kernel, index);
         let step = step(&poly, row).and_then(|step| step.checked_mul(element));
-        let Some(step) = step.and_then(|step| i32::try_from(step).ok()) else {
+        let step = step.and_then(|step| i32::try_from(step).ok());
+        let Some(step) = step.filter(|step| step.unsigned_abs() <= LONGEST_ROW) else {
             return;
         };
         for line in (0..bytes).step_by(LINE) {
-            let Some(disp) = from.disp.checked_add(step + line as i32) else {
+            let ahead = step.checked_add(line as i32);
+            let Some(disp) = ahead.and_then(|ahead| from.disp.checked_add(ahead)) else {
                 return;
             };
             self.b.push(Inst {

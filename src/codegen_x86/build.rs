@@ -282,6 +282,11 @@ impl Builder {
         reg
     }
 
+    /// How many vectors were loaded so far.
+    pub(super) fn loaded(&self) -> usize {
+        self.loaded
+    }
+
     /// An instruction that writes the array.
     pub(super) fn store(&mut self, array: ArrayId, code: Code, args: Vec<Arg>) {
         let current = self.current();

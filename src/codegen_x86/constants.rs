@@ -1,8 +1,9 @@
 //! Keeps constants in registers across the innermost loops, as far as these have registers to spare.
 //!
 //! Code is built with constants read where they are used, since there may be more of them than registers. A vector of a
-//! function like `exp` reads some seventeen, and machines load one or two vectors a cycle: no instruction of such a loop takes longer.
+//! function like `exp` reads some seventeen, and machines load one or two vectors a cycle: such a loop would wait for its constants.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use super::inst::{Arg, Func, Inst, Kind, Lane, Term, VECTOR, Width};
 /// Registers that stay free: an instruction whose result takes the place of an operand may want a copy of it.
 const FREE: usize = 2;
 
-/// Moves what innermost loops read of the pool in front of them.
+/// Moves what innermost loops read of the pool to their preheaders.
 pub(super) fn hoist(func: &mut Func, isa: Isa) {
     let loops = innermost(func);
     let reads = |range: &Range<usize>| {
@@ -29,14 +30,10 @@ pub(super) fn hoist(func: &mut Func, isa: Isa) {
         return;
     }
     let live_out = live_out(func);
-    for Loop { range, entry } in loops {
+    for Loop { range, preheader } in loops {
         let blocks = func.layout[range].to_vec();
-        let most = blocks
-            .iter()
-            .map(|&block| pressure(func, block, &live_out[block]))
-            .max();
-        let spare = isa.registers().saturating_sub(FREE + most.unwrap_or(0));
-        hoist_from(func, isa, &blocks, entry, spare);
+        let chosen = chosen(func, isa, &blocks, &live_out);
+        hoist_from(func, isa, &blocks, preheader, &chosen);
     }
 }
 
@@ -44,11 +41,11 @@ pub(super) fn hoist(func: &mut Func, isa: Isa) {
 struct Loop {
     /// The places of its blocks in the code.
     range: Range<usize>,
-    /// The block before it.
-    entry: usize,
+    /// The block that jumps into it.
+    preheader: usize,
 }
 
-/// The innermost loops without calls, which keep no vector register.
+/// The innermost loops without calls: a call keeps no vector register.
 fn innermost(func: &Func) -> Vec<Loop> {
     let mut position = vec![0; func.blocks.len()];
     for (at, &block) in func.layout.iter().enumerate() {
@@ -76,9 +73,9 @@ fn innermost(func: &Func) -> Vec<Loop> {
         {
             continue;
         }
-        if let Some(entry) = func.layout.iter().copied().find(jumps) {
+        if let Some(preheader) = func.layout.iter().copied().find(jumps) {
             let range = first..at + 1;
-            loops.push(Loop { range, entry });
+            loops.push(Loop { range, preheader });
         }
     }
     loops
@@ -160,28 +157,53 @@ fn live_out(func: &Func) -> Vec<Live> {
     live_out
 }
 
-/// Most vector registers that the block needs at once.
-fn pressure(func: &Func, block: usize, live_out: &Live) -> usize {
-    let (mut live, mut now) = (live_out.clone(), count(live_out));
+/// Most vector registers that the block needs at once, without some.
+fn pressure(func: &Func, block: usize, live_out: &Live, without: &[VReg]) -> usize {
+    let mut live = live_out.clone();
+    without.iter().for_each(|&reg| remove(&mut live, reg));
+    let mut now = count(&live);
     let mut most = now;
     let has = |live: &Live, reg: VReg| live[reg.vreg() / 64] >> (reg.vreg() % 64) & 1 == 1;
+    let counts = |reg: VReg| reg.class() == VECTOR && !without.contains(&reg);
     for inst in func.blocks[block].insts.iter().rev() {
-        for &reg in inst.defs.iter().filter(|reg| reg.class() == VECTOR) {
+        let defs = inst.defs.iter().copied().filter(|&reg| counts(reg));
+        let dead = defs.clone().filter(|&reg| !has(&live, reg)).count();
+        most = most.max(now + dead);
+        for reg in defs {
             now -= usize::from(has(&live, reg));
             remove(&mut live, reg);
         }
         inst.each_use(&mut |reg| {
-            now += usize::from(reg.class() == VECTOR && !has(&live, reg));
-            insert(&mut live, reg);
+            if counts(reg) && !has(&live, reg) {
+                now += 1;
+                insert(&mut live, reg);
+            }
         });
-        most = most.max(now + inst.defs.len());
+        most = most.max(now);
     }
     most
 }
 
-/// Reads the constants that these blocks use most often at the end of another one, as many as there are registers.
-fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], entry: usize, spare: usize) {
-    let mut uses: BTreeMap<(u32, Width), usize> = BTreeMap::new();
+/// A constant by its offset in the pool, and its width.
+type Constant = (u32, Width);
+
+/// The instruction that does nothing but read a constant.
+fn load(isa: Isa, (offset, width): Constant) -> Option<(Kind, Vec<Arg>)> {
+    let code = form(isa, Op::Load, Lane::F32, width)?;
+    Some((Kind::Code(code), vec![Arg::Pool(offset)]))
+}
+
+/// The first register in these blocks that holds a constant.
+fn held(func: &Func, isa: Isa, blocks: &[usize], constant: Constant) -> Option<VReg> {
+    let (kind, args) = load(isa, constant)?;
+    let mut insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let inst = insts.find(|inst| inst.kind == kind && inst.args == args)?;
+    inst.defs.first().copied()
+}
+
+/// The constants for which these blocks have registers: those that have one already come first, then those that are read most often.
+fn chosen(func: &Func, isa: Isa, blocks: &[usize], live_out: &[Live]) -> Vec<Constant> {
+    let mut uses: BTreeMap<Constant, usize> = BTreeMap::new();
     for &block in blocks {
         for inst in &func.blocks[block].insts {
             for (_, offset, width) in constants(inst) {
@@ -189,18 +211,40 @@ fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], entry: usize, spare: 
             }
         }
     }
-    let mut chosen: Vec<_> = uses.into_iter().collect();
-    chosen.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
-    let mut held = HashMap::new();
-    for (constant, _) in chosen.into_iter().take(spare) {
-        let Some(load) = form(isa, Op::Load, Lane::F32, constant.1) else {
+    let mut candidates: Vec<_> = uses
+        .into_iter()
+        .map(|(constant, uses)| (held(func, isa, blocks, constant), uses, constant))
+        .collect();
+    candidates.sort_by_key(|(held, uses, _)| Reverse((held.is_some(), *uses)));
+    let (mut chosen, mut without) = (vec![], vec![]);
+    let mut most = None;
+    for (held, _, constant) in candidates {
+        without.extend(held);
+        if held.is_some() || most.is_none() {
+            let pressure = |&block: &usize| pressure(func, block, &live_out[block], &without);
+            most = blocks.iter().map(pressure).max();
+        }
+        if most.unwrap_or(0) + chosen.len() + 1 + FREE <= isa.registers() {
+            chosen.push(constant);
+        } else if held.is_some() {
+            without.pop();
+            most = None;
+        }
+    }
+    chosen
+}
+
+/// Reads constants at the end of the preheader instead of in these blocks.
+fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], preheader: usize, chosen: &[Constant]) {
+    let mut registers = HashMap::new();
+    for &constant in chosen {
+        let Some((kind, args)) = load(isa, constant) else {
             continue;
         };
-        let args = vec![Arg::Pool(constant.0)];
-        let is_load = |inst: &Inst| inst.kind == Kind::Code(load) && inst.args == args;
         // A load that is there already moves, so that its register keeps its name.
         let there = blocks.iter().find_map(|&block| {
             let insts = &mut func.blocks[block].insts;
+            let is_load = |inst: &Inst| inst.kind == kind && inst.args == args;
             let at = insts.iter().position(is_load)?;
             Some(insts.remove(at))
         });
@@ -208,19 +252,19 @@ fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], entry: usize, spare: 
             let reg = VReg::new(func.regs, VECTOR);
             func.regs += 1;
             Inst {
-                kind: Kind::Code(load),
+                kind,
                 args,
                 defs: vec![reg],
             }
         });
-        held.insert(constant, load.defs[0]);
-        func.blocks[entry].insts.push(load);
+        registers.insert(constant, load.defs[0]);
+        func.blocks[preheader].insts.push(load);
     }
     for &block in blocks {
         for inst in &mut func.blocks[block].insts {
             let read: Vec<_> = constants(inst).collect();
             for (at, offset, width) in read {
-                if let Some(&reg) = held.get(&(offset, width)) {
+                if let Some(&reg) = registers.get(&(offset, width)) {
                     inst.args[at] = Arg::Reg(reg);
                 }
             }

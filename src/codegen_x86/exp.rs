@@ -50,14 +50,15 @@ impl Results {
     }
 }
 
-/// The least value of an expression that is no NaN, if that can be seen.
-fn least(e: &Expr) -> Option<f64> {
+/// The least value of an expression of `f32` that is no NaN, if that can be seen. Sums are rounded as the kernel rounds them, and rounding is
+/// monotone.
+fn least(e: &Expr) -> Option<f32> {
     match e {
-        Expr::Float(value, _) => Some(*value),
+        Expr::Float(value, _) => Some(*value as f32),
         Expr::Splat(e, _) => least(e),
         Expr::Binary(BinOp::Max, a, b) => {
             let known = [least(a), least(b)].into_iter().flatten();
-            known.reduce(f64::max)
+            known.reduce(f32::max)
         }
         Expr::Binary(BinOp::Add, a, b) => Some(least(a)? + least(b)?),
         Expr::Call(Intrin::Abs, _) => Some(0.0),
@@ -88,13 +89,12 @@ impl Emitter<'_> {
         let r = self.mul_add(lane, width, n, number(-LN_2.0), x)?;
         let r = self.mul_add(lane, width, n, number(-LN_2.1), r)?;
         let square = self.vec2(Op::Mul, lane, width, r, r)?;
-        // Pairs of terms do not wait for each other (Estrin).
+        // Horner's rule in the square, over pairs of terms that do not wait for each other.
         let [a, b, c, d, e, f] = POLYNOMIAL.map(number);
-        let [high, middle, low] = [(a, b), (c, d), (e, f)];
-        let mut sum = self.mul_add(lane, width, r, high.0, high.1)?;
-        for pair in [middle, low] {
-            let term = self.mul_add(lane, width, r, pair.0, pair.1)?;
-            sum = self.mul_add(lane, width, sum, square, term)?;
+        let mut sum = self.mul_add(lane, width, r, a, b)?;
+        for (slope, constant) in [(c, d), (e, f)] {
+            let pair = self.mul_add(lane, width, r, slope, constant)?;
+            sum = self.mul_add(lane, width, sum, square, pair)?;
         }
         let sum = self.mul_add(lane, width, sum, square, r)?;
         let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;

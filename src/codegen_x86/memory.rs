@@ -90,11 +90,11 @@ impl Emitter<'_> {
         if lanes == 1 {
             return self.load_scalar(id, scalar, from);
         }
-        self.fetch_ahead(id, index, from, usize::from(lanes) * scalar.bytes());
         if is_half(scalar) && !lanes.is_multiple_of(4) {
             return self.load_lanes(id, scalar, from, lanes);
         }
         let lane = lane_of(scalar);
+        let loaded = self.b.loaded();
         let mut parts = vec![];
         let mut at = from;
         let mut left = usize::from(lanes);
@@ -112,6 +112,10 @@ impl Emitter<'_> {
             let count = width.bytes() / lane.bytes();
             left = left.saturating_sub(count);
             at.disp += (count * scalar.bytes()) as i32;
+        }
+        // A vector that was there already was fetched with its load.
+        if self.b.loaded() > loaded {
+            self.fetch_ahead(id, index, from, usize::from(lanes) * scalar.bytes());
         }
         let value = Val {
             ty: Ty { scalar, lanes },

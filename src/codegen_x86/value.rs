@@ -4,8 +4,8 @@
 //! - A scalar float is the lowest lane of a vector register; the other lanes mean nothing.
 //! - A vector is split into registers: as many of the full width as it fills, then halves of that. The last may be partly used.
 //! - `f16` and `bf16` are computed in `f32` lanes, always rounded to their own precision.
-//! - A vector of `bool` has lanes of ones or zeros, as wide as those of the values that were compared, with AVX-512 too: mask
-//!   registers live from a comparison to its lanes only.
+//! - A vector of `bool` has lanes of ones or zeros, as wide as those of the values that were compared, with AVX-512 too.
+//!   Blends of such lanes read the mask register that they were made of.
 
 use regalloc2::VReg;
 

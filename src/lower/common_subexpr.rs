@@ -30,8 +30,8 @@ pub(super) fn name_common(kernel: &mut Kernel) {
     kernel.body = list(kernel, body);
 }
 
-/// A list of statements; loops and branches with more than stores end a stretch of it. Their bodies are lists of their own, and so, once
-/// what is computed before them has names, are those of branches that do nothing but store.
+/// A list of statements; loops and branches with more than stores end a stretch of it, and their bodies are lists of their own. Branches
+/// that only store are lists of their own too. They are named last, after the list around them.
 fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     let mut out = vec![];
     let mut stretch = vec![];

@@ -13,9 +13,10 @@ use super::Team;
 const PARALLEL_FLOPS: i64 = 1 << 18;
 const PARALLEL_BYTES: i64 = 1 << 17;
 
-/// Work that threads take from each other, at least: some 20 µs, a hundred times what taking it costs.
-const GRAIN_FLOPS: i64 = 1 << 20;
-const GRAIN_BYTES: i64 = 1 << 18;
+/// Work that threads take from each other, at least: some 40 µs. Each grain is a call, which clears the local arrays first, up to some
+/// microseconds.
+const GRAIN_FLOPS: i64 = 1 << 21;
+const GRAIN_BYTES: i64 = 1 << 19;
 
 /// Grains of a thread, at most.
 const MOST_GRAINS: i64 = 8;

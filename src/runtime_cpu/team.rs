@@ -2,9 +2,9 @@
 //!
 //! rayon's pool provides the threads, but a region does not go through its queues: the first region enlists the workers, which
 //! then wait for the next one, spinning, and go back to the pool after [`LINGER`] without work. A region is
-//! then one store and one wait for each worker. A block is cut into grains: who is done with its own block takes grains from the end
-//! of others, so that a thread whose core is busy with something else, or that is still asleep, holds nobody up for longer than
-//! a grain (work stealing; Blumofe and Leiserson, JACM 1999).
+//! then one store and one wait for each worker. A block is cut into grains: a thread without work takes grains from the end of
+//! another block, so that a thread whose core is busy with something else, or that is still asleep, delays the region by a
+//! grain at most (work stealing; Blumofe and Leiserson, JACM 1999).
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -19,8 +19,8 @@ const LINGER: Duration = Duration::from_micros(100);
 /// Spins of a worker before each look at the clock.
 const SPINS: u32 = 1000;
 
-/// Spins of a caller before it yields to other threads: longer than a grain. Who yields on a busy machine is away for a time slice,
-/// of some milliseconds.
+/// Spins of a caller before it yields to other threads: some tenths of a millisecond. On a busy machine `yield_now` costs a time slice, of
+/// milliseconds.
 const PATIENCE: u32 = 20_000;
 
 /// What a worker is doing. The caller writes a job and then moves the state; the worker moves it back when it is done.
@@ -59,22 +59,30 @@ unsafe impl Sync for Worker {}
 #[derive(Debug)]
 struct Share(AtomicU64);
 
+/// Where a thread takes grains from a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The block is the thread's own.
+    First,
+    /// It is that of another one.
+    Last,
+}
+
 impl Share {
     fn fill(&self, grains: u32) {
         self.0.store(u64::from(grains) << 32, Ordering::Relaxed);
     }
 
-    /// Takes the first grain, as the block's own thread does, or the last one.
-    fn take(&self, first: bool) -> Option<u32> {
+    fn take(&self, end: End) -> Option<u32> {
         let split = |both: u64| (both as u32, (both >> 32) as u32);
         let rest = |both| match split(both) {
             (from, to) if from >= to => None,
-            (from, to) if first => Some(u64::from(to) << 32 | u64::from(from + 1)),
+            (from, to) if end == End::First => Some(u64::from(to) << 32 | u64::from(from + 1)),
             (from, to) => Some(u64::from(to - 1) << 32 | u64::from(from)),
         };
         let order = Ordering::Relaxed;
         let (from, to) = split(self.0.fetch_update(order, order, rest).ok()?);
-        Some(if first { from } else { to - 1 })
+        Some(if end == End::First { from } else { to - 1 })
     }
 }
 
@@ -129,7 +137,8 @@ impl Team {
         self.threads
     }
 
-    /// Runs `f(begin, end)` on contiguous parts of `0 .. extent`, at most so many for each thread, and returns when all are done.
+    /// Runs `f(begin, end)` on contiguous parts of `0 .. extent`, and returns when all are done. The part of each thread is cut into at most
+    /// `grains` pieces, which other threads may take.
     ///
     /// # Panics
     /// If `f` panics.
@@ -160,7 +169,8 @@ impl Team {
         };
         let job = |own: usize| {
             for block in (own..blocks).chain(0..own) {
-                while let Some(at) = self.shares[block].take(block == own) {
+                let end = if block == own { End::First } else { End::Last };
+                while let Some(at) = self.shares[block].take(end) {
                     grain(block, at);
                 }
             }
@@ -245,14 +255,14 @@ impl Drop for Release<'_> {
 
 /// Takes the block back and runs it, or waits until the worker has run it; gives its panic.
 fn finish(worker: &Worker, run: impl Fn()) -> Option<Box<dyn Any + Send>> {
-    let mut spins = 0;
+    let mut spins: u32 = 0;
     loop {
         let now = worker.state.load(Ordering::Acquire);
         let back = match now {
             state::OFFERED => state::READY,
             state::CALLED => state::CALLED_OFF,
             state::RUNNING => {
-                spins += 1;
+                spins = spins.saturating_add(1);
                 match spins > PATIENCE {
                     true => std::thread::yield_now(),
                     false => std::hint::spin_loop(),

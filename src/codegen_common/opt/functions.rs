@@ -83,15 +83,15 @@ impl Arithmetic {
         }
     }
 
-    /// `c[0] * x^(n-1) + … + c[n-1]`, in pairs of terms that do not wait for each other (Estrin). NaN where the
-    /// square of `x` overflows.
+    /// `c[0] * x^(n-1) + … + c[n-1]` by Horner's rule in the square of `x`, over pairs of terms that do not wait for each other. NaN where
+    /// that square overflows.
     fn polynomial(&self, x: &Expr, coefficients: &[f64]) -> Expr {
-        let (first, pairs) = coefficients.split_at(coefficients.len() % 2);
+        let (first, rest) = coefficients.split_at(coefficients.len() % 2);
         let square = binary(BinOp::Mul, x.clone(), x.clone());
-        let pairs = pairs.chunks(2).map(|pair| match pair {
-            [a, b] => fma(self.number(*a), x.clone(), self.number(*b)),
-            _ => self.number(0.0),
-        });
+        let (pairs, _) = rest.as_chunks();
+        let pairs = pairs
+            .iter()
+            .map(|&[slope, constant]| fma(self.number(slope), x.clone(), self.number(constant)));
         let first = first.iter().map(|&c| self.number(c));
         let sum = first
             .chain(pairs)

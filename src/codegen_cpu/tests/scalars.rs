@@ -325,6 +325,47 @@ fn exp_is_within_two_units_in_the_last_place() {
     }
 }
 
+/// Bounds of an argument that can be seen: of a sum as it is rounded, which may be less than the sum of the bounds.
+#[test]
+fn exp_of_arguments_with_bounds() {
+    let number = |value: f64| {
+        let number = Expr::Float(value, ScalarType::F32);
+        Expr::Splat(Box::new(number), 4)
+    };
+    let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let values: [f32; 8] = [
+        -70.0,
+        -65.0,
+        -64.0,
+        -1.0,
+        0.0,
+        5.0,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    for large in [0.0, 2_147_483_648.0] {
+        let inputs = values.iter().map(|&x| Scalar::Float(x.into())).collect();
+        let f32 = ScalarType::F32;
+        let (k, tensors) = pointwise("exp", &[inputs], f32, f32, 4, |mut args| {
+            let bounded = binary(BinOp::Max, args.remove(0), number(-65.0));
+            let sum = binary(BinOp::Add, bounded, number(large));
+            let argument = binary(BinOp::Add, sum, number(-large));
+            Expr::Call(Intrin::Exp, vec![argument])
+        });
+        for (backend, tensors) in run_native(&k, &[], &tensors) {
+            let got = tensors[1].as_slice::<f32>().expect("f32");
+            for (&x, &got) in values.iter().zip(got) {
+                let bounded = if x.is_nan() { x } else { x.max(-65.0) };
+                let argument = (bounded + large as f32) - large as f32;
+                let want = f64::from(argument).exp();
+                let same = got.is_nan() && want.is_nan() || ulps(got, want) <= 2.0;
+                let name = backend.name();
+                assert!(same, "exp({x} + {large}) by {name}: {got}, not {want}");
+            }
+        }
+    }
+}
+
 #[test]
 fn exp_of_what_is_not_finite_or_does_not_fit() {
     let cases = [

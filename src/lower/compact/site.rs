@@ -105,7 +105,7 @@ impl<'a> Site<'a> {
                 self.misses_nothing(write, c, &ends)
                     || self.misses_nothing(write, c, self.buffer.shape())
                     || self.is_first(write, c)
-                    || self.leaves_out_what_is_not_read(write, c, read)
+                    || self.skips_only_unread(write, c, read)
             };
             around || cond.conjuncts().iter().all(made)
         });
@@ -138,9 +138,17 @@ impl<'a> Site<'a> {
         holds && !write.indices.iter().any(chosen)
     }
 
-    /// Whether a condition around a write leaves out only elements past an end before which all is that is read under the read's own
+    /// Whether a condition around a write skips only indices at or past some end, and a read stays below that end under its own
     /// conditions: both stop after the same tile.
-    fn leaves_out_what_is_not_read(&self, write: &Access, cond: &Expr, read: &Access) -> bool {
+    fn skips_only_unread(&self, write: &Access, cond: &Expr, read: &Access) -> bool {
+        // The body of a `while` says nothing of when it runs.
+        if read
+            .branches
+            .iter()
+            .any(|(_, c)| c.as_bool() == Some(false))
+        {
+            return false;
+        }
         let inside = |access: &Access| {
             let mut known = self.analyzer.clone();
             bind_loops(&mut known, &access.loops[self.fixed..]);

@@ -121,8 +121,8 @@ def below_max(X: T.Buffer((2048, 4096), "float32"), Y: T.Buffer((2048, 4096), "f
 #    29d  mov r10,rax
 #    2a0  mov r11,r10
 #    2a3  shl r11,6
-#    2a7  prefetcht0 [rcx+r11+4000h]
-#    2b0  vmovups zmm1,[rcx+r11]
+#    2a7  vmovups zmm1,[rcx+r11]
+#    2ae  prefetcht0 [rcx+r11+4000h]
 #    2b7  vsubps zmm1,zmm1,zmm0
 #    2bd  vmovntps [r9+r11],zmm1
 #    2c4  lea r10,[r10+1]

@@ -66,7 +66,7 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
     };
     let all = (columns + COLUMNS - 1) / COLUMNS;
     if sums * tile.panels >= half / 2 {
-        return pairs(target, tile, Some(columns));
+        return panels_of_many_rows(target, tile, Some(columns));
     }
     let threads = target.threads as i64;
     let most = (half / sums)
@@ -77,7 +77,7 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
 }
 
 /// Panels of a tile of many rows: two, as in [`tile`], also where the last tile has one only.
-fn pairs(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
+fn panels_of_many_rows(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
     let is_register = i64::from(target.f32_lanes) >= COLUMNS;
     let many = columns.is_some_and(|n| (n + COLUMNS - 1) / COLUMNS >= FEWEST_PAIRED);
     if is_register && many { 2 } else { tile.panels }
@@ -321,7 +321,7 @@ fn along_columns(
 ) -> Result<(), DeclineReason> {
     let mut fused = schedule.clone();
     let write_back = match with_epilogue(&mut fused, block)? {
-        // What a tile has past the end may be in an array alone.
+        // Elements of a tile past the end need an array of the thread.
         None if !is_whole(schedule, target, &loops) => Some(cache_result(&mut fused, block)?),
         write_back => write_back,
     };
@@ -334,7 +334,7 @@ fn along_columns(
     tiled(schedule, target, block, copied, &loops, None)
 }
 
-/// Whether tiles divide the rows and columns, as far as these are known.
+/// Whether tiles divide the rows, which are constant, and the columns, unless these are open.
 fn is_whole(schedule: &Schedule, target: &CpuTarget, loops: &Loops) -> bool {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let tile = tile(target, rows, columns);
@@ -356,7 +356,7 @@ fn tiled(
     if copied.is_none() {
         tile.panels = panels_of(target, tile, columns);
     } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
-        tile.panels = pairs(target, tile, columns);
+        tile.panels = panels_of_many_rows(target, tile, columns);
     }
     let m = split_rows(schedule, loops.m, tile.rows)?;
     let n = split_columns(schedule, loops.n, tile)?;

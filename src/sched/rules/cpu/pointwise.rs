@@ -23,9 +23,12 @@ use crate::tensor::DType;
 /// Most products of a sum: those of a tile of pixels in all channels fit the L2 cache, and the stack.
 const MOST_PRODUCTS: i64 = 1024;
 
-/// Most weights: each tile of pixels reads all of them. Measured in ResNet-50 and MobileNetV2 (two threads, AVX-512): with 55,296 they take
-/// 0.8 of the time of the matmul of pixels by channels, with 65,536 and 131,072 of 28 x 28 pixels 1.6.
+/// Most weights for few pixels: each tile of pixels reads all of them. Measured on two threads with AVX-512: with 65,536 and 262,144 of
+/// 14 × 14 pixels this takes 1.1 to 1.3 of the time of the matmul of pixels by channels, with 65,536 and 131,072 of 28 × 28 0.8 to 1.05.
 const MOST_WEIGHTS: i64 = 60_000;
+
+/// Pixels that are many.
+const MANY_PIXELS: i64 = 512;
 
 /// Tiles of channels that pay for a copy of the pixels that they share.
 const TILES_OF_COPY: i64 = 4;
@@ -177,9 +180,10 @@ impl Roles {
     /// Whether this is faster than a matmul of pixels by channels.
     fn pays(&self) -> bool {
         let weights = self.products.checked_mul(self.channels_extent);
-        let fits = (2..=MOST_PRODUCTS).contains(&self.products)
-            && weights.is_some_and(|weights| weights <= MOST_WEIGHTS);
-        fits && pays_in_rows(self.products, self.pixels_extent)
+        let few = weights.is_some_and(|weights| weights <= MOST_WEIGHTS);
+        let fits = (2..=MOST_PRODUCTS).contains(&self.products);
+        fits && (few || self.pixels_extent >= MANY_PIXELS)
+            && pays_in_rows(self.products, self.pixels_extent)
     }
 }
 

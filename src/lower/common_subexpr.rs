@@ -31,7 +31,8 @@ pub(super) fn name_common(kernel: &mut Kernel) {
 }
 
 /// A list of statements; loops and branches with more than stores end a stretch of it, and their bodies are lists of their own. Branches
-/// that only store are lists of their own too. They are named last, after the list around them.
+/// that only store are lists of their own too. They are named last, after the list around them. One that uses shared memory stays as it
+/// is, since barriers may have to part it.
 fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
     let mut out = vec![];
     let mut stretch = vec![];
@@ -46,10 +47,23 @@ fn list(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
         }
     }
     out.extend(named(kernel, stretch));
-    for stmt in out.iter_mut().filter(|stmt| is_straight(stmt)) {
-        stmt.map_nested(&mut |body| list(kernel, body));
+    for stmt in &mut out {
+        let is_shared = |array: ArrayId| kernel.arrays[array].space == Space::Shared;
+        if is_straight(stmt) && !uses(stmt, &is_shared) {
+            stmt.map_nested(&mut |body| list(kernel, body));
+        }
     }
     out
+}
+
+/// Whether the statement loads from or stores to such an array.
+fn uses(stmt: &Stmt, is_one: &dyn Fn(ArrayId) -> bool) -> bool {
+    let mut found = false;
+    stmt.walk(&mut |stmt| found |= stmt.written().is_some_and(is_one));
+    stmt.walk_exprs(&mut |e| {
+        e.walk(&mut |e| found |= matches!(e, Expr::Load { array, .. } if is_one(*array)));
+    });
+    found
 }
 
 /// Whether what is named in the statement may be named before it.

@@ -16,6 +16,7 @@ use crate::lower::node::{Node, map_exprs};
 use crate::lower::storage::{Memory, MemoryPlan};
 use crate::lower::wrapping_sum::WrappingSum;
 use crate::lower::{LowerError, LowerProblem, thread_loops};
+use crate::tensor::DType;
 
 /// Most elements of an array of one thread.
 const MAX_LOCAL: i64 = 16 << 10;
@@ -246,11 +247,10 @@ fn collect(
                     around.under(cond, |around| collect(body, memory_plan, around, out));
                 }
             }
-            // A body that may not run at all.
+            // A body that may not run at all: of what its condition says nothing is known.
             Node::While { cond: _, body } => {
-                around.under(Expr::bool(false), |around| {
-                    collect(body, memory_plan, around, out)
-                });
+                let runs = Var::new("runs", DType::BOOL).expr();
+                around.under(runs, |around| collect(body, memory_plan, around, out));
             }
             Node::Let { body, .. } => collect(body, memory_plan, around, out),
             Node::Barrier(_) => {}

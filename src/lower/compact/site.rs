@@ -141,14 +141,6 @@ impl<'a> Site<'a> {
     /// Whether a condition around a write skips only indices at or past some end, and a read stays below that end under its own
     /// conditions: both stop after the same tile.
     fn skips_only_unread(&self, write: &Access, cond: &Expr, read: &Access) -> bool {
-        // The body of a `while` says nothing of when it runs.
-        if read
-            .branches
-            .iter()
-            .any(|(_, c)| c.as_bool() == Some(false))
-        {
-            return false;
-        }
         let inside = |access: &Access| {
             let mut known = self.analyzer.clone();
             bind_loops(&mut known, &access.loops[self.fixed..]);

@@ -55,7 +55,6 @@ impl GpuModel {
             clock: 1.98e9,
             memory: 3.35e12,
             tile_fma_per_cycle: 2048.0,
-            shared_bytes: 228 << 10,
             threads: 2048,
             groups: 32,
             ..Self::of(GpuClass::Nvidia)
@@ -98,7 +97,8 @@ impl GpuModel {
             latency: 600.0,
             // Measured on an H100, with sums of slices.
             cached_per_cycle: 16.0,
-            shared_bytes: 100 << 10,
+            // Measured on an H200, whose cores have 228 KB: Vulkan's driver lets workgroups of a core have 48 KB together.
+            shared_bytes: 48 << 10,
             registers: 64 << 10,
             most_registers: 255,
             threads: 1536,

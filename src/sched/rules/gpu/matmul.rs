@@ -84,22 +84,34 @@ pub(super) fn tiles(
             "not one loop for each iter variable",
         ));
     }
-    let (tile, slices) = Tile::choose(target, extents(sch, block, &matmul, target));
-    let sliced = slices.and_then(|slices| split_sum(sch, block, &matmul, slices, target));
-    let is_whole = slices.is_none() || sliced.is_some();
-    let (block, matmul) = sliced.unwrap_or((block, matmul));
-    let tile = match is_whole {
-        true => tile,
-        // The sum cannot be cut after all.
-        false => {
-            let whole = extents(sch, block, &matmul, target);
-            let whole = Extents {
-                k_is_one_loop: false,
-                ..whole
-            };
-            Tile::choose(target, whole).0
+    let e = extents(sch, block, &matmul, target);
+    let (tile, slices) = Tile::choose(target, e);
+    if let Some(slices) = slices {
+        let mut attempt = sch.clone();
+        let of_slices = split_k::split_product(&mut attempt, block, &matmul, slices, target)
+            .and_then(|(block, matmul)| tiles_of(&mut attempt, block, matmul, tile, target));
+        if of_slices.is_ok() {
+            *sch = attempt;
+            return Ok(());
         }
+    }
+    // Whole, where the sum cannot be cut after all.
+    let whole = Extents {
+        k_is_one_loop: false,
+        ..e
     };
+    let (tile, _) = Tile::choose(target, whole);
+    tiles_of(sch, block, matmul, tile, target)
+}
+
+/// Makes tiles of this size.
+fn tiles_of(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: Matmul,
+    tile: Tile,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
     let matmul = if tile.pieces > 1 {
         cut_columns(sch, block, matmul, tile.tx * LANES)?
     } else {
@@ -157,6 +169,7 @@ fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) 
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),
         n_is_one_loop: matmul.n.len() == 1,
+        cuts_slices: is_simple(&func.blocks[block].writes[0]),
         epilogue: match GpuTraits::of(target).compile_time {
             Some(_) => Epilogue::of(sch, block),
             None => Epilogue::default(),
@@ -182,26 +195,6 @@ fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
         _ if !has_whole_vectors(region) => 6,
         _ => 2,
     }
-}
-
-/// Sums slices of a product apart. Gives the block that makes the tiles then, and its roles.
-fn split_sum(
-    sch: &mut Schedule,
-    block: BlockId,
-    matmul: &Matmul,
-    slices: i64,
-    target: &GpuTarget,
-) -> Option<(BlockId, Matmul)> {
-    let &[step] = matmul.k.as_slice() else {
-        return None;
-    };
-    let mut attempt = sch.clone();
-    let partial = split_k::split(&mut attempt, block, step, slices, target).ok()?;
-    *sch = attempt;
-    let mut slices = matmul.clone().renumbered(|at| at + 1);
-    slices.batch.insert(0, 0);
-    slices.c = sch.func().blocks[partial].writes[0].buffer.clone();
-    Some((partial, slices))
 }
 
 /// Writes columns as two digits: pieces of so many, and the column in a piece. A thread whose columns are some of each piece shares
@@ -329,9 +322,16 @@ fn load_shared(
         .filter(|at| !batch.contains(at) && !steps.contains(at));
     let side: Vec<usize> = side.collect();
     let places = [&batch[..], &steps, &side].concat();
-    // Its loops come in the order of the iter variables; neighbours in memory are to come last.
+    // Its loops come in the order of the iter variables; they are to run along memory, neighbours last.
     let contiguous = operand.contiguous.or_else(|| neighbours(info, region));
-    let innermost = used.iter().position(|at| Some(*at) == contiguous);
+    let loop_of = |at: &usize| used.iter().position(|other| other == at);
+    let (innermost, others): (Vec<usize>, Vec<usize>) =
+        places.iter().partition(|at| Some(**at) == contiguous);
+    let order: Vec<usize> = others
+        .iter()
+        .chain(&innermost)
+        .filter_map(loop_of)
+        .collect();
     let map = Lambda {
         results: places.iter().map(|at| params[*at].expr()).collect(),
         params,
@@ -345,15 +345,16 @@ fn load_shared(
     }
     sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
     let mut inner = inner_loops(sch, copy, at)?;
-    if let Some(innermost) = innermost.filter(|_| inner.len() == used.len()) {
-        let neighbours = inner.remove(innermost);
+    if inner.len() == used.len() && !innermost.is_empty() {
+        inner = order.iter().map(|&at| inner[at]).collect();
         let steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
-        if steps && tile.bk > STEPS_OF_A_COPY && tile.bk % STEPS_OF_A_COPY == 0 {
-            let [outer, neighbours] =
-                parts(sch, neighbours, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
+        if steps
+            && tile.bk > STEPS_OF_A_COPY
+            && tile.bk % STEPS_OF_A_COPY == 0
+            && let Some(along) = inner.pop()
+        {
+            let [outer, neighbours] = parts(sch, along, [Factor::Infer, STEPS_OF_A_COPY.into()])?;
             inner.insert(0, outer);
-            inner.push(neighbours);
-        } else {
             inner.push(neighbours);
         }
         sch.reorder(&inner)?;

@@ -6,12 +6,14 @@
 //!
 //! No operation on fragments converts elements or adds a bias: sums go through shared memory, one fragment of each subgroup at
 //! a time, and its threads apply what follows where they write the result back. A whole row of fragments would take four times as much
-//! shared memory as one, and a core would hold fewer workgroups.
+//! shared memory as one, and a core would hold fewer workgroups. Long sums of few results are cut into slices.
 //!
 //! References: TVM dlight `MatmulTensorization`; NVIDIA, "CUDA C++ Programming Guide", warp matrix functions.
 
 use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch};
+use super::split_k::split_product;
+use super::warp_tile::{SKEW, WarpTile};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
 use crate::sched::rules::epilogue::inline_consumers;
@@ -24,98 +26,6 @@ use crate::tensor::DType;
 
 /// Elements that a thread copies at once, 8 bytes of `float16` and 16 of `float32`.
 const LANES: i64 = 4;
-
-/// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment.
-const SKEW: i64 = 8;
-
-/// Products of subgroups.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct WarpTile {
-    /// Subgroups of a workgroup along `m` and `n`.
-    subgroups: [i64; 2],
-    /// Fragments of a subgroup along `m` and `n`.
-    fragments: [i64; 2],
-    /// Steps of `k` between loads of the operands.
-    steps: i64,
-}
-
-impl WarpTile {
-    /// The tiles that are tried, the largest first.
-    const ALL: [Self; 4] = [
-        Self::of([2, 2], [4, 4]),
-        Self::of([2, 2], [2, 4]),
-        Self::of([2, 2], [2, 2]),
-        Self::of([2, 2], [1, 2]),
-    ];
-
-    const fn of(subgroups: [i64; 2], fragments: [i64; 2]) -> Self {
-        Self {
-            subgroups,
-            fragments,
-            steps: 32,
-        }
-    }
-
-    /// Rows and columns of a workgroup.
-    fn extents(self) -> [i64; 2] {
-        [0, 1].map(|side| self.subgroups[side] * self.fragments[side] * FRAGMENT_EXTENT)
-    }
-
-    /// Bytes of shared memory of a workgroup.
-    fn shared_bytes(self) -> i64 {
-        let [rows, columns] = self.extents();
-        let operands = rows * (self.steps + SKEW) + self.steps * (columns + SKEW);
-        let [of_rows, of_columns] = self.subgroups;
-        let sums = of_rows * of_columns * FRAGMENT_EXTENT * (FRAGMENT_EXTENT + SKEW);
-        2 * operands + 4 * sums
-    }
-
-    fn threads(self) -> i64 {
-        self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
-    }
-
-    /// The largest tile that divides these extents and of which there are enough for all cores; else the smallest that divides them.
-    fn choose(
-        target: &GpuTarget,
-        batch: Option<i64>,
-        [m, n, k]: [i64; 3],
-    ) -> Result<Self, FragmentsReason> {
-        let divides = |tile: &&Self| {
-            let [rows, columns] = tile.extents();
-            m % rows == 0 && n % columns == 0
-        };
-        let [.., smallest] = Self::ALL;
-        let [rows, columns] = smallest.extents();
-        for (axis, extent, of) in [("m", m, rows), ("n", n, columns), ("k", k, smallest.steps)] {
-            if extent % of != 0 || extent == 0 {
-                return Err(FragmentsReason::Extent { axis, extent, of });
-            }
-        }
-        let (needs, limit) = (smallest.threads(), target.max_threads.into());
-        if needs > limit {
-            return Err(FragmentsReason::Threads { needs, limit });
-        }
-        let room = |tile: &&Self| {
-            tile.shared_bytes() <= target.shared_bytes.into()
-                && tile.threads() <= target.max_threads.into()
-        };
-        let mut fitting = Self::ALL.iter().filter(divides).filter(room);
-        // Measured on an H100 (132 cores): 128 tiles of 64 × 128 take 20 us for a product of 1024, 512 of 32 × 64 34 us.
-        let wanted = target.cores() * 3 / 4;
-        let enough = |tile: &&&Self| {
-            let [rows, columns] = tile.extents();
-            batch.is_none_or(|batch| m / rows * (n / columns) * batch >= wanted)
-        };
-        let chosen = fitting
-            .clone()
-            .find(|tile| enough(&tile))
-            .or_else(|| fitting.next_back());
-        chosen.copied().ok_or(FragmentsReason::Shared {
-            needs: smallest.shared_bytes(),
-            limit: target.shared_bytes.into(),
-        })
-    }
-}
 
 /// The iter variables of a product: those of extent 1 are taken as batches.
 struct Roles {
@@ -157,7 +67,31 @@ pub(super) fn apply(
         extent("k", roles.k)?,
     ];
     let batch = roles.batch.iter().map(|&at| iters[at].dom.extent.as_int());
-    let tile = WarpTile::choose(target, batch.product(), extents)?;
+    let batch = batch.product();
+    let slices_of = (matmul.k.len() == 1).then_some(extents[2]);
+    let (tile, slices) = WarpTile::choose(target, batch, extents, slices_of)?;
+    if let Some(slices) = slices {
+        let mut attempt = sch.clone();
+        if in_slices(&mut attempt, block, &matmul, tile, slices, target).is_ok() {
+            *sch = attempt;
+            return Ok(());
+        }
+    }
+    let (tile, _) = WarpTile::choose(target, batch, extents, None)?;
+    tiles(sch, block, &matmul, &roles, tile, target)
+}
+
+/// Makes tiles of slices of the sum.
+fn in_slices(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    tile: WarpTile,
+    slices: i64,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    let (block, matmul) = split_product(sch, block, matmul, slices, target)?;
+    let roles = roles(sch, block, &matmul)?;
     tiles(sch, block, &matmul, &roles, tile, target)
 }
 
@@ -373,11 +307,6 @@ fn write_result(
     sch.vectorize(vector)?;
     sch.unroll(rest)?;
     sch.tensorize(row, "wmma_store_16x16x16_f32_shared", UnitIters::Simplify)?;
-    let [store, _] = sch.get_child_blocks(ni)?[..] else {
-        return Err(DeclineReason::Pattern("fragments of several blocks"));
-    };
-    let rows = sch.func().blocks[store].writes[0].buffer.ndim() as i64 - 2;
-    sch.storage_align(store, 0, rows, 2 * SKEW, SKEW)?;
     for outer in [mi, ni] {
         sch.unroll(outer)?;
     }

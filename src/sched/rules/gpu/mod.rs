@@ -39,6 +39,7 @@ mod split_rows;
 mod tile;
 mod traits;
 mod transpose;
+mod warp_tile;
 mod window;
 
 pub(super) use inline::{convolution_of, inline_producers};

@@ -42,6 +42,9 @@ pub(super) struct Extents {
     pub(super) copy: [i64; 2],
     /// Whether the columns are one loop, which can be cut into pieces.
     pub(super) n_is_one_loop: bool,
+    /// Whether columns of slices of the sum can be cut into pieces, too: those of a convolution are pixels, and what the pieces hold of
+    /// the images is not proved.
+    pub(super) cuts_slices: bool,
     /// Whether the steps of the sum are one loop, which can be cut into slices.
     pub(super) k_is_one_loop: bool,
     /// Whether `B` consists of whole 16-byte vectors of `f32`.
@@ -54,6 +57,7 @@ pub(super) struct Extents {
 
 impl Tile {
     pub(super) const EXTRA_LARGE: Self = Self::in_shared([16, 16], 8, 2);
+    pub(super) const WIDE: Self = Self::in_shared([8, 16], 8, 2);
     pub(super) const LARGE: Self = Self::in_shared([8, 16], 8, 1);
     pub(super) const MEDIUM: Self = Self::in_shared([8, 8], 4, 1);
 
@@ -179,6 +183,11 @@ impl Tile {
         let ways = tiles().flat_map(|tile| {
             let whole = std::iter::once(None);
             let steps = e.k.filter(|_| e.k_is_one_loop).unwrap_or(0);
+            let steps = if tile.pieces == 1 || e.cuts_slices {
+                steps
+            } else {
+                0
+            };
             let slices = split_k::slices_of(steps, tile.bk);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });

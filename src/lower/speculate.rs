@@ -50,18 +50,27 @@ pub(super) fn run_past_the_end(
     map_exprs(nodes, &mut |e| {
         e.rewrite_bottom_up(&mut |e| mask_load(at, e))
     });
-    let of_tiles = dropped.iter().map(|cond| of_tile(at, cond));
-    let of_tiles: Vec<Expr> = of_tiles.collect();
-    for (cond, of_tile) in dropped.iter().zip(&of_tiles) {
-        if let Some(element) = only_element(at, cond).filter(|_| of_tile.as_bool().is_none()) {
-            let cond = of_tile.clone();
+    let mut needed = kept;
+    for cond in &dropped {
+        let of_tile = of_tile(at, cond);
+        let known = at.analyzer.simplify(&of_tile);
+        // That each tile has an element before the end says where the last tile ends, too.
+        if let Some(element) = only_element(at, cond).filter(|_| !of_tile.free_vars().is_empty()) {
+            let cond = match known.as_bool() {
+                Some(true) => of_tile,
+                _ => known,
+            };
+            needed.push(cond.clone());
             at.nest.written_out.push(WrittenOut { cond, element });
+        } else {
+            needed.push(known);
         }
     }
-    Expr::all(kept.into_iter().chain(of_tiles))
+    Expr::all(needed)
 }
 
-/// The condition of the first element of the tile that loops around here are written out to: if that is past the end, all are.
+/// The condition of the first element of the tile that loops around here are written out to: if that is past the end, all are. It is
+/// not simplified.
 fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
     let Some((index, end)) = cond.as_binary(BinOp::Lt).filter(|_| at.launch.is_none()) else {
         return Expr::bool(true);
@@ -76,8 +85,7 @@ fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
             _ => return Expr::bool(true),
         }
     }
-    let index = index.to_expr(end.dtype(), &|_| false);
-    at.analyzer.simplify(&index.lt(end))
+    index.to_expr(end.dtype(), &|_| false).lt(end)
 }
 
 /// The loop that is written out around here which alone counts the elements that a condition is about.

@@ -41,6 +41,7 @@ mod nest;
 mod nested_axis;
 mod nests;
 mod node;
+mod part_tile;
 mod partition;
 mod passes;
 mod prefetch;

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use super::jumps::State;
 use super::lanes::{self, Vectors};
 use super::node::{AxisSet, Barrier, Node, branch};
+use super::part_tile::WrittenOut;
 use super::returns::jump;
 use super::storage::{Memory, MemoryPlan};
 use super::view::View;
@@ -36,6 +37,8 @@ pub(super) struct Nest {
     pub(super) added: Vec<(Buffer, Memory)>,
     /// The loops of which the program says that they prefetch.
     pub(super) prefetching: Vec<Var>,
+    /// The loops over elements of tiles that may run past the end, of code for the CPU.
+    pub(super) written_out: Vec<WrittenOut>,
 }
 
 /// Takes the blocks out of root-level statements.
@@ -86,6 +89,7 @@ impl<'a> Unblock<'a> {
                 axes: IndexMap::new(),
                 added: vec![],
                 prefetching: vec![],
+                written_out: vec![],
             },
             bound: AxisSet::default(),
             axis_loops: vec![],

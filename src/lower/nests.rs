@@ -144,6 +144,7 @@ pub(super) fn trim_loops(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
         let mut trim = Trim {
             analyzer: &root.analyzer,
             dims: &l.dims,
+            written_out: &root.nest.written_out,
             loops: vec![],
         };
         root.nest.body = trim.nodes(std::mem::take(&mut root.nest.body));

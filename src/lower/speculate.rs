@@ -6,6 +6,7 @@
 
 use super::nest::{Unblock, stored_below};
 use super::node::{Node, map_exprs, walk_nodes};
+use super::part_tile::WrittenOut;
 use super::storage::Memory;
 use super::widen::widen;
 use super::wrapping_sum::WrappingSum;
@@ -15,7 +16,7 @@ use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Clamps the loads of a block that may run past the end, and gives what of its predicate must stay.
 pub(super) fn run_past_the_end(
-    at: &Unblock<'_>,
+    at: &mut Unblock<'_>,
     block: BlockId,
     nodes: &mut [Node],
     predicate: &Expr,
@@ -49,11 +50,27 @@ pub(super) fn run_past_the_end(
     map_exprs(nodes, &mut |e| {
         e.rewrite_bottom_up(&mut |e| mask_load(at, e))
     });
-    let of_tiles = dropped.iter().map(|cond| of_tile(at, cond));
-    Expr::all(kept.into_iter().chain(of_tiles))
+    let mut needed = kept;
+    for cond in &dropped {
+        let of_tile = of_tile(at, cond);
+        let known = at.analyzer.simplify(&of_tile);
+        // That each tile has an element before the end says where the last tile ends, too.
+        if let Some(element) = only_element(at, cond).filter(|_| !of_tile.free_vars().is_empty()) {
+            let cond = match known.as_bool() {
+                Some(true) => of_tile,
+                _ => known,
+            };
+            needed.push(cond.clone());
+            at.nest.written_out.push(WrittenOut { cond, element });
+        } else {
+            needed.push(known);
+        }
+    }
+    Expr::all(needed)
 }
 
-/// The condition of the first element of the tile that loops around here are written out to: if that is past the end, all are.
+/// The condition of the first element of the tile that loops around here are written out to: if that is past the end, all are. It is
+/// not simplified.
 fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
     let Some((index, end)) = cond.as_binary(BinOp::Lt).filter(|_| at.launch.is_none()) else {
         return Expr::bool(true);
@@ -68,8 +85,18 @@ fn of_tile(at: &Unblock<'_>, cond: &Expr) -> Expr {
             _ => return Expr::bool(true),
         }
     }
-    let index = index.to_expr(end.dtype(), &|_| false);
-    at.analyzer.simplify(&index.lt(end))
+    index.to_expr(end.dtype(), &|_| false).lt(end)
+}
+
+/// The loop that is written out around here which alone counts the elements that a condition is about.
+fn only_element(at: &Unblock<'_>, cond: &Expr) -> Option<Var> {
+    let (index, _) = cond.as_binary(BinOp::Lt)?;
+    let index = WrappingSum::of(index).join_div_mod();
+    let vars = at.written_out.iter().map(|(var, _)| var);
+    let mut counting = vars.filter(|var| cond.uses(var));
+    let element = counting.next().filter(|_| counting.next().is_none())?;
+    let (stride, _) = index.split(element)?;
+    (stride.as_const() == Some(1) && !at.vectorized.contains(element)).then(|| element.clone())
 }
 
 /// Whether in some dimension the index is not below the end wherever the condition does not hold.

@@ -73,7 +73,10 @@ pub(super) fn tail(
         done = last * LANES;
     }
     let scalars = tile.loop_over(body, &tiles, &done, &limit, 1)?;
-    if !apart(&scalars) {
+    let Node::For { var, body, .. } = &scalars else {
+        return None;
+    };
+    if !apart(body, var) {
         return None;
     }
     rest.push(scalars);
@@ -248,11 +251,8 @@ impl Tile<'_> {
     }
 }
 
-/// Whether iterations of the loop never meet in memory that one of them writes.
-fn apart(node: &Node) -> bool {
-    let Node::For { var, body, .. } = node else {
-        return false;
-    };
+/// Whether the statements for different values of the variable never meet in memory that they write.
+pub(super) fn apart(body: &[Node], var: &Var) -> bool {
     let mut written: Vec<Buffer> = Vec::new();
     let mut accesses: Vec<(Buffer, Vec<Expr>)> = Vec::new();
     walk_nodes(body, &mut |node| {

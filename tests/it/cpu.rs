@@ -207,7 +207,9 @@ fn matmuls_of_symbolic_sizes() {
     let func = prim_func(MATMUL);
     let compiled = compile(&func);
     assert_eq!(compiled.rules, ["matmul"]);
-    for [m, n, k] in SIZES {
+    // Each number of rows behind the last whole tile, also where whole blocks of tiles come before.
+    let rows = (1..=40).chain(128..=144).map(|m| [m, 35, 19]);
+    for [m, n, k] in SIZES.into_iter().chain(rows) {
         let tensors = [
             random(&[m, k], 1, false),
             random(&[k, n], 2, false),

@@ -31,6 +31,7 @@ def linear(a: T.handle, W: T.Buffer((8, 16), "float32"), B: T.Buffer((16,), "flo
 #   scalar size.2: int64 = ((n * m) + 7) // 8
 #   scalar n: int64 = n
 #   scalar m: int64 = m
+#   scalar size.10: int64 = (n * m) // 8
 #   array X: float32, (n * m) * 8 elements, global read param 0
 #   array W: float32, 128 elements, global read param 1
 #   array B: float32, 16 elements, global read param 2
@@ -50,15 +51,35 @@ def linear(a: T.handle, W: T.Buffer((8, 16), "float32"), B: T.Buffer((16,), "flo
 #       C_local[(ax0_1_init * 128) + 112] = splat16(0.0)
 #     for ax0.4 from 0, 8 times:
 #       W_local[ax0.4 * 16] = W[ax0.4 * 16 : 16]
-#     for ax0_1 from 0, min((size.2 - (ax0_0 * 16)), 16) times:
-#       for ax2_1 from 0, 8 times:
-#         C_local[ax0_1 * 128] = C_local[ax0_1 * 128 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 0), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 16] = C_local[(ax0_1 * 128) + 16 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 1), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 32] = C_local[(ax0_1 * 128) + 32 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 2), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 48] = C_local[(ax0_1 * 128) + 48 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 3), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 64] = C_local[(ax0_1 * 128) + 64 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 4), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 80] = C_local[(ax0_1 * 128) + 80 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 5), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 96] = C_local[(ax0_1 * 128) + 96 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 6), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#         C_local[(ax0_1 * 128) + 112] = C_local[(ax0_1 * 128) + 112 : 16] + (splat16(X[ax2_1 + (min((((ax0_0 * 128) + (ax0_1 * 8)) + 7), ((n * m) - 1)) * 8)]) * W_local[ax2_1 * 16 : 16])
-#     for ax0.9 from 0, min(((n * m) - (ax0_0 * 128)), 128) times:
-#       Y[(ax0_0 * 2048) + (ax0.9 * 16)] = max((C_local[ax0.9 * 16 : 16] + B[0 : 16]), splat16(0.0))
+#     for ax0_1.7 from 0, min(16, (((n * m) - (ax0_0 * 128)) >> 3)) times:
+#       for ax2_1.8 from 0, 8 times:
+#         C_local[ax0_1.7 * 128] = C_local[ax0_1.7 * 128 : 16] + (splat16(X[(ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 16] = C_local[(ax0_1.7 * 128) + 16 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 8]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 32] = C_local[(ax0_1.7 * 128) + 32 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 16]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 48] = C_local[(ax0_1.7 * 128) + 48 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 24]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 64] = C_local[(ax0_1.7 * 128) + 64 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 32]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 80] = C_local[(ax0_1.7 * 128) + 80 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 40]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 96] = C_local[(ax0_1.7 * 128) + 96 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 48]) * W_local[ax2_1.8 * 16 : 16])
+#         C_local[(ax0_1.7 * 128) + 112] = C_local[(ax0_1.7 * 128) + 112 : 16] + (splat16(X[((ax2_1.8 + (ax0_0 * 1024)) + (ax0_1.7 * 64)) + 56]) * W_local[ax2_1.8 * 16 : 16])
+#     let rest = max(min(((n * m) - (ax0_0 * 128)), 128), 0) & 7
+#     let ax0_1.11 = max(min((size.10 - (ax0_0 * 16)), 15), 0)
+#     if (rest >> 2) == 1:
+#       for ax2_1.12 from 0, 8 times:
+#         C_local[ax0_1.11 * 128] = C_local[ax0_1.11 * 128 : 16] + (splat16(X[ax2_1.12 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + 0), ((n * m) - 1)) * 8)]) * W_local[ax2_1.12 * 16 : 16])
+#         C_local[(ax0_1.11 * 128) + 16] = C_local[(ax0_1.11 * 128) + 16 : 16] + (splat16(X[ax2_1.12 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + 1), ((n * m) - 1)) * 8)]) * W_local[ax2_1.12 * 16 : 16])
+#         C_local[(ax0_1.11 * 128) + 32] = C_local[(ax0_1.11 * 128) + 32 : 16] + (splat16(X[ax2_1.12 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + 2), ((n * m) - 1)) * 8)]) * W_local[ax2_1.12 * 16 : 16])
+#         C_local[(ax0_1.11 * 128) + 48] = C_local[(ax0_1.11 * 128) + 48 : 16] + (splat16(X[ax2_1.12 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + 3), ((n * m) - 1)) * 8)]) * W_local[ax2_1.12 * 16 : 16])
+#     if (rest & 3) == 3:
+#       for ax2_1.13 from 0, 8 times:
+#         C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64)] = C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64) : 16] + (splat16(X[ax2_1.13 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 0)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.13 * 16 : 16])
+#         C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 16] = C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 16 : 16] + (splat16(X[ax2_1.13 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 1)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.13 * 16 : 16])
+#         C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 32] = C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 32 : 16] + (splat16(X[ax2_1.13 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 2)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.13 * 16 : 16])
+#     if (rest & 3) == 2:
+#       for ax2_1.14 from 0, 8 times:
+#         C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64)] = C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64) : 16] + (splat16(X[ax2_1.14 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 0)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.14 * 16 : 16])
+#         C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 16] = C_local[((ax0_1.11 * 128) + ((rest >> 2) * 64)) + 16 : 16] + (splat16(X[ax2_1.14 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 1)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.14 * 16 : 16])
+#     if (rest & 3) == 1:
+#       for ax2_1.15 from 0, 8 times:
+#         C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64)] = C_local[(ax0_1.11 * 128) + ((rest >> 2) * 64) : 16] + (splat16(X[ax2_1.15 + (min((((ax0_0 * 128) + (ax0_1.11 * 8)) + (((rest >> 2) * 4) + 0)), ((n * m) - 1)) * 8)]) * W_local[ax2_1.15 * 16 : 16])
+#     for ax0.16 from 0, min(((n * m) - (ax0_0 * 128)), 128) times:
+#       Y[(ax0_0 * 2048) + (ax0.16 * 16)] = max((C_local[ax0.16 * 16 : 16] + B[0 : 16]), splat16(0.0))

@@ -8,7 +8,8 @@
 //!   copied: all is read in the order of memory. Short sums, as of attention's scores, are the first form, with panels of `B`
 //!   transposed: adding up the lanes of each sum would take longer than the sum.
 //!
-//! Blocks of rows times panels are spread over the threads. Extents may be symbolic.
+//! Blocks of rows times panels are spread over the threads. Extents may be symbolic. Lowering computes the rows that no whole tile has
+//! in tiles of fewer rows (`lower/part_tile.rs`).
 
 use super::convolution::Roles;
 use super::reduction::neighbours;

@@ -10,6 +10,7 @@
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads; several short rows a workgroup |
 //! | `columns` | reductions of neighbours for each of neighbouring results | 32 results a workgroup, eight threads for each |
+//! | `few_results` | other reductions of few results and many terms | a workgroup a result, whose threads share the terms |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
@@ -26,6 +27,7 @@ mod conv;
 mod cost;
 mod elementwise;
 mod fallback;
+mod few_results;
 mod gemv;
 mod implicit_gemm;
 mod inline;
@@ -82,6 +84,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "columns",
         apply: columns::apply,
+    },
+    DefaultRule {
+        name: "few_results",
+        apply: few_results::apply,
     },
     DefaultRule {
         name: "transpose",

@@ -16,8 +16,8 @@ pub const ONE_THREAD: &str = "one_thread";
 /// Attribute of a loop program: the name of the one that it is a variant of, for other sizes. A call of that one may run it instead.
 pub const VARIANT_OF: &str = "variant_of";
 
-/// Annotation of a block: its iterations store to different elements, which their indices do not show, so that they may run in any
-/// order.
+/// Annotation of a block: iterations that differ in its spatial iter variables store to different elements, and read of these none but
+/// their own, which its regions do not show. So they may run in any order.
 pub const ANY_ORDER: &str = "any_order";
 
 /// Annotation of a block: which strides of the buffers it writes are more than a multiple of a factor by an offset; see

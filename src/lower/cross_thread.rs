@@ -2,8 +2,9 @@
 //! kernel writes, each thread must keep to elements of its own.
 //!
 //! An axis of the launch separates accesses if in some dimension all of them have the form `stride * axis + rest` with one
-//! stride and `0 <= rest < stride`, or if they are to the same element, or tile, and which one that is tells the axis. Of
-//! statements that only the first thread of an axis runs, or that conditions leave to one thread of it, nothing is asked.
+//! stride and `0 <= rest < stride`, apart from multiples of a power of two `stride * extent`, or if they are to the same element,
+//! or tile, and which one that is tells the axis. Of statements that only the first thread of an axis runs, or that conditions
+//! leave to one thread of it, nothing is asked.
 //!
 //! Of a store that is the only access to a tensor, the blocks of the program promise that its iterations store to different
 //! elements. It is refused where two threads are seen to break the promise.
@@ -19,7 +20,7 @@ use super::wrapping_sum::WrappingSum;
 use super::{LowerError, LowerProblem};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
-use crate::ir::sum::gcd;
+use crate::ir::sum::{Sum, gcd};
 use crate::ir::{Buffer, Expr, ExprKind, Range, ThreadAxis, Var};
 
 /// What one statement does to a buffer.
@@ -49,6 +50,7 @@ pub(super) fn check(
         let shared = Shared {
             accesses,
             lets: &found.lets,
+            memory_plan,
             nest,
             analyzer,
         };
@@ -177,6 +179,7 @@ impl Found {
 struct Shared<'a> {
     accesses: &'a [Access],
     lets: &'a HashSet<Var>,
+    memory_plan: &'a MemoryPlan,
     nest: &'a Nest,
     analyzer: &'a Analyzer,
 }
@@ -219,6 +222,10 @@ impl Shared<'_> {
             ))
         };
         let moving: Vec<(Var, i64, Vec<i64>)> = axes.chain(loops).filter_map(strided).collect();
+        // Nobody sees what a thread computed or read from memory of its own.
+        if store.indices.iter().any(|index| self.is_of_thread(index)) {
+            return false;
+        }
         let own = &self.nest.axes[&axis].var;
         let Some((_, threads, strides)) = moving.iter().find(|(var, ..)| var == own) else {
             return false;
@@ -251,6 +258,19 @@ impl Shared<'_> {
             })
     }
 
+    /// Whether threads may have different values of an expression that names no axis: it reads a variable that statements define,
+    /// or memory of the thread.
+    fn is_of_thread(&self, e: &Expr) -> bool {
+        let mut found = self.lets.iter().any(|var| e.uses(var));
+        e.walk(&mut |e| {
+            if let ExprKind::Load(buffer, _) = e.kind() {
+                found |= !self.memory_plan.is_device(buffer);
+            }
+            !found
+        });
+        found
+    }
+
     /// Whether accesses of threads that differ in the axis are to different elements.
     fn separates(&self, axis: &Var) -> bool {
         let mut dims = 0..self.accesses[0].indices.len();
@@ -270,10 +290,28 @@ impl Shared<'_> {
             .chain(self.accesses[0].loops.iter().cloned())
             .filter(used)
             .collect();
-        let (truth, level) = (Expr::bool(true), IterMapLevel::Bijective);
-        let units = UnitIters::Simplify;
-        inputs.iter().any(|(var, _)| var == axis)
-            && detect_iter_map(self.analyzer, &places, &inputs, &truth, level, units).is_ok()
+        let (level, units) = (IterMapLevel::Bijective, UnitIters::Simplify);
+        let tells = |guards: &[Expr]| {
+            let guard = Expr::all(guards.iter().cloned());
+            detect_iter_map(self.analyzer, &places, &inputs, &guard, level, units).is_ok()
+        };
+        let is_input = |var: &Var| inputs.iter().any(|(input, _)| input == var);
+        let guards = self.common_guards(&|guard| guard.free_vars().iter().any(is_input));
+        is_input(axis) && (tells(&[]) || !guards.is_empty() && tells(&guards))
+    }
+
+    /// The conditions that all accesses stand under and that are asked for.
+    fn common_guards(&self, wanted: &dyn Fn(&Expr) -> bool) -> Vec<Expr> {
+        let (first, others) = self.accesses.split_first().expect("a buffer is accessed");
+        let conjuncts = first.guards.iter().flat_map(Expr::conjuncts);
+        let common = |guard: &Expr| {
+            let stands = |access: &Access| {
+                let mut own = access.guards.iter().flat_map(Expr::conjuncts);
+                own.any(|other| other == *guard)
+            };
+            wanted(guard) && others.iter().all(stands)
+        };
+        conjuncts.filter(common).collect()
     }
 
     /// The index of all accesses in this dimension, or where the tile starts that they are in.
@@ -308,7 +346,7 @@ impl Shared<'_> {
     }
 
     /// Whether all accesses are `stride * axis + rest` in this dimension, with one stride and `0 <= rest < stride` apart from what
-    /// other axes add that own this dimension in larger steps.
+    /// other axes add that own this dimension in larger steps, and from rounds of all threads.
     fn owns(&self, axis: &Var, d: usize) -> bool {
         let Some(stride) = self.common_stride(axis, d) else {
             return false;
@@ -330,10 +368,27 @@ impl Shared<'_> {
                     None => return false,
                 }
             }
-            let rest = value(&rest, index);
+            let rest = self.within_a_round(axis, &stride, value(&rest, index));
             let facts = self.facts(access);
             facts.can_prove(&rest.ge(0)) && facts.can_prove(&rest.lt(&stride))
         })
+    }
+
+    /// The sum without multiples of the stride by the extent of the axis, of which the remainder of an index by that tells
+    /// nothing. A power of two divides what wrapping takes away, too.
+    fn within_a_round(&self, axis: &Var, stride: &Expr, rest: Expr) -> Expr {
+        let mut axes = self.nest.axes.values();
+        let extent = axes.find(|own| own.var == *axis).map(|own| &own.extent);
+        let extent = extent.and_then(Expr::as_int);
+        let round = stride
+            .as_int()
+            .zip(extent)
+            .map(|(s, e)| s.saturating_mul(e));
+        let Some(round) = round.filter(|n| *n > 0 && (*n as u64).is_power_of_two()) else {
+            return rest;
+        };
+        let (_, within) = Sum::of(&rest).partition(|term| term.coeff % i128::from(round) == 0);
+        within.to_expr().unwrap_or(rest)
     }
 
     /// What all accesses multiply the axis by in this dimension.

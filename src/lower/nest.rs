@@ -461,8 +461,10 @@ impl<'a> Unblock<'a> {
     /// The variable of an axis.
     fn axis(&mut self, axis: ThreadAxis, extent: &Expr) -> Result<Expr, LowerError> {
         if let Some(known) = self.nest.axes.get(&axis) {
+            // In the loop it is known to have an iteration, which may make its extent a simpler one.
             let same = known.extent == *extent
-                || known.extent.as_int().is_some() && known.extent.as_int() == extent.as_int();
+                || known.extent.as_int().is_some() && known.extent.as_int() == extent.as_int()
+                || self.analyzer.can_prove_equal(&known.extent, extent);
             if !same {
                 return Err(LowerProblem::AxisExtent {
                     axis,

@@ -1,5 +1,5 @@
 //! Recurrent layers: a loop over time, in which each step reads the state that the step before left. Sequences of a batch are
-//! independent: each is one thread's work.
+//! independent, and so are the units of a step.
 //!
 //! Data is `[time, batch, input]`, states are `[directions, batch, hidden]`. The rows of the weights stand gate after gate, in the
 //! order of ONNX, whose operators LSTM, GRU and RNN these are.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::extent::{clamped, product, shifted, sum};
 use super::{accumulator, activation};
-use crate::ir::{Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var};
+use crate::ir::{AttrValue, Axis, Buffer, Expr, IterKind, PrimFuncBuilder, Scope, Var, attrs};
 use crate::te::{self, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::Intrin;
@@ -326,6 +326,7 @@ impl Steps<'_> {
             let reset = memory.reset.as_ref().expect("a GRU has one");
             let axes = [step_axis(), self.units()];
             b.nest("reset_state", axes, |b, v| {
+                b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
                 let at = At::new(direction, v);
                 let gate = self.activate(&at, 0, self.gate(&at, 1, memory));
                 let state = load(hidden, &[&self.sequence, &at.unit]);
@@ -335,6 +336,8 @@ impl Steps<'_> {
         }
         let axes = [step_axis(), self.units()];
         b.nest("cell_step", axes, |b, v| {
+            // A unit updates its own state.
+            b.annotate(attrs::ANY_ORDER, AttrValue::Bool(true));
             let at = At::new(direction, v);
             self.cell(b, &at, memory);
         });

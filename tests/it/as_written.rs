@@ -374,6 +374,18 @@ fn threads_that_store_to_one_element_are_refused() {
         by_workgroups.contains("bound to workgroups"),
         "{by_workgroups}"
     );
+    // Which element it is, what a thread read says.
+    let permuted = r#"
+        for b in T.thread_binding(4, thread="blockIdx.x"):
+            for t in T.thread_binding(16, thread="threadIdx.x"):
+                with T.block("Y"):
+                    vb, vt = T.axis.remap("SS", [b, t])
+                    own = T.alloc_buffer((1,), "int32", scope="local")
+                    own[0] = T.Cast("int32", A[vb * 16 + vt])
+                    Y[T.max(T.min(own[0], 69), 0)] = A[63 - vb * 16 - vt]"#;
+    let places: Vec<f32> = (0..64).map(|at| (at * 7 % 64) as f32).collect();
+    let places = Tensor::from_slice(&[64], &places).expect("fits");
+    agree(&program("(70,)", permuted), &places, false);
     // The same values at the same places, and steps that never meet.
     for statement in [
         "Y[t + k] = A[t + k]",

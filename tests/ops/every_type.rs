@@ -84,7 +84,7 @@ impl Row {
     }
 
     /// The module of this call alone.
-    fn module(&self, dtype: DType) -> weftile::ir::Module {
+    pub(super) fn module(&self, dtype: DType) -> weftile::ir::Module {
         let types = self.types(dtype);
         let params = self.operands.iter().zip(&types);
         let params: Vec<String> = params

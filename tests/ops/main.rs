@@ -18,6 +18,7 @@ mod linalg;
 mod networks;
 mod normalisation;
 mod obligations;
+mod one_thread;
 mod pooling;
 mod quantize;
 mod rearrange;

@@ -25,8 +25,13 @@ pub(super) enum SkipFused {
     No,
 }
 
-fn same_space(a: &IterSplit, b: &IterSplit) -> bool {
-    a.mark == b.mark && a.lower_factor == b.lower_factor && a.extent == b.extent
+impl IterSplit {
+    /// Whether two splits are of the same part of the same mark.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.mark == other.mark
+            && self.lower_factor == other.lower_factor
+            && self.extent == other.extent
+    }
 }
 
 impl Rewriter<'_> {
@@ -79,6 +84,13 @@ impl Rewriter<'_> {
         Ok(())
     }
 
+    /// The mark of a bounded fusion, whose values start with 0, and its extent.
+    pub(super) fn bounded_mark(&self, group: &[IterSplit]) -> Option<(MarkId, Expr)> {
+        let known = self.fusions.iter().find(|f| f.flattened == group)?;
+        let extent = self.extent(known.mark).clone();
+        known.offset.is_zero().then_some((known.mark, extent))
+    }
+
     /// Two bounded fusions must contain each other or share nothing.
     pub(super) fn check_constraints(&self) -> Result<(), IterMapError> {
         for (i, small) in self.constrained.iter().enumerate() {
@@ -126,11 +138,7 @@ impl Rewriter<'_> {
             let group = self
                 .constrained
                 .iter()
-                .filter(|group| {
-                    group
-                        .last()
-                        .is_some_and(|last| same_space(last, &sum.args[at]))
-                })
+                .filter(|group| group.last().is_some_and(|last| last.is_like(&sum.args[at])))
                 .max_by_key(|group| group.len())
                 .cloned();
             let extent = if let Some(group) = group {
@@ -138,7 +146,7 @@ impl Rewriter<'_> {
                     let wanted = self.product(&member.scale, &scale);
                     let k = (0..sum.args.len()).find(|&k| {
                         !used[k]
-                            && same_space(&sum.args[k], member)
+                            && sum.args[k].is_like(member)
                             && self.facts.can_prove_equal(&sum.args[k].scale, &wanted)
                     })?;
                     used[k] = true;

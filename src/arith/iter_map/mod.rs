@@ -16,6 +16,7 @@
 mod check;
 mod constraint;
 mod cover;
+mod digit;
 mod fuse;
 mod invert;
 mod pad;

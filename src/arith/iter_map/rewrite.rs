@@ -179,10 +179,12 @@ impl<'a> Rewriter<'a> {
                         Ok(Value::Iter(self.scale(sum, &factor)))
                     }
                     (BinOp::FloorDiv, Value::Iter(sum), Value::Plain(divisor)) => {
+                        let sum = self.as_bounded(sum, None);
                         let (split, base) = self.dividend(sum, e)?;
                         self.floor_div(split, base, divisor, e).map(Value::Iter)
                     }
                     (BinOp::FloorMod, Value::Iter(sum), Value::Plain(divisor)) => {
+                        let sum = self.as_bounded(sum, Some(&divisor));
                         let (split, base) = self.dividend(sum, e)?;
                         self.floor_mod(split, base, divisor, e).map(Value::Iter)
                     }

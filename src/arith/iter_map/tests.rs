@@ -95,3 +95,34 @@ fn symbolic_extents_split_and_fuse() {
     );
     assert!(map.is_ok(), "{map:?}");
 }
+
+/// Scales below the divisor, and digits of `t` alone, as simplification writes them.
+#[test]
+fn simplified_digits_of_a_bounded_fusion_are_its_digits() {
+    let yes = Expr::bool(true);
+    let inputs = iters(&[("b", 9), ("t", 64)]);
+    let (b, t) = (inputs[0].0.expr(), inputs[1].0.expr());
+    let value = &b * 64 + &t;
+    let low = &b * 4 + &t;
+    let digits = [
+        value.floor_div(180),
+        value.floor_mod(180).floor_div(30),
+        low.floor_mod(30).floor_div(5),
+        low.floor_mod(5),
+    ];
+    let bijective = |digits: &[Expr], predicate: &Expr| {
+        detect(digits, &inputs, predicate, IterMapLevel::Bijective)
+    };
+    let map = bijective(&digits, &value.lt(540)).expect("digits of one iterator below 540");
+    let extents = map.extents(&Analyzer::new()).expect("known");
+    let extents: Vec<_> = extents.iter().map(Expr::as_int).collect();
+    assert_eq!(extents, [3, 6, 6, 5].map(Some));
+    assert!(bijective(&digits, &yes).is_err());
+    let other = [&digits[..3], &[(&b * 3 + &t).floor_mod(5)]].concat();
+    assert!(bijective(&other, &value.lt(540)).is_err());
+    // 528 = 4 * 33 * 4
+    let quarter = &b * 16 + t.floor_div(4);
+    let digits = [quarter.floor_div(33), quarter.floor_mod(33), t.floor_mod(4)];
+    assert!(bijective(&digits, &value.lt(528)).is_ok());
+    assert!(bijective(&digits, &value.lt(540)).is_err());
+}

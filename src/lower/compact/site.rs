@@ -176,14 +176,29 @@ impl<'a> Site<'a> {
         only_past_the_end(&known, cond, ends, &write.indices)
     }
 
-    /// Whether a write is made wherever the accesses of its buffer are, as far as anybody can see.
-    fn is_made(&self, write: &Access) -> bool {
-        write.branches.iter().all(|(id, cond)| {
-            let around = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
-            let everywhere = self.accesses.iter().all(around);
-            let made = |c| self.misses_nothing(write, c, self.buffer.shape());
-            everywhere || cond.conjuncts().iter().all(made)
-        })
+    /// The indices of a dimension that a write surely writes, of those that it may: without those that its conditions leave out, if
+    /// they leave out the last ones.
+    fn made_span(&self, write: &Access, d: usize, span: &Span) -> Option<Span> {
+        let around = |id: &usize| {
+            let inside = |access: &Access| access.branches.iter().any(|(other, _)| other == id);
+            self.accesses.iter().all(inside)
+        };
+        let branches = write.branches.iter().filter(|(id, _)| !around(id));
+        let mut last = span.1.clone();
+        for cond in branches.flat_map(|(_, cond)| cond.conjuncts()) {
+            if self.misses_nothing(write, &cond, self.buffer.shape()) {
+                continue;
+            }
+            let (value, end) = cond.as_binary(BinOp::Lt)?;
+            let offset = difference(&write.indices[d], value)?;
+            let kept = self
+                .analyzer
+                .simplify(&(end.cast(last.dtype()) + (offset - 1)));
+            if difference(&kept, &last)? < 0 {
+                last = kept;
+            }
+        }
+        Some((span.0.clone(), last))
     }
 
     /// The first and last index of an access in each dimension, over the loops around it from `outer` on.
@@ -258,16 +273,22 @@ impl<'a> Site<'a> {
         let (mut all, mut written) = (None, None);
         for access in self.accesses {
             let span = self.known_spans(access, self.fixed)?.swap_remove(d)?;
-            if inferred && access.write && self.is_made(access) {
-                written = Some(hull(written.take(), &span)?);
+            if inferred
+                && access.write
+                && let Some(made) = self.made_span(access, d, &span)
+            {
+                written = Some(hull(written.take(), &made)?);
             }
             all = Some(hull(all.take(), &span)?);
         }
         let (low, high) = all?;
         if inferred {
             let (wl, wh) = written.as_ref()?;
-            let covered = difference(wl, &low) == Some(0) && difference(wh, &high) == Some(0);
-            if !covered {
+            // Threads past the end of the tensor read nothing that anybody looks at.
+            let last = &self.buffer.shape()[d] - 1;
+            let to_the_end = matches!(difference(wh, &last), Some(0..));
+            let covered = to_the_end || difference(wh, &high) == Some(0);
+            if difference(wl, &low) != Some(0) || !covered {
                 return None;
             }
         }

@@ -5,7 +5,7 @@
 //! and does not use reduce iter variables to index what it writes.
 
 use super::scope::BlockScope;
-use crate::ir::{BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var};
+use crate::ir::{AttrValue, BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var, attrs};
 use crate::sched::affine::is_affine_in;
 use crate::sched::{Reason, Refusal};
 
@@ -161,12 +161,20 @@ pub fn check_complete_or_reduction_block(
 /// TVM: `NotCompactDataFlowError`.
 pub fn check_compact_dataflow(func: &PrimFunc, subtree: Place) -> Result<(), Refusal> {
     for block in func.child_blocks(subtree) {
-        if !is_complete_block(func, block, subtree) && !is_reduction_block(func, block, subtree) {
+        let known = is_complete_block(func, block, subtree)
+            || is_reduction_block(func, block, subtree)
+            || runs_in_any_order(func, block);
+        if !known {
             let name = func.blocks[block].name.clone();
             return Err(Reason::NotCompactDataflow { block: name }.at([subtree, block.into()]));
         }
     }
     Ok(())
+}
+
+/// Whether the block is annotated to run in any order.
+pub fn runs_in_any_order(func: &PrimFunc, block: BlockId) -> bool {
+    func.blocks[block].annotations.get(attrs::ANY_ORDER) == Some(&AttrValue::Bool(true))
 }
 
 /// Whether the block writes a buffer that its scope does not allocate.

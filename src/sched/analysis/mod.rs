@@ -22,6 +22,7 @@ pub use block_kind::{
     check_compact_dataflow, check_complete_block, check_complete_or_reduction_block,
     check_not_output_block, check_reduction_block, complete_block_violation, has_affine_bindings,
     is_complete_block, is_output_block, is_reduction_block, reduction_block_violation,
+    runs_in_any_order,
 };
 pub use independence::{
     check_independent_iterations, check_inputs_outlive, drives_reduction, overwriter,

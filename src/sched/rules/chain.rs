@@ -20,8 +20,13 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The chain that ends with the last user of what a block computes.
-    pub(super) fn of(sch: &mut Schedule, block: BlockId) -> Result<Self, DeclineReason> {
+    /// The chain that ends with the last user of what a block computes. Of what is reduced as a whole, it ends with the last user
+    /// that is such a whole, unless all have at most so many elements.
+    pub(super) fn of(
+        sch: &mut Schedule,
+        block: BlockId,
+        most_of_whole: i64,
+    ) -> Result<Self, DeclineReason> {
         let users = users_of(sch, block)?;
         let last = users.last().copied().unwrap_or(block);
         let mut blocks = chain_to(sch, last)?;
@@ -31,9 +36,14 @@ impl Chain {
             .find(|&b| is_reduction(sch.func(), b))
             .ok_or(DeclineReason::Pattern("no reduction"))?;
         // What is reduced as a whole keeps one workgroup busy; what follows with more elements is for other rules.
-        let whole = |b: &BlockId| spatial_extents(sch.func(), *b).iter().all(Expr::is_one);
-        let last = match users.into_iter().rfind(whole) {
-            Some(end) if whole(&first) => {
+        let elements = |b: &BlockId| {
+            let extents = spatial_extents(sch.func(), *b);
+            extents.iter().map(Expr::as_int).product::<Option<i64>>()
+        };
+        let whole = |b: &BlockId| elements(b) == Some(1);
+        let few = |b: &BlockId| elements(b).is_some_and(|n| n <= most_of_whole);
+        let last = match users.iter().copied().rfind(whole) {
+            Some(end) if whole(&first) && !users.iter().all(few) => {
                 blocks = chain_to(sch, end)?;
                 end
             }

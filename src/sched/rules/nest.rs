@@ -35,7 +35,7 @@ pub(super) fn sort_loops(schedule: &mut Schedule, block: BlockId) -> Result<Nest
 }
 
 /// Whether iter variables of this kind depend on the loop.
-fn drives(func: &PrimFunc, block: BlockId, l: LoopId, kind: IterKind) -> bool {
+pub(super) fn drives(func: &PrimFunc, block: BlockId, l: LoopId, kind: IterKind) -> bool {
     let (block, var) = (&func.blocks[block], &func.loops[l].var);
     block
         .iters

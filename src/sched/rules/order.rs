@@ -4,8 +4,8 @@
 //! blocks, if one of its blocks touches what another one writes, if a loop repeats blocks that do not name it, or if iterations of a block may store to the
 //! same elements: the last one counts.
 
-use crate::ir::{AttrValue, BlockId, Buffer, Place, PrimFunc, Stmt, attrs};
-use crate::sched::analysis::writes_elements_apart;
+use crate::ir::{BlockId, Buffer, Place, PrimFunc, Stmt};
+use crate::sched::analysis::{runs_in_any_order, writes_elements_apart};
 
 /// Why a statement at the root must run in the order that is written, if it must.
 pub(super) fn ordered(func: &PrimFunc, stmt: &Stmt) -> Option<&'static str> {
@@ -54,9 +54,7 @@ fn single(func: &PrimFunc, block: BlockId) -> Option<&'static str> {
     if loops.into_iter().any(repeats) {
         return Some("a loop repeats it");
     }
-    let any_order =
-        func.blocks[block].annotations.get(attrs::ANY_ORDER) == Some(&AttrValue::Bool(true));
-    (!any_order && !writes_elements_apart(func, block))
+    (!runs_in_any_order(func, block) && !writes_elements_apart(func, block))
         .then_some("its iterations may store to the same elements")
 }
 

@@ -19,7 +19,7 @@ pub(super) fn apply(
         last,
         first: _,
         rows,
-    } = Chain::of(schedule, block)?;
+    } = Chain::of(schedule, block, 1)?;
     if blocks.len() < 2 {
         return Err(DeclineReason::Pattern(
             "one block has no others to share rows with",

@@ -10,8 +10,10 @@
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
 //! | `rows` | reductions over rows and what follows them (softmax, normalisation) | a workgroup per row, reduced by its threads; several short rows a workgroup |
 //! | `columns` | reductions of neighbours for each of neighbouring results | 32 results a workgroup, eight threads for each |
+//! | `few_results` | other reductions of few results and many terms, except on software adapters | a workgroup a result, whose threads share the terms |
 //! | `transpose` | spatial blocks that read along another axis than they write | tiles through shared memory, except on software adapters |
 //! | `elementwise` | spatial blocks | one fused loop over threads, vectors of 4 where the extent allows |
+//! | `recurrence` | blocks around nests that run one after the other (recurrent layers) | a workgroup for each, whose threads share each nest |
 //! | `fallback` | other independent iterations | spatial loops over threads, the rest serial |
 //! | `serial` | anything | one thread runs the loops as they are written |
 //!
@@ -26,12 +28,14 @@ mod conv;
 mod cost;
 mod elementwise;
 mod fallback;
+mod few_results;
 mod gemv;
 mod implicit_gemm;
 mod inline;
 mod loops;
 mod matmul;
 mod matmul_tensorization;
+mod recurrence;
 mod rows;
 mod serial;
 mod split_k;
@@ -85,12 +89,20 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
         apply: columns::apply,
     },
     DefaultRule {
+        name: "few_results",
+        apply: few_results::apply,
+    },
+    DefaultRule {
         name: "transpose",
         apply: transpose::apply,
     },
     DefaultRule {
         name: "elementwise",
         apply: elementwise::apply,
+    },
+    DefaultRule {
+        name: "recurrence",
+        apply: recurrence::apply,
     },
     DefaultRule {
         name: "fallback",

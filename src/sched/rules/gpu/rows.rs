@@ -18,7 +18,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
-    let chain = Chain::of(sch, block)?;
+    let chain = Chain::of(sch, block, MOST_OF_WHOLE)?;
     let Chain {
         blocks: chain,
         last,
@@ -92,7 +92,12 @@ impl Share {
     }
 
     /// The same for so many rows of this length, which one kernel computes.
-    fn for_rows(self, rows: Option<i64>, length: Option<i64>, target: &GpuTarget) -> Self {
+    pub(super) fn for_rows(
+        self,
+        rows: Option<i64>,
+        length: Option<i64>,
+        target: &GpuTarget,
+    ) -> Self {
         let traits = GpuTraits::of(target);
         let Some((rows, length)) = rows.zip(length).filter(|_| traits.fast_shared) else {
             return self;
@@ -193,9 +198,11 @@ pub(super) fn over_threads(
 /// Elements of one load: 16 bytes of `f32`.
 pub(super) const LANES: i64 = 4;
 
+/// Most elements that a workgroup computes of what follows, where one row is all that is reduced: another kernel takes longer.
+pub(super) const MOST_OF_WHOLE: i64 = 4096;
 /// Rows of which a workgroup takes several, at most. With a workgroup each, 65536 rows of 128 took 87 us on an H100, where memory
 /// would take 20: workgroups do not start that fast.
-const SHORT: i64 = 256;
+pub(super) const SHORT: i64 = 256;
 /// Threads of a short row: those of a subgroup, or fewer.
 const FEWEST_THREADS: i64 = 4;
 const MOST_OF_SHORT: i64 = 32;
@@ -207,7 +214,7 @@ const GROUPS_PER_CORE: i64 = 2;
 const LEAST_VECTORS: i64 = 4;
 
 /// The elements of a row that this block reduces.
-fn length(func: &PrimFunc, block: BlockId) -> Option<i64> {
+pub(super) fn length(func: &PrimFunc, block: BlockId) -> Option<i64> {
     let iters = func.blocks[block].iters.iter();
     let reduced = iters.filter(|i| i.kind == IterKind::Reduce);
     reduced.map(|i| i.dom.extent.as_int()).product()

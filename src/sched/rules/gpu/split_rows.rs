@@ -3,6 +3,7 @@
 //!
 //! Reference: TVM `Schedule::rfactor`.
 
+use super::few_results;
 use super::loops::fuse_loops;
 use super::rows::{self, Share};
 use crate::arith::Analyzer;
@@ -38,10 +39,10 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("what is reduced is not stored yet"));
     }
     let users = users_of(sch, block)?;
-    if users
+    let followed = users
         .iter()
-        .any(|&b| b != block && is_reduction(sch.func(), b))
-    {
+        .any(|&b| b != block && is_reduction(sch.func(), b));
+    if followed && !is_long_whole(sch.func(), block) {
         return Err(DeclineReason::Pattern("another reduction follows"));
     }
     let loops = sch.get_loops(block)?;
@@ -81,7 +82,20 @@ pub(super) fn apply(
     sch.bind(groups, ThreadAxis::BlockIdxX)?;
     let reads = neighbours(sch.func(), partial);
     rows::over_threads(sch, partial, inside, share, &reads)?;
-    rows::apply(sch, block, target)
+    let mut trial = sch.clone();
+    if rows::apply(&mut trial, block, target).is_ok() {
+        *sch = trial;
+        return Ok(());
+    }
+    few_results::apply(sch, block, target)
+}
+
+/// Whether one result is made of more elements than a workgroup takes, which what follows reduces again.
+fn is_long_whole(func: &PrimFunc, block: BlockId) -> bool {
+    let iters = func.blocks[block].iters.iter();
+    let mut spatial = iters.filter(|i| i.kind == IterKind::Spatial);
+    let is_long = rows::length(func, block).is_some_and(|n| n > rows::MOST_OF_WHOLE);
+    is_long && spatial.all(|i| i.dom.extent.is_one())
 }
 
 /// How many loops count rows, if those are first.

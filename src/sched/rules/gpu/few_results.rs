@@ -1,0 +1,83 @@
+//! Reductions of few results that no other rule takes, in whatever order their terms lie in memory: a workgroup takes a result, and its
+//! threads share the terms. What follows is computed where the result is written back.
+
+use super::rows::{SHORT, Share, length, over_threads};
+use super::traits::GpuTraits;
+use crate::ir::{BlockId, BufferRegion, IterKind, LoopId, PrimFunc, ThreadAxis};
+use crate::kernel::GpuTarget;
+use crate::sched::rules::DeclineReason;
+use crate::sched::rules::chain::along_rows;
+use crate::sched::rules::epilogue::with_epilogue;
+use crate::sched::rules::nest::{fuse_all, sort_loops};
+use crate::sched::rules::pattern::{neighbours, results_of_reduction};
+use crate::sched::{InsertAt, Schedule, UnitIters};
+
+/// Results for each core, at most: more keep the device busy with a thread for each.
+const FEW_PER_CORE: i64 = 16;
+/// Terms that a thread adds by itself as fast.
+const FEW_TERMS: i64 = 64;
+
+pub(super) fn apply(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<(), DeclineReason> {
+    GpuTraits::need_fast_shared(target)?;
+    if results_of_reduction(sch.func(), block) != Some(1) {
+        return Err(DeclineReason::Pattern("no reduction to one tensor"));
+    }
+    let results = results(sch.func(), block);
+    if results.is_none_or(|n| n > FEW_PER_CORE * target.cores()) {
+        return Err(DeclineReason::Pattern("results enough"));
+    }
+    let terms = length(sch.func(), block);
+    if terms.is_some_and(|n| n < FEW_TERMS) {
+        return Err(DeclineReason::Pattern("few terms"));
+    }
+    let mut share = Share::of(sch.func(), block, target);
+    if terms.is_none_or(|n| n > SHORT) {
+        share = share.for_rows(results, terms, target);
+    }
+    let write_back = with_epilogue(sch, block)?;
+    let nest = sort_loops(sch, block)?;
+    let terms = neighbours_last(sch, block, nest.reduce)?;
+    let result = fuse_all(sch, block, &nest.spatial)?;
+    let reads = along_rows(sch.func(), block);
+    over_threads(sch, block, &terms, share, &reads)?;
+    sch.bind(result, ThreadAxis::BlockIdxX)?;
+    if let Some(copy) = write_back {
+        sch.reverse_compute_at(copy, result, UnitIters::Simplify, InsertAt::Latest)?;
+    }
+    Ok(())
+}
+
+/// How many results the block has, if that is known.
+fn results(func: &PrimFunc, block: BlockId) -> Option<i64> {
+    let iters = func.blocks[block].iters.iter();
+    let spatial = iters.filter(|i| i.kind == IterKind::Spatial);
+    spatial.map(|i| i.dom.extent.as_int()).product()
+}
+
+/// The loops over terms, with the one last along which terms are neighbours in memory, so that threads read neighbours.
+fn neighbours_last(
+    sch: &mut Schedule,
+    block: BlockId,
+    mut terms: Vec<LoopId>,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let info = &sch.func().blocks[block];
+    let input = |read: &&BufferRegion| info.writes.iter().all(|w| w.buffer != read.buffer);
+    let along = info.reads.iter().find(input);
+    let along = along.and_then(|read| neighbours(info, read));
+    let Some(binding) = along.map(|at| &info.bindings[at]) else {
+        return Ok(terms);
+    };
+    let is_along = |l: &LoopId| binding.as_var() == Some(&sch.func().loops[*l].var);
+    if let Some(at) = terms.iter().position(is_along)
+        && at + 1 < terms.len()
+    {
+        let last = terms.remove(at);
+        terms.push(last);
+        sch.reorder(&terms)?;
+    }
+    Ok(terms)
+}

@@ -9,8 +9,8 @@ use super::transactions::SECTOR_BYTES;
 /// Threads a core needs to keep its memory busy, as a share of those that it can hold.
 const BUSY_SHARE: f64 = 0.25;
 
-/// How often what goes through shared memory counts where it feeds products of tiles, which wait for it (measured on an H200: products of
-/// 512 to 8192 take 0.9 to 1.05 times as long as predicted so, and up to 2.4 times as long as the longer of both).
+/// How often what goes through shared memory counts where it feeds products of tiles, which wait for it (measured on an H200: square
+/// products of 512 to 8192 take 0.89 to 1.04 times as long as predicted so, and up to 2.4 times as long as the longer of both).
 const PASSES_OF_TILES: f64 = 2.0;
 
 /// What a launch waits for.
@@ -72,8 +72,8 @@ pub struct Prediction {
 
 /// Holds the counts of a launch against a device.
 ///
-/// Each part is taken to overlap with the others wholly, so the longest one decides. But threads make operations on integers and those on
-/// floats one after the other, and products of tiles wait for what is read of shared memory. What is asked for more than once is taken to be near by then.
+/// Each part is taken to overlap with the others wholly, so the longest one decides. But threads make operations on integers and those
+/// on floats one after the other, and products of tiles wait for what is read of shared memory. What is asked for more than once is taken to be near by then.
 pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let (resident, resident_limit) = resident(cost, model);
     let cores = f64::from(model.cores);

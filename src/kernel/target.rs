@@ -85,6 +85,8 @@ impl GpuTarget {
             class,
             subgroup,
             shared_bytes: bytes,
+            // As many as are asked of a device; all of these have them.
+            max_storage_buffers: 16,
             immediate_bytes: 128,
             f16: true,
             ..Self::default()

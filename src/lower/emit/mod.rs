@@ -217,13 +217,12 @@ impl<'a> Emit<'a> {
                 Ok(())
             }
             Node::Let { var, value, body } => {
-                let value_of_var = value;
-                let (ty, value) = self.let_value(value)?;
+                let (ty, emitted) = self.let_value(value)?;
                 let id = self.new_var(var.name(), ty);
-                out.push(Stmt::Let(id, value));
+                out.push(Stmt::Let(id, emitted));
                 self.var_of.insert(var.clone(), kernel::Expr::Var(id));
-                if !value_of_var.is_data() {
-                    let bound = self.facts.analyzer.bound(value_of_var);
+                if !value.is_data() {
+                    let bound = self.facts.analyzer.bound(value);
                     self.facts.analyzer.bind_bound(var, bound);
                 }
                 self.nodes(body, out)

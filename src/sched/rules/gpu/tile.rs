@@ -182,12 +182,8 @@ impl Tile {
         let tiles = || traits.tiles.iter().filter(fits).copied();
         let ways = tiles().flat_map(|tile| {
             let whole = std::iter::once(None);
-            let steps = e.k.filter(|_| e.k_is_one_loop).unwrap_or(0);
-            let steps = if tile.pieces == 1 || e.cuts_slices {
-                steps
-            } else {
-                0
-            };
+            let is_cut = e.k_is_one_loop && (tile.pieces == 1 || e.cuts_slices);
+            let steps = e.k.filter(|_| is_cut).unwrap_or(0);
             let slices = split_k::slices_of(steps, tile.bk);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });

@@ -24,7 +24,7 @@ pub(super) struct WarpTile {
 }
 
 impl WarpTile {
-    /// Fragments of a subgroup of the tiles that are tried, the largest first, and the steps.
+    /// Fragments of a subgroup of the tiles that are tried, and the steps. Of several that take as long the first one is taken.
     const FRAGMENTS: [[i64; 2]; 4] = [[4, 4], [2, 4], [2, 2], [1, 2]];
     const STEPS: [i64; 3] = [32, 64, 128];
 

@@ -349,11 +349,10 @@ fn a_convolution_takes_about_as_long_as_its_arithmetic() {
             .map_or(0.0, |(_, seconds)| *seconds)
     };
     assert_eq!(product.limit, Limit::Arithmetic);
-    // Integers of the copy, which finds each element of the image and pads it, come on top, and are about twice as many as floats.
+    // Floats took 19.5 us with tiles in registers and an image that is padded before. Integers come on top, and take no longer than floats did.
     let integers = part(Limit::Integers);
-    let floats = part(Limit::Arithmetic) - integers;
-    assert!(floats < 11e-6, "{product:?}");
-    assert!(integers < 2.2 * floats, "{product:?}");
+    assert!(part(Limit::Arithmetic) - integers < 11e-6, "{product:?}");
+    assert!(integers < 19.5e-6, "{product:?}");
 }
 
 #[test]

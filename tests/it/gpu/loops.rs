@@ -49,14 +49,21 @@ fn constant(text: &str, n: usize) -> String {
         .replace("(2, n)", &format!("(2, {n})"))
 }
 
-/// Sums of ones must be the number of ones. The rule is that of software adapters; on other devices more threads share the terms.
-fn check(text: &str, rule: &str, shape: [usize; 2]) {
-    let Some(gpu) = gpu() else { return };
+/// Sums of ones must be the number of ones. The rules are those of software adapters, and of a large GPU.
+fn check(text: &str, rules: [&str; 2], shape: [usize; 2]) {
     let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let func = module.prim_func("f").expect("is there");
+    let large = GpuTarget {
+        known_cores: Some(132),
+        ..GpuTarget::usual(GpuClass::Nvidia)
+    };
+    let of_large = sched::rules::schedule(func, &Target::Gpu(large));
+    assert_eq!(of_large.rules, [rules[1]]);
+    let Some(gpu) = gpu() else { return };
     let target = Target::Gpu(gpu.target().clone());
-    let scheduled = sched::rules::schedule(module.prim_func("f").expect("is there"), &target);
+    let scheduled = sched::rules::schedule(func, &target);
     if gpu.target().class == GpuClass::Software {
-        assert_eq!(scheduled.rules, [rule]);
+        assert_eq!(scheduled.rules, [rules[0]]);
     }
     let lowered = lower::lower(scheduled.schedule.func(), &target).expect("lowers");
     let terms = shape[0].max(shape[1]);
@@ -73,19 +80,23 @@ fn check(text: &str, rule: &str, shape: [usize; 2]) {
 #[test]
 fn serial_sums_of_many_terms() {
     for n in [70_000, 200_000, 1_000_000] {
-        check(COLUMNS, "fallback", [n, 2]);
-        check(&constant(COLUMNS, n), "fallback", [n, 2]);
+        check(COLUMNS, ["fallback", "few_results"], [n, 2]);
+        check(&constant(COLUMNS, n), ["fallback", "few_results"], [n, 2]);
     }
-    check(&constant(COLUMNS, 3_000_001), "fallback", [3_000_001, 2]);
+    check(
+        &constant(COLUMNS, 3_000_001),
+        ["fallback", "few_results"],
+        [3_000_001, 2],
+    );
     // Two launches.
-    check(COLUMNS, "fallback", [1_100_000, 2]);
+    check(COLUMNS, ["fallback", "few_results"], [1_100_000, 2]);
 }
 
 #[test]
 fn sums_of_many_terms_over_threads() {
-    for n in [200_000, 1_000_001] {
-        check(ROWS, "rows", [2, n]);
-        check(&constant(ROWS, n), "rows", [2, n]);
+    for (n, of_large) in [(200_000, "rows"), (1_000_001, "split_rows")] {
+        check(ROWS, ["rows", "rows"], [2, n]);
+        check(&constant(ROWS, n), ["rows", of_large], [2, n]);
     }
 }
 

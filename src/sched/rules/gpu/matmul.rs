@@ -32,7 +32,7 @@ use crate::tensor::scalar::BinOp;
 const LANES: i64 = 4;
 
 /// What an open size is taken to be, and the most that an extent is.
-const USUAL: i64 = 8;
+pub(super) const USUAL: i64 = 8;
 const MOST_USUAL: i64 = 1 << 20;
 
 /// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.

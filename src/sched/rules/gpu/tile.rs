@@ -28,6 +28,11 @@ pub(super) struct Tile {
 /// Elements of a vector: those of one 16-byte load of `f32`.
 const VECTOR: i64 = 4;
 
+/// Instructions from which on the copy of an element is computed, as that of a pixel of an image is; and steps of `k` between barriers of
+/// such products, at most. Measured on an H200, 3 × 3 convolution of eight images of 64 × 56 × 56: 8 steps 84 us, 16 steps 87 us.
+const COMPUTED: i64 = 16;
+const STEPS_OF_COMPUTED: i64 = 8;
+
 /// What is known of a matmul.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
@@ -174,9 +179,11 @@ impl Tile {
 
     /// The tile and the slices of the sum with which a product takes the fewest cycles, by [`cycles`].
     fn best(traits: &GpuTraits, target: &GpuTarget, e: Extents) -> (Self, Option<i64>) {
+        let is_computed = e.copy.iter().any(|cost| *cost >= COMPUTED);
         let fits = |tile: &&Self| {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
-            tile.pieces == 1 || (cut && e.m.is_some())
+            let is_short = tile.bk <= STEPS_OF_COMPUTED || !is_computed;
+            is_short && (tile.pieces == 1 || (cut && e.m.is_some()))
         };
         let model = GpuModel::of_target(target);
         let tiles = || traits.tiles.iter().filter(fits).copied();

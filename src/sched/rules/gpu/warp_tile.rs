@@ -1,6 +1,7 @@
 //! Sizes of tiles of products on fragments, and how many slices a sum is cut into.
 
 use super::cost::cycles_of_fragments;
+use super::matmul::USUAL;
 use super::split_k::slices_of;
 use crate::ir::FRAGMENT_EXTENT;
 use crate::kernel::{FRAGMENT_THREADS, GpuModel, GpuTarget};
@@ -8,9 +9,6 @@ use crate::sched::rules::FragmentsReason;
 
 /// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment.
 pub(super) const SKEW: i64 = 8;
-
-/// What an open number of products is taken to be.
-const USUAL: i64 = 8;
 
 /// Products of subgroups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -122,8 +122,12 @@ pub(super) enum Op {
     Scale,
     /// `[a, b, classes]` by a table of classes of numbers: what to put in place of `a` where `b` is of the class (EVEX).
     FixUp,
-    /// The low lanes of two registers.
+    /// The low lanes of two registers, by turns.
     UnpackLow,
+    /// The high lanes of two registers, by turns.
+    UnpackHigh,
+    /// Groups of 128 bits of two registers by an immediate.
+    Quads,
     /// Bytes moved down in each 128 bits.
     ShiftBytes,
 }
@@ -293,6 +297,10 @@ forms! {
     PermuteBoth F32: INVALID INVALID EVEX_Vpermt2ps_xmm_k1z_xmm_xmmm128b32 EVEX_Vpermt2ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vpermt2ps_zmm_k1z_zmm_zmmm512b32;
     FixUp F32: INVALID INVALID EVEX_Vfixupimmps_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
     FixUp F64: INVALID INVALID EVEX_Vfixupimmpd_xmm_k1z_xmm_xmmm128b64_imm8 EVEX_Vfixupimmpd_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Vfixupimmpd_zmm_k1z_zmm_zmmm512b64_imm8_sae;
+    UnpackLow F32: VEX_Vunpcklps_xmm_xmm_xmmm128 VEX_Vunpcklps_ymm_ymm_ymmm256 EVEX_Vunpcklps_xmm_k1z_xmm_xmmm128b32 EVEX_Vunpcklps_ymm_k1z_ymm_ymmm256b32 EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32;
+    UnpackHigh F32: VEX_Vunpckhps_xmm_xmm_xmmm128 VEX_Vunpckhps_ymm_ymm_ymmm256 EVEX_Vunpckhps_xmm_k1z_xmm_xmmm128b32 EVEX_Vunpckhps_ymm_k1z_ymm_ymmm256b32 EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32;
+    UnpackHigh F64: VEX_Vunpckhpd_xmm_xmm_xmmm128 VEX_Vunpckhpd_ymm_ymm_ymmm256 EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64 EVEX_Vunpckhpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64;
+    Quads F32: INVALID VEX_Vperm2f128_ymm_ymm_ymmm256_imm8 INVALID EVEX_Vshuff32x4_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vshuff32x4_zmm_k1z_zmm_zmmm512b32_imm8;
     UnpackLow F64: VEX_Vunpcklpd_xmm_xmm_xmmm128 VEX_Vunpcklpd_ymm_ymm_ymmm256 EVEX_Vunpcklpd_xmm_k1z_xmm_xmmm128b64 EVEX_Vunpcklpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64;
     ShiftBytes I8: VEX_Vpsrldq_xmm_xmm_imm8 VEX_Vpsrldq_ymm_ymm_imm8 EVEX_Vpsrldq_xmm_xmmm128_imm8 EVEX_Vpsrldq_ymm_ymmm256_imm8 EVEX_Vpsrldq_zmm_zmmm512_imm8;
 }

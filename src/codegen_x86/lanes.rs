@@ -17,7 +17,7 @@ const EVEN: i64 = 0b1000_1000;
 
 impl Emitter<'_> {
     /// The registers of a vector as pieces of 128 bits.
-    fn pieces(&mut self, value: &Val) -> Vec<Part> {
+    pub(super) fn pieces(&mut self, value: &Val) -> Vec<Part> {
         let widths = self.widths(value);
         let mut pieces = vec![];
         for (&part, width) in value.parts.iter().zip(widths) {
@@ -42,7 +42,7 @@ impl Emitter<'_> {
     }
 
     /// Pieces of 128 bits as the registers of a vector.
-    fn join(&mut self, pieces: &[Part], ty: Ty, lane: Lane) -> Val {
+    pub(super) fn join(&mut self, pieces: &[Part], ty: Ty, lane: Lane) -> Val {
         let mut left = pieces.iter().copied();
         let mut parts = vec![];
         for width in shape(self.isa, ty.lanes, lane) {

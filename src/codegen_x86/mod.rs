@@ -33,6 +33,7 @@ mod strided;
 #[cfg(test)]
 mod tests;
 mod text;
+mod transposed;
 mod value;
 
 use crate::kernel::Kernel;
@@ -148,6 +149,7 @@ pub struct Code {
 /// If the piece has a form that is not covered.
 pub fn generate(kernel: &Kernel, isa: Isa) -> Result<Code, Refusal> {
     let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
+    let kernel = &transposed::read_rows(kernel, isa);
     let mut func = emit::emit(kernel, isa)?;
     prune::prune(&mut func);
     constants::hoist(&mut func, isa);

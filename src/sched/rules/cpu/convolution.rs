@@ -58,7 +58,7 @@ pub(super) fn apply(
         copy_panel(schedule, block, &roles, &loops, k[0])?;
     }
     schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
-    along_pixels(schedule, write_back, n[0])?;
+    along_pixels(schedule, write_back, n[0], target.f32_lanes.into())?;
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     if let Some(&last) = loops.taps.last()
@@ -296,11 +296,12 @@ fn copy_panel(
     Ok(())
 }
 
-/// Writes back a channel after the other, vectors along the pixels.
+/// Writes back vectors along the pixels, of as many channels after each other as a register has lanes: code generation turns such tiles.
 fn along_pixels(
     schedule: &mut Schedule,
     write_back: BlockId,
     below: LoopId,
+    lanes_of_register: i64,
 ) -> Result<(), DeclineReason> {
     let loops = schedule.get_loops(write_back)?;
     let own = loops
@@ -311,13 +312,29 @@ fn along_pixels(
     let [.., last, channels] = loops[own..] else {
         return Ok(());
     };
-    schedule.reorder(&[channels, last])?;
-    let lanes = extent(schedule, last).and_then(whole_vectors);
-    if let Some(lanes) = lanes {
-        let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
-        schedule.vectorize(parts[1])?;
+    let Some(lanes) = extent(schedule, last).and_then(whole_vectors) else {
+        schedule.reorder(&[channels, last])?;
+        return Ok(());
+    };
+    let parts = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+    let whole = extent(schedule, channels).is_some_and(|e| e % lanes_of_register == 0)
+        && !is_guarded(schedule, write_back, channels);
+    if whole {
+        let tile = schedule.split(channels, &[Factor::Infer, lanes_of_register.into()])?;
+        schedule.reorder(&[tile[0], parts[0], tile[1], parts[1]])?;
+        schedule.unroll(tile[1])?;
+    } else {
+        schedule.reorder(&[channels, parts[0], parts[1]])?;
     }
+    schedule.vectorize(parts[1])?;
     Ok(())
+}
+
+/// Whether the block runs for a part of the loop's iterations only.
+fn is_guarded(schedule: &Schedule, block: BlockId, l: LoopId) -> bool {
+    let func = schedule.func();
+    let realize = &func.blocks[block];
+    realize.predicate.uses(&func.loops[l].var)
 }
 
 /// Over the threads: all if their extents are constant, else tiles of constant number, else images and lines together, of which

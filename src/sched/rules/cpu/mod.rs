@@ -11,6 +11,7 @@ mod matmul;
 mod pointwise;
 mod reduction;
 mod rows;
+mod transpose;
 mod windows;
 
 pub(super) use inline::inline_read_once;
@@ -50,6 +51,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "reduction",
         apply: reduction::apply,
+    },
+    DefaultRule {
+        name: "transpose",
+        apply: transpose::apply,
     },
     DefaultRule {
         name: "elementwise",

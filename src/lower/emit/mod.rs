@@ -20,6 +20,7 @@ use crate::kernel::{
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
+use crate::tensor::scalar::BinOp;
 
 /// Most statements that unrolled and vectorized loops of a kernel are written out to.
 const MOST_COPIES: usize = 1 << 18;
@@ -349,6 +350,9 @@ impl<'a> Emit<'a> {
             for inner in node.nested_mut() {
                 self.fold_conditions(inner);
             }
+            for e in node.exprs_mut() {
+                *e = self.fold_cases(e);
+            }
             match node {
                 Node::If {
                     cond,
@@ -369,6 +373,21 @@ impl<'a> Emit<'a> {
                 other => nodes.push(other),
             }
         }
+    }
+
+    /// The expression where an equation that picks one of two values is decided.
+    fn fold_cases(&self, e: &Expr) -> Expr {
+        if let ExprKind::Select(cond, then, otherwise) | ExprKind::IfThenElse(cond, then, otherwise) =
+            e.kind()
+            && cond.as_binary(BinOp::Eq).is_some()
+        {
+            match self.facts.analyzer.simplify(cond).as_bool() {
+                Some(true) => return self.fold_cases(then),
+                Some(false) => return self.fold_cases(otherwise),
+                None => {}
+            }
+        }
+        e.map_children(&mut |child| self.fold_cases(child))
     }
 
     fn serial(

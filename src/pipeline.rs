@@ -218,6 +218,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "legalize_ops",
             "fold_constant",
             "specialize",
+            "winograd_conv2d",
             "pack_weights",
             "fold_constant",
             "annotate_tir_op_pattern",
@@ -291,6 +292,7 @@ pub fn weights_apart(module: &Module, options: &CompileOptions) -> Result<Module
         passes::pass("decompose_attention")?,
         passes::pass("legalize_ops")?,
         passes::pass("specialize")?,
+        passes::pass_with("winograd_conv2d", parameters())?,
         passes::pass_with("pack_weights", parameters())?,
         passes::pass("lift_transform_params")?,
     ];

@@ -74,6 +74,7 @@ mod topological_sort;
 mod unbind_params;
 mod vdevice;
 mod vm_shape_lower;
+mod winograd;
 
 pub use alter_op_impl::{OpImpl, alter_op_impl};
 pub use bind_params::bind_params;

@@ -49,7 +49,7 @@ pub(super) fn pack_weights(
     for (name, function) in module.functions() {
         let free = FreeLayouts::of(function, weights);
         let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
-            let at = free.calls.contains(&old.id) && old.depth == 0;
+            let at = free.may_rewrite(old.id) && old.depth == 0;
             let own = function.values.get(old.id).filter(|_| at);
             Ok(match own {
                 Some(own) => packing.call(&free, &own.def, rewriter, old.def),
@@ -165,7 +165,7 @@ fn panels(name: &str, panels: &Panels, shape: &[Expr], dtype: DType) -> Option<P
 }
 
 /// The weights of a function whose layout is its own affair, and the calls that may use them.
-struct FreeLayouts {
+pub(super) struct FreeLayouts {
     /// Values that are weights and have one use.
     values: HashSet<ValueId>,
     /// Constants of several uses, by where their elements are.
@@ -175,7 +175,7 @@ struct FreeLayouts {
 }
 
 impl FreeLayouts {
-    fn of(function: &Function, weights: Weights) -> Self {
+    pub(super) fn of(function: &Function, weights: Weights) -> Self {
         let mut values = HashSet::new();
         if weights == Weights::Parameters {
             let inputs = function.attrs.get("num_input").and_then(AttrValue::as_int);
@@ -209,7 +209,13 @@ impl FreeLayouts {
         }
     }
 
-    fn is_free(&self, arg: &Arg) -> bool {
+    /// Whether the value is a binding of a dataflow block.
+    pub(super) fn may_rewrite(&self, id: ValueId) -> bool {
+        self.calls.contains(&id)
+    }
+
+    /// Whether the argument is such a weight.
+    pub(super) fn is_free(&self, arg: &Arg) -> bool {
         match arg {
             Arg::Value(id) => self.values.contains(id),
             Arg::Const(tensor) => !self.shared.contains(&tensor.bytes().as_ptr()),
@@ -234,11 +240,10 @@ fn of_weights(def: &Def, weights: &HashSet<ValueId>) -> bool {
     );
     let (mut all, mut any) = (true, false);
     for arg in def.args() {
-        arg.walk(&mut |leaf| {
-            if let Arg::Value(id) = leaf {
-                all &= weights.contains(id);
-                any = true;
-            }
+        arg.walk(&mut |leaf| match leaf {
+            Arg::Value(id) => (all, any) = (all && weights.contains(id), true),
+            Arg::Const(_) => any = true,
+            _ => {}
         });
     }
     computes && all && any

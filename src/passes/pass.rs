@@ -60,6 +60,7 @@ use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
 use super::vdevice::{realize_vdevice, update_vdevice};
 use super::vm_shape_lower::{Contexts, vm_shape_lower};
+use super::winograd::{When, winograd_conv2d};
 use super::{Options, PassError};
 use crate::ir::graph::{AttrDefault, AttrKind, AttrSpec};
 use crate::ir::{AttrValue, Attrs, Module, VDevice};
@@ -141,11 +142,13 @@ const FUNC_NAME: &[AttrSpec] = &[AttrSpec {
 const DEEPEST: usize = 64;
 
 /// Whether parameters after `num_input` are weights, beside constants.
-const PARAMETERS: &[AttrSpec] = &[AttrSpec {
+const PARAMETER: AttrSpec = AttrSpec {
     name: "parameters",
     kind: AttrKind::Bool,
     default: AttrDefault::Bool(false),
-}];
+};
+
+const PARAMETERS: &[AttrSpec] = &[PARAMETER];
 
 fn weights(options: &Options) -> Weights {
     if options.bool("parameters") {
@@ -771,6 +774,27 @@ pub const PASSES: &[PassDef] = &[
                 Contexts::Empty
             };
             vm_shape_lower(module, contexts)
+        },
+    },
+    PassDef {
+        name: "winograd_conv2d",
+        about: "convolutions by 3 x 3 weights take a quarter of the multiplications where that pays",
+        opt_level: 0,
+        options: &[
+            PARAMETER,
+            AttrSpec {
+                name: "always",
+                kind: AttrKind::Bool,
+                default: AttrDefault::Bool(false),
+            },
+        ],
+        run: |module, cx, options| {
+            let when = if options.bool("always") {
+                When::Always
+            } else {
+                When::ItPays
+            };
+            winograd_conv2d(module, cx, weights(options), when)
         },
     },
 ];

@@ -18,7 +18,7 @@ impl Evaluate for Native {
     fn evaluate(&self, module: &Module, func: &str) -> Evaluated {
         let mut options = CompileOptions::new(Target::Cpu(this_cpu()));
         // All of this module is constant, and runs once: to fold it would be to compile it again, and again.
-        let unwanted = ["fold_constant", "pack_weights"].map(str::to_owned);
+        let unwanted = ["fold_constant", "winograd_conv2d", "pack_weights"].map(str::to_owned);
         options.passes.disabled.extend(unwanted);
         let executable = compile(module, &options)?;
         let mut machine = VirtualMachine::new(executable, Device::Cpu)?;

@@ -107,7 +107,7 @@ pub(crate) fn kernels(
     Ok(lowered.map(|lowered| (func.clone(), lowered)))
 }
 
-fn target(name: &str) -> Result<Target, Failed> {
+pub(crate) fn target(name: &str) -> Result<Target, Failed> {
     let gpu = |class| {
         Target::Gpu(GpuTarget {
             class,

@@ -7,13 +7,18 @@ use weftile::passes::{Pass, PassError};
 use weftile::{passes, script};
 
 use crate::case::{Case, Expected, tidy};
+use crate::code;
 use crate::numbers;
 
 /// The passes give the module that is expected, which is well formed and computes the same.
 pub(crate) fn run(case: &Case) -> Result<(), Failed> {
     let mut module = read(&case.name, &case.input)?;
     let before = module.clone();
-    let cx = passes::Cx::new(&module, &Target::Gpu(GpuTarget::default()));
+    let target = match case.target.as_str() {
+        "" => Target::Gpu(GpuTarget::default()),
+        name => code::target(name)?,
+    };
+    let cx = passes::Cx::new(&module, &target);
     for pass in case.run.iter().flat_map(|line| passes_of(line)) {
         module = match pass.and_then(|pass| cx.run(&pass, &module)) {
             Ok(module) => module,

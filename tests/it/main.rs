@@ -71,3 +71,4 @@ mod vm_shapes;
 #[cfg(feature = "cpu")]
 mod weights;
 mod well_formed;
+mod winograd;

@@ -4,6 +4,7 @@
 //! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
 //! them, and runs sums along neighbouring elements on vectors.
 
+mod cases;
 mod convolution;
 mod elementwise;
 mod inline;
@@ -51,6 +52,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "reduction",
         apply: reduction::apply,
+    },
+    DefaultRule {
+        name: "cases",
+        apply: cases::apply,
     },
     DefaultRule {
         name: "transpose",

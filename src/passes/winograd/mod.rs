@@ -1,0 +1,182 @@
+//! `winograd_conv2d`: convolutions by 3 x 3 filters with a quarter of the multiplications (TVM:
+//! `conv2d_nchw_winograd_without_weight_transform`).
+//!
+//! - The weight, which has to be one, is transformed by a call of its own, which `fold_constant` or `lift_transform_params` takes out of
+//!   inference; it is four times as large then (F(4, 3)), or 1.8 times (F(2, 3)).
+//! - The image is transformed, multiplied and transformed back by calls whose tensors the memory plan knows: the batched product is a
+//!   matmul like others, and what follows the convolution is fused with the call that puts its result in place.
+//! - A model of the CPU's cost decides ([`cost`]): memory counts beside arithmetic.
+//!
+//! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). Who wants sums disables the pass.
+
+mod algorithm;
+mod convolution;
+mod cost;
+mod programs;
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use super::pack_weights::{FreeLayouts, Weights};
+use super::{Cx, PassError};
+use crate::ir::graph::{Arg, Become, Def, DpsCallee, Globals, Rewriter, rewrite};
+use crate::ir::{AttrValue, Expr, Func, Module, PrimFunc, StructInfo};
+use crate::kernel::{CpuTarget, Target};
+use crate::tensor::DType;
+use algorithm::Filtering;
+use convolution::Convolution;
+use programs::Shapes;
+
+/// Which convolutions are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum When {
+    /// Those that are faster then.
+    ItPays,
+    /// All.
+    Always,
+}
+
+impl When {
+    fn filtering(self, conv: &Convolution, target: &CpuTarget) -> Option<Filtering> {
+        match self {
+            Self::ItPays => cost::best(conv, target),
+            Self::Always => Some(Filtering::Four),
+        }
+    }
+}
+
+/// The module where convolutions by weights that pay for it are computed by minimal filtering. Only in dataflow blocks, on the CPU.
+///
+/// ```text
+///                                              u = R.call_tir(cls.winograd_weights, (w,), …)
+///                                              t = R.call_tir(cls.channels_last, (x,), …)
+///                                              v = R.call_tir(cls.winograd_inputs, (t,), …)
+/// y = R.call_tir(cls.conv2d, (x, w), …)   →    m = R.call_tir(cls.winograd_products, (v, u), …)
+///                                              z = R.call_tir(cls.winograd_results, (m,), …)
+///                                              y = R.call_tir(cls.channels_placed, (z,), …)
+/// ```
+pub(super) fn winograd_conv2d(
+    module: &Module,
+    cx: &Cx,
+    weights: Weights,
+    when: When,
+) -> Result<Module, PassError> {
+    let Target::Cpu(cpu) = &cx.target else {
+        return Ok(module.clone());
+    };
+    let mut found = HashMap::new();
+    for (name, func) in module.prim_funcs() {
+        if let Some(conv) = Convolution::of(func)
+            && let Some(filtering) = when.filtering(&conv, cpu)
+        {
+            found.insert(name.to_owned(), (conv, filtering));
+        }
+    }
+    let mut out = module.clone();
+    if found.is_empty() {
+        return Ok(out);
+    }
+    let globals = Globals::of(module);
+    for (name, function) in module.functions() {
+        let free = FreeLayouts::of(function, weights);
+        let mut steps = Steps {
+            found: &found,
+            free: &free,
+            out: &mut out,
+        };
+        let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
+            let at = free.may_rewrite(old.id) && old.depth == 0;
+            let own = function.values.get(old.id).filter(|_| at);
+            let became = own.and_then(|own| steps.call(&own.def, rewriter, old.def));
+            Ok(became.unwrap_or(Become::Kept))
+        });
+        out.funcs.insert(name.to_owned(), Func::Graph(new));
+    }
+    Ok(out)
+}
+
+struct Steps<'a> {
+    /// By loop program.
+    found: &'a HashMap<String, (Convolution, Filtering)>,
+    free: &'a FreeLayouts,
+    out: &'a mut Module,
+}
+
+impl Steps<'_> {
+    /// What becomes of a call, with its arguments in the old function and in the new one.
+    fn call(&mut self, old: &Def, rewriter: &mut Rewriter<'_>, new: &Def) -> Option<Become> {
+        let Def::CallDps { args: old_args, .. } = old else {
+            return None;
+        };
+        let Def::CallDps {
+            callee: DpsCallee::Prim(name),
+            args,
+            tir_vars,
+            inplace: None,
+            out,
+        } = new
+        else {
+            return None;
+        };
+        let (conv, filtering) = self.found.get(name)?;
+        let weight = old_args.get(conv.params.weight)?;
+        if !self.free.is_free(weight) || !tir_vars.is_empty() || conv.params.result != 2 {
+            return None;
+        }
+        let filtering = *filtering;
+        let batch = conv.batch_of(out)?;
+        let shapes = Shapes::of(conv, filtering, &batch);
+        let info = |shape: &[Expr]| StructInfo::tensor(shape.to_vec(), DType::F32);
+        let mut image = args[conv.params.image].clone();
+        let weight = args[conv.params.weight].clone();
+        let weights = programs::weights(conv, filtering)?;
+        let inputs = programs::inputs(conv, filtering)?;
+        let products = programs::products(conv, filtering)?;
+        let results = programs::results(conv, filtering)?;
+        let in_layout = programs::in_layout(conv, filtering)?;
+        let u = self.bind(rewriter, weights, &[weight], info(&shapes.weights));
+        if !conv.image.has_channels_last() {
+            let turned = programs::channels_last(conv, filtering)?;
+            image = self.bind(rewriter, turned, &[image], info(&shapes.image));
+        }
+        let v = self.bind(rewriter, apart(inputs), &[image], info(&shapes.inputs));
+        let m = self.bind(rewriter, apart(products), &[v, u], info(&shapes.products));
+        if conv.results_are_in_place(filtering) {
+            let callee = DpsCallee::Prim(self.out.add_prim_func("winograd_results", results));
+            return Some(Become::Def(call(callee, vec![m], out.clone())));
+        }
+        let z = self.bind(rewriter, apart(results), &[m], info(&shapes.results));
+        let callee = DpsCallee::Prim(self.out.add_prim_func("channels_placed", in_layout));
+        Some(Become::Def(call(callee, vec![z], out.clone())))
+    }
+
+    fn bind(
+        &mut self,
+        rewriter: &mut Rewriter<'_>,
+        func: PrimFunc,
+        args: &[Arg],
+        info: StructInfo,
+    ) -> Arg {
+        let name = func.name.clone();
+        let callee = DpsCallee::Prim(self.out.add_prim_func(&name, func));
+        let call = call(callee, args.to_vec(), info.clone());
+        Arg::Value(rewriter.builder().bind_as(&name, call, info))
+    }
+}
+
+fn call(callee: DpsCallee, args: Vec<Arg>, out: StructInfo) -> Def {
+    Def::CallDps {
+        callee,
+        args,
+        tir_vars: vec![],
+        inplace: None,
+        out,
+    }
+}
+
+/// The program as one that is fused with no other: its neighbours would compute its elements several times.
+fn apart(mut func: PrimFunc) -> PrimFunc {
+    func.attrs
+        .insert("op_pattern".to_owned(), AttrValue::Int(8));
+    func
+}

@@ -1,0 +1,219 @@
+//! The loop programs of a convolution by minimal filtering. Tiles of results are counted by their row and column in the image; channels
+//! are neighbours in all tensors between input and result, so that each step is made of vectors.
+
+use super::algorithm::{Filtering, TAPS};
+use super::convolution::{Convolution, Image};
+use crate::ir::{Expr, PrimFunc};
+use crate::te::{self, Tensor};
+use crate::tensor::DType;
+
+const F32: DType = DType::F32;
+
+/// The tensors between the steps.
+pub(super) struct Shapes {
+    /// The image with its channels last.
+    pub(super) image: Vec<Expr>,
+    /// What is multiplied, for each pair of points: tiles by channels.
+    pub(super) inputs: Vec<Expr>,
+    /// The weights, for each pair of points a matrix.
+    pub(super) weights: Vec<Expr>,
+    /// The products.
+    pub(super) products: Vec<Expr>,
+    /// Whole tiles of results with their channels last.
+    pub(super) results: Vec<Expr>,
+}
+
+impl Shapes {
+    /// Of so many images.
+    pub(super) fn of(conv: &Convolution, filtering: Filtering, batch: &Expr) -> Self {
+        let points = || Expr::i64(filtering.inputs() as i64);
+        let tiles = conv.tiles(filtering);
+        let size = filtering.results() as i64;
+        let [height, width] = conv.image.extents;
+        let batch = || batch.clone();
+        let of_tiles = |channels: i64| {
+            let [rows, columns, channels] = [tiles[0], tiles[1], channels].map(Expr::i64);
+            vec![points(), points(), batch(), rows, columns, channels]
+        };
+        let pixels = |height: i64, width: i64, channels: i64| {
+            let [height, width, channels] = [height, width, channels].map(Expr::i64);
+            vec![batch(), height, width, channels]
+        };
+        Self {
+            image: pixels(height, width, conv.inputs),
+            inputs: of_tiles(conv.inputs),
+            weights: vec![points(), points(), conv.inputs.into(), conv.outputs.into()],
+            products: of_tiles(conv.outputs),
+            results: pixels(tiles[0] * size, tiles[1] * size, conv.outputs),
+        }
+    }
+}
+
+/// `U = G g Gᵀ` of each filter, in `float64`, rounded once.
+pub(super) fn weights(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let weight = te::placeholder("W", conv.weight_shape.clone(), F32);
+    let rows = filtering.of_weights();
+    let u = te::compute("U", shapes.weights, |at| {
+        let [row, column, inputs, outputs] = [&at[0], &at[1], &at[2], &at[3]];
+        let coefficient = |point: &Expr, tap: usize| {
+            let values = rows.iter().map(|row| Expr::float(row[tap], DType::F64));
+            case(point, values.collect())
+        };
+        let mut sum: Option<Expr> = None;
+        for tap in 0..TAPS * TAPS {
+            let (down, across) = (tap / TAPS, tap % TAPS);
+            let place = [down, across].map(|tap| Expr::i64(tap as i64));
+            let indices = conv.weight_at(outputs, inputs, &place);
+            let element = weight.at(&indices).cast(DType::F64);
+            let product = coefficient(row, down) * element * coefficient(column, across);
+            sum = Some(match sum {
+                Some(sum) => sum + product,
+                None => product,
+            });
+        }
+        sum.expect("a filter has taps").cast(F32)
+    });
+    te::create_prim_func("winograd_weights", &[weight, u]).ok()
+}
+
+/// The image with its channels last.
+pub(super) fn channels_last(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let x = te::placeholder("X", conv.image.shape.clone(), F32);
+    let turned = te::compute("turned", shapes.image, |at| x.at(&conv.image.place(at)));
+    te::create_prim_func("channels_last", &[x, turned]).ok()
+}
+
+/// `V = Bᵀ d B` of each tile of the image, padded with zeros.
+pub(super) fn inputs(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let size = filtering.results() as i64;
+    let coefficients = filtering.of_inputs();
+    let [tile_rows, tile_columns] = conv.tiles(filtering);
+    let x = te::placeholder("X", shapes.image.clone(), F32);
+    let Image { pad, extents, .. } = &conv.image;
+    let extents_of_padded = [tile_rows, tile_columns].map(|tiles| Expr::i64(tiles * size + 2));
+    let [height, width] = extents_of_padded;
+    let channels = || Expr::i64(conv.inputs);
+    let padded = [conv.batch.clone(), height, width.clone(), channels()];
+    let padded = te::compute("padded", padded, |at| {
+        let inside = [0, 1].map(|d| (&at[d + 1], pad[d], extents[d]));
+        let inside = inside
+            .into_iter()
+            .flat_map(|(at, pad, extent)| [at.ge(pad), at.lt(pad + extent)]);
+        let [y, x_at] = [&at[1] - pad[0], &at[2] - pad[1]];
+        let element = x.at([&at[0], &y, &x_at, &at[3]]);
+        te::if_then_else(te::all(inside), element, Expr::float(0.0, F32))
+    });
+    let points = || Expr::i64(filtering.inputs() as i64);
+    let rows = [
+        conv.batch.clone(),
+        tile_rows.into(),
+        width,
+        points(),
+        channels(),
+    ];
+    let rows = te::compute("rows", rows, |at| {
+        let element = |step: usize| {
+            let y = &at[1] * size + step as i64;
+            padded.at([&at[0], &y, &at[2], &at[4]])
+        };
+        combined(&at[3], &coefficients, element)
+    });
+    let v = te::compute("V", shapes.inputs, |at| {
+        let element = |step: usize| {
+            let x = &at[4] * size + step as i64;
+            rows.at([&at[2], &at[3], &x, &at[0], &at[5]])
+        };
+        combined(&at[1], &coefficients, element)
+    });
+    te::create_prim_func("winograd_inputs", &[x, v]).ok()
+}
+
+/// `M = V U` for each pair of points.
+pub(super) fn products(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let v = te::placeholder("V", shapes.inputs, F32);
+    let u = te::placeholder("U", shapes.weights, F32);
+    let k = te::reduce_axis("k", conv.inputs);
+    let m = te::compute("M", shapes.products, |at| {
+        let [row, column] = [&at[0], &at[1]];
+        let v = v.at([row, column, &at[2], &at[3], &at[4], &k.expr()]);
+        te::sum(v * u.at([row, column, &k.expr(), &at[5]]), [&k])
+    });
+    te::create_prim_func("winograd_products", &[v, u, m]).ok()
+}
+
+/// `Y = Aᵀ M A` of each tile.
+pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let size = filtering.results() as i64;
+    let coefficients = filtering.of_results();
+    let m = te::placeholder("M", shapes.products.clone(), F32);
+    let [batch, height, _, channels] = &shapes.results[..] else {
+        return None;
+    };
+    let [points, tiles] = [&shapes.products[0], &shapes.products[4]];
+    let columns = [batch, height, tiles, points, channels].map(Expr::clone);
+    let columns = te::compute("columns", columns, |at| {
+        let element = |point: usize| {
+            let point = Expr::i64(point as i64);
+            m.at([
+                &point,
+                &at[3],
+                &at[0],
+                &at[1].floor_div(size),
+                &at[2],
+                &at[4],
+            ])
+        };
+        combined(&at[1].floor_mod(size), &coefficients, element)
+    });
+    let z = te::compute("Z", shapes.results.clone(), |at| {
+        let element = |point: usize| {
+            let point = Expr::i64(point as i64);
+            columns.at([&at[0], &at[1], &at[2].floor_div(size), &point, &at[3]])
+        };
+        combined(&at[2].floor_mod(size), &coefficients, element)
+    });
+    te::create_prim_func("winograd_results", &[m, z]).ok()
+}
+
+/// The results in their own layout.
+pub(super) fn in_layout(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let z: Tensor = te::placeholder("Z", shapes.results, F32);
+    let y = te::compute("conv2d", conv.result_shape.clone(), |at| {
+        z.at(conv.result_places(at))
+    });
+    te::create_prim_func("channels_placed", &[z, y]).ok()
+}
+
+/// The row of the matrix that the case says, times these elements.
+fn combined(which: &Expr, coefficients: &[Vec<f64>], element: impl Fn(usize) -> Expr) -> Expr {
+    let row = |row: &Vec<f64>| {
+        let terms = row.iter().enumerate().filter(|(_, c)| **c != 0.0);
+        let sum = terms.fold(None, |sum: Option<Expr>, (at, &c)| {
+            let element = element(at);
+            Some(match (sum, c) {
+                (None, 1.0) => element,
+                (None, _) => element * Expr::float(c, F32),
+                (Some(sum), 1.0) => sum + element,
+                (Some(sum), -1.0) => sum - element,
+                (Some(sum), _) => sum + element * Expr::float(c, F32),
+            })
+        });
+        sum.unwrap_or_else(|| Expr::float(0.0, F32))
+    };
+    case(which, coefficients.iter().map(row).collect())
+}
+
+/// The value with this number, from 0 on.
+fn case(which: &Expr, values: Vec<Expr>) -> Expr {
+    let mut values = values.into_iter().enumerate().rev();
+    let (_, last) = values.next().expect("there are cases");
+    values.fold(last, |others, (number, value)| {
+        te::if_then_else(which.equals(number as i64), value, others)
+    })
+}

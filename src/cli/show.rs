@@ -20,6 +20,7 @@ use crate::ir::graph::{Def, Function};
 use crate::kernel::{GpuTarget, Target};
 use crate::passes::{MemoryUsage, memory_usage};
 use crate::pipeline::Compilation;
+use crate::runtime_gpu::PipelineCache;
 use crate::script::{self, PrintOptions, picture};
 use crate::support::files::write_whole;
 
@@ -118,7 +119,7 @@ fn target(args: &ShowArgs) -> Result<Target, CliError> {
             device: device.clone(),
             allow_software: true,
         };
-        return Ok(device::open(&args)?.target);
+        return Ok(device::open(&args, &PipelineCache::Off)?.target);
     }
     let kind = match (args.target, args.stage) {
         (Some(TargetKind::Cpu), Stage::Wgsl | Stage::Spirv) => {

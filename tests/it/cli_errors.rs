@@ -37,6 +37,7 @@ fn examples_of_the_help_run_from_the_root_of_the_repository() {
             }
             let output = std::process::Command::new(env!("CARGO_BIN_EXE_weftile"))
                 .args(&args)
+                .env("WEFTILE_PIPELINE_CACHE", "0")
                 .current_dir(folder.path())
                 .output()
                 .expect("the program starts");

@@ -312,8 +312,9 @@ impl ShapeArgs {
     /// The same as what a model is imported for.
     ///
     /// # Errors
-    /// If it has no such input, or the program is no model: the shapes of a text are those that it says.
+    /// If it has no such input, one is given twice, or the program is no model: the shapes of a text are those that it says.
     pub(crate) fn of_model(&self, module: &ModuleArgs) -> Result<InputArgs, CliError> {
+        check_once("--shape", &self.shapes)?;
         if self.shapes.is_empty() {
             return Ok(self.inputs());
         }
@@ -462,9 +463,23 @@ pub(crate) struct DiffArgs {
     pub(crate) json: bool,
 }
 
+/// Fails if an option gives a name twice: one of both values would have to be passed over.
+pub(crate) fn check_once<T>(option: &'static str, given: &[(String, T)]) -> Result<(), CliError> {
+    let mut names = given.iter().map(|(name, _)| name).enumerate();
+    let twice = names.find(|(at, name)| given[..*at].iter().any(|(other, _)| other == *name));
+    twice.map_or(Ok(()), |(_, name)| {
+        Err(CliError::GivenTwice {
+            param: name.clone(),
+            first: option,
+            second: option,
+        })
+    })
+}
+
 impl InputArgs {
-    /// Fails if something is given twice: one of both would have to be passed over.
+    /// Fails if something is given twice: one of both would have to be passed over. Made-up numbers may have a shape.
     pub(crate) fn check(&self) -> Result<(), CliError> {
+        check_once("--input", &self.inputs)?;
         let files = self
             .inputs
             .iter()
@@ -587,6 +602,11 @@ mod tests {
             said(&["x=a.npy", "x=b.npy"], &[]),
             twice("--input", "--input")
         );
+        assert_eq!(
+            said(&["x=random", "x=b.npy"], &[]),
+            twice("--input", "--input")
+        );
+        assert_eq!(said(&["x=random"], &["x=1"]), Ok(()));
         assert_eq!(said(&["x=a.npy"], &["x=1"]), twice("--input", "--shape"));
         assert_eq!(said(&[], &["x=1", "x=1"]), twice("--shape", "--shape"));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::args::{InputArgs, ShowArgs, Stage, TargetKind};
+use super::args::{InputArgs, ShowArgs, Stage, TargetKind, check_once};
 use super::device;
 use super::entry::named;
 use super::environment::Environment;
@@ -53,6 +53,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    check_once("--size", &args.sizes)?;
     let mut module = read(&args.module, &InputArgs::default())?;
     if args.module.params.is_some() {
         let functions: Vec<&str> = module.funcs.keys().map(String::as_str).collect();
@@ -251,13 +252,7 @@ fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliEr
             let (name, known) = (name.clone(), known.into_iter().collect());
             return Err(CliError::UnknownSize { name, known });
         }
-        if sizes.insert(name, *size).is_some() {
-            return Err(CliError::GivenTwice {
-                param: name.clone(),
-                first: "--size",
-                second: "--size",
-            });
-        }
+        sizes.insert(name, *size);
     }
     let mut rows = vec![];
     for (name, function) in functions {

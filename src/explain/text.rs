@@ -53,7 +53,10 @@ impl KernelCost {
             line("  not known   what is loaded decides a loop or a condition: counted once, and both sides".to_owned());
         }
         if prediction.limit == Limit::NoWorkgroups {
-            line("  predicted   nothing: there are no workgroups, so the launch does not take place".to_owned());
+            line(
+                "  predicted   nothing: there are no workgroups, so the launch does not take place"
+                    .to_owned(),
+            );
             return out;
         }
         let parts: Vec<String> = prediction

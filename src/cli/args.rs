@@ -236,7 +236,7 @@ pub(crate) struct ShowArgs {
     /// What to show.
     #[arg(long, value_enum, default_value = "script")]
     pub(crate) stage: Stage,
-    /// What to compile for, without opening a device; the CPU for clif and asm, else the GPU.
+    /// What to compile for, without opening a device: what desktop GPUs have, or this CPU; the CPU for clif and asm, else the GPU.
     #[arg(long, value_enum)]
     pub(crate) target: Option<TargetKind>,
     /// Compiles for this very device instead.
@@ -343,7 +343,7 @@ impl ShapeArgs {
 /// `weftile check`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-No device is needed: a GPU is taken to have what every GPU has. Exit code 0 only if the model runs.
+No device is needed: a GPU is taken to have what desktop GPUs have. Exit code 0 only if the model runs.
 
 Examples:
   weftile check model.onnx

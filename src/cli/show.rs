@@ -113,7 +113,7 @@ fn pages(
     Ok(pages)
 }
 
-/// What to compile for: a device, or what every device of the kind has.
+/// What to compile for: a device, or what desktop GPUs have, or this CPU.
 fn target(args: &ShowArgs) -> Result<Target, CliError> {
     if let Some(device) = &args.device {
         let args = super::args::DeviceArgs {
@@ -140,7 +140,7 @@ fn target(args: &ShowArgs) -> Result<Target, CliError> {
         (None, _) => TargetKind::Gpu,
     };
     Ok(match kind {
-        TargetKind::Gpu => Target::Gpu(GpuTarget::default()),
+        TargetKind::Gpu => Target::Gpu(GpuTarget::desktop()),
         TargetKind::Cpu => Target::Cpu(this_cpu()),
     })
 }

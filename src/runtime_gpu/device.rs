@@ -12,7 +12,7 @@ use super::pipeline::{PipelineKey, PipelineSlot};
 use super::pipeline_cache::KeptPipelines;
 use super::poller::{self, Poller};
 use super::{Adapter, AdapterInfo, GpuError, PipelineCache};
-use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget};
+use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget, MOST_STORAGE_BUFFERS};
 
 /// How long to wait for the device before it is given up, unless told otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -341,7 +341,9 @@ fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
     limits.max_buffer_size = can.max_buffer_size;
     limits.max_storage_buffer_binding_size = can.max_storage_buffer_binding_size;
-    limits.max_storage_buffers_per_shader_stage = can.max_storage_buffers_per_shader_stage.min(16);
+    limits.max_storage_buffers_per_shader_stage = can
+        .max_storage_buffers_per_shader_stage
+        .min(MOST_STORAGE_BUFFERS);
     limits.max_compute_workgroup_storage_size = can.max_compute_workgroup_storage_size;
     limits.max_compute_invocations_per_workgroup = can.max_compute_invocations_per_workgroup;
     limits.max_compute_workgroup_size_x = can.max_compute_workgroup_size_x;

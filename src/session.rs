@@ -47,7 +47,7 @@ use crate::pipeline;
 use crate::pipeline::CompileOptions;
 use crate::runtime::{Device, Value};
 #[cfg(feature = "gpu")]
-use crate::runtime_gpu::{Checks, GpuError, Request, adapters, choose};
+use crate::runtime_gpu::{Checks, GpuError, PipelineCache, Request, adapters, choose};
 use crate::tensor::Tensor;
 use crate::vm::{FuncId, VirtualMachine, VmError};
 
@@ -324,7 +324,8 @@ pub fn target_of(device: &Device) -> Target {
 }
 
 /// The best device of this machine: a real GPU, and where there is none the CPU. (A GPU in software runs on the CPU too, and is
-/// slower there than native code.)
+/// slower there than native code.) A GPU keeps compiled pipelines in the cache folder of the user (`PipelineCache::of_user`); open an
+/// adapter of `runtime_gpu::adapters` to have it otherwise.
 ///
 /// # Errors
 /// [`SessionError::Gpu`] if there is a GPU, but it cannot be used.
@@ -342,7 +343,9 @@ pub fn best_device() -> Result<Device, SessionError> {
         };
         match choose(&infos, &request) {
             Ok(choice) => {
-                return Ok(Device::Gpu(adapters[choice.index].open(Checks::default())?));
+                let cache = PipelineCache::of_user();
+                let gpu = adapters[choice.index].open_with_cache(Checks::default(), &cache)?;
+                return Ok(Device::Gpu(gpu));
             }
             Err(GpuError::NoAdapter | GpuError::OnlySoftware(_)) => {}
             Err(error) => return Err(error.into()),

@@ -37,6 +37,8 @@ Environment:
   WEFTILE_VERIFY=1       verifies after each stage
   WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
   WEFTILE_CPU=NAME       what makes code for the CPU: cranelift, avx2, avx512 (the widest that it has)
+  WEFTILE_PIPELINE_CACHE=DIR
+                         where GPUs keep compiled pipelines (the user's cache folder); 0 keeps none
   WGPU_BACKEND=NAME      only GPUs of this API: vulkan, metal, dx12
   NO_COLOR=1             no colours
 
@@ -234,7 +236,7 @@ pub(crate) struct ShowArgs {
     /// What to show.
     #[arg(long, value_enum, default_value = "script")]
     pub(crate) stage: Stage,
-    /// What to compile for, without opening a device; the CPU for clif and asm, else the GPU.
+    /// What to compile for, without opening a device: what desktop GPUs have, or this CPU; the CPU for clif and asm, else the GPU.
     #[arg(long, value_enum)]
     pub(crate) target: Option<TargetKind>,
     /// Compiles for this very device instead.
@@ -310,8 +312,9 @@ impl ShapeArgs {
     /// The same as what a model is imported for.
     ///
     /// # Errors
-    /// If it has no such input, or the program is no model: the shapes of a text are those that it says.
+    /// If it has no such input, one is given twice, or the program is no model: the shapes of a text are those that it says.
     pub(crate) fn of_model(&self, module: &ModuleArgs) -> Result<InputArgs, CliError> {
+        check_once("--shape", &self.shapes)?;
         if self.shapes.is_empty() {
             return Ok(self.inputs());
         }
@@ -340,7 +343,7 @@ impl ShapeArgs {
 /// `weftile check`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-No device is needed: a GPU is taken to have what every GPU has. Exit code 0 only if the model runs.
+No device is needed: a GPU is taken to have what desktop GPUs have. Exit code 0 only if the model runs.
 
 Examples:
   weftile check model.onnx
@@ -460,9 +463,23 @@ pub(crate) struct DiffArgs {
     pub(crate) json: bool,
 }
 
+/// Fails if an option gives a name twice: one of both values would have to be passed over.
+pub(crate) fn check_once<T>(option: &'static str, given: &[(String, T)]) -> Result<(), CliError> {
+    let mut names = given.iter().map(|(name, _)| name).enumerate();
+    let twice = names.find(|(at, name)| given[..*at].iter().any(|(other, _)| other == *name));
+    twice.map_or(Ok(()), |(_, name)| {
+        Err(CliError::GivenTwice {
+            param: name.clone(),
+            first: option,
+            second: option,
+        })
+    })
+}
+
 impl InputArgs {
-    /// Fails if something is given twice: one of both would have to be passed over.
+    /// Fails if something is given twice: one of both would have to be passed over. Made-up numbers may have a shape.
     pub(crate) fn check(&self) -> Result<(), CliError> {
+        check_once("--input", &self.inputs)?;
         let files = self
             .inputs
             .iter()
@@ -585,6 +602,11 @@ mod tests {
             said(&["x=a.npy", "x=b.npy"], &[]),
             twice("--input", "--input")
         );
+        assert_eq!(
+            said(&["x=random", "x=b.npy"], &[]),
+            twice("--input", "--input")
+        );
+        assert_eq!(said(&["x=random"], &["x=1"]), Ok(()));
         assert_eq!(said(&["x=a.npy"], &["x=1"]), twice("--input", "--shape"));
         assert_eq!(said(&[], &["x=1", "x=1"]), twice("--shape", "--shape"));
     }

@@ -94,7 +94,7 @@ pub(super) fn run(
     let (weight_bytes, read_peak_bytes) = (entry.code.weight_bytes(), peak_resident());
     let func = &entry.func;
     let inputs = gather(&entry.signature, &entry.inputs)?;
-    let chosen = device::open(&entry.device(&args.device))?;
+    let chosen = device::open(&entry.device(&args.device), &environment.pipelines)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let start = Instant::now();

@@ -102,7 +102,7 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let (target, kind) = match args.target {
-        TargetKind::Gpu => (Target::Gpu(GpuTarget::default()), "gpu"),
+        TargetKind::Gpu => (Target::Gpu(GpuTarget::desktop()), "gpu"),
         TargetKind::Cpu => (Target::Cpu(this_cpu()), "cpu"),
     };
     let mut report = Report {

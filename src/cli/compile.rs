@@ -16,6 +16,7 @@ use crate::frontend::SaveError;
 use crate::ir::Module;
 use crate::kernel::Target;
 use crate::pipeline::CompileOptions;
+use crate::runtime_gpu::PipelineCache;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -42,7 +43,7 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
     let entry = Entry::read(&args.module, &args.shapes.inputs())?;
-    let mut chosen = device::open(&args.device)?;
+    let mut chosen = device::open(&args.device, &PipelineCache::Off)?;
     if let Target::Gpu(gpu) = &mut chosen.target {
         // No file holds kernels on them.
         gpu.cooperative_matrix = false;

@@ -5,7 +5,9 @@ use super::error::CliError;
 use crate::codegen_cpu::this_cpu;
 use crate::kernel::Target;
 use crate::runtime::Device;
-use crate::runtime_gpu::{Adapter, AdapterInfo, Checks, GpuError, Request, adapters, choose};
+use crate::runtime_gpu::{
+    Adapter, AdapterInfo, Checks, GpuError, PipelineCache, Request, adapters, choose,
+};
 
 /// An opened device.
 pub(crate) struct Chosen {
@@ -25,15 +27,19 @@ pub(crate) fn is_interpreter(device: &str) -> bool {
 }
 
 /// Opens the device that the arguments ask for.
-pub(crate) fn open(args: &DeviceArgs) -> Result<Chosen, CliError> {
+pub(crate) fn open(args: &DeviceArgs, cache: &PipelineCache) -> Result<Chosen, CliError> {
     if args.device.eq_ignore_ascii_case("cpu") {
         return Ok(cpu("asked for".to_owned()));
     }
-    open_among(&adapters(), args)
+    open_among(&adapters(), args, cache)
 }
 
 /// The same, where the adapters are known already.
-pub(crate) fn open_among(adapters: &[Adapter], args: &DeviceArgs) -> Result<Chosen, CliError> {
+pub(crate) fn open_among(
+    adapters: &[Adapter],
+    args: &DeviceArgs,
+    cache: &PipelineCache,
+) -> Result<Chosen, CliError> {
     let infos: Vec<AdapterInfo> = adapters.iter().map(|a| a.info().clone()).collect();
     let request = match args.device.to_ascii_lowercase().as_str() {
         "cpu" => return Ok(cpu("asked for".to_owned())),
@@ -59,7 +65,7 @@ pub(crate) fn open_among(adapters: &[Adapter], args: &DeviceArgs) -> Result<Chos
         Err(GpuError::OnlySoftware(name)) => return Err(CliError::OnlySoftware { name }),
         Err(error) => return Err(error.into()),
     };
-    let gpu = adapters[choice.index].open(Checks::default())?;
+    let gpu = adapters[choice.index].open_with_cache(Checks::default(), cache)?;
     Ok(Chosen {
         target: Target::Gpu(gpu.target().clone()),
         name: gpu.info().name.clone(),

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::args::{DeviceArgs, DevicesArgs};
 use super::device::{Chosen, open_among};
+use super::environment::Environment;
 use super::error::CliError;
 use super::terminal::Terminal;
 use crate::codegen_cpu::{Backend, this_cpu};
 use crate::kernel::CpuTarget;
-use crate::runtime_gpu::{Adapter, AdapterInfo, adapters};
+use crate::runtime_gpu::{Adapter, AdapterInfo, PipelineCache, adapters};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -18,21 +19,32 @@ struct Report {
     /// What `--device auto` takes.
     chosen: String,
     reason: String,
+    /// Where those GPUs keep compiled pipelines that can; nowhere if none are to be kept.
+    pipeline_cache: Option<String>,
 }
 
-pub(super) fn run(args: &DevicesArgs, terminal: &mut Terminal) -> Result<(), CliError> {
+pub(super) fn run(
+    args: &DevicesArgs,
+    environment: &Environment,
+    terminal: &mut Terminal,
+) -> Result<(), CliError> {
     let found = adapters();
-    let chosen = open_among(&found, &automatic())?;
+    let cache = &environment.pipelines;
+    let chosen = open_among(&found, &automatic(), cache)?;
     if args.json {
         terminal.json(&Report {
             cpu: this_cpu(),
             gpus: found.iter().map(|a| a.info().clone()).collect(),
             chosen: chosen.name,
             reason: chosen.reason,
+            pipeline_cache: match cache {
+                PipelineCache::Folder(folder) => Some(folder.display().to_string()),
+                PipelineCache::Off => None,
+            },
         })?;
         return Ok(());
     }
-    print(terminal, &found, &chosen)
+    print(terminal, &found, &chosen, cache)
 }
 
 /// What `--device auto` means.
@@ -48,6 +60,7 @@ pub(super) fn print(
     terminal: &mut Terminal,
     adapters: &[Adapter],
     chosen: &Chosen,
+    cache: &PipelineCache,
 ) -> Result<(), CliError> {
     let cpu = this_cpu();
     let fma = if cpu.fma { ", fused multiply-add" } else { "" };
@@ -75,5 +88,14 @@ pub(super) fn print(
         terminal.bold(&chosen.name),
         chosen.reason
     ))?;
+    let mut able = adapters.iter().map(Adapter::info);
+    if able.any(|info| info.pipeline_cache) {
+        terminal.line(match cache {
+            PipelineCache::Folder(folder) => {
+                format!("compiled pipelines are kept in {}", folder.display())
+            }
+            PipelineCache::Off => "compiled pipelines are not kept".to_owned(),
+        })?;
+    }
     Ok(())
 }

@@ -64,8 +64,8 @@ pub(super) fn run(
     let module = entry.module()?;
     let inputs = gather(&entry.signature, &entry.inputs)?;
     let pair = Pair {
-        reference: Side::open(reference, args)?,
-        device: Side::open(device, args)?,
+        reference: Side::open(reference, args, environment)?,
+        device: Side::open(device, args, environment)?,
         inputs,
         environment,
     };
@@ -125,14 +125,15 @@ enum Side {
 }
 
 impl Side {
-    fn open(device: &str, args: &DiffArgs) -> Result<Self, CliError> {
+    fn open(device: &str, args: &DiffArgs, environment: &Environment) -> Result<Self, CliError> {
         if device::is_interpreter(device) {
             return Ok(Self::Interpreter);
         }
-        let chosen = device::open(&DeviceArgs {
+        let args = DeviceArgs {
             device: device.to_owned(),
             allow_software: args.allow_software,
-        })?;
+        };
+        let chosen = device::open(&args, &environment.pipelines)?;
         Ok(Self::Device(Box::new(chosen)))
     }
 

@@ -11,6 +11,7 @@ use crate::ir::Module;
 use crate::kernel::Target;
 use crate::passes::PassContext;
 use crate::pipeline::{Compilation, CompileOptions, Verify, compile_until};
+use crate::runtime_gpu::PipelineCache;
 use crate::support::dump::DumpKind;
 
 /// Where dumps go if nothing is said.
@@ -29,6 +30,8 @@ pub(crate) struct Environment {
     verify: bool,
     /// `WEFTILE_CPU`: what makes native code, if not the widest that this machine has.
     pub(super) cpu: Option<Backend>,
+    /// `WEFTILE_PIPELINE_CACHE`: where GPUs keep compiled pipelines.
+    pub(super) pipelines: PipelineCache,
     /// `WEFTILE_LOG`: which messages to show, as `env_logger` reads it.
     pub(super) log: String,
 }
@@ -114,6 +117,7 @@ impl Environment {
             dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
             time: on("WEFTILE_TIME")?,
             verify: on("WEFTILE_VERIFY")?,
+            pipelines: pipelines(var("WEFTILE_PIPELINE_CACHE")),
         })
     }
 }
@@ -133,6 +137,15 @@ fn backend(value: Option<String>) -> Result<Option<Backend>, CliError> {
                 expected: here.map(Backend::name).collect::<Vec<_>>().join(", "),
             })
         }
+    }
+}
+
+/// 0 is nowhere, nothing said is the cache folder of the user, and so is 1; all else is a folder.
+fn pipelines(value: Option<String>) -> PipelineCache {
+    match value.as_deref() {
+        None | Some("" | "1") => PipelineCache::of_user(),
+        Some("0") => PipelineCache::Off,
+        Some(folder) => PipelineCache::Folder(folder.into()),
     }
 }
 
@@ -194,6 +207,7 @@ mod tests {
             ("WEFTILE_TIME", "1"),
             ("WEFTILE_VERIFY", "0"),
             ("WEFTILE_CPU", "cranelift"),
+            ("WEFTILE_PIPELINE_CACHE", "p"),
         ]);
         let expected = Environment {
             dump: vec![DumpKind::Graph, DumpKind::Wgsl],
@@ -201,9 +215,18 @@ mod tests {
             time: true,
             verify: false,
             cpu: Some(Backend::Cranelift),
+            pipelines: PipelineCache::Folder("p".into()),
             log: "error".to_owned(),
         };
         assert_eq!(all, Ok(expected));
+        let pipelines = |value| {
+            let read = read(&[("WEFTILE_PIPELINE_CACHE", value)]).expect("a folder or 0");
+            read.pipelines
+        };
+        assert_eq!(none.pipelines, PipelineCache::of_user());
+        assert_eq!(pipelines(""), PipelineCache::of_user());
+        assert_eq!(pipelines("1"), PipelineCache::of_user());
+        assert_eq!(pipelines("0"), PipelineCache::Off);
     }
 
     #[test]

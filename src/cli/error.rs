@@ -285,6 +285,18 @@ pub(crate) enum CliError {
         /// How it is given again.
         second: &'static str,
     },
+    /// A symbolic extent that is given two values.
+    #[error("`{dim}` is {said} by --shape {dim}={said}, and {extent} by the shape of `{param}`")]
+    Contradiction {
+        /// The extent.
+        dim: String,
+        /// The value given for its name.
+        said: usize,
+        /// The parameter whose shape has it.
+        param: String,
+        /// The value there.
+        extent: usize,
+    },
     /// `diff` was not given two devices.
     #[error("diff compares two devices (--device a --device b), {given} given")]
     TwoDevices {
@@ -426,9 +438,10 @@ impl CliError {
     /// The exit code of the command.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::TwoDevices { .. } | Self::GivenTwice { .. } | Self::StageNeeds { .. } => {
-                WRONG_USAGE
-            }
+            Self::TwoDevices { .. }
+            | Self::GivenTwice { .. }
+            | Self::Contradiction { .. }
+            | Self::StageNeeds { .. } => WRONG_USAGE,
             Self::Compile(error) if error.is_bug() => BUG,
             Self::Session(error) if matches!(&**error, SessionError::Compile(e) if e.is_bug()) => {
                 BUG

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::args::{ExplainArgs, Family};
+use super::args::{ExplainArgs, Family, check_once};
 use super::environment::Environment;
 use super::error::CliError;
 use super::program::read;
@@ -53,6 +53,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    check_once("--size", &args.sizes)?;
     let module = read(&args.module, &args.shapes.of_model(&args.module)?)?;
     let (class, model) = args.target.model();
     let target = GpuTarget {

@@ -32,6 +32,8 @@ pub(crate) fn gather(signature: &Signature, args: &InputArgs) -> Result<Vec<Tens
     let mut sizes = Sizes {
         signature,
         values: vec![None; signature.symbols.len()],
+        said: vec![],
+        bound: vec![],
     };
     let mut given: Vec<Option<Tensor>> = vec![None; signature.inputs.len()];
     let mut shapes: Vec<Option<&[usize]>> = vec![None; signature.inputs.len()];
@@ -54,6 +56,7 @@ pub(crate) fn gather(signature: &Signature, args: &InputArgs) -> Result<Vec<Tens
         sizes.bind(port, tensor.shape());
         given[at] = Some(tensor);
     }
+    sizes.check()?;
     let ports = signature.inputs.iter().zip(given).zip(shapes).enumerate();
     let tensors = ports.map(|(seed, ((port, given), shape))| {
         if let Some(tensor) = given {
@@ -121,9 +124,13 @@ fn read(port: &Port, path: &Path) -> Result<Tensor, CliError> {
 struct Sizes<'a> {
     signature: &'a Signature,
     values: Vec<Option<usize>>,
+    /// Extents that were given values of their own.
+    said: Vec<(usize, usize)>,
+    /// Extents that shapes of parameters have, with the name of the parameter.
+    bound: Vec<(usize, usize, &'a str)>,
 }
 
-impl Sizes<'_> {
+impl<'a> Sizes<'a> {
     /// The parameter with this name.
     fn port(&self, name: &str) -> Result<usize, CliError> {
         let ports = &self.signature.inputs;
@@ -140,6 +147,7 @@ impl Sizes<'_> {
         match (symbol, value) {
             (Some(symbol), [value]) => {
                 self.values[symbol] = Some(*value);
+                self.said.push((symbol, *value));
                 Ok(())
             }
             _ => Err(otherwise),
@@ -147,13 +155,32 @@ impl Sizes<'_> {
     }
 
     /// Takes what the shape of a parameter says.
-    fn bind(&mut self, port: &Port, shape: &[usize]) {
+    fn bind(&mut self, port: &'a Port, shape: &[usize]) {
         let dims = as_tensor(port).and_then(|(_, dims)| dims);
         for (dim, &extent) in dims.into_iter().flatten().zip(shape) {
             if let HostExpr::Dim(symbol) = dim {
                 self.values[*symbol].get_or_insert(extent);
+                self.bound.push((*symbol, extent, &port.name));
             }
         }
+    }
+
+    /// Refuses an extent that has one value by its name and another by the shape of a parameter. Shapes of parameters that contradict
+    /// each other are refused by who runs the function.
+    fn check(&self) -> Result<(), CliError> {
+        let mut pairs = self.said.iter().flat_map(|said| {
+            let of_it = self.bound.iter().filter(|bound| bound.0 == said.0);
+            of_it.map(move |bound| (said, bound))
+        });
+        let contradiction = pairs.find(|(said, bound)| said.1 != bound.1);
+        contradiction.map_or(Ok(()), |(&(symbol, said), &(_, extent, param))| {
+            Err(CliError::Contradiction {
+                dim: self.signature.symbols[symbol].clone(),
+                said,
+                param: param.to_owned(),
+                extent,
+            })
+        })
     }
 
     /// The extents of a parameter that nothing was said about, as far as others fix them.
@@ -272,6 +299,22 @@ mod tests {
             error.to_string(),
             "there is no parameter `y`; there are: x, w0, b0, w1, b1"
         );
+    }
+
+    #[test]
+    fn an_extent_has_one_value() {
+        let said = |given: &[(&str, &[usize])]| shapes(given).map_err(|error| error.to_string());
+        let contradiction = "`k` is 3 by --shape k=3, and 5 by the shape of `w1`".to_owned();
+        let others: [(&str, &[usize]); 2] = [("x", &[2, 6]), ("w0", &[4, 6])];
+        for order in [
+            [("k", &[3][..]), ("w1", &[5, 4])],
+            [("w1", &[5, 4]), ("k", &[3])],
+        ] {
+            let given = [&others[..], &order].concat();
+            assert_eq!(said(&given), Err(contradiction.clone()));
+        }
+        let agree = [&others[..], &[("w1", &[3, 4][..]), ("k", &[3])]].concat();
+        assert!(said(&agree).is_ok());
     }
 
     #[test]

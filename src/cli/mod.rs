@@ -73,7 +73,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     };
     match command {
         Command::Demo(args) => demo::run(&args, &environment, &mut terminal),
-        Command::Devices(args) => devices::run(&args, &mut terminal),
+        Command::Devices(args) => devices::run(&args, &environment, &mut terminal),
         Command::Run(args) => run::run(&args, &environment, &mut terminal),
         Command::Show(args) => show::run(&args, &environment, &mut terminal),
         Command::Explain(args) => explain::run(&args, &environment, &mut terminal),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 
-use super::args::{InputArgs, ModuleArgs};
+use super::args::{InputArgs, ModuleArgs, check_once};
 use super::device::Chosen;
 use super::entry::Code;
 use super::environment::Environment;
@@ -58,6 +58,7 @@ pub(crate) fn read(args: &ModuleArgs, inputs: &InputArgs) -> Result<Module, CliE
 
 /// Imports an ONNX model.
 pub(crate) fn import(args: &ModuleArgs, inputs: &InputArgs) -> Result<Model, CliError> {
+    check_once("--dim", &args.dims)?;
     let names = match inputs.shapes.is_empty() {
         true => vec![],
         false => onnx::input_names_of(&args.file)?,

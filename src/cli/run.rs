@@ -176,7 +176,7 @@ fn compiled(
     args: &RunArgs,
     environment: &Environment,
 ) -> Result<Ran, CliError> {
-    let chosen = device::open(&entry.device(&args.device))?;
+    let chosen = device::open(&entry.device(&args.device), &environment.pipelines)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
     let values = program.upload(inputs)?;
     let start = Instant::now();

@@ -6,7 +6,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::args::{InputArgs, ShowArgs, Stage, TargetKind};
+use super::args::{InputArgs, ShowArgs, Stage, TargetKind, check_once};
 use super::device;
 use super::entry::named;
 use super::environment::Environment;
@@ -20,6 +20,7 @@ use crate::ir::graph::{Def, Function};
 use crate::kernel::{GpuTarget, Target};
 use crate::passes::{MemoryUsage, memory_usage};
 use crate::pipeline::Compilation;
+use crate::runtime_gpu::PipelineCache;
 use crate::script::{self, PrintOptions, picture};
 use crate::support::files::write_whole;
 
@@ -52,6 +53,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
+    check_once("--size", &args.sizes)?;
     let mut module = read(&args.module, &InputArgs::default())?;
     if args.module.params.is_some() {
         let functions: Vec<&str> = module.funcs.keys().map(String::as_str).collect();
@@ -111,14 +113,14 @@ fn pages(
     Ok(pages)
 }
 
-/// What to compile for: a device, or what every device of the kind has.
+/// What to compile for: a device, or what desktop GPUs have, or this CPU.
 fn target(args: &ShowArgs) -> Result<Target, CliError> {
     if let Some(device) = &args.device {
         let args = super::args::DeviceArgs {
             device: device.clone(),
             allow_software: true,
         };
-        return Ok(device::open(&args)?.target);
+        return Ok(device::open(&args, &PipelineCache::Off)?.target);
     }
     let kind = match (args.target, args.stage) {
         (Some(TargetKind::Cpu), Stage::Wgsl | Stage::Spirv) => {
@@ -138,7 +140,7 @@ fn target(args: &ShowArgs) -> Result<Target, CliError> {
         (None, _) => TargetKind::Gpu,
     };
     Ok(match kind {
-        TargetKind::Gpu => Target::Gpu(GpuTarget::default()),
+        TargetKind::Gpu => Target::Gpu(GpuTarget::desktop()),
         TargetKind::Cpu => Target::Cpu(this_cpu()),
     })
 }
@@ -250,13 +252,7 @@ fn memory(args: &ShowArgs, compilation: &Compilation) -> Result<Vec<Page>, CliEr
             let (name, known) = (name.clone(), known.into_iter().collect());
             return Err(CliError::UnknownSize { name, known });
         }
-        if sizes.insert(name, *size).is_some() {
-            return Err(CliError::GivenTwice {
-                param: name.clone(),
-                first: "--size",
-                second: "--size",
-            });
-        }
+        sizes.insert(name, *size);
     }
     let mut rows = vec![];
     for (name, function) in functions {

@@ -35,6 +35,8 @@ pub enum Limit {
     Barriers,
     /// The start of the dispatch.
     Launch,
+    /// Nothing: there are no workgroups, so the launch does not take place.
+    NoWorkgroups,
 }
 
 impl std::fmt::Display for Limit {
@@ -49,6 +51,7 @@ impl std::fmt::Display for Limit {
             Self::Shared => "shared memory",
             Self::Barriers => "barriers",
             Self::Launch => "the start of a dispatch",
+            Self::NoWorkgroups => "no workgroups",
         })
     }
 }
@@ -60,7 +63,7 @@ pub struct Prediction {
     pub time: f64,
     /// What it waits for.
     pub limit: Limit,
-    /// Seconds that each part would take by itself, the longest first.
+    /// Seconds that each part would take by itself, the longest first; none for a launch without workgroups.
     pub parts: Vec<(Limit, f64)>,
     /// Workgroups that a core holds at once; 0 if one does not fit.
     pub resident: u32,
@@ -77,7 +80,17 @@ pub struct Prediction {
 pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     let (resident, resident_limit) = resident(cost, model);
     let cores = f64::from(model.cores);
-    let groups = cost.groups().max(1.0);
+    let groups = cost.groups();
+    if groups == 0.0 {
+        return Prediction {
+            time: 0.0,
+            limit: Limit::NoWorkgroups,
+            parts: vec![],
+            resident,
+            resident_limit,
+            busy: 0.0,
+        };
+    }
     // Cores run whole groups: the last ones leave others idle.
     let busy = groups / ((groups / cores).ceil() * cores);
     let in_flight = groups.min(cores * f64::from(resident.max(1))) * f64::from(cost.threads);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::GpuModel;
-use super::predict::Prediction;
+use super::predict::{Limit, Prediction};
 use super::{AccessCost, Direction, KernelCost, Memory};
 
 impl KernelCost {
@@ -51,6 +51,13 @@ impl KernelCost {
         }
         if self.unknown {
             line("  not known   what is loaded decides a loop or a condition: counted once, and both sides".to_owned());
+        }
+        if prediction.limit == Limit::NoWorkgroups {
+            line(
+                "  predicted   nothing: there are no workgroups, so the launch does not take place"
+                    .to_owned(),
+            );
+            return out;
         }
         let parts: Vec<String> = prediction
             .parts

@@ -30,7 +30,7 @@ pub use grid::folded_grid;
 pub use host::HostExpr;
 pub use proof::Proof;
 pub use shader::{ScalarPassing, Shader, declared, with_shared};
-pub use target::{CpuTarget, GpuClass, GpuTarget, Target};
+pub use target::{CpuTarget, GpuClass, GpuTarget, MOST_STORAGE_BUFFERS, Target};
 pub use verify::{InvalidKernel, MOST_LANES};
 
 use std::ops::RangeInclusive;

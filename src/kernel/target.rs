@@ -23,6 +23,9 @@ pub enum GpuClass {
     Unknown,
 }
 
+/// Storage buffers of a kernel that are asked of a device. Desktop GPUs have as many.
+pub const MOST_STORAGE_BUFFERS: u32 = 16;
+
 /// What is known of a GPU.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GpuTarget {
@@ -79,14 +82,26 @@ impl GpuTarget {
         GpuModel::of_target(self).cores.into()
     }
 
+    /// What desktop GPUs have, whoever made them. Kernels for it run on each of them as they are.
+    pub fn desktop() -> Self {
+        Self {
+            max_threads: 1024,
+            shared_bytes: 32 << 10,
+            max_storage_buffers: MOST_STORAGE_BUFFERS,
+            immediate_bytes: 128,
+            f16: true,
+            subgroup: Some(4),
+            ..Self::default()
+        }
+    }
+
     /// What desktop devices of the class have. A device at hand says itself what it has.
     pub fn usual(class: GpuClass) -> Self {
         let most = |bytes: u32, subgroup| Self {
             class,
             subgroup,
             shared_bytes: bytes,
-            // As many as are asked of a device; all of these have them.
-            max_storage_buffers: 16,
+            max_storage_buffers: MOST_STORAGE_BUFFERS,
             immediate_bytes: 128,
             f16: true,
             ..Self::default()
@@ -143,4 +158,34 @@ pub enum Target {
     Gpu(GpuTarget),
     /// The CPU.
     Cpu(CpuTarget),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn desktop_gpus_have_what_each_class_has() {
+        let all = GpuTarget::desktop();
+        let classes = [
+            GpuClass::Nvidia,
+            GpuClass::Amd,
+            GpuClass::Intel,
+            GpuClass::Apple,
+        ];
+        for class in classes {
+            let one = GpuTarget::usual(class);
+            assert!(one.max_threads >= all.max_threads, "{class:?}");
+            assert!(one.shared_bytes >= all.shared_bytes, "{class:?}");
+            assert!(one.max_grid >= all.max_grid, "{class:?}");
+            assert!(
+                one.max_storage_buffers >= all.max_storage_buffers,
+                "{class:?}"
+            );
+            assert!(one.immediate_bytes >= all.immediate_bytes, "{class:?}");
+            assert!(one.subgroup >= all.subgroup && one.f16, "{class:?}");
+            assert_eq!(one.max_loop_passes, None, "{class:?}");
+        }
+        assert!(!all.cooperative_matrix);
+    }
 }

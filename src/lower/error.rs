@@ -196,7 +196,7 @@ pub enum LowerProblem {
         /// The buffer.
         buffer: String,
     },
-    /// More threads or shared memory than the device has.
+    /// More threads, shared memory or storage buffers than the device has.
     #[error("needs {needs} {what}, the device has {limit}")]
     DeviceLimit {
         /// Of what.

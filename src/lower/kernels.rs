@@ -246,7 +246,11 @@ pub(super) fn check_limits(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
         let buffers = draft.kernel.bindings().count() as u64;
         let limits = [
             ("bytes of shared memory", bytes.sum(), gpu.shared_bytes),
-            ("storage buffers", buffers, gpu.max_storage_buffers),
+            (
+                "storage buffers (one for each tensor that a kernel reads or writes)",
+                buffers,
+                gpu.max_storage_buffers,
+            ),
         ];
         for (what, needs, limit) in limits {
             if needs > limit.into() {

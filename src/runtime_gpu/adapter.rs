@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Checks, Gpu, GpuError};
+use super::{Checks, Gpu, GpuError, PipelineCache};
 use crate::kernel::GpuClass;
 
 /// What is known of an adapter without opening it.
@@ -26,6 +26,8 @@ pub struct AdapterInfo {
     pub subgroup_max: u32,
     /// Most bytes of a tensor that a kernel may see.
     pub max_binding_bytes: u64,
+    /// Whether its driver lets pipelines be kept between processes ([`PipelineCache`]).
+    pub pipeline_cache: bool,
 }
 
 impl AdapterInfo {
@@ -68,12 +70,20 @@ impl Adapter {
         &self.info
     }
 
-    /// Opens it.
+    /// Opens it. Its pipelines are not kept between processes.
     ///
     /// # Errors
     /// If it gives no device.
     pub fn open(&self, checks: Checks) -> Result<Gpu, GpuError> {
-        Gpu::open(self, checks)
+        self.open_with_cache(checks, &PipelineCache::Off)
+    }
+
+    /// Opens it. Pipelines that were made on it by an earlier process with this cache need not be compiled again.
+    ///
+    /// # Errors
+    /// If it gives no device. That a cache cannot be read or written is none.
+    pub fn open_with_cache(&self, checks: Checks, cache: &PipelineCache) -> Result<Gpu, GpuError> {
+        Gpu::open(self, checks, cache)
     }
 }
 
@@ -90,7 +100,7 @@ pub fn adapters() -> Vec<Adapter> {
     let mut adapters: Vec<Adapter> = found
         .into_iter()
         .map(|adapter| Adapter {
-            info: describe(&adapter.get_info(), &adapter.limits()),
+            info: describe(&adapter),
             adapter,
         })
         .collect();
@@ -103,7 +113,8 @@ fn rank(info: &AdapterInfo) -> usize {
     kinds.iter().position(|k| *k == info.kind).unwrap_or(3)
 }
 
-fn describe(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
+fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
+    let (info, limits) = (adapter.get_info(), adapter.limits());
     let software = info.device_type == wgpu::DeviceType::Cpu;
     let kind = match info.device_type {
         wgpu::DeviceType::DiscreteGpu => "discrete",
@@ -134,6 +145,7 @@ fn describe(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
         subgroup_min: info.subgroup_min_size,
         subgroup_max: info.subgroup_max_size,
         max_binding_bytes: limits.max_storage_buffer_binding_size,
+        pipeline_cache: adapter.features().contains(wgpu::Features::PIPELINE_CACHE),
     }
 }
 
@@ -206,6 +218,7 @@ mod tests {
             subgroup_min: 8,
             subgroup_max: 32,
             max_binding_bytes: 128 << 20,
+            pipeline_cache: false,
         }
     }
 

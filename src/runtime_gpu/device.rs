@@ -1,6 +1,7 @@
 //! `Gpu`: one opened device, with what belongs to it.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,9 +9,10 @@ use std::time::Duration;
 use super::buffer::Pool;
 use super::cores::cores_of;
 use super::pipeline::{PipelineKey, PipelineSlot};
+use super::pipeline_cache::KeptPipelines;
 use super::poller::{self, Poller};
-use super::{Adapter, AdapterInfo, GpuError};
-use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget};
+use super::{Adapter, AdapterInfo, GpuError, PipelineCache};
+use crate::kernel::{FRAGMENT_EXTENT, FRAGMENT_THREADS, GpuTarget, MOST_STORAGE_BUFFERS};
 
 /// How long to wait for the device before it is given up, unless told otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -72,12 +74,22 @@ pub(super) struct Shared {
     pub(super) pool: Arc<Pool>,
     pub(super) poller: Poller,
     pub(super) pipelines: Mutex<HashMap<PipelineKey, PipelineSlot>>,
+    /// What the driver compiled, for the next process.
+    pub(super) kept: Option<KeptPipelines>,
     /// Why the device was lost, once it is.
     lost: Arc<Mutex<Option<String>>>,
     /// The first error that no scope caught.
     uncaptured: Arc<Mutex<Option<String>>>,
     /// Waits longer than this are errors.
     timeout: Duration,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(kept) = &self.kept {
+            kept.save();
+        }
+    }
 }
 
 /// An opened GPU. Clones are the same device.
@@ -99,7 +111,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Gpu {
     /// Opens an adapter with those features and limits that we use, as far as it has them.
-    pub(super) fn open(adapter: &Adapter, checks: Checks) -> Result<Self, GpuError> {
+    pub(super) fn open(
+        adapter: &Adapter,
+        checks: Checks,
+        cache: &PipelineCache,
+    ) -> Result<Self, GpuError> {
         let info = adapter.info().clone();
         let (has, can) = (adapter.adapter.features(), adapter.adapter.limits());
         let wanted = [
@@ -109,10 +125,15 @@ impl Gpu {
             wgpu::Features::TIMESTAMP_QUERY,
         ];
         let fragments = has_fragments(adapter);
+        let folder = match cache {
+            PipelineCache::Folder(folder) if info.pipeline_cache => Some(folder),
+            PipelineCache::Folder(_) | PipelineCache::Off => None,
+        };
+        let caching = folder.map_or(wgpu::Features::empty(), |_| wgpu::Features::PIPELINE_CACHE);
         let features = wanted
             .into_iter()
             .filter(|feature| has.contains(*feature))
-            .fold(fragments, wgpu::Features::union);
+            .fold(fragments | caching, wgpu::Features::union);
         let limits = wanted_limits(&can, features);
         let desc = wgpu::DeviceDescriptor {
             label: Some("weftile"),
@@ -138,6 +159,8 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             lock(&uncaptured_to).get_or_insert(error.to_string());
         }));
+        let described = adapter.adapter.get_info();
+        let kept = folder.and_then(|folder| KeptPipelines::open(&device, &described, folder));
         let shared = Shared {
             target: target_of(&info, features, &limits),
             device,
@@ -150,6 +173,7 @@ impl Gpu {
             pool: Arc::default(),
             poller: Poller::default(),
             pipelines: Mutex::default(),
+            kept,
             lost,
             uncaptured,
             timeout: TIMEOUT,
@@ -182,6 +206,19 @@ impl Gpu {
             bytes_up: of(&counters.bytes_up),
             bytes_down: of(&counters.bytes_down),
             polls: self.shared.poller.polls(),
+        }
+    }
+
+    /// The file in which its pipelines are kept, if they are. The file is there once something was saved.
+    pub fn pipeline_cache(&self) -> Option<&Path> {
+        self.shared.kept.as_ref().map(KeptPipelines::path)
+    }
+
+    /// Keeps the pipelines made so far for the next process, if they are kept at all ([`PipelineCache`]). A machine does this once it has
+    /// loaded an executable, and the last handle of a device when it is dropped.
+    pub fn save_pipelines(&self) {
+        if let Some(kept) = &self.shared.kept {
+            kept.save();
         }
     }
 
@@ -226,21 +263,12 @@ impl Gpu {
 
     /// Runs `f` and turns what the driver reports into an error.
     pub(super) fn scoped<T>(&self, during: &str, f: impl FnOnce() -> T) -> Result<T, GpuError> {
-        let device = &self.shared.device;
-        let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let value = f();
-        let errors = [
-            pollster::block_on(validation.pop()),
-            pollster::block_on(internal.pop()),
-            pollster::block_on(memory.pop()),
-        ];
+        let (value, error) = caught(&self.shared.device, f);
         // Drivers say nothing of what is done with a lost device.
         if let Some(reason) = lock(&self.shared.lost).clone() {
             return Err(GpuError::Lost { reason });
         }
-        let Some(error) = errors.into_iter().flatten().next() else {
+        let Some(error) = error else {
             return Ok(value);
         };
         let during = during.to_owned();
@@ -252,6 +280,20 @@ impl Gpu {
             },
         })
     }
+}
+
+/// The value of `f`, and the first error that the driver reported meanwhile.
+pub(super) fn caught<T>(device: &wgpu::Device, f: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let value = f();
+    let errors = [
+        pollster::block_on(validation.pop()),
+        pollster::block_on(internal.pop()),
+        pollster::block_on(memory.pop()),
+    ];
+    (value, errors.into_iter().flatten().next())
 }
 
 /// The feature of cooperative matrices, if the adapter has those that kernels use: subgroups of 32 threads, which add up products of
@@ -299,7 +341,9 @@ fn wanted_limits(can: &wgpu::Limits, features: wgpu::Features) -> wgpu::Limits {
     let mut limits = wgpu::Limits::defaults();
     limits.max_buffer_size = can.max_buffer_size;
     limits.max_storage_buffer_binding_size = can.max_storage_buffer_binding_size;
-    limits.max_storage_buffers_per_shader_stage = can.max_storage_buffers_per_shader_stage.min(16);
+    limits.max_storage_buffers_per_shader_stage = can
+        .max_storage_buffers_per_shader_stage
+        .min(MOST_STORAGE_BUFFERS);
     limits.max_compute_workgroup_storage_size = can.max_compute_workgroup_storage_size;
     limits.max_compute_invocations_per_workgroup = can.max_compute_invocations_per_workgroup;
     limits.max_compute_workgroup_size_x = can.max_compute_workgroup_size_x;

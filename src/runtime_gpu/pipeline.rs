@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::device::lock;
+use super::pipeline_cache::KeptPipelines;
 use super::{Checks, DeviceBuffer, Gpu, GpuError};
 use crate::kernel::{Access, Proof, with_shared};
 
@@ -128,8 +129,9 @@ impl Gpu {
     fn make_pipeline(&self, desc: &PipelineDesc, trusted: bool) -> Result<Pipeline, GpuError> {
         let device = &self.shared.device;
         let counters = &self.shared.counters;
+        let kept = self.shared.kept.as_ref();
         counters.pipelines.fetch_add(1, Ordering::Relaxed);
-        self.scoped(&format!("compiling kernel `{}`", desc.entry), || {
+        let made = self.scoped(&format!("compiling kernel `{}`", desc.entry), || {
             let module = shader_module(device, desc, trusted);
             let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some(desc.entry),
@@ -149,7 +151,7 @@ impl Gpu {
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
                 },
-                cache: None,
+                cache: kept.map(KeptPipelines::cache),
             });
             Pipeline {
                 pipeline,
@@ -160,7 +162,11 @@ impl Gpu {
                 uniform: desc.uniform,
                 bind_groups: Mutex::default(),
             }
-        })
+        });
+        if let Some(kept) = kept {
+            kept.count();
+        }
+        made
     }
 
     /// The bind group of these buffers (with the bytes of each that are bound), and of the uniform buffer if the kernel has

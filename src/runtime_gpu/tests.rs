@@ -10,17 +10,22 @@ fn gpu() -> Option<Gpu> {
         .first()
         .map(|a| a.open(Checks::Proved).expect("the adapter opens"));
     if found.is_none() {
-        assert!(
-            std::env::var_os("WEFTILE_REQUIRE_GPU").is_none(),
-            "no adapter, but one is required"
-        );
+        without_adapter();
     }
     found
 }
 
+/// Fails where an adapter is required.
+pub(super) fn without_adapter() {
+    assert!(
+        std::env::var_os("WEFTILE_REQUIRE_GPU").is_none(),
+        "no adapter, but one is required"
+    );
+}
+
 const DOUBLE: &str = include_str!("../../shaders/double.wgsl");
 
-fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError> {
+pub(super) fn double(gpu: &Gpu, a: &DeviceTensor, b: &DeviceTensor) -> Result<(), GpuError> {
     double_in(gpu, a, b, [1, 1, 1])
 }
 

@@ -48,7 +48,11 @@ impl DeviceCode {
             other => Ok(host_constant(other)),
         };
         let (sharings, consts) = thread::scope(|scope| {
-            let sharings = scope.spawn(|| in_parallel(exec, sharings, gpu));
+            let sharings = scope.spawn(|| {
+                let made = in_parallel(exec, sharings, gpu);
+                gpu.save_pipelines();
+                made
+            });
             let consts = exec.constants.iter().map(on_device);
             let consts = consts.collect::<Result<_, VmError>>();
             let sharings = sharings.join().unwrap_or_else(|panic| resume_unwind(panic));

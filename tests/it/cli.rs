@@ -13,7 +13,7 @@ use crate::data::data_dir;
 /// The module of the demo, which has a symbolic number of images.
 pub(crate) const MODULE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/examples/fashion_mnist/mlp.py");
-const WEIGHTS: &str = concat!(
+pub(crate) const WEIGHTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/examples/fashion_mnist/weights.safetensors"
 );
@@ -29,6 +29,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
     ] {
         command.env_remove(name);
     }
+    // Tests leave the cache folder of the user alone.
+    command.env("WEFTILE_PIPELINE_CACHE", "0");
     command
 }
 

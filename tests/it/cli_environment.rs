@@ -1,13 +1,13 @@
 //! The variables of the environment, through the command.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use weftile::kernel::{GpuTarget, Target};
 use weftile::pipeline::passes_for;
 
-use crate::cli::{MODULE, command, stdout, weftile};
+use crate::cli::{MODULE, WEIGHTS, command, gpu, stdout, weftile};
 
 /// The dumps of a command, by name.
 fn dumps(args: &[&str], kinds: &str) -> BTreeMap<String, String> {
@@ -203,5 +203,88 @@ fn wrong_values_are_a_users_error() {
         assert_eq!(output.status.code(), Some(1), "{name}");
         let message = String::from_utf8(output.stderr).expect("text");
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Files below a folder; none if it is not there.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return vec![];
+    };
+    let paths = entries.map(|entry| entry.expect("listed").path());
+    let below = paths.map(|path| match path.is_dir() {
+        true => files_below(&path),
+        false => vec![path],
+    });
+    below.flatten().collect()
+}
+
+#[test]
+fn compiled_pipelines_are_kept_where_the_user_says() {
+    let Some(device) = gpu("compiled_pipelines_are_kept_where_the_user_says") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let (home, moved) = (folder.path().join("home"), folder.path().join("moved"));
+    let results = folder.path().join("results");
+    let results = results.to_str().expect("text");
+    let args = [
+        "run", MODULE, "--params", WEIGHTS, "--shape", "x=3x784", "--output", results,
+    ];
+    let args = [&args[..], &device[..]].concat();
+    let with_cache = |args: &[&str], cache: Option<&Path>| {
+        let mut command = command(args);
+        command.env_remove("WEFTILE_PIPELINE_CACHE");
+        for name in ["HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"] {
+            command.env(name, &home);
+        }
+        if let Some(cache) = cache {
+            command.env("WEFTILE_PIPELINE_CACHE", cache);
+        }
+        stdout(&command.output().expect("the program starts"))
+    };
+    let run = |cache: Option<&Path>| {
+        with_cache(&args, cache);
+        let files = files_below(Path::new(results));
+        let files = files.iter().map(|file| std::fs::read(file).expect("there"));
+        files.collect::<Vec<_>>()
+    };
+    let off = Path::new("0");
+    let expected = run(Some(off));
+    assert_eq!(expected.len(), 1);
+    let ours = |folder: &Path| {
+        let files = files_below(folder).into_iter();
+        files
+            .filter(|file| file.to_string_lossy().contains("wgpu_pipeline_cache"))
+            .collect::<Vec<_>>()
+    };
+    assert!(ours(folder.path()).is_empty(), "nothing is written");
+    // A machine may have adapters alone that have no cache.
+    let listed = with_cache(&["devices", "--json"], Some(&moved));
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    assert_eq!(listed["pipeline_cache"], moved.to_str().expect("text"));
+    let able = listed["gpus"][0]["pipeline_cache"] == true;
+    for _ in 0..2 {
+        assert_eq!(run(Some(&moved)), expected);
+        assert_eq!(ours(&moved).len(), usize::from(able));
+    }
+    assert!(ours(&home).is_empty(), "it is moved");
+    for _ in 0..2 {
+        assert_eq!(run(None), expected);
+        assert_eq!(ours(&home).len(), usize::from(able));
+    }
+    if able {
+        let said = with_cache(&["devices"], None);
+        let kept = ours(&home)[0]
+            .parent()
+            .expect("a folder")
+            .display()
+            .to_string();
+        assert!(
+            said.contains(&format!("compiled pipelines are kept in {kept}")),
+            "{said}"
+        );
+        let said = with_cache(&["devices"], Some(off));
+        assert!(said.contains("compiled pipelines are not kept"), "{said}");
     }
 }

@@ -37,6 +37,7 @@ fn examples_of_the_help_run_from_the_root_of_the_repository() {
             }
             let output = std::process::Command::new(env!("CARGO_BIN_EXE_weftile"))
                 .args(&args)
+                .env("WEFTILE_PIPELINE_CACHE", "0")
                 .current_dir(folder.path())
                 .output()
                 .expect("the program starts");
@@ -386,6 +387,35 @@ def k(x: T.handle, y: T.handle):
 fn what_is_given_twice_and_times_that_are_none_are_wrong_usage() {
     let twice = ["run", MODULE, "--shape", "x=1x3", "--shape", "x=2x3"];
     assert!(refused(&twice, 2).contains("parameter `x` is given twice"));
+    let linear = [crate::cli_models::MODEL];
+    let module = [MODULE];
+    let memory = [MODULE, "--stage", "memory"];
+    for (verb, program, option, values) in [
+        ("run", &module[..], "--input", ["x=random", "x=a.npy"]),
+        ("run", &linear, "--dim", ["batch=4", "batch=5"]),
+        ("check", &linear, "--dim", ["batch=4", "batch=4"]),
+        (
+            "check",
+            &linear,
+            "--shape",
+            ["image.in=1x4", "image.in=2x4"],
+        ),
+        (
+            "explain",
+            &linear,
+            "--shape",
+            ["image.in=1x4", "image.in=2x4"],
+        ),
+        ("explain", &module, "--size", ["batch=1", "batch=2"]),
+        ("show", &memory, "--size", ["batch=1", "batch=2"]),
+    ] {
+        let given = [option, values[0], option, values[1]];
+        let args = [&[verb], program, &given].concat();
+        let name = values[0].split_once('=').expect("NAME=VALUE").0;
+        let message = refused(&args, 2);
+        let expected = format!("parameter `{name}` is given twice, by {option} and by {option}");
+        assert!(message.contains(&expected), "{args:?}: {message}");
+    }
     for time in ["nan", "inf", "1e300", "-1"] {
         let time = format!("--time={time}");
         let message = refused(&["bench", MODULE, "--shape", "x=1x3", &time], 2);

@@ -318,3 +318,34 @@ fn nan_and_infinities_are_compared_as_they_are() {
         assert_eq!(json(&args)["agree"], true);
     }
 }
+
+/// Of a recurrence with lengths a kernel reads and writes ten tensors and more. Desktop GPUs have buffers for 16, not every device does.
+#[test]
+fn what_desktop_gpus_run_is_shown_without_one() {
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let path = folder.path().join("lstm.py");
+    let text = r#"
+@R.function
+def main(
+    x: R.Tensor((5, 2, 4), "float32"),
+    w: R.Tensor((1, 32, 4), "float32"),
+    r: R.Tensor((1, 32, 8), "float32"),
+    b: R.Tensor((1, 64), "float32"),
+    h: R.Tensor((1, 2, 8), "float32"),
+    c: R.Tensor((1, 2, 8), "float32"),
+    lens: R.Tensor((2,), "int32"),
+):
+    y = R.nn.lstm(x, w, r, b, h, c, lens)
+    return y
+"#;
+    std::fs::write(&path, text).expect("written");
+    let file = path.to_str().expect("text");
+    let shader = stdout(&weftile(&[
+        "show", file, "--stage", "wgsl", "--target", "gpu",
+    ]));
+    let bindings = shader.matches("var<storage").count();
+    assert!((9..=16).contains(&bindings), "{bindings}: {shader}");
+    stdout(&weftile(&["show", file, "--stage", "spirv"]));
+    let check = json(&["check", file, "--target", "gpu", "--json"]);
+    assert_eq!(check["runs"], true, "{check}");
+}

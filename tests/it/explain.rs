@@ -482,6 +482,13 @@ class Module:
     // Nothing is launched for no elements.
     let empty = stdout(&weftile(&["explain", file, "--size", "n=0"]));
     assert!(empty.contains("launch      0 x 1 x 1"), "{empty}");
+    let said = "predicted   nothing: there are no workgroups, so the launch does not take place";
+    assert!(empty.contains(said) && !empty.contains(" us "), "{empty}");
+    let json = stdout(&weftile(&["explain", file, "--size", "n=0", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let prediction = &report["kernels"][0]["prediction"];
+    assert_eq!(prediction["time"], 0.0);
+    assert_eq!(prediction["limit"], "no_workgroups");
     let refusal = refused(&["explain", file, "--size", "n=99999999999999"], 1);
     assert!(refusal.contains("`scale`"), "{refusal}");
 }

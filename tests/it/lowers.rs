@@ -284,3 +284,35 @@ def f(A: T.Buffer((8, 8), "float32"), Y: T.Buffer((64,), "float32")):
         }
     }
 }
+
+#[test]
+fn a_kernel_of_more_tensors_than_the_device_has_buffers_is_refused() {
+    let sum = |inputs: usize| {
+        let params: Vec<String> = (0..inputs)
+            .map(|i| format!("A{i}: T.Buffer((4,), \"float32\"), "))
+            .collect();
+        let terms: Vec<String> = (0..inputs).map(|i| format!("A{i}[i]")).collect();
+        let text = format!(
+            r#"
+@T.prim_func
+def main({}B: T.Buffer((4,), "float32")):
+    for i in T.thread_binding(4, thread="threadIdx.x"):
+        B[i] = {}
+"#,
+            params.concat(),
+            terms.join(" + ")
+        );
+        let module = script::parse("sum.py", &text).unwrap_or_else(|errors| panic!("{errors}"));
+        let func = module.prim_func("main").expect("the program is there");
+        let lowered = |gpu| lower(func, &Target::Gpu(gpu)).map_err(|error| error.render(func));
+        [GpuTarget::default(), GpuTarget::desktop()].map(lowered)
+    };
+    assert!(sum(7).iter().all(Result::is_ok));
+    let [few, more] = sum(11);
+    let error = few.expect_err("eight buffers are too few");
+    let said = "needs 12 storage buffers (one for each tensor that a kernel reads or writes), the device has 8";
+    assert!(error.contains(said), "{error}");
+    assert!(more.is_ok(), "desktop GPUs have 16");
+    let [_, more] = sum(16);
+    assert!(more.is_err_and(|error| error.contains("needs 17 storage buffers")));
+}

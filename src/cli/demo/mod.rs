@@ -47,9 +47,9 @@ pub(super) fn run(
         None => embedded_params()?,
     };
     let found = adapters();
-    let chosen = open_among(&found, &args.device)?;
+    let chosen = open_among(&found, &args.device, &environment.pipelines)?;
     if !args.json {
-        devices::print(terminal, &found, &chosen)?;
+        devices::print(terminal, &found, &chosen, &environment.pipelines)?;
     }
     let mut ready = Ready::new(&params, chosen, environment)?;
     if !args.json {

@@ -84,7 +84,7 @@ fn report(args: &ReportArgs, environment: &Environment) -> Result<Report, CliErr
     let function = module.function(func);
     let sizes = function.map_or_else(Vec::new, |function| memory::sizes(function, &inputs));
     let described = described(&entry, &inputs);
-    let chosen = device::open(&args.device)?;
+    let chosen = device::open(&args.device, &environment.pipelines)?;
     let (stages, recognized) = (Arc::new(Stages::default()), Arc::new(Sites::default()));
     let start = Instant::now();
     let mut compilation = environment.compile_watched(

@@ -63,6 +63,28 @@ const CASES: &[Case] = &[
         open: false,
         relu: true,
     },
+    // Rows of so many tiles that no part of them is a task.
+    Case {
+        batch: 1,
+        inputs: 128,
+        outputs: 17,
+        image: [5, 50],
+        pad: [1; 4],
+        channels_last: false,
+        open: false,
+        relu: true,
+    },
+    // More weights than pixels.
+    Case {
+        batch: 1,
+        inputs: 128,
+        outputs: 96,
+        image: [5, 5],
+        pad: [1; 4],
+        channels_last: false,
+        open: false,
+        relu: false,
+    },
     Case {
         batch: 1,
         inputs: 24,
@@ -257,7 +279,7 @@ fn options() -> CompileOptions {
 fn filters(module: &Module, options: &CompileOptions) -> bool {
     let executable = compile(module, options).unwrap_or_else(|e| panic!("{e}"));
     let mut programs = executable.traces.keys();
-    programs.any(|name| name.contains("winograd_products"))
+    programs.any(|name| name.contains("winograd"))
 }
 
 /// The module with all of its convolutions rewritten, whether that pays or not.
@@ -276,9 +298,18 @@ fn forced(module: &Module) -> Module {
 
 #[test]
 fn convolutions_agree_with_sums() {
+    // Cases whose steps are kernels of their own, and one; those by F(2, 3) and by F(4, 3).
+    let (mut seen, mut filterings) = ([0, 0], [0, 0]);
     for (number, case) in CASES.iter().enumerate() {
         let module = forced(&case.module());
-        assert!(module.prim_func("winograd_products").is_some(), "{number}");
+        let forms = ["winograd_products", "winograd_conv2d"];
+        let form = forms
+            .iter()
+            .position(|name| module.prim_func(name).is_some());
+        seen[form.unwrap_or_else(|| panic!("{number} is as it was"))] += 1;
+        let weights = module.prim_func("winograd_weights").expect("it is there");
+        let transformed = weights.buffer_params().last().expect("what it writes");
+        filterings[usize::from(transformed.shape()[0].as_int() == Some(6))] += 1;
         let x = tensor(&case.image_shape(), 1);
         let weights = [
             tensor(&case.weight_shape(), 2),
@@ -314,6 +345,8 @@ fn convolutions_agree_with_sums() {
             "{number}"
         );
     }
+    let all = [seen, filterings].concat();
+    assert!(all.iter().all(|seen| *seen > 0), "{all:?}");
 }
 
 /// A convolution of 64 channels of 40 by 40 pixels, with its weight bound.

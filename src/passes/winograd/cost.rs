@@ -1,17 +1,15 @@
 //! Which filtering pays: how long a convolution takes by sums, and by minimal filtering.
 //!
 //! Times are in nanoseconds, from what the kernels of this compiler reach on two kinds of machines: nine tenths of the arithmetic of a
-//! product, weights that come from memory, and between the steps tensors that go through the caches.
+//! product, weights that come from memory, and between the steps tensors that go through the caches, or through memory.
 
 use super::algorithm::{Filtering, TAPS};
 use super::convolution::Convolution;
 use crate::kernel::CpuTarget;
+use crate::sched::rules::cpu::tiles_of_task;
 
 /// Fewest channels: vectors are made of them.
 const FEWEST_CHANNELS: i64 = 16;
-
-/// Most bytes between the steps, for one image: beyond, they would come from memory, and take more of it than the image is worth.
-const MOST_BYTES: f64 = 64e6;
 
 /// Multiplications and additions in a nanosecond of a thread that has vectors of at least 256 bits.
 const FLOPS: f64 = 90.0;
@@ -19,48 +17,135 @@ const FLOPS: f64 = 90.0;
 /// Lanes of such a vector.
 const LANES: f64 = 8.0;
 
-/// Bytes of weights in a nanosecond, from memory.
+/// Bytes in a nanosecond, from memory.
 const MEMORY: f64 = 20.0;
 
 /// Bytes in a nanosecond of a thread, through caches.
 const CACHES: f64 = 30.0;
 
-/// Launches of five kernels.
-const LAUNCHES: f64 = 10_000.0;
+/// Bytes of tensors between the steps that fit the caches.
+const CACHED: f64 = 6e6;
+
+/// Launch of a kernel.
+const LAUNCH: f64 = 2_000.0;
 
 /// What of the time of sums filtering may take at most.
 const WORTH: f64 = 0.85;
 
-/// The fastest, if it is worth it.
-pub(super) fn best(conv: &Convolution, target: &CpuTarget) -> Option<Filtering> {
-    let (inputs, outputs) = (conv.inputs as f64, conv.outputs as f64);
+/// How a convolution is computed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Plan {
+    pub(super) filtering: Filtering,
+    pub(super) form: Form,
+}
+
+/// Whether the steps are kernels of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// They are: each spreads all of its work over the threads, and reads each weight once.
+    Apart,
+    /// They are one, and nothing between them goes through memory.
+    Together,
+}
+
+/// The fastest plan, if it is worth it.
+pub(super) fn best(conv: &Convolution, target: &CpuTarget) -> Option<Plan> {
     if conv.inputs.min(conv.outputs) < FEWEST_CHANNELS {
         return None;
     }
-    let threads = target.threads.max(1) as f64;
-    let flops = FLOPS * (f64::from(target.f32_lanes) / LANES).min(1.0);
-    // An open number of images may be one.
-    let images = conv.batch.as_int().unwrap_or(1).max(1) as f64;
-    let pixels = images * (conv.pixels[0] * conv.pixels[1]) as f64;
-    let weights = inputs * outputs;
-    let time = |multiplied: f64, values: f64, elements: f64| {
-        let arithmetic = 2.0 * multiplied * weights / (flops * threads);
-        let of_weights = 4.0 * values * weights / MEMORY;
-        arithmetic.max(of_weights) + 4.0 * elements / (CACHES * threads)
-    };
-    let taps = (TAPS * TAPS) as f64;
-    let sums = time(pixels * taps, taps, pixels * (inputs + outputs));
-    let times = [Filtering::Four, Filtering::Two].map(|filtering| {
-        let [rows, columns] = conv.tiles(filtering);
+    let work = Work::of(conv, target);
+    let plan = fastest(conv, target);
+    (work.filtered(plan)? < WORTH * work.summed()).then_some(plan)
+}
+
+/// The fastest plan.
+pub(super) fn fastest(conv: &Convolution, target: &CpuTarget) -> Plan {
+    let work = Work::of(conv, target);
+    let forms = [Form::Apart, Form::Together];
+    let plans = [Filtering::Four, Filtering::Two]
+        .into_iter()
+        .flat_map(|filtering| forms.map(|form| Plan { filtering, form }));
+    let timed = plans.filter_map(|plan| Some((plan, work.filtered(plan)?)));
+    let fastest = timed.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let (plan, _) = fastest.expect("steps can be kernels of their own");
+    plan
+}
+
+struct Work<'a> {
+    conv: &'a Convolution,
+    threads: f64,
+    /// Multiplications and additions in a nanosecond of a thread.
+    flops: f64,
+    /// An open number of images may be one.
+    images: f64,
+}
+
+impl<'a> Work<'a> {
+    fn of(conv: &'a Convolution, target: &CpuTarget) -> Self {
+        Self {
+            conv,
+            threads: target.threads.max(1) as f64,
+            flops: FLOPS * (f64::from(target.f32_lanes) / LANES).min(1.0),
+            images: conv.batch.as_int().unwrap_or(1).max(1) as f64,
+        }
+    }
+
+    fn channels(&self) -> f64 {
+        (self.conv.inputs + self.conv.outputs) as f64
+    }
+
+    fn weights(&self) -> f64 {
+        (self.conv.inputs * self.conv.outputs) as f64
+    }
+
+    fn pixels(&self) -> f64 {
+        let [rows, columns] = self.conv.pixels;
+        self.images * (rows * columns) as f64
+    }
+
+    /// To move tensors of so many bytes.
+    fn moved(&self, bytes: f64) -> f64 {
+        if bytes <= CACHED {
+            bytes / (CACHES * self.threads)
+        } else {
+            bytes / MEMORY
+        }
+    }
+
+    fn summed(&self) -> f64 {
+        let taps = (TAPS * TAPS) as f64;
+        let arithmetic = 2.0 * self.pixels() * taps * self.weights() / (self.flops * self.threads);
+        let weights = 4.0 * taps * self.weights() / MEMORY;
+        arithmetic.max(weights) + self.moved(4.0 * self.pixels() * self.channels())
+    }
+
+    /// `None` if the form cannot be had.
+    fn filtered(&self, plan: Plan) -> Option<f64> {
+        let Plan { filtering, form } = plan;
+        let [rows, columns] = self.conv.tiles(filtering);
         let points = (filtering.inputs() * filtering.inputs()) as f64;
-        let tiles = images * (rows * columns) as f64;
-        let between = points * tiles * (inputs + outputs);
-        let elements = 2.0 * between + 4.0 * pixels * (inputs + outputs);
-        let fits = 4.0 * between / images <= MOST_BYTES;
-        let time = LAUNCHES + time(points * tiles, points, elements);
-        (filtering, time, fits)
-    });
-    let fit = times.into_iter().filter(|(_, _, fits)| *fits);
-    let (filtering, time, _) = fit.min_by(|(_, a, _), (_, b, _)| a.total_cmp(b))?;
-    (time < WORTH * sums).then_some(filtering)
+        let tiles = self.images * (rows * columns) as f64;
+        // Each transform takes some five operations for an element in each of two directions.
+        let multiplied = 2.0 * points * tiles * self.weights();
+        let transformed = 10.0 * points * tiles * self.channels();
+        let arithmetic = (multiplied + transformed) / (self.flops * self.threads);
+        let of_weights = 4.0 * points * self.weights();
+        let in_layout = 2.0 * self.moved(4.0 * 2.0 * self.pixels() * self.channels());
+        Some(match form {
+            Form::Apart => {
+                let between = 2.0 * 4.0 * points * tiles * self.channels();
+                let time = arithmetic.max(of_weights / MEMORY);
+                time + self.moved(between) + in_layout + 5.0 * LAUNCH
+            }
+            Form::Together => {
+                let results = filtering.results() as i64;
+                let together = tiles_of_task(columns, results, self.conv.inputs)?;
+                let tasks = tiles / together as f64;
+                // All weights are read for each task.
+                let weights = of_weights * tasks / (CACHES * self.threads);
+                let rounds = (tasks / self.threads).ceil() * self.threads / tasks;
+                arithmetic.max(weights) * rounds + in_layout + 3.0 * LAUNCH
+            }
+        })
+    }
 }

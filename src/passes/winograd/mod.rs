@@ -23,8 +23,8 @@ use crate::ir::graph::{Arg, Become, Def, DpsCallee, Globals, Rewriter, rewrite};
 use crate::ir::{AttrValue, Expr, Func, Module, PrimFunc, StructInfo};
 use crate::kernel::{CpuTarget, Target};
 use crate::tensor::DType;
-use algorithm::Filtering;
 use convolution::Convolution;
+use cost::{Form, Plan};
 use programs::Shapes;
 
 /// Which convolutions are rewritten.
@@ -37,10 +37,10 @@ pub(super) enum When {
 }
 
 impl When {
-    fn filtering(self, conv: &Convolution, target: &CpuTarget) -> Option<Filtering> {
+    fn plan(self, conv: &Convolution, target: &CpuTarget) -> Option<Plan> {
         match self {
             Self::ItPays => cost::best(conv, target),
-            Self::Always => Some(Filtering::Four),
+            Self::Always => Some(cost::fastest(conv, target)),
         }
     }
 }
@@ -67,9 +67,9 @@ pub(super) fn winograd_conv2d(
     let mut found = HashMap::new();
     for (name, func) in module.prim_funcs() {
         if let Some(conv) = Convolution::of(func)
-            && let Some(filtering) = when.filtering(&conv, cpu)
+            && let Some(plan) = when.plan(&conv, cpu)
         {
-            found.insert(name.to_owned(), (conv, filtering));
+            found.insert(name.to_owned(), (conv, plan));
         }
     }
     let mut out = module.clone();
@@ -97,7 +97,7 @@ pub(super) fn winograd_conv2d(
 
 struct Steps<'a> {
     /// By loop program.
-    found: &'a HashMap<String, (Convolution, Filtering)>,
+    found: &'a HashMap<String, (Convolution, Plan)>,
     free: &'a FreeLayouts,
     out: &'a mut Module,
 }
@@ -118,7 +118,7 @@ impl Steps<'_> {
         else {
             return None;
         };
-        let (conv, filtering) = self.found.get(name)?;
+        let (conv, Plan { filtering, form }) = self.found.get(name)?;
         let weight = old_args.get(conv.params.weight)?;
         if !self.free.is_free(weight) || !tir_vars.is_empty() || conv.params.result != 2 {
             return None;
@@ -130,24 +130,36 @@ impl Steps<'_> {
         let mut image = args[conv.params.image].clone();
         let weight = args[conv.params.weight].clone();
         let weights = programs::weights(conv, filtering)?;
-        let inputs = programs::inputs(conv, filtering)?;
-        let products = programs::products(conv, filtering)?;
-        let results = programs::results(conv, filtering)?;
-        let in_layout = programs::in_layout(conv, filtering)?;
         let u = self.bind(rewriter, weights, &[weight], info(&shapes.weights));
         if !conv.image.has_channels_last() {
             let turned = programs::channels_last(conv, filtering)?;
             image = self.bind(rewriter, turned, &[image], info(&shapes.image));
         }
-        let v = self.bind(rewriter, apart(inputs), &[image], info(&shapes.inputs));
-        let m = self.bind(rewriter, apart(products), &[v, u], info(&shapes.products));
-        if conv.results_are_in_place(filtering) {
-            let callee = DpsCallee::Prim(self.out.add_prim_func("winograd_results", results));
-            return Some(Become::Def(call(callee, vec![m], out.clone())));
-        }
-        let z = self.bind(rewriter, apart(results), &[m], info(&shapes.results));
-        let callee = DpsCallee::Prim(self.out.add_prim_func("channels_placed", in_layout));
-        Some(Become::Def(call(callee, vec![z], out.clone())))
+        let (last, args) = match form {
+            Form::Together => (programs::together(conv, filtering)?, vec![image, u]),
+            Form::Apart => {
+                let inputs = apart(programs::inputs(conv, filtering)?);
+                let products = apart(programs::products(conv, filtering)?);
+                let v = self.bind(rewriter, inputs, &[image], info(&shapes.inputs));
+                let m = self.bind(rewriter, products, &[v, u], info(&shapes.products));
+                (programs::results(conv, filtering)?, vec![m])
+            }
+        };
+        let last = apart(last);
+        let in_layout = match conv.results_are_in_place(filtering) {
+            true => None,
+            false => Some(programs::in_layout(conv, filtering)?),
+        };
+        let (last, args) = match in_layout {
+            None => (last, args),
+            Some(in_layout) => {
+                let z = self.bind(rewriter, last, &args, info(&shapes.results));
+                (in_layout, vec![z])
+            }
+        };
+        let name = last.name.clone();
+        let callee = DpsCallee::Prim(self.out.add_prim_func(&name, last));
+        Some(Become::Def(call(callee, args, out.clone())))
     }
 
     fn bind(

@@ -85,16 +85,50 @@ pub(super) fn channels_last(conv: &Convolution, filtering: Filtering) -> Option<
     te::create_prim_func("channels_last", &[x, turned]).ok()
 }
 
-/// `V = Bᵀ d B` of each tile of the image, padded with zeros.
+/// The tiles of an image whose channels are last, transformed.
 pub(super) fn inputs(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let x = te::placeholder("X", shapes.image, F32);
+    let v = transformed(conv, filtering, &x);
+    te::create_prim_func("winograd_inputs", &[x, v]).ok()
+}
+
+/// The products of transformed tiles and weights.
+pub(super) fn products(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let v = te::placeholder("V", shapes.inputs, F32);
+    let u = te::placeholder("U", shapes.weights, F32);
+    let m = multiplied(conv, filtering, &v, &u);
+    te::create_prim_func("winograd_products", &[v, u, m]).ok()
+}
+
+/// The results of products, in whole tiles.
+pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let m = te::placeholder("M", shapes.products, F32);
+    let z = transformed_back(conv, filtering, &m);
+    te::create_prim_func("winograd_results", &[m, z]).ok()
+}
+
+/// All three steps as one program, which has no tensors between them in memory.
+pub(super) fn together(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+    let shapes = Shapes::of(conv, filtering, &conv.batch);
+    let x = te::placeholder("X", shapes.image, F32);
+    let u = te::placeholder("U", shapes.weights, F32);
+    let v = transformed(conv, filtering, &x);
+    let m = multiplied(conv, filtering, &v, &u);
+    let z = transformed_back(conv, filtering, &m);
+    te::create_prim_func("winograd_conv2d", &[x, u, z]).ok()
+}
+
+/// `V = Bᵀ d B` of each tile of the image, padded with zeros.
+fn transformed(conv: &Convolution, filtering: Filtering, x: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let size = filtering.results() as i64;
     let coefficients = filtering.of_inputs();
     let [tile_rows, tile_columns] = conv.tiles(filtering);
-    let x = te::placeholder("X", shapes.image.clone(), F32);
     let Image { pad, extents, .. } = &conv.image;
-    let extents_of_padded = [tile_rows, tile_columns].map(|tiles| Expr::i64(tiles * size + 2));
-    let [height, width] = extents_of_padded;
+    let [height, width] = [tile_rows, tile_columns].map(|tiles| Expr::i64(tiles * size + 2));
     let channels = || Expr::i64(conv.inputs);
     let padded = [conv.batch.clone(), height, width.clone(), channels()];
     let padded = te::compute("padded", padded, |at| {
@@ -102,82 +136,72 @@ pub(super) fn inputs(conv: &Convolution, filtering: Filtering) -> Option<PrimFun
         let inside = inside
             .into_iter()
             .flat_map(|(at, pad, extent)| [at.ge(pad), at.lt(pad + extent)]);
-        let [y, x_at] = [&at[1] - pad[0], &at[2] - pad[1]];
-        let element = x.at([&at[0], &y, &x_at, &at[3]]);
+        let [row, column] = [&at[1] - pad[0], &at[2] - pad[1]];
+        let element = x.at([&at[0], &row, &column, &at[3]]);
         te::if_then_else(te::all(inside), element, Expr::float(0.0, F32))
     });
-    let points = || Expr::i64(filtering.inputs() as i64);
+    let points = Expr::i64(filtering.inputs() as i64);
     let rows = [
         conv.batch.clone(),
         tile_rows.into(),
         width,
-        points(),
+        points,
         channels(),
     ];
     let rows = te::compute("rows", rows, |at| {
         let element = |step: usize| {
-            let y = &at[1] * size + step as i64;
-            padded.at([&at[0], &y, &at[2], &at[4]])
+            let row = &at[1] * size + step as i64;
+            padded.at([&at[0], &row, &at[2], &at[4]])
         };
         combined(&at[3], &coefficients, element)
     });
-    let v = te::compute("V", shapes.inputs, |at| {
+    te::compute("V", shapes.inputs, |at| {
         let element = |step: usize| {
-            let x = &at[4] * size + step as i64;
-            rows.at([&at[2], &at[3], &x, &at[0], &at[5]])
+            let column = &at[4] * size + step as i64;
+            rows.at([&at[2], &at[3], &column, &at[0], &at[5]])
         };
         combined(&at[1], &coefficients, element)
-    });
-    te::create_prim_func("winograd_inputs", &[x, v]).ok()
+    })
 }
 
 /// `M = V U` for each pair of points.
-pub(super) fn products(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+fn multiplied(conv: &Convolution, filtering: Filtering, v: &Tensor, u: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
-    let v = te::placeholder("V", shapes.inputs, F32);
-    let u = te::placeholder("U", shapes.weights, F32);
     let k = te::reduce_axis("k", conv.inputs);
-    let m = te::compute("M", shapes.products, |at| {
+    te::compute("M", shapes.products, |at| {
         let [row, column] = [&at[0], &at[1]];
         let v = v.at([row, column, &at[2], &at[3], &at[4], &k.expr()]);
         te::sum(v * u.at([row, column, &k.expr(), &at[5]]), [&k])
-    });
-    te::create_prim_func("winograd_products", &[v, u, m]).ok()
+    })
 }
 
 /// `Y = Aᵀ M A` of each tile.
-pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+fn transformed_back(conv: &Convolution, filtering: Filtering, m: &Tensor) -> Tensor {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let size = filtering.results() as i64;
     let coefficients = filtering.of_results();
-    let m = te::placeholder("M", shapes.products.clone(), F32);
-    let [batch, height, _, channels] = &shapes.results[..] else {
-        return None;
-    };
-    let [points, tiles] = [&shapes.products[0], &shapes.products[4]];
-    let columns = [batch, height, tiles, points, channels].map(Expr::clone);
+    let [tile_rows, tile_columns] = conv.tiles(filtering);
+    let columns = [
+        conv.batch.clone(),
+        Expr::i64(tile_rows * size),
+        tile_columns.into(),
+        Expr::i64(filtering.inputs() as i64),
+        conv.outputs.into(),
+    ];
     let columns = te::compute("columns", columns, |at| {
         let element = |point: usize| {
-            let point = Expr::i64(point as i64);
-            m.at([
-                &point,
-                &at[3],
-                &at[0],
-                &at[1].floor_div(size),
-                &at[2],
-                &at[4],
-            ])
+            let (point, row) = (Expr::i64(point as i64), at[1].floor_div(size));
+            m.at([&point, &at[3], &at[0], &row, &at[2], &at[4]])
         };
         combined(&at[1].floor_mod(size), &coefficients, element)
     });
-    let z = te::compute("Z", shapes.results.clone(), |at| {
+    te::compute("Z", shapes.results, |at| {
         let element = |point: usize| {
-            let point = Expr::i64(point as i64);
-            columns.at([&at[0], &at[1], &at[2].floor_div(size), &point, &at[3]])
+            let (point, column) = (Expr::i64(point as i64), at[2].floor_div(size));
+            columns.at([&at[0], &at[1], &column, &point, &at[3]])
         };
         combined(&at[2].floor_mod(size), &coefficients, element)
-    });
-    te::create_prim_func("winograd_results", &[m, z]).ok()
+    })
 }
 
 /// The results in their own layout.

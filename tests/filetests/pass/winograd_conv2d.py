@@ -85,14 +85,17 @@ class Module:
                 conv2d[v_i0, v_i1, v_i2, v_i3] = conv2d[v_i0, v_i1, v_i2, v_i3] + data[v_i0, v_rc, v_i2 + v_ry, v_i3 + v_rx] * weight[v_i1, v_rc, v_ry, v_rx]
 
     @T.prim_func(private=True)
-    def winograd_inputs(var_X: T.handle, var_V: T.handle):
+    def winograd_conv2d(var_X: T.handle, U: T.Buffer((6, 6, 2, 2), "float32"), var_Z: T.handle):
         T.func_attr({"op_pattern": 8})
         n = T.int64()
         X = T.match_buffer(var_X, (n, 5, 6, 2))
-        V = T.match_buffer(var_V, (6, 6, n, 2, 2, 2))
+        Z = T.match_buffer(var_Z, (n, 8, 8, 2))
         # with T.block("root"):
         padded = T.alloc_buffer((n, 10, 10, 2))
         rows = T.alloc_buffer((n, 2, 10, 6, 2))
+        V = T.alloc_buffer((6, 6, n, 2, 2, 2))
+        M = T.alloc_buffer((6, 6, n, 2, 2, 2))
+        columns = T.alloc_buffer((n, 8, 2, 6, 2))
         for i0, i1, i2, i3 in T.grid(n, T.int64(10), T.int64(10), T.int64(2)):
             with T.block("padded"):
                 v_i0, v_i1, v_i2, v_i3 = T.axis.remap("SSSS", [i0, i1, i2, i3])
@@ -111,14 +114,6 @@ class Module:
                 T.reads(rows[v_i2, v_i3, v_i4 * T.int64(4):v_i4 * T.int64(4) + T.int64(6), v_i0, v_i5])
                 T.writes(V[v_i0, v_i1, v_i2, v_i3, v_i4, v_i5])
                 V[v_i0, v_i1, v_i2, v_i3, v_i4, v_i5] = T.if_then_else(v_i1 == T.int64(0), rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(0), v_i0, v_i5] + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] * T.float32(-1.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] * T.float32(-2) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(1.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5], T.if_then_else(v_i1 == T.int64(1), rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] * T.float32(-1) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] * T.float32(0.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(2.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5], T.if_then_else(v_i1 == T.int64(2), rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] * T.float32(-2.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(0.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5], T.if_then_else(v_i1 == T.int64(3), rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] * T.float32(-2) - rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(2) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5], T.if_then_else(v_i1 == T.int64(4), rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] * T.float32(0.5) - rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(-0.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5], rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(1), v_i0, v_i5] + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(2), v_i0, v_i5] * T.float32(-1.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(3), v_i0, v_i5] * T.float32(-2) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(4), v_i0, v_i5] * T.float32(1.5) + rows[v_i2, v_i3, v_i4 * T.int64(4) + T.int64(5), v_i0, v_i5])))))
-
-    @T.prim_func(private=True)
-    def winograd_products(var_V: T.handle, U: T.Buffer((6, 6, 2, 2), "float32"), var_M: T.handle):
-        T.func_attr({"op_pattern": 8})
-        n = T.int64()
-        V = T.match_buffer(var_V, (6, 6, n, 2, 2, 2))
-        M = T.match_buffer(var_M, (6, 6, n, 2, 2, 2))
-        # with T.block("root"):
         for i0, i1, i2, i3, i4, i5, k in T.grid(T.int64(6), T.int64(6), n, T.int64(2), T.int64(2), T.int64(2), T.int64(2)):
             with T.block("M"):
                 v_i0, v_i1, v_i2, v_i3, v_i4, v_i5, v_k = T.axis.remap("SSSSSSR", [i0, i1, i2, i3, i4, i5, k])
@@ -127,15 +122,6 @@ class Module:
                 with T.init():
                     M[v_i0, v_i1, v_i2, v_i3, v_i4, v_i5] = T.float32(0)
                 M[v_i0, v_i1, v_i2, v_i3, v_i4, v_i5] = M[v_i0, v_i1, v_i2, v_i3, v_i4, v_i5] + V[v_i0, v_i1, v_i2, v_i3, v_i4, v_k] * U[v_i0, v_i1, v_k, v_i5]
-
-    @T.prim_func(private=True)
-    def winograd_results(var_M: T.handle, var_Z: T.handle):
-        T.func_attr({"op_pattern": 8})
-        n = T.int64()
-        M = T.match_buffer(var_M, (6, 6, n, 2, 2, 2))
-        Z = T.match_buffer(var_Z, (n, 8, 8, 2))
-        # with T.block("root"):
-        columns = T.alloc_buffer((n, 8, 2, 6, 2))
         for i0, i1, i2, i3, i4 in T.grid(n, T.int64(8), T.int64(2), T.int64(6), T.int64(2)):
             with T.block("columns"):
                 v_i0, v_i1, v_i2, v_i3, v_i4 = T.axis.remap("SSSSS", [i0, i1, i2, i3, i4])
@@ -167,10 +153,8 @@ class Module:
         with R.dataflow():
             winograd_weights = R.call_tir(cls.winograd_weights, (w,), out_sinfo=R.Tensor((6, 6, 2, 2), dtype="float32"))
             channels_last = R.call_tir(cls.channels_last, (x,), out_sinfo=R.Tensor((n, 5, 6, 2), dtype="float32"))
-            winograd_inputs = R.call_tir(cls.winograd_inputs, (channels_last,), out_sinfo=R.Tensor((6, 6, n, 2, 2, 2), dtype="float32"))
-            winograd_products = R.call_tir(cls.winograd_products, (winograd_inputs, winograd_weights), out_sinfo=R.Tensor((6, 6, n, 2, 2, 2), dtype="float32"))
-            winograd_results = R.call_tir(cls.winograd_results, (winograd_products,), out_sinfo=R.Tensor((n, 8, 8, 2), dtype="float32"))
-            y = R.call_tir(cls.channels_placed, (winograd_results,), out_sinfo=R.Tensor((n, 2, 5, 6), dtype="float32"))
+            winograd_conv2d = R.call_tir(cls.winograd_conv2d, (channels_last, winograd_weights), out_sinfo=R.Tensor((n, 8, 8, 2), dtype="float32"))
+            y = R.call_tir(cls.channels_placed, (winograd_conv2d,), out_sinfo=R.Tensor((n, 2, 5, 6), dtype="float32"))
             z = R.call_tir(cls.conv2d1, (y, v), out_sinfo=R.Tensor((n, 2, 3, 4), dtype="float32"))
             R.output(z)
         return z

@@ -54,16 +54,16 @@ pub(super) fn apply(
 
 /// What picks one of the ways.
 #[derive(Clone, Debug)]
-struct Cases {
+pub(super) struct Cases {
     /// The iter variable whose value, or its rest, is the number of the case.
-    var: Var,
+    pub(super) var: Var,
     /// How many there are.
-    count: i64,
+    pub(super) count: i64,
 }
 
 impl Cases {
     /// Those of a block that stores one value.
-    fn of(func: &PrimFunc, block: BlockId) -> Option<Self> {
+    pub(super) fn of(func: &PrimFunc, block: BlockId) -> Option<Self> {
         let [Stmt::Store { value, .. }] = func.tree.body(Place::Block(block)) else {
             return None;
         };
@@ -86,10 +86,20 @@ impl Cases {
             count,
         })
     }
+
+    /// Whether the loop alone is what the variable counts.
+    pub(super) fn are_picked_by(&self, func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
+        let binding = func.blocks[block].binding_of(&self.var);
+        binding.and_then(Expr::as_var) == Some(&func.loops[l].var)
+    }
 }
 
 /// The iter variables of a block that pick the cases of what it reads.
-fn picked_by_producers(func: &PrimFunc, last: BlockId, producers: &[BlockId]) -> Vec<Cases> {
+pub(super) fn picked_by_producers(
+    func: &PrimFunc,
+    last: BlockId,
+    producers: &[BlockId],
+) -> Vec<Cases> {
     let info = &func.blocks[last];
     let of = |&producer: &BlockId| {
         let cases = Cases::of(func, producer)?;
@@ -128,11 +138,14 @@ fn order_last(
     let (mut outer, mut inner, mut written_out) = (vec![], vec![], None);
     let (mut tiles, mut rest) = (vec![], vec![]);
     for &l in others {
-        if picks(schedule.func(), block, l, own) {
+        if own.are_picked_by(schedule.func(), block, l) {
             let (tile, case) = split_cases(schedule, l, own.count)?;
             tiles.extend(tile);
             written_out = Some(case);
-        } else if let Some(of) = picked.iter().find(|c| picks(schedule.func(), block, l, c)) {
+        } else if let Some(of) = picked
+            .iter()
+            .find(|c| c.are_picked_by(schedule.func(), block, l))
+        {
             let (tile, case) = split_cases(schedule, l, of.count)?;
             outer.extend(tile);
             inner.push(case);
@@ -153,15 +166,8 @@ fn order_last(
     Ok((outer, written_out, vectors[1]))
 }
 
-/// Whether the loop alone is what the variable counts.
-fn picks(func: &PrimFunc, block: BlockId, l: LoopId, cases: &Cases) -> bool {
-    let info = &func.blocks[block];
-    let binding = info.binding_of(&cases.var).and_then(Expr::as_var);
-    binding == Some(&func.loops[l].var)
-}
-
 /// The loop over whole rounds of the cases, if there are several, and the one over the cases.
-fn split_cases(
+pub(super) fn split_cases(
     schedule: &mut Schedule,
     l: LoopId,
     count: i64,
@@ -174,7 +180,11 @@ fn split_cases(
 }
 
 /// Writes out the cases of a block in this loop; vectors are along its last axis.
-fn write_out(schedule: &mut Schedule, block: BlockId, task: LoopId) -> Result<(), DeclineReason> {
+pub(super) fn write_out(
+    schedule: &mut Schedule,
+    block: BlockId,
+    task: LoopId,
+) -> Result<(), DeclineReason> {
     let loops = schedule.get_loops(block)?;
     let own = loops.iter().position(|l| *l == task).map_or(0, |at| at + 1);
     let Some((&columns, others)) = loops[own..].split_last() else {

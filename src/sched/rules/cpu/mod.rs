@@ -7,6 +7,7 @@
 mod cases;
 mod convolution;
 mod elementwise;
+mod filtering;
 mod inline;
 mod matmul;
 mod pointwise;
@@ -15,6 +16,7 @@ mod rows;
 mod transpose;
 mod windows;
 
+pub(crate) use filtering::tiles_of_task;
 pub(super) use inline::inline_read_once;
 pub(super) use matmul::{panels_for, pays_for_one_row};
 pub(super) use windows::window_of;
@@ -29,6 +31,10 @@ use crate::sched::{InsertAt, Schedule, UnitIters};
 
 /// The rules. A block that none takes runs serially, as it is written.
 pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
+    DefaultRule {
+        name: "filtering",
+        apply: filtering::apply,
+    },
     DefaultRule {
         name: "matmul",
         apply: matmul::apply,

@@ -36,6 +36,7 @@ Environment:
   WEFTILE_TIME=1         prints the time of each stage of the compiler
   WEFTILE_VERIFY=1       verifies after each stage
   WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
+  WEFTILE_WITHOUT=PASSES passes that do not run, as winograd_conv2d: convolutions are then sums
   WEFTILE_CPU=NAME       what makes code for the CPU: cranelift, avx2, avx512 (the widest that it has)
   WEFTILE_PIPELINE_CACHE=DIR
                          where GPUs keep compiled pipelines (the user's cache folder); 0 keeps none

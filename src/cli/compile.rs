@@ -15,7 +15,7 @@ use crate::artifact::{ArtifactError, Port};
 use crate::frontend::SaveError;
 use crate::ir::Module;
 use crate::kernel::Target;
-use crate::pipeline::CompileOptions;
+use crate::passes::PassContext;
 use crate::runtime_gpu::PipelineCache;
 
 /// What `--json` prints.
@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     let start = Instant::now();
     let module = match args.no_weights {
-        true => Some(apart(args, &chosen.target)?),
+        true => Some(apart(args, environment, &chosen.target)?),
         false => None,
     };
     let (module, weights) = match &module {
@@ -104,12 +104,17 @@ pub(super) fn run(
 }
 
 /// A model without its weights, and their names.
-fn apart(args: &CompileArgs, target: &Target) -> Result<(Module, Vec<String>), CliError> {
+fn apart(
+    args: &CompileArgs,
+    environment: &Environment,
+    target: &Target,
+) -> Result<(Module, Vec<String>), CliError> {
     if !ends_in(&args.module.file, "onnx") {
         return Err(CliError::NoModel {
             path: args.module.file.clone(),
         });
     }
     let model = import(&args.module, &args.shapes.inputs())?;
-    Ok(model.without_weights(&CompileOptions::new(target.clone()))?)
+    let options = environment.options(target, PassContext::default());
+    Ok(model.without_weights(&options)?)
 }

@@ -9,7 +9,7 @@ use super::to_stderr;
 use crate::codegen_cpu::Backend;
 use crate::ir::Module;
 use crate::kernel::Target;
-use crate::passes::PassContext;
+use crate::passes::{self, PassContext};
 use crate::pipeline::{Compilation, CompileOptions, Verify, compile_until};
 use crate::runtime_gpu::PipelineCache;
 use crate::support::dump::DumpKind;
@@ -28,6 +28,8 @@ pub(crate) struct Environment {
     time: bool,
     /// `WEFTILE_VERIFY`: verify after each stage.
     verify: bool,
+    /// `WEFTILE_WITHOUT`: names of passes that do not run.
+    without: Vec<String>,
     /// `WEFTILE_CPU`: what makes native code, if not the widest that this machine has.
     pub(super) cpu: Option<Backend>,
     /// `WEFTILE_PIPELINE_CACHE`: where GPUs keep compiled pipelines.
@@ -66,8 +68,7 @@ impl Environment {
         stage: &str,
         passes: PassContext,
     ) -> Result<Compilation, CliError> {
-        let mut options = CompileOptions::new(target.clone());
-        options.passes = passes;
+        let mut options = self.options(target, passes);
         if !self.dump.is_empty() {
             options.dump = Some((self.dump_dir.clone(), self.dump.clone()));
         }
@@ -83,6 +84,14 @@ impl Environment {
             to_stderr(&compilation.timing.to_string());
         }
         Ok(compilation)
+    }
+
+    /// How to compile for a target, with passes under this context.
+    pub(crate) fn options(&self, target: &Target, passes: PassContext) -> CompileOptions {
+        let mut options = CompileOptions::new(target.clone());
+        options.passes = passes;
+        options.passes.disabled.extend(self.without.iter().cloned());
+        options
     }
 
     fn from(var: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {
@@ -113,6 +122,7 @@ impl Environment {
         Ok(Self {
             log,
             cpu: backend(var("WEFTILE_CPU"))?,
+            without: without(&var("WEFTILE_WITHOUT").unwrap_or_default())?,
             dump,
             dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
             time: on("WEFTILE_TIME")?,
@@ -120,6 +130,23 @@ impl Environment {
             pipelines: pipelines(var("WEFTILE_PIPELINE_CACHE")),
         })
     }
+}
+
+/// Passes that do not run.
+fn without(names: &str) -> Result<Vec<String>, CliError> {
+    let names = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let pass = |name: &str| match passes::pass(name) {
+        Ok(pass) => Ok(pass.name().to_owned()),
+        Err(_) => Err(CliError::Variable {
+            name: "WEFTILE_WITHOUT",
+            value: name.to_owned(),
+            expected: "names of passes, as WEFTILE_TIME=1 lists them".to_owned(),
+        }),
+    };
+    names.map(pass).collect()
 }
 
 /// A back end that this machine can run.
@@ -207,6 +234,7 @@ mod tests {
             ("WEFTILE_TIME", "1"),
             ("WEFTILE_VERIFY", "0"),
             ("WEFTILE_CPU", "cranelift"),
+            ("WEFTILE_WITHOUT", "winograd_conv2d, FoldConstant"),
             ("WEFTILE_PIPELINE_CACHE", "p"),
         ]);
         let expected = Environment {
@@ -214,6 +242,7 @@ mod tests {
             dump_dir: "d".into(),
             time: true,
             verify: false,
+            without: vec!["winograd_conv2d".to_owned(), "fold_constant".to_owned()],
             cpu: Some(Backend::Cranelift),
             pipelines: PipelineCache::Folder("p".into()),
             log: "error".to_owned(),
@@ -244,6 +273,11 @@ mod tests {
         let error = read(&[("WEFTILE_CPU", "z80")]).expect_err("no such code");
         assert!(
             error.starts_with("WEFTILE_CPU is `z80`, expected cranelift"),
+            "{error}"
+        );
+        let error = read(&[("WEFTILE_WITHOUT", "winograd")]).expect_err("no such pass");
+        assert!(
+            error.starts_with("WEFTILE_WITHOUT is `winograd`, expected names of passes"),
             "{error}"
         );
         let log = |value| read(&[("WEFTILE_LOG", value)]).map(|read| read.log);

@@ -219,6 +219,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "fold_constant",
             "specialize",
             "winograd_conv2d",
+            "fold_constant",
             "pack_weights",
             "fold_constant",
             "annotate_tir_op_pattern",

@@ -138,13 +138,16 @@ fn without(names: &str) -> Result<Vec<String>, CliError> {
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty());
-    let pass = |name: &str| match passes::pass(name) {
+    let pass = |name: &str| {
+        match passes::pass(name) {
         Ok(pass) => Ok(pass.name().to_owned()),
         Err(_) => Err(CliError::Variable {
             name: "WEFTILE_WITHOUT",
             value: name.to_owned(),
-            expected: "names of passes, as WEFTILE_TIME=1 lists them".to_owned(),
+            expected: "a pass, as winograd_conv2d; WEFTILE_TIME=1 lists those that ran before the stages verify, schedule, lower"
+                .to_owned(),
         }),
+    }
     };
     names.map(pass).collect()
 }
@@ -277,7 +280,7 @@ mod tests {
         );
         let error = read(&[("WEFTILE_WITHOUT", "winograd")]).expect_err("no such pass");
         assert!(
-            error.starts_with("WEFTILE_WITHOUT is `winograd`, expected names of passes"),
+            error.starts_with("WEFTILE_WITHOUT is `winograd`, expected a pass, as winograd_conv2d"),
             "{error}"
         );
         let log = |value| read(&[("WEFTILE_LOG", value)]).map(|read| read.log);

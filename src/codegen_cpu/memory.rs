@@ -14,14 +14,11 @@ use super::emit::Emitter;
 use super::value::{Val, is_half, lane_type, lanes_of, register};
 use crate::codegen_common::KernelArgs;
 use crate::codegen_common::index::{Atom, Factor, Term};
-use crate::kernel::{Array, ArrayId, Expr, MOST_LANES, Space, Ty};
+use crate::kernel::{Array, ArrayId, Expr, MOST_LANES, MOST_STACK, Space, Ty};
 use crate::tensor::ScalarType;
 
 /// Bytes of the largest element.
 const MOST_BYTES: u32 = 8;
-
-/// Stack that the local arrays of a kernel may take, in bytes.
-const MOST_STACK: i64 = 256 << 10;
 
 /// Where an array is in memory.
 #[derive(Clone, Debug)]

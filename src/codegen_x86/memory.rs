@@ -13,15 +13,12 @@ use super::{Isa, Refusal, refuse};
 use crate::codegen_common::KernelArgs;
 use crate::codegen_common::index::{Atom, Factor, Term};
 use crate::codegen_common::streams::{LINE, is_streamed};
-use crate::kernel::{ArrayId, Expr, Space, Ty};
+use crate::kernel::{ArrayId, Expr, MOST_STACK, Space, Ty};
 use crate::tensor::ScalarType;
 use regalloc2::VReg;
 
 /// Most lanes of a vector.
 const MOST_LANES: u16 = 256;
-
-/// Stack that the local arrays of a kernel may take, in bytes.
-const MOST_STACK: i64 = 256 << 10;
 
 /// Alignment of each local array: that of the widest register.
 const LOCAL_ALIGN: u32 = 64;

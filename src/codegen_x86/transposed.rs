@@ -138,10 +138,12 @@ impl Rows {
             }
         }
         let stays = |column: &Column| {
-            let mut lanes = column.lanes.iter();
-            !written.contains(&column.array)
-                && !lanes
-                    .any(|lane| lane.any(&|e| matches!(e, Expr::Var(v) if defined.contains(v))))
+            let changes = |e: &Expr| match e {
+                Expr::Var(var) => defined.contains(var),
+                Expr::Load { array, .. } => written.contains(array),
+                _ => false,
+            };
+            !column.lanes.iter().any(|lane| lane.any(&changes))
         };
         columns.retain(stays);
         let mut loads: Vec<(usize, Stmt)> = vec![];

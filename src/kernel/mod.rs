@@ -147,6 +147,9 @@ pub struct LoweredFunc {
     pub asserts: Vec<Assertion>,
 }
 
+/// Stack that the local arrays of a kernel may take on the CPU, in bytes.
+pub const MOST_STACK: i64 = 256 << 10;
+
 /// What lowering takes every extent of a tensor, and every factor of one, to be. `in_bounds` is proved for these alone: a launch
 /// with others trusts no proof.
 pub const PROVED_DIMS: RangeInclusive<i64> = 0..=i32::MAX as i64 - 1;

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::ir::{Buffer, LoopKind, Place, ThreadAxis};
 use crate::kernel::{
-    self, Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, Space, VarId,
+    self, Access, ArrayId, BufferRef, GpuTarget, HostExpr, Kernel, Launch, MOST_STACK, Space, VarId,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
@@ -334,6 +334,31 @@ pub(super) fn insert_barriers(l: &mut Lowering<'_>) -> Result<Next, LowerError> 
     l.each_kernel(|Draft { kernel, .. }| {
         let body = std::mem::take(&mut kernel.body);
         kernel.body = barrier::insert_barriers(&kernel.arrays, body)?;
+        Ok(())
+    })
+}
+
+/// Refuses what fits no stack.
+pub(super) fn check_stack(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    l.each_kernel(|draft| {
+        let arrays = draft.kernel.arrays.iter().map(|(_, array)| array);
+        let local = arrays.filter(|array| matches!(array.space, Space::Local));
+        let bytes = local.map(|array| {
+            let bytes = array.dtype.bytes() as i64;
+            // Each begins in a cache line of its own.
+            let line = 64;
+            let bytes = array.len.as_const().unwrap_or(0).saturating_mul(bytes);
+            bytes.max(0).saturating_add(line - 1) / line * line
+        });
+        let needs = bytes.fold(0, i64::saturating_add);
+        if needs > MOST_STACK {
+            return Err(LowerProblem::DeviceLimit {
+                what: "bytes of stack for local arrays",
+                needs: needs.unsigned_abs(),
+                limit: MOST_STACK.unsigned_abs(),
+            }
+            .into());
+        }
         Ok(())
     })
 }

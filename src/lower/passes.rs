@@ -49,6 +49,7 @@ pub(super) const PASSES: &[Pass] = &[
     gpu("check_cross_thread", nests::check_cross_thread),
     all("emit", kernels::emit),
     gpu("check_limits", kernels::check_limits),
+    cpu("check_stack", kernels::check_stack),
     gpu("narrow_indices", requirements::narrow_indices),
     gpu("hoist_loads", kernels::hoist_loads),
     gpu("prefetch", kernels::prefetch),

@@ -10,7 +10,7 @@ use crate::ops::Pattern;
 use crate::tensor::scalar::BinOp;
 
 /// The attribute that keeps the pattern of a loop program, by TVM's numbers.
-const OP_PATTERN: &str = "op_pattern";
+pub(super) const OP_PATTERN: &str = "op_pattern";
 
 /// The module with the pattern of each loop program in its attribute `op_pattern`, where it is not said yet.
 pub(super) fn annotate_tir_op_pattern(module: &Module) -> Module {
@@ -43,7 +43,7 @@ pub(super) fn stated(func: &PrimFunc) -> Pattern {
 }
 
 /// TVM's number.
-fn number(pattern: Pattern) -> i64 {
+pub(super) fn number(pattern: Pattern) -> i64 {
     match pattern {
         Pattern::ElemWise => 0,
         Pattern::Broadcast => 1,

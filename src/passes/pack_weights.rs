@@ -240,10 +240,11 @@ fn of_weights(def: &Def, weights: &HashSet<ValueId>) -> bool {
     );
     let (mut all, mut any) = (true, false);
     for arg in def.args() {
-        arg.walk(&mut |leaf| match leaf {
-            Arg::Value(id) => (all, any) = (all && weights.contains(id), true),
-            Arg::Const(_) => any = true,
-            _ => {}
+        arg.walk(&mut |leaf| {
+            if let Arg::Value(id) = leaf {
+                all &= weights.contains(id);
+                any = true;
+            }
         });
     }
     computes && all && any

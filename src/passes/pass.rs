@@ -778,7 +778,7 @@ pub const PASSES: &[PassDef] = &[
     },
     PassDef {
         name: "winograd_conv2d",
-        about: "convolutions by 3 x 3 weights take a quarter of the multiplications where that pays",
+        about: "convolutions by 3 x 3 weights take down to a quarter of the multiplications where that is faster",
         opt_level: 0,
         options: &[
             PARAMETER,

@@ -84,14 +84,18 @@ impl CacheFile {
     /// # Errors
     /// If there is no file, or it is not one that this program wrote for the adapter and its driver.
     pub(super) fn read(&self) -> Result<Vec<u8>, Unused> {
-        let found = fs::metadata(&self.path)?;
-        if !found.is_file() {
+        // To open what is no file might wait.
+        if !fs::metadata(&self.path)?.is_file() {
             return Err(Unused::Foreign);
         }
         self.check_folder()?;
+        let file = File::open(&self.path)?;
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(Unused::Foreign);
+        }
         check_private(&self.path, &found)?;
         let mut bytes = Vec::new();
-        let file = File::open(&self.path)?;
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(Unused::TooLarge { bytes: found.len() });

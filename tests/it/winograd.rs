@@ -7,7 +7,7 @@ use weftile::pipeline::{CompileOptions, compile, weights_apart};
 use weftile::runtime::Value;
 use weftile::script::parse;
 use weftile::tensor::Tensor;
-use weftile::vm::VirtualMachine;
+use weftile::vm::{Profile, VirtualMachine};
 
 use crate::vm::cpu;
 
@@ -282,6 +282,13 @@ fn filters(module: &Module, options: &CompileOptions) -> bool {
     programs.any(|name| name.contains("winograd"))
 }
 
+#[track_caller]
+fn rewrites_no_weight(profile: &Profile) {
+    let steps: Vec<&str> = profile.entries.iter().map(|e| e.name.as_str()).collect();
+    let of_weights = |name: &&str| name.contains("winograd_weights") || name.contains("panels");
+    assert!(!steps.iter().any(of_weights), "{steps:?}");
+}
+
 /// The module with all of its convolutions rewritten, whether that pays or not.
 fn forced(module: &Module) -> Module {
     let cx = passes::Cx::new(module, &cpu().0);
@@ -325,8 +332,9 @@ fn convolutions_agree_with_sums() {
         let bound = bind_params(&module, "main", &bound.collect()).expect("it fits");
         let executable = compile(&bound, &options()).unwrap_or_else(|e| panic!("{e}"));
         let mut machine = VirtualMachine::new(executable, cpu().1).expect("loads");
-        let got = machine.call("main", &[x.clone().into()]).expect("runs");
+        let (got, profile) = machine.profile("main", &[x.clone().into()]).expect("runs");
         case.is_close(&format!("{number}, bound"), got, &expected);
+        rewrites_no_weight(&profile);
 
         let apart = weights_apart(&module, &options()).unwrap_or_else(|e| panic!("{e}"));
         let executable = compile(&apart, &options()).unwrap_or_else(|e| panic!("{e}"));
@@ -339,11 +347,7 @@ fn convolutions_agree_with_sums() {
         args.extend_from_slice(lifted.as_tuple().expect("a tuple"));
         let (got, profile) = machine.profile("main", &args).expect("runs");
         case.is_close(&format!("{number}, apart"), got, &expected);
-        let mut steps = profile.entries.iter().map(|entry| entry.name.as_str());
-        assert!(
-            !steps.any(|name| name.contains("winograd_weights")),
-            "{number}"
-        );
+        rewrites_no_weight(&profile);
     }
     let all = [seen, filterings].concat();
     assert!(all.iter().all(|seen| *seen > 0), "{all:?}");
@@ -390,9 +394,150 @@ fn other_convolutions_are_left_alone() {
         ("", [8, 64, 3, 3]),
     ];
     for (attributes, weight) in others {
-        assert!(
-            !filters(&bound(attributes, weight), &options()),
-            "{attributes} {weight:?}"
-        );
+        let module = bound(attributes, weight);
+        assert!(!filters(&module, &options()), "{attributes} {weight:?}");
+        let forced = forced(&module);
+        let rewritten = forced.prim_func("winograd_weights").is_some();
+        // It is the number of channels alone that does not pay.
+        assert_eq!(rewritten, weight[0] == 8, "{attributes} {weight:?}");
     }
+}
+
+#[test]
+fn what_only_looks_like_a_convolution_stays() {
+    let program = |image: &str, weight: &str, result: &str, init: &str, load: &str, index: &str| {
+        let text = format!(
+            r#"
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def conv(X: T.Buffer(({image}), "float32"), W: T.Buffer(({weight}), "float32"), Y: T.Buffer(({result}), "float32")):
+        for n, o, y, x, c, r, s in T.grid(1, 16, 4, 4, 16, 3, 3):
+            with T.block("conv"):
+                vn, vo, vy, vx, vc, vr, vs = T.axis.remap("SSSSRRR", [n, o, y, x, c, r, s])
+                with T.init():
+                    Y[vn, vo, vy, vx] = T.float32({init})
+                Y[vn, vo, vy, vx] = Y[vn, vo, vy, vx] + X[{load}] * W[{index}]
+
+    @R.function
+    def main(x: R.Tensor(({image}), "float32"), w: R.Tensor(({weight}), "float32")):
+        R.func_attr({{"num_input": 1}})
+        cls = Module
+        with R.dataflow():
+            y = R.call_tir(cls.conv, (x, w), out_sinfo=R.Tensor(({result}), dtype="float32"))
+            R.output(y)
+        return y
+"#
+        );
+        parse("like.py", &text).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let rewritten = |module: &Module| forced(module).prim_func("winograd_weights").is_some();
+    let (image, weight, result) = ("1, 16, 6, 6", "16, 16, 3, 3", "1, 16, 4, 4");
+    let (load, index) = ("vn, vc, vy + vr, vx + vs", "vo, vc, vr, vs");
+    assert!(rewritten(&program(image, weight, result, "0", load, index)));
+    let others = [
+        (
+            "sums that start with 1",
+            image,
+            weight,
+            result,
+            "1",
+            load,
+            index,
+        ),
+        (
+            "some of the channels",
+            "1, 20, 6, 6",
+            weight,
+            result,
+            "0",
+            load,
+            index,
+        ),
+        (
+            "some of the taps",
+            image,
+            "16, 16, 3, 4",
+            result,
+            "0",
+            load,
+            index,
+        ),
+        (
+            "a part of the result",
+            image,
+            weight,
+            "1, 17, 4, 4",
+            "0",
+            load,
+            index,
+        ),
+        (
+            "taps the other way",
+            image,
+            weight,
+            result,
+            "0",
+            "vn, vc, vy + 2 - vr, vx + vs",
+            index,
+        ),
+        (
+            "steps of two",
+            "1, 16, 9, 9",
+            weight,
+            result,
+            "0",
+            "vn, vc, vy * 2 + vr, vx + vs",
+            index,
+        ),
+        (
+            "taps along a diagonal",
+            image,
+            weight,
+            result,
+            "0",
+            "vn, vc, vy + vr, vx + vr",
+            index,
+        ),
+        (
+            "channels that are taps",
+            image,
+            weight,
+            result,
+            "0",
+            "vn, vr, vy + vr, vx + vs",
+            index,
+        ),
+        (
+            "five dimensions",
+            "1, 16, 16, 6, 6",
+            weight,
+            result,
+            "0",
+            "vn, vc, vc, vy + vr, vx + vs",
+            index,
+        ),
+    ];
+    for (what, image, weight, result, init, load, index) in others {
+        let module = program(image, weight, result, init, load, index);
+        assert!(!rewritten(&module), "{what}");
+    }
+}
+
+#[test]
+fn an_image_without_columns_compiles() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 16, 10, 2), "float32"), w: R.Tensor((16, 16, 3, 3), "float32")):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w)
+            R.output(y)
+        return y
+"#;
+    let module = parse("empty.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let weights = IndexMap::from([("w".to_owned(), tensor(&[16, 16, 3, 3], 2))]);
+    let bound = bind_params(&module, "main", &weights).expect("it fits");
+    compile(&bound, &options()).unwrap_or_else(|e| panic!("{e}"));
 }

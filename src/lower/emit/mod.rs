@@ -222,11 +222,15 @@ impl<'a> Emit<'a> {
                 let id = self.new_var(var.name(), ty);
                 out.push(Stmt::Let(id, emitted));
                 self.var_of.insert(var.clone(), kernel::Expr::Var(id));
+                // Another copy of a loop that is written out gives the variable another value.
+                self.facts.enter();
                 if !value.is_data() {
                     let bound = self.facts.analyzer.bound(value);
                     self.facts.analyzer.bind_bound(var, bound);
                 }
-                self.nodes(body, out)
+                let body = self.nodes(body, out);
+                self.facts.leave();
+                body
             }
             Node::If {
                 cond,

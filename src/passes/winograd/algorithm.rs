@@ -114,8 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn two_results_are_those_of_the_paper() {
-        let paper = [[1.0, 1.0, 1.0, 0.0], [0.0, 1.0, -1.0, 1.0]];
-        assert_eq!(Filtering::Two.of_results(), paper);
+    fn two_results_are_sums_and_differences() {
+        // The paper has the last column, and the last row of `Bᵀ`, with the other sign.
+        let rows = [[1.0, 1.0, 1.0, 0.0], [0.0, 1.0, -1.0, 1.0]];
+        assert_eq!(Filtering::Two.of_results(), rows);
     }
 }

@@ -3,8 +3,8 @@
 use super::algorithm::{Filtering, TAPS};
 use crate::arith::Analyzer;
 use crate::ir::{
-    Block, BlockId, Buffer, Expr, ExprKind, IterKind, Param, Place, PrimFunc, Range, Stmt,
-    StructInfo, Var,
+    Block, BlockId, Buffer, Expr, ExprKind, IterKind, LoopKind, Param, Place, PrimFunc, Range,
+    Stmt, StructInfo, Var,
 };
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::tensor::DType;
@@ -74,6 +74,13 @@ impl Convolution {
         let param = |buffer: &Buffer| func.buffer_params().position(|b| b == buffer);
         let blocks = func.child_blocks(Place::Block(func.root));
         let (&block, before) = blocks.split_last()?;
+        let alone = func.tree.body(func.root).len() == blocks.len();
+        if !alone || !blocks.iter().all(|&block| is_whole_nest(func, block)) {
+            return None;
+        }
+        if !starts_with_zero(func, block) {
+            return None;
+        }
         let Pattern::Matmul(matmul) = classify(func, block) else {
             return None;
         };
@@ -91,6 +98,25 @@ impl Convolution {
             weight: param(&roles.weight)?,
             result: param(written)?,
         };
+        let [image_batch, _, _, image_channels] = roles.image_dims;
+        let whole = [
+            (&source, image_batch, roles.batch),
+            (&source, image_channels, roles.inputs),
+            (&roles.weight, roles.weight_dims[0], roles.outputs),
+            (&roles.weight, roles.weight_dims[1], roles.inputs),
+            (&roles.weight, roles.weight_dims[2], roles.tap_rows),
+            (&roles.weight, roles.weight_dims[3], roles.tap_columns),
+            (written, roles.result_dims[0], roles.batch),
+            (written, roles.result_dims[1], roles.rows),
+            (written, roles.result_dims[2], roles.columns),
+            (written, roles.result_dims[3], roles.outputs),
+        ];
+        let whole = whole
+            .into_iter()
+            .all(|(buffer, dim, at)| buffer.shape()[dim] == info.iters[at].dom.extent);
+        if !whole || pad[image_batch] != 0 || pad[image_channels] != 0 {
+            return None;
+        }
         let of_f32 = [&source, &roles.weight, written]
             .iter()
             .all(|buffer| buffer.dtype() == DType::F32);
@@ -98,8 +124,9 @@ impl Convolution {
         if !of_f32 || unit.iter().any(|&at| extent(at) != Some(TAPS as i64)) {
             return None;
         }
+        let none = (0..info.iters.len()).any(|at| extent(at) == Some(0));
         let batch = &info.iters[roles.batch].dom.extent;
-        if batch.as_int().is_none() && batch.as_var().is_none() {
+        if none || (batch.as_int().is_none() && batch.as_var().is_none()) {
             return None;
         }
         let dims = roles.image_dims;
@@ -156,6 +183,32 @@ impl Convolution {
     }
 }
 
+/// Whether the block runs once for each value of its iter variables, from 0 on, in loops of its own.
+fn is_whole_nest(func: &PrimFunc, block: BlockId) -> bool {
+    let info = &func.blocks[block];
+    let loops = func.loops_above(block.into());
+    let each = info.iters.iter().zip(&info.bindings).zip(&loops);
+    let mut each = each.map(|((iter, binding), l)| {
+        let l = &func.loops[*l];
+        l.kind == LoopKind::Serial
+            && l.min.is_zero()
+            && iter.dom.min.is_zero()
+            && l.extent == iter.dom.extent
+            && binding.as_var() == Some(&l.var)
+    });
+    loops.len() == info.iters.len()
+        && each.all(|whole| whole)
+        && info.predicate.as_bool() == Some(true)
+}
+
+/// Whether sums start with 0.
+fn starts_with_zero(func: &PrimFunc, block: BlockId) -> bool {
+    let Some([Stmt::Store { value, .. }]) = func.blocks[block].init.as_deref() else {
+        return false;
+    };
+    value.as_float() == Some(0.0)
+}
+
 /// These values in the order of dimensions.
 fn placed(dims: &[usize; 4], values: &[Expr]) -> Vec<Expr> {
     let mut placed = values.to_vec();
@@ -204,6 +257,9 @@ impl Roles {
                     .collect();
                 let (of_weight, of_result): ([usize; 4], [usize; 4]) =
                     (lone?.try_into().ok()?, result?.try_into().ok()?);
+                if image.region.len() != 4 {
+                    return None;
+                }
                 let mut slides = vec![];
                 let (mut batch, mut inputs) = (None, None);
                 for (dim, range) in image.region.iter().enumerate() {
@@ -250,7 +306,24 @@ impl Roles {
                     tap_columns,
                 })
             })
-            .filter(|_| info.iters.len() == 7)
+            .filter(|roles| roles.are_apart(info.iters.len()))
+    }
+}
+
+impl Roles {
+    /// Whether each iter variable of a block of so many has one role.
+    fn are_apart(&self, iters: usize) -> bool {
+        let mut all = [
+            self.batch,
+            self.rows,
+            self.columns,
+            self.outputs,
+            self.inputs,
+            self.tap_rows,
+            self.tap_columns,
+        ];
+        all.sort_unstable();
+        all.into_iter().eq(0..iters)
     }
 }
 
@@ -275,7 +348,7 @@ fn sliding(info: &Block, range: &Range) -> Option<(usize, usize)> {
     }
 }
 
-/// What a block pads with zeros, and by how many before it in each dimension, if that is all it does.
+/// The buffer that the block pads with zeros, and the zeros before it in each dimension; `None` if the block does anything else.
 fn padded(func: &PrimFunc, block: BlockId, image: &Buffer) -> Option<(Buffer, [i64; 4])> {
     let [
         Stmt::Store {

@@ -1,12 +1,13 @@
 //! Which filtering pays: how long a convolution takes by sums, and by minimal filtering.
 //!
-//! Times are in nanoseconds, from what the kernels of this compiler reach on two kinds of machines: nine tenths of the arithmetic of a
-//! product, weights that come from memory, and between the steps tensors that go through the caches, or through memory.
+//! Times are in nanoseconds. Numbers are what the kernels of this compiler reach on two cores of an AMD EPYC (Zen 4; docs/benchmarks.md has
+//! convolutions): nine tenths of the arithmetic of a product, weights that come from memory, and between the steps tensors that go
+//! through the caches, or through memory.
 
 use super::algorithm::{Filtering, TAPS};
 use super::convolution::Convolution;
 use crate::kernel::CpuTarget;
-use crate::sched::rules::cpu::tiles_of_task;
+use crate::sched::rules::cpu::{TaskTiles, tiles_of_task};
 
 /// Fewest channels: vectors are made of them.
 const FEWEST_CHANNELS: i64 = 16;
@@ -29,7 +30,7 @@ const CACHED: f64 = 6e6;
 /// Launch of a kernel.
 const LAUNCH: f64 = 2_000.0;
 
-/// What of the time of sums filtering may take at most.
+/// Filtering is chosen if it takes less than this fraction of the time of sums.
 const WORTH: f64 = 0.85;
 
 /// How a convolution is computed.
@@ -45,7 +46,7 @@ pub(super) enum Form {
     /// They are: each spreads all of its work over the threads, and reads each weight once.
     Apart,
     /// They are one, and nothing between them goes through memory.
-    Together,
+    Fused,
 }
 
 /// The fastest plan, if it is worth it.
@@ -61,7 +62,7 @@ pub(super) fn best(conv: &Convolution, target: &CpuTarget) -> Option<Plan> {
 /// The fastest plan.
 pub(super) fn fastest(conv: &Convolution, target: &CpuTarget) -> Plan {
     let work = Work::of(conv, target);
-    let forms = [Form::Apart, Form::Together];
+    let forms = [Form::Apart, Form::Fused];
     let plans = [Filtering::Four, Filtering::Two]
         .into_iter()
         .flat_map(|filtering| forms.map(|form| Plan { filtering, form }));
@@ -73,6 +74,7 @@ pub(super) fn fastest(conv: &Convolution, target: &CpuTarget) -> Plan {
 
 struct Work<'a> {
     conv: &'a Convolution,
+    target: &'a CpuTarget,
     threads: f64,
     /// Multiplications and additions in a nanosecond of a thread.
     flops: f64,
@@ -81,9 +83,10 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn of(conv: &'a Convolution, target: &CpuTarget) -> Self {
+    fn of(conv: &'a Convolution, target: &'a CpuTarget) -> Self {
         Self {
             conv,
+            target,
             threads: target.threads.max(1) as f64,
             flops: FLOPS * (f64::from(target.f32_lanes) / LANES).min(1.0),
             images: conv.batch.as_int().unwrap_or(1).max(1) as f64,
@@ -130,21 +133,42 @@ impl<'a> Work<'a> {
         let transformed = 10.0 * points * tiles * self.channels();
         let arithmetic = (multiplied + transformed) / (self.flops * self.threads);
         let of_weights = 4.0 * points * self.weights();
-        let in_layout = 2.0 * self.moved(4.0 * 2.0 * self.pixels() * self.channels());
+        // Image and result are read and written once more where channels are not last.
+        let changes = [
+            (!self.conv.image.has_channels_last(), self.conv.inputs),
+            (
+                !self.conv.results_are_in_place(filtering),
+                self.conv.outputs,
+            ),
+        ];
+        let changes = changes.into_iter().filter(|(changes, _)| *changes);
+        let in_layout: f64 = changes
+            .map(|(_, channels)| self.moved(4.0 * 2.0 * self.pixels() * channels as f64) + LAUNCH)
+            .sum();
         Some(match form {
             Form::Apart => {
                 let between = 2.0 * 4.0 * points * tiles * self.channels();
                 let time = arithmetic.max(of_weights / MEMORY);
-                time + self.moved(between) + in_layout + 5.0 * LAUNCH
+                time + self.moved(between) + in_layout + 3.0 * LAUNCH
             }
-            Form::Together => {
-                let results = filtering.results() as i64;
-                let together = tiles_of_task(columns, results, self.conv.inputs)?;
-                let tasks = tiles / together as f64;
+            Form::Fused => {
+                let [results, points] = [filtering.results(), filtering.inputs()];
+                let TaskTiles {
+                    tiles: n,
+                    multiplied,
+                } = tiles_of_task(
+                    self.target,
+                    columns,
+                    results as i64,
+                    points as i64,
+                    self.conv.inputs,
+                )?;
+                let tasks = tiles / n as f64;
                 // All weights are read for each task.
                 let weights = of_weights * tasks / (CACHES * self.threads);
                 let rounds = (tasks / self.threads).ceil() * self.threads / tasks;
-                arithmetic.max(weights) * rounds + in_layout + 3.0 * LAUNCH
+                let past_the_end = multiplied as f64 / n as f64;
+                (arithmetic * past_the_end).max(weights) * rounds + in_layout + LAUNCH
             }
         })
     }

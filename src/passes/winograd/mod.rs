@@ -1,13 +1,16 @@
-//! `winograd_conv2d`: convolutions by 3 x 3 filters with a quarter of the multiplications (TVM:
+//! `winograd_conv2d`: convolutions by 3 x 3 filters with down to a quarter of the multiplications (TVM:
 //! `conv2d_nchw_winograd_without_weight_transform`).
 //!
 //! - The weight, which has to be one, is transformed by a call of its own, which `fold_constant` or `lift_transform_params` takes out of
 //!   inference; it is four times as large then (F(4, 3)), or 1.8 times (F(2, 3)).
-//! - The image is transformed, multiplied and transformed back by calls whose tensors the memory plan knows: the batched product is a
-//!   matmul like others, and what follows the convolution is fused with the call that puts its result in place.
+//! - The image is transformed, multiplied and transformed back. These steps are one loop program, of which tasks keep everything in their
+//!   caches, or three whose tensors the memory plan knows ([`Form`]). What follows the convolution is fused with the call that puts its
+//!   result in place.
 //! - A model of the CPU's cost decides ([`cost`]): memory counts beside arithmetic.
 //!
-//! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). Who wants sums disables the pass.
+//! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). An infinity or NaN in the image makes
+//! NaN of all results whose tiles read it, up to 64 or 16, not only of the nine whose windows do. Numbers beyond 1e36 overflow in the transforms. To keep
+//! sums, disable the pass.
 
 mod algorithm;
 mod convolution;
@@ -17,11 +20,13 @@ mod programs;
 use std::collections::HashMap;
 use std::convert::Infallible;
 
+use super::op_pattern::{OP_PATTERN, number};
 use super::pack_weights::{FreeLayouts, Weights};
 use super::{Cx, PassError};
 use crate::ir::graph::{Arg, Become, Def, DpsCallee, Globals, Rewriter, rewrite};
 use crate::ir::{AttrValue, Expr, Func, Module, PrimFunc, StructInfo};
 use crate::kernel::{CpuTarget, Target};
+use crate::ops::Pattern;
 use crate::tensor::DType;
 use convolution::Convolution;
 use cost::{Form, Plan};
@@ -129,33 +134,43 @@ impl Steps<'_> {
         let info = |shape: &[Expr]| StructInfo::tensor(shape.to_vec(), DType::F32);
         let mut image = args[conv.params.image].clone();
         let weight = args[conv.params.weight].clone();
-        let weights = programs::weights(conv, filtering)?;
+        // All programs are there before the first call is made.
+        let origin = self.out.prim_func(name)?.origin.clone();
+        let made = |func: Option<PrimFunc>| {
+            Some(PrimFunc {
+                origin: origin.clone(),
+                ..func?
+            })
+        };
+        let unfused = |func: Option<PrimFunc>| made(func).map(opaque);
+        let weights = made(programs::weights(conv, filtering))?;
+        let channels_last = made(programs::channels_last(conv, filtering))?;
+        let in_layout = made(programs::in_layout(conv, filtering))?;
+        let (before, last) = match form {
+            Form::Fused => (None, unfused(programs::fused(conv, filtering))?),
+            Form::Apart => {
+                let inputs = unfused(programs::inputs(conv, filtering))?;
+                let products = unfused(programs::products(conv, filtering))?;
+                let results = unfused(programs::results(conv, filtering))?;
+                (Some((inputs, products)), results)
+            }
+        };
+
         let u = self.bind(rewriter, weights, &[weight], info(&shapes.weights));
         if !conv.image.has_channels_last() {
-            let turned = programs::channels_last(conv, filtering)?;
-            image = self.bind(rewriter, turned, &[image], info(&shapes.image));
+            image = self.bind(rewriter, channels_last, &[image], info(&shapes.image));
         }
-        let (last, args) = match form {
-            Form::Together => (programs::together(conv, filtering)?, vec![image, u]),
-            Form::Apart => {
-                let inputs = apart(programs::inputs(conv, filtering)?);
-                let products = apart(programs::products(conv, filtering)?);
-                let v = self.bind(rewriter, inputs, &[image], info(&shapes.inputs));
-                let m = self.bind(rewriter, products, &[v, u], info(&shapes.products));
-                (programs::results(conv, filtering)?, vec![m])
-            }
-        };
-        let last = apart(last);
-        let in_layout = match conv.results_are_in_place(filtering) {
-            true => None,
-            false => Some(programs::in_layout(conv, filtering)?),
-        };
-        let (last, args) = match in_layout {
-            None => (last, args),
-            Some(in_layout) => {
-                let z = self.bind(rewriter, last, &args, info(&shapes.results));
-                (in_layout, vec![z])
-            }
+        let mut args = vec![image, u];
+        if let Some((inputs, products)) = before {
+            let [image, u] = [args[0].clone(), args[1].clone()];
+            let v = self.bind(rewriter, inputs, &[image], info(&shapes.inputs));
+            args = vec![self.bind(rewriter, products, &[v, u], info(&shapes.products))];
+        }
+        let last = if conv.results_are_in_place(filtering) {
+            last
+        } else {
+            args = vec![self.bind(rewriter, last, &args, info(&shapes.results))];
+            in_layout
         };
         let name = last.name.clone();
         let callee = DpsCallee::Prim(self.out.add_prim_func(&name, last));
@@ -187,8 +202,8 @@ fn call(callee: DpsCallee, args: Vec<Arg>, out: StructInfo) -> Def {
 }
 
 /// The program as one that is fused with no other: its neighbours would compute its elements several times.
-fn apart(mut func: PrimFunc) -> PrimFunc {
-    func.attrs
-        .insert("op_pattern".to_owned(), AttrValue::Int(8));
+fn opaque(mut func: PrimFunc) -> PrimFunc {
+    let pattern = AttrValue::Int(number(Pattern::Opaque));
+    func.attrs.insert(OP_PATTERN.to_owned(), pattern);
     func
 }

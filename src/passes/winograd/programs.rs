@@ -110,8 +110,8 @@ pub(super) fn results(conv: &Convolution, filtering: Filtering) -> Option<PrimFu
     te::create_prim_func("winograd_results", &[m, z]).ok()
 }
 
-/// All three steps as one program, which has no tensors between them in memory.
-pub(super) fn together(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
+/// All three steps as one program, with no tensors between them in memory.
+pub(super) fn fused(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let x = te::placeholder("X", shapes.image, F32);
     let u = te::placeholder("U", shapes.weights, F32);

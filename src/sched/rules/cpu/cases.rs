@@ -6,7 +6,7 @@
 //! them stays in the L1 cache.
 
 use super::elementwise::vector_lanes;
-use super::{extent, parallel_fused};
+use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -38,9 +38,7 @@ pub(super) fn apply(
     let (outer, inner, vector) = order_last(schedule, last, &own, &picked)?;
     schedule.unroll(inner)?;
     schedule.vectorize(vector)?;
-    let Some(&task) = outer.last() else {
-        return Err(DeclineReason::Pattern("all loops are cases"));
-    };
+    let task = outer[outer.len() - 1];
     for &producer in before.iter().rev() {
         schedule.compute_at(producer, task, UnitIters::Preserve, InsertAt::Latest)?;
         schedule.set_scope(producer, 0, "local")?;
@@ -185,9 +183,8 @@ pub(super) fn write_out(
     block: BlockId,
     task: LoopId,
 ) -> Result<(), DeclineReason> {
-    let loops = schedule.get_loops(block)?;
-    let own = loops.iter().position(|l| *l == task).map_or(0, |at| at + 1);
-    let Some((&columns, others)) = loops[own..].split_last() else {
+    let loops = loops_inside(schedule, block, task)?;
+    let Some((&columns, others)) = loops.split_last() else {
         return Err(DeclineReason::Pattern("nothing is left to compute"));
     };
     let lanes = vector_lanes(schedule.func(), block);
@@ -200,7 +197,6 @@ pub(super) fn write_out(
         own.find(|&l| binding.uses(&func.loops[l].var))
     });
     if let Some(case) = case {
-        schedule.reorder(&[vectors[0], case, vectors[1]])?;
         let before: Vec<LoopId> = others.iter().copied().filter(|l| *l != case).collect();
         schedule.reorder(&[&before[..], &[vectors[0], case, vectors[1]]].concat())?;
         schedule.unroll(case)?;

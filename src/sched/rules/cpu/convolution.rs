@@ -16,7 +16,7 @@ use super::matmul::{
     COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, of_float32, split_columns, tile, vectorize_columns,
 };
 use super::windows::has_few_products;
-use super::{MOST_TAPS, are_constant, extent, parallel_fused};
+use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -303,13 +303,8 @@ fn along_pixels(
     below: LoopId,
     lanes_of_register: i64,
 ) -> Result<(), DeclineReason> {
-    let loops = schedule.get_loops(write_back)?;
-    let own = loops
-        .iter()
-        .position(|&l| l == below)
-        .map_or(0, |at| at + 1);
     // Units of outer dimensions, pixels, channels.
-    let [.., last, channels] = loops[own..] else {
+    let [.., last, channels] = loops_inside(schedule, write_back, below)?[..] else {
         return Ok(());
     };
     let Some(lanes) = extent(schedule, last).and_then(whole_vectors) else {

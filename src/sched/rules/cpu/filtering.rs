@@ -1,12 +1,11 @@
-//! Products of transformed tiles, as minimal filtering has them: what is multiplied is computed in one of a few ways, and so is what
-//! the products become (see `cases`).
+//! Minimal filtering (Winograd) in one kernel: input transform, products, output transform, each transform of [`Cases`].
 //!
 //! A task is some tiles of a row: their inputs are transformed in all channels, and stay in the L2 cache while one panel of results after the
 //! other is multiplied and transformed back. Nothing between the steps goes through memory.
 
 use super::cases::{Cases, picked_by_producers, split_cases, write_out};
 use super::matmul::{COLUMNS, of_float32, tile};
-use super::{extent, parallel_fused};
+use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -24,17 +23,42 @@ const PANELS: i64 = 2;
 /// Fewest tiles of a task, unless a row has fewer: each element of the weights that is loaded serves as many products.
 const FEWEST_TILES: i64 = 4;
 
-/// How many tiles are computed together, of rows of so many: a divisor of their number, or `None` if there is no good one. A tile has `results` by
-/// `results` results of `channels` channels.
-pub(crate) fn tiles_of_task(tiles: i64, results: i64, channels: i64) -> Option<i64> {
-    let points = results + 2;
-    let of_inputs =
-        |n: i64| points * points * n * channels + 2 * points * (n * results + 2) * COLUMNS;
+/// Tiles that are computed together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TaskTiles {
+    /// How many there are.
+    pub(crate) tiles: i64,
+    /// How many are multiplied: whole tiles of registers.
+    pub(crate) multiplied: i64,
+}
+
+/// The tiles of a task: a divisor of the `tiles` of a row whose arrays fit the stack, `None` if there is none. A tile has `results` by
+/// `results` results, by as many `points`, and is made of `channels` channels.
+pub(crate) fn tiles_of_task(
+    target: &CpuTarget,
+    tiles: i64,
+    results: i64,
+    points: i64,
+    channels: i64,
+) -> Option<TaskTiles> {
+    if tiles < 2 {
+        return None;
+    }
+    // Sums run past the tiles to the end of the last tile of registers, and so do the arrays around them.
+    let multiplied = |n: i64| {
+        let rows = tile(target, Some(n), Some(PANELS * COLUMNS)).rows;
+        (n + rows - 1) / rows * rows
+    };
+    let columns = |n: i64| n * results + points - results;
+    let of_inputs = |n: i64| points * points * n * channels + 2 * points * columns(n) * COLUMNS;
     let of_results = |n: i64| (points * points + results * points) * n * PANELS * COLUMNS;
     let bytes = |n: i64| 4 * (of_inputs(n) + of_results(n));
-    (FEWEST_TILES.min(tiles)..=tiles)
-        .rev()
-        .find(|&n| tiles % n == 0 && bytes(n) <= MOST_BYTES)
+    let sizes = (FEWEST_TILES.min(tiles)..=tiles).rev();
+    let mut parts = sizes.filter(|n| tiles % n == 0).map(|n| TaskTiles {
+        tiles: n,
+        multiplied: multiplied(n),
+    });
+    parts.find(|task| bytes(task.multiplied) <= MOST_BYTES)
 }
 
 pub(super) fn apply(
@@ -70,7 +94,12 @@ pub(super) fn apply(
     let depth = depth.ok_or(DeclineReason::Pattern("open channels"))?;
     let picked = picked_by_producers(func, *last, results);
 
-    let task = Task::of(schedule, *last, &own, &picked, depth)?;
+    let [results_of_tile, points] = [own.count, of_inputs.count];
+    let together = |tiles| {
+        let task = tiles_of_task(target, tiles, results_of_tile, points, depth);
+        task.map(|task| task.tiles)
+    };
+    let task = Task::of(schedule, *last, &own, &picked, &together)?;
     for &block in results.iter().rev() {
         local_at(schedule, block, task.panel)?;
         write_out(schedule, block, task.panel)?;
@@ -106,7 +135,7 @@ impl Task {
         last: BlockId,
         own: &Cases,
         picked: &[Cases],
-        depth: i64,
+        together: &dyn Fn(i64) -> Option<i64>,
     ) -> Result<Self, DeclineReason> {
         let nest = sort_loops(schedule, last)?;
         let Some((&columns, others)) = nest.spatial.split_last() else {
@@ -130,7 +159,7 @@ impl Task {
             }
         }
         let (tile, case) = tiles.ok_or(DeclineReason::Pattern("one tile in a row"))?;
-        let together = extent(schedule, tile).and_then(|all| tiles_of_task(all, own.count, depth));
+        let together = extent(schedule, tile).and_then(together);
         let together =
             together.ok_or(DeclineReason::Pattern("a row of tiles has no good parts"))?;
         let tiles = schedule.split(tile, &[Factor::Infer, together.into()])?;
@@ -169,20 +198,6 @@ fn local_at(schedule: &mut Schedule, block: BlockId, at: LoopId) -> Result<(), D
     schedule.compute_at(block, at, UnitIters::Preserve, InsertAt::Latest)?;
     schedule.set_scope(block, 0, "local")?;
     Ok(())
-}
-
-/// The loops of a block that are inside of this one.
-fn loops_inside(
-    schedule: &mut Schedule,
-    block: BlockId,
-    outside: LoopId,
-) -> Result<Vec<LoopId>, DeclineReason> {
-    let loops = schedule.get_loops(block)?;
-    let own = loops
-        .iter()
-        .position(|l| *l == outside)
-        .map_or(0, |at| at + 1);
-    Ok(loops[own..].to_vec())
 }
 
 /// Tiles of the product, whose sums are in registers. Gives the loop over what is summed.
@@ -238,4 +253,35 @@ fn order_inputs(
     schedule.unroll(case)?;
     schedule.vectorize(vectors[1])?;
     Ok(vectors[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_parts_of_rows_that_fit() {
+        let target = |f32_lanes, vector_registers| CpuTarget {
+            threads: 2,
+            f32_lanes,
+            vector_registers,
+            fma: true,
+        };
+        let (avx2, avx512) = (target(8, 16), target(16, 32));
+        let parts = |target, tiles, channels| {
+            let task = tiles_of_task(target, tiles, 4, 6, channels)?;
+            Some((task.tiles, task.multiplied))
+        };
+        // Seven tiles fill tiles of seven rows, or two of four.
+        assert_eq!(parts(&avx512, 14, 64), Some((7, 7)));
+        assert_eq!(parts(&avx2, 14, 64), Some((7, 8)));
+        // Nine would be multiplied as sixteen, which do not fit.
+        assert_eq!(parts(&avx512, 9, 64), None);
+        assert_eq!(parts(&avx512, 13, 128), None);
+        assert_eq!(parts(&avx512, 4, 64), Some((4, 4)));
+        for tiles in [0, 1] {
+            assert_eq!(parts(&avx512, tiles, 64), None);
+        }
+        assert_eq!(parts(&avx512, 14, 4096), None);
+    }
 }

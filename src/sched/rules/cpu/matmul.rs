@@ -1,6 +1,6 @@
 //! Matmul with a register tile whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
 //!
-//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
+//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits; 4 rows by 64 for large products), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
 //!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
@@ -88,7 +88,7 @@ fn panels_of_many_rows(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> 
 /// cache, are as few as they can be.
 const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
 
-/// Rows of `A` that the panels of such a tile serve.
+/// Rows of `A` that the panels of such a tile serve, which are twice as many bytes to read. Of 128 to 768 this was the fastest.
 const LARGE_ROW_BLOCK: i64 = 384;
 
 /// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 768 as long.
@@ -383,6 +383,7 @@ fn tiled(
     if is_large(target, &[rows, columns, extent(schedule, loops.k)]) {
         tile = LARGE_TILE;
         block_of_rows = LARGE_ROW_BLOCK;
+        // Twice the panels of half the rows are as large a copy.
         if copied.is_some() {
             depth /= 2;
         }

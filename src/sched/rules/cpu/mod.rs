@@ -16,7 +16,7 @@ mod rows;
 mod transpose;
 mod windows;
 
-pub(crate) use filtering::tiles_of_task;
+pub(crate) use filtering::{TaskTiles, tiles_of_task};
 pub(super) use inline::inline_read_once;
 pub(super) use matmul::{panels_for, pays_for_one_row};
 pub(super) use windows::window_of;
@@ -154,6 +154,17 @@ fn parallel_fused(schedule: &mut Schedule, loops: &[LoopId]) -> bool {
         *schedule = trial;
     }
     done
+}
+
+/// The loops of a block that are inside of this one.
+fn loops_inside(
+    schedule: &mut Schedule,
+    block: BlockId,
+    outside: LoopId,
+) -> Result<Vec<LoopId>, DeclineReason> {
+    let loops = schedule.get_loops(block)?;
+    let own = loops.iter().position(|l| *l == outside);
+    Ok(loops[own.map_or(0, |at| at + 1)..].to_vec())
 }
 
 /// Whether the extents of the loops are constants.

@@ -65,7 +65,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The loop, fused with those before it that count the same elements: `outer` are the loops around it, of which these go. Not with `stop`.
+/// Fuses `inner` with the loops before it that continue it, up to `stop`; removes these from `outer`.
 fn join(
     schedule: &mut Schedule,
     block: BlockId,

@@ -347,7 +347,7 @@ impl Emitter<'_> {
         let mut quads = quads.to_vec();
         let mut at = at;
         while quads.len() > 1 {
-            let halves = if at % 2 == 0 { low } else { high };
+            let halves = if at.is_multiple_of(2) { low } else { high };
             at /= 2;
             let pairs = quads.chunks(2).map(|pair| {
                 let args = [pair[0], pair[1]].map(|q| Arg::Reg(self.vector(q, Lane::F32, width)));

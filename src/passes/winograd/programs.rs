@@ -81,7 +81,7 @@ pub(super) fn weights(conv: &Convolution, filtering: Filtering) -> Option<PrimFu
 pub(super) fn channels_last(conv: &Convolution, filtering: Filtering) -> Option<PrimFunc> {
     let shapes = Shapes::of(conv, filtering, &conv.batch);
     let x = te::placeholder("X", conv.image.shape.clone(), F32);
-    let turned = te::compute("turned", shapes.image, |at| x.at(&conv.image.place(at)));
+    let turned = te::compute("turned", shapes.image, |at| x.at(conv.image.place(at)));
     te::create_prim_func("channels_last", &[x, turned]).ok()
 }
 

@@ -104,7 +104,7 @@ impl Emitter<'_> {
             }
             Expr::Pack(lanes) => {
                 self.check_lanes(u16::try_from(lanes.len()).unwrap_or(u16::MAX))?;
-                if let Some(value) = self.column(lanes)? {
+                if let Some(value) = self.same_lane(lanes)? {
                     return Ok(value);
                 }
                 if let Some(value) = self.load_close(lanes)? {

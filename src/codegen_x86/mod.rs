@@ -29,6 +29,7 @@ mod locals;
 mod masked;
 mod memory;
 mod prune;
+mod rows;
 mod strided;
 #[cfg(test)]
 mod tests;
@@ -149,7 +150,7 @@ pub struct Code {
 /// If the piece has a form that is not covered.
 pub fn generate(kernel: &Kernel, isa: Isa) -> Result<Code, Refusal> {
     let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
-    let kernel = &transposed::read_rows(kernel, isa);
+    let kernel = &rows::read_rows(kernel, isa);
     let mut func = emit::emit(kernel, isa)?;
     prune::prune(&mut func);
     constants::hoist(&mut func, isa);

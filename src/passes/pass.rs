@@ -792,7 +792,7 @@ pub const PASSES: &[PassDef] = &[
             let when = if options.bool("always") {
                 When::Always
             } else {
-                When::ItPays
+                When::Faster
             };
             winograd_conv2d(module, cx, weights(options), when)
         },

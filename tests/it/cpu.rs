@@ -418,6 +418,82 @@ fn elementwise_of_awkward_sizes_and_values() {
 }
 
 #[test]
+fn transposes() {
+    // Rows in vectors of 4, 8 and 16 that are wider or narrower than the columns', rests of both, dimensions that are one or are not.
+    let shapes = [
+        [1, 48, 4],
+        [1, 4, 48],
+        [2, 16, 16],
+        [3, 24, 40],
+        [2, 12, 20],
+        [1, 33, 8],
+        [5, 7, 16],
+        [1, 11, 13],
+    ];
+    for [n, rows, columns] in shapes {
+        let func = prim_func(&format!(
+            r#"
+@T.prim_func
+def f(A: T.Buffer(({n}, {rows}, {columns}), "float32"), b: T.Buffer(({columns},), "float32"), C: T.Buffer(({n}, {columns}, {rows}), "float32")):
+    for n, j, i in T.grid({n}, {columns}, {rows}):
+        with T.block("C"):
+            vn, vj, vi = T.axis.remap("SSS", [n, j, i])
+            C[vn, vj, vi] = A[vn, vi, vj] + b[vj]
+"#
+        ));
+        let compiled = compile(&func);
+        let tensors = [
+            random(&[n, rows, columns], 1, true),
+            random(&[columns], 2, false),
+            random(&[n, columns, rows], 3, false),
+        ];
+        check(&func, &compiled, &tensors, 1);
+    }
+}
+
+#[test]
+fn an_index_that_changes_is_read_again() {
+    // Two columns of a tile before the index of its rows is stored, and two after.
+    let columns = |from: usize| {
+        let column = |c: usize| {
+            format!("    for v in T.vectorized(4):\n        C[{c}, v] = A[I[0] + v, {c}]\n")
+        };
+        format!("{}{}", column(from), column(from + 1))
+    };
+    let func = prim_func(&format!(
+        r#"
+@T.prim_func
+def f(A: T.Buffer((8, 4), "float32"), I: T.Buffer((1,), "int32"), C: T.Buffer((4, 4), "float32")):
+    I[0] = 1
+{}    I[0] = 3
+{}"#,
+        columns(0),
+        columns(2)
+    ));
+    let compiled = compile(&func);
+    let index = Tensor::from_slice(&[1], &[0i32]).expect("one");
+    let tensors = [random(&[8, 4], 1, false), index, random(&[4, 4], 2, false)];
+    check(&func, &compiled, &tensors, 1);
+}
+
+#[test]
+fn a_name_in_an_unrolled_loop_has_a_value_in_each_copy() {
+    let func = prim_func(
+        r#"
+@T.prim_func
+def f(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")):
+    for i in T.unroll(4):
+        with T.LetStmt(i) as v:
+            for j in T.vectorized(16):
+                C[i, j] = T.if_then_else(v == 0, A[i, j], T.if_then_else(v == 2, B[i, j], T.float32(3)))
+"#,
+    );
+    let compiled = compile(&func);
+    let tensors = [1, 2, 3].map(|seed| random(&[4, 16], seed, false));
+    check(&func, &compiled, &tensors, 1);
+}
+
+#[test]
 fn reductions_along_both_axes() {
     let kinds = [
         ("O[v0] + X", "T.float32(0)"),

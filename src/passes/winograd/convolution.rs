@@ -3,8 +3,8 @@
 use super::algorithm::{Filtering, TAPS};
 use crate::arith::Analyzer;
 use crate::ir::{
-    Block, BlockId, Buffer, Expr, ExprKind, IterKind, LoopKind, Param, Place, PrimFunc, Range,
-    Stmt, StructInfo, Var,
+    Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, LoopKind, Param, Place,
+    PrimFunc, Range, Stmt, StructInfo, Var,
 };
 use crate::sched::rules::pattern::{Matmul, Pattern, classify};
 use crate::tensor::DType;
@@ -237,80 +237,54 @@ struct Roles {
 impl Roles {
     fn of(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> Option<Self> {
         let info = &func.blocks[block];
-        [(&matmul.a, &matmul.b), (&matmul.b, &matmul.a)]
-            .into_iter()
-            .find_map(|(image, weight)| {
-                let image = &info.reads[image.read_index];
-                let weight = &info.reads[weight.read_index];
-                let lone: Option<Vec<usize>> = weight
-                    .region
-                    .iter()
-                    .map(|range| lone(info, range))
-                    .collect();
-                let [written] = info.writes.as_slice() else {
-                    return None;
-                };
-                let result: Option<Vec<usize>> = written
-                    .region
-                    .iter()
-                    .map(|range| self::lone(info, range))
-                    .collect();
-                let (of_weight, of_result): ([usize; 4], [usize; 4]) =
-                    (lone?.try_into().ok()?, result?.try_into().ok()?);
-                if image.region.len() != 4 {
-                    return None;
-                }
-                let mut slides = vec![];
-                let (mut batch, mut inputs) = (None, None);
-                for (dim, range) in image.region.iter().enumerate() {
-                    match self::lone(info, range) {
-                        Some(at) if info.iters[at].kind == IterKind::Reduce => {
-                            inputs = Some((dim, at));
-                        }
-                        Some(at) => batch = Some((dim, at)),
-                        None => slides.push((dim, sliding(info, range)?)),
-                    }
-                }
-                let [
-                    (row_dim, (rows, tap_rows)),
-                    (column_dim, (columns, tap_columns)),
-                ] = slides[..]
-                else {
-                    return None;
-                };
-                let ((batch_dim, batch), (input_dim, inputs)) = (batch?, inputs?);
-                let mut spatial = of_weight
-                    .iter()
-                    .copied()
-                    .filter(|&at| info.iters[at].kind == IterKind::Spatial);
-                let outputs = spatial.next()?;
-                let dims = |of: &[usize; 4], wanted: [usize; 4]| -> Option<[usize; 4]> {
-                    let dims = wanted.map(|at| of.iter().position(|found| *found == at));
-                    let [Some(a), Some(b), Some(c), Some(d)] = dims else {
-                        return None;
-                    };
-                    Some([a, b, c, d])
-                };
-                Some(Self {
-                    image: image.buffer.clone(),
-                    weight: weight.buffer.clone(),
-                    weight_dims: dims(&of_weight, [outputs, inputs, tap_rows, tap_columns])?,
-                    result_dims: dims(&of_result, [batch, rows, columns, outputs])?,
-                    image_dims: [batch_dim, row_dim, column_dim, input_dim],
-                    batch,
-                    rows,
-                    columns,
-                    outputs,
-                    inputs,
-                    tap_rows,
-                    tap_columns,
-                })
-            })
-            .filter(|roles| roles.are_apart(info.iters.len()))
+        let [a, b] = [&matmul.a, &matmul.b].map(|operand| &info.reads[operand.read_index]);
+        let roles = Self::with(info, a, b).or_else(|| Self::with(info, b, a));
+        roles.filter(|roles| roles.are_apart(info.iters.len()))
     }
-}
 
-impl Roles {
+    fn with(info: &Block, image: &BufferRegion, weight: &BufferRegion) -> Option<Self> {
+        let [written] = info.writes.as_slice() else {
+            return None;
+        };
+        let [of_weight, of_result] = [lone_each(info, weight)?, lone_each(info, written)?];
+        if image.region.len() != 4 {
+            return None;
+        }
+        let mut slides = vec![];
+        let (mut batch, mut inputs) = (None, None);
+        for (dim, range) in image.region.iter().enumerate() {
+            match lone(info, range) {
+                Some(at) if info.iters[at].kind == IterKind::Reduce => inputs = Some((dim, at)),
+                Some(at) => batch = Some((dim, at)),
+                None => slides.push((dim, sliding(info, range)?)),
+            }
+        }
+        let [
+            (row_dim, (rows, tap_rows)),
+            (column_dim, (columns, tap_columns)),
+        ] = slides[..]
+        else {
+            return None;
+        };
+        let ((batch_dim, batch), (input_dim, inputs)) = (batch?, inputs?);
+        let mut of_weights = of_weight.iter().copied();
+        let outputs = of_weights.find(|&at| info.iters[at].kind == IterKind::Spatial)?;
+        Some(Self {
+            image: image.buffer.clone(),
+            weight: weight.buffer.clone(),
+            weight_dims: dims(&of_weight, [outputs, inputs, tap_rows, tap_columns])?,
+            result_dims: dims(&of_result, [batch, rows, columns, outputs])?,
+            image_dims: [batch_dim, row_dim, column_dim, input_dim],
+            batch,
+            rows,
+            columns,
+            outputs,
+            inputs,
+            tap_rows,
+            tap_columns,
+        })
+    }
+
     /// Whether each iter variable of a block of so many has one role.
     fn are_apart(&self, iters: usize) -> bool {
         let mut all = [
@@ -325,6 +299,21 @@ impl Roles {
         all.sort_unstable();
         all.into_iter().eq(0..iters)
     }
+}
+
+/// Which dimension each of the wanted iter variables counts, given which one each of four dimensions has.
+fn dims(of: &[usize; 4], wanted: [usize; 4]) -> Option<[usize; 4]> {
+    let dims = wanted.map(|at| of.iter().position(|found| *found == at));
+    let [Some(a), Some(b), Some(c), Some(d)] = dims else {
+        return None;
+    };
+    Some([a, b, c, d])
+}
+
+/// The iter variables that the four indices of an access are.
+fn lone_each(info: &Block, access: &BufferRegion) -> Option<[usize; 4]> {
+    let all = access.region.iter().map(|range| lone(info, range));
+    all.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// The iter variable that an index is.

@@ -8,9 +8,9 @@
 //!   result in place.
 //! - A model of the CPU's cost decides ([`cost`]): memory counts beside arithmetic.
 //!
-//! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). An infinity or NaN in the image makes
-//! NaN of all results whose tiles read it, up to 64 or 16, not only of the nine whose windows do. Numbers beyond 1e36 overflow in the transforms. To keep
-//! sums, disable the pass.
+//! Results differ from those of sums by a few units in the sixth digit of the largest (`algorithm.rs`). An infinity or a NaN in the image
+//! makes NaN of all results whose tiles read it: up to 64 (F(4, 3)) or 16 (F(2, 3)), where sums have nine. Numbers beyond 1e36 overflow
+//! in the transforms. To keep sums, disable the pass.
 
 mod algorithm;
 mod convolution;
@@ -35,8 +35,8 @@ use programs::Shapes;
 /// Which convolutions are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum When {
-    /// Those that are faster then.
-    ItPays,
+    /// Those that the model of costs takes to be faster by filtering.
+    Faster,
     /// All.
     Always,
 }
@@ -44,13 +44,14 @@ pub(super) enum When {
 impl When {
     fn plan(self, conv: &Convolution, target: &CpuTarget) -> Option<Plan> {
         match self {
-            Self::ItPays => cost::best(conv, target),
+            Self::Faster => cost::best(conv, target),
             Self::Always => Some(cost::fastest(conv, target)),
         }
     }
 }
 
-/// The module where convolutions by weights that pay for it are computed by minimal filtering. Only in dataflow blocks, on the CPU.
+/// The module where convolutions by weights are computed by minimal filtering. Only in dataflow blocks, on the CPU. The three calls in the
+/// middle are one, `winograd_conv2d`, in the fused form.
 ///
 /// ```text
 ///                                              u = R.call_tir(cls.winograd_weights, (w,), …)

@@ -1,7 +1,7 @@
-//! Blocks whose operand has its neighbours along another axis than the result: tiles that are turned in registers.
+//! Transposes: blocks whose operand has its neighbours along another axis than the result, in tiles that are transposed in registers.
 //!
 //! A tile is a vector of the result in each of as many rows, which are written out: together they read whole rows of the operand, and code
-//! generation turns them (`codegen_x86/transposed.rs`). Tiles that are neighbours in the operand follow each other, so that its cache lines are
+//! generation transposes them (`codegen_x86/rows.rs`). Tiles that are neighbours in the operand follow each other, so that its cache lines are
 //! read one after the other, too.
 //!
 //! Reference: Chatterjee and Sen, "Cache-Efficient Matrix Transposition" (HPCA 2000), on tiles for both sides.

@@ -8,6 +8,10 @@ takes `--models FOLDER --out FILE --filter NAME/CASE` and appends a line to FILE
 onnxruntime too, which `--out` keeps: `{"peer", "case", "threads", "ms", "min_ms", "reps", "compile_ms", "max_err", "load"}`, or
 `{"peer", "case", "error"}`. `ms` is the median, `max_err` the largest difference to onnxruntime divided by its largest number, at
 least 1.
+
+`--limits PROGRAM` first measures what the cores can do: the program takes a file and appends lines `{"peer": "limit", "case", "threads",
+"gflops"}` or `"gbps"` to it. The share of a case is that of the operations a second of the fastest `fma_f32…` line, or, where the
+case in `cases.json` has `bytes` alone, of the bytes a second of `mem_copy_nt`.
 """
 
 import argparse
@@ -94,14 +98,20 @@ def onnxruntime_line(folder, case, seconds):
     engine = session(folder / case["file"])
     compiled = time.perf_counter() - start
     given = feed(case["inputs"])
-    result = engine.run(None, given)[0]
+    # Its results keep their memory, as weftile's do.
+    bound = engine.io_binding()
+    for name, numbers in given.items():
+        bound.bind_cpu_input(name, numbers)
+    results = engine.run(None, given)
+    for told, numbers in zip(engine.get_outputs(), results):
+        bound.bind_output(told.name, "cpu", 0, numbers.dtype, numbers.shape, numbers.ctypes.data)
     times = []
     end = time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
         start = time.perf_counter()
-        engine.run(None, given)
+        engine.run_with_iobinding(bound)
         times.append((time.perf_counter() - start) * 1e3)
-    return result, {
+    return results[0], {
         "ms": float(np.median(times)),
         "min_ms": min(times),
         "reps": len(times),
@@ -153,11 +163,24 @@ def other_lines(engine, folder, case, place):
     return lines or [{"peer": name, "case": case["case"], "error": "no line"}]
 
 
+def limits_of(program, place):
+    """Operations and bytes a second, in thousands of millions, of all threads."""
+    out = pathlib.Path(place) / "limits.jsonl"
+    subprocess.run([program, str(out)], check=True, capture_output=True, timeout=SECONDS)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    lines = [line for line in lines if line["threads"] == THREADS]
+    return {
+        "gflops": max(line["gflops"] for line in lines if line["case"].startswith("fma_f32")),
+        "gbps": max(line["gbps"] for line in lines if line["case"] == "mem_copy_nt"),
+    }
+
+
 def run(args):
     folder = pathlib.Path(args.folder).resolve()
     cases = json.loads((folder / "cases.json").read_text())
     table = []
     with tempfile.TemporaryDirectory() as place:
+        limits = limits_of(args.limits, place) if args.limits else {}
         for case in cases:
             if args.only not in case["case"]:
                 continue
@@ -175,19 +198,36 @@ def run(args):
             if args.out:
                 with open(args.out, "a") as out:
                     out.writelines(json.dumps(line) + "\n" for line in lines)
-            table.append(row(case, lines))
+            table.append(row(case, lines, limits))
             print(table[-1], file=sys.stderr, flush=True)
     names = ["onnxruntime", *(engine.split("=")[0] for engine in args.engine), f"weftile-{args.device}"]
-    print(f"| case | {' | '.join(names)} | of onnxruntime's speed | largest difference |")
-    print("|---|" + "---:|" * (len(names) + 2))
+    if limits:
+        print(f"At most {limits['gflops']:.0f} GFLOP/s and {limits['gbps']:.1f} GB/s, {THREADS} threads.\n")
+    last = ["of onnxruntime's speed", "of the best's", "share of the limit", "largest difference"]
+    print(f"| case | {' | '.join(names + last)} |")
+    print("|---|" + "---:|" * len(names + last))
     print("\n".join(table))
 
 
-def row(case, lines):
+def row(case, lines, limits):
     shown = [f"{line['ms']:.3g} ms" if "ms" in line else line["error"].split("\n")[0][:40] for line in lines]
-    first, last = lines[0], lines[-1]
-    share = f"{first['ms'] / last['ms']:.2f}" if "ms" in last else ""
-    return f"| {case['case']} | {' | '.join(shown)} | {share} | {last.get('max_err', float('nan')):.1e} |"
+    ours, peers = lines[-1], lines[:-1]
+    speed = best = share = ""
+    if "ms" in ours:
+        speed = f"{peers[0]['ms'] / ours['ms']:.2f}"
+        best = f"{min(line['ms'] for line in peers if 'ms' in line) / ours['ms']:.2f}"
+        share = share_of_limit(case, ours["ms"], limits)
+    return f"| {case['case']} | {' | '.join(shown)} | {speed} | {best} | {share} | {ours.get('max_err', float('nan')):.1e} |"
+
+
+def share_of_limit(case, ms, limits):
+    if not limits:
+        return ""
+    if case.get("flops"):
+        return f"{case['flops'] / ms / 1e6 / limits['gflops']:.0%} of the operations"
+    if case.get("bytes"):
+        return f"{case['bytes'] / ms / 1e6 / limits['gbps']:.0%} of the bytes"
+    return ""
 
 
 def main():
@@ -203,6 +243,7 @@ def main():
     timing.add_argument("folder")
     timing.add_argument("--device", default="cpu")
     timing.add_argument("--engine", action="append", default=[], metavar="NAME=PROGRAM")
+    timing.add_argument("--limits", metavar="PROGRAM", help="measures what the cores can do")
     timing.add_argument("--only", default="", help="only cases with this in their names")
     timing.add_argument("--out", help="where the lines go")
     timing.add_argument("--time", type=float, default=1.0, help="seconds of calls for each")

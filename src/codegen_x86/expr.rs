@@ -234,6 +234,13 @@ impl Emitter<'_> {
                 this.vec1(Op::Abs, x.lane, width, part)
             });
         }
+        if let (Intrin::Fma, [x, y, z]) = (intrin, args)
+            && x.is_vector()
+            && !x.is_bool()
+        {
+            let product = self.int_binary(BinOp::Mul, x, y)?;
+            return self.int_binary(BinOp::Add, &product, z);
+        }
         let args: Vec<&Val> = args.iter().collect();
         self.lanewise(&args, |this, v| {
             let part = this.scalar_intrin(intrin, scalar, v)?;

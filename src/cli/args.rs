@@ -37,7 +37,7 @@ Environment:
   WEFTILE_VERIFY=1       verifies after each stage
   WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
   WEFTILE_WITHOUT=PASSES passes that do not run, as winograd_conv2d: convolutions are then sums
-  WEFTILE_CPU=NAME       what makes code for the CPU: cranelift, avx2, avx512 (the widest that it has)
+  WEFTILE_CPU=NAME       what makes code for the CPU: cranelift, avx2, avx512, avx512vnni (the best that it has)
   WEFTILE_PIPELINE_CACHE=DIR
                          where GPUs keep compiled pipelines (the user's cache folder); 0 keeps none
   WGPU_BACKEND=NAME      only GPUs of this API: vulkan, metal, dx12

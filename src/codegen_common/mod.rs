@@ -22,7 +22,7 @@ pub struct KernelArgs {
     pub scalars: *const i64,
 }
 
-/// `a[i] = a[i] + x * y` as `a[i] = fma(x, y, a[i])`.
+/// `a[i] = a[i] + x * y` as `a[i] = fma(x, y, a[i])`, and a sum of products of bytes, `a[i] + dp4a(x, y, 0)`, as `dp4a(x, y, a[i])`.
 ///
 /// Only sums that accumulate in place are fused: their rounding depends on the order of the terms anyway, which the tolerance
 /// of a reduction covers. All other products and sums are rounded as they are written.
@@ -37,6 +37,22 @@ pub(crate) fn contract(array: ArrayId, at: &Expr, value: &Expr) -> Option<Expr> 
             let args = vec![(**x).clone(), (**y).clone(), (**acc).clone()];
             Some(Expr::Call(Intrin::Fma, args))
         }
+        Expr::Call(Intrin::Dp4aU8S8, args) if is_self(acc) => match args.as_slice() {
+            [x, y, none] if is_zero(none) => {
+                let args = vec![x.clone(), y.clone(), (**acc).clone()];
+                Some(Expr::Call(Intrin::Dp4aU8S8, args))
+            }
+            _ => None,
+        },
         _ => None,
+    }
+}
+
+/// Whether all lanes are the integer 0.
+fn is_zero(e: &Expr) -> bool {
+    match e {
+        Expr::Int(value, _) => *value == 0,
+        Expr::Splat(lane, _) => is_zero(lane),
+        _ => false,
     }
 }

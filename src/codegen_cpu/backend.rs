@@ -24,10 +24,11 @@ static CHOSEN: OnceLock<Backend> = OnceLock::new();
 
 impl Backend {
     /// All of them.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::Cranelift,
         Self::FullWidth(Isa::Avx2),
         Self::FullWidth(Isa::Avx512),
+        Self::FullWidth(Isa::Avx512Vnni),
     ];
 
     /// Name, as `WEFTILE_CPU` has it.

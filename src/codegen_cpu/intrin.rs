@@ -149,6 +149,9 @@ impl Emitter<'_, '_> {
                 let sum = this.b.ins().iadd(product, v[2]);
                 this.normalized(is_bool, sum)
             }),
+            Intrin::Dp4aU8S8 if scalar == ScalarType::I32 => {
+                self.lanewise(scalar, &lanes, |this, v| this.dot_of_words(v))
+            }
             Intrin::Pow => self.lanewise(scalar, &lanes, |this, v| {
                 let wide = [v[0], v[1]].map(|v| this.cast_scalar(v, scalar, ScalarType::I64));
                 let power = this.call(Helper::PowI64, &wide);
@@ -158,6 +161,18 @@ impl Emitter<'_, '_> {
             _ => return Err(self.undefined(intrin.name(), scalar)),
         };
         Ok(value)
+    }
+
+    /// `[a, b, sum]`: the sum and the products of the bytes of `a`, unsigned, by those of `b`, signed.
+    fn dot_of_words(&mut self, v: &[Value]) -> Value {
+        (0..4).fold(v[2], |sum, byte| {
+            let unsigned = self.b.ins().ushr_imm_u(v[0], 8 * byte);
+            let unsigned = self.b.ins().band_imm_u(unsigned, 0xff);
+            let signed = self.b.ins().ishl_imm_u(v[1], 24 - 8 * byte);
+            let signed = self.b.ins().sshr_imm_u(signed, 24);
+            let product = self.b.ins().imul(unsigned, signed);
+            self.b.ins().iadd(sum, product)
+        })
     }
 
     /// A `bool` as 0 or 1; other integers as they are.

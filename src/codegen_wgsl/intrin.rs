@@ -65,7 +65,11 @@ impl Emitter<'_> {
                 let symbol = if intrin == Intrin::IsInf { "==" } else { "<" };
                 self.bit_test(ty, &x, symbol, INFINITY)?
             }
-            Intrin::Popcount | Intrin::Clz | Intrin::BitNot | Intrin::QMultiplyShift => {
+            Intrin::Popcount
+            | Intrin::Clz
+            | Intrin::BitNot
+            | Intrin::QMultiplyShift
+            | Intrin::Dp4aU8S8 => {
                 return Err(self.unsupported(&format!("`{}`", intrin.name()), ty.scalar));
             }
             Intrin::Acos => return self.f32_helper(Helper::Acos, ty, texts),
@@ -147,6 +151,11 @@ impl Emitter<'_> {
                     let words: Vec<_> = args.iter().map(|a| Text::call("u32", &[a])).collect();
                     let power = emitter.helper(Helper::PowU32, &words);
                     wrap(Text::call(&target, &[power]), scalar)
+                });
+            }
+            Intrin::Dp4aU8S8 if ty.scalar == ScalarType::I32 => {
+                return self.per_lane(ty, args, |emitter, args| {
+                    emitter.helper(Helper::Dp4aU8S8, args)
                 });
             }
             Intrin::IsNan | Intrin::IsInf | Intrin::IsFinite => {

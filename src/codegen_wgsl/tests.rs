@@ -200,6 +200,9 @@ fn is_defined(intrin: Intrin, dtype: ScalarType) -> bool {
     if dtype == ScalarType::Bool || intrin == Intrin::QMultiplyShift {
         return false;
     }
+    if intrin == Intrin::Dp4aU8S8 {
+        return dtype == ScalarType::I32;
+    }
     let of_bits = matches!(intrin, Intrin::Popcount | Intrin::Clz | Intrin::BitNot);
     let of_any = matches!(
         intrin,

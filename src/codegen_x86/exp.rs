@@ -83,7 +83,7 @@ impl Emitter<'_> {
         let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;
         match self.isa {
             Isa::Avx2 => self.scaled(width, power, shifted, results),
-            Isa::Avx512 => self.scaled_at_once(width, power, shifted, n, results),
+            Isa::Avx512 | Isa::Avx512Vnni => self.scaled_at_once(width, power, shifted, n, results),
         }
     }
 

@@ -227,6 +227,7 @@ impl Emitter<'_> {
             | Intrin::BitNot
             | Intrin::Fma
             | Intrin::Pow => {}
+            Intrin::Dp4aU8S8 if scalar == ScalarType::I32 => {}
             _ => return refuse("an intrinsic function of floats on integers"),
         }
         if intrin == Intrin::Abs && x.is_vector() && self.has(Op::Abs, x) {
@@ -240,6 +241,11 @@ impl Emitter<'_> {
         {
             let product = self.int_binary(BinOp::Mul, x, y)?;
             return self.int_binary(BinOp::Add, &product, z);
+        }
+        if let (Intrin::Dp4aU8S8, [a, b, sums]) = (intrin, args)
+            && x.is_vector()
+        {
+            return self.dot_bytes(a, b, sums);
         }
         let args: Vec<&Val> = args.iter().collect();
         self.lanewise(&args, |this, v| {
@@ -293,6 +299,7 @@ impl Emitter<'_> {
                 let product = self.mul(x, v[1].parts[0]);
                 self.add(product, v[2].parts[0])
             }
+            Intrin::Dp4aU8S8 => self.dot_of_words(v),
             _ => {
                 let call = Kind::Call {
                     address: pow_i64 as *const u8 as u64,

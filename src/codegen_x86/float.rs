@@ -7,7 +7,7 @@ use super::exp::Results;
 use super::forms::Op;
 use super::inst::{Arg, Kind, Lane, VECTOR, Width};
 use super::value::{Part, Val, float_bits, is_half};
-use super::{Isa, Refusal, refuse};
+use super::{Refusal, refuse};
 use crate::codegen_common::math::{MATH, math_table};
 use crate::kernel::Ty;
 use crate::tensor::ScalarType;
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         {
             return Ok(value);
         }
-        if self.isa == Isa::Avx512 {
+        if self.isa.is_evex() {
             let args = vec![
                 Arg::Reg(self.vector(value, lane, width)),
                 Arg::Reg(self.vector(x, lane, width)),
@@ -162,7 +162,7 @@ impl Emitter<'_> {
         x: Part,
         y: Part,
     ) -> Result<Part, Refusal> {
-        if self.isa == Isa::Avx512 {
+        if self.isa.is_evex() {
             return self.compare_masked(Op::Cmp, lane, width, (x, y), predicate);
         }
         let args = vec![

@@ -78,6 +78,7 @@ pub(super) enum Op {
     /// Logical shift right by an immediate.
     ShrImm,
     /// Arithmetic shift right by an immediate.
+    SarImm,
     /// Absolute value.
     Abs,
     /// Signed 32-bit integers as floats.
@@ -130,6 +131,10 @@ pub(super) enum Op {
     Quads,
     /// Bytes moved down in each 128 bits.
     ShiftBytes,
+    /// Sums of two products of neighbouring lanes, in lanes twice as wide.
+    MulAddPairs,
+    /// `[sums, a, b]`: the sums and the products of the four bytes of each lane, unsigned by signed (VNNI).
+    DotBytes,
 }
 
 /// Declares the rows: operation, lanes, then the codes of VEX.128, VEX.256, EVEX.128, EVEX.256 and EVEX.512.
@@ -154,10 +159,13 @@ pub(super) fn form(isa: Isa, op: Op, lane: Lane, width: Width) -> Option<Code> {
         (Isa::Avx2, Width::X) => 0,
         (Isa::Avx2, Width::Y) => 1,
         (Isa::Avx2, Width::Z) => return None,
-        (Isa::Avx512, Width::X) => 2,
-        (Isa::Avx512, Width::Y) => 3,
-        (Isa::Avx512, Width::Z) => 4,
+        (_, Width::X) => 2,
+        (_, Width::Y) => 3,
+        (_, Width::Z) => 4,
     };
+    if op == Op::DotBytes && isa != Isa::Avx512Vnni {
+        return None;
+    }
     let code = row(op, lane)?[column];
     (code != Code::INVALID).then_some(code)
 }
@@ -259,6 +267,7 @@ forms! {
     Move F32: VEX_Vmovaps_xmm_xmmm128 VEX_Vmovaps_ymm_ymmm256 EVEX_Vmovaps_xmm_k1z_xmmm128 EVEX_Vmovaps_ymm_k1z_ymmm256 EVEX_Vmovaps_zmm_k1z_zmmm512;
     ShlImm I16: VEX_Vpsllw_xmm_xmm_imm8 VEX_Vpsllw_ymm_ymm_imm8 EVEX_Vpsllw_xmm_k1z_xmmm128_imm8 EVEX_Vpsllw_ymm_k1z_ymmm256_imm8 EVEX_Vpsllw_zmm_k1z_zmmm512_imm8;
     ShrImm I16: VEX_Vpsrlw_xmm_xmm_imm8 VEX_Vpsrlw_ymm_ymm_imm8 EVEX_Vpsrlw_xmm_k1z_xmmm128_imm8 EVEX_Vpsrlw_ymm_k1z_ymmm256_imm8 EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8;
+    SarImm I16: VEX_Vpsraw_xmm_xmm_imm8 VEX_Vpsraw_ymm_ymm_imm8 EVEX_Vpsraw_xmm_k1z_xmmm128_imm8 EVEX_Vpsraw_ymm_k1z_ymmm256_imm8 EVEX_Vpsraw_zmm_k1z_zmmm512_imm8;
     ShlImm I32: VEX_Vpslld_xmm_xmm_imm8 VEX_Vpslld_ymm_ymm_imm8 EVEX_Vpslld_xmm_k1z_xmmm128b32_imm8 EVEX_Vpslld_ymm_k1z_ymmm256b32_imm8 EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8;
     ShrImm I32: VEX_Vpsrld_xmm_xmm_imm8 VEX_Vpsrld_ymm_ymm_imm8 EVEX_Vpsrld_xmm_k1z_xmmm128b32_imm8 EVEX_Vpsrld_ymm_k1z_ymmm256b32_imm8 EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8;
     ShlImm I64: VEX_Vpsllq_xmm_xmm_imm8 VEX_Vpsllq_ymm_ymm_imm8 EVEX_Vpsllq_xmm_k1z_xmmm128b64_imm8 EVEX_Vpsllq_ymm_k1z_ymmm256b64_imm8 EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8;
@@ -302,5 +311,7 @@ forms! {
     UnpackHigh F64: VEX_Vunpckhpd_xmm_xmm_xmmm128 VEX_Vunpckhpd_ymm_ymm_ymmm256 EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64 EVEX_Vunpckhpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64;
     Quads F32: INVALID VEX_Vperm2f128_ymm_ymm_ymmm256_imm8 INVALID EVEX_Vshuff32x4_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vshuff32x4_zmm_k1z_zmm_zmmm512b32_imm8;
     UnpackLow F64: VEX_Vunpcklpd_xmm_xmm_xmmm128 VEX_Vunpcklpd_ymm_ymm_ymmm256 EVEX_Vunpcklpd_xmm_k1z_xmm_xmmm128b64 EVEX_Vunpcklpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64;
+    MulAddPairs I16: VEX_Vpmaddwd_xmm_xmm_xmmm128 VEX_Vpmaddwd_ymm_ymm_ymmm256 EVEX_Vpmaddwd_xmm_k1z_xmm_xmmm128 EVEX_Vpmaddwd_ymm_k1z_ymm_ymmm256 EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512;
+    DotBytes I32: INVALID INVALID EVEX_Vpdpbusd_xmm_k1z_xmm_xmmm128b32 EVEX_Vpdpbusd_ymm_k1z_ymm_ymmm256b32 EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32;
     ShiftBytes I8: VEX_Vpsrldq_xmm_xmm_imm8 VEX_Vpsrldq_ymm_ymm_imm8 EVEX_Vpsrldq_xmm_xmmm128_imm8 EVEX_Vpsrldq_ymm_ymmm256_imm8 EVEX_Vpsrldq_zmm_zmmm512_imm8;
 }

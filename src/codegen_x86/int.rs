@@ -105,7 +105,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn shift(&mut self, code: Code, part: Part, places: i64) -> Part {
+    pub(super) fn shift(&mut self, code: Code, part: Part, places: i64) -> Part {
         let args = vec![Arg::Reg(self.general(part)), Arg::Imm(places)];
         self.in_place(code, args)
     }
@@ -349,7 +349,7 @@ impl Emitter<'_> {
         }
         let value = self.each2(a, b, |this, width, x, y| match this.isa {
             Isa::Avx2 => this.compare_lanes(op, scalar, a.lane, width, x, y),
-            Isa::Avx512 => {
+            Isa::Avx512 | Isa::Avx512Vnni => {
                 let of = if scalar.is_signed_int() {
                     Op::Cmp
                 } else {
@@ -460,7 +460,7 @@ impl Emitter<'_> {
                 let a = self.operand(a, lane, width);
                 self.vec(Op::Blend, Lane::I8, width, vec![b, a, mask])
             }
-            Isa::Avx512 => {
+            Isa::Avx512 | Isa::Avx512Vnni => {
                 let a = Arg::Reg(self.vector(a, lane, width));
                 let b = self.operand(b, lane, width);
                 self.vec(

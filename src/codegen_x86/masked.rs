@@ -72,7 +72,7 @@ impl Emitter<'_> {
         let code = masked(self.isa, Op::LoadMasked, lane, width)?;
         let args = match self.isa {
             Isa::Avx2 => vec![mask, Arg::Mem(from)],
-            Isa::Avx512 => vec![Arg::Mem(from), mask],
+            Isa::Avx512 | Isa::Avx512Vnni => vec![Arg::Mem(from), mask],
         };
         Ok(Part::Reg(self.b.load(id, code, VECTOR, args)))
     }
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             let part = Arg::Reg(this.vector(part, value.lane, width));
             match this.isa {
                 Isa::Avx2 => this.vec(Op::And, Lane::F32, width, vec![mask, part]),
-                Isa::Avx512 => {
+                Isa::Avx512 | Isa::Avx512Vnni => {
                     let code = masked(this.isa, Op::LoadMasked, value.lane, width)?;
                     let args = vec![part, mask];
                     Ok(Part::Reg(this.b.pure(Kind::Code(code), VECTOR, args)))
@@ -115,7 +115,7 @@ impl Emitter<'_> {
             let value = Arg::Reg(self.vector(part, value.lane, width));
             let args = match self.isa {
                 Isa::Avx2 => vec![Arg::Mem(to), mask, value],
-                Isa::Avx512 => vec![Arg::Mem(to), value, mask],
+                Isa::Avx512 | Isa::Avx512Vnni => vec![Arg::Mem(to), value, mask],
             };
             self.b.store(id, code, args);
             to.disp += width.bytes() as i32;
@@ -161,7 +161,9 @@ impl Emitter<'_> {
     fn mask(&mut self, lane: Lane, width: Width, a: Arg, b: Arg) -> Result<Arg, Refusal> {
         let (op, class, mut args) = match self.isa {
             Isa::Avx2 => (Op::CmpGt, VECTOR, vec![]),
-            Isa::Avx512 => (Op::Cmp, MASK, vec![Arg::Imm(int_predicate(BinOp::Gt))]),
+            Isa::Avx512 | Isa::Avx512Vnni => {
+                (Op::Cmp, MASK, vec![Arg::Imm(int_predicate(BinOp::Gt))])
+            }
         };
         args.splice(0..0, [a, b]);
         let Some(code) = form(self.isa, op, lane, width) else {

@@ -563,7 +563,7 @@ impl Isa {
     pub(super) fn pick(self, vex: Code, evex: Code) -> Code {
         match self {
             Self::Avx2 => vex,
-            Self::Avx512 => evex,
+            Self::Avx512 | Self::Avx512Vnni => evex,
         }
     }
 }

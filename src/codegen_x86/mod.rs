@@ -15,6 +15,7 @@ mod assemble;
 mod build;
 mod cast;
 mod constants;
+mod dot;
 mod emit;
 mod encode;
 mod exp;
@@ -49,12 +50,14 @@ pub enum Isa {
     Avx2,
     /// AVX-512 F, VL, BW and DQ: 32 vector registers of 512 bits.
     Avx512,
+    /// These, and AVX-512 VNNI: dot products of bytes.
+    Avx512Vnni,
 }
 
 impl Isa {
     /// The widest that this machine has; `None` if it has neither.
     pub fn best() -> Option<Self> {
-        [Self::Avx512, Self::Avx2]
+        [Self::Avx512Vnni, Self::Avx512, Self::Avx2]
             .into_iter()
             .find(|isa| isa.is_here())
     }
@@ -68,14 +71,15 @@ impl Isa {
                 && is_x86_feature_detected!("fma")
                 && is_x86_feature_detected!("f16c")
                 && is_x86_feature_detected!("bmi2");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq");
             match self {
                 Self::Avx2 => avx2,
-                Self::Avx512 => {
-                    avx2 && is_x86_feature_detected!("avx512f")
-                        && is_x86_feature_detected!("avx512vl")
-                        && is_x86_feature_detected!("avx512bw")
-                        && is_x86_feature_detected!("avx512dq")
-                }
+                Self::Avx512 => avx512,
+                Self::Avx512Vnni => avx512 && is_x86_feature_detected!("avx512vnni"),
             }
         }
         #[cfg(not(all(target_arch = "x86_64", not(windows))))]
@@ -87,6 +91,7 @@ impl Isa {
         match self {
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512vnni",
         }
     }
 
@@ -99,15 +104,20 @@ impl Isa {
     pub fn registers(self) -> usize {
         match self {
             Self::Avx2 => 16,
-            Self::Avx512 => 32,
+            Self::Avx512 | Self::Avx512Vnni => 32,
         }
+    }
+
+    /// Whether code has EVEX forms, whose masks are registers of their own.
+    fn is_evex(self) -> bool {
+        self.width() == Width::Z
     }
 
     /// The widest register.
     fn width(self) -> Width {
         match self {
             Self::Avx2 => Width::Y,
-            Self::Avx512 => Width::Z,
+            Self::Avx512 | Self::Avx512Vnni => Width::Z,
         }
     }
 }

@@ -154,7 +154,7 @@ impl Window {
         let every_second = distances.iter().zip(0..).all(|(d, i)| *d == low + 2 * i);
         let covered = match isa {
             Isa::Avx2 => every_second && distances.len() == count,
-            Isa::Avx512 => span <= 2 * count,
+            Isa::Avx512 | Isa::Avx512Vnni => span <= 2 * count,
         };
         if !covered {
             return None;

@@ -54,7 +54,7 @@ fn is_named(text: &str, width: Width) -> bool {
 fn every_form_decodes_to_itself() {
     let mut forms = 0;
     for &(op, lane) in ROWS {
-        for isa in [Isa::Avx2, Isa::Avx512] {
+        for isa in [Isa::Avx2, Isa::Avx512, Isa::Avx512Vnni] {
             for width in [Width::X, Width::Y, Width::Z] {
                 let Some(code) = form(isa, op, lane, width) else {
                     continue;
@@ -92,6 +92,20 @@ fn forms_are_the_instructions_that_their_names_say() {
             Lane::F32,
             Width::Z,
             "vfmadd231ps zmm31,zmm30,zmm29",
+        ),
+        (
+            Isa::Avx512Vnni,
+            Op::DotBytes,
+            Lane::I32,
+            Width::Z,
+            "vpdpbusd zmm31,zmm30,zmm29",
+        ),
+        (
+            Isa::Avx2,
+            Op::MulAddPairs,
+            Lane::I16,
+            Width::Y,
+            "vpmaddwd ymm15,ymm14,ymm13",
         ),
         (
             Isa::Avx512,

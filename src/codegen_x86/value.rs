@@ -171,7 +171,7 @@ impl Emitter<'_> {
             return refuse("an operation on vectors that the machine lacks");
         };
         let kind = match op {
-            Op::Fma231 | Op::Fma213 | Op::Ternary | Op::PermuteBoth | Op::FixUp => {
+            Op::Fma231 | Op::Fma213 | Op::Ternary | Op::PermuteBoth | Op::FixUp | Op::DotBytes => {
                 Kind::InPlace(code)
             }
             _ => Kind::Code(code),

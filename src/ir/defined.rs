@@ -66,6 +66,6 @@ pub(crate) fn intrinsic(intrin: Intrin, dtype: DType) -> bool {
         | Intrin::IsFinite
         | Intrin::Fma => !dtype.is_bool(),
         Intrin::Popcount | Intrin::Clz | Intrin::BitNot => dtype.is_int(),
-        Intrin::QMultiplyShift => dtype.scalar == ScalarType::I32,
+        Intrin::QMultiplyShift | Intrin::Dp4aU8S8 => dtype.scalar == ScalarType::I32,
     }
 }

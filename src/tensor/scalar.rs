@@ -307,6 +307,12 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
                 wrapping_pow(v, args[1].as_int() as u64)
             }
             Intrin::Pow => return Err(EvalError::NegativePower(args[1].as_int())),
+            Intrin::Dp4aU8S8 if ty == ScalarType::I32 => {
+                let [a, b] = [v, args[1].as_int()].map(|word| (word as i32).to_le_bytes());
+                let bytes = a.into_iter().zip(b);
+                let sum: i64 = bytes.map(|(a, b)| i64::from(a) * i64::from(b as i8)).sum();
+                args[2].as_int() + sum
+            }
             Intrin::QMultiplyShift if ty == ScalarType::I32 => {
                 let [y, q, s] = [1, 2, 3].map(|i| args[i].as_int());
                 let right = q.wrapping_add((-s).max(0)) as u32;
@@ -360,7 +366,11 @@ pub fn eval_intrin(intrin: Intrin, ty: ScalarType, args: &[Scalar]) -> Result<Sc
         Intrin::IsNan => return Ok(Scalar::Int(x.is_nan().into())),
         Intrin::IsInf => return Ok(Scalar::Int(x.is_infinite().into())),
         Intrin::IsFinite => return Ok(Scalar::Int(x.is_finite().into())),
-        Intrin::Popcount | Intrin::Clz | Intrin::BitNot | Intrin::QMultiplyShift => {
+        Intrin::Popcount
+        | Intrin::Clz
+        | Intrin::BitNot
+        | Intrin::QMultiplyShift
+        | Intrin::Dp4aU8S8 => {
             return undefined;
         }
     };

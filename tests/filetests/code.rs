@@ -125,13 +125,13 @@ pub(crate) fn target(name: &str) -> Result<Target, Failed> {
     Ok(match name {
         "cpu" => cpu(4, 16),
         "avx2" => cpu(8, 16),
-        "avx512" => cpu(16, 32),
+        "avx512" | "avx512vnni" => cpu(16, 32),
         "gpu" => gpu(GpuClass::Unknown),
         "software" => gpu(GpuClass::Software),
         "lavapipe" => Target::Gpu(GpuTarget::usual(GpuClass::Software)),
         other => {
             return Err(format!(
-                "unknown `# target: {other}`: there are cpu, avx2, avx512, gpu, software and lavapipe"
+                "unknown `# target: {other}`: there are cpu, avx2, avx512, avx512vnni, gpu, software and lavapipe"
             )
             .into());
         }

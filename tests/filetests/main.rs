@@ -15,7 +15,7 @@
 //!   the function is scheduled first. With `# run: until compact` (and others after a comma) what that pass
 //!   of lowering made stands below `# expect-listing:`.
 //! * `# test: clif`: the same for the native code that is made of the kernel IR.
-//! * `# test: asm`: the same for its instructions on vectors of the target, avx2 or avx512.
+//! * `# test: asm`: the same for its instructions on vectors of the target, avx2, avx512 or avx512vnni.
 //! * `# test: wgsl`: the shaders of the function, scheduled by the default rules, stand below `# expect-listing:`.
 //!
 //! What is expected is the last part of a file, so rewriting it moves no line that a message names. A mismatch fails with a

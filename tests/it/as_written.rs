@@ -156,6 +156,7 @@ fn intrinsics_of_narrow_and_fixed_point_numbers() {
     let values = [
         "T.q_multiply_shift(A[vi], 1395864371, 31, 3)",
         "T.q_multiply_shift(A[vi], A[vi], 31, -2)",
+        "T.dp4a_u8s8s32(A[vi], A[vi], A[vi])",
         "T.Cast(\"int32\", T.popcount(T.Cast(\"int8\", A[vi])))",
         "T.Cast(\"int32\", T.clz(T.Cast(\"uint16\", A[vi])))",
         "T.Cast(\"int32\", T.bitwise_not(T.Cast(\"uint8\", A[vi])))",

@@ -46,3 +46,12 @@ pub(super) const POW_U32: &str = "fn @pow_u32(base: u32, exponent: u32) -> u32 {
     return state.x;
 }
 ";
+
+/// `c` and the products of the bytes of `a`, unsigned, by those of `b`, signed.
+pub(super) const DP4A_U8S8: &str = "fn @dp4a_u8s8s32(a: i32, b: i32, c: i32) -> i32 {
+    let u = bitcast<u32>(a);
+    let low = i32(extractBits(u, 0u, 8u)) * extractBits(b, 0u, 8u) + i32(extractBits(u, 8u, 8u)) * extractBits(b, 8u, 8u);
+    let high = i32(extractBits(u, 16u, 8u)) * extractBits(b, 16u, 8u) + i32(extractBits(u, 24u, 8u)) * extractBits(b, 24u, 8u);
+    return c + (low + high);
+}
+";

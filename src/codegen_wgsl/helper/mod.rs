@@ -54,6 +54,7 @@ helpers! {
     Atanh "atanh_f32" power::ATANH,
     Cos "cos_f32" trig::COS,
     Cosh "cosh_f32" power::COSH,
+    Dp4aU8S8 "dp4a_u8s8s32" int::DP4A_U8S8,
     Eighth "eighth_f32" trig::EIGHTH,
     Erf "erf" float::ERF,
     Exp "exp_f32" power::EXP,

@@ -184,11 +184,13 @@ pub enum Intrin {
     BitNot,
     /// Fixed point: `x * y * 2^(s - q)` of `(x, y, q, s)`, computed in 64 bits and rounded, ties up. Of `int32` alone.
     QMultiplyShift,
+    /// `c` and the products of the bytes of `(a, b, c)`.
+    Dp4aU8S8,
 }
 
 impl Intrin {
     /// All intrinsics.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Exp,
         Self::Exp2,
         Self::Exp10,
@@ -229,6 +231,7 @@ impl Intrin {
         Self::Clz,
         Self::BitNot,
         Self::QMultiplyShift,
+        Self::Dp4aU8S8,
     ];
 
     /// TVM's name, as in `T.exp`.
@@ -274,6 +277,7 @@ impl Intrin {
             Self::Clz => "clz",
             Self::BitNot => "bitwise_not",
             Self::QMultiplyShift => "q_multiply_shift",
+            Self::Dp4aU8S8 => "dp4a_u8s8s32",
         }
     }
 
@@ -281,7 +285,7 @@ impl Intrin {
     pub fn arity(self) -> usize {
         match self {
             Self::Pow | Self::Fmod | Self::Atan2 => 2,
-            Self::Fma => 3,
+            Self::Fma | Self::Dp4aU8S8 => 3,
             Self::QMultiplyShift => 4,
             _ => 1,
         }

@@ -60,6 +60,32 @@ fn casts_saturate_and_round_once() {
     );
 }
 
+#[test]
+fn dot_products_of_bytes_are_of_unsigned_by_signed_ones() {
+    let word = |bytes: [u8; 4]| i32::from_le_bytes(bytes);
+    let cases = [
+        (
+            word([1, 2, 3, 4]),
+            word([1, 10, 100, 0xff]),
+            5,
+            5 + 1 + 20 + 300 - 4,
+        ),
+        (word([255; 4]), word([0x80; 4]), 0, 4 * 255 * -128),
+        (
+            word([255; 4]),
+            word([0x7f; 4]),
+            i32::MAX,
+            i32::MAX.wrapping_add(4 * 255 * 127),
+        ),
+        (0, -1, i32::MIN, i32::MIN),
+    ];
+    for (a, b, c, expected) in cases {
+        let args = [a, b, c].map(|x| Scalar::Int(x.into()));
+        let got = eval_intrin(Intrin::Dp4aU8S8, ScalarType::I32, &args).map(Scalar::as_int);
+        assert_eq!(got, Ok(expected.into()), "{a:x} {b:x} {c}");
+    }
+}
+
 /// What TVM's native code gives.
 #[test]
 fn fixed_point_products_round_up_at_ties() {

@@ -52,6 +52,7 @@ mod only_called;
 mod op_pattern;
 mod optimize_layout_transform;
 mod options;
+mod pack_bytes;
 mod pack_weights;
 mod pass;
 mod recognize_ops;

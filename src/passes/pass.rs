@@ -44,6 +44,7 @@ use super::merge_composite_functions::merge_composite_functions;
 use super::normalize::normalize;
 use super::op_pattern::annotate_tir_op_pattern;
 use super::optimize_layout_transform::optimize_layout_transform;
+use super::pack_bytes::pack_bytes;
 use super::pack_weights::{Weights, pack_weights};
 use super::recognize_ops::recognize_ops;
 use super::remove_purity_checking::remove_purity_checking;
@@ -556,6 +557,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| optimize_layout_transform(module),
+    },
+    PassDef {
+        name: "pack_bytes",
+        about: "products of 8-bit integers take four bytes a word, on the CPU",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| pack_bytes(module, cx),
     },
     PassDef {
         name: "pack_weights",

@@ -3,6 +3,7 @@
 mod artifact;
 mod as_written;
 mod broadcasts;
+mod bytes;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]

@@ -7,14 +7,14 @@ use crate::ir::{
     Block, BlockId, Buffer, BufferRegion, Expr, ExprKind, IterKind, Place, PrimFunc, Reduction,
     Stmt, Var,
 };
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// What a block computes.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// Spatial iter variables only, one store: elementwise, broadcast, transpose, gather.
     Injective,
-    /// `C[..] += A[..] * B[..]` (operands perhaps converted).
+    /// `C[..] += A[..] * B[..]` (operands perhaps converted, or words of bytes).
     Matmul(Matmul),
     /// Spatial and reduce iter variables, one store, an init.
     Reduction,
@@ -135,7 +135,7 @@ fn combined<'e>(target: &Buffer, indices: &[Expr], value: &'e Expr) -> Option<(B
 
 fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<Matmul> {
     let (_, product) = combined(c, indices, value).filter(|(op, _)| *op == BinOp::Add)?;
-    let (x, y) = product.as_binary(BinOp::Mul)?;
+    let (x, y) = factors(product)?;
     let (a, b) = (operand(block, x)?, operand(block, y)?);
     let uses = |indices: &[Expr], var: &Var| indices.iter().any(|e| e.uses(var));
     let mut roles = [vec![], vec![], vec![], vec![]];
@@ -167,6 +167,18 @@ fn matmul(block: &Block, c: &Buffer, indices: &[Expr], value: &Expr) -> Option<M
         n,
         k,
     })
+}
+
+/// What is multiplied: two elements, or the bytes of two words.
+fn factors(product: &Expr) -> Option<(&Expr, &Expr)> {
+    match product.kind() {
+        ExprKind::Binary(BinOp::Mul, x, y) => Some((x, y)),
+        ExprKind::Call(Intrin::Dp4aU8S8, args) => match args.as_slice() {
+            [x, y, none] if none.is_zero() => Some((x, y)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The operand and its indices.

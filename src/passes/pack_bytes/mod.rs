@@ -1,0 +1,400 @@
+//! `pack_bytes`: products of 8-bit integers, four bytes a word.
+//!
+//! Quantized models multiply `(x - zx) (w - zw)`, in `int32`, of elements `x` and `w` of 8 bits. Machines have instructions that
+//! multiply four bytes of one word by four of another and add everything up (`T.dp4a_u8s8s32`; x86: `vpdpbusd`), of unsigned bytes by signed
+//! ones. So both operands become words, of which the sum is
+//!
+//! ```text
+//! Σ (x - zx) (w - zw) = Σ x w - zx Σ (w - zw) - zw Σ x
+//! ```
+//!
+//! exactly, modulo 2³². The second sum is one of weights, which `fold_constant` or `lift_transform_params` takes out of inference with
+//! their words; the third is only there where `zw` is not 0. Signed `x` and unsigned `w` are moved by 128, and their zero points too.
+//!
+//! Byte `j` of word `i` is element `j * words + i` of the sum, so that what is packed is read in the order of memory; elements past the end
+//! are 0 in both operands.
+
+mod programs;
+
+use super::op_pattern::{OP_PATTERN, number};
+use super::{Cx, PassError};
+use crate::ir::graph::{
+    Arg, Become, Def, DpsCallee, Globals, GraphBuilder, InferError, Op, Rewriter, rewrite,
+};
+use crate::ir::{AttrValue, Attrs, Expr, Func, Module, PrimFunc, StructInfo, Var};
+use crate::kernel::Target;
+use crate::ops::{self, Pattern};
+use crate::tensor::scalar::{Scalar, encode};
+use crate::tensor::{DType, ScalarType, Tensor};
+use programs::{Bytes, Window};
+
+const MATMUL: Op = ops::op("matmul");
+const CONVOLUTIONS: [Op; 3] = [
+    ops::op("nn.conv1d"),
+    ops::op("nn.conv2d"),
+    ops::op("nn.conv3d"),
+];
+const ASTYPE: Op = ops::op("astype");
+const SUBTRACT: Op = ops::op("subtract");
+const RESHAPE: Op = ops::op("reshape");
+
+/// The module where matrix products with a matrix, and convolutions of one group, of integers of 8 bits are of words. Only on the CPU.
+///
+/// ```text
+/// a = R.astype(x, "int32")            p = R.call_tir(cls.packed, (x,), …)
+/// b = R.astype(w, "int32")       →    q = R.call_tir(cls.packed1, (w,), …)
+/// y = R.matmul(a, b)                  y = R.call_tir(cls.matmul_of_words, (p, q), …)
+/// ```
+///
+/// # Errors
+/// [`PassError::Type`] if the types of a call do not fit.
+pub(super) fn pack_bytes(module: &Module, cx: &Cx) -> Result<Module, PassError> {
+    let Target::Cpu(_) = &cx.target else {
+        return Ok(module.clone());
+    };
+    let globals = Globals::of(module);
+    let mut out = module.clone();
+    for (name, function) in module.functions() {
+        let mut changed = false;
+        let new = rewrite(function, &globals, &mut |rewriter, old| {
+            let Some(product) = Product::of(old.def, &old.value.sinfo, rewriter.builder()) else {
+                return Ok(Become::Kept);
+            };
+            changed = true;
+            let mut steps = Steps {
+                out: &mut out,
+                rewriter,
+            };
+            let made = steps.product(&product);
+            made.map(Become::Arg).map_err(|error| PassError::Type {
+                func: name.to_owned(),
+                value: old.value.name.clone(),
+                error: Box::new(error),
+            })
+        })?;
+        if changed {
+            out.funcs.insert(name.to_owned(), Func::Graph(new));
+        }
+    }
+    Ok(out)
+}
+
+/// An operand in `int32`: elements of 8 bits without their zero point.
+struct Centred {
+    elements: Arg,
+    shape: Vec<Expr>,
+    dtype: DType,
+    /// Of `int32`. `None` if it is 0.
+    zero: Option<Arg>,
+    /// The operand as a whole.
+    whole: Arg,
+}
+
+impl Centred {
+    fn of(whole: &Arg, builder: &GraphBuilder) -> Option<Self> {
+        let (cast, zero) = match op_call(whole, builder) {
+            Some((op, [x, zero], _)) if op == SUBTRACT => (x, Some(zero)),
+            _ => (whole, None),
+        };
+        let (op, [elements], _) = op_call(cast, builder)? else {
+            return None;
+        };
+        let info = builder.scope().arg(elements);
+        let info = info.as_tensor()?;
+        let dtype = info.dtype?;
+        let wide = builder.scope().arg(cast);
+        let is_wide = wide.as_tensor().and_then(|wide| wide.dtype) == Some(DType::I32);
+        let narrow = op == ASTYPE && [DType::I8, DType::U8].contains(&dtype);
+        let zero = zero.filter(|zero| !is_zero(zero, builder));
+        (is_wide && narrow).then(|| {
+            Some(Self {
+                elements: elements.clone(),
+                shape: info.shape.dims()?.to_vec(),
+                dtype,
+                zero: zero.cloned(),
+                whole: whole.clone(),
+            })
+        })?
+    }
+
+    /// The shape of the zero point, if there is one.
+    fn zero_shape(&self, builder: &GraphBuilder) -> Option<Vec<Expr>> {
+        let info = builder.scope().arg(self.zero.as_ref()?);
+        Some(info.as_tensor()?.shape.dims()?.to_vec())
+    }
+}
+
+fn op_call<'b>(arg: &Arg, builder: &'b GraphBuilder) -> Option<(Op, &'b [Arg], &'b Attrs)> {
+    match arg {
+        Arg::Value(id) => builder.values().get(*id)?.def.op_call(),
+        _ => None,
+    }
+}
+
+/// Whether a zero point is a constant of zeros, perhaps converted.
+fn is_zero(arg: &Arg, builder: &GraphBuilder) -> bool {
+    match (arg, op_call(arg, builder)) {
+        (Arg::Const(tensor), _) => {
+            tensor.dtype().scalar.is_int() && tensor.bytes().iter().all(|byte| *byte == 0)
+        }
+        (_, Some((op, [from, ..], _))) if op == ASTYPE || op == RESHAPE => is_zero(from, builder),
+        _ => false,
+    }
+}
+
+/// A product of two such operands.
+struct Product {
+    x: Centred,
+    w: Centred,
+    /// The windows of a convolution; `None` for a matrix product.
+    windows: Option<Vec<Window>>,
+    result: StructInfo,
+}
+
+impl Product {
+    fn of(def: &Def, result: &StructInfo, builder: &GraphBuilder) -> Option<Self> {
+        let (op, [x, w], attrs) = def.op_call()? else {
+            return None;
+        };
+        let info = result.as_tensor()?;
+        if info.dtype != Some(DType::I32) {
+            return None;
+        }
+        let is_conv = CONVOLUTIONS.contains(&op);
+        if op != MATMUL && !is_conv {
+            return None;
+        }
+        let (x, w) = (Centred::of(x, builder)?, Centred::of(w, builder)?);
+        let windows = match is_conv {
+            true => Some(windows(attrs, &w.shape)?),
+            false => None,
+        };
+        let depth = w.shape[usize::from(is_conv)].as_int()?;
+        let product = Self {
+            x,
+            w,
+            windows,
+            result: result.clone(),
+        };
+        let fits = match product.windows {
+            Some(_) => product.is_convolution(builder),
+            None => product.x.shape.len() >= 2 && product.w.shape.len() == 2,
+        };
+        (fits && depth >= FEWEST).then_some(product)
+    }
+
+    /// Whether zero points are as a convolution takes them: one of the image, none of the weight.
+    fn is_convolution(&self, builder: &GraphBuilder) -> bool {
+        let one = self.x.zero_shape(builder);
+        one.is_none_or(|shape| shape.is_empty())
+            && self.w.zero.is_none()
+            && self.w.dtype == DType::I8
+            && self.w.shape.iter().all(|extent| extent.as_int().is_some())
+    }
+}
+
+/// Fewest products of a sum that words pay for.
+const FEWEST: i64 = 4;
+
+/// The windows of a convolution in the layouts that channels are second in, of one group.
+fn windows(attrs: &Attrs, weight: &[Expr]) -> Option<Vec<Window>> {
+    let spatial = weight.len().checked_sub(2)?;
+    let text = |name: &str| match attrs.get(name) {
+        Some(AttrValue::Str(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let letters = &"DHW"[3usize.checked_sub(spatial)?..];
+    let is = |name: &str, first: &str| text(name).is_none_or(|t| t == format!("{first}{letters}"));
+    let groups = attrs.get("groups").and_then(AttrValue::as_int);
+    if groups != Some(1)
+        || !is("data_layout", "NC")
+        || !is("kernel_layout", "OI")
+        || !text("out_layout").is_none_or(|t| t.is_empty() || t == format!("NC{letters}"))
+    {
+        return None;
+    }
+    let strides = ints(attrs, "strides", spatial)?;
+    let dilations = ints(attrs, "dilation", spatial)?;
+    let padding = match ints(attrs, "padding", 2 * spatial) {
+        Some(padding) => padding,
+        None => ints(attrs, "padding", spatial)?.repeat(2),
+    };
+    let window = |d: usize| Window {
+        stride: strides[d],
+        dilation: dilations[d],
+        padding: (padding[d], padding[spatial + d]),
+    };
+    let all: Vec<Window> = (0..spatial).map(window).collect();
+    let known = |w: &Window| w.padding.0 >= 0 && w.padding.1 >= 0 && w.stride >= 1;
+    all.iter().all(known).then_some(all)
+}
+
+/// So many integers; one may stand for all.
+fn ints(attrs: &Attrs, name: &str, count: usize) -> Option<Vec<i64>> {
+    let values: Vec<i64> = match attrs.get(name)? {
+        AttrValue::List(list) => list.iter().map(AttrValue::as_int).collect::<Option<_>>()?,
+        one => vec![one.as_int()?],
+    };
+    match values.as_slice() {
+        [one] => Some(vec![*one; count]),
+        _ => (values.len() == count).then_some(values),
+    }
+}
+
+struct Steps<'a, 'f> {
+    out: &'a mut Module,
+    rewriter: &'a mut Rewriter<'f>,
+}
+
+impl Steps<'_, '_> {
+    fn product(&mut self, product: &Product) -> Result<Arg, InferError> {
+        let Product { x, w, windows, .. } = product;
+        // `x` as unsigned bytes, `w` as signed ones.
+        let [moved_x, moved_w] = [x.dtype == DType::I8, w.dtype == DType::U8];
+        let zx = self.moved(x.zero.as_ref(), if moved_x { 128 } else { 0 })?;
+        let zw = self.moved(w.zero.as_ref(), if moved_w { -128 } else { 0 })?;
+        let bytes = |centred: &Centred, moved: bool| Bytes {
+            dtype: centred.dtype,
+            moved,
+        };
+        let (of_x, of_w) = (bytes(x, moved_x), bytes(w, moved_w));
+
+        let (axis_x, axis_w) = match windows {
+            Some(_) => (1, 1),
+            None => (x.shape.len() - 1, 0),
+        };
+        let image = fresh(&x.shape);
+        let padded = windows.as_deref().map(|windows| {
+            let is_padded = windows.iter().any(|window| window.padding != (0, 0));
+            (windows, zx.is_some() && is_padded)
+        });
+        let words = programs::packed(&image, of_x, axis_x, padded);
+        let mut args = vec![x.elements.clone()];
+        if let (Some((_, true)), Some(zx)) = (padded, &zx) {
+            args.push(zx.clone());
+        }
+        let shape = programs::packed_shape(&x.shape, axis_x, padded.map(|(windows, _)| windows));
+        let of_image = self.bind(words, args, int32(shape));
+        let words = programs::packed(&fresh(&w.shape), of_w, axis_w, None);
+        let shape = programs::packed_shape(&w.shape, axis_w, None);
+        let of_weight = self.bind(words, vec![w.elements.clone()], int32(shape));
+
+        let func = match windows {
+            Some(windows) => programs::convolution(&image, &w.shape, windows),
+            None => programs::matmul(&image, &fresh(&w.shape)),
+        };
+        let args = vec![of_image, of_weight];
+        let mut sum = self.bind(func.map(fusible), args, product.result.clone());
+
+        if let Some(zx) = zx {
+            let axes: Vec<usize> = match windows {
+                Some(_) => (1..w.shape.len()).collect(),
+                None => vec![0],
+            };
+            let mut of_weights = self.sum(&w.whole, &axes, false)?;
+            if let Some(windows) = windows {
+                // A number for each channel, which is the second dimension of the result.
+                of_weights = self.broadcast(of_weights, &w.shape[0], windows.len())?;
+            }
+            let part = self.op("multiply", [zx, of_weights])?;
+            sum = self.op("subtract", [sum, part])?;
+        }
+        if let Some(zw) = zw {
+            let wide = self.cast(x.elements.clone())?;
+            let mut of_rows = self.sum(&wide, &[axis_x], true)?;
+            if moved_x {
+                let depth = w.shape[0].as_int().unwrap_or_default();
+                of_rows = self.op("add", [of_rows, number_of(128 * depth)])?;
+            }
+            let part = self.op("multiply", [zw, of_rows])?;
+            sum = self.op("subtract", [sum, part])?;
+        }
+        Ok(sum)
+    }
+
+    /// A zero point moved by a number, if that is not 0.
+    fn moved(&mut self, zero: Option<&Arg>, by: i64) -> Result<Option<Arg>, InferError> {
+        Ok(match (zero, by) {
+            (None, 0) => None,
+            (None, by) => Some(number_of(by)),
+            (Some(zero), 0) => Some(zero.clone()),
+            (Some(zero), by) => Some(self.op("add", [zero.clone(), number_of(by)])?),
+        })
+    }
+
+    fn op<const N: usize>(&mut self, name: &str, args: [Arg; N]) -> Result<Arg, InferError> {
+        self.op_with(name, args.to_vec(), Attrs::new())
+    }
+
+    fn op_with(&mut self, name: &str, args: Vec<Arg>, attrs: Attrs) -> Result<Arg, InferError> {
+        let made = self
+            .rewriter
+            .builder()
+            .op("lv", ops::op(name), args, attrs)?;
+        Ok(Arg::Value(made))
+    }
+
+    fn cast(&mut self, x: Arg) -> Result<Arg, InferError> {
+        let to = [("dtype".to_owned(), AttrValue::DType(DType::I32))];
+        self.op_with("astype", vec![x], Attrs::from_iter(to))
+    }
+
+    fn sum(&mut self, x: &Arg, axes: &[usize], keepdims: bool) -> Result<Arg, InferError> {
+        let axes = axes.iter().map(|axis| AttrValue::Int(*axis as i64));
+        let attrs = [
+            ("axis".to_owned(), AttrValue::List(axes.collect())),
+            ("keepdims".to_owned(), AttrValue::Bool(keepdims)),
+        ];
+        self.op_with("sum", vec![x.clone()], Attrs::from_iter(attrs))
+    }
+
+    /// Numbers of channels in a shape that broadcasts along so many dimensions behind them.
+    fn broadcast(&mut self, x: Arg, channels: &Expr, behind: usize) -> Result<Arg, InferError> {
+        let mut shape = vec![Expr::i64(1); behind + 1];
+        shape[0] = channels.clone();
+        self.op_with("reshape", vec![x, Arg::Shape(shape)], Attrs::new())
+    }
+
+    fn bind(&mut self, func: Option<PrimFunc>, args: Vec<Arg>, info: StructInfo) -> Arg {
+        let func = func.expect("tensor expressions of these shapes are loop programs");
+        let name = func.name.clone();
+        let callee = DpsCallee::Prim(self.out.add_prim_func(&name, func));
+        let call = Def::CallDps {
+            callee,
+            args,
+            tir_vars: vec![],
+            inplace: None,
+            out: info.clone(),
+        };
+        Arg::Value(self.rewriter.builder().bind_as(name, call, info))
+    }
+}
+
+/// The same extents, those that are not numbers as variables of a loop program.
+fn fresh(shape: &[Expr]) -> Vec<Expr> {
+    let extents = shape.iter().enumerate();
+    extents
+        .map(|(at, extent)| match extent.as_int() {
+            Some(_) => extent.clone(),
+            None => Var::new(format!("n{at}"), DType::I64).expr(),
+        })
+        .collect()
+}
+
+/// The program as one that what follows is fused with, as with other products.
+fn fusible(mut func: PrimFunc) -> PrimFunc {
+    let pattern = AttrValue::Int(number(Pattern::OutEWiseFusable));
+    func.attrs.insert(OP_PATTERN.to_owned(), pattern);
+    func
+}
+
+fn int32(shape: Vec<Expr>) -> StructInfo {
+    StructInfo::tensor(shape, DType::I32)
+}
+
+fn number_of(value: i64) -> Arg {
+    let mut bytes = [0; 4];
+    encode(Scalar::Int(value), ScalarType::I32, &mut bytes);
+    let tensor = Tensor::from_bytes(DType::I32, &[], &bytes);
+    Arg::Const(tensor.expect("four bytes are an int32"))
+}

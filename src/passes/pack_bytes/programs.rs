@@ -1,0 +1,175 @@
+//! The loop programs of products of words.
+
+use crate::ir::{Expr, PrimFunc};
+use crate::te::{self, ReduceAxis};
+use crate::tensor::DType;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// Bytes of a word.
+const BYTES: i64 = 4;
+
+/// What becomes of elements.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes {
+    /// The type of the elements.
+    pub(super) dtype: DType,
+    /// Whether they are moved by 128, to the other 8-bit type.
+    pub(super) moved: bool,
+}
+
+/// A dimension of the windows of a convolution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
+    pub(super) padding: (i64, i64),
+}
+
+/// The extents of words, and of the padding around them.
+pub(super) fn packed_shape(shape: &[Expr], axis: usize, windows: Option<&[Window]>) -> Vec<Expr> {
+    let mut packed = shape.to_vec();
+    packed[axis] = words(&shape[axis]);
+    for (d, window) in windows.unwrap_or(&[]).iter().enumerate() {
+        let both = window.padding.0 + window.padding.1;
+        packed[d + 2] = simplified(&shape[d + 2] + both);
+    }
+    packed
+}
+
+fn words(extent: &Expr) -> Expr {
+    simplified((extent + (BYTES - 1)).floor_div(BYTES))
+}
+
+/// The element that is byte `j` of a word.
+fn element_of(word: &Expr, words: &Expr, j: i64) -> Expr {
+    simplified(word + words * j)
+}
+
+fn simplified(e: Expr) -> Expr {
+    crate::arith::Analyzer::new().simplify(&e)
+}
+
+/// Four elements along an axis in a word. An image gets its padding; words there are made of the zero point, if there is one.
+pub(super) fn packed(
+    shape: &[Expr],
+    of: Bytes,
+    axis: usize,
+    padded: Option<(&[Window], bool)>,
+) -> Option<PrimFunc> {
+    let x = te::placeholder("X", shape.to_vec(), of.dtype);
+    let zero = te::placeholder("Z", Vec::<Expr>::new(), DType::I32);
+    let (windows, has_zero) = padded.unwrap_or((&[], false));
+    let count = words(&shape[axis]);
+    let whole = simplified(&shape[axis] - &count * BYTES).is_zero();
+    let word = |bytes: &dyn Fn(i64) -> Expr| {
+        let shifted = |j: i64| Expr::binary(BinOp::Shl, bytes(j), Expr::int(8 * j, DType::I32));
+        let or = |a: Expr, b: Expr| Expr::binary(BinOp::BitOr, a, b);
+        (1..BYTES).fold(bytes(0), |sum, j| or(sum, shifted(j)))
+    };
+    let none = || Expr::int(0, DType::I32);
+    let to = packed_shape(shape, axis, Some(windows));
+    let packed = te::compute("packed", to, |at| {
+        let mut index = at.to_vec();
+        let mut inside = vec![];
+        for (d, window) in windows.iter().enumerate() {
+            if window.padding == (0, 0) {
+                continue;
+            }
+            index[d + 2] = &at[d + 2] - window.padding.0;
+            inside.push(index[d + 2].ge(0));
+            inside.push(index[d + 2].lt(&shape[d + 2]));
+        }
+        let element = |j: i64| {
+            let mut index = index.clone();
+            index[axis] = element_of(&at[axis], &count, j);
+            let mut byte = x.at(&index).cast(DType::U8).cast(DType::I32);
+            if of.moved {
+                byte = Expr::binary(BinOp::BitXor, byte, Expr::int(0x80, DType::I32));
+            }
+            match whole {
+                true => byte,
+                false => te::if_then_else(index[axis].lt(&shape[axis]), byte, none()),
+            }
+        };
+        let inner = word(&element);
+        if inside.is_empty() {
+            return inner;
+        }
+        // Past the last channel there is nothing, in the padding too.
+        let outer = |j: i64| {
+            let byte = Expr::binary(
+                BinOp::BitAnd,
+                zero.at(Vec::<Expr>::new()),
+                Expr::int(0xff, DType::I32),
+            );
+            match whole {
+                true => byte,
+                false => {
+                    let channel = element_of(&at[axis], &count, j);
+                    te::if_then_else(channel.lt(&shape[axis]), byte, none())
+                }
+            }
+        };
+        let outer = if has_zero { word(&outer) } else { none() };
+        te::if_then_else(te::all(inside), inner, outer)
+    });
+    let params = match has_zero {
+        true => vec![x, zero, packed],
+        false => vec![x, packed],
+    };
+    te::create_prim_func("packed", &params).ok()
+}
+
+/// `Σ x w` of unsigned bytes by signed ones, matrices of words.
+pub(super) fn matmul(x: &[Expr], w: &[Expr]) -> Option<PrimFunc> {
+    let axis = x.len() - 1;
+    let a = te::placeholder("A", packed_shape(x, axis, None), DType::I32);
+    let b = te::placeholder("B", packed_shape(w, 0, None), DType::I32);
+    let mut shape = x.to_vec();
+    shape[axis] = w[1].clone();
+    let k = te::reduce_axis("k", b.shape()[0].clone());
+    let y = te::compute("matmul", shape, |at| {
+        let mut row = at.to_vec();
+        row[axis] = k.expr();
+        te::sum(product(a.at(row), b.at([&k.expr(), &at[axis]])), [&k])
+    });
+    te::create_prim_func("matmul_of_words", &[a, b, y]).ok()
+}
+
+/// The convolution of a padded image of words.
+pub(super) fn convolution(x: &[Expr], w: &[Expr], windows: &[Window]) -> Option<PrimFunc> {
+    let image = packed_shape(x, 1, Some(windows));
+    // The extents of the padded image are what the program sees.
+    let image = super::fresh(&image);
+    let a = te::placeholder("A", image.clone(), DType::I32);
+    let b = te::placeholder("B", packed_shape(w, 1, None), DType::I32);
+    let channel = te::reduce_axis("rc", b.shape()[1].clone());
+    let names = &["rz", "ry", "rx"][3 - windows.len()..];
+    let taps = names.iter().enumerate();
+    let taps = taps.map(|(d, name)| te::reduce_axis(*name, w[d + 2].clone()));
+    let taps: Vec<ReduceAxis> = taps.collect();
+    let mut shape = vec![image[0].clone(), w[0].clone()];
+    for (d, window) in windows.iter().enumerate() {
+        let span = (&w[d + 2] - 1) * window.dilation;
+        let steps = (&image[d + 2] - span - 1).floor_div(window.stride) + 1;
+        shape.push(simplified(steps));
+    }
+    let y = te::compute("conv", shape, |at| {
+        let mut pixel = vec![at[0].clone(), channel.expr()];
+        let mut weight = vec![at[1].clone(), channel.expr()];
+        for (d, (window, tap)) in windows.iter().zip(&taps).enumerate() {
+            let tap = tap.expr();
+            pixel.push(simplified(
+                &at[d + 2] * window.stride + &tap * window.dilation,
+            ));
+            weight.push(tap);
+        }
+        let axes: Vec<&ReduceAxis> = [&channel].into_iter().chain(&taps).collect();
+        te::sum(product(a.at(pixel), b.at(weight)), axes)
+    });
+    te::create_prim_func("convolution_of_words", &[a, b, y]).ok()
+}
+
+fn product(a: Expr, b: Expr) -> Expr {
+    Expr::call(Intrin::Dp4aU8S8, vec![a, b, Expr::int(0, DType::I32)])
+}

@@ -1,0 +1,236 @@
+//! Products of 8-bit integers, which the CPU computes four bytes a word (`pack_bytes`), against sums in `int64`.
+
+use weftile::ir::Module;
+use weftile::pipeline::{CompileOptions, compile};
+use weftile::runtime::Value;
+use weftile::script::parse;
+use weftile::tensor::Tensor;
+use weftile::vm::VirtualMachine;
+
+use crate::vm::cpu;
+
+/// A machine for the module, of which this loop program has the products.
+fn machine(module: &Module, products: &str) -> VirtualMachine {
+    let (target, device) = cpu();
+    let executable =
+        compile(module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
+    let programs: Vec<&String> = executable.traces.keys().collect();
+    let is_there = programs.iter().any(|name| name.contains(products));
+    assert!(is_there, "{products} is none of {programs:?}");
+    VirtualMachine::new(executable, device).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Bytes of all kinds, the least and the greatest among them.
+fn bytes(count: usize, seed: u32) -> Vec<u8> {
+    let hash = |at: u32| (at ^ seed).wrapping_mul(2_654_435_761) >> 15;
+    let byte = |at| match hash(at) % 8 {
+        0 => 0,
+        1 => 0x80,
+        2 => 0x7f,
+        3 => 0xff,
+        _ => (hash(at) >> 3) as u8,
+    };
+    (0..count as u32).map(byte).collect()
+}
+
+/// A tensor of bytes, and its elements.
+fn operand(shape: &[usize], signed: bool, seed: u32) -> (Tensor, Vec<i64>) {
+    let bytes = bytes(shape.iter().product(), seed);
+    let elements = bytes.iter().map(|&byte| element(byte, signed)).collect();
+    let tensor = if signed {
+        let signed: Vec<i8> = bytes.iter().map(|&byte| byte as i8).collect();
+        Tensor::from_slice(shape, &signed)
+    } else {
+        Tensor::from_slice(shape, &bytes)
+    };
+    (tensor.expect("a tensor"), elements)
+}
+
+fn element(byte: u8, signed: bool) -> i64 {
+    if signed {
+        (byte as i8).into()
+    } else {
+        byte.into()
+    }
+}
+
+fn call(machine: &mut VirtualMachine, args: &[&Tensor]) -> Vec<i64> {
+    let args: Vec<Value> = args.iter().map(|t| Value::from((*t).clone())).collect();
+    let result = machine.call("main", &args).expect("runs");
+    let result = result.into_tensor().expect("a tensor");
+    let numbers = result.as_slice::<i32>().expect("int32");
+    numbers.iter().map(|&x| x.into()).collect()
+}
+
+fn name(signed: bool) -> &'static str {
+    if signed { "int8" } else { "uint8" }
+}
+
+#[test]
+fn products_of_open_rows_by_matrices_are_exact() {
+    for (steps, columns) in [(4, 1), (7, 5), (64, 48), (129, 100), (300, 17)] {
+        for (signed, by_signed) in [(false, true), (true, true), (false, false), (true, false)] {
+            let text = format!(
+                r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", {steps}), "{0}"), w: R.Tensor(({steps}, {columns}), "{1}"), zx: R.Tensor((), "{0}"), zw: R.Tensor(({columns},), "{1}")):
+        with R.dataflow():
+            a = R.subtract(R.astype(x, "int32"), R.astype(zx, "int32"))
+            b = R.subtract(R.astype(w, "int32"), R.astype(zw, "int32"))
+            y = R.matmul(a, b)
+            R.output(y)
+        return y
+"#,
+                name(signed),
+                name(by_signed)
+            );
+            let module = parse("bytes.py", &text).unwrap_or_else(|e| panic!("{e}"));
+            let mut machine = machine(&module, "matmul_of_words");
+            let (w, weights) = operand(&[steps, columns], by_signed, 2);
+            let (zw, of_weights) = operand(&[columns], by_signed, 3);
+            let (zx, zero) = operand(&[], signed, 4);
+            for rows in [1, 3, 16, 37] {
+                let (x, elements) = operand(&[rows, steps], signed, 1);
+                let got = call(&mut machine, &[&x, &w, &zx, &zw]);
+                let mut expected = vec![];
+                for (row, column) in (0..rows * columns).map(|at| (at / columns, at % columns)) {
+                    let product = |k: usize| {
+                        let x = elements[row * steps + k] - zero[0];
+                        x * (weights[k * columns + column] - of_weights[column])
+                    };
+                    expected.push((0..steps).map(product).sum::<i64>());
+                }
+                assert_eq!(
+                    got, expected,
+                    "{rows} x {steps} x {columns}, {signed} {by_signed}"
+                );
+            }
+        }
+    }
+}
+
+/// A convolution of this many channels to that many, of an image, with strides, dilation and padding.
+struct Case {
+    channels: [usize; 2],
+    image: [usize; 2],
+    window: [usize; 2],
+    stride: usize,
+    dilation: usize,
+    /// Above, left, below, right.
+    pad: [usize; 4],
+}
+
+const CASES: [Case; 4] = [
+    Case {
+        channels: [16, 32],
+        image: [9, 21],
+        window: [3, 3],
+        stride: 1,
+        dilation: 1,
+        pad: [1; 4],
+    },
+    // Channels that fill no word, and no tile.
+    Case {
+        channels: [7, 5],
+        image: [12, 13],
+        window: [3, 5],
+        stride: 2,
+        dilation: 1,
+        pad: [2, 0, 1, 2],
+    },
+    Case {
+        channels: [8, 24],
+        image: [14, 14],
+        window: [1, 1],
+        stride: 1,
+        dilation: 1,
+        pad: [0; 4],
+    },
+    Case {
+        channels: [4, 18],
+        image: [15, 10],
+        window: [3, 3],
+        stride: 1,
+        dilation: 3,
+        pad: [3; 4],
+    },
+];
+
+impl Case {
+    fn module(&self, signed: bool) -> Module {
+        let [inputs, outputs] = self.channels;
+        let ([rows, columns], [down, across]) = (self.image, self.window);
+        let [above, left, below, right] = self.pad;
+        let (stride, dilation, dtype) = (self.stride, self.dilation, name(signed));
+        let text = format!(
+            r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, {inputs}, {rows}, {columns}), "{dtype}"), w: R.Tensor(({outputs}, {inputs}, {down}, {across}), "int8"), zx: R.Tensor((), "{dtype}")):
+        with R.dataflow():
+            a = R.subtract(R.astype(x, "int32"), R.astype(zx, "int32"))
+            y = R.nn.conv2d(a, R.astype(w, "int32"), strides=[{stride}], padding=[{above}, {left}, {below}, {right}], dilation=[{dilation}])
+            R.output(y)
+        return y
+"#
+        );
+        parse("bytes.py", &text).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Sums of products of pixels less the zero point; around the image these are 0.
+    fn expected(&self, x: &[i64], w: &[i64], zero: i64) -> Vec<i64> {
+        let [inputs, outputs] = self.channels;
+        let (window, stride, dilation) = (self.window, self.stride, self.dilation);
+        let extent = |d: usize| {
+            let span = (window[d] - 1) * dilation + 1;
+            (self.image[d] + self.pad[d] + self.pad[d + 2] - span) / stride + 1
+        };
+        let [down, across] = [extent(0), extent(1)];
+        let mut all = vec![];
+        for at in 0..2 * outputs * down * across {
+            let (n, o) = (
+                at / (outputs * down * across),
+                at / (down * across) % outputs,
+            );
+            let pixel = [at / across % down, at % across];
+            let mut sum = 0;
+            for (tap, c) in
+                (0..window[0] * window[1]).flat_map(|t| (0..inputs).map(move |c| (t, c)))
+            {
+                let tap = [tap / window[1], tap % window[1]];
+                let place = |d: usize| {
+                    (pixel[d] * stride + tap[d] * dilation)
+                        .checked_sub(self.pad[d])
+                        .filter(|at| *at < self.image[d])
+                };
+                if let (Some(row), Some(column)) = (place(0), place(1)) {
+                    let pixel = ((n * inputs + c) * self.image[0] + row) * self.image[1] + column;
+                    let weight = ((o * inputs + c) * window[0] + tap[0]) * window[1] + tap[1];
+                    sum += (x[pixel] - zero) * w[weight];
+                }
+            }
+            all.push(sum);
+        }
+        all
+    }
+}
+
+#[test]
+fn convolutions_of_bytes_are_exact() {
+    for (number, case) in CASES.iter().enumerate() {
+        for signed in [false, true] {
+            let mut machine = machine(&case.module(signed), "convolution_of_words");
+            let [inputs, outputs] = case.channels;
+            let [rows, columns] = case.image;
+            let (x, elements) = operand(&[2, inputs, rows, columns], signed, 5);
+            let (w, weights) = operand(&[outputs, inputs, case.window[0], case.window[1]], true, 6);
+            let (zx, zero) = operand(&[], signed, 7);
+            let got = call(&mut machine, &[&x, &w, &zx]);
+            let expected = case.expected(&elements, &weights, zero[0]);
+            assert_eq!(got, expected, "case {number}, signed: {signed}");
+        }
+    }
+}

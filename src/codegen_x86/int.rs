@@ -173,6 +173,14 @@ impl Emitter<'_> {
                 _ => vector_op(op, scalar).map(|op| (op, a.lane)),
             };
             let width = self.widths(a)[0];
+            if let (Some(op), Some(places)) = (shift_op(op, scalar), same_places(b))
+                && super::forms::form(self.isa, op, a.lane, width).is_some()
+            {
+                let bits = 8 * a.lane.bytes() as i64;
+                return self.each(a, |this, width, part| {
+                    this.vec_imm(op, a.lane, width, part, places & (bits - 1))
+                });
+            }
             if let Some((op, lane)) = form
                 && super::forms::form(self.isa, op, lane, width).is_some()
             {
@@ -487,6 +495,28 @@ fn vector_op(op: BinOp, scalar: ScalarType) -> Option<Op> {
         BinOp::Max => Some(Op::MaxU),
         _ => None,
     }
+}
+
+/// The vector instruction of a shift by as many places in each lane.
+fn shift_op(op: BinOp, scalar: ScalarType) -> Option<Op> {
+    match op {
+        BinOp::Shl => Some(Op::ShlImm),
+        BinOp::Shr if scalar.is_signed_int() => Some(Op::SarImm),
+        BinOp::Shr => Some(Op::ShrImm),
+        _ => None,
+    }
+}
+
+/// The number that all lanes have, if it is a constant.
+fn same_places(value: &Val) -> Option<i64> {
+    let number = |part: &Part| match part {
+        Part::Int(places) => Some(*places),
+        Part::Same(bits) => Some(*bits as i64),
+        Part::Reg(_) => None,
+    };
+    let mut parts = value.parts.iter().map(number);
+    let first = parts.next()??;
+    parts.all(|part| part == Some(first)).then_some(first)
 }
 
 /// The predicate of a comparison of integers into a mask register.

@@ -115,6 +115,15 @@ impl Emitter<'_> {
                 };
                 self.each(&ints, Self::float_to_int_part)?
             }
+            (F32, I8 | I16 | U8 | U16) => {
+                let wide = self.cast(a, Ty { scalar: I32, ..to })?;
+                let (low, high) = to.scalar.int_range().unwrap_or((i64::MIN, i64::MAX));
+                let within = self.each(&wide, |this, width, part| {
+                    let part = this.vec2(Op::Max, Lane::I32, width, part, Part::Int(low))?;
+                    this.vec2(Op::Min, Lane::I32, width, part, Part::Int(high))
+                })?;
+                self.cast(&within, to)?
+            }
             (I8 | I16 | U8 | U16, F32) => {
                 let wide = self.cast(a, Ty { scalar: I32, ..to })?;
                 self.cast(&wide, to)?

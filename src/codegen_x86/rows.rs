@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use super::Isa;
 use super::transposed::{QUAD, WIDTHS};
+use super::value::is_word;
 use crate::codegen_common::index::{Poly, Scope};
 use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarId, VarInfo};
 use crate::tensor::ScalarType;
@@ -190,8 +191,7 @@ impl Rows {
             _ => None,
         };
         let (array, mut start) = element(lanes.first()?)?;
-        let is_f32 = self.kernel.arrays.get(array)?.dtype == ScalarType::F32;
-        if !is_f32 || lanes.len() % QUAD != 0 {
+        if !is_word(self.kernel.arrays.get(array)?.dtype) || lanes.len() % QUAD != 0 {
             return None;
         }
         let distance = |lane: &Expr| {
@@ -224,7 +224,7 @@ impl Rows {
             let var = self.kernel.vars.push(VarInfo {
                 name: format!("row{}", rows.len()),
                 ty: Ty {
-                    scalar: ScalarType::F32,
+                    scalar: self.kernel.arrays[first.array].dtype,
                     lanes: count,
                 },
             });

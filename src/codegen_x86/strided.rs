@@ -7,10 +7,9 @@
 use super::emit::Emitter;
 use super::forms::Op;
 use super::inst::{Arg, Lane, Mem, Width};
-use super::value::{Part, Val, shape};
+use super::value::{Part, Val, is_word, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::{ArrayId, Expr, Ty};
-use crate::tensor::ScalarType;
 
 /// Of each 128 bits, lanes 0 and 2 of the first register and 1 and 3 of the second; of 64-bit lanes, the middle two swapped.
 const INTERLEAVED: i64 = 0b1101_1000;
@@ -55,7 +54,7 @@ impl Emitter<'_> {
                 scalar,
                 lanes: count,
             },
-            lane,
+            lane: lane_of(scalar),
             parts: parts.collect::<Result<_, _>>()?,
         }))
     }
@@ -72,8 +71,10 @@ impl Emitter<'_> {
             _ => None,
         };
         let (array, first) = element(lanes.first()?)?;
-        let of_f32 = self.kernel.arrays.get(array)?.dtype == ScalarType::F32;
-        if !of_f32 || self.in_registers(array) || lanes.len() < FEWEST_LANES {
+        if !is_word(self.kernel.arrays.get(array)?.dtype)
+            || self.in_registers(array)
+            || lanes.len() < FEWEST_LANES
+        {
             return None;
         }
         let start = self.scope.poly(self.kernel, first);

@@ -6,7 +6,7 @@
 use super::emit::Emitter;
 use super::forms::Op;
 use super::inst::{Arg, Lane, Width};
-use super::value::{Part, Val, shape};
+use super::value::{Part, Val, is_word, lane_of, shape};
 use super::{Isa, Refusal};
 use crate::kernel::{Expr, Ty};
 use crate::tensor::ScalarType;
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         let rows = found.iter().map(|(row, _)| self.var(*row));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let ty = rows[0].ty;
-        let fits = ty.scalar == ScalarType::F32 && WIDTHS.contains(&ty.lanes.into());
+        let fits = is_word(ty.scalar) && WIDTHS.contains(&ty.lanes.into());
         let same = found.iter().all(|(_, other)| *other == at) && rows.iter().all(|r| r.ty == ty);
         if !fits || !same || !lanes.len().is_multiple_of(QUAD) {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         }
         Ok(Some(Val {
             ty,
-            lane: Lane::F32,
+            lane: lane_of(ty.scalar),
             parts,
         }))
     }

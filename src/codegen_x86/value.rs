@@ -48,6 +48,12 @@ pub(super) fn lane_of(scalar: ScalarType) -> Lane {
     }
 }
 
+/// Whether elements are numbers that fill lanes of 32 bits.
+pub(super) fn is_word(scalar: ScalarType) -> bool {
+    use ScalarType::{F32, I32, U32};
+    matches!(scalar, F32 | I32 | U32)
+}
+
 /// Whether the type is computed in `f32` and rounded.
 pub(super) fn is_half(scalar: ScalarType) -> bool {
     matches!(scalar, ScalarType::F16 | ScalarType::BF16)

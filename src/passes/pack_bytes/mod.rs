@@ -170,6 +170,7 @@ impl Product {
             false => None,
         };
         let depth = w.shape[usize::from(is_conv)].as_int()?;
+        info.shape.dims()?;
         let product = Self {
             x,
             w,
@@ -183,18 +184,25 @@ impl Product {
         (fits && depth >= FEWEST).then_some(product)
     }
 
-    /// Whether zero points are as a convolution takes them: one of the image, none of the weight.
+    /// Whether zero points are as a convolution takes them: one of the image, and one of the weight or one for each channel of the result.
     fn is_convolution(&self, builder: &GraphBuilder) -> bool {
-        let one = self.x.zero_shape(builder);
-        one.is_none_or(|shape| shape.is_empty())
-            && self.w.zero.is_none()
-            && self.w.dtype == DType::I8
+        let is_one = |shape: &[Expr]| shape.is_empty();
+        let is_each = |shape: &[Expr]| {
+            shape.len() == self.w.shape.len()
+                && shape[0] == self.w.shape[0]
+                && shape[1..].iter().all(Expr::is_one)
+        };
+        let of_weight = self.w.zero_shape(builder);
+        self.x
+            .zero_shape(builder)
+            .is_none_or(|shape| is_one(&shape))
+            && of_weight.is_none_or(|shape| is_one(&shape) || is_each(&shape))
             && self.w.shape.iter().all(|extent| extent.as_int().is_some())
     }
 }
 
-/// Fewest products of a sum that words pay for.
-const FEWEST: i64 = 4;
+/// Fewest elements that words pay for: three bytes of a word.
+const FEWEST: i64 = 3;
 
 /// The windows of a convolution in the layouts that channels are second in, of one group.
 fn windows(attrs: &Attrs, weight: &[Expr]) -> Option<Vec<Window>> {
@@ -283,7 +291,7 @@ impl Steps<'_, '_> {
             Some(windows) => programs::convolution(&image, &w.shape, windows),
             None => programs::matmul(&image, &fresh(&w.shape)),
         };
-        let args = vec![of_image, of_weight];
+        let args = vec![of_image.clone(), of_weight];
         let mut sum = self.bind(func.map(fusible), args, product.result.clone());
 
         if let Some(zx) = zx {
@@ -300,16 +308,50 @@ impl Steps<'_, '_> {
             sum = self.op("subtract", [sum, part])?;
         }
         if let Some(zw) = zw {
-            let wide = self.cast(x.elements.clone())?;
-            let mut of_rows = self.sum(&wide, &[axis_x], true)?;
-            if moved_x {
-                let depth = w.shape[0].as_int().unwrap_or_default();
-                of_rows = self.op("add", [of_rows, number_of(128 * depth)])?;
-            }
-            let part = self.op("multiply", [zw, of_rows])?;
+            let part = match windows {
+                Some(windows) => self.zeros_of_filters(product, zw, of_image, &image, windows)?,
+                None => {
+                    let wide = self.cast(x.elements.clone())?;
+                    let mut of_rows = self.sum(&wide, &[axis_x], true)?;
+                    if moved_x {
+                        let depth = w.shape[0].as_int().unwrap_or_default();
+                        of_rows = self.op("add", [of_rows, number_of(128 * depth)])?;
+                    }
+                    self.op("multiply", [zw, of_rows])?
+                }
+            };
             sum = self.op("subtract", [sum, part])?;
         }
         Ok(sum)
+    }
+
+    /// The zero points of the weight of a convolution times the sums of what the windows see.
+    fn zeros_of_filters(
+        &mut self,
+        product: &Product,
+        zw: Arg,
+        of_image: Arg,
+        image: &[Expr],
+        windows: &[Window],
+    ) -> Result<Arg, InferError> {
+        let shape = product
+            .result
+            .as_tensor()
+            .and_then(|info| info.shape.dims());
+        let mut shape = shape.expect("a convolution has a shape").to_vec();
+        shape[1] = Expr::i64(1);
+        let sums = programs::window_sums(image, &product.w.shape, windows);
+        let sums = self.bind(sums, vec![of_image], int32(shape));
+        let of_filters = self.rewriter.scope().arg(&zw);
+        let is_one = of_filters
+            .as_tensor()
+            .and_then(|info| info.shape.dims())
+            .is_some_and(<[Expr]>::is_empty);
+        let zw = match is_one {
+            true => zw,
+            false => self.broadcast(zw, &product.w.shape[0], windows.len())?,
+        };
+        self.op("multiply", [zw, sums])
     }
 
     /// A zero point moved by a number, if that is not 0.

@@ -1,7 +1,7 @@
 //! The loop programs of products of words.
 
 use crate::ir::{Expr, PrimFunc};
-use crate::te::{self, ReduceAxis};
+use crate::te::{self, ReduceAxis, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
@@ -138,36 +138,55 @@ pub(super) fn matmul(x: &[Expr], w: &[Expr]) -> Option<PrimFunc> {
 
 /// The convolution of a padded image of words.
 pub(super) fn convolution(x: &[Expr], w: &[Expr], windows: &[Window]) -> Option<PrimFunc> {
-    let image = packed_shape(x, 1, Some(windows));
-    // The extents of the padded image are what the program sees.
-    let image = super::fresh(&image);
-    let a = te::placeholder("A", image.clone(), DType::I32);
     let b = te::placeholder("B", packed_shape(w, 1, None), DType::I32);
-    let channel = te::reduce_axis("rc", b.shape()[1].clone());
-    let names = &["rz", "ry", "rx"][3 - windows.len()..];
-    let taps = names.iter().enumerate();
-    let taps = taps.map(|(d, name)| te::reduce_axis(*name, w[d + 2].clone()));
-    let taps: Vec<ReduceAxis> = taps.collect();
-    let mut shape = vec![image[0].clone(), w[0].clone()];
-    for (d, window) in windows.iter().enumerate() {
-        let span = (&w[d + 2] - 1) * window.dilation;
-        let steps = (&image[d + 2] - span - 1).floor_div(window.stride) + 1;
-        shape.push(simplified(steps));
-    }
-    let y = te::compute("conv", shape, |at| {
-        let mut pixel = vec![at[0].clone(), channel.expr()];
-        let mut weight = vec![at[1].clone(), channel.expr()];
-        for (d, (window, tap)) in windows.iter().zip(&taps).enumerate() {
-            let tap = tap.expr();
-            pixel.push(simplified(
-                &at[d + 2] * window.stride + &tap * window.dilation,
-            ));
-            weight.push(tap);
-        }
-        let axes: Vec<&ReduceAxis> = [&channel].into_iter().chain(&taps).collect();
-        te::sum(product(a.at(pixel), b.at(weight)), axes)
+    let (a, y) = over_windows("conv", x, w, windows, &w[0], &|filter, steps| {
+        let weight = [filter].into_iter().chain(steps);
+        b.at(weight.cloned())
     });
     te::create_prim_func("convolution_of_words", &[a, b, y]).ok()
+}
+
+/// What each window of a padded image of words adds up to.
+pub(super) fn window_sums(x: &[Expr], w: &[Expr], windows: &[Window]) -> Option<PrimFunc> {
+    let ones = || Expr::int(0x0101_0101, DType::I32);
+    let (a, y) = over_windows("sums", x, w, windows, &Expr::i64(1), &|_, _| ones());
+    te::create_prim_func("window_sums", &[a, y]).ok()
+}
+
+/// The image, and for each channel of the result the products of its windows by words, which are given by the channel and the steps of the
+/// sum: words of channels, and taps.
+fn over_windows(
+    name: &str,
+    x: &[Expr],
+    w: &[Expr],
+    windows: &[Window],
+    filters: &Expr,
+    by: &dyn Fn(&Expr, &[Expr]) -> Expr,
+) -> (Tensor, Tensor) {
+    // The extents of the padded image are what the program sees.
+    let image = super::fresh(&packed_shape(x, 1, Some(windows)));
+    let a = te::placeholder("A", image.clone(), DType::I32);
+    let channel = te::reduce_axis("rc", words(&w[1]));
+    let names = &["rz", "ry", "rx"][3 - windows.len()..];
+    let taps = names.iter().zip(&w[2..]);
+    let taps = taps.map(|(name, extent)| te::reduce_axis(*name, extent.clone()));
+    let axes: Vec<ReduceAxis> = [channel].into_iter().chain(taps).collect();
+    let steps: Vec<Expr> = axes.iter().map(ReduceAxis::expr).collect();
+    let mut shape = vec![image[0].clone(), filters.clone()];
+    for (d, window) in windows.iter().enumerate() {
+        let span = (&w[d + 2] - 1) * window.dilation;
+        let places = (&image[d + 2] - span - 1).floor_div(window.stride) + 1;
+        shape.push(simplified(places));
+    }
+    let y = te::compute(name, shape, |at| {
+        let mut pixel = vec![at[0].clone(), steps[0].clone()];
+        for (d, window) in windows.iter().enumerate() {
+            let place = &at[d + 2] * window.stride + &steps[d + 1] * window.dilation;
+            pixel.push(simplified(place));
+        }
+        te::sum(product(a.at(pixel), by(&at[1], &steps)), &axes)
+    });
+    (a, y)
 }
 
 fn product(a: Expr, b: Expr) -> Expr {

@@ -124,7 +124,7 @@ fn iter_of(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<&Var> {
     Some(&info.iters[at].var)
 }
 
-/// Whether the loop is along the last axis of an operand of `float32`, and the other one along another of its axes.
+/// Whether the loop is along the last axis of an operand of numbers of 32 bits, and the other one along another of its axes.
 fn is_turned(func: &PrimFunc, block: BlockId, rows: LoopId, columns: LoopId) -> bool {
     let info = &func.blocks[block];
     let (Some(row), Some(column)) = (iter_of(func, block, rows), iter_of(func, block, columns))
@@ -136,7 +136,7 @@ fn is_turned(func: &PrimFunc, block: BlockId, rows: LoopId, columns: LoopId) -> 
             return false;
         };
         let dtype = read.buffer.dtype();
-        dtype.is_float()
+        (dtype.is_float() || dtype.is_int())
             && dtype.scalar.bytes() == 4
             && last.min.as_var() == Some(row)
             && others.iter().any(|range| range.min.uses(column))

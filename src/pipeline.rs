@@ -497,6 +497,7 @@ fn host() -> Target {
         f32_lanes: 4,
         vector_registers: 16,
         fma: false,
+        dot_bytes: false,
     };
     Target::Cpu(host)
 }

@@ -74,6 +74,7 @@ impl Backend {
             f32_lanes: (self.vector_bytes() / 4) as u16,
             vector_registers: vector_registers as u16,
             fma,
+            dot_bytes: matches!(self, Self::FullWidth(isa) if isa.has_dot_bytes()),
         }
     }
 }

@@ -35,6 +35,8 @@ impl Emitter<'_> {
             ];
             return self.vec(Op::DotBytes, lane, width, args);
         }
+        // A constant is one of words, not of halves.
+        let [a, b] = [a, b].map(|part| Part::Reg(self.vector(part, lane, width)));
         let halves = Lane::I16;
         let lower = Part::Same(LOWER);
         let even_a = {

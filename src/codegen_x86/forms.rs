@@ -163,7 +163,7 @@ pub(super) fn form(isa: Isa, op: Op, lane: Lane, width: Width) -> Option<Code> {
         (_, Width::Y) => 3,
         (_, Width::Z) => 4,
     };
-    if op == Op::DotBytes && isa != Isa::Avx512Vnni {
+    if op == Op::DotBytes && !isa.has_dot_bytes() {
         return None;
     }
     let code = row(op, lane)?[column];

@@ -108,6 +108,11 @@ impl Isa {
         }
     }
 
+    /// Whether one instruction adds up the products of the bytes of words.
+    pub fn has_dot_bytes(self) -> bool {
+        self == Self::Avx512Vnni
+    }
+
     /// Whether code has EVEX forms, whose masks are registers of their own.
     fn is_evex(self) -> bool {
         self.width() == Width::Z

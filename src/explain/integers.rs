@@ -6,12 +6,14 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::kernel::{Expr, Kernel, Stmt, VarId};
-use crate::tensor::scalar::BinOp;
+use crate::tensor::scalar::{BinOp, Intrin};
 
 /// Instructions of a division by a constant that is no power of two: a multiplication, shifts, and corrections.
 const DIVISION_BY_CONSTANT: f64 = 5.0;
 /// Instructions of another division.
 const DIVISION: f64 = 20.0;
+/// Instructions of `dp4a`: eight to take bytes out of words, four products and four sums.
+const DOT_OF_BYTES: f64 = 16.0;
 
 /// Instructions for each statement of the kernel, in its order, outer ones first.
 pub(super) fn of_statements(kernel: &Kernel) -> Vec<f64> {
@@ -86,7 +88,11 @@ impl Integers<'_> {
 
     fn count(&self, e: &Expr, depth: usize, known: &mut HashSet<String>) -> f64 {
         let Expr::Binary(op, a, b) = e else {
-            return self.below(e, None, depth, known);
+            let own = match e {
+                Expr::Call(Intrin::Dp4aU8S8, _) => DOT_OF_BYTES,
+                _ => 0.0,
+            };
+            return self.below(e, None, depth, known) + own;
         };
         if self.kernel.ty(a).scalar.is_float() {
             return self.below(e, None, depth, known);

@@ -149,6 +149,8 @@ pub struct CpuTarget {
     pub vector_registers: u16,
     /// Whether fused multiply-add is there.
     pub fma: bool,
+    /// Whether one instruction adds up the products of the bytes of words.
+    pub dot_bytes: bool,
 }
 
 /// A device to compile for.

@@ -100,6 +100,7 @@ fn cpu() -> Target {
         f32_lanes: 4,
         vector_registers: 16,
         fma: false,
+        dot_bytes: false,
     })
 }
 

@@ -120,6 +120,7 @@ pub(crate) fn target(name: &str) -> Result<Target, Failed> {
             f32_lanes,
             vector_registers,
             fma: true,
+            dot_bytes: name == "avx512vnni",
         })
     };
     Ok(match name {

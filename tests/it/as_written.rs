@@ -165,6 +165,16 @@ fn intrinsics_of_narrow_and_fixed_point_numbers() {
         let text = elementwise(("(6,)", "int32"), ("(6,)", "int32"), 6, value);
         agree(&text, &data, false);
     }
+    // Vectors, with a constant on either side.
+    let words: Vec<i32> = (0..40).map(|i: i32| i.wrapping_mul(0x2545_f491)).collect();
+    for value in [
+        "T.dp4a_u8s8s32(16909060, A[vi], 0)",
+        "T.dp4a_u8s8s32(A[vi], -16909060, A[vi])",
+        "A[vi] << 8 ^ A[vi] >> 3",
+    ] {
+        let text = elementwise(("(40,)", "int32"), ("(40,)", "int32"), 40, value);
+        agree(&text, &ints(&words), false);
+    }
     for value in [
         "T.expm1(A[vi])",
         "T.fmod(A[vi], T.float32(3.1))",

@@ -1,22 +1,32 @@
 //! Products of 8-bit integers, which the CPU computes four bytes a word (`pack_bytes`), against sums in `int64`.
 
 use weftile::ir::Module;
+use weftile::kernel::Target;
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::Value;
 use weftile::script::parse;
-use weftile::tensor::Tensor;
+use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::VirtualMachine;
 
 use crate::vm::cpu;
 
-/// A machine for the module, of which this loop program has the products.
-fn machine(module: &Module, products: &str) -> VirtualMachine {
+/// Whether code for this machine multiplies bytes in words: all of them, or those between floats.
+fn packs(floats: bool) -> bool {
+    let (Target::Cpu(cpu), _) = cpu() else {
+        unreachable!("it is the CPU");
+    };
+    cpu.f32_lanes >= 8 && (cpu.dot_bytes || !floats)
+}
+
+/// A machine for the module, of which this loop program has the products, if there are words.
+fn machine(module: &Module, products: &str, floats: bool) -> VirtualMachine {
     let (target, device) = cpu();
     let executable =
         compile(module, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
     let programs: Vec<&String> = executable.traces.keys().collect();
     let is_there = programs.iter().any(|name| name.contains(products));
-    assert!(is_there, "{products} is none of {programs:?}");
+    assert_eq!(is_there, packs(floats), "{products}: {programs:?}");
     VirtualMachine::new(executable, device).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -87,7 +97,7 @@ class Module:
                 name(by_signed)
             );
             let module = parse("bytes.py", &text).unwrap_or_else(|e| panic!("{e}"));
-            let mut machine = machine(&module, "matmul_of_words");
+            let mut machine = machine(&module, "matmul_of_words", false);
             let (w, weights) = operand(&[steps, columns], by_signed, 2);
             let (zw, of_weights) = operand(&[columns], by_signed, 3);
             let (zx, zero) = operand(&[], signed, 4);
@@ -222,7 +232,7 @@ class Module:
 fn convolutions_of_bytes_are_exact() {
     for (number, case) in CASES.iter().enumerate() {
         for signed in [false, true] {
-            let mut machine = machine(&case.module(signed), "convolution_of_words");
+            let mut machine = machine(&case.module(signed), "convolution_of_words", false);
             let [inputs, outputs] = case.channels;
             let [rows, columns] = case.image;
             let (x, elements) = operand(&[2, inputs, rows, columns], signed, 5);
@@ -233,4 +243,86 @@ fn convolutions_of_bytes_are_exact() {
             assert_eq!(got, expected, "case {number}, signed: {signed}");
         }
     }
+}
+
+/// As exporters write quantized models: integers less zero points, times scales, multiplied as floats.
+#[test]
+fn products_of_scaled_bytes_are_those_of_floats() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 6, 9, 20), "uint8"), w: R.Tensor((18, 6, 3, 3), "int8"), zx: R.Tensor((), "uint8"), sx: R.Tensor((), "float32"), sw: R.Tensor((18, 1, 1, 1), "float32"), b: R.Tensor((18, 1, 1), "float32"), v: R.Tensor((20, 24), "uint8"), zv: R.Tensor((1, 24), "uint8"), sv: R.Tensor((1, 24), "float32")):
+        with R.dataflow():
+            i = R.subtract(R.astype(x, "int32"), R.astype(zx, "int32"))
+            a = R.multiply(R.astype(i, "float32"), sx)
+            y = R.nn.conv2d(a, R.multiply(R.astype(w, "float32"), sw), padding=[1])
+            j = R.subtract(R.astype(v, "int32"), R.astype(zv, "int32"))
+            z = R.matmul(a, R.multiply(R.astype(j, "float32"), sv))
+            R.output(y, z)
+        return (R.nn.relu(R.add(y, b)), z)
+"#;
+    let module = parse("bytes.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let mut machine = machine(&module, "convolution_of_words", true);
+    let (x, pixels) = operand(&[2, 6, 9, 20], false, 1);
+    let (w, weights) = operand(&[18, 6, 3, 3], true, 2);
+    let (v, matrix) = operand(&[20, 24], false, 3);
+    let (zv, zeros) = operand(&[1, 24], false, 4);
+    let scales = |count: usize| {
+        (0..count)
+            .map(|i| 0.01 + i as f32 * 0.003)
+            .collect::<Vec<f32>>()
+    };
+    let bias: Vec<f32> = (0..18).map(|i| i as f32 * 7.0 - 60.0).collect();
+    let float =
+        |shape: &[usize], numbers: &[f32]| Tensor::from_slice(shape, numbers).expect("a tensor");
+    let args = [
+        x,
+        w,
+        Tensor::from_slice(&[], &[77u8]).expect("a tensor"),
+        float(&[], &[0.02]),
+        float(&[18, 1, 1, 1], &scales(18)),
+        float(&[18, 1, 1], &bias),
+        v,
+        zv,
+        float(&[1, 24], &scales(24)),
+    ];
+    let args: Vec<Value> = args.into_iter().map(Value::from).collect();
+    let results = machine.call("main", &args).expect("runs");
+    let results = results.as_tuple().expect("two tensors").to_vec();
+
+    let case = Case {
+        channels: [6, 18],
+        image: [9, 20],
+        window: [3, 3],
+        stride: 1,
+        dilation: 1,
+        pad: [1; 4],
+    };
+    let sums = case.expected(&pixels, &weights, 77);
+    let scaled = sums.iter().enumerate().map(|(at, sum)| {
+        let filter = at / (9 * 20) % 18;
+        let y = *sum as f64 * f64::from(0.02f32) * f64::from(scales(18)[filter]);
+        (y + f64::from(bias[filter])).max(0.0)
+    });
+    is_close(&results[0], &scaled.collect::<Vec<_>>(), 54);
+
+    let mut products = vec![];
+    for (row, column) in (0..2 * 6 * 9 * 24).map(|at| (at / 24, at % 24)) {
+        let product =
+            |k: usize| (pixels[row * 20 + k] - 77) * (matrix[k * 24 + column] - zeros[column]);
+        let sum: i64 = (0..20).map(product).sum();
+        products.push(sum as f64 * f64::from(0.02f32) * f64::from(scales(24)[column]));
+    }
+    is_close(&results[1], &products, 20);
+}
+
+/// Whether numbers are those, up to the rounding of sums of so many products.
+#[track_caller]
+fn is_close(got: &Value, expected: &[f64], terms: usize) {
+    let got = got.as_tensor().expect("a tensor");
+    let expected: Vec<f32> = expected.iter().map(|x| *x as f32).collect();
+    let expected = Tensor::from_slice(got.shape(), &expected).expect("as many elements");
+    let tolerance = Tolerance::of(ScalarType::F32, terms);
+    compare(&expected, got, tolerance).unwrap_or_else(|e| panic!("{e}"));
 }

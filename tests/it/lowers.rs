@@ -35,6 +35,7 @@ fn cpu() -> Target {
         f32_lanes: 4,
         vector_registers: 16,
         fma: true,
+        dot_bytes: false,
     })
 }
 

@@ -11,6 +11,9 @@
 //! exactly, modulo 2³². The second sum is one of weights, which `fold_constant` or `lift_transform_params` takes out of inference with
 //! their words; the third is only there where `zw` is not 0. Signed `x` and unsigned `w` are moved by 128, and their zero points too.
 //!
+//! Products in `float32` of such differences times scales, as between `DequantizeLinear` and `QuantizeLinear`, are sums in `int32` times
+//! both scales, where the machine has the instruction and the sums fit: rounded once, where sums of floats are in each step.
+//!
 //! Byte `j` of word `i` is element `j * words + i` of the sum, so that what is packed is read in the order of memory; elements past the end
 //! are 0 in both operands.
 
@@ -37,6 +40,8 @@ const CONVOLUTIONS: [Op; 3] = [
 const ASTYPE: Op = ops::op("astype");
 const SUBTRACT: Op = ops::op("subtract");
 const RESHAPE: Op = ops::op("reshape");
+const MULTIPLY: Op = ops::op("multiply");
+const NARROW: [DType; 2] = [DType::I8, DType::U8];
 
 /// The module where matrix products with a matrix, and convolutions of one group, of integers of 8 bits are of words. Only on the CPU.
 ///
@@ -49,15 +54,22 @@ const RESHAPE: Op = ops::op("reshape");
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
 pub(super) fn pack_bytes(module: &Module, cx: &Cx) -> Result<Module, PassError> {
-    let Target::Cpu(_) = &cx.target else {
+    let Target::Cpu(cpu) = &cx.target else {
         return Ok(module.clone());
     };
+    // Cranelift's code multiplies bytes one by one.
+    if cpu.f32_lanes < FEWEST_LANES {
+        return Ok(module.clone());
+    }
     let globals = Globals::of(module);
     let mut out = module.clone();
     for (name, function) in module.functions() {
         let mut changed = false;
         let new = rewrite(function, &globals, &mut |rewriter, old| {
-            let Some(product) = Product::of(old.def, &old.value.sinfo, rewriter.builder()) else {
+            let product = Product::of(old.def, &old.value.sinfo, rewriter.builder());
+            // Without an instruction for it, products of floats are as fast, and fewer by minimal filtering.
+            let pays = |product: &Product| cpu.dot_bytes || product.scales.is_none();
+            let Some(product) = product.filter(pays) else {
                 return Ok(Become::Kept);
             };
             changed = true;
@@ -79,6 +91,9 @@ pub(super) fn pack_bytes(module: &Module, cx: &Cx) -> Result<Module, PassError> 
     Ok(out)
 }
 
+/// Fewest lanes of a vector that words pay for.
+const FEWEST_LANES: u16 = 8;
+
 /// An operand in `int32`: elements of 8 bits without their zero point.
 struct Centred {
     elements: Arg,
@@ -86,8 +101,8 @@ struct Centred {
     dtype: DType,
     /// Of `int32`. `None` if it is 0.
     zero: Option<Arg>,
-    /// The operand as a whole.
-    whole: Arg,
+    /// The operand as a whole, in `int32`, where it is a value.
+    whole: Option<Arg>,
 }
 
 impl Centred {
@@ -104,7 +119,7 @@ impl Centred {
         let dtype = info.dtype?;
         let wide = builder.scope().arg(cast);
         let is_wide = wide.as_tensor().and_then(|wide| wide.dtype) == Some(DType::I32);
-        let narrow = op == ASTYPE && [DType::I8, DType::U8].contains(&dtype);
+        let narrow = op == ASTYPE && NARROW.contains(&dtype);
         let zero = zero.filter(|zero| !is_zero(zero, builder));
         (is_wide && narrow).then(|| {
             Some(Self {
@@ -112,9 +127,36 @@ impl Centred {
                 shape: info.shape.dims()?.to_vec(),
                 dtype,
                 zero: zero.cloned(),
-                whole: whole.clone(),
+                whole: Some(whole.clone()),
             })
         })?
+    }
+
+    /// Of an operand in `float32`, the integers that its scale multiplies, and the scale.
+    fn scaled(operand: &Arg, builder: &GraphBuilder) -> Option<(Self, Arg)> {
+        let (op, [converted, scale], _) = op_call(operand, builder)? else {
+            return None;
+        };
+        let (cast, [integers], _) = op_call(converted, builder)? else {
+            return None;
+        };
+        if op != MULTIPLY || cast != ASTYPE {
+            return None;
+        }
+        if let Some(centred) = Self::of(integers, builder) {
+            return Some((centred, scale.clone()));
+        }
+        let info = builder.scope().arg(integers);
+        let info = info.as_tensor()?;
+        let dtype = info.dtype.filter(|dtype| NARROW.contains(dtype))?;
+        let centred = Self {
+            elements: integers.clone(),
+            shape: info.shape.dims()?.to_vec(),
+            dtype,
+            zero: None,
+            whole: None,
+        };
+        Some((centred, scale.clone()))
     }
 
     /// The shape of the zero point, if there is one.
@@ -146,9 +188,12 @@ fn is_zero(arg: &Arg, builder: &GraphBuilder) -> bool {
 struct Product {
     x: Centred,
     w: Centred,
+    /// Those of `x` and of `w` where the product is one of `float32`.
+    scales: Option<[Arg; 2]>,
     /// The windows of a convolution; `None` for a matrix product.
     windows: Option<Vec<Window>>,
-    result: StructInfo,
+    /// The shape of the result.
+    shape: Vec<Expr>,
 }
 
 impl Product {
@@ -156,50 +201,84 @@ impl Product {
         let (op, [x, w], attrs) = def.op_call()? else {
             return None;
         };
-        let info = result.as_tensor()?;
-        if info.dtype != Some(DType::I32) {
-            return None;
-        }
         let is_conv = CONVOLUTIONS.contains(&op);
         if op != MATMUL && !is_conv {
             return None;
         }
-        let (x, w) = (Centred::of(x, builder)?, Centred::of(w, builder)?);
+        let info = result.as_tensor()?;
+        let (x, w, scales) = match info.dtype? {
+            DType::I32 => (Centred::of(x, builder)?, Centred::of(w, builder)?, None),
+            DType::F32 => {
+                let (x, of_x) = Centred::scaled(x, builder)?;
+                let (w, of_w) = Centred::scaled(w, builder)?;
+                (x, w, Some([of_x, of_w]))
+            }
+            _ => return None,
+        };
         let windows = match is_conv {
             true => Some(windows(attrs, &w.shape)?),
             false => None,
         };
         let depth = w.shape[usize::from(is_conv)].as_int()?;
-        info.shape.dims()?;
         let product = Self {
             x,
             w,
+            scales,
             windows,
-            result: result.clone(),
+            shape: info.shape.dims()?.to_vec(),
         };
         let fits = match product.windows {
             Some(_) => product.is_convolution(builder),
             None => product.x.shape.len() >= 2 && product.w.shape.len() == 2,
         };
-        (fits && depth >= FEWEST).then_some(product)
+        (fits && depth >= FEWEST && product.has_scales(builder)).then_some(product)
     }
 
     /// Whether zero points are as a convolution takes them: one of the image, and one of the weight or one for each channel of the result.
     fn is_convolution(&self, builder: &GraphBuilder) -> bool {
-        let is_one = |shape: &[Expr]| shape.is_empty();
-        let is_each = |shape: &[Expr]| {
-            shape.len() == self.w.shape.len()
-                && shape[0] == self.w.shape[0]
-                && shape[1..].iter().all(Expr::is_one)
-        };
         let of_weight = self.w.zero_shape(builder);
-        self.x
-            .zero_shape(builder)
-            .is_none_or(|shape| is_one(&shape))
-            && of_weight.is_none_or(|shape| is_one(&shape) || is_each(&shape))
+        let of_image = self.x.zero_shape(builder);
+        of_image.is_none_or(|of_x| of_x.is_empty())
+            && of_weight.is_none_or(|of_w| of_w.is_empty() || self.is_each_filter(&of_w))
             && self.w.shape.iter().all(|extent| extent.as_int().is_some())
     }
+
+    fn is_each_filter(&self, shape: &[Expr]) -> bool {
+        let weight = &self.w.shape;
+        let ones = |extents: &[Expr]| extents.iter().all(Expr::is_one);
+        shape.len() == weight.len() && shape[0] == weight[0] && ones(&shape[1..])
+    }
+
+    /// Whether scales, if there are any, can be taken out of the sums, which then fit `int32`.
+    fn has_scales(&self, builder: &GraphBuilder) -> bool {
+        let Some([of_x, of_w]) = &self.scales else {
+            return true;
+        };
+        let shape = |scale: &Arg| {
+            let info = builder.scope().arg(scale);
+            let info = info
+                .as_tensor()
+                .filter(|info| info.dtype == Some(DType::F32))?;
+            Some(info.shape.dims()?.to_vec())
+        };
+        let (Some(of_x), Some(of_w)) = (shape(of_x), shape(of_w)) else {
+            return false;
+        };
+        let (each, of_sum) = match self.windows {
+            Some(_) => (self.is_each_filter(&of_w), &self.w.shape[1..]),
+            None => {
+                let columns = &self.w.shape[1];
+                let is_row = matches!(of_w.as_slice(), [one, n] if one.is_one() && n == columns);
+                (is_row, &self.w.shape[..1])
+            }
+        };
+        let steps: Option<i64> = of_sum.iter().map(Expr::as_int).product();
+        of_x.is_empty() && (of_w.is_empty() || each) && steps.is_some_and(|n| n <= MOST_STEPS)
+    }
 }
+
+/// Most products of two differences of bytes whose sum fits `int32`.
+const MOST_STEPS: i64 = i32::MAX as i64 / (255 * 255);
 
 /// Fewest elements that words pay for: three bytes of a word.
 const FEWEST: i64 = 3;
@@ -292,14 +371,18 @@ impl Steps<'_, '_> {
             None => programs::matmul(&image, &fresh(&w.shape)),
         };
         let args = vec![of_image.clone(), of_weight];
-        let mut sum = self.bind(func.map(fusible), args, product.result.clone());
+        let mut sum = self.bind(func.map(fusible), args, int32(product.shape.clone()));
 
         if let Some(zx) = zx {
             let axes: Vec<usize> = match windows {
                 Some(_) => (1..w.shape.len()).collect(),
                 None => vec![0],
             };
-            let mut of_weights = self.sum(&w.whole, &axes, false)?;
+            let whole = match &w.whole {
+                Some(whole) => whole.clone(),
+                None => self.cast(w.elements.clone(), DType::I32)?,
+            };
+            let mut of_weights = self.sum(&whole, &axes, false)?;
             if let Some(windows) = windows {
                 // A number for each channel, which is the second dimension of the result.
                 of_weights = self.broadcast(of_weights, &w.shape[0], windows.len())?;
@@ -311,7 +394,7 @@ impl Steps<'_, '_> {
             let part = match windows {
                 Some(windows) => self.zeros_of_filters(product, zw, of_image, &image, windows)?,
                 None => {
-                    let wide = self.cast(x.elements.clone())?;
+                    let wide = self.cast(x.elements.clone(), DType::I32)?;
                     let mut of_rows = self.sum(&wide, &[axis_x], true)?;
                     if moved_x {
                         let depth = w.shape[0].as_int().unwrap_or_default();
@@ -322,7 +405,26 @@ impl Steps<'_, '_> {
             };
             sum = self.op("subtract", [sum, part])?;
         }
-        Ok(sum)
+        let Some([of_x, of_w]) = &product.scales else {
+            return Ok(sum);
+        };
+        let of_w = match windows {
+            Some(windows) => self.of_filters(of_w.clone(), &w.shape[0], windows.len())?,
+            None => of_w.clone(),
+        };
+        let scale = self.op("multiply", [of_x.clone(), of_w])?;
+        let sum = self.cast(sum, DType::F32)?;
+        self.op("multiply", [sum, scale])
+    }
+
+    /// One number, or one for each filter, in a shape that broadcasts to the result of a convolution.
+    fn of_filters(&mut self, x: Arg, filters: &Expr, spatial: usize) -> Result<Arg, InferError> {
+        let info = self.rewriter.scope().arg(&x);
+        let dims = info.as_tensor().and_then(|info| info.shape.dims());
+        match dims.is_some_and(<[Expr]>::is_empty) {
+            true => Ok(x),
+            false => self.broadcast(x, filters, spatial),
+        }
     }
 
     /// The zero points of the weight of a convolution times the sums of what the windows see.
@@ -334,23 +436,11 @@ impl Steps<'_, '_> {
         image: &[Expr],
         windows: &[Window],
     ) -> Result<Arg, InferError> {
-        let shape = product
-            .result
-            .as_tensor()
-            .and_then(|info| info.shape.dims());
-        let mut shape = shape.expect("a convolution has a shape").to_vec();
+        let mut shape = product.shape.clone();
         shape[1] = Expr::i64(1);
         let sums = programs::window_sums(image, &product.w.shape, windows);
         let sums = self.bind(sums, vec![of_image], int32(shape));
-        let of_filters = self.rewriter.scope().arg(&zw);
-        let is_one = of_filters
-            .as_tensor()
-            .and_then(|info| info.shape.dims())
-            .is_some_and(<[Expr]>::is_empty);
-        let zw = match is_one {
-            true => zw,
-            false => self.broadcast(zw, &product.w.shape[0], windows.len())?,
-        };
+        let zw = self.of_filters(zw, &product.w.shape[0], windows.len())?;
         self.op("multiply", [zw, sums])
     }
 
@@ -376,8 +466,8 @@ impl Steps<'_, '_> {
         Ok(Arg::Value(made))
     }
 
-    fn cast(&mut self, x: Arg) -> Result<Arg, InferError> {
-        let to = [("dtype".to_owned(), AttrValue::DType(DType::I32))];
+    fn cast(&mut self, x: Arg, dtype: DType) -> Result<Arg, InferError> {
+        let to = [("dtype".to_owned(), AttrValue::DType(dtype))];
         self.op_with("astype", vec![x], Attrs::from_iter(to))
     }
 

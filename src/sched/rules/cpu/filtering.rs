@@ -266,6 +266,7 @@ mod tests {
             f32_lanes,
             vector_registers,
             fma: true,
+            dot_bytes: false,
         };
         let (avx2, avx512) = (target(8, 16), target(16, 32));
         let parts = |target, tiles, channels| {

@@ -12,7 +12,7 @@
 //! their words; the third is only there where `zw` is not 0. Signed `x` and unsigned `w` are moved by 128, and their zero points too.
 //!
 //! Products in `float32` of such differences times scales, as between `DequantizeLinear` and `QuantizeLinear`, are sums in `int32` times
-//! both scales, where the machine has the instruction and the sums fit: rounded once, where sums of floats are in each step.
+//! both scales, where the machine has the instruction and the sums fit. They are exact; their conversion and the two products are rounded.
 //!
 //! Byte `j` of word `i` is element `j * words + i` of the sum, so that what is packed is read in the order of memory; elements past the end
 //! are 0 in both operands.
@@ -43,7 +43,7 @@ const RESHAPE: Op = ops::op("reshape");
 const MULTIPLY: Op = ops::op("multiply");
 const NARROW: [DType; 2] = [DType::I8, DType::U8];
 
-/// The module where matrix products with a matrix, and convolutions of one group, of integers of 8 bits are of words. Only on the CPU.
+/// The module where products of `int8` and `uint8` rows by a matrix, and convolutions of one group, are dot products of words. On the CPU alone.
 ///
 /// ```text
 /// a = R.astype(x, "int32")            p = R.call_tir(cls.packed, (x,), …)
@@ -57,7 +57,7 @@ pub(super) fn pack_bytes(module: &Module, cx: &Cx) -> Result<Module, PassError> 
     let Target::Cpu(cpu) = &cx.target else {
         return Ok(module.clone());
     };
-    // Cranelift's code multiplies bytes one by one.
+    // Narrower vectors are those of Cranelift's code, which multiplies bytes one by one.
     if cpu.f32_lanes < FEWEST_LANES {
         return Ok(module.clone());
     }
@@ -67,7 +67,7 @@ pub(super) fn pack_bytes(module: &Module, cx: &Cx) -> Result<Module, PassError> 
         let mut changed = false;
         let new = rewrite(function, &globals, &mut |rewriter, old| {
             let product = Product::of(old.def, &old.value.sinfo, rewriter.builder());
-            // Without an instruction for it, products of floats are as fast, and fewer by minimal filtering.
+            // Without VNNI, float32 is as fast, and minimal filtering needs fewer multiplications.
             let pays = |product: &Product| cpu.dot_bytes || product.scales.is_none();
             let Some(product) = product.filter(pays) else {
                 return Ok(Become::Kept);
@@ -121,10 +121,17 @@ impl Centred {
         let is_wide = wide.as_tensor().and_then(|wide| wide.dtype) == Some(DType::I32);
         let narrow = op == ASTYPE && NARROW.contains(&dtype);
         let zero = zero.filter(|zero| !is_zero(zero, builder));
-        (is_wide && narrow).then(|| {
+        // Other zero points may be beyond the type, and others make the operand larger than its elements.
+        if !zero.is_none_or(|zero| is_cast_from(zero, dtype, builder)) {
+            return None;
+        }
+        let shape = info.shape.dims()?.to_vec();
+        let all = builder.scope().arg(whole);
+        let is_whole = all.as_tensor()?.shape.dims()? == shape.as_slice();
+        (is_wide && narrow && is_whole).then(|| {
             Some(Self {
                 elements: elements.clone(),
-                shape: info.shape.dims()?.to_vec(),
+                shape,
                 dtype,
                 zero: zero.cloned(),
                 whole: Some(whole.clone()),
@@ -159,10 +166,14 @@ impl Centred {
         Some((centred, scale.clone()))
     }
 
-    /// The shape of the zero point, if there is one.
-    fn zero_shape(&self, builder: &GraphBuilder) -> Option<Vec<Expr>> {
-        let info = builder.scope().arg(self.zero.as_ref()?);
-        Some(info.as_tensor()?.shape.dims()?.to_vec())
+    /// Whether there is no zero point, or one of a shape that fits.
+    fn zero_is(&self, builder: &GraphBuilder, fits: impl FnOnce(&[Expr]) -> bool) -> bool {
+        let Some(zero) = &self.zero else {
+            return true;
+        };
+        let info = builder.scope().arg(zero);
+        let dims = info.as_tensor().and_then(|info| info.shape.dims());
+        dims.is_some_and(fits)
     }
 }
 
@@ -170,6 +181,18 @@ fn op_call<'b>(arg: &Arg, builder: &'b GraphBuilder) -> Option<(Op, &'b [Arg], &
     match arg {
         Arg::Value(id) => builder.values().get(*id)?.def.op_call(),
         _ => None,
+    }
+}
+
+/// Whether a value is converted from elements of this type.
+fn is_cast_from(arg: &Arg, dtype: DType, builder: &GraphBuilder) -> bool {
+    match op_call(arg, builder) {
+        Some((op, [from, ..], _)) if op == RESHAPE => is_cast_from(from, dtype, builder),
+        Some((op, [from], _)) if op == ASTYPE => {
+            let info = builder.scope().arg(from);
+            info.as_tensor().and_then(|info| info.dtype) == Some(dtype)
+        }
+        _ => false,
     }
 }
 
@@ -219,7 +242,7 @@ impl Product {
             true => Some(windows(attrs, &w.shape)?),
             false => None,
         };
-        let depth = w.shape[usize::from(is_conv)].as_int()?;
+        let depth = w.shape.get(usize::from(is_conv))?.as_int()?;
         let product = Self {
             x,
             w,
@@ -229,18 +252,43 @@ impl Product {
         };
         let fits = match product.windows {
             Some(_) => product.is_convolution(builder),
-            None => product.x.shape.len() >= 2 && product.w.shape.len() == 2,
+            None => product.is_matmul(builder),
         };
         (fits && depth >= FEWEST && product.has_scales(builder)).then_some(product)
     }
 
-    /// Whether zero points are as a convolution takes them: one of the image, and one of the weight or one for each channel of the result.
+    /// Whether rows are multiplied by a matrix, and zero points are the same along the sum. The number of steps is known: nothing is left
+    /// to be checked before a call.
+    fn is_matmul(&self, builder: &GraphBuilder) -> bool {
+        let ([_, .., steps], [depth, columns]) = (self.x.shape.as_slice(), self.w.shape.as_slice())
+        else {
+            return false;
+        };
+        let rank = self.x.shape.len();
+        let of_rows = |zero: &[Expr]| zero.len() <= rank && zero.last().is_none_or(Expr::is_one);
+        let of_columns = |zero: &[Expr]| match zero {
+            [] => true,
+            [n] => n.is_one() || n == columns,
+            [one, n] => one.is_one() && (n.is_one() || n == columns),
+            _ => false,
+        };
+        steps.as_int().is_some()
+            && steps.as_int() == depth.as_int()
+            && self.x.zero_is(builder, of_rows)
+            && self.w.zero_is(builder, of_columns)
+    }
+
+    /// Whether extents but the number of images are known, so that nothing is left to be checked before a call, and zero points are as a
+    /// convolution takes them: one of the image, and one of the weight or one for each channel of the result.
     fn is_convolution(&self, builder: &GraphBuilder) -> bool {
-        let of_weight = self.w.zero_shape(builder);
-        let of_image = self.x.zero_shape(builder);
-        of_image.is_none_or(|of_x| of_x.is_empty())
-            && of_weight.is_none_or(|of_w| of_w.is_empty() || self.is_each_filter(&of_w))
-            && self.w.shape.iter().all(|extent| extent.as_int().is_some())
+        let (x, w) = (&self.x.shape, &self.w.shape);
+        let known = |extents: &[Expr]| extents.iter().all(|extent| extent.as_int().is_some());
+        x.len() == w.len()
+            && known(&x[1..])
+            && known(w)
+            && x[1].as_int() == w[1].as_int()
+            && self.x.zero_is(builder, <[Expr]>::is_empty)
+            && (self.w).zero_is(builder, |of_w| of_w.is_empty() || self.is_each_filter(of_w))
     }
 
     fn is_each_filter(&self, shape: &[Expr]) -> bool {
@@ -272,7 +320,9 @@ impl Product {
                 (is_row, &self.w.shape[..1])
             }
         };
-        let steps: Option<i64> = of_sum.iter().map(Expr::as_int).product();
+        let steps = of_sum
+            .iter()
+            .try_fold(1_i64, |all, extent| all.checked_mul(extent.as_int()?));
         of_x.is_empty() && (of_w.is_empty() || each) && steps.is_some_and(|n| n <= MOST_STEPS)
     }
 }
@@ -312,7 +362,10 @@ fn windows(attrs: &Attrs, weight: &[Expr]) -> Option<Vec<Window>> {
         padding: (padding[d], padding[spatial + d]),
     };
     let all: Vec<Window> = (0..spatial).map(window).collect();
-    let known = |w: &Window| w.padding.0 >= 0 && w.padding.1 >= 0 && w.stride >= 1;
+    let usual = |number: i64, least: i64| (least..=i64::from(i32::MAX)).contains(&number);
+    let known = |w: &Window| {
+        usual(w.padding.0, 0) && usual(w.padding.1, 0) && usual(w.stride, 1) && usual(w.dilation, 1)
+    };
     all.iter().all(known).then_some(all)
 }
 
@@ -412,9 +465,10 @@ impl Steps<'_, '_> {
             Some(windows) => self.of_filters(of_w.clone(), &w.shape[0], windows.len())?,
             None => of_w.clone(),
         };
-        let scale = self.op("multiply", [of_x.clone(), of_w])?;
+        // One after the other: their product may be no number of float32.
         let sum = self.cast(sum, DType::F32)?;
-        self.op("multiply", [sum, scale])
+        let sum = self.op("multiply", [sum, of_x.clone()])?;
+        self.op("multiply", [sum, of_w])
     }
 
     /// One number, or one for each filter, in a shape that broadcasts to the result of a convolution.

@@ -184,7 +184,8 @@ pub enum Intrin {
     BitNot,
     /// Fixed point: `x * y * 2^(s - q)` of `(x, y, q, s)`, computed in 64 bits and rounded, ties up. Of `int32` alone.
     QMultiplyShift,
-    /// `c` and the products of the bytes of `(a, b, c)`.
+    /// `c` and the products of the four bytes of `a`, unsigned, by those of `b`, signed, of `(a, b, c)`. Of `int32` alone. TVM has a
+    /// tensor intrinsic of this name.
     Dp4aU8S8,
 }
 

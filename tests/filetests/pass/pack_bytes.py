@@ -56,6 +56,21 @@ class Module:
             z = R.nn.conv2d(R.astype(i, dtype="int32"), R.astype(k, dtype="int32"), groups=2)
             R.output(y, z)
         return (y, z)
+
+    # A zero point along the sum, one of another type, an open number of steps, and open channels: as they are.
+    @R.function
+    def checked(
+        x: R.Tensor((8, 8), "uint8"), w: R.Tensor((8, 8), "int8"), z: R.Tensor((8,), "uint8"), t: R.Tensor((), "int32"),
+        o: R.Tensor(("n", "k"), "uint8"), i: R.Tensor((1, "c", 5, 5), "uint8"), f: R.Tensor((2, 4, 3, 3), "int8")
+    ) -> R.Tuple(R.Tensor((8, 8), "int32"), R.Tensor((8, 8), "int32"), R.Tensor(("n", 8), "int32"), R.Tensor((1, 2, 3, 3), "int32")):
+        with R.dataflow():
+            b = R.astype(w, dtype="int32")
+            p = R.matmul(R.subtract(R.astype(x, dtype="int32"), R.astype(z, dtype="int32")), b)
+            q = R.matmul(R.subtract(R.astype(x, dtype="int32"), t), b)
+            r = R.matmul(R.astype(o, dtype="int32"), b)
+            s = R.nn.conv2d(R.astype(i, dtype="int32"), R.astype(f, dtype="int32"))
+            R.output(p, q, r, s)
+        return (p, q, r, s)
 # expect:
 # from tvm.script import ir as I
 # from tvm.script import tir as T
@@ -212,6 +227,28 @@ class Module:
                 with T.init():
                     sums[v_i0, v_i1, v_i2, v_i3] = 0
                 sums[v_i0, v_i1, v_i2, v_i3] = sums[v_i0, v_i1, v_i2, v_i3] + T.dp4a_u8s8s32(A[v_i0, v_rc, v_ry + v_i2, v_rx + v_i3], 16843009, 0)
+
+    @R.function
+    def checked(x: R.Tensor((8, 8), dtype="uint8"), w: R.Tensor((8, 8), dtype="int8"), z: R.Tensor((8,), dtype="uint8"), t: R.Tensor((), dtype="int32"), o: R.Tensor(("n", "k"), dtype="uint8"), i: R.Tensor((1, "c", 5, 5), dtype="uint8"), f: R.Tensor((2, 4, 3, 3), dtype="int8")) -> R.Tuple(R.Tensor((8, 8), dtype="int32"), R.Tensor((8, 8), dtype="int32"), R.Tensor(("n", 8), dtype="int32"), R.Tensor((1, 2, 3, 3), dtype="int32")):
+        c = T.int64()
+        k = T.int64()
+        n = T.int64()
+        with R.dataflow():
+            b: R.Tensor((8, 8), dtype="int32") = R.astype(w, dtype=R.dtype("int32"))
+            lv: R.Tensor((8, 8), dtype="int32") = R.astype(x, dtype=R.dtype("int32"))
+            lv_1: R.Tensor((8,), dtype="int32") = R.astype(z, dtype=R.dtype("int32"))
+            lv_2: R.Tensor((8, 8), dtype="int32") = R.subtract(lv, lv_1)
+            p: R.Tensor((8, 8), dtype="int32") = R.matmul(lv_2, b)
+            lv_3: R.Tensor((8, 8), dtype="int32") = R.astype(x, dtype=R.dtype("int32"))
+            lv_4: R.Tensor((8, 8), dtype="int32") = R.subtract(lv_3, t)
+            q: R.Tensor((8, 8), dtype="int32") = R.matmul(lv_4, b)
+            lv_5: R.Tensor((n, k), dtype="int32") = R.astype(o, dtype=R.dtype("int32"))
+            r: R.Tensor((n, 8), dtype="int32") = R.matmul(lv_5, b)
+            lv_6: R.Tensor((1, c, 5, 5), dtype="int32") = R.astype(i, dtype=R.dtype("int32"))
+            lv_7: R.Tensor((2, 4, 3, 3), dtype="int32") = R.astype(f, dtype=R.dtype("int32"))
+            s: R.Tensor((1, 2, 3, 3), dtype="int32") = R.nn.conv2d(lv_6, lv_7, strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW")
+            R.output(p, q, r, s)
+        return (p, q, r, s)
 
     @R.function
     def filters(x: R.Tensor((1, 4, 3, 3), dtype="int8"), w: R.Tensor((2, 4, 2, 2), dtype="uint8"), zw: R.Tensor((2, 1, 1, 1), dtype="uint8")) -> R.Tensor((1, 2, 2, 2), dtype="int32"):

@@ -30,7 +30,7 @@ pub(crate) struct Environment {
     verify: bool,
     /// `WEFTILE_WITHOUT`: names of passes that do not run.
     without: Vec<String>,
-    /// `WEFTILE_CPU`: what makes native code, if not the widest that this machine has.
+    /// `WEFTILE_CPU`: what makes native code, if not the best that this machine has.
     pub(super) cpu: Option<Backend>,
     /// `WEFTILE_PIPELINE_CACHE`: where GPUs keep compiled pipelines.
     pub(super) pipelines: PipelineCache,

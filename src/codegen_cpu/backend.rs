@@ -56,7 +56,7 @@ impl Backend {
     }
 
     /// The one that this process uses unless it says otherwise from now on. Programs choose once, before anything is compiled;
-    /// without a choice it is the widest that the machine has.
+    /// without a choice it is the last of [`Self::ALL`] that the machine has.
     ///
     /// # Errors
     /// The one in use, if a choice was made or needed before.

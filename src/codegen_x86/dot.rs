@@ -56,7 +56,7 @@ impl Emitter<'_> {
         self.vec2(Op::Add, lane, width, sum, products)
     }
 
-    /// The same of three numbers, in 64 bits.
+    /// `dp4a` of scalars in 64-bit registers; the caller wraps the result to `int32`.
     pub(super) fn dot_of_words(&mut self, v: &[Val]) -> Part {
         let [a, b, sum] = [0, 1, 2].map(|i| v[i].parts[0]);
         (0..4).fold(sum, |sum, byte| {

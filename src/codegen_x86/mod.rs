@@ -55,7 +55,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The widest that this machine has; `None` if it has neither.
+    /// The last one that this machine has; `None` if it has none.
     pub fn best() -> Option<Self> {
         [Self::Avx512Vnni, Self::Avx512, Self::Avx2]
             .into_iter()

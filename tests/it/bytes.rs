@@ -169,20 +169,22 @@ const CASES: [Case; 4] = [
 ];
 
 impl Case {
-    fn module(&self, signed: bool) -> Module {
+    fn module(&self, signed: bool, by_signed: bool) -> Module {
         let [inputs, outputs] = self.channels;
         let ([rows, columns], [down, across]) = (self.image, self.window);
         let [above, left, below, right] = self.pad;
-        let (stride, dilation, dtype) = (self.stride, self.dilation, name(signed));
+        let (stride, dilation) = (self.stride, self.dilation);
+        let (dtype, by) = (name(signed), name(by_signed));
         let text = format!(
             r#"
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((2, {inputs}, {rows}, {columns}), "{dtype}"), w: R.Tensor(({outputs}, {inputs}, {down}, {across}), "int8"), zx: R.Tensor((), "{dtype}")):
+    def main(x: R.Tensor((2, {inputs}, {rows}, {columns}), "{dtype}"), w: R.Tensor(({outputs}, {inputs}, {down}, {across}), "{by}"), zx: R.Tensor((), "{dtype}"), zw: R.Tensor(({outputs}, 1, 1, 1), "{by}")):
         with R.dataflow():
             a = R.subtract(R.astype(x, "int32"), R.astype(zx, "int32"))
-            y = R.nn.conv2d(a, R.astype(w, "int32"), strides=[{stride}], padding=[{above}, {left}, {below}, {right}], dilation=[{dilation}])
+            b = R.subtract(R.astype(w, "int32"), R.astype(zw, "int32"))
+            y = R.nn.conv2d(a, b, strides=[{stride}], padding=[{above}, {left}, {below}, {right}], dilation=[{dilation}])
             R.output(y)
         return y
 "#
@@ -190,8 +192,8 @@ class Module:
         parse("bytes.py", &text).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Sums of products of pixels less the zero point; around the image these are 0.
-    fn expected(&self, x: &[i64], w: &[i64], zero: i64) -> Vec<i64> {
+    /// Sums of products of pixels and weights less their zero points; around the image there are no pixels.
+    fn expected(&self, x: &[i64], w: &[i64], zero: i64, zeros: &[i64]) -> Vec<i64> {
         let [inputs, outputs] = self.channels;
         let (window, stride, dilation) = (self.window, self.stride, self.dilation);
         let extent = |d: usize| {
@@ -219,7 +221,7 @@ class Module:
                 if let (Some(row), Some(column)) = (place(0), place(1)) {
                     let pixel = ((n * inputs + c) * self.image[0] + row) * self.image[1] + column;
                     let weight = ((o * inputs + c) * window[0] + tap[0]) * window[1] + tap[1];
-                    sum += (x[pixel] - zero) * w[weight];
+                    sum += (x[pixel] - zero) * (w[weight] - zeros[o]);
                 }
             }
             all.push(sum);
@@ -231,16 +233,22 @@ class Module:
 #[test]
 fn convolutions_of_bytes_are_exact() {
     for (number, case) in CASES.iter().enumerate() {
-        for signed in [false, true] {
-            let mut machine = machine(&case.module(signed), "convolution_of_words", false);
+        for (signed, by_signed) in [(false, true), (true, true), (false, false), (true, false)] {
+            let module = case.module(signed, by_signed);
+            let mut machine = machine(&module, "convolution_of_words", false);
             let [inputs, outputs] = case.channels;
             let [rows, columns] = case.image;
             let (x, elements) = operand(&[2, inputs, rows, columns], signed, 5);
-            let (w, weights) = operand(&[outputs, inputs, case.window[0], case.window[1]], true, 6);
+            let (w, weights) = operand(
+                &[outputs, inputs, case.window[0], case.window[1]],
+                by_signed,
+                6,
+            );
             let (zx, zero) = operand(&[], signed, 7);
-            let got = call(&mut machine, &[&x, &w, &zx]);
-            let expected = case.expected(&elements, &weights, zero[0]);
-            assert_eq!(got, expected, "case {number}, signed: {signed}");
+            let (zw, zeros) = operand(&[outputs, 1, 1, 1], by_signed, 8);
+            let got = call(&mut machine, &[&x, &w, &zx, &zw]);
+            let expected = case.expected(&elements, &weights, zero[0], &zeros);
+            assert_eq!(got, expected, "case {number}, {signed} {by_signed}");
         }
     }
 }
@@ -299,7 +307,7 @@ class Module:
         dilation: 1,
         pad: [1; 4],
     };
-    let sums = case.expected(&pixels, &weights, 77);
+    let sums = case.expected(&pixels, &weights, 77, &[0; 18]);
     let scaled = sums.iter().enumerate().map(|(at, sum)| {
         let filter = at / (9 * 20) % 18;
         let y = *sum as f64 * f64::from(0.02f32) * f64::from(scales(18)[filter]);

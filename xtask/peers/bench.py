@@ -11,7 +11,7 @@ least 1.
 
 `--limits PROGRAM` first measures what the cores can do: the program takes a file and appends lines `{"peer": "limit", "case", "threads",
 "gflops"}` or `"gbps"` to it. The share of a case is that of the operations a second of the fastest `fma_f32…` line, or, where the
-case in `cases.json` has `bytes` alone, of the bytes a second of `mem_copy_nt`.
+case in `cases.json` has `bytes` alone, of the bytes a second of `mem_copy_nt`. `cases` writes neither: add them by hand.
 """
 
 import argparse
@@ -103,8 +103,11 @@ def onnxruntime_line(folder, case, seconds):
     for name, numbers in given.items():
         bound.bind_cpu_input(name, numbers)
     results = engine.run(None, given)
-    for told, numbers in zip(engine.get_outputs(), results):
-        bound.bind_output(told.name, "cpu", 0, numbers.dtype, numbers.shape, numbers.ctypes.data)
+    for output, numbers in zip(engine.get_outputs(), results):
+        if isinstance(numbers, np.ndarray) and numbers.dtype != object:
+            bound.bind_output(output.name, "cpu", 0, numbers.dtype, numbers.shape, numbers.ctypes.data)
+        else:
+            bound.bind_output(output.name)
     times = []
     end = time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
@@ -169,10 +172,11 @@ def limits_of(program, place):
     subprocess.run([program, str(out)], check=True, capture_output=True, timeout=SECONDS)
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     lines = [line for line in lines if line["threads"] == THREADS]
-    return {
-        "gflops": max(line["gflops"] for line in lines if line["case"].startswith("fma_f32")),
-        "gbps": max(line["gbps"] for line in lines if line["case"] == "mem_copy_nt"),
-    }
+    gflops = [line["gflops"] for line in lines if line["case"].startswith("fma_f32")]
+    gbps = [line["gbps"] for line in lines if line["case"] == "mem_copy_nt"]
+    if not gflops or not gbps:
+        raise SystemExit(f"{program} has no limits of {THREADS} threads")
+    return {"gflops": max(gflops), "gbps": max(gbps)}
 
 
 def run(args):

@@ -10,6 +10,7 @@ use crate::ops::rules::{self, equal_extents, tensor_like};
 use crate::tensor::DType;
 use crate::topi::conv::{self, Convolution};
 use crate::topi::extent::{product, scaled, shifted, sum};
+use crate::topi::window::Positions;
 
 const OPERANDS: &[Operand] = &[tensor("data"), tensor("weight")];
 const STRIDES: AttrSpec = attr("strides", AttrKind::Ints, AttrDefault::Ints(&[1]));
@@ -128,6 +129,24 @@ fn convolution_of(
         groups: groups.ok_or_else(|| c.bad_attribute("groups", "an integer of at least 1"))?,
         dtype: dtype.unwrap_or(DType::F32),
     })
+}
+
+/// The windows of a convolution of one group, if channels are second in data, weight and result.
+///
+/// # Errors
+/// If attributes are not those of a convolution.
+pub(crate) fn windows_of_one_group(
+    c: &OpCall<'_>,
+    spatial: usize,
+) -> Result<Option<Vec<window::Window>>, InferError> {
+    let conv = convolution_of(c, ['O', 'I'], spatial)?;
+    let is_second = |layout: &Positions| {
+        let in_order = layout.spatial.iter().copied().eq(2..spatial + 2);
+        layout.first == 0 && layout.second == 1 && in_order && layout.blocks.is_empty()
+    };
+    let layouts = [&conv.data, &conv.kernel, &conv.out];
+    let fits = conv.groups == 1 && layouts.into_iter().all(is_second);
+    Ok(fits.then_some(conv.windows))
 }
 
 /// The extents of data and weight.

@@ -9,3 +9,6 @@ pub(super) mod pool;
 pub(super) mod recurrent;
 pub(super) mod spatial;
 pub(super) mod window;
+
+pub(crate) use conv::windows_of_one_group;
+pub(crate) use window::Window;

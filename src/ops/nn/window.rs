@@ -6,7 +6,9 @@ use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo};
 use crate::ops::rules::{self, tensor_like};
 use crate::tensor::DType;
 use crate::topi::extent::{quotient, shifted};
-use crate::topi::window::{Positions, Window};
+use crate::topi::window::Positions;
+
+pub(crate) use crate::topi::window::Window;
 
 /// Where the letters stand in a layout attribute: `letters` and the spatial ones, each once, and blocks of the former.
 ///

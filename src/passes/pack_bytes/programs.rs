@@ -1,6 +1,7 @@
 //! The loop programs of products of words.
 
 use crate::ir::{Expr, PrimFunc};
+use crate::ops::nn::Window;
 use crate::te::{self, ReduceAxis, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -8,21 +9,13 @@ use crate::tensor::scalar::{BinOp, Intrin};
 /// Bytes of a word.
 const BYTES: i64 = 4;
 
-/// What becomes of elements.
+/// What the bytes of words are made of.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes {
     /// The type of the elements.
     pub(super) dtype: DType,
     /// Whether they are moved by 128, to the other 8-bit type.
     pub(super) moved: bool,
-}
-
-/// A dimension of the windows of a convolution.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
-    pub(super) stride: i64,
-    pub(super) dilation: i64,
-    pub(super) padding: (i64, i64),
 }
 
 /// The extents of words, and of the padding around them.
@@ -95,7 +88,7 @@ pub(super) fn packed(
         if inside.is_empty() {
             return inner;
         }
-        // Past the last channel there is nothing, in the padding too.
+        // Bytes past the last channel are 0, in the padding too.
         let outer = |j: i64| {
             let byte = Expr::binary(
                 BinOp::BitAnd,
@@ -146,7 +139,7 @@ pub(super) fn convolution(x: &[Expr], w: &[Expr], windows: &[Window]) -> Option<
     te::create_prim_func("convolution_of_words", &[a, b, y]).ok()
 }
 
-/// What each window of a padded image of words adds up to.
+/// The sum of the elements in each window of a padded image of words.
 pub(super) fn window_sums(x: &[Expr], w: &[Expr], windows: &[Window]) -> Option<PrimFunc> {
     let ones = || Expr::int(0x0101_0101, DType::I32);
     let (a, y) = over_windows("sums", x, w, windows, &Expr::i64(1), &|_, _| ones());
@@ -164,7 +157,7 @@ fn over_windows(
     by: &dyn Fn(&Expr, &[Expr]) -> Expr,
 ) -> (Tensor, Tensor) {
     // The extents of the padded image are what the program sees.
-    let image = super::fresh(&packed_shape(x, 1, Some(windows)));
+    let image = super::calls::fresh(&packed_shape(x, 1, Some(windows)));
     let a = te::placeholder("A", image.clone(), DType::I32);
     let channel = te::reduce_axis("rc", words(&w[1]));
     let names = &["rz", "ry", "rx"][3 - windows.len()..];

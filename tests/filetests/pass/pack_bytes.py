@@ -304,8 +304,8 @@ class Module:
             lv_6: R.Tensor((5,), dtype="int32") = R.sum(b, axis=[0], keepdims=False)
             lv_7: R.Tensor((2, 5), dtype="int32") = R.multiply(lv_4, lv_6)
             lv_8: R.Tensor((n, 2, 5), dtype="int32") = R.subtract(matmul_of_words, lv_7)
-            lv_9: R.Tensor((n, 2, 7), dtype="int32") = R.astype(x, dtype=R.dtype("int32"))
-            lv_10: R.Tensor((n, 2, 1), dtype="int32") = R.sum(lv_9, axis=[2], keepdims=True)
+            lv_9: R.Tensor((n, 2, 7), dtype="int32") = lv
+            lv_10: R.Tensor((n, 2, 1), dtype="int32") = R.sum(lv, axis=[2], keepdims=True)
             lv_11: R.Tensor((n, 2, 1), dtype="int32") = R.add(lv_10, R.const(896, "int32"))
             lv_12: R.Tensor((n, 2, 5), dtype="int32") = R.multiply(lv_5, lv_11)
             lv_13: R.Tensor((n, 2, 5), dtype="int32") = R.subtract(lv_8, lv_12)

@@ -13,7 +13,7 @@
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
 use super::matmul::{
-    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, of_words, split_columns, tile, vectorize_columns,
+    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, of_32_bits, split_columns, tile, vectorize_columns,
 };
 use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
@@ -31,7 +31,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_words(schedule.func(), block)?;
+    let matmul = of_32_bits(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
         return Err(DeclineReason::Pattern("few products for each result"));
     }

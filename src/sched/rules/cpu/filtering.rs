@@ -4,7 +4,7 @@
 //! other is multiplied and transformed back. Nothing between the steps goes through memory.
 
 use super::cases::{Cases, picked_by_producers, split_cases, write_out};
-use super::matmul::{COLUMNS, of_words, tile};
+use super::matmul::{COLUMNS, of_32_bits, tile};
 use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
@@ -68,7 +68,7 @@ pub(super) fn apply(
 ) -> Result<(), DeclineReason> {
     let chain = users_of(schedule, block)?;
     let func = schedule.func();
-    let is_product = |b: &BlockId| of_words(func, *b).is_ok();
+    let is_product = |b: &BlockId| of_32_bits(func, *b).is_ok();
     let at = chain.iter().position(is_product);
     let at = at.ok_or(DeclineReason::Pattern("nothing is multiplied"))?;
     let (before, product, after) = (&chain[..at], chain[at], &chain[at + 1..]);
@@ -85,7 +85,7 @@ pub(super) fn apply(
         (Some(own), Some(of_inputs)) => (own, of_inputs),
         _ => return Err(DeclineReason::Pattern("there are no cases")),
     };
-    let matmul = of_words(func, product)?;
+    let matmul = of_32_bits(func, product)?;
     let depth: Option<i64> = matmul
         .k
         .iter()

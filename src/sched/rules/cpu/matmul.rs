@@ -134,7 +134,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_words(schedule.func(), block)?;
+    let matmul = of_32_bits(schedule.func(), block)?;
     let matmul = join_open_rows(schedule, block, matmul)?;
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
@@ -181,10 +181,10 @@ fn join_open_rows(
     }
 }
 
-/// The product that a block computes, if its sums are numbers of 32 bits, which vectors have as many of as there are columns.
-pub(super) fn of_words(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
+/// The product that a block computes, if its accumulator has 32 bits: a panel has as many columns as a vector of those has lanes.
+pub(super) fn of_32_bits(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
     match classify(func, block) {
-        Pattern::Matmul(matmul) if sums_words(&matmul) => Ok(matmul),
+        Pattern::Matmul(matmul) if has_32_bits(&matmul) => Ok(matmul),
         Pattern::Matmul(_) => Err(DeclineReason::Pattern("sums that are not of 32 bits")),
         _ => Err(DeclineReason::Pattern("not a sum of products")),
     }
@@ -192,10 +192,10 @@ pub(super) fn of_words(func: &PrimFunc, block: BlockId) -> Result<Matmul, Declin
 
 /// Whether a product of one row is better off without the tiles of many.
 pub(in crate::sched::rules) fn pays_for_one_row(func: &PrimFunc, block: BlockId) -> bool {
-    of_words(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
+    of_32_bits(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
 }
 
-fn sums_words(matmul: &Matmul) -> bool {
+fn has_32_bits(matmul: &Matmul) -> bool {
     let dtype = matmul.c.dtype();
     (dtype.is_float() || dtype.is_int()) && dtype.scalar.bytes() == 4 && dtype.lanes == 1
 }
@@ -264,7 +264,7 @@ pub(in crate::sched::rules) fn panels_for(
     let Pattern::Matmul(matmul) = classify(func, block) else {
         return None;
     };
-    if !sums_words(&matmul) {
+    if !has_32_bits(&matmul) {
         return None;
     }
     // Either rule reads panels; which one it is depends on the layout of the result.

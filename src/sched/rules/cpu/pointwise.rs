@@ -8,7 +8,7 @@
 //! Tiles of pixels are spread over the threads, with parts of the channels where there are few.
 
 use super::convolution::places;
-use super::matmul::{COLUMNS, Tile, of_words, split_columns, vectorize_columns};
+use super::matmul::{COLUMNS, Tile, of_32_bits, split_columns, vectorize_columns};
 use super::{PARTS, extent, parallel_fused, pays_in_rows};
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Buffer, Expr, IterKind, Lambda, LoopId, PrimFunc, Range, Var};
@@ -41,7 +41,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_words(schedule.func(), block)?;
+    let matmul = of_32_bits(schedule.func(), block)?;
     let roles = Roles::of(schedule.func(), block, &matmul)
         .ok_or(DeclineReason::Pattern("pixels are not at their places"))?;
     if !roles.pays() {

@@ -4,10 +4,11 @@
 //! (Cody and Waite, *Software Manual for the Elementary Functions*, chapter 6), `exp(r)` by the polynomial of Cephes' `expf`. At most 2
 //! units in the last place from the true value; NaN, infinities, overflow and subnormal results as in IEEE 754.
 
+use super::build::RegionKind;
 use super::emit::Emitter;
 use super::float::predicate;
 use super::forms::Op;
-use super::inst::{Lane, Width};
+use super::inst::{Arg, Condition, Lane, Term, VECTOR, Width};
 use super::value::{Part, Val, float_bits};
 use super::{Isa, Refusal};
 use crate::codegen_common::exp::{LEAST, LN_2, POLYNOMIAL, RANGE, ROUND};
@@ -81,15 +82,44 @@ impl Emitter<'_> {
         }
         let sum = self.mul_add(lane, width, sum, square, r)?;
         let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;
+        if results == Results::Normal {
+            return self.scaled(width, power, shifted, n, results);
+        }
+        // Few vectors have a result that is subnormal or 0: the steps for those are branched around.
+        let small = self.is_small(width, shifted)?;
+        let any = self.lanes_set(small, width);
+        let [rare, usual, exit] = [(); 3].map(|()| self.b.block());
+        self.b
+            .branch((Condition::NotEqual, any, Arg::Imm(0)), rare, usual);
+        for (block, results) in [(rare, Results::Any), (usual, Results::Normal)] {
+            self.b.open(RegionKind::Path, block);
+            let value = self.scaled(width, power, shifted, n, results)?;
+            let value = self.vector(value, lane, width);
+            self.b.end(Term::Jump(exit, vec![value]));
+            self.b.close();
+        }
+        self.b.continue_in(exit);
+        Ok(Part::Reg(self.b.param(exit, VECTOR)))
+    }
+
+    /// `power * 2^n`, where `n` is in the last bits of `shifted` too.
+    fn scaled(
+        &mut self,
+        width: Width,
+        power: Part,
+        shifted: Part,
+        n: Part,
+        results: Results,
+    ) -> Result<Part, Refusal> {
         match self.isa {
-            Isa::Avx2 => self.scaled(width, power, shifted, results),
+            Isa::Avx2 => self.scaled_by_bits(width, power, shifted, results),
             Isa::Avx512 | Isa::Avx512Vnni => self.scaled_at_once(width, power, shifted, n, results),
         }
     }
 
-    /// `power * 2^n`, where `n` is in the last bits of `shifted`. Where that is subnormal it is counted in units of `2^-149`: the
-    /// count is the number's bits, and no step has a subnormal result, which costs a vector some 150 cycles.
-    fn scaled(
+    /// Where that is subnormal it is counted in units of `2^-149`: the count is the number's bits, and no step has a subnormal
+    /// result, which costs a vector some 150 cycles.
+    fn scaled_by_bits(
         &mut self,
         width: Width,
         power: Part,

@@ -3,6 +3,7 @@
 //! What has no instruction on whole registers is done on pieces of 128 bits, of which every x86 shuffle can reach all lanes.
 
 use iced_x86::Code;
+use regalloc2::VReg;
 
 use super::emit::Emitter;
 use super::forms::Op;
@@ -222,6 +223,17 @@ impl Emitter<'_> {
         };
         let reg = Arg::Reg(self.vector(part, lane, Width::X));
         Part::Reg(self.b.pure(Kind::Code(code), GENERAL, vec![reg]))
+    }
+
+    /// A number that is 0 if a comparison of `f32` lanes holds in none.
+    pub(super) fn lanes_set(&mut self, compared: Part, width: Width) -> VReg {
+        let lanes = self.vector(compared, Lane::F32, width);
+        let (code, from) = match (self.masks.get(&lanes), width) {
+            (Some(&(mask, _)), _) => (Code::VEX_Kmovw_r32_kr, mask),
+            (None, Width::X) => (Code::VEX_Vmovmskps_r32_xmm, lanes),
+            (None, _) => (Code::VEX_Vmovmskps_r32_ymm, lanes),
+        };
+        self.b.pure(Kind::Code(code), GENERAL, vec![Arg::Reg(from)])
     }
 
     /// The same scalar in every lane.

@@ -20,6 +20,10 @@ pub const VARIANT_OF: &str = "variant_of";
 /// their own, which its regions do not show. So they may run in any order.
 pub const ANY_ORDER: &str = "any_order";
 
+/// Annotation of a loop: what accumulates in it may be added in any order, on the CPU on vectors with several accumulators (OpenMP:
+/// `simd reduction`). In a loop without it, one term is added after the other.
+pub const SIMD_REDUCTION: &str = "simd_reduction";
+
 /// Annotation of a block: which strides of the buffers it writes are more than a multiple of a factor by an offset; see
 /// [`alignments`].
 pub const STORAGE_ALIGN: &str = "buffer_dim_align";

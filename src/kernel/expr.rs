@@ -141,6 +141,8 @@ pub enum ForKind {
     Serial,
     /// On the threads of the CPU; only outermost in a CPU kernel counts, inner ones run serially.
     Parallel,
+    /// As if one after the other, but what accumulates in it may be added in any order (OpenMP: `simd reduction`).
+    SimdReduction,
 }
 
 /// A statement.

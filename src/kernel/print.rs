@@ -335,6 +335,7 @@ impl Printer<'_> {
                 let kind = match kind {
                     ForKind::Serial => "for",
                     ForKind::Parallel => "parallel for",
+                    ForKind::SimdReduction => "simd reduction for",
                 };
                 let (min, extent) = (plain(min), plain(extent));
                 line(format!(

@@ -25,7 +25,7 @@ fn hide_in(kernel: &mut Kernel, stmt: &mut Stmt, scalars: &mut Vec<(i64, VarId)>
     let operations = operations(stmt);
     if let Stmt::For {
         extent,
-        kind: ForKind::Serial,
+        kind: ForKind::Serial | ForKind::SimdReduction,
         ..
     } = stmt
         && let Expr::Int(count @ 2..=WRITTEN_OUT, ty) = *extent

@@ -16,8 +16,8 @@ use super::widen::{is_index, widen, widen_inside};
 use super::{LowerError, LowerProblem, empty_sum, nested_axis, speculate, thread_reduce};
 use crate::arith::Analyzer;
 use crate::ir::{
-    BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, Loop, LoopId, LoopKind, Param,
-    Place, PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var, attrs,
+    AttrValue, BlockId, Buffer, Expr, ExprKind, External, IterKind, Jump, Loop, LoopId, LoopKind,
+    Param, Place, PrimFunc, Range, Stmt, ThreadAxis, Tiled, Var, attrs,
 };
 use crate::kernel::GpuTarget;
 use crate::tensor::DType;
@@ -37,6 +37,8 @@ pub(super) struct Nest {
     pub(super) added: Vec<(Buffer, Memory)>,
     /// The loops of which the program says that they prefetch.
     pub(super) prefetching: Vec<Var>,
+    /// The variables of loops in which terms may be added in any order.
+    pub(super) simd_reductions: Vec<Var>,
     /// The loops over elements of tiles that may run past the end, of code for the CPU.
     pub(super) written_out: Vec<WrittenOut>,
 }
@@ -89,6 +91,7 @@ impl<'a> Unblock<'a> {
                 axes: IndexMap::new(),
                 added: vec![],
                 prefetching: vec![],
+                simd_reductions: vec![],
                 written_out: vec![],
             },
             bound: AxisSet::default(),
@@ -409,6 +412,9 @@ impl<'a> Unblock<'a> {
             .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
         if prefetches(l) {
             self.nest.prefetching.push(var.clone());
+        }
+        if l.annotations.get(attrs::SIMD_REDUCTION) == Some(&AttrValue::Bool(true)) {
+            self.nest.simd_reductions.push(var.clone());
         }
         let outside = self.analyzer.clone();
         self.analyzer.bind_iteration(&var, &range);

@@ -1,16 +1,13 @@
 //! Rewrites of a kernel before code is made of it: what the GPU does not need, and code generators do not do.
 //!
 //! From the innermost loop outwards, each serial loop is
-//! 1. split where a condition on its variable changes, and its invariant conditions are tested once before it ([`partition`]),
-//!    so that the tails of sizes that do not divide stay out of the inner loop;
-//! 2. freed of the memory that it accumulates in, or the loops that it holds alone do: elements at invariant positions become local
+//! 1. freed of the memory that it accumulates in, or the loops that it holds alone do: elements at invariant positions become local
 //!    variables ([`promote`]);
-//! 3. run on vectors with several accumulators, if it is a reduction of scalars ([`reduce`]).
+//! 2. run on vectors with several accumulators, if the schedule allows it and it is a reduction of scalars ([`reduce`]).
 //!
 //! At last, functions of floats are written as arithmetic ([`functions`]).
 
 pub(crate) mod functions;
-mod partition;
 mod promote;
 mod reduce;
 
@@ -30,7 +27,6 @@ pub(crate) fn optimize(kernel: &Kernel, vector_bytes: usize) -> Kernel {
         in_memory: arrays_in_memory(kernel),
         kernel: kernel.clone(),
         scope: Scope::default(),
-        copied: 0,
     };
     let body = std::mem::take(&mut opt.kernel.body);
     for (var, _) in &kernel.scalars {
@@ -60,8 +56,6 @@ struct Optimizer {
     /// Grows new variables and local arrays; its body is elsewhere meanwhile.
     kernel: Kernel,
     scope: Scope,
-    /// Statements added by copying loops.
-    copied: usize,
 }
 
 /// The parts of a `Stmt::For`.
@@ -135,12 +129,8 @@ impl Optimizer {
         }
     }
 
-    /// Rewrites a loop, conditions first, so that the loops inside its parts are those of the parts.
     fn loop_(&mut self, l: Loop) -> Vec<Stmt> {
         let outermost = self.scope.depth == 0 && l.kind == ForKind::Parallel;
-        if !outermost && let Some(parts) = self.partition(&l) {
-            return self.stmts(parts);
-        }
         if !outermost && let Some(promoted) = self.promote_nest(&l) {
             let inner = self.loop_(promoted.inner);
             return [promoted.before, inner, promoted.after].concat();

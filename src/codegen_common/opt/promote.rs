@@ -7,7 +7,7 @@
 
 use super::{Loop, Optimizer, binary, load};
 use crate::codegen_common::index::Poly;
-use crate::kernel::{ArrayId, Expr, ForKind, Space, Stmt, VarId};
+use crate::kernel::{ArrayId, Expr, Space, Stmt, VarId};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::BinOp;
 
@@ -420,7 +420,7 @@ fn has_iterations(extent: &Expr) -> bool {
     matches!(extent, Expr::Int(1.., _))
 }
 
-/// The stores below serial loops each of which holds one loop alone and has iterations.
+/// The stores below loops each of which holds one loop alone and has iterations.
 fn innermost<'s>(body: &'s mut Vec<Stmt>, vars: &mut Vec<VarId>) -> Option<&'s mut Vec<Stmt>> {
     if body.iter().all(is_store) {
         return Some(body);
@@ -431,7 +431,7 @@ fn innermost<'s>(body: &'s mut Vec<Stmt>, vars: &mut Vec<VarId>) -> Option<&'s m
                 var,
                 min: _,
                 extent,
-                kind: ForKind::Serial,
+                kind: _,
                 body,
             },
         ] if has_iterations(extent) => {

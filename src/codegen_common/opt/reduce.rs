@@ -26,9 +26,14 @@ struct Accumulation {
 }
 
 impl Optimizer {
-    /// The loop on vectors, if it is a reduction of scalars into local cells; else the loop itself.
+    /// The loop on vectors, if its terms may be added in any order and it is a reduction of scalars into local cells; else the loop
+    /// itself.
     pub(super) fn vectorize_reduction(&mut self, l: Loop) -> Vec<Stmt> {
-        self.try_vectorize(&l).unwrap_or_else(|| vec![l.into()])
+        let on_vectors = match l.kind {
+            ForKind::SimdReduction => self.try_vectorize(&l),
+            ForKind::Serial | ForKind::Parallel => None,
+        };
+        on_vectors.unwrap_or_else(|| vec![l.into()])
     }
 
     fn try_vectorize(&mut self, l: &Loop) -> Option<Vec<Stmt>> {

@@ -121,3 +121,14 @@ pub(super) fn for_(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
         body,
     }
 }
+
+/// A loop whose terms may be added in any order.
+pub(super) fn simd_reduction(var: VarId, extent: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::For {
+        var,
+        min: int(0),
+        extent,
+        kind: ForKind::SimdReduction,
+        body,
+    }
+}

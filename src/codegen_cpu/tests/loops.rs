@@ -4,7 +4,7 @@ use super::build::*;
 use super::check;
 use super::programs::floats;
 use crate::codegen_common::opt::optimize;
-use crate::kernel::{Access, Expr, Kernel, Stmt};
+use crate::kernel::{Access, Expr, ForKind, Kernel, Stmt};
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
 
@@ -22,36 +22,31 @@ fn lt(a: Expr, b: Expr) -> Expr {
     bin(BinOp::Lt, a, b)
 }
 
-/// `y[j] (op)= sum over k of term(x[k], w[j, k])`, with `j` in tiles of 4 and `k` in tiles of 16, tails by conditions.
+/// `y[j] (op)= sum over k of term(x[k], w[j, k])`, with `j` in tiles of 4, the last of which is guarded.
 fn gemv(op: BinOp, term: impl Fn(Expr, Expr) -> Expr) -> Kernel {
     let mut k = kernel("gemv");
     let (x, w) = (k.global(F32, Access::Read), k.global(F32, Access::Read));
     let y = k.global(F32, Access::ReadWrite);
     let (n, depth) = (k.dim("n"), k.dim("k"));
-    let (j, k0, k1) = (k.var("j", I64), k.var("k0", I64), k.var("k1", I64));
-    let at = || add(mul(v(k0), int(16)), v(k1));
-    let update = |c: i64| {
+    let (j, at) = (k.var("j", I64), k.var("k", I64));
+    let mut column = |c: i64| {
         let col = add(mul(v(j), int(4)), int(c));
         let value = term(
-            load(x, at(), 1),
-            load(w, add(mul(col.clone(), v(depth)), at()), 1),
+            load(x, v(at), 1),
+            load(w, add(mul(col.clone(), v(depth)), v(at)), 1),
         );
         let sum = bin(op, load(y, col.clone(), 1), value);
-        let inside = bin(BinOp::And, lt(col.clone(), v(n)), lt(at(), v(depth)));
-        guarded(inside, vec![store(y, col, sum)])
+        let sums = simd_reduction(at, v(depth), vec![store(y, col.clone(), sum)]);
+        guarded(lt(col, v(n)), vec![sums])
     };
-    let tiles = |extent, size: i64| bin(BinOp::Div, add(v(extent), int(size - 1)), int(size));
-    let inner = for_(k1, int(16), (0..4).map(update).collect());
-    k.body = vec![for_(
-        j,
-        tiles(n, 4),
-        vec![for_(k0, tiles(depth, 16), vec![inner])],
-    )];
+    let columns = (0..4).map(&mut column).collect();
+    let tiles = bin(BinOp::Div, add(v(n), int(3)), int(4));
+    k.body = vec![for_(j, tiles, columns)];
     k
 }
 
 #[test]
-fn guarded_reductions_of_awkward_sizes() {
+fn reductions_of_awkward_sizes() {
     let product = |a: Expr, b: Expr| mul(a, b);
     let sizes = [(0, 5), (5, 0), (1, 1), (2, 3), (4, 16), (7, 67), (13, 131)];
     for op in [BinOp::Add, BinOp::Max, BinOp::Min] {
@@ -64,7 +59,7 @@ fn guarded_reductions_of_awkward_sizes() {
 }
 
 #[test]
-fn the_inner_loop_has_no_condition_and_no_memory_to_add_to() {
+fn inner_loops_add_to_no_memory() {
     let k = optimize(&gemv(BinOp::Add, mul), 16);
     let mut loops = 0;
     let mut clean = 0;
@@ -126,7 +121,7 @@ fn a_reduction_of_integers_and_one_against_the_grain() {
             let n = k.dim("n");
             let i = k.var("i", I64);
             let sum = add(load(s, int(0), 1), load(a, mul(v(i), int(stride)), 1));
-            k.body = vec![for_(i, v(n), vec![store(s, int(0), sum)])];
+            k.body = vec![simd_reduction(i, v(n), vec![store(s, int(0), sum)])];
             for n in [0i64, 1, 31, 64, 101] {
                 let values: Vec<_> = (0..n * stride)
                     .map(|x| {
@@ -156,12 +151,12 @@ fn a_recurrence_is_not_a_reduction() {
     let half = mul(load(s, v(i), 1), Expr::Float(0.5, F32));
     let own = mul(load(s, int(0), 1), Expr::Float(1.01, F32));
     k.body = vec![
-        for_(
+        simd_reduction(
             i,
             v(n),
             vec![store(s, add(v(i), int(1)), add(half, load(a, v(i), 1)))],
         ),
-        for_(
+        simd_reduction(
             i,
             v(n),
             vec![store(s, int(0), add(load(s, int(0), 1), own))],
@@ -208,29 +203,44 @@ fn conditions_on_far_numbers_are_tested_as_they_are() {
     check(&k, &[9], &[floats(9, 1)], 1).expect("defined");
 }
 
+/// No terms are added in another order unless the loop says so.
 #[test]
-fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
-    let mut k = kernel("guarded");
-    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
-    let (n, i) = (k.dim("n"), k.var("i", I64));
-    let square = || mul(v(i), v(i));
-    let positive = bin(BinOp::Gt, load(x, square(), 1), Expr::Float(0.0, F32));
-    let write = vec![store(y, v(i), Expr::Float(1.0, F32))];
-    let inside = guarded(lt(square(), v(n)), vec![guarded(positive, write)]);
-    k.body = vec![for_(
-        i,
-        int(40),
-        vec![guarded(lt(v(i), v(n)), vec![inside])],
-    )];
-    let optimized = optimize(&k, 16);
-    assert!(optimized.body.len() > 1, "the loop was split");
-    for stmt in &optimized.body {
-        stmt.walk_exprs(&mut |e| {
-            let reads = matches!(e, Expr::Binary(BinOp::And, a, b) if a.loads() || b.loads());
-            assert!(!reads, "{e:?} reads what it guards");
+fn a_loop_that_does_not_say_so_is_no_reduction_on_vectors() {
+    let mut lanes = [1, 1];
+    for (at, kind) in [ForKind::Serial, ForKind::SimdReduction]
+        .into_iter()
+        .enumerate()
+    {
+        let mut k = gemv(BinOp::Add, mul);
+        each_loop(&mut k.body, &mut |own| {
+            if *own == ForKind::SimdReduction {
+                *own = kind;
+            }
         });
+        let k = optimize(&k, 16);
+        for stmt in &k.body {
+            stmt.walk_exprs(&mut |e| lanes[at] = k.ty(e).lanes.max(lanes[at]));
+        }
     }
-    check(&k, &[30], &[floats(30, 1), floats(40, 2)], 1).expect("defined");
+    assert_eq!(lanes, [1, 32], "eight registers of four lanes, if at all");
+}
+
+fn each_loop(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut ForKind)) {
+    for s in stmts {
+        match s {
+            Stmt::For { body, kind, .. } => {
+                f(kind);
+                each_loop(body, f);
+            }
+            Stmt::If {
+                then, otherwise, ..
+            } => {
+                each_loop(then, f);
+                each_loop(otherwise, f);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Elements close to each other are read together, and no other element.

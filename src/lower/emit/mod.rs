@@ -53,6 +53,7 @@ pub(super) struct Emit<'a> {
     copies: usize,
     /// The loops of the nest that are to prefetch, and those of the kernel.
     prefetching: HashSet<Var>,
+    simd_reductions: HashSet<Var>,
     pub(super) prefetching_loops: Vec<VarId>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
@@ -83,6 +84,7 @@ impl<'a> Emit<'a> {
             exact: vec![],
             copies: 0,
             prefetching: HashSet::new(),
+            simd_reductions: HashSet::new(),
             prefetching_loops: vec![],
             widths: HashMap::new(),
         }
@@ -91,6 +93,11 @@ impl<'a> Emit<'a> {
     /// Notes the loops of these variables, as kernels have them.
     pub(super) fn prefetch(&mut self, loops: &[Var]) {
         self.prefetching.extend(loops.iter().cloned());
+    }
+
+    /// Notes the loops of these variables, in which terms may be added in any order.
+    pub(super) fn add_in_any_order(&mut self, loops: &[Var]) {
+        self.simd_reductions.extend(loops.iter().cloned());
     }
 
     /// The variables of loops in the kernel.
@@ -421,10 +428,10 @@ impl<'a> Emit<'a> {
             var: id,
             min: first,
             extent: count,
-            kind: if kind == LoopKind::Parallel && !self.gpu {
-                ForKind::Parallel
-            } else {
-                ForKind::Serial
+            kind: match kind {
+                LoopKind::Parallel if !self.gpu => ForKind::Parallel,
+                _ if self.simd_reductions.contains(var) => ForKind::SimdReduction,
+                _ => ForKind::Serial,
             },
             body: inner,
         });

@@ -4,7 +4,7 @@
 @T.prim_func
 def total(X: T.Buffer((7,), "int32"), Y: T.Buffer((1,), "int32")):
     Y[0] = 0
-    for i in range(7):
+    for i in T.serial(7, annotations={"simd_reduction": True}):
         Y[0] = Y[0] + X[i]
 
 # expect-listing:

@@ -2,7 +2,7 @@
 //!
 //! Vectors are as wide as a cache line: code generation splits them into registers, whose number is then the unrolling. Sums
 //! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
-//! them, and runs sums along neighbouring elements on vectors.
+//! them.
 
 mod cases;
 mod convolution;
@@ -22,7 +22,7 @@ pub(super) use matmul::{panels_for, pays_for_one_row};
 pub(super) use windows::window_of;
 
 use super::{DeclineReason, DefaultRule};
-use crate::ir::{BlockId, LoopId};
+use crate::ir::{AttrValue, BlockId, LoopId, attrs};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::epilogue::write_backs;
 use crate::sched::rules::nest::sort_loops;
@@ -127,7 +127,16 @@ fn in_register(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineRea
         schedule.reverse_compute_at(write_back, last, UnitIters::Simplify, InsertAt::Latest)?;
     }
     schedule.parallel(first)?;
+    add_on_vectors(schedule, &nest.reduce)?;
     schedule.decompose_reduction(block, reduced)?;
+    Ok(())
+}
+
+/// Lets the innermost of these loops, which a block reduces along, add its terms in any order.
+fn add_on_vectors(schedule: &mut Schedule, reduce: &[LoopId]) -> Result<(), DeclineReason> {
+    if let Some(&innermost) = reduce.last() {
+        schedule.annotate(innermost, attrs::SIMD_REDUCTION, AttrValue::Bool(true))?;
+    }
     Ok(())
 }
 

@@ -1,8 +1,8 @@
-//! Reductions other than matmul. Along the last axis each result is a sum of neighbours, which code generation runs on vectors;
-//! along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
+//! Reductions other than matmul. Along the last axis each result is a sum of neighbours, on vectors with several
+//! accumulators; along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
-use super::{MOST_TAPS, are_constant, parallel_fused};
+use super::{MOST_TAPS, add_on_vectors, are_constant, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -28,12 +28,14 @@ pub(super) fn apply(
         return Err(DeclineReason::Pattern("nothing is reduced"));
     };
     let Some((&last, outer)) = nest.spatial.split_last() else {
+        add_on_vectors(schedule, &nest.reduce)?;
         schedule.decompose_reduction(block, first_reduce)?;
         return Ok(());
     };
     let one = schedule.func().loops[last].extent.is_one();
     if one || !in_steps(schedule.func(), block, last) {
         spread(schedule, &nest.spatial)?;
+        add_on_vectors(schedule, &nest.reduce)?;
         schedule.decompose_reduction(block, first_reduce)?;
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Chains of blocks that share rows (softmax, normalisation): a row at a time, while it is in the cache. What is kept of a row
 //! between its blocks is an array of the thread; rows are spread over the threads.
 
+use super::add_on_vectors;
 use super::elementwise::vector_lanes;
 use super::reduction::neighbours;
 use crate::ir::{BlockId, Expr, LoopId};
@@ -54,7 +55,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Vectors along the row, or sums along it, which code generation runs on vectors.
+/// Vectors along the row, or sums along it on vectors with several accumulators.
 fn within_row(
     schedule: &mut Schedule,
     block: BlockId,
@@ -64,6 +65,7 @@ fn within_row(
         return Ok(());
     };
     if is_reduction(schedule.func(), block) {
+        add_on_vectors(schedule, loops)?;
         schedule.decompose_reduction(block, loops[0])?;
     } else if neighbours(schedule.func(), block, innermost) {
         let lanes = vector_lanes(schedule.func(), block);

@@ -1,8 +1,7 @@
 //! `Team`: threads that stand ready to run the blocks of a parallel region together with the caller.
 //!
-//! rayon's pool provides the threads, but a region does not go through its queues: the first region enlists the workers, which
-//! then wait for the next one, spinning, and go back to the pool after [`LINGER`] without work. A region is
-//! then one store and one wait for each worker. A block is cut into grains: a thread without work takes grains from the end of
+//! The first region starts the threads, which then wait for the next one, spinning, and sleep after [`LINGER`] without work. A region
+//! is one store and one wait for each worker, and a wake-up for each that sleeps; it allocates nothing. A block is cut into grains: a thread without work takes grains from the end of
 //! another block, so that a thread whose core is busy with something else, or that is still asleep, delays the region by a
 //! grain at most (work stealing; Blumofe and Leiserson, JACM 1999).
 
@@ -11,9 +10,10 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// How long a worker waits for the next region before it goes back to the pool.
+/// How long a worker waits for the next region before it sleeps.
 const LINGER: Duration = Duration::from_micros(100);
 
 /// Spins of a worker before each look at the clock.
@@ -25,15 +25,15 @@ const PATIENCE: u32 = 20_000;
 
 /// What a worker is doing. The caller writes a job and then moves the state; the worker moves it back when it is done.
 mod state {
-    /// Nobody is there: the pool must be asked for a thread.
+    /// The thread sleeps, or there is none: it must be called.
     pub(super) const AWAY: u8 = 0;
     /// A thread waits for work.
     pub(super) const READY: u8 = 1;
     /// There is work, and a thread that waits for it.
     pub(super) const OFFERED: u8 = 2;
-    /// There is work, and the pool was asked for a thread.
+    /// There is work, and the thread was called.
     pub(super) const CALLED: u8 = 3;
-    /// The pool was asked for a thread, but the work is gone.
+    /// The thread was called, but the work is gone.
     pub(super) const CALLED_OFF: u8 = 4;
     /// A thread runs the work.
     pub(super) const RUNNING: u8 = 5;
@@ -49,6 +49,10 @@ struct Worker {
     /// Which block of the region it is to run.
     block: usize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Started by the first call; `None` if that failed.
+    thread: OnceLock<Option<Thread>>,
+    /// Whether the team is gone.
+    dismissed: AtomicBool,
 }
 
 // SAFETY: `job` is written only while the state is AWAY, READY or CALLED_OFF, by the one caller that holds the region lock, and
@@ -93,7 +97,6 @@ pub struct Team {
     /// What is left of each block of the region.
     shares: Vec<Share>,
     busy: AtomicBool,
-    pool: OnceLock<Option<rayon::ThreadPool>>,
 }
 
 impl std::fmt::Debug for Team {
@@ -114,6 +117,8 @@ impl Team {
                 job: UnsafeCell::new(None),
                 block,
                 panic: Mutex::new(None),
+                thread: OnceLock::new(),
+                dismissed: AtomicBool::new(false),
             })
         });
         Self {
@@ -121,7 +126,6 @@ impl Team {
             workers: workers.collect(),
             shares: (0..threads).map(|_| Share(AtomicU64::new(0))).collect(),
             busy: AtomicBool::new(false),
-            pool: OnceLock::new(),
         }
     }
 
@@ -189,7 +193,7 @@ impl Team {
         // caller's own block panics (`catch_unwind`), so the job outlives every use.
         let shared: &'static Job<'static> = unsafe { std::mem::transmute(job) };
         for worker in workers {
-            self.offer(worker, shared);
+            offer(worker, shared);
         }
         let mut panic = catch_unwind(AssertUnwindSafe(|| job(0))).err();
         for worker in workers {
@@ -200,47 +204,56 @@ impl Team {
             resume_unwind(panic);
         }
     }
+}
 
-    fn offer(&self, worker: &Arc<Worker>, job: &'static Job<'static>) {
-        let mut now = worker.state.load(Ordering::Acquire);
-        loop {
-            let (next, call) = match now {
-                state::AWAY => (state::CALLED, true),
-                state::READY => (state::OFFERED, false),
-                state::CALLED_OFF => (state::CALLED, false),
-                other => unreachable!("a worker is free between regions, not in state {other}"),
-            };
-            // SAFETY: the caller holds the region lock and the state is none in which a worker reads the job.
-            unsafe { *worker.job.get() = Some(job) };
-            match worker
-                .state
-                .compare_exchange(now, next, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => {
-                    if call {
-                        self.call(worker);
-                    }
-                    return;
-                }
-                // A waiting worker went away, or a called one arrived.
-                Err(changed) => now = changed,
+impl Drop for Team {
+    fn drop(&mut self) {
+        for worker in &self.workers {
+            worker.dismissed.store(true, Ordering::Release);
+            if let Some(Some(thread)) = worker.thread.get() {
+                thread.unpark();
             }
         }
     }
+}
 
-    /// Asks the pool for a thread. Without a pool the caller takes the block back.
-    fn call(&self, worker: &Arc<Worker>) {
-        let pool = self.pool.get_or_init(|| {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(self.threads - 1)
-                .thread_name(|i| format!("weftile-{}", i + 1))
-                .build()
-                .ok()
-        });
-        if let Some(pool) = pool {
-            let worker = Arc::clone(worker);
-            pool.spawn(move || worker.serve());
+fn offer(worker: &Arc<Worker>, job: &'static Job<'static>) {
+    let mut now = worker.state.load(Ordering::Acquire);
+    loop {
+        let (next, calls) = match now {
+            state::AWAY => (state::CALLED, true),
+            state::READY => (state::OFFERED, false),
+            state::CALLED_OFF => (state::CALLED, false),
+            other => unreachable!("a worker is free between regions, not in state {other}"),
+        };
+        // SAFETY: the caller holds the region lock and the state is none in which a worker reads the job.
+        unsafe { *worker.job.get() = Some(job) };
+        match worker
+            .state
+            .compare_exchange(now, next, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => {
+                if calls {
+                    call(worker);
+                }
+                return;
+            }
+            // A waiting worker went to sleep, or a called one arrived.
+            Err(changed) => now = changed,
         }
+    }
+}
+
+/// Wakes the worker's thread. Where none can be started the caller takes the block back.
+fn call(worker: &Arc<Worker>) {
+    let thread = worker.thread.get_or_init(|| {
+        let own = Arc::clone(worker);
+        let builder = std::thread::Builder::new().name(format!("weftile-{}", worker.block));
+        let handle = builder.spawn(move || own.live()).ok()?;
+        Some(handle.thread().clone())
+    });
+    if let Some(thread) = thread {
+        thread.unpark();
     }
 }
 
@@ -282,7 +295,17 @@ fn finish(worker: &Worker, run: impl Fn()) -> Option<Box<dyn Any + Send>> {
 }
 
 impl Worker {
-    /// The life of a thread that was called: work and wait until nothing comes for a while.
+    /// The life of a thread.
+    fn live(&self) {
+        while !self.dismissed.load(Ordering::Acquire) {
+            match self.state.load(Ordering::Acquire) {
+                state::AWAY => std::thread::park(),
+                _ => self.serve(),
+            }
+        }
+    }
+
+    /// What a thread does that was called: work and wait until nothing comes for a while.
     fn serve(&self) {
         // The caller may take the work back, and offer new work, at any moment before one of the two succeeds.
         while !self.accept(state::CALLED) && self.swap(state::CALLED_OFF, state::READY).is_err() {}

@@ -109,6 +109,18 @@ fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3]) -> bool {
         && columns % (panels * COLUMNS) == 0
 }
 
+/// Rows that a thread has to itself where there are many, for the columns that there are: then it is better that each thread reads all
+/// panels than that each reads all rows. The threads of the layers before and after have the same rows. Elements stay in the cache of
+/// their core, and to overwrite them takes no copies out of the caches of others, which costs some hundred nanoseconds a line
+/// between cores without a common cache.
+fn rows_of_thread(target: &CpuTarget, rows: i64) -> i64 {
+    let parts = (rows / FEWEST_ROWS).clamp(1, target.threads as i64);
+    (rows + parts - 1) / parts
+}
+
+/// Fewest rows of a thread that all panels are read for: some 0.03 bytes for each multiplication and addition.
+const FEWEST_ROWS: i64 = 32;
+
 /// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
 const FEWEST_PAIRED: i64 = 6;
 
@@ -389,6 +401,11 @@ fn tiled(
         }
     } else if copied.is_none() {
         tile.panels = panels_of(target, tile, columns);
+        if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
+            && 2 * rows >= columns
+        {
+            block_of_rows = rows_of_thread(target, rows).min(ROW_BLOCK);
+        }
     } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
         tile.panels = panels_of_many_rows(target, tile, columns);
     }

@@ -91,11 +91,15 @@ const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
 /// Rows of `A` that the panels of such a tile serve, which are twice as many bytes to read. Of 128 to 768 this was the fastest.
 const LARGE_ROW_BLOCK: i64 = 384;
 
-/// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 768 as long.
-const LARGE: i64 = 1024;
+/// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 1000 0.95, one of 512 0.98.
+const LARGE: i64 = 512;
 
-/// Whether the product is large in all dimensions, and [`LARGE_TILE`] divides it.
-fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3]) -> bool {
+/// Of so many columns one may be for nothing.
+const WASTED: i64 = 32;
+
+/// Whether the product is large in all dimensions, and [`LARGE_TILE`] divides it; of columns a few may be missing where sums past
+/// the end have a place.
+fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
     let [Some(rows), Some(columns), Some(depth)] = *extents else {
         return false;
     };
@@ -103,10 +107,12 @@ fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3]) -> bool {
         rows: height,
         panels,
     } = LARGE_TILE;
+    let width = panels * COLUMNS;
+    let missing = (columns + width - 1) / width * width - columns;
     i64::from(target.f32_lanes) == COLUMNS
         && rows.min(columns).min(depth) >= LARGE
         && rows % height == 0
-        && columns % (panels * COLUMNS) == 0
+        && (missing == 0 || past_the_end && missing * WASTED <= columns)
 }
 
 /// Rows that a thread has to itself where there are many, for the columns that there are: then it is better that each thread reads all
@@ -392,7 +398,8 @@ fn tiled(
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let mut tile = tile(target, rows, columns);
     let (mut block_of_rows, mut depth) = (ROW_BLOCK, DEPTH);
-    if is_large(target, &[rows, columns, extent(schedule, loops.k)]) {
+    let extents = [rows, columns, extent(schedule, loops.k)];
+    if is_large(target, &extents, write_back.is_some()) {
         tile = LARGE_TILE;
         block_of_rows = LARGE_ROW_BLOCK;
         // Twice the panels of half the rows are as large a copy.

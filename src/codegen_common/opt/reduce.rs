@@ -12,8 +12,11 @@ use crate::tensor::scalar::{BinOp, Scalar};
 /// Accumulator registers that keep a core's arithmetic busy.
 const REGISTERS: usize = 8;
 
-/// Bytes that the accumulators of a sum may take: of longer ones a short loop fills none.
+/// Bytes that the accumulators of a sum of open length take at most: of longer ones a short loop fills none.
 const MOST_BYTES: usize = 256;
+
+/// Times that a loop of constant length fills all of its accumulators at least.
+const FEWEST_GROUPS: i64 = 4;
 
 /// `t = t op term`
 struct Accumulation {
@@ -42,8 +45,15 @@ impl Optimizer {
         let bytes = sums.iter().map(|s| s.dtype.bytes().max(2)).max()?;
         // What has two bytes is computed in four.
         let lanes = self.vector_bytes / if bytes == 2 { 4 } else { bytes };
-        let registers = (REGISTERS / sums.len()).max(1);
-        let registers = registers.min((MOST_BYTES / self.vector_bytes).max(1));
+        let mut registers = (REGISTERS / sums.len()).max(1);
+        let few = (MOST_BYTES / self.vector_bytes).max(1);
+        let is_long = |registers: usize| match l.extent {
+            Expr::Int(n, _) => n / FEWEST_GROUPS >= (registers * lanes) as i64,
+            _ => false,
+        };
+        while registers > few && !is_long(registers) {
+            registers /= 2;
+        }
         let wide = u16::try_from(lanes * registers).ok()?;
         let lanes = u16::try_from(lanes).ok()?;
         if matches!(&l.extent, Expr::Int(n, _) if *n < i64::from(lanes)) {

@@ -162,6 +162,8 @@ impl CpuBackend {
             Code::AsProved
         } else if kernels.iter().all(shown) {
             Code::Unchecked
+        } else if proved {
+            Code::AsProved
         } else {
             Code::Checked
         };

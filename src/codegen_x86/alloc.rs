@@ -113,7 +113,7 @@ fn operands(inst: &Inst) -> Vec<Operand> {
     let fixed = |class, number| PReg::new(number, class);
     let mut operands = vec![];
     match inst.kind {
-        Kind::Code(_) | Kind::InPlace(_) | Kind::Constant | Kind::SetIf(_) | Kind::Select => {
+        Kind::Code(_) | Kind::InPlace(_) | Kind::Constant | Kind::SetIf(_) | Kind::SelectIf(_) => {
             inst.each_use(&mut |reg| operands.push(Operand::reg_use(reg)));
         }
         Kind::Quotient(_) | Kind::Remainder(_) => {
@@ -139,7 +139,7 @@ fn operands(inst: &Inst) -> Vec<Operand> {
     }
     for (i, &def) in inst.defs.iter().enumerate() {
         operands.push(match inst.kind {
-            Kind::InPlace(_) | Kind::Select => Operand::reg_reuse_def(def, 0),
+            Kind::InPlace(_) | Kind::SelectIf(_) => Operand::reg_reuse_def(def, 0),
             Kind::Quotient(_) => Operand::reg_fixed_def(def, fixed(GENERAL, gpr::RAX)),
             Kind::Remainder(_) => Operand::reg_fixed_def(def, fixed(GENERAL, gpr::RDX)),
             Kind::Call { address: _, class } => Operand::reg_fixed_def(def, fixed(class, 0)),
@@ -173,7 +173,7 @@ fn clobbers(inst: &Inst, isa: Isa) -> PRegSet {
         | Kind::InPlace(_)
         | Kind::Constant
         | Kind::SetIf(_)
-        | Kind::Select
+        | Kind::SelectIf(_)
         | Kind::Entry => {}
     }
     set

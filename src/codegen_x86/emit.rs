@@ -36,6 +36,8 @@ pub(super) struct Emitter<'a> {
     pub(super) scope: Scope,
     /// The mask registers that lanes of ones were made of, and the width of a lane in bytes.
     pub(super) masks: HashMap<VReg, (VReg, usize)>,
+    /// What was compared for each truth value in a general register.
+    pub(super) compared: HashMap<VReg, (Condition, VReg, Arg)>,
     pub(super) ahead: Ahead,
 }
 
@@ -60,6 +62,7 @@ pub(super) fn emit(kernel: &Kernel, isa: Isa) -> Result<Func, Refusal> {
         defined: vec![],
         scope: Scope::default(),
         masks: HashMap::new(),
+        compared: HashMap::new(),
         ahead: Ahead::default(),
     };
     emitter.function()?;
@@ -259,7 +262,6 @@ impl Emitter<'_> {
         if !value.is_general() || !value.is_bool() {
             return refuse("a condition that is no bool");
         }
-        let reg = self.general(value.parts[0]);
-        Ok((Condition::NotEqual, reg, Arg::Imm(0)))
+        Ok(self.comparison(value.parts[0]))
     }
 }

@@ -313,9 +313,10 @@ impl Encoding<'_> {
                 self.asm.inst(cond.set(), &[*to])?;
                 self.asm.inst(Code::Movzx_r32_rm8, &[*to, *to])
             }
-            (Kind::Select, [to]) => {
-                self.asm.inst(Code::Test_rm64_r64, &[args[1], args[1]])?;
-                self.asm.inst(Code::Cmovne_r64_rm64, &[*to, args[2]])
+            (Kind::SelectIf(cond), [to]) => {
+                let mut regs = allocs[2..].iter().copied();
+                self.compare(args[1], inst.args[2], &mut regs)?;
+                self.asm.inst(cond.select(), &[*to, args[3]])
             }
             (Kind::Quotient(sign) | Kind::Remainder(sign), _) => self.divide(sign, args[1]),
             (Kind::Call { address, class: _ }, _) => {
@@ -326,7 +327,7 @@ impl Encoding<'_> {
                 self.asm.inst(Code::Call_rm64, &[function])
             }
             (Kind::Entry, _) => Ok(()),
-            (Kind::Constant | Kind::SetIf(_) | Kind::Select, _) => {
+            (Kind::Constant | Kind::SetIf(_) | Kind::SelectIf(_), _) => {
                 unreachable!("these have one result")
             }
         }

@@ -114,8 +114,8 @@ pub(super) enum Kind {
     Constant,
     /// 1 if the comparison of two integers holds, else 0.
     SetIf(Condition),
-    /// Of general registers `[otherwise, cond, then]`.
-    Select,
+    /// `[otherwise, a, b, then]` in general registers: the last if the comparison of `a` and `b` holds, else the first.
+    SelectIf(Condition),
     /// Quotient of general registers, towards zero.
     Quotient(Sign),
     /// Remainder of general registers, with the sign of the dividend.
@@ -180,6 +180,38 @@ impl Condition {
             Self::BelowEqual => Code::Jbe_rel32_64,
             Self::Above => Code::Ja_rel32_64,
             Self::AboveEqual => Code::Jae_rel32_64,
+        }
+    }
+
+    pub(super) fn select(self) -> Code {
+        match self {
+            Self::Equal => Code::Cmove_r64_rm64,
+            Self::NotEqual => Code::Cmovne_r64_rm64,
+            Self::Less => Code::Cmovl_r64_rm64,
+            Self::LessEqual => Code::Cmovle_r64_rm64,
+            Self::Greater => Code::Cmovg_r64_rm64,
+            Self::GreaterEqual => Code::Cmovge_r64_rm64,
+            Self::Below => Code::Cmovb_r64_rm64,
+            Self::BelowEqual => Code::Cmovbe_r64_rm64,
+            Self::Above => Code::Cmova_r64_rm64,
+            Self::AboveEqual => Code::Cmovae_r64_rm64,
+        }
+    }
+
+    /// Whether it holds, of numbers read with their signs or without, as the condition says.
+    pub(super) fn holds(self, a: i64, b: i64) -> bool {
+        let (x, y) = (a as u64, b as u64);
+        match self {
+            Self::Equal => a == b,
+            Self::NotEqual => a != b,
+            Self::Less => a < b,
+            Self::LessEqual => a <= b,
+            Self::Greater => a > b,
+            Self::GreaterEqual => a >= b,
+            Self::Below => x < y,
+            Self::BelowEqual => x <= y,
+            Self::Above => x > y,
+            Self::AboveEqual => x >= y,
         }
     }
 

@@ -128,14 +128,34 @@ impl Emitter<'_> {
 
     /// 1 if the comparison holds, else 0.
     pub(super) fn set_if(&mut self, cond: Condition, a: Part, b: Part) -> Part {
-        let args = vec![Arg::Reg(self.general(a)), self.immediate(b)];
-        Part::Reg(self.b.pure(Kind::SetIf(cond), GENERAL, args))
+        if let (Part::Int(a), Part::Int(b)) = (a, b) {
+            return Part::Int(cond.holds(a, b).into());
+        }
+        let (a, b) = (self.general(a), self.immediate(b));
+        let args = vec![Arg::Reg(a), b];
+        let truth = self.b.pure(Kind::SetIf(cond), GENERAL, args);
+        self.compared.insert(truth, (cond, a, b));
+        Part::Reg(truth)
+    }
+
+    /// The comparison that a truth value came from, else whether it is 1.
+    pub(super) fn comparison(&mut self, truth: Part) -> (Condition, VReg, Arg) {
+        let truth = self.general(truth);
+        let is_one = (Condition::NotEqual, truth, Arg::Imm(0));
+        self.compared.get(&truth).copied().unwrap_or(is_one)
     }
 
     /// `cond ? a : b`
     pub(super) fn choose(&mut self, cond: Part, a: Part, b: Part) -> Part {
-        let args = [b, cond, a].map(|part| Arg::Reg(self.general(part)));
-        Part::Reg(self.b.pure(Kind::Select, GENERAL, args.to_vec()))
+        match cond {
+            Part::Int(0) => return b,
+            Part::Int(_) => return a,
+            Part::Reg(_) | Part::Same(_) => {}
+        }
+        let (cond, x, y) = self.comparison(cond);
+        let [a, b] = [a, b].map(|part| Arg::Reg(self.general(part)));
+        let args = vec![b, Arg::Reg(x), y, a];
+        Part::Reg(self.b.pure(Kind::SelectIf(cond), GENERAL, args))
     }
 
     /// The value that the lowest bits have in the type.
@@ -231,17 +251,20 @@ impl Emitter<'_> {
             }
             BinOp::Shl | BinOp::Shr => {
                 let bits = scalar.bytes() as i64 * 8;
-                let places = match y {
-                    Part::Int(places) => Part::Int(places & (bits - 1)),
-                    other => self.and(other, Part::Int(bits - 1)),
+                let (by, code) = match op {
+                    BinOp::Shl => (Code::Shl_rm64_imm8, Code::VEX_Shlx_r64_rm64_r64),
+                    _ if scalar.is_signed_int() => {
+                        (Code::Sar_rm64_imm8, Code::VEX_Sarx_r64_rm64_r64)
+                    }
+                    _ => (Code::Shr_rm64_imm8, Code::VEX_Shrx_r64_rm64_r64),
                 };
-                let code = match op {
-                    BinOp::Shl => Code::VEX_Shlx_r64_rm64_r64,
-                    _ if scalar.is_signed_int() => Code::VEX_Sarx_r64_rm64_r64,
-                    _ => Code::VEX_Shrx_r64_rm64_r64,
-                };
-                let args = [x, places].map(|part| Arg::Reg(self.general(part)));
-                Part::Reg(self.b.pure(Kind::Code(code), GENERAL, args.to_vec()))
+                if let Part::Int(places) = y {
+                    self.shift(by, x, places & (bits - 1))
+                } else {
+                    let places = self.and(y, Part::Int(bits - 1));
+                    let args = [x, places].map(|part| Arg::Reg(self.general(part)));
+                    Part::Reg(self.b.pure(Kind::Code(code), GENERAL, args.to_vec()))
+                }
             }
             BinOp::Div | BinOp::Mod => self.divide(op, scalar, x, y),
             BinOp::FloorDiv | BinOp::FloorMod => self.floor_divide(op, scalar, x, y),

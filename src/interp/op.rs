@@ -4,7 +4,7 @@ use super::module::Value;
 use super::{InterpError, run_prim_func_with};
 use crate::ir::graph::{Arg, Op, OpCall};
 use crate::ir::{AttrValue, Attrs, Expr, ShapeInfo, StructInfo};
-use crate::ops::{self, Compute, LegalizeError, MachineOp, Operand};
+use crate::ops::{self, Compute, LegalizeError, MachineOp, Operand, Threads};
 use crate::tensor::scalar::Scalar;
 use crate::tensor::{DType, HostArgs, HostResult, Tensor, host_op};
 
@@ -49,7 +49,7 @@ pub(super) fn call(
         }
         return run_host(host.name, &args, &numbers);
     }
-    let kernel = ops::kernel(call, &result, op.name()).map_err(failed)?;
+    let kernel = ops::kernel(call, &result, op.name(), Threads::Few).map_err(failed)?;
     let mut tensors = Vec::new();
     for operand in &kernel.args {
         let value = match *operand {

@@ -9,6 +9,7 @@ use crate::ir::{Expr, PrimFunc, ShapeInfo, StructInfo, TensorInfo};
 use crate::te::{self, TeError, Tensor};
 use crate::tensor::DType;
 use crate::tensor::scalar::{self, Scalar};
+use crate::topi::Threads;
 
 /// Why a call of an operator is no loop program.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -120,6 +121,7 @@ pub struct ComputeCall<'a> {
     call: OpCall<'a>,
     operands: Vec<Given>,
     results: Vec<(Vec<Expr>, DType)>,
+    threads: Threads,
 }
 
 impl<'a> Deref for ComputeCall<'a> {
@@ -134,6 +136,11 @@ impl ComputeCall<'_> {
     /// The name that blocks get: that of the program.
     pub fn name(&self) -> &'static str {
         def(self.op).program_name()
+    }
+
+    /// The threads of the machine that the call is computed on (TVM: `Target.current()`).
+    pub fn threads(&self) -> Threads {
+        self.threads
     }
 
     /// Operand `index` as a tensor. A scalar constant is a tensor without dimensions that takes no memory.
@@ -195,7 +202,12 @@ pub enum Operand {
 ///
 /// # Errors
 /// If shapes or element types are not known, or nothing here computes the operator.
-pub fn kernel(call: OpCall<'_>, result: &StructInfo, name: &str) -> Result<Kernel, LegalizeError> {
+pub fn kernel(
+    call: OpCall<'_>,
+    result: &StructInfo,
+    name: &str,
+    threads: Threads,
+) -> Result<Kernel, LegalizeError> {
     let op = call.op.name();
     let compute = match def(call.op).compute {
         Compute::Kernel(compute) | Compute::View(compute) => compute,
@@ -209,7 +221,7 @@ pub fn kernel(call: OpCall<'_>, result: &StructInfo, name: &str) -> Result<Kerne
         }
         Compute::Nothing(why) => return Err(LegalizeError::NotComputed { op, why }),
     };
-    let (call, operands) = Operands::of(call, result)?;
+    let (call, operands) = Operands::of(call, result, threads)?;
     let tensors = compute(&call)?;
     operands.kernel(&call, tensors, name)
 }
@@ -223,9 +235,10 @@ pub fn kernel_by(
     result: &StructInfo,
     name: &str,
     legalization: &Legalization,
+    threads: Threads,
 ) -> Result<Kernel, LegalizeError> {
     let op = call.op.name();
-    let (call, operands) = Operands::of(call, result)?;
+    let (call, operands) = Operands::of(call, result, threads)?;
     let count = |what, expected, got| LegalizeError::Count {
         op,
         what,
@@ -283,6 +296,7 @@ impl Operands {
     fn of<'a>(
         call: OpCall<'a>,
         result: &StructInfo,
+        threads: Threads,
     ) -> Result<(ComputeCall<'a>, Self), LegalizeError> {
         let op = call.op.name();
         let (mut params, mut args, mut all, mut operands) = (vec![], vec![], vec![], vec![]);
@@ -345,6 +359,7 @@ impl Operands {
             call,
             operands,
             results,
+            threads,
         };
         Ok((call, Self { params, args, all }))
     }

@@ -129,7 +129,15 @@ fn infer_elements(c: &OpCall<'_>) -> rules::Inferred {
 fn elements(c: &ComputeCall<'_>) -> Computed {
     let (data, indices, updates) = (c.x(0), c.x(1), c.x(2));
     let axis = axis_of(c, "axis", data.ndim())?;
-    let result = topi::scatter_elements(c.name(), data, indices, updates, axis, update(c)?);
+    let result = topi::scatter_elements(
+        c.name(),
+        data,
+        indices,
+        updates,
+        axis,
+        update(c)?,
+        c.threads(),
+    );
     Ok(vec![result])
 }
 
@@ -179,7 +187,15 @@ fn check_updates(
 fn nd(c: &ComputeCall<'_>) -> Computed {
     let (data, indices, updates) = (c.x(0), c.x(1), c.x(2));
     let depth = depth(c, 1, indices.shape())?;
-    let result = topi::scatter_nd(c.name(), data, indices, updates, depth, update(c)?);
+    let result = topi::scatter_nd(
+        c.name(),
+        data,
+        indices,
+        updates,
+        depth,
+        update(c)?,
+        c.threads(),
+    );
     Ok(vec![result])
 }
 
@@ -210,7 +226,7 @@ fn index_put(c: &ComputeCall<'_>) -> Computed {
         true => Update::Combine(BinOp::Add),
         false => Update::Replace,
     };
-    let result = topi::index_put(c.name(), c.x(0), c.xs(1), c.x(2), update);
+    let result = topi::index_put(c.name(), c.x(0), c.xs(1), c.x(2), update, c.threads());
     Ok(vec![result])
 }
 

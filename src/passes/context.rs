@@ -10,6 +10,7 @@ use super::remove_unused_functions::entries;
 use super::{Pass, PassError};
 use crate::ir::{Attrs, Module};
 use crate::kernel::Target;
+use crate::ops::Threads;
 use crate::script;
 use crate::support::timing::Timing;
 
@@ -93,6 +94,14 @@ impl Cx {
             entries: entries(module),
             context: PassContext::default(),
             evaluator: None,
+        }
+    }
+
+    /// The threads of the device, where they decide by which algorithm an operator is computed.
+    pub(super) fn threads(&self) -> Threads {
+        match self.target {
+            Target::Cpu(_) => Threads::Few,
+            Target::Gpu(_) => Threads::Many,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::ir::{
     Access, BlockId, Buffer, BufferRegion, Definitions, Func, IterKind, Module, Param, Place,
     PrimFunc, StructInfo, Substitution,
 };
-use crate::ops::{self, Compute, Operand};
+use crate::ops::{self, Compute, Operand, Threads};
 use crate::passes::PassError;
 
 /// The module in which calls of dataflow blocks write their result into an operand that is not used again, where their program
@@ -31,7 +31,10 @@ use crate::passes::PassError;
 ///
 /// # Errors
 /// None: a call that cannot be made so stays.
-pub(super) fn dataflow_use_inplace_calls(module: &Module) -> Result<Module, PassError> {
+pub(super) fn dataflow_use_inplace_calls(
+    module: &Module,
+    threads: Threads,
+) -> Result<Module, PassError> {
     let globals = Globals::of(module);
     let mut out = module.clone();
     for (name, func) in module.functions() {
@@ -46,7 +49,7 @@ pub(super) fn dataflow_use_inplace_calls(module: &Module) -> Result<Module, Pass
                 return Ok(Become::Kept);
             };
             let free: Vec<Arg> = free.iter().map(|at| args[*at].clone()).collect();
-            let call = overwriting(module, rewriter, old.value, old.def, &free);
+            let call = overwriting(module, threads, rewriter, old.value, old.def, &free);
             Ok(match call {
                 None => Become::Kept,
                 Some((callee, program, args, operand)) => Become::Def(Def::CallDps {
@@ -128,6 +131,7 @@ fn is_computed(value: &Value) -> bool {
 /// The call as one that overwrites an operand: what is called, the program, its operands, and which of them it overwrites.
 fn overwriting(
     module: &Module,
+    threads: Threads,
     rewriter: &Rewriter<'_>,
     value: &Value,
     def: &Def,
@@ -152,7 +156,7 @@ fn overwriting(
             let obligations = Obligations::default();
             let call = OpCall::new(*op, args, &operands, attrs).noting(&obligations);
             let name = ops::def(*op).program_name();
-            let kernel = ops::kernel(call, &value.sinfo, name).ok()?;
+            let kernel = ops::kernel(call, &value.sinfo, name, threads).ok()?;
             let tensors = kernel.args.iter().map(|operand| match operand {
                 Operand::Whole(index) => Some(args[*index].clone()),
                 Operand::Item(_, _) => None,

@@ -14,6 +14,7 @@ use crate::ir::graph::{
 use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo, Var};
 use crate::ops::{
     self, Compute, ComputeCall, HostCall, Kernel, Legalization, LegalizeError, Legalized, Operand,
+    Threads,
 };
 
 /// `legalize_ops` with legalizations of one's own (Relax: `LegalizeOps(customize_legalize_map, skip_ops, enable_warning)`).
@@ -92,7 +93,9 @@ impl LegalizeOps {
 
     /// The pass.
     pub fn pass(self) -> Pass {
-        Pass::new("legalize_ops", 0, move |module, _| self.run(module))
+        Pass::new("legalize_ops", 0, move |module, cx| {
+            self.run(module, cx.threads())
+        })
     }
 
     /// Replaces each call of an operator by a `call_tir` of a loop program, made by the definition of the operator for the shapes
@@ -104,12 +107,12 @@ impl LegalizeOps {
     ///
     /// # Errors
     /// [`PassError::Legalize`] if shapes or element types of a call are not known.
-    pub(super) fn run(&self, module: &Module) -> Result<Module, PassError> {
+    pub(super) fn run(&self, module: &Module, threads: Threads) -> Result<Module, PassError> {
         let globals = Globals::of(module);
         let mut out = module.clone();
         for (name, func) in module.functions() {
             let function = rewrite(func, &globals, &mut |rewriter, old| {
-                self.replace(&mut out, name, rewriter, old)
+                self.replace(&mut out, name, threads, rewriter, old)
             })?;
             out.funcs.insert(name.to_owned(), Func::Graph(function));
         }
@@ -121,6 +124,7 @@ impl LegalizeOps {
         &self,
         module: &mut Module,
         function: &str,
+        threads: Threads,
         rewriter: &mut Rewriter<'_>,
         old: Old<'_>,
     ) -> Result<Become, PassError> {
@@ -201,8 +205,8 @@ impl LegalizeOps {
             return Ok(Become::Kept);
         }
         let kernel = match own {
-            Some(own) => ops::kernel_by(call, &result, name, &**own),
-            None => ops::kernel(call, &result, name),
+            Some(own) => ops::kernel_by(call, &result, name, &**own, threads),
+            None => ops::kernel(call, &result, name, threads),
         };
         let mut kernel = match kernel {
             Ok(kernel) => kernel,

@@ -290,7 +290,7 @@ pub const PASSES: &[PassDef] = &[
         about: "elementwise programs overwrite what nobody needs any more",
         opt_level: 0,
         options: &[],
-        run: |module, _, _| dataflow_use_inplace_calls(module),
+        run: |module, cx, _| dataflow_use_inplace_calls(module, cx.threads()),
     },
     PassDef {
         name: "dead_code_elimination",
@@ -505,7 +505,7 @@ pub const PASSES: &[PassDef] = &[
                 default: AttrDefault::None,
             },
         ],
-        run: |module, _, options| {
+        run: |module, cx, options| {
             let mut legalize = LegalizeOps::default();
             if options.bool("enable_warning") {
                 legalize = legalize.enable_warning();
@@ -513,7 +513,7 @@ pub const PASSES: &[PassDef] = &[
             for op in options.texts("skip_ops") {
                 legalize = legalize.skip(op)?;
             }
-            legalize.run(module)
+            legalize.run(module, cx.threads())
         },
     },
     PassDef {

@@ -1,8 +1,9 @@
 //! Writes at indices which are tensors.
 //!
-//! Several updates may go to one element: then they count in their order. So threads own elements, not updates. The updates are
-//! sorted by the slice that they go to; each element then finds those that are for it, in their order. Few updates are not worth
-//! that: each element looks at all of them. Many lines of `scatter_elements` keep all threads busy as they are: a thread has one.
+//! Several updates may go to one element: then they count in their order. A few threads leave them to one, which makes one after the
+//! other. Of many threads each owns elements, not updates. The updates are sorted by the slice that they go to; each element then finds
+//! those that are for it, in their order. Few updates are not worth that: each element looks at all of them. Many lines of
+//! `scatter_elements` keep all threads busy as they are: a thread has one.
 
 use super::Scan;
 use super::extent::{quotient, scaled, shifted};
@@ -21,6 +22,15 @@ pub enum Update {
     Combine(BinOp),
     /// The mean of both, again for each update.
     Mean,
+}
+
+/// The threads of a machine, where they decide by which algorithm something is computed on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// A few fast ones, as of a CPU.
+    Few,
+    /// Thousands, as of a GPU.
+    Many,
 }
 
 impl Update {
@@ -65,6 +75,7 @@ pub fn scatter_elements(
     updates: &Tensor,
     axis: usize,
     update: Update,
+    threads: Threads,
 ) -> Tensor {
     let mut outer = data.shape().to_vec();
     outer.remove(axis);
@@ -75,7 +86,7 @@ pub fn scatter_elements(
             true => indices.at(j),
             false => j[k].clone(),
         });
-        return slices.update(name, data, updates, update);
+        return slices.update(name, data, updates, update, threads);
     }
     let write = move |b: &mut PrimFuncBuilder, line: &[Var], given: &[Buffer], out: &[Buffer]| {
         let ([data, indices, updates], [out]) = (given, out) else {
@@ -122,13 +133,14 @@ pub fn scatter_nd(
     updates: &Tensor,
     depth: usize,
     update: Update,
+    threads: Threads,
 ) -> Tensor {
     let places = &indices.shape()[..indices.ndim() - 1];
     let slices = Slices::new(data, depth, places, |j, k| {
         let at = j.iter().cloned().chain([Expr::i64(k as i64)]);
         indices.at(at)
     });
-    slices.update(name, data, updates, update)
+    slices.update(name, data, updates, update, threads)
 }
 
 /// `data` updated at the slices that broadcast `indices` select, one tensor for each of the first dimensions. Updates are
@@ -139,11 +151,12 @@ pub fn index_put(
     indices: &[Tensor],
     updates: &Tensor,
     update: Update,
+    threads: Threads,
 ) -> Tensor {
     let places = super::broadcast_shape(&indices.iter().collect::<Vec<_>>());
     let at = |j: &[Expr], k: usize| super::element(&indices[k], j);
     let slices = Slices::new(data, indices.len(), &places, at);
-    slices.update(name, data, updates, update)
+    slices.update(name, data, updates, update, threads)
 }
 
 /// Fewer lines than these do not keep all threads busy.
@@ -201,13 +214,62 @@ impl Slices {
         }
     }
 
-    fn update(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+    fn update(
+        &self,
+        name: &str,
+        data: &Tensor,
+        updates: &Tensor,
+        update: Update,
+        threads: Threads,
+    ) -> Tensor {
         let updates = &self.in_one_row(updates, data);
         let all = self.numbers.shape()[0].as_int();
-        match all {
-            Some(all) if all <= FEW => self.one_by_one(name, data, updates, update),
-            _ => self.in_groups(name, data, updates, update),
+        match (threads, all) {
+            (Threads::Few, _) => self.in_order(name, data, updates, update),
+            (Threads::Many, Some(all)) if all <= FEW => {
+                self.one_by_one(name, data, updates, update)
+            }
+            (Threads::Many, _) => self.in_groups(name, data, updates, update),
         }
+    }
+
+    /// One update after the other.
+    fn in_order(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+        let inputs = [data, updates, &self.numbers].map(Clone::clone);
+        let result = vec![(data.shape().to_vec(), data.dtype())];
+        let of = self.clone();
+        let write = move |b: &mut PrimFuncBuilder, given: &[Buffer], out: &[Buffer]| {
+            let ([data, updates, numbers], [out]) = (given, out) else {
+                unreachable!("three inputs, one output")
+            };
+            let axes = |extents: &[Expr]| {
+                let named = extents.iter().enumerate();
+                let named = named.map(|(at, extent)| (format!("k{at}"), extent.clone()));
+                named.collect::<Vec<_>>()
+            };
+            b.grid(axes(data.shape()), |b, k| {
+                let index = exprs(k);
+                b.store(out, index.clone(), Expr::load(data, index));
+            });
+            let (extents, inner) = data.shape().split_at(of.depth);
+            b.grid([("u", numbers.shape()[0].clone())], |b, u| {
+                let u = u[0].expr();
+                let number = Expr::load(numbers, vec![u.clone()]);
+                let count = super::volume(extents).cast(number.dtype());
+                b.if_(number.lt(count), |b| {
+                    let slice = super::unravel(&number.cast(DType::I64), extents);
+                    let slice = slice.iter().zip(extents);
+                    let slice: Vec<Expr> = slice.map(|(at, n)| super::clipped(at, n)).collect();
+                    b.grid(axes(inner), |b, k| {
+                        let place = [slice.clone(), exprs(k)].concat();
+                        let new = of.element(updates, &u, &place);
+                        let old = Expr::load(out, place.clone());
+                        b.store(out, place, update.of(old, new));
+                    });
+                });
+            });
+        };
+        te::extern_(name, &inputs, result, write).remove(0)
     }
 
     /// The number of the slice that an element is in.

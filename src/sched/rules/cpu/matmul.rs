@@ -13,7 +13,7 @@
 
 use super::convolution::Roles;
 use super::reduction::neighbours;
-use super::{are_constant, extent, parallel_fused};
+use super::{add_on_vectors, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Buffer, Expr, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -124,7 +124,7 @@ fn rows_of_thread(target: &CpuTarget, rows: i64) -> i64 {
     (rows + parts - 1) / parts
 }
 
-/// Fewest rows of a thread that all panels are read for: some 0.03 bytes for each multiplication and addition.
+/// Fewest rows of a thread that all panels are read for: an eighth of a byte for each multiplication and addition.
 const FEWEST_ROWS: i64 = 32;
 
 /// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
@@ -530,6 +530,7 @@ fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<
     schedule.unroll(m[2])?;
     schedule.unroll(n[1])?;
     spread(schedule, loops.batch, m[0], n[0])?;
+    add_on_vectors(schedule, &[loops.k])?;
     schedule.decompose_reduction(block, loops.k)?;
     Ok(())
 }

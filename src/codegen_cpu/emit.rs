@@ -18,7 +18,7 @@ use super::value::{Val, lane_type};
 use crate::codegen_common::host::parallel_loop;
 use crate::codegen_common::index::Scope;
 use crate::codegen_common::{KernelArgs, contract};
-use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarId};
+use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
 
@@ -106,7 +106,7 @@ impl Emitter<'_, '_> {
                     var,
                     min,
                     extent: _,
-                    kind: _,
+                    kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
                     body,
                 },
                 _,

@@ -17,7 +17,7 @@ use crate::codegen_common::KernelArgs;
 use crate::codegen_common::contract;
 use crate::codegen_common::host::parallel_loop;
 use crate::codegen_common::index::Scope;
-use crate::kernel::{ArrayId, Expr, Kernel, Stmt, Ty, VarId};
+use crate::kernel::{ArrayId, Expr, ForKind, Kernel, Stmt, Ty, VarId};
 use crate::support::SideTable;
 use crate::tensor::ScalarType;
 
@@ -88,7 +88,7 @@ impl Emitter<'_> {
                     var,
                     min,
                     extent: _,
-                    kind: _,
+                    kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
                     body,
                 },
                 _,

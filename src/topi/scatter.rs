@@ -81,7 +81,11 @@ pub fn scatter_elements(
     outer.remove(axis);
     let lines = super::volume(&outer).as_int();
     let length = indices.shape()[axis].as_int();
-    if lines.is_some_and(|lines| lines < FEW_LINES) && length.is_none_or(|n| n > FEW) {
+    let few_lines = match threads {
+        Threads::Few => 2,
+        Threads::Many => FEW_LINES,
+    };
+    if lines.is_some_and(|lines| lines < few_lines) && length.is_none_or(|n| n > FEW) {
         let slices = Slices::new(data, data.ndim(), indices.shape(), |j, k| match k == axis {
             true => indices.at(j),
             false => j[k].clone(),
@@ -159,7 +163,7 @@ pub fn index_put(
     slices.update(name, data, updates, update, threads)
 }
 
-/// Fewer lines than these do not keep all threads busy.
+/// Fewer lines than these do not keep many threads busy.
 const FEW_LINES: i64 = 64;
 /// Most updates that each element looks at.
 const FEW: i64 = 32;

@@ -151,7 +151,7 @@ impl CpuBackend {
     }
 
     /// Chooses the code for a new plan. Where what the compiler proved does not hold of the dims, and for kernels of a loaded
-    /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or all are checked.
+    /// artifact, it is shown anew for the dims of the plan that no access leaves its array, or what is not proved is checked.
     pub(super) fn examine(&self, exec: &Executable, plan: &mut LaunchPlan) -> Result<(), VmError> {
         let func = &exec.kernels[plan.kernel].func;
         let proved = func.unproved_dim(&plan.dims).is_none();
@@ -162,7 +162,7 @@ impl CpuBackend {
             Code::AsProved
         } else if kernels.iter().all(shown) {
             Code::Unchecked
-        } else if proved {
+        } else if proved && kernels.iter().any(|kernel| kernel.in_bounds) {
             Code::AsProved
         } else {
             Code::Checked

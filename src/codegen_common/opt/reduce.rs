@@ -1,7 +1,7 @@
 //! Reductions of scalars, run on vectors with several accumulators.
 //!
 //! `for k { t = t op f(k) }` with neighbouring elements for neighbouring `k` becomes a loop over groups of `k` on vectors that
-//! fill eight registers, one over single registers for what is left, and one over scalars for the rest; then the accumulators are
+//! fill several registers, one over single registers for what is left, and one over scalars for the rest; then the accumulators are
 //! combined in pairs. `op` must be associative and commutative but for rounding: `+`, `*`, `min`, `max`.
 
 use super::{Loop, Optimizer, binary, load};

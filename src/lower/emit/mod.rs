@@ -53,8 +53,9 @@ pub(super) struct Emit<'a> {
     copies: usize,
     /// The loops of the nest that are to prefetch, and those of the kernel.
     prefetching: HashSet<Var>,
-    simd_reductions: HashSet<Var>,
     pub(super) prefetching_loops: Vec<VarId>,
+    /// The loops of the nest in which terms may be added in any order.
+    simd_reductions: HashSet<Var>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -93,6 +94,17 @@ impl<'a> Emit<'a> {
     /// Notes the loops of these variables, as kernels have them.
     pub(super) fn prefetch(&mut self, loops: &[Var]) {
         self.prefetching.extend(loops.iter().cloned());
+    }
+
+    /// Notes that terms may be added in any order in the loops that a loop became, if they may be in that one.
+    fn also_in_parts(&mut self, var: &Var, parts: &[Node]) {
+        if self.simd_reductions.contains(var) {
+            let loops = parts.iter().filter_map(|part| match part {
+                Node::For { var, .. } => Some(var.clone()),
+                _ => None,
+            });
+            self.simd_reductions.extend(loops);
+        }
     }
 
     /// Notes the loops of these variables, in which terms may be added in any order.
@@ -322,6 +334,7 @@ impl<'a> Emit<'a> {
                 if let Some(parts) =
                     partition::partition(facts, dims, var, min, extent, kind, body, tails)
                 {
+                    self.also_in_parts(var, &parts);
                     return self.nodes(&parts, out);
                 }
                 self.serial(var, min, extent, kind, body, out)

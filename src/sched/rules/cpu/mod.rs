@@ -132,9 +132,10 @@ fn in_register(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineRea
     Ok(())
 }
 
-/// Lets the innermost of these loops, which a block reduces along, add its terms in any order.
+/// Lets the innermost of these loops that has several iterations, and that a block reduces along, add its terms in any order.
 fn add_on_vectors(schedule: &mut Schedule, reduce: &[LoopId]) -> Result<(), DeclineReason> {
-    if let Some(&innermost) = reduce.last() {
+    let several = |l: &&LoopId| !schedule.func().loops[**l].extent.is_one();
+    if let Some(&innermost) = reduce.iter().rev().find(several) {
         schedule.annotate(innermost, attrs::SIMD_REDUCTION, AttrValue::Bool(true))?;
     }
     Ok(())

@@ -106,7 +106,7 @@ impl Emitter<'_, '_> {
                     var,
                     min,
                     extent: _,
-                    kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
+                    kind: _,
                     body,
                 },
                 _,
@@ -273,7 +273,7 @@ impl Emitter<'_, '_> {
                 var,
                 min,
                 extent,
-                kind: _,
+                kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
                 body,
             } => self.serial_loop(*var, min, extent, body),
             Stmt::If {

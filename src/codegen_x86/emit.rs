@@ -88,7 +88,7 @@ impl Emitter<'_> {
                     var,
                     min,
                     extent: _,
-                    kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
+                    kind: _,
                     body,
                 },
                 _,
@@ -219,7 +219,7 @@ impl Emitter<'_> {
                 var,
                 min,
                 extent,
-                kind: _,
+                kind: ForKind::Serial | ForKind::Parallel | ForKind::SimdReduction,
                 body,
             } => {
                 let trips = match extent {

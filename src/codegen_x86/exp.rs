@@ -54,6 +54,15 @@ fn number(value: f64) -> Part {
     Part::Same(float_bits(Lane::F32, value))
 }
 
+/// A number in two parts: `power * 2^n`.
+#[derive(Clone, Copy)]
+struct Scaled {
+    power: Part,
+    n: Part,
+    /// [`ROUND`] more than `n`, which is in the last bits then.
+    shifted: Part,
+}
+
 impl Emitter<'_> {
     pub(super) fn exp(&mut self, x: &Val, results: Results) -> Result<Val, Refusal> {
         self.each(x, |this, width, part| this.exp_part(width, part, results))
@@ -82,8 +91,9 @@ impl Emitter<'_> {
         }
         let sum = self.mul_add(lane, width, sum, square, r)?;
         let power = self.vec2(Op::Add, lane, width, sum, number(1.0))?;
+        let scaled = Scaled { power, n, shifted };
         if results == Results::Normal {
-            return self.scaled(width, power, shifted, n, results);
+            return self.product(width, scaled, results);
         }
         // Few vectors have a result that is subnormal or 0: the steps for those are branched around.
         let small = self.is_small(width, shifted)?;
@@ -93,7 +103,7 @@ impl Emitter<'_> {
             .branch((Condition::NotEqual, any, Arg::Imm(0)), rare, usual);
         for (block, results) in [(rare, Results::Any), (usual, Results::Normal)] {
             self.b.open(RegionKind::Path, block);
-            let value = self.scaled(width, power, shifted, n, results)?;
+            let value = self.product(width, scaled, results)?;
             let value = self.vector(value, lane, width);
             self.b.end(Term::Jump(exit, vec![value]));
             self.b.close();
@@ -102,36 +112,28 @@ impl Emitter<'_> {
         Ok(Part::Reg(self.b.param(exit, VECTOR)))
     }
 
-    /// `power * 2^n`, where `n` is in the last bits of `shifted` too.
-    fn scaled(
-        &mut self,
-        width: Width,
-        power: Part,
-        shifted: Part,
-        n: Part,
-        results: Results,
-    ) -> Result<Part, Refusal> {
+    /// `power * 2^n`. A subnormal product is counted in units of `2^-149`: the count is the product's bits, and no step has a
+    /// subnormal result, which costs a vector some 150 cycles.
+    fn product(&mut self, width: Width, of: Scaled, results: Results) -> Result<Part, Refusal> {
         match self.isa {
-            Isa::Avx2 => self.scaled_by_bits(width, power, shifted, results),
-            Isa::Avx512 | Isa::Avx512Vnni => self.scaled_at_once(width, power, shifted, n, results),
+            Isa::Avx2 => self.product_by_bits(width, of, results),
+            Isa::Avx512 | Isa::Avx512Vnni => self.product_at_once(width, of, results),
         }
     }
 
-    /// Where that is subnormal it is counted in units of `2^-149`: the count is the number's bits, and no step has a subnormal
-    /// result, which costs a vector some 150 cycles.
-    fn scaled_by_bits(
+    /// The product by a factor whose exponent is put together of bits.
+    fn product_by_bits(
         &mut self,
         width: Width,
-        power: Part,
-        shifted: Part,
+        of: Scaled,
         results: Results,
     ) -> Result<Part, Refusal> {
         let (lane, ints) = (Lane::F32, Lane::I32);
         // Of `2^(n - 1)`, which is a normal number for all of them, or of `2^(n + 148)`.
         let offset = Part::Same(float_bits(lane, ROUND) - 126);
-        let mut exponent = self.vec2(Op::Sub, ints, width, shifted, offset)?;
+        let mut exponent = self.vec2(Op::Sub, ints, width, of.shifted, offset)?;
         let small = match results {
-            Results::Any => Some(self.is_small(width, shifted)?),
+            Results::Any => Some(self.is_small(width, of.shifted)?),
             Results::Normal => None,
         };
         if let Some(small) = small {
@@ -139,7 +141,7 @@ impl Emitter<'_> {
             exponent = self.vec2(Op::Add, ints, width, exponent, units)?;
         }
         let factor = self.vec_imm(Op::ShlImm, ints, width, exponent, 23)?;
-        let doubled = self.vec2(Op::Add, lane, width, power, power)?;
+        let doubled = self.vec2(Op::Add, lane, width, of.power, of.power)?;
         let value = self.vec2(Op::Mul, lane, width, doubled, factor)?;
         match small {
             Some(small) => self.counted(width, small, value),
@@ -147,23 +149,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same, where a machine multiplies by powers of two.
-    fn scaled_at_once(
+    /// The product by the machine's instruction for powers of two.
+    fn product_at_once(
         &mut self,
         width: Width,
-        power: Part,
-        shifted: Part,
-        n: Part,
+        of: Scaled,
         results: Results,
     ) -> Result<Part, Refusal> {
         let lane = Lane::F32;
         if results == Results::Normal {
-            return self.vec2(Op::Scale, lane, width, power, n);
+            return self.vec2(Op::Scale, lane, width, of.power, of.n);
         }
-        let small = self.is_small(width, shifted)?;
-        let in_units = self.vec2(Op::Add, lane, width, n, number(149.0))?;
-        let exponent = self.blend(lane, width, small, in_units, n)?;
-        let value = self.vec2(Op::Scale, lane, width, power, exponent)?;
+        let small = self.is_small(width, of.shifted)?;
+        let in_units = self.vec2(Op::Add, lane, width, of.n, number(149.0))?;
+        let exponent = self.blend(lane, width, small, in_units, of.n)?;
+        let value = self.vec2(Op::Scale, lane, width, of.power, exponent)?;
         self.counted(width, small, value)
     }
 

@@ -198,7 +198,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds, of numbers read with their signs or without, as the condition says.
+    /// Whether two constants fulfil the condition.
     pub(super) fn holds(self, a: i64, b: i64) -> bool {
         let (x, y) = (a as u64, b as u64);
         match self {

@@ -141,7 +141,7 @@ pub enum ForKind {
     Serial,
     /// On the threads of the CPU; only outermost in a CPU kernel counts, inner ones run serially.
     Parallel,
-    /// As if one after the other, but what accumulates in it may be added in any order (OpenMP: `simd reduction`).
+    /// One after the other, but terms may be added in any order (OpenMP: `simd reduction`). GPUs add them one after the other.
     SimdReduction,
 }
 

@@ -45,15 +45,44 @@ fn gemv(op: BinOp, term: impl Fn(Expr, Expr) -> Expr) -> Kernel {
     k
 }
 
+/// `y[j] (op)= sum over k of term(x[k], w[j, k])`, with `j` in tiles of 4 and `k` in tiles of 16, tails by conditions.
+fn guarded_gemv(op: BinOp, term: impl Fn(Expr, Expr) -> Expr) -> Kernel {
+    let mut k = kernel("guarded_gemv");
+    let (x, w) = (k.global(F32, Access::Read), k.global(F32, Access::Read));
+    let y = k.global(F32, Access::ReadWrite);
+    let (n, depth) = (k.dim("n"), k.dim("k"));
+    let (j, k0, k1) = (k.var("j", I64), k.var("k0", I64), k.var("k1", I64));
+    let at = || add(mul(v(k0), int(16)), v(k1));
+    let update = |c: i64| {
+        let col = add(mul(v(j), int(4)), int(c));
+        let value = term(
+            load(x, at(), 1),
+            load(w, add(mul(col.clone(), v(depth)), at()), 1),
+        );
+        let sum = bin(op, load(y, col.clone(), 1), value);
+        let inside = bin(BinOp::And, lt(col.clone(), v(n)), lt(at(), v(depth)));
+        guarded(inside, vec![store(y, col, sum)])
+    };
+    let tiles = |extent, size: i64| bin(BinOp::Div, add(v(extent), int(size - 1)), int(size));
+    let inner = for_(k1, int(16), (0..4).map(update).collect());
+    k.body = vec![for_(
+        j,
+        tiles(n, 4),
+        vec![for_(k0, tiles(depth, 16), vec![inner])],
+    )];
+    k
+}
+
 #[test]
 fn reductions_of_awkward_sizes() {
     let product = |a: Expr, b: Expr| mul(a, b);
     let sizes = [(0, 5), (5, 0), (1, 1), (2, 3), (4, 16), (7, 67), (13, 131)];
     for op in [BinOp::Add, BinOp::Max, BinOp::Min] {
-        let k = gemv(op, product);
-        for (n, depth) in sizes {
-            let tensors = [floats(depth, 1), floats(n * depth, 2), floats(n, 3)];
-            check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
+        for k in [gemv(op, product), guarded_gemv(op, product)] {
+            for (n, depth) in sizes {
+                let tensors = [floats(depth, 1), floats(n * depth, 2), floats(n, 3)];
+                check(&k, &[n as i64, depth as i64], &tensors, depth).expect("defined");
+            }
         }
     }
 }
@@ -201,6 +230,29 @@ fn conditions_on_far_numbers_are_tested_as_they_are() {
     let body = vec![guarded(far, vec![store(y, v(i), Expr::Float(1.0, F32))])];
     k.body = vec![for_(i, v(n), body)];
     check(&k, &[9], &[floats(9, 1)], 1).expect("defined");
+}
+
+#[test]
+fn conditions_that_read_memory_stay_behind_those_that_guard_it() {
+    let mut k = kernel("guarded");
+    let (x, y) = (k.global(F32, Access::Read), k.global(F32, Access::Write));
+    let (n, i) = (k.dim("n"), k.var("i", I64));
+    let square = || mul(v(i), v(i));
+    let positive = bin(BinOp::Gt, load(x, square(), 1), Expr::Float(0.0, F32));
+    let write = vec![store(y, v(i), Expr::Float(1.0, F32))];
+    let inside = guarded(lt(square(), v(n)), vec![guarded(positive, write)]);
+    k.body = vec![for_(
+        i,
+        int(40),
+        vec![guarded(lt(v(i), v(n)), vec![inside])],
+    )];
+    for stmt in &optimize(&k, 16).body {
+        stmt.walk_exprs(&mut |e| {
+            let reads = matches!(e, Expr::Binary(BinOp::And, a, b) if a.loads() || b.loads());
+            assert!(!reads, "{e:?} reads what it guards");
+        });
+    }
+    check(&k, &[30], &[floats(30, 1), floats(40, 2)], 1).expect("defined");
 }
 
 /// No terms are added in another order unless the loop says so.

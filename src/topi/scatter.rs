@@ -1,9 +1,9 @@
 //! Writes at indices which are tensors.
 //!
-//! Several updates may go to one element: then they count in their order. A few threads leave them to one, which makes one after the
-//! other. Of many threads each owns elements, not updates. The updates are sorted by the slice that they go to; each element then finds
-//! those that are for it, in their order. Few updates are not worth that: each element looks at all of them. Many lines of
-//! `scatter_elements` keep all threads busy as they are: a thread has one.
+//! Several updates may go to one element: then they count in their order. So threads own elements, not updates. Each of a few threads
+//! owns some rows of slices, goes through all updates, and makes those that are for its rows. Each of many threads owns one element: the
+//! updates are sorted by the slice that they go to, and the element finds those that are for it. If there are few updates, each element
+//! looks at all of them. Many lines of `scatter_elements` keep all threads busy: a thread has one.
 
 use super::Scan;
 use super::extent::{quotient, scaled, shifted};
@@ -86,11 +86,13 @@ pub fn scatter_elements(
         Threads::Many => FEW_LINES,
     };
     if lines.is_some_and(|lines| lines < few_lines) && length.is_none_or(|n| n > FEW) {
-        let slices = Slices::new(data, data.ndim(), indices.shape(), |j, k| match k == axis {
-            true => indices.at(j),
-            false => j[k].clone(),
+        let slices = Slices::new(data, data.ndim(), indices.shape(), threads, |j, k| {
+            match k == axis {
+                true => indices.at(j),
+                false => j[k].clone(),
+            }
         });
-        return slices.update(name, data, updates, update, threads);
+        return slices.update(name, data, updates, update);
     }
     let write = move |b: &mut PrimFuncBuilder, line: &[Var], given: &[Buffer], out: &[Buffer]| {
         let ([data, indices, updates], [out]) = (given, out) else {
@@ -140,11 +142,11 @@ pub fn scatter_nd(
     threads: Threads,
 ) -> Tensor {
     let places = &indices.shape()[..indices.ndim() - 1];
-    let slices = Slices::new(data, depth, places, |j, k| {
+    let slices = Slices::new(data, depth, places, threads, |j, k| {
         let at = j.iter().cloned().chain([Expr::i64(k as i64)]);
         indices.at(at)
     });
-    slices.update(name, data, updates, update, threads)
+    slices.update(name, data, updates, update)
 }
 
 /// `data` updated at the slices that broadcast `indices` select, one tensor for each of the first dimensions. Updates are
@@ -159,14 +161,17 @@ pub fn index_put(
 ) -> Tensor {
     let places = super::broadcast_shape(&indices.iter().collect::<Vec<_>>());
     let at = |j: &[Expr], k: usize| super::element(&indices[k], j);
-    let slices = Slices::new(data, indices.len(), &places, at);
-    slices.update(name, data, updates, update, threads)
+    let slices = Slices::new(data, indices.len(), &places, threads, at);
+    slices.update(name, data, updates, update)
 }
 
 /// Fewer lines than these do not keep many threads busy.
 const FEW_LINES: i64 = 64;
 /// Most updates that each element looks at.
 const FEW: i64 = 32;
+
+/// Parts of the data for a few threads: each goes through all updates.
+const PARTS: i64 = 8;
 
 /// Updates of one slice that an element looks at without asking whether there are more.
 const PART: i64 = 64;
@@ -182,6 +187,7 @@ struct Slices {
     count: Expr,
     /// The number of the slice that each update goes to, in row-major order; [`Self::count`] for one outside.
     numbers: Tensor,
+    threads: Threads,
 }
 
 impl Slices {
@@ -190,12 +196,14 @@ impl Slices {
         data: &Tensor,
         depth: usize,
         places: &[Expr],
+        threads: Threads,
         at: impl Fn(&[Expr], usize) -> Expr,
     ) -> Self {
         let extents = &data.shape()[..depth];
         let count = super::volume(extents);
-        let dtype = match count.as_int() {
-            Some(count) if count > i32::MAX.into() => DType::I64,
+        let dtype = match (count.as_int(), threads) {
+            (Some(count), _) if count > i32::MAX.into() => DType::I64,
+            (None, Threads::Few) => DType::I64,
             _ => DType::I32,
         };
         let numbers = te::compute("slices", [super::volume(places)], |i| {
@@ -215,21 +223,15 @@ impl Slices {
             depth,
             count,
             numbers,
+            threads,
         }
     }
 
-    fn update(
-        &self,
-        name: &str,
-        data: &Tensor,
-        updates: &Tensor,
-        update: Update,
-        threads: Threads,
-    ) -> Tensor {
+    fn update(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
         let updates = &self.in_one_row(updates, data);
         let all = self.numbers.shape()[0].as_int();
-        match (threads, all) {
-            (Threads::Few, _) => self.in_order(name, data, updates, update),
+        match (self.threads, all) {
+            (Threads::Few, _) => self.in_parts(name, data, updates, update),
             (Threads::Many, Some(all)) if all <= FEW => {
                 self.one_by_one(name, data, updates, update)
             }
@@ -237,43 +239,66 @@ impl Slices {
         }
     }
 
-    /// One update after the other.
-    fn in_order(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+    /// Each part of the data is copied, and goes through all updates. Parts are ranges of the first dimension that has several indices,
+    /// if that is one of those which select a slice.
+    fn in_parts(&self, name: &str, data: &Tensor, updates: &Tensor, update: Update) -> Tensor {
+        let several = |extents: &[Expr]| extents.iter().position(|n| !n.is_one());
+        let depth = self.depth;
+        let split = several(&data.shape()[..depth]);
         let inputs = [data, updates, &self.numbers].map(Clone::clone);
         let result = vec![(data.shape().to_vec(), data.dtype())];
         let of = self.clone();
-        let write = move |b: &mut PrimFuncBuilder, given: &[Buffer], out: &[Buffer]| {
-            let ([data, updates, numbers], [out]) = (given, out) else {
-                unreachable!("three inputs, one output")
-            };
-            let axes = |extents: &[Expr]| {
-                let named = extents.iter().enumerate();
-                let named = named.map(|(at, extent)| (format!("k{at}"), extent.clone()));
-                named.collect::<Vec<_>>()
-            };
-            b.grid(axes(data.shape()), |b, k| {
-                let index = exprs(k);
-                b.store(out, index.clone(), Expr::load(data, index));
-            });
-            let (extents, inner) = data.shape().split_at(of.depth);
-            b.grid([("u", numbers.shape()[0].clone())], |b, u| {
-                let u = u[0].expr();
-                let number = Expr::load(numbers, vec![u.clone()]);
-                let count = super::volume(extents).cast(number.dtype());
-                b.if_(number.lt(count), |b| {
-                    let slice = super::unravel(&number.cast(DType::I64), extents);
-                    let slice = slice.iter().zip(extents);
-                    let slice: Vec<Expr> = slice.map(|(at, n)| super::clipped(at, n)).collect();
-                    b.grid(axes(inner), |b, k| {
-                        let place = [slice.clone(), exprs(k)].concat();
-                        let new = of.element(updates, &u, &place);
-                        let old = Expr::load(out, place.clone());
-                        b.store(out, place, update.of(old, new));
+        let write =
+            move |b: &mut PrimFuncBuilder, part: &[Var], given: &[Buffer], out: &[Buffer]| {
+                let ([data, updates, numbers], [out]) = (given, out) else {
+                    unreachable!("three inputs, one output")
+                };
+                let (extents, inner) = data.shape().split_at(depth);
+                // Rows of the part, which are slices next to each other.
+                let rows = split.map_or(Expr::i64(1), |at| extents[at].clone());
+                let per_row = split.map_or(Expr::i64(1), |at| super::volume(&extents[at + 1..]));
+                let most = quotient(&shifted(&rows, PARTS - 1), &Expr::i64(PARTS));
+                let first = part[0].expr() * &most;
+                let axes = |extents: &[Expr]| {
+                    let named = extents.iter().enumerate();
+                    let named = named.map(|(at, extent)| (format!("k{at}"), extent.clone()));
+                    named.collect::<Vec<_>>()
+                };
+                let mut others = data.shape().to_vec();
+                if let Some(at) = split {
+                    others.remove(at);
+                }
+                b.grid([("row", most.clone())], |b, row| {
+                    let row = &first + row[0].expr();
+                    b.if_(row.lt(&rows), |b| {
+                        b.grid(axes(&others), |b, k| {
+                            let mut index = exprs(k);
+                            if let Some(at) = split {
+                                index.insert(at, row.clone());
+                            }
+                            b.store(out, index.clone(), Expr::load(data, index));
+                        });
                     });
                 });
-            });
-        };
-        te::extern_(name, &inputs, result, write).remove(0)
+                let begin = &first * &per_row;
+                let end = (&first + &most).min(rows) * &per_row;
+                b.grid([("u", numbers.shape()[0].clone())], |b, u| {
+                    let u = u[0].expr();
+                    let number = Expr::load(numbers, vec![u.clone()]).cast(DType::I64);
+                    b.if_(number.ge(&begin).and(number.lt(&end)), |b| {
+                        let slice = super::unravel(&number, extents);
+                        let slice = slice.iter().zip(extents);
+                        let slice: Vec<Expr> = slice.map(|(at, n)| super::clipped(at, n)).collect();
+                        b.grid(axes(inner), |b, k| {
+                            let place = [slice.clone(), exprs(k)].concat();
+                            let new = of.element(updates, &u, &place);
+                            let old = Expr::load(out, place.clone());
+                            b.store(out, place, update.of(old, new));
+                        });
+                    });
+                });
+            };
+        te::extern_each(name, [PARTS], &inputs, result, write).remove(0)
     }
 
     /// The number of the slice that an element is in.

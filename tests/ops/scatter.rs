@@ -368,3 +368,80 @@ fn long_lines_are_updated_by_many_threads() {
     cases.case("R.masked_scatter(x, m, y)", &inputs, &[masked]);
     cases.run();
 }
+
+/// Both algorithms, in the interpreter: updates of a few places, some of them outside or counted from the end, many of them of the same.
+#[test]
+fn few_threads_and_many_update_alike() {
+    use weftile::interp::run_prim_func;
+    use weftile::te::{create_prim_func, placeholder};
+    use weftile::tensor::scalar::BinOp;
+    use weftile::tensor::{DType, Tensor};
+    use weftile::topi::{Threads, Update, scatter_elements, scatter_nd};
+
+    let numbers = |shape: &[i64], dtype: DType, step: i64| {
+        let shape: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
+        let values = (0..shape.iter().product::<usize>() as i64).map(|i| i * step % 23 - 6);
+        let made = match dtype {
+            DType::F32 => Tensor::from_slice(&shape, &values.map(|v| v as f32).collect::<Vec<_>>()),
+            DType::I32 => Tensor::from_slice(&shape, &values.map(|v| v as i32).collect::<Vec<_>>()),
+            _ => Tensor::from_slice(&shape, &values.collect::<Vec<_>>()),
+        };
+        made.expect("as many as it has")
+    };
+    // Data, indices (the last is how many select a slice) and updates.
+    let cases: &[(&[i64], &[i64], &[i64])] = &[
+        (&[19], &[70, 1], &[70]),
+        (&[9, 3], &[70, 1], &[70, 3]),
+        (&[1, 11, 2], &[5, 9, 2], &[5, 9, 2]),
+        (&[7, 5], &[40, 2], &[40]),
+        (&[3, 4], &[4, 1], &[4, 4]),
+        (&[6, 0], &[40, 1], &[40, 0]),
+        (&[0, 3], &[40, 1], &[40, 3]),
+        (&[5, 0], &[40, 2], &[40]),
+        (&[6, 2], &[0, 1], &[0, 2]),
+    ];
+    let add = Update::Combine(BinOp::Add);
+    for dtype in [DType::F32, DType::I32, DType::I64] {
+        for &(data, indices, updates) in cases {
+            for update in [Update::Replace, add, Update::Mean] {
+                let [x, u] = [("x", data), ("u", updates)]
+                    .map(|(name, shape)| placeholder(name, shape.to_vec(), dtype));
+                let at = placeholder("at", indices.to_vec(), DType::I64);
+                let depth = indices[indices.len() - 1] as usize;
+                let results = [Threads::Few, Threads::Many].map(|threads| {
+                    let y = scatter_nd("y", &x, &at, &u, depth, update, threads);
+                    let func = create_prim_func("f", &[x.clone(), at.clone(), u.clone(), y]);
+                    let mut tensors = [
+                        numbers(data, dtype, 1),
+                        numbers(indices, DType::I64, 5),
+                        numbers(updates, dtype, 7),
+                        numbers(data, dtype, 0),
+                    ];
+                    run_prim_func(&func.expect("well formed"), &mut tensors).expect("runs");
+                    tensors[3].clone()
+                });
+                let [few, many] = results;
+                assert_eq!(few, many, "{data:?} {indices:?} {dtype} {update:?}");
+            }
+        }
+        for (data, indices, axis) in [([1, 90], [1, 60], 1), ([60, 3], [50, 2], 0)] {
+            let [x, u] =
+                [("x", data), ("u", indices)].map(|(name, shape)| placeholder(name, shape, dtype));
+            let at = placeholder("at", indices, DType::I64);
+            let results = [Threads::Few, Threads::Many].map(|threads| {
+                let y = scatter_elements("y", &x, &at, &u, axis, add, threads);
+                let func = create_prim_func("f", &[x.clone(), at.clone(), u.clone(), y]);
+                let mut tensors = [
+                    numbers(&data, dtype, 1),
+                    numbers(&indices, DType::I64, 5),
+                    numbers(&indices, dtype, 7),
+                    numbers(&data, dtype, 0),
+                ];
+                run_prim_func(&func.expect("well formed"), &mut tensors).expect("runs");
+                tensors[3].clone()
+            });
+            let [few, many] = results;
+            assert_eq!(few, many, "{data:?} {indices:?} {dtype}");
+        }
+    }
+}

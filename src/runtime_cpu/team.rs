@@ -1,8 +1,9 @@
 //! `Team`: threads that stand ready to run the blocks of a parallel region together with the caller.
 //!
 //! The first region starts the threads, which then wait for the next one, spinning, and sleep after [`LINGER`] without work. A region
-//! is one store and one wait for each worker, and a wake-up for each that sleeps; it allocates nothing. A block is cut into grains: a thread without work takes grains from the end of
-//! another block, so that a thread whose core is busy with something else, or that is still asleep, delays the region by a
+//! is one store and one wait for each worker, and a wake-up for each that sleeps; it allocates nothing.
+//!
+//! A block is cut into grains: a thread without work takes grains from the end of another block, so that a thread whose core is busy with something else, or that is still asleep, delays the region by a
 //! grain at most (work stealing; Blumofe and Leiserson, JACM 1999).
 
 use std::any::Any;

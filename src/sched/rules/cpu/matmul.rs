@@ -1,10 +1,10 @@
 //! Matmul with a register tile whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
 //!
-//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits; 4 rows by 64 for large products), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is
-//!   copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
+//! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits; 4 rows by
+//!   64 for large products), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
 //!   High-Performance Matrix Multiplication", section 4). Each panel serves a block of rows of `A` that stays in the L2 cache.
 //!   Where `B` lies in panels already (see `layouts`), it is read where it is.
-//! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, which code generation runs on vectors along `k`. Nothing is
+//! - `C[m, n] += A[m, k] * B[n, k]`: a tile of 2 x 4 scalar sums, with vectors along `k`. Nothing is
 //!   copied: all is read in the order of memory. Short sums, as of attention's scores, are the first form, with panels of `B`
 //!   transposed: adding up the lanes of each sum would take longer than the sum.
 //!
@@ -94,11 +94,11 @@ const LARGE_ROW_BLOCK: i64 = 384;
 /// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 1000 0.95, one of 512 0.98.
 const LARGE: i64 = 512;
 
-/// Of so many columns one may be for nothing.
+/// At most one column in so many may be padding.
 const WASTED: i64 = 32;
 
-/// Whether the product is large in all dimensions, and [`LARGE_TILE`] divides it; of columns a few may be missing where sums past
-/// the end have a place.
+/// Whether the product is large in all dimensions, and [`LARGE_TILE`] fits it: the tile divides the rows. The tile divides the columns,
+/// or, if sums past the end have a place, leaves little padding.
 fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
     let [Some(rows), Some(columns), Some(depth)] = *extents else {
         return false;
@@ -115,16 +115,15 @@ fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3], past_the_end: bool) 
         && (missing == 0 || past_the_end && missing * WASTED <= columns)
 }
 
-/// Rows that a thread has to itself where there are many, for the columns that there are: then it is better that each thread reads all
-/// panels than that each reads all rows. The threads of the layers before and after have the same rows. Elements stay in the cache of
-/// their core, and to overwrite them takes no copies out of the caches of others, which costs some hundred nanoseconds a line
-/// between cores without a common cache.
+/// Rows of a block where each thread has blocks of its own and reads all panels. If the threads of the layers before and after have the
+/// same rows, the elements stay in the cache of one core. Between cores without a common cache, to overwrite a line that both
+/// have read costs some hundred nanoseconds.
 fn rows_of_thread(target: &CpuTarget, rows: i64) -> i64 {
     let parts = (rows / FEWEST_ROWS).clamp(1, target.threads as i64);
     (rows + parts - 1) / parts
 }
 
-/// Fewest rows of a thread that all panels are read for: an eighth of a byte for each multiplication and addition.
+/// Fewest rows of a thread that all panels are read for: an eighth of a byte of panels for each multiplication and addition.
 const FEWEST_ROWS: i64 = 32;
 
 /// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
@@ -408,8 +407,9 @@ fn tiled(
         }
     } else if copied.is_none() {
         tile.panels = panels_of(target, tile, columns);
+        // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
-            && 2 * rows >= columns
+            && columns <= 2 * rows
         {
             block_of_rows = rows_of_thread(target, rows).min(ROW_BLOCK);
         }

@@ -171,7 +171,7 @@ const FEW_LINES: i64 = 64;
 const FEW: i64 = 32;
 
 /// Parts of the data for a few threads: each goes through all updates.
-const PARTS: i64 = 8;
+const PARTS: i64 = 4;
 
 /// Updates of one slice that an element looks at without asking whether there are more.
 const PART: i64 = 64;

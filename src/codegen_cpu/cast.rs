@@ -8,7 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 
 use super::emit::Emitter;
 use super::error::CodegenError;
-use super::value::{Val, is_half, lane_type, mask_lane};
+use super::value::{Val, is_half, lane_type, mask_lane, register};
+use crate::kernel::Ty;
 use crate::tensor::ScalarType;
 
 impl Emitter<'_, '_> {
@@ -25,8 +26,11 @@ impl Emitter<'_, '_> {
     /// The bits of a scalar as a scalar of another type that has as many.
     pub(super) fn reinterpret(&mut self, a: &Val, to: ScalarType) -> Result<Val, CodegenError> {
         let from = a.ty.scalar;
-        if a.is_vector() || from.bytes() != to.bytes() {
+        if from.bytes() != to.bytes() {
             return Err(self.undefined("bits", to));
+        }
+        if a.is_vector() {
+            return self.reinterpret_lanes(a, to);
         }
         let value = a.parts[0];
         let bits = match from {
@@ -47,6 +51,20 @@ impl Emitter<'_, '_> {
             _ => bits,
         };
         Ok(Val::scalar(to, value))
+    }
+
+    /// Lanes of 32 or 64 bits.
+    fn reinterpret_lanes(&mut self, a: &Val, to: ScalarType) -> Result<Val, CodegenError> {
+        if a.ty.scalar.bytes() != a.lane.bytes() as usize || to.bytes() < 4 {
+            return Err(self.undefined("bits", to));
+        }
+        let ty = register(lane_type(to));
+        let parts = a.parts.iter().map(|&part| self.cast_bits(ty, part));
+        Ok(Val {
+            parts: parts.collect(),
+            lane: lane_type(to),
+            ty: Ty { scalar: to, ..a.ty },
+        })
     }
 
     fn float_to_float(&mut self, value: Value, to: Type) -> Value {
@@ -230,11 +248,7 @@ impl Emitter<'_, '_> {
     pub(super) fn as_int(&mut self, value: Value) -> Value {
         let ty = self.b.func.dfg.value_type(value);
         let lane = mask_lane(ty.lane_type());
-        let ty = if ty.is_vector() {
-            super::value::register(lane)
-        } else {
-            lane
-        };
+        let ty = if ty.is_vector() { register(lane) } else { lane };
         self.cast_bits(ty, value)
     }
 
@@ -246,11 +260,7 @@ impl Emitter<'_, '_> {
         } else {
             types::F32
         };
-        let ty = if ty.is_vector() {
-            super::value::register(lane)
-        } else {
-            lane
-        };
+        let ty = if ty.is_vector() { register(lane) } else { lane };
         self.cast_bits(ty, value)
     }
 }

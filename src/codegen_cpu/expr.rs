@@ -1,6 +1,7 @@
 //! Expressions.
 
-use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::CodegenError;
 use super::emit::Emitter;
@@ -52,6 +53,10 @@ impl Emitter<'_, '_> {
             Expr::Not(a) => {
                 let a = self.expr(a)?;
                 self.not(&a)
+            }
+            Expr::Any(a) => {
+                let a = self.expr(a)?;
+                Ok(self.any(&a))
             }
             Expr::Select(c, a, b) => {
                 let (c, a, b) = (self.expr(c)?, self.expr(a)?, self.expr(b)?);
@@ -165,6 +170,27 @@ impl Emitter<'_, '_> {
             })
             .collect();
         Ok(a.with_parts(parts))
+    }
+
+    /// Whether any lane is true.
+    fn any(&mut self, mask: &Val) -> Val {
+        let per_part = lanes_of(mask.lane);
+        let full = usize::from(mask.ty.lanes) / per_part;
+        let mut found: Vec<Value> = vec![];
+        for (at, &part) in mask.parts.iter().enumerate() {
+            if at < full {
+                found.push(self.b.ins().vany_true(part));
+                continue;
+            }
+            // What other lanes hold means nothing.
+            for lane in 0..usize::from(mask.ty.lanes) % per_part {
+                let lane = self.b.ins().extractlane(part, lane as u8);
+                found.push(self.b.ins().icmp_imm_u(IntCC::NotEqual, lane, 0));
+            }
+        }
+        let any = found.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
+        let any = any.unwrap_or_else(|| self.int_const(types::I8, 0));
+        Val::scalar(ScalarType::Bool, any)
     }
 
     fn select(&mut self, c: &Val, a: &Val, b: &Val) -> Result<Val, CodegenError> {

@@ -91,7 +91,8 @@ impl Emitter<'_> {
             | Expr::Load { .. }
             | Expr::Ramp(..)
             | Expr::Lane(..)
-            | Expr::Shuffle(..) => None,
+            | Expr::Shuffle(..)
+            | Expr::Any(_) => None,
         }
     }
 }

@@ -48,6 +48,7 @@ impl Emitter<'_> {
                 let items: Result<Vec<_>, _> = items.iter().map(|i| self.expr(i)).collect();
                 Ok(Text::call(&ty, &items?))
             }
+            Expr::Any(a) => Ok(Text::call("any", &[self.expr(a)?])),
             Expr::Shuffle(from, a) => {
                 let a = self.expr(a)?;
                 Ok(match from {
@@ -145,14 +146,17 @@ impl Emitter<'_> {
         })
     }
 
-    /// The bits of a scalar as a scalar of another type that has as many.
+    /// The bits of each lane as a value of another type that has as many.
     fn bits(&mut self, to: ScalarType, a: &Expr) -> Result<Text, WgslError> {
-        let from = self.kernel.ty(a).scalar;
+        let Ty {
+            scalar: from,
+            lanes,
+        } = self.kernel.ty(a);
         let text = self.expr(a)?;
-        if from.bytes() != to.bytes() {
+        if from.bytes() != to.bytes() || lanes > 1 && from.bytes() != 4 {
             return Err(self.unsupported("the bits of a value", to));
         }
-        let target = self.ty(Ty::scalar(to))?;
+        let target = self.ty(Ty { scalar: to, lanes })?;
         Ok(match (from, to) {
             _ if is_wide(from) && is_wide(to) => text,
             (ScalarType::F16, ScalarType::F16) => text,

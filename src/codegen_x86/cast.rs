@@ -328,8 +328,20 @@ impl Emitter<'_> {
     /// The bits of a scalar as a scalar of another type that has as many.
     pub(super) fn reinterpret(&mut self, a: &Val, to: ScalarType) -> Result<Val, Refusal> {
         let from = a.ty.scalar;
-        if a.is_vector() || from.bytes() != to.bytes() {
+        if from.bytes() != to.bytes() {
             return refuse("bits of another size");
+        }
+        if a.is_vector() {
+            let lane = lane_of(to);
+            if from.bytes() != a.lane.bytes() || to.bytes() != lane.bytes() || from.bytes() < 4 {
+                return refuse("bits of narrow lanes");
+            }
+            let ty = Ty { scalar: to, ..a.ty };
+            return Ok(Val {
+                ty,
+                lane,
+                ..a.clone()
+            });
         }
         let part = a.parts[0];
         let bits = if is_half(from) {

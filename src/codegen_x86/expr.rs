@@ -46,6 +46,10 @@ impl Emitter<'_> {
                 let a = self.expr(a)?;
                 self.not(&a)
             }
+            Expr::Any(a) => {
+                let a = self.expr(a)?;
+                self.any(&a)
+            }
             Expr::Select(c, a, b) => {
                 let (c, a, b) = (self.expr(c)?, self.expr(a)?, self.expr(b)?);
                 self.select(&c, &a, &b)

@@ -7,7 +7,7 @@ use regalloc2::VReg;
 
 use super::emit::Emitter;
 use super::forms::Op;
-use super::inst::{Arg, GENERAL, Kind, Lane, VECTOR, Width};
+use super::inst::{Arg, Condition, GENERAL, Kind, Lane, MASK, VECTOR, Width};
 use super::value::{Part, Val, lane_of, shape};
 use super::{Isa, Refusal, refuse};
 use crate::kernel::Ty;
@@ -225,11 +225,39 @@ impl Emitter<'_> {
         Part::Reg(self.b.pure(Kind::Code(code), GENERAL, vec![reg]))
     }
 
-    /// A number that is 0 if a comparison of `f32` lanes holds in none.
+    /// Whether any lane of a vector of `bool` is true.
+    pub(super) fn any(&mut self, mask: &Val) -> Result<Val, Refusal> {
+        let mask = match mask.lane.bytes() {
+            1 | 2 => self.mask_as(mask, Lane::I32)?,
+            _ => mask.clone(),
+        };
+        let words = usize::from(mask.ty.lanes) * mask.lane.bytes() / 4;
+        let mut found = Part::Int(0);
+        let mut at = 0;
+        for (&part, width) in mask.parts.iter().zip(self.widths(&mask)) {
+            let mut set = Part::Reg(self.lanes_set(part, width));
+            // The last register may be partly used. Only such of 128 bits are, of which each word has a bit.
+            if words - at < width.bytes() / 4 {
+                set = self.and(set, Part::Int((1 << (words - at)) - 1));
+            }
+            // Of small numbers, of which none is less than 0.
+            found = self.add(found, set);
+            at += width.bytes() / 4;
+        }
+        let any = self.set_if(Condition::NotEqual, found, Part::Int(0));
+        Ok(Val::scalar(ScalarType::Bool, any))
+    }
+
+    /// A number that is 0 if a comparison of lanes of 32 or 64 bits holds in none.
     pub(super) fn lanes_set(&mut self, compared: Part, width: Width) -> VReg {
         let lanes = self.vector(compared, Lane::F32, width);
         let (code, from) = match (self.masks.get(&lanes), width) {
             (Some(&(mask, _)), _) => (Code::VEX_Kmovw_r32_kr, mask),
+            (None, Width::Z) => {
+                let code = Kind::Code(Code::EVEX_Vpmovd2m_kr_zmm);
+                let mask = self.b.pure(code, MASK, vec![Arg::Reg(lanes)]);
+                (Code::VEX_Kmovw_r32_kr, mask)
+            }
             (None, Width::X) => (Code::VEX_Vmovmskps_r32_xmm, lanes),
             (None, _) => (Code::VEX_Vmovmskps_r32_ymm, lanes),
         };

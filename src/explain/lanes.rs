@@ -110,7 +110,8 @@ impl<'a> Workgroup<'a> {
             | Expr::Ramp(..)
             | Expr::Lane(..)
             | Expr::Pack(_)
-            | Expr::Shuffle(..) => Lanes::Same(None),
+            | Expr::Shuffle(..)
+            | Expr::Any(_) => Lanes::Same(None),
         }
     }
 }

@@ -90,7 +90,7 @@ pub enum Expr {
     ThreadIdx(u8),
     /// Conversion of each lane.
     Cast(Ty, Box<Expr>),
-    /// The bits of a scalar as a scalar of another type that has as many.
+    /// The bits of each lane as a value of another type that has as many.
     Bits(ScalarType, Box<Expr>),
     /// A binary operator on values of the same type. `Div` and `Mod` of integers round towards zero; `FloorDiv` and
     /// `FloorMod` only reach kernels where a negative dividend cannot be excluded.
@@ -123,6 +123,8 @@ pub enum Expr {
     Pack(Vec<Expr>),
     /// What another thread of the subgroup computes for a scalar of 32 bits. All threads of the workgroup are here at once.
     Shuffle(Shuffle, Box<Expr>),
+    /// Whether any lane of a vector of `bool` is true.
+    Any(Box<Expr>),
 }
 
 /// Which thread of a subgroup a value is taken from.

@@ -258,6 +258,7 @@ impl Printer<'_> {
             Expr::Bits(scalar, value) => format!("bits<{scalar}>({})", bare(&self.expr(value))),
             Expr::Binary(op, a, b) => binary(*op, &self.expr(a), &self.expr(b)),
             Expr::Not(value) => format!("not {}", self.expr(value)),
+            Expr::Any(value) => format!("any({})", bare(&self.expr(value))),
             Expr::Select(c, a, b) => {
                 let [c, a, b] = [c, a, b].map(|e| bare(&self.expr(e)).to_owned());
                 format!("select({c}, {a}, {b})")

@@ -16,7 +16,8 @@ impl Expr {
             | Self::Not(a)
             | Self::Splat(a, _)
             | Self::Lane(a, _)
-            | Self::Shuffle(_, a) => vec![a],
+            | Self::Shuffle(_, a)
+            | Self::Any(a) => vec![a],
             Self::Load {
                 array: _,
                 index,
@@ -61,6 +62,7 @@ impl Expr {
             Self::Call(intrin, args) => Self::Call(*intrin, args.iter().map(f).collect()),
             Self::Pack(items) => Self::Pack(items.iter().map(f).collect()),
             Self::Shuffle(from, a) => Self::Shuffle(*from, boxed(a)),
+            Self::Any(a) => Self::Any(boxed(a)),
         }
     }
 

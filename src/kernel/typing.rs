@@ -35,7 +35,11 @@ impl Kernel {
             Expr::Var(var) => self.vars[*var].ty,
             Expr::BlockIdx(_) | Expr::ThreadIdx(_) => Ty::scalar(ScalarType::I32),
             Expr::Cast(ty, _) => *ty,
-            Expr::Bits(scalar, _) => Ty::scalar(*scalar),
+            Expr::Bits(scalar, a) => Ty {
+                scalar: *scalar,
+                lanes: self.ty(a).lanes,
+            },
+            Expr::Any(_) => Ty::scalar(ScalarType::Bool),
             Expr::Binary(op, a, b) => {
                 let ty = self.ty(a);
                 if op.is_comparison() {

@@ -236,9 +236,17 @@ impl Verifier<'_> {
                 Ok(*to)
             }
             Expr::Bits(scalar, a) => {
-                let from = self.scalar(a, "bits")?.scalar;
-                match from.bytes() == scalar.bytes() {
-                    true => Ok(Ty::scalar(*scalar)),
+                let from = self.expr(a)?;
+                let fit = match from.lanes {
+                    1 => from.scalar.bytes() == scalar.bytes(),
+                    // Narrower ones are held in other lanes than their own.
+                    _ => [4, 8].contains(&scalar.bytes()) && from.scalar.bytes() == scalar.bytes(),
+                };
+                match fit {
+                    true => Ok(Ty {
+                        scalar: *scalar,
+                        ..from
+                    }),
                     false => Err(format!("bits of {from} as {scalar}")),
                 }
             }
@@ -247,6 +255,11 @@ impl Verifier<'_> {
                 let ty = self.expr(a)?;
                 expect(ty, bools(ty.lanes), "an operand of `not`")?;
                 Ok(ty)
+            }
+            Expr::Any(a) => {
+                let ty = self.expr(a)?;
+                expect(ty, bools(ty.lanes.max(2)), "an operand of `any`")?;
+                Ok(bools(1))
             }
             Expr::Select(cond, a, b) => {
                 let (cond, a, b) = (self.expr(cond)?, self.expr(a)?, self.expr(b)?);

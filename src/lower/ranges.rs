@@ -133,7 +133,8 @@ impl<'a> Ranges<'a> {
             | Expr::Ramp(..)
             | Expr::Lane(..)
             | Expr::Pack(_)
-            | Expr::Shuffle(..) => return None,
+            | Expr::Shuffle(..)
+            | Expr::Any(_) => return None,
         })
     }
 

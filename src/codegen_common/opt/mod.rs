@@ -160,13 +160,7 @@ impl Optimizer {
 
     /// A new local array.
     fn local(&mut self, name: &str, dtype: ScalarType, len: usize) -> ArrayId {
-        self.kernel.arrays.push(Array {
-            name: name.to_owned(),
-            dtype,
-            len: HostExpr::Const(len as i64),
-            space: Space::Local,
-            vector: 1,
-        })
+        local(&mut self.kernel, name, dtype, len)
     }
 
     /// A new variable like `var`.
@@ -184,6 +178,17 @@ impl Optimizer {
         let Ty { scalar, lanes } = self.kernel.vars.get(var)?.ty;
         (lanes == 1 && scalar.is_int()).then_some(scalar)
     }
+}
+
+/// A new local array.
+fn local(kernel: &mut Kernel, name: &str, dtype: ScalarType, len: usize) -> ArrayId {
+    kernel.arrays.push(Array {
+        name: name.to_owned(),
+        dtype,
+        len: HostExpr::Const(len as i64),
+        space: Space::Local,
+        vector: 1,
+    })
 }
 
 fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {

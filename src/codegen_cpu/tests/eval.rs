@@ -252,6 +252,10 @@ impl Machine<'_> {
                 }
                 Lanes(ty, all)
             }
+            Expr::Any(a) => {
+                let any = self.expr(a)?.1.iter().any(|lane| lane.is_true());
+                Lanes(ScalarType::Bool, vec![Scalar::Int(any.into())])
+            }
             Expr::Lane(a, lane) => {
                 let Lanes(ty, lanes) = self.expr(a)?;
                 Lanes(ty, vec![lanes[usize::from(*lane)]])

@@ -399,63 +399,177 @@ fn exp_of_what_is_not_finite_or_does_not_fit() {
     }
 }
 
-/// Arguments that the functions are tried at: one of so many, or all with `WEFTILE_EXHAUSTIVE=1`.
-fn arguments() -> impl Iterator<Item = f32> {
-    let step = match std::env::var_os("WEFTILE_EXHAUSTIVE") {
-        Some(_) => 1,
-        None => 30_011,
+/// Whether functions are tried at all arguments.
+fn is_exhaustive() -> bool {
+    std::env::var_os("WEFTILE_EXHAUSTIVE").is_some()
+}
+
+/// Arguments that functions are tried at, by their bits: special ones, and one of so many others or all with `WEFTILE_EXHAUSTIVE=1`.
+fn arguments() -> Vec<std::iter::StepBy<std::ops::RangeInclusive<u32>>> {
+    let step = match is_exhaustive() {
+        true => 1,
+        false => 30_011,
     };
+    let around = |value: f32| {
+        let bits = value.to_bits();
+        (bits.saturating_sub(3)..=bits.saturating_add(3)).step_by(1)
+    };
+    let infinity = f32::INFINITY;
+    // Where the functions go from one form to another among them.
     let special = [
         0.0,
         -0.0,
         1.0,
         -1.0,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::NAN,
+        infinity,
+        -infinity,
+        0.625,
+        0.921_875,
+        0.75,
+        1.5,
+        -0.25,
+        0.5,
+        500_000.0,
+        1e9,
+        f32::MIN_POSITIVE,
     ];
-    let edges = [0.625, 0.921_875].map(f32::to_bits);
-    let edges = edges
-        .into_iter()
-        .flat_map(|bits| bits - 3..bits + 3)
-        .map(f32::from_bits);
-    let all = (0..=u32::MAX).step_by(step).map(f32::from_bits);
-    special.into_iter().chain(edges).chain(all)
+    // Blocks of all arguments, for threads to share.
+    let bits: u32 = match is_exhaustive() {
+        true => 24,
+        false => 30,
+    };
+    let blocks = (0..1 << (32 - bits)).map(|block: u32| {
+        let first = block << bits;
+        // One of so many of all, not of each block.
+        let skipped = (step - first % step) % step;
+        (first + skipped..=first + ((1 << bits) - 1)).step_by(step as usize)
+    });
+    special.map(around).into_iter().chain(blocks).collect()
+}
+
+/// Calls the function with vectors of so many lanes at these arguments, by each back end, and compares the results.
+fn try_function(intrin: Intrin, lanes: u16, args: &[Vec<f32>]) {
+    let (_, ulps_allowed) = function(intrin).expect("it is written out");
+    let inputs = args.iter().map(|values| {
+        let mut values: Vec<_> = values.iter().map(|&v| Scalar::Float(v.into())).collect();
+        values.resize(
+            values.len().next_multiple_of(lanes.into()),
+            Scalar::Float(1.0),
+        );
+        values
+    });
+    let f32 = ScalarType::F32;
+    let inputs: Vec<Vec<Scalar>> = inputs.collect();
+    let call = |args| Expr::Call(intrin, args);
+    let (k, tensors) = pointwise("f", &inputs, f32, f32, lanes, call);
+    let outs = run_native(&k, &[], &tensors);
+    for i in 0..args[0].len() {
+        let of: Vec<Scalar> = args.iter().map(|a| Scalar::Float(a[i].into())).collect();
+        let want = eval_intrin(intrin, ScalarType::F64, &of);
+        let want = want.expect("a float").as_float();
+        for (backend, tensors) in &outs {
+            let got = tensors[args.len()].as_slice::<f32>().expect("f32")[i];
+            if got.is_nan() && want.is_nan() {
+                continue;
+            }
+            let same_sign = got.is_sign_negative() == want.is_sign_negative();
+            let exact = want == 0.0 || (want as f32).is_infinite();
+            let off = match exact {
+                true if same_sign && got == want as f32 => 0.0,
+                true => f64::INFINITY,
+                false => ulps(got, want),
+            };
+            let (intrin, backend) = (intrin.name(), backend.name());
+            assert!(
+                off <= ulps_allowed,
+                "{intrin}{of:?} x{lanes} by {backend}: {got}, not {want}: {off}"
+            );
+        }
+    }
 }
 
 #[test]
 fn functions_are_exact_to_their_bounds() {
-    const AT_ONCE: usize = 1 << 16;
-    for intrin in [Intrin::Erf, Intrin::Tanh, Intrin::Sigmoid] {
-        let (_, bound) = function(intrin).expect("it is written out");
-        let mut arguments = arguments().peekable();
-        while arguments.peek().is_some() {
-            let mut values: Vec<f32> = arguments.by_ref().take(AT_ONCE).collect();
-            values.resize(values.len().next_multiple_of(8), 1.0);
-            let inputs = values.iter().map(|&v| Scalar::Float(v.into())).collect();
-            let f32 = ScalarType::F32;
-            let (k, tensors) =
-                pointwise("f", &[inputs], f32, f32, 8, |args| Expr::Call(intrin, args));
-            for (backend, tensors) in run_native(&k, &[], &tensors) {
-                let got = tensors[1].as_slice::<f32>().expect("f32");
-                for (&x, &got) in values.iter().zip(got) {
-                    let want = eval_intrin(intrin, ScalarType::F64, &[Scalar::Float(x.into())]);
-                    let want = want.expect("a float").as_float();
-                    if got.is_nan() && want.is_nan() {
-                        continue;
-                    }
-                    let off = match want == 0.0 && got.is_sign_negative() != want.is_sign_negative()
-                    {
-                        true => f64::INFINITY,
-                        false => ulps(got, want),
-                    };
-                    let (intrin, backend) = (intrin.name(), backend.name());
-                    assert!(
-                        off <= bound,
-                        "{intrin}({x}) by {backend}: {got}, not {want}: {off}"
-                    );
+    const AT_ONCE: usize = 1 << 20;
+    let lanes: &[u16] = match is_exhaustive() {
+        true => &[16],
+        false => &[1, 6, 16],
+    };
+    let blocks = arguments();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let try_blocks = || {
+        while let Some(block) = blocks.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        {
+            let values: Vec<f32> = block.clone().map(f32::from_bits).collect();
+            for intrin in Intrin::ALL {
+                if function(intrin).is_none() || intrin.arity() != 1 {
+                    continue;
+                }
+                for (values, &lanes) in values
+                    .chunks(AT_ONCE)
+                    .flat_map(|v| lanes.iter().map(move |l| (v, l)))
+                {
+                    try_function(intrin, lanes, &[values.to_vec()]);
                 }
             }
         }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(try_blocks);
+        }
+    });
+}
+
+/// Of each of a few numbers, special ones among them, and of many others.
+#[test]
+fn powers_are_exact_to_their_bound() {
+    let special = [
+        0.0,
+        1.0,
+        2.0,
+        3.0,
+        0.5,
+        0.333,
+        1.5,
+        2.2,
+        1e-45,
+        1e-38,
+        1e38,
+        3e38,
+        16_777_215.0,
+        16_777_216.0,
+        4_194_303.5,
+        0.999_999_94,
+        1.000_000_1,
+        0.707_106_77,
+        10.0,
+        127.0,
+        149.0,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    let signed = special.iter().flat_map(|&v| [v, -v]);
+    let many = (0..=u32::MAX).step_by(if is_exhaustive() { 655_211 } else { 17_000_003 });
+    let numbers: Vec<f32> = signed.chain(many.map(f32::from_bits)).collect();
+    let pairs = numbers
+        .iter()
+        .flat_map(|&x| numbers.iter().map(move |&y| (x, y)));
+    let (xs, ys): (Vec<f32>, Vec<f32>) = pairs.unzip();
+    for lanes in [1, 6, 16] {
+        try_function(Intrin::Pow, lanes, &[xs.clone(), ys.clone()]);
     }
+    // Powers that are neither 0 nor infinite.
+    let (xs, ys): (Vec<f32>, Vec<f32>) = (0..100_000_u32)
+        .map(|i| {
+            let x = f32::from_bits(0x3000_0000 + i.wrapping_mul(2_654_435_761) % 0x1f00_0000);
+            let most = 100.0 / x.log2().abs().max(1e-3);
+            (
+                x,
+                most * ((i.wrapping_mul(40_503) % 2_001) as f32 / 1_000.0 - 1.0),
+            )
+        })
+        .unzip();
+    try_function(Intrin::Pow, 16, &[xs, ys]);
 }

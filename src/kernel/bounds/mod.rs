@@ -317,7 +317,8 @@ impl BoundsProof<'_> {
             | Expr::Not(a)
             | Expr::Splat(a, _)
             | Expr::Lane(a, _)
-            | Expr::Shuffle(_, a) => {
+            | Expr::Shuffle(_, a)
+            | Expr::Any(a) => {
                 self.value(a)?;
                 self.any(e)
             }

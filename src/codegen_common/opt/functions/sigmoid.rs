@@ -1,0 +1,76 @@
+//! Functions that grow from one bound to another.
+
+use super::{Writer, binary, call, fma, plus, select, times};
+use crate::kernel::Expr;
+use crate::tensor::scalar::{BinOp, Intrin};
+
+/// `1 / (1 + e)` with `e = exp(-|x|)`, and `e / (1 + e)` for negative numbers: neither overflows.
+pub(super) fn sigmoid(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    let x = &args[0];
+    let size = call(Intrin::Abs, x.clone());
+    let power = call(Intrin::Exp, binary(BinOp::Sub, on.number(0.0), size));
+    let sum = binary(BinOp::Add, on.number(1.0), power.clone());
+    let negative = binary(BinOp::Lt, x.clone(), on.number(0.0));
+    let dividend = select(negative, power, on.number(1.0));
+    binary(BinOp::Div, dividend, sum)
+}
+
+/// Up to 0.625 the odd polynomial of Cephes' `tanhf`, further out `1 - 2 / (exp(2 |x|) + 1)`.
+pub(super) fn tanh(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    const NEAR: f64 = 0.625;
+    const ODD: [f64; 5] = [
+        -5.704_988_727_45e-3,
+        2.063_908_879_54e-2,
+        -5.373_971_555_31e-2,
+        1.333_144_220_36e-1,
+        -3.333_328_194_22e-1,
+    ];
+    let x = &args[0];
+    let size = call(Intrin::Abs, x.clone());
+    let sum = binary(
+        BinOp::Add,
+        call(Intrin::Exp, plus(&size, &size)),
+        on.number(1.0),
+    );
+    let quotient = binary(BinOp::Div, on.number(2.0), sum);
+    let far = binary(BinOp::Sub, on.number(1.0), quotient);
+    let square = times(x, x);
+    let factor = fma(on.polynomial(&square, &ODD), square, on.number(1.0));
+    let near = binary(BinOp::Mul, factor, x.clone());
+    let is_far = binary(BinOp::Ge, size, on.number(NEAR));
+    select(is_far, on.with_sign(far, x), near)
+}
+
+/// Two minimax polynomials: an odd one near 0, and `1 - exp(-p(|x|))` further out (N. Juffa's form of `erff`).
+pub(super) fn erf(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
+    const NEAR: f64 = 0.921_875;
+    const ODD: [f64; 6] = [
+        -5.991_049_7e-4,
+        4.993_395_9e-3,
+        -2.676_667_3e-2,
+        1.128_180_2e-1,
+        -3.761_248_6e-1,
+        1.283_791_5e-1,
+    ];
+    const EXPONENT: [f64; 7] = [
+        1.729_489_3e-5,
+        -3.832_086_8e-4,
+        3.883_934_3e-3,
+        -2.425_456e-2,
+        1.067_778_5e-1,
+        6.348_467e-1,
+        1.287_175_1e-1,
+    ];
+    let x = &args[0];
+    // From 4 on the result is 1, and terms of a larger number would be infinities of both signs.
+    let size = binary(BinOp::Min, call(Intrin::Abs, x.clone()), on.number(4.0));
+    let exponent = fma(on.polynomial(&size, &EXPONENT), size.clone(), size.clone());
+    // No exponent is less than -19; that the power is a normal number can be seen by this.
+    let exponent = binary(BinOp::Sub, on.number(0.0), exponent);
+    let exponent = binary(BinOp::Max, exponent, on.number(-80.0));
+    let far = binary(BinOp::Sub, on.number(1.0), call(Intrin::Exp, exponent));
+    let square = times(x, x);
+    let near = fma(on.polynomial(&square, &ODD), x.clone(), x.clone());
+    let is_far = binary(BinOp::Gt, size, on.number(NEAR));
+    select(is_far, on.with_sign(far, x), near)
+}

@@ -1,5 +1,6 @@
 //! Symbolic variables whose values follow from checks.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
@@ -24,6 +25,7 @@ pub(super) fn known_extents(original: &Function, globals: &Globals) -> Result<Fu
         originals: vec![],
         around: vec![],
         known: HashMap::new(),
+        simplified: RefCell::default(),
         defined: HashSet::new(),
         scalars: HashSet::new(),
     };
@@ -40,6 +42,8 @@ struct Extents<'f> {
     around: Vec<Arena<ValueId, Value>>,
     /// What variables are equal to, here.
     known: HashMap<Var, Expr>,
+    /// Expressions with what is known here in place: most tensors have one of a few extents.
+    simplified: RefCell<HashMap<Expr, Expr>>,
     /// Variables that are defined here.
     defined: HashSet<Var>,
     /// Variables of the function that scalar arguments use.
@@ -79,6 +83,7 @@ impl<'f> Extents<'f> {
         });
         self.originals.pop();
         (self.known, self.defined, self.scalars) = outer;
+        self.simplified.get_mut().clear();
         Ok(())
     }
 
@@ -118,6 +123,7 @@ impl<'f> Extents<'f> {
                         self.leave(function, branch, &sinfo);
                     }
                     (self.known, self.defined) = outer;
+                    self.simplified.get_mut().clear();
                 }
                 Def::If {
                     cond: self.arg(&cond),
@@ -210,6 +216,8 @@ impl<'f> Extents<'f> {
                 Some(_) => {}
                 None => {
                     need_not &= !self.defined.contains(&var);
+                    let simplified = self.simplified.get_mut();
+                    simplified.retain(|e, _| !e.free_vars().contains(&var));
                     self.known.insert(var, value);
                 }
             }
@@ -233,7 +241,14 @@ impl<'f> Extents<'f> {
         {
             return e.clone();
         }
-        Analyzer::new().simplify(&e.substitute(&|var| self.known.get(var).cloned()))
+        if let Some(simplified) = self.simplified.borrow().get(e) {
+            return simplified.clone();
+        }
+        let known = e.substitute(&|var| self.known.get(var).cloned());
+        let simplified = Analyzer::new().simplify(&known);
+        let mut all = self.simplified.borrow_mut();
+        all.insert(e.clone(), simplified.clone());
+        simplified
     }
 
     fn sinfo(&self, info: &StructInfo) -> StructInfo {

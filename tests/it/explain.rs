@@ -4,7 +4,7 @@ use weftile::explain::{
     AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict,
 };
 use weftile::ir::Module;
-use weftile::kernel::{GpuClass, GpuTarget, Target};
+use weftile::kernel::{GpuClass, GpuTarget, Kernel, Stmt, Target};
 use weftile::lower::lower;
 use weftile::sched::rules;
 use weftile::script;
@@ -20,16 +20,20 @@ fn module(body: &str) -> Module {
 
 /// The costs of the kernels of the only loop program, as it is written, or else as the default rules schedule it.
 fn costs(body: &str, class: GpuClass, dims: &[i64]) -> Vec<KernelCost> {
+    let model = GpuModel::of(class);
+    kernels(body, class)
+        .iter()
+        .map(|kernel| explain(kernel, dims, &model).expect("a cost"))
+        .collect()
+}
+
+/// The kernels of the only loop program, as it is written, or else as the default rules schedule it.
+fn kernels(body: &str, class: GpuClass) -> Vec<Kernel> {
     let module = module(body);
     let (_, func) = module.prim_funcs().next().expect("a loop program");
     let target = Target::Gpu(GpuTarget::usual(class));
     let (_, lowered) = rules::choose(func, &target, |func| lower(func, &target));
-    let model = GpuModel::of(class);
-    let kernels = lowered.expect("kernels").kernels;
-    kernels
-        .iter()
-        .map(|kernel| explain(kernel, dims, &model).expect("a cost"))
-        .collect()
+    lowered.expect("kernels").kernels
 }
 
 fn cost(body: &str) -> KernelCost {
@@ -183,9 +187,9 @@ fn a_matmul_multiplies_and_adds_as_often_as_the_formula_says() {
         let fma: f64 = costs.iter().map(|cost| cost.fma).sum();
         assert_eq!(fma, (m * n * k) as f64, "{m} x {n} x {k}");
     }
-    // Tiles of 32 by 32 reach past the ends: 2 by 3 of them.
+    // Tiles of 32 by 32 reach past the ends: 2 by 3 of them. So do steps of 8.
     let costs = costs(&matmul(33, 65, 17, false), GpuClass::Nvidia, &[]);
-    assert_eq!(costs[0].fma, f64::from(2 * 32 * 3 * 32 * 17));
+    assert_eq!(costs[0].fma, f64::from(2 * 32 * 3 * 32 * 3 * 8));
 }
 
 #[test]
@@ -249,6 +253,48 @@ const CLASSES: [GpuClass; 5] = [
     GpuClass::Mobile,
 ];
 
+/// Barriers in the text of statements.
+fn barriers(stmts: &[Stmt]) -> usize {
+    let mut count = 0;
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| count += usize::from(*stmt == Stmt::Barrier));
+    }
+    count
+}
+
+#[test]
+fn the_body_of_a_tile_stands_once_whatever_the_sizes() {
+    let open = r#"
+    @T.prim_func
+    def f(a: T.handle, b: T.handle, c: T.handle):
+        m, n, kk = T.int64(), T.int64(), T.int64()
+        A = T.match_buffer(a, (m, kk))
+        B = T.match_buffer(b, (n, kk))
+        C = T.match_buffer(c, (m, n))
+        for i, j, k in T.grid(m, n, kk):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+"#;
+    let programs = [
+        matmul(127, 311, 509, false),
+        matmul(1000, 1000, 500, true),
+        matmul(2048, 2048, 1022, false),
+        open.to_owned(),
+        convolution_of(10, 48, 30, 1),
+    ];
+    for class in CLASSES {
+        for (at, program) in programs.iter().enumerate() {
+            let kernels = kernels(program, class);
+            let most = kernels.iter().map(|kernel| barriers(&kernel.body)).max();
+            // Before and after the copies to shared memory.
+            assert_eq!(most, Some(2), "{class:?}, program {at}");
+        }
+    }
+}
+
 #[test]
 fn default_products_of_few_rows_meet_in_no_bank_and_read_whole_sectors() {
     for class in CLASSES {
@@ -289,6 +335,10 @@ fn a_product_of_one_row_keeps_many_threads_busy() {
 
 /// A convolution of 64 channels in `NCHW`, of stride 1 with padding or of stride 2 without, or in `NHWC`.
 fn convolution(filters: usize, size: usize, stride: usize) -> String {
+    convolution_of(64, filters, size, stride)
+}
+
+fn convolution_of(channels: usize, filters: usize, size: usize, stride: usize) -> String {
     let (pad, padded) = if stride == 1 {
         (1, size + 2)
     } else {
@@ -298,13 +348,13 @@ fn convolution(filters: usize, size: usize, stride: usize) -> String {
     format!(
         r#"
     @T.prim_func
-    def f(X: T.Buffer((1, 64, {size}, {size}), "float32"), W: T.Buffer(({filters}, 64, 3, 3), "float32"), Y: T.Buffer((1, {filters}, {result}, {result}), "float32")):
-        P = T.alloc_buffer((1, 64, {padded}, {padded}), "float32")
-        for n, c, y, x in T.grid(1, 64, {padded}, {padded}):
+    def f(X: T.Buffer((1, {channels}, {size}, {size}), "float32"), W: T.Buffer(({filters}, {channels}, 3, 3), "float32"), Y: T.Buffer((1, {filters}, {result}, {result}), "float32")):
+        P = T.alloc_buffer((1, {channels}, {padded}, {padded}), "float32")
+        for n, c, y, x in T.grid(1, {channels}, {padded}, {padded}):
             with T.block("P"):
                 vn, vc, vy, vx = T.axis.remap("SSSS", [n, c, y, x])
                 P[vn, vc, vy, vx] = T.if_then_else({pad} <= vy and vy < {size} + {pad} and {pad} <= vx and vx < {size} + {pad}, X[vn, vc, vy - {pad}, vx - {pad}], T.float32(0))
-        for n, o, y, x, c, r, s in T.grid(1, {filters}, {result}, {result}, 64, 3, 3):
+        for n, o, y, x, c, r, s in T.grid(1, {filters}, {result}, {result}, {channels}, 3, 3):
             with T.block("Y"):
                 vn, vo, vy, vx, vc, vr, vs = T.axis.remap("SSSSRRR", [n, o, y, x, c, r, s])
                 with T.init():

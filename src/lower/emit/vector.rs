@@ -357,7 +357,11 @@ impl Emit<'_> {
         value: &Expr,
         lanes: &Lanes<'_>,
     ) -> Result<Option<Vec<Stmt>>, LowerError> {
-        let ExprKind::Load(source, at) = value.kind() else {
+        let loaded = match value.kind() {
+            ExprKind::IfThenElse(_, then, otherwise) if !lanes.vary(otherwise) => then,
+            _ => value,
+        };
+        let ExprKind::Load(source, at) = loaded.kind() else {
             return Ok(None);
         };
         let stride = flat(source, at).split(lanes.var).map(|(stride, _)| stride);
@@ -365,7 +369,11 @@ impl Emit<'_> {
             return Ok(None);
         }
         let value = self.vector(value, lanes)?;
-        if !matches!(value, kernel::Expr::Load { .. }) {
+        let loaded = match &value {
+            kernel::Expr::Select(_, then, _) => then,
+            value => value,
+        };
+        if !matches!(loaded, kernel::Expr::Load { .. }) {
             return Ok(None);
         }
         let ty = Ty {
@@ -529,8 +537,12 @@ impl Emit<'_> {
                     return Ok(value);
                 }
                 let (a, b) = (self.safe(a), self.safe(b));
+                let cond = match self.shared_condition(c, lanes) {
+                    Some(shared) => kernel::Expr::Splat(Box::new(self.value(&shared)?), count),
+                    None => self.vector(c, lanes)?,
+                };
                 kernel::Expr::Select(
-                    boxed(self.vector(c, lanes))?,
+                    Box::new(cond),
                     boxed(self.vector(&a, lanes))?,
                     boxed(self.vector(&b, lanes))?,
                 )

@@ -123,11 +123,20 @@ fn tiles_of(
         _ => reindex_result(sch, block)?,
     };
     inline_consumers(sch, write_back);
+    let operands = [&matmul.a, &matmul.b];
+    let mut copies = Vec::new();
+    if tile.shared {
+        for operand in operands {
+            copies.push(copy_shared(sch, block, operand, &matmul)?);
+        }
+        pad_steps(sch, block, &matmul, &mut copies, tile.bk)?;
+    }
     let l = split(sch, &loops, &matmul, tile)?;
     sch.reverse_compute_at(write_back, l.nx, UnitIters::Simplify, InsertAt::Latest)?;
-    for operand in [&matmul.a, &matmul.b] {
-        if tile.shared {
-            load_shared(sch, block, operand, &matmul, l.ko, tile)?;
+    let mut copies = copies.into_iter();
+    for operand in operands {
+        if let Some(copy) = copies.next() {
+            load_shared(sch, &copy, &matmul, l.ko, tile)?;
         }
         load_local(sch, block, operand, &matmul, &l, tile)?;
     }
@@ -289,17 +298,37 @@ fn split(
     })
 }
 
-/// The threads of a workgroup copy what a step reads of an operand, neighbours in memory to neighbours, to a tile that lies row by
-/// row of `k`: what threads read at once then lies side by side, whichever way the operand lies. A block that produces the operand is
-/// inlined into the copy.
-fn load_shared(
+/// A copy of an operand in shared memory.
+struct SharedCopy {
+    block: BlockId,
+    read_index: usize,
+    /// The iter variables of the product that number its elements: batches, steps and the others, as positions.
+    batch: Vec<usize>,
+    steps: Vec<usize>,
+    side: Vec<usize>,
+    /// All of them, in the order of its loops.
+    loops: Vec<usize>,
+    /// The one that numbers neighbours in memory.
+    contiguous: Option<usize>,
+    /// Whether four of those are one vector of the operand.
+    in_vectors: bool,
+}
+
+impl SharedCopy {
+    /// The iter variables that number its elements, in the order of its dimensions.
+    fn places(&self) -> Vec<usize> {
+        [&self.batch[..], &self.steps, &self.side].concat()
+    }
+}
+
+/// Copies an operand to shared memory, row by row of `k`: what threads read at once then lies side by side, whichever way the operand
+/// lies. A block that produces the operand is inlined into the copy.
+fn copy_shared(
     sch: &mut Schedule,
     block: BlockId,
     operand: &Operand,
     matmul: &Matmul,
-    at: LoopId,
-    tile: Tile,
-) -> Result<(), DeclineReason> {
+) -> Result<SharedCopy, DeclineReason> {
     let info = &sch.func().blocks[block];
     let region = &info.reads[operand.read_index];
     let in_vectors = has_whole_vectors(region);
@@ -321,9 +350,84 @@ fn load_shared(
         .copied()
         .filter(|at| !batch.contains(at) && !steps.contains(at));
     let side: Vec<usize> = side.collect();
-    let places = [&batch[..], &steps, &side].concat();
-    // Its loops come in the order of the iter variables; they are to run along memory, neighbours last.
     let contiguous = operand.contiguous.or_else(|| neighbours(info, region));
+    let places = [&batch[..], &steps, &side].concat();
+    let map = Lambda {
+        results: places.iter().map(|at| params[*at].expr()).collect(),
+        params,
+    };
+    let read_index = operand.read_index;
+    let copy = sch.reindex_cache_read(block, read_index, "shared", &map)?;
+    let is_computed = inline_into(sch, copy)?;
+    Ok(SharedCopy {
+        block: copy,
+        read_index,
+        batch,
+        steps,
+        side,
+        loops: used,
+        contiguous,
+        in_vectors: in_vectors && !is_computed,
+    })
+}
+
+/// Makes the steps a multiple of those between two barriers: past the end of `k` the copies are 0, so that the product asks for no end
+/// and stands once.
+fn pad_steps(
+    sch: &mut Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    copies: &mut [SharedCopy],
+    steps: i64,
+) -> Result<(), DeclineReason> {
+    let &[k] = matmul.k.as_slice() else {
+        return Ok(());
+    };
+    let mut padding = vec![1; sch.func().blocks[block].iters.len()];
+    padding[k] = steps;
+    let mut attempt = sch.clone();
+    // A part of a sum that is cut has another end.
+    if attempt.pad_einsum(block, &padding).is_err() {
+        return Ok(());
+    }
+    *sch = attempt;
+    for copy in copies {
+        let producers = sch.get_producers(block)?;
+        let read = &sch.func().blocks[block].reads[copy.read_index].buffer;
+        let mut padded = producers.into_iter().filter(|producer| {
+            let mut writes = sch.func().blocks[*producer].writes.iter();
+            *producer != copy.block && writes.any(|write| write.buffer == *read)
+        });
+        if let Some(padded) = padded.next() {
+            sch.compute_inline(copy.block)?;
+            copy.block = padded;
+            copy.loops = copy.places();
+        }
+    }
+    Ok(())
+}
+
+/// The threads of a workgroup copy what a step reads of an operand together, neighbours in memory to neighbours.
+fn load_shared(
+    sch: &mut Schedule,
+    copy: &SharedCopy,
+    matmul: &Matmul,
+    at: LoopId,
+    tile: Tile,
+) -> Result<(), DeclineReason> {
+    let places = copy.places();
+    let SharedCopy {
+        block: copy,
+        read_index: _,
+        batch,
+        steps,
+        side,
+        loops: used,
+        contiguous,
+        in_vectors,
+    } = copy;
+    let (copy, contiguous) = (*copy, *contiguous);
+    // Its loops are to run along memory, neighbours last.
     let loop_of = |at: &usize| used.iter().position(|other| other == at);
     let (innermost, others): (Vec<usize>, Vec<usize>) =
         places.iter().partition(|at| Some(**at) == contiguous);
@@ -332,12 +436,6 @@ fn load_shared(
         .chain(&innermost)
         .filter_map(loop_of)
         .collect();
-    let map = Lambda {
-        results: places.iter().map(|at| params[*at].expr()).collect(),
-        params,
-    };
-    let copy = sch.reindex_cache_read(block, operand.read_index, "shared", &map)?;
-    let is_computed = inline_into(sch, copy)?;
     if contiguous.is_some_and(|at| matmul.k.contains(&at)) && !side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
         let row = (batch.len() + steps.len()) as i64 - 1;
@@ -362,12 +460,11 @@ fn load_shared(
     let fused = fuse_loops(sch, &inner)?;
     let elements = sch.func().loops[fused].extent.as_int();
     let threads = tile.ty * tile.tx;
-    let vector =
-        if in_vectors && !is_computed && elements.is_some_and(|n| n % (threads * LANES) == 0) {
-            LANES
-        } else {
-            1
-        };
+    let vector = if *in_vectors && elements.is_some_and(|n| n % (threads * LANES) == 0) {
+        LANES
+    } else {
+        1
+    };
     let factors = [Factor::Infer, tile.ty.into(), tile.tx.into(), vector.into()];
     let parts = sch.split(fused, &factors)?;
     if tile.ty > 1 {

@@ -218,15 +218,19 @@ fn has_32_bits(matmul: &Matmul) -> bool {
 }
 
 /// The loops of the roles, each fused to one.
-struct Loops {
-    batch: Option<LoopId>,
-    m: LoopId,
-    n: LoopId,
-    k: LoopId,
+pub(super) struct Loops {
+    pub(super) batch: Option<LoopId>,
+    pub(super) m: LoopId,
+    pub(super) n: LoopId,
+    pub(super) k: LoopId,
 }
 
 impl Loops {
-    fn of(schedule: &mut Schedule, block: BlockId, matmul: &Matmul) -> Result<Self, DeclineReason> {
+    pub(super) fn of(
+        schedule: &mut Schedule,
+        block: BlockId,
+        matmul: &Matmul,
+    ) -> Result<Self, DeclineReason> {
         let nest = sort_loops(schedule, block)?;
         let role = |schedule: &Schedule, iters: &[usize]| -> Result<Vec<LoopId>, DeclineReason> {
             let func = schedule.func();
@@ -335,7 +339,7 @@ fn in_rows(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
 }
 
 /// Whether `B` lies in panels of this rule's width, and the result in rows.
-fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
+pub(super) fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
     let info = &func.blocks[block];
     let [n] = matmul.n[..] else {
         return false;
@@ -522,7 +526,11 @@ pub(super) fn vectorize_columns(
 }
 
 /// Sums along `k`.
-fn along_depth(schedule: &mut Schedule, block: BlockId, loops: Loops) -> Result<(), DeclineReason> {
+pub(super) fn along_depth(
+    schedule: &mut Schedule,
+    block: BlockId,
+    loops: Loops,
+) -> Result<(), DeclineReason> {
     let sums = columns_of_sums(schedule, loops.n);
     let m = split_rows(schedule, loops.m, SUM_ROWS, ROW_BLOCK)?;
     let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;

@@ -8,6 +8,7 @@ mod cases;
 mod convolution;
 mod elementwise;
 mod filtering;
+mod gemv;
 mod inline;
 mod matmul;
 mod pointwise;
@@ -34,6 +35,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "filtering",
         apply: filtering::apply,
+    },
+    DefaultRule {
+        name: "gemv",
+        apply: gemv::apply,
     },
     DefaultRule {
         name: "matmul",

@@ -320,7 +320,7 @@ impl Lowering {
             .targets
             .iter()
             .all(|(target, _)| words.contains(&target.dtype()));
-        let whole = lanes.count == lanes.threads && lanes.in_one_dimension;
+        let whole = lanes.count == lanes.elements && lanes.in_one_dimension;
         let mut targets = self.reduction.targets.iter();
         let is_local =
             |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
@@ -395,7 +395,7 @@ impl Lowering {
         predicate: &Expr,
         lanes: &Lanes,
     ) -> Vec<Node> {
-        let shared = self.arrays("parts", lanes.threads, Scope::Shared);
+        let shared = self.arrays("parts", lanes.elements, Scope::Shared);
         for array in &shared {
             at.nest.added.push((array.clone(), Memory::Shared));
         }

@@ -385,6 +385,53 @@ fn default_convolutions_meet_in_no_bank_and_pad_where_they_read() {
     }
 }
 
+/// Sums of the rows of a matrix.
+fn row_sums(rows: usize, columns: usize) -> String {
+    format!(
+        r#"
+    @T.prim_func
+    def f(A: T.Buffer(({rows}, {columns}), "float32"), B: T.Buffer(({rows},), "float32")):
+        for i, k in T.grid({rows}, {columns}):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+"#
+    )
+}
+
+#[test]
+fn default_kernels_of_odd_sizes_meet_in_no_bank() {
+    let halves = matmul(512, 512, 512, false).replace("\"float32\"), B", "\"float16\"), B");
+    let halves = halves
+        .replace("\"float32\"), C", "\"float16\"), C")
+        .replace(
+            "A[vi, vk] * B[vk, vj]",
+            "T.Cast(\"float32\", A[vi, vk]) * T.Cast(\"float32\", B[vk, vj])",
+        );
+    let programs = [
+        convolution(512, 7, 1),
+        convolution(64, 10, 1),
+        matmul(256, 10, 128, false),
+        matmul(127, 311, 509, false),
+        matmul(127, 311, 509, true),
+        halves,
+        row_sums(65536, 16),
+        row_sums(65536, 33),
+        row_sums(1000, 1000),
+    ];
+    for class in CLASSES {
+        for (at, program) in programs.iter().enumerate() {
+            let costs = costs(program, class, &[]);
+            let accesses = costs.iter().flat_map(|cost| &cost.accesses);
+            for access in accesses.filter(|access| access.memory == Memory::Shared) {
+                assert_eq!(access.excess(), 1.0, "{class:?}, program {at}: {access:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_convolution_takes_about_as_long_as_its_arithmetic() {
     let model = GpuModel::of(GpuClass::Nvidia);

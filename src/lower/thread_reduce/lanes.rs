@@ -5,6 +5,9 @@ use crate::lower::nest::Unblock;
 use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::DType;
 
+/// Banks of shared memory, each of one word.
+const BANKS: i64 = 32;
+
 /// How the threads of a workgroup share a reduction.
 pub(super) struct Lanes {
     /// The number of a thread among those that reduce together.
@@ -19,8 +22,15 @@ pub(super) struct Lanes {
     /// Where the elements of those threads begin in shared memory, and how far they are apart.
     base: Expr,
     step: Expr,
-    /// All threads.
-    pub(super) threads: i64,
+    /// Elements of all threads, with what lies between those of different rows.
+    pub(super) elements: i64,
+}
+
+/// Elements left free behind those of a word in each bank, for rows of so many. Of rows that are halved in step, as 64 threads do, those
+/// in the same banks would meet in them; half a row further apart, none do.
+fn gap(row: i64, all: i64) -> Option<i64> {
+    let shares_banks = row > 1 && row <= BANKS && all > BANKS;
+    (shares_banks && row & (row - 1) == 0).then_some(row / 2)
 }
 
 impl Lanes {
@@ -58,6 +68,13 @@ impl Lanes {
             }
         }
         let lane = at.analyzer.simplify(&lane);
+        let mut elements = stride;
+        if step == Some(1)
+            && let Some(gap) = gap(count, stride)
+        {
+            base = &base + base.floor_div(Expr::int(BANKS, dtype)) * Expr::int(gap, dtype);
+            elements += (stride - 1) / BANKS * gap;
+        }
         Ok(Self {
             place: lane.clone(),
             stores: Expr::bool(true),
@@ -66,7 +83,7 @@ impl Lanes {
             count,
             base,
             step: Expr::int(step.unwrap_or(1), dtype),
-            threads: stride,
+            elements,
         })
     }
 
@@ -78,7 +95,7 @@ impl Lanes {
             stores: self.lane.floor_mod(&divisor).equals(Expr::int(0, dtype)),
             place: self.lane.floor_div(&divisor),
             count: self.count / size,
-            threads: self.threads / size,
+            elements: self.elements / size,
             ..self
         }
     }

@@ -38,8 +38,9 @@ const MOST_USUAL: i64 = 1 << 20;
 /// Steps of `k` that threads copy beside each other, where neighbours in memory lie along `k`.
 const STEPS_OF_A_COPY: i64 = 8;
 
-/// Banks of shared memory, each of one word.
+/// Banks of shared memory, each of one word, and the bytes of that.
 const BANKS: i64 = 32;
+const WORD: i64 = 4;
 
 /// Loops of the update after splitting.
 struct Loops {
@@ -418,7 +419,7 @@ fn load_shared(
     let places = copy.places();
     let SharedCopy {
         block: copy,
-        read_index: _,
+        read_index,
         batch,
         steps,
         side,
@@ -426,7 +427,7 @@ fn load_shared(
         contiguous,
         in_vectors,
     } = copy;
-    let (copy, contiguous) = (*copy, *contiguous);
+    let (copy, read_index, contiguous) = (*copy, *read_index, *contiguous);
     // Its loops are to run along memory, neighbours last.
     let loop_of = |at: &usize| used.iter().position(|other| other == at);
     let (innermost, others): (Vec<usize>, Vec<usize>) =
@@ -436,17 +437,19 @@ fn load_shared(
         .chain(&innermost)
         .filter_map(loop_of)
         .collect();
-    if contiguous.is_some_and(|at| matmul.k.contains(&at)) && !side.is_empty() {
+    let along_steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
+    let row = (batch.len() + steps.len()) as i64 - 1;
+    if along_steps && !side.is_empty() {
         // Neighbours are stored to one column of the tile, beside those of the next rows, and must not meet in a bank.
-        let row = (batch.len() + steps.len()) as i64 - 1;
-        sch.storage_align(copy, 0, row, BANKS, BANKS / tile.bk.min(STEPS_OF_A_COPY))?;
+        let bytes = sch.func().blocks[copy].writes[0].buffer.dtype().bytes() as i64;
+        let words = BANKS / tile.bk.min(STEPS_OF_A_COPY);
+        sch.storage_align(copy, 0, row, BANKS, words * (WORD / bytes).max(1))?;
     }
     sch.compute_at(copy, at, UnitIters::Preserve, InsertAt::Latest)?;
     let mut inner = inner_loops(sch, copy, at)?;
     if inner.len() == used.len() && !innermost.is_empty() {
         inner = order.iter().map(|&at| inner[at]).collect();
-        let steps = contiguous.is_some_and(|at| matmul.k.contains(&at));
-        if steps
+        if along_steps
             && tile.bk > STEPS_OF_A_COPY
             && tile.bk % STEPS_OF_A_COPY == 0
             && let Some(along) = inner.pop()
@@ -456,6 +459,23 @@ fn load_shared(
             inner.push(neighbours);
         }
         sch.reorder(&inner)?;
+    }
+    let width = match read_index == matmul.a.read_index {
+        true => tile.ty * tile.tm,
+        false => tile.tx * tile.tn,
+    };
+    if let (false, [_], Some(&columns)) = (along_steps, &side[..], inner.last())
+        && let Some(extent) = sch.func().loops[columns].extent.as_int()
+        && extent < width
+        && extent % BANKS != 0
+    {
+        // Threads go on with the next row where one ends before the tile does, and with the next bank.
+        let whole = (extent + LANES - 1) / LANES * LANES;
+        if whole > extent {
+            inner.pop();
+            inner.extend(parts(sch, columns, [Factor::Infer, whole.into()])?);
+        }
+        sch.storage_align(copy, 0, row, BANKS, whole % BANKS)?;
     }
     let fused = fuse_loops(sch, &inner)?;
     let elements = sch.func().loops[fused].extent.as_int();

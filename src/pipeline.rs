@@ -237,6 +237,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "static_plan_block_memory",
             "lower_alloc_tensor",
             "kill_after_last_use",
+            "unify_index_types",
             "vm_shape_lower",
             "add_variants",
         ],

@@ -73,6 +73,7 @@ mod split_concat;
 mod to_mixed_precision;
 mod topological_sort;
 mod unbind_params;
+mod unify_index_types;
 mod vdevice;
 mod vm_shape_lower;
 mod winograd;

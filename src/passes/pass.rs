@@ -59,6 +59,7 @@ use super::specialize::specialize;
 use super::split_concat::split_concat;
 use super::to_mixed_precision::to_mixed_precision;
 use super::topological_sort::{Order, Start, topological_sort};
+use super::unify_index_types::unify_index_types;
 use super::vdevice::{realize_vdevice, update_vdevice};
 use super::vm_shape_lower::{Contexts, vm_shape_lower};
 use super::winograd::{When, winograd_conv2d};
@@ -742,6 +743,13 @@ pub const PASSES: &[PassDef] = &[
             };
             Ok(topological_sort(module, order, start))
         },
+    },
+    PassDef {
+        name: "unify_index_types",
+        about: "loops of `int32` beside loops of `int64` become loops of `int64`",
+        opt_level: 0,
+        options: &[],
+        run: |module, _, _| Ok(unify_index_types(module)),
     },
     PassDef {
         name: "update_vdevice",

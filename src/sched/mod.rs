@@ -27,6 +27,7 @@ mod decompose_reduction;
 mod error;
 mod fuse;
 mod fuse_reduction_epilogue;
+mod index_types;
 mod inline;
 mod loop_kind;
 mod loop_partition;
@@ -68,6 +69,7 @@ pub use error::{
     BlocksReason, BufferReason, EpilogueReason, LayoutReason, LoopReason, PaddingReason, Reason,
     ReductionReason, Refusal, RollingReason, ScheduleError,
 };
+pub use index_types::{has_mixed_index_types, widen_indices};
 pub use move_block::InsertAt;
 pub use primitives::{PRIMITIVES, Primitive, primitive};
 pub use reindex::BufferAccess;

@@ -4,6 +4,7 @@ use super::IterMapError;
 use crate::arith::Analyzer;
 use crate::ir::sum::{Sum, is_index};
 use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// `lower <= iter < upper`
@@ -30,8 +31,11 @@ pub(super) fn collect(
         let Some(constraint) = as_constraint(facts, &conjunct, &inputs)? else {
             continue;
         };
-        let single = constraint
-            .iter
+        let iter = match constraint.iter.kind() {
+            ExprKind::Cast(narrow) if narrow.dtype() == DType::I32 => narrow,
+            _ => &constraint.iter,
+        };
+        let single = iter
             .as_var()
             .and_then(|var| inputs.iter_mut().find(|(input, _)| input == var));
         if let Some((_, range)) = single {

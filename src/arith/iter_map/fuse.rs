@@ -41,11 +41,11 @@ impl Rewriter<'_> {
             expr: constraint.iter.clone(),
         };
         let mut sum = self.rewrite_sum(&constraint.iter)?;
-        let base = std::mem::replace(&mut sum.base, Expr::int(0, constraint.iter.dtype()));
+        let zero = Expr::int(0, sum.base.dtype());
+        let base = std::mem::replace(&mut sum.base, zero);
         let relative = |bound: &Option<Expr>| {
-            bound
-                .as_ref()
-                .map(|bound| self.facts.simplify(&(bound - &base)))
+            let bound = self.widened(bound.as_ref()?);
+            Some(self.facts.simplify(&(bound - &base)))
         };
         let (lower, upper) = (relative(&constraint.lower), relative(&constraint.upper));
         let fused = self.fuse(sum, SkipFused::No).ok_or_else(unusable)?;

@@ -15,8 +15,13 @@ impl IterMap {
             if let MarkSource::Input(input) = &self.mark(mark).source
                 && let [var] = &input.free_vars()[..]
             {
-                let first = var.expr() - input;
-                inputs.push((var.clone(), facts.simplify(&(value + first))));
+                let first = facts.simplify(&(var.expr() - input));
+                let value = if first.is_zero() {
+                    value
+                } else {
+                    value + first
+                };
+                inputs.push((var.clone(), facts.simplify(&value)));
             }
         }
         inputs

@@ -11,6 +11,9 @@
 //! i0 in 0..3, i1 in 0..4:   i0 * 4 + i1 = split(mark(split(i0)·4 + split(i1), extent 12))
 //! ```
 //!
+//! A map has one integer type, the widest one of its inputs and indices: `int32` and `int64` meet where a fused loop is as wide as the
+//! widest of its loops. A conversion between the two counts for what it converts where it keeps the value.
+//!
 //! Reference: TVM's `DetectIterMap` and "TensorIR" (ASPLOS 2023), section 3.3 (quasi-affine loop nest validation).
 
 mod check;
@@ -26,7 +29,9 @@ mod subspace;
 pub use subspace::{Division, SubspacePart, subspace_divide};
 
 use super::Analyzer;
-use crate::ir::{Expr, Range, Var};
+use crate::ir::sum::is_index;
+use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::DType;
 
 /// Names an [`IterMark`] of one [`IterMap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +40,7 @@ pub struct MarkId(usize);
 /// What a mark iterates over.
 #[derive(Clone, Debug)]
 pub enum MarkSource {
-    /// An input variable, less its first value.
+    /// An input variable, in the type of the map, less its first value.
     Input(Expr),
     /// A fusion.
     Sum(IterSum),
@@ -192,8 +197,9 @@ pub fn detect_iter_map(
             return Err(IterMapError::DependentRanges { var });
         }
     }
+    let dtype = index_type(indices, inputs, predicate);
     let (inputs, constraints) = constraint::collect(facts, predicate, inputs)?;
-    let mut rewriter = rewrite::Rewriter::new(facts, &inputs, level, units);
+    let mut rewriter = rewrite::Rewriter::new(facts, &inputs, dtype, level, units);
     for constraint in &constraints {
         rewriter.constrain(constraint)?;
     }
@@ -206,6 +212,47 @@ pub fn detect_iter_map(
         indices,
         padded,
     })
+}
+
+/// The widest type of index arithmetic here.
+fn index_type(indices: &[Expr], inputs: &[(Var, Range)], predicate: &Expr) -> DType {
+    let mut is_wide = inputs.iter().any(|(var, _)| var.dtype() == DType::I64);
+    for e in indices.iter().chain([predicate]) {
+        is_wide |= has_int64(e);
+    }
+    if is_wide { DType::I64 } else { DType::I32 }
+}
+
+/// Whether part of the arithmetic is done in `int64`; what is loaded is no part of it.
+fn has_int64(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |e| {
+        found |= e.dtype() == DType::I64;
+        !found && !matches!(e.kind(), ExprKind::Load(..))
+    });
+    found
+}
+
+/// The value of an index of a map in the type that the index has. Arithmetic of an index that is all in `int32` stays in it.
+fn in_type_of(index: &Expr, value: &Expr) -> Expr {
+    if value.dtype() == index.dtype() || !is_index(index.dtype()) {
+        return value.clone();
+    }
+    let narrowed = (!has_int64(index)).then(|| narrow(value)).flatten();
+    narrowed.unwrap_or_else(|| value.cast(index.dtype()))
+}
+
+/// `int64` arithmetic of `int32` values, in `int32`.
+fn narrow(e: &Expr) -> Option<Expr> {
+    match e.kind() {
+        ExprKind::Int(value) => {
+            let value = i32::try_from(*value).ok()?;
+            Some(Expr::i32(value))
+        }
+        ExprKind::Cast(inner) if inner.dtype() == DType::I32 => Some(inner.clone()),
+        ExprKind::Binary(op, a, b) => Some(Expr::binary(*op, narrow(a)?, narrow(b)?)),
+        _ => None,
+    }
 }
 
 /// The indices written with the fewest divisions and remainders, if they are an affine iteration map; else as they are.
@@ -229,8 +276,8 @@ pub fn iter_map_simplify(
         }
     });
     match map {
-        Ok(map) => (map.indices.iter())
-            .map(|sum| map.sum_to_expr(facts, sum))
+        Ok(map) => (indices.iter().zip(&map.indices))
+            .map(|(index, sum)| in_type_of(index, &map.sum_to_expr(facts, sum)))
             .collect(),
         Err(_) => indices.to_vec(),
     }

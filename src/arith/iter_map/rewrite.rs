@@ -3,14 +3,17 @@
 use super::{
     IterMapError, IterMapLevel, IterMark, IterSplit, IterSum, MarkId, MarkSource, UnitIters,
 };
-use crate::arith::Analyzer;
+use crate::arith::{Analyzer, IntBound};
 use crate::ir::sum::is_index;
 use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
 /// State of one detection.
 pub(super) struct Rewriter<'a> {
     pub(super) facts: &'a Analyzer,
+    /// The type of all sums.
+    dtype: DType,
     pub(super) level: IterMapLevel,
     pub(super) marks: Vec<IterMark>,
     inputs: Vec<(Var, IterSum)>,
@@ -41,11 +44,13 @@ impl<'a> Rewriter<'a> {
     pub(super) fn new(
         facts: &'a Analyzer,
         inputs: &[(Var, Range)],
+        dtype: DType,
         level: IterMapLevel,
         units: UnitIters,
     ) -> Self {
         let mut this = Self {
             facts,
+            dtype,
             level,
             marks: vec![],
             inputs: vec![],
@@ -55,16 +60,21 @@ impl<'a> Rewriter<'a> {
             padding: super::pad::Padding::default(),
         };
         for (var, range) in inputs {
+            let range = &Range {
+                min: this.widened(&range.min),
+                extent: this.widened(&range.extent),
+            };
             let sum = if units == UnitIters::Simplify && range.extent.is_one() {
                 IterSum {
                     args: vec![],
                     base: range.min.clone(),
                 }
             } else {
+                let value = this.widened(&var.expr());
                 let source = if range.min.is_zero() {
-                    var.expr()
+                    value
                 } else {
-                    var.expr() - &range.min
+                    value - &range.min
                 };
                 let mark = this.new_mark(MarkSource::Input(source), range.extent.clone());
                 this.input_marks.push(mark);
@@ -76,6 +86,15 @@ impl<'a> Rewriter<'a> {
             this.inputs.push((var.clone(), sum));
         }
         this
+    }
+
+    /// An index in the type of the map.
+    pub(super) fn widened(&self, e: &Expr) -> Expr {
+        if is_index(e.dtype()) {
+            e.cast(self.dtype)
+        } else {
+            e.clone()
+        }
     }
 
     pub(super) fn into_marks(self) -> Vec<IterMark> {
@@ -160,8 +179,17 @@ impl<'a> Rewriter<'a> {
         match e.kind() {
             ExprKind::Var(var) => Ok(match self.inputs.iter().find(|(input, _)| input == var) {
                 Some((_, sum)) => Value::Iter(sum.clone()),
-                None => Value::Plain(e.clone()),
+                None => Value::Plain(self.widened(e)),
             }),
+            ExprKind::Cast(a) if is_index(a.dtype()) && is_index(e.dtype()) => {
+                match self.rewrite(a)? {
+                    Value::Plain(_) => Ok(Value::Plain(self.widened(e))),
+                    Value::Iter(sum) if self.keeps_value(a.dtype(), e.dtype(), &sum) => {
+                        Ok(Value::Iter(sum))
+                    }
+                    Value::Iter(_) => Err(not_affine()),
+                }
+            }
             ExprKind::Binary(
                 op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::FloorDiv | BinOp::FloorMod),
                 a,
@@ -196,10 +224,25 @@ impl<'a> Rewriter<'a> {
                 if uses {
                     Err(not_affine())
                 } else {
-                    Ok(Value::Plain(e.clone()))
+                    Ok(Value::Plain(self.widened(e)))
                 }
             }
         }
+    }
+
+    /// Whether a conversion keeps all values of the sum.
+    fn keeps_value(&self, from: DType, to: DType, sum: &IterSum) -> bool {
+        if from.bytes() <= to.bytes() {
+            return true;
+        }
+        let values = |arg: &IterSplit| {
+            let last = self.facts.bound(&arg.extent).add(IntBound::point(-1)).max;
+            let scale = self.facts.bound(&arg.scale);
+            IntBound::new(0, last.max(0)).mul(scale)
+        };
+        let base = self.facts.bound(&sum.base);
+        let all = (sum.args.iter()).fold(base, |all, arg| all.add(values(arg)));
+        all.fits(to.scalar)
     }
 
     /// `a + sign · b`; equal splits are merged.

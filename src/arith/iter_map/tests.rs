@@ -126,3 +126,48 @@ fn simplified_digits_of_a_bounded_fusion_are_its_digits() {
     assert!(bijective(&digits, &value.lt(528)).is_ok());
     assert!(bijective(&digits, &value.lt(540)).is_err());
 }
+
+/// A fused loop is as wide as the widest of its loops; indices of `int32` and of `int64` meet in its parts.
+#[test]
+fn conversions_that_keep_the_value_are_affine() {
+    let (k, f) = (Var::new("k", DType::I32), Var::new("f", DType::I64));
+    let inputs = [
+        (k.clone(), Range::to(Expr::i32(4))),
+        (f.clone(), Range::to(Expr::i64(64))),
+    ];
+    let yes = Expr::bool(true);
+    let wide = k.expr().cast(DType::I64);
+    let indices = [
+        f.expr().floor_div(8),
+        (k.expr() * 8).cast(DType::I64) + f.expr().floor_mod(8),
+    ];
+    let map =
+        detect(&indices, &inputs, &yes, IterMapLevel::Bijective).expect("a split and a fusion");
+    let extents = map.extents(&Analyzer::new()).expect("known");
+    assert_eq!(extents, [Expr::i64(8), Expr::i64(32)]);
+    let facts = Analyzer::new();
+    let values = map.invert(&facts, &[Expr::i64(3), Expr::i64(29)]);
+    let values: Vec<_> = values
+        .iter()
+        .map(|(var, e)| (var.name(), e.as_int()))
+        .collect();
+    assert!(
+        values.contains(&("k", Some(3))) && values.contains(&("f", Some(29))),
+        "{values:?}"
+    );
+    let narrow = |e: Expr| e.cast(DType::I32);
+    let small = [wide, narrow(f.expr())];
+    assert!(detect(&small, &inputs, &yes, IterMapLevel::Bijective).is_ok());
+    // More values than `int32` has.
+    let large = [(f.clone(), Range::to(Expr::i64(1 << 32)))];
+    assert!(detect(&[narrow(f.expr())], &large, &yes, IterMapLevel::Surjective).is_err());
+    // An index of `int32` beside others is written in its type.
+    let inputs = [
+        (k.clone(), Range::to(Expr::i32(4))),
+        (f, Range::to(Expr::i64(64))),
+    ];
+    let (level, units) = (IterMapLevel::Surjective, UnitIters::Preserve);
+    let again = k.expr().floor_div(2) * 2 + k.expr().floor_mod(2);
+    let simple = iter_map_simplify(&facts, &[again], &inputs, &yes, level, units);
+    assert_eq!(simple, [k.expr()]);
+}

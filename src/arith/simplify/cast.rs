@@ -3,7 +3,7 @@
 use crate::arith::Analyzer;
 use crate::ir::sum::is_index;
 use crate::ir::{Expr, ExprKind};
-use crate::tensor::scalar::{Scalar, eval_cast};
+use crate::tensor::scalar::{BinOp, Scalar, eval_cast};
 use crate::tensor::{DType, ScalarType};
 
 /// Rules of `a` converted to `to`.
@@ -34,8 +34,28 @@ pub(super) fn rules(facts: &Analyzer, a: &Expr, to: DType) -> Option<Expr> {
         {
             Some(inner.clone())
         }
+        // wide(a op b) = wide(a) op wide(b), so that like terms of both types meet
+        ExprKind::Binary(op, x, y)
+            if is_index(a.dtype()) && is_index(to) && !a.is_data() && is_arithmetic(*op) =>
+        {
+            let widens = from.bytes() < to.bytes();
+            widens.then(|| Expr::binary(*op, x.cast(to), y.cast(to)))
+        }
         _ => None,
     }
+}
+
+fn is_arithmetic(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::Add
+            | BinOp::Sub
+            | BinOp::Mul
+            | BinOp::FloorDiv
+            | BinOp::FloorMod
+            | BinOp::Min
+            | BinOp::Max
+    )
 }
 
 fn is_within(facts: &Analyzer, e: &Expr, ty: ScalarType) -> bool {

@@ -1,7 +1,7 @@
 //! Chosen identities. (Properties of generated expressions are in `tests/it/properties`.)
 
 use crate::arith::{Analyzer, IntBound};
-use crate::ir::{Expr, Range, Var};
+use crate::ir::{Buffer, Expr, Range, Var};
 use crate::tensor::DType;
 
 fn var(name: &str) -> Var {
@@ -50,6 +50,23 @@ fn sums_merge_like_terms() {
     same(&facts, (&i + 1) * 4 - &i * 4, &Expr::i32(4));
     same(&facts, &x + &i, &(&i + &x));
     same(&facts, (&i + &j) * &x, &(&x * &j + &i * &x));
+}
+
+#[test]
+fn like_terms_of_both_integer_types_meet() {
+    let Names { facts, i, j, .. } = names();
+    let wide = |e: &Expr| e.cast(DType::I64);
+    same(&facts, wide(&(&i * 4 + &j)) - wide(&i) * 4, &wide(&j));
+    same(&facts, wide(&(&i * 4 + &j)).floor_div(4), &wide(&i));
+    same(
+        &facts,
+        wide(&i.floor_div(2)) - wide(&i).floor_div(2),
+        &Expr::i64(0),
+    );
+    // The arithmetic of data wraps in its type.
+    let data = Buffer::new("A", vec![Expr::i32(8)], DType::I32);
+    let sum = wide(&(Expr::load(&data, vec![i]) + 1));
+    assert_eq!(facts.simplify(&sum), sum);
 }
 
 #[test]

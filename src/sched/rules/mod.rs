@@ -206,7 +206,7 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
 }
 
 /// Whether somebody has scheduled the function.
-fn is_scheduled(func: &PrimFunc) -> bool {
+pub(crate) fn is_scheduled(func: &PrimFunc) -> bool {
     func.loops.iter().any(|(_, l)| l.kind != LoopKind::Serial)
 }
 

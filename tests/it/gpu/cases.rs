@@ -4,7 +4,7 @@ use weftile::kernel::{GpuClass, Target};
 use weftile::runtime_gpu::{Gpu, adapters};
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
-use weftile::{interp, lower, sched, script};
+use weftile::{interp, lower, passes, sched, script};
 
 use super::launch::launch;
 
@@ -327,6 +327,40 @@ def f(A: T.Buffer((67, 31), "float32"), B: T.Buffer((31, 100), "float32"), C: T.
         false,
         &[&[&[67, 31], &[31, 100], &[67, 100]]],
     );
+}
+
+/// As TVMScript has them: a symbolic extent of `int64`, and numbers as they are written.
+#[test]
+fn loops_of_both_integer_types_are_tiled() {
+    let text = r#"
+@T.prim_func
+def f(a: T.handle, B: T.Buffer((31, 100), "float32"), D: T.Buffer((100,), "float32"), c: T.handle):
+    m = T.int64()
+    A = T.match_buffer(a, (m, 31), "float32")
+    C = T.match_buffer(c, (m, 100), "float32")
+    P = T.alloc_buffer((m, 100), "float32")
+    for i, j, k in T.grid(m, 100, 31):
+        with T.block("P"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                P[vi, vj] = T.float32(0)
+            P[vi, vj] = P[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(m, T.int64(100)):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(P[vi, vj] + D[vj], T.float32(0))
+"#;
+    let module = script::parse("case.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let pass = passes::pass("unify_index_types").expect("is there");
+    let cx = passes::Cx::new(&module, &Target::Gpu(Default::default()));
+    let unified = script::print(&cx.run(&pass, &module).expect("runs"));
+    let shapes: &[&[&[usize]]] = &[
+        &[&[1, 31], &[31, 100], &[100], &[1, 100]],
+        &[&[67, 31], &[31, 100], &[100], &[67, 100]],
+    ];
+    for class in [None, Some(GpuClass::Nvidia)] {
+        check_as(class, &unified, &["matmul"], 31, false, shapes);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whether the body of a block is what a tensor intrinsic describes: the description is put in its place, on the regions that the
-//! block uses, and both are compared.
+//! block uses, and both are compared. Loops and indices may be of `int32` or of `int64`: their values count. Data must have the types of
+//! the description.
 
 use super::{TensorIntrin, region_at};
 use crate::arith::{Analyzer, access_regions};
@@ -9,6 +10,7 @@ use crate::ir::{
 };
 use crate::sched::analysis::facts_inside;
 use crate::sched::body::rewrite_own;
+use crate::sched::widen_indices;
 
 /// A buffer of the description and where its first element is.
 struct Operand {
@@ -43,6 +45,7 @@ pub(super) fn regions(
     }
     let mut have = func.clone();
     for side in [&mut have, &mut wanted] {
+        widen_indices(side, block);
         for block in side.blocks_within(block.into()) {
             simplify(side, block);
         }

@@ -58,6 +58,10 @@ impl Case {
     }
 
     fn func(&self) -> PrimFunc {
+        parsed(&self.text())
+    }
+
+    fn text(&self) -> String {
         let [shape, index] = self.batch;
         let [m, n, k] = self.extents.map(|extent| format!("T.int64({extent})"));
         let batch = shape.trim_end_matches(", ");
@@ -71,7 +75,7 @@ impl Case {
         };
         let value = self.value.replace("wide", &format!("wide[{index}vi, vj]"));
         let result = self.result;
-        let text = format!(
+        format!(
             r#"
 @T.prim_func
 def f(X: T.Buffer(({shape}{m}, {k}), "float16"), W: T.Buffer(({of_w}), "float16"), B: T.Buffer(({n},), "float32"), Y: T.Buffer(({shape}{m}, {n}), "{result}")):
@@ -87,9 +91,7 @@ def f(X: T.Buffer(({shape}{m}, {k}), "float16"), W: T.Buffer(({of_w}), "float16"
             {vars}vi, vj = T.axis.remap("{kinds}SS", [{axes}i, j])
             Y[{index}vi, vj] = {value}
 "#
-        );
-        let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}"));
-        module.prim_func("f").expect("is there").clone()
+        )
     }
 }
 
@@ -119,14 +121,33 @@ fn emitted(scheduled: &Scheduled, gpu: &GpuTarget) -> (LoweredFunc, String) {
 
 /// The case is made of fragments, and means what it meant.
 fn check(case: &Case) {
-    let func = case.func();
-    let scheduled = scheduled(&func, &nvidia());
+    check_func(&case.func());
+}
+
+fn check_func(func: &PrimFunc) {
+    let scheduled = scheduled(func, &nvidia());
     let declined: Vec<String> = scheduled.declined.iter().map(ToString::to_string).collect();
     assert_eq!(scheduled.rules, ["matmul_tensorization"], "{declined:?}");
     let (lowered, text) = emitted(&scheduled, &nvidia());
     assert!(lowered.kernels.iter().all(|kernel| kernel.in_bounds));
     assert!(text.contains("coopMultiplyAdd("), "{text}");
-    interp::same_results(&func, scheduled.schedule.func(), 5).expect("means the same");
+    interp::same_results(func, scheduled.schedule.func(), 5).expect("means the same");
+}
+
+/// Loops and shapes of `int32`, as TVMScript has them where plain numbers are written; loops of one type over shapes of the other.
+#[test]
+fn loops_of_either_integer_type() {
+    let text = PLAIN.text();
+    let narrow = |line: &str| line.replace("T.int64", "");
+    let all: String = text.lines().map(|line| narrow(line) + "\n").collect();
+    check_func(&parsed(&all));
+    for part in ["T.grid", "def f"] {
+        let lines = text.lines().map(|line| match line.contains(part) {
+            true => narrow(line) + "\n",
+            false => line.to_owned() + "\n",
+        });
+        check_func(&parsed(&lines.collect::<String>()));
+    }
 }
 
 #[test]

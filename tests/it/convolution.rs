@@ -2,7 +2,7 @@
 //! the GPU that is there, and with the default schedules of other GPUs on it.
 
 use weftile::ir::Module;
-use weftile::kernel::{GpuClass, Target};
+use weftile::kernel::{GpuClass, GpuTarget, Target};
 use weftile::pipeline::{self, CompileOptions};
 use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::Gpu;
@@ -172,6 +172,48 @@ const CASES: &[Case] = &[
         "16, 1, 3, 3",
         "groups=16, padding=[1, 1, 1, 1]",
     ),
+    // A window each for the channels of images of any size, and of images with channels last.
+    case(
+        "conv2d",
+        "n, 5, h, w",
+        "5, 1, 3, 3",
+        "groups=5, padding=[1, 1, 1, 1], strides=[2, 2]",
+    ),
+    case("conv2d", "2, 3, 61, 67", "3, 1, 7, 7", "groups=3"),
+    case(
+        "conv2d",
+        "2, 13, 11, 8",
+        "8, 1, 3, 3",
+        "groups=8, padding=[1, 1, 1, 1], data_layout=\"NHWC\"",
+    ),
+    case(
+        "conv2d",
+        "n, 14, 9, 6",
+        "6, 1, 3, 5",
+        "groups=6, padding=[1, 0, 1, 2], strides=[2, 1], data_layout=\"NHWC\"",
+    ),
+    // Poolings of what a convolution of one product gives.
+    Case {
+        epilogue: "R.nn.max_pool2d(y, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1])",
+        ..case("conv2d", "n, 2, 19, 21", "3, 2, 1, 1", "")
+    },
+    Case {
+        epilogue: "R.nn.max_pool2d(y, pool_size=[2, 2], strides=[2, 2])",
+        ..case("conv2d", "2, 2, 34, 36", "3, 2, 1, 1", "")
+    },
+    Case {
+        epilogue: "R.nn.avg_pool2d(y, pool_size=[3, 3], padding=[1, 1, 1, 1])",
+        ..case("conv2d", "1, 2, 28, 27", "3, 2, 1, 1", "")
+    },
+    Case {
+        epilogue: "R.nn.max_pool2d(y, pool_size=[3, 2], dilation=[2, 2], layout=\"NHWC\")",
+        ..case(
+            "conv2d",
+            "1, 9, 12, 2",
+            "4, 2, 1, 1",
+            "data_layout=\"NHWC\"",
+        )
+    },
     // Few products for each result: channels that share an image, some of them at a time, in vectors along its rows.
     case("conv2d", "3, 1, 12, 14", "16, 1, 3, 3", ""),
     case(
@@ -447,10 +489,41 @@ fn convolutions_of_few_products_have_rules_of_their_own() {
     }
 }
 
+/// Depthwise convolutions and poolings on GPUs, of any layout and of open sizes.
+#[test]
+fn windows_of_one_channel_have_a_rule_on_gpus() {
+    let is_depthwise = |case: &&Case| {
+        let group = format!(
+            "groups={},",
+            case.weight.split(", ").next().unwrap_or_default()
+        );
+        let weights = case.weight.split(", ").nth(1);
+        let of_one = format!("{},", case.attributes).contains(&group) && weights == Some("1");
+        case.op == "conv2d" && of_one || case.epilogue.contains("pool2d")
+    };
+    let cases: Vec<&Case> = CASES.iter().filter(is_depthwise).collect();
+    assert!(cases.len() >= 15, "{}", cases.len());
+    let classes = [GpuClass::Nvidia, GpuClass::Unknown, GpuClass::Software];
+    for (case, class) in cases.into_iter().zip(classes.into_iter().cycle()) {
+        let options = CompileOptions::new(Target::Gpu(GpuTarget::usual(class)));
+        let compiled = pipeline::compile_until(&case.module(), &options, "schedule");
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let mut rules = compiled.scheduled.values().flat_map(|s| &s.rules);
+        assert!(
+            rules.any(|rule| *rule == "depthwise"),
+            "{class:?} {}",
+            case.text()
+        );
+    }
+}
+
 /// A rule that declines leaves a program that is right and slow.
 #[test]
 fn convolutions_are_tiled_on_the_cpu() {
-    for case in CASES.iter().filter(|case| !case.op.ends_with("_transpose")) {
+    // Windows with channels last are left to other rules.
+    let is_taken =
+        |case: &&Case| !case.op.ends_with("_transpose") && !case.attributes.contains("NHWC");
+    for case in CASES.iter().filter(is_taken) {
         let expected: &[&str] = if case.is_tiled() {
             &["convolution", "pointwise", "windows"]
         } else {

@@ -1,6 +1,6 @@
 //! Inlining before anything else: what an elementwise block computes is computed where it is read.
 
-use super::{conv, implicit_gemm};
+use super::{conv, depthwise, implicit_gemm};
 use crate::ir::{BlockId, Buffer, Place, PrimFunc};
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
@@ -9,8 +9,8 @@ use crate::sched::rules::chain::is_serial;
 use crate::sched::rules::inline::into_consumers;
 use crate::sched::rules::pattern::{Pattern, classify};
 
-/// Inlines every producer that a rule of `compute_inline` allows, but for the operands of convolutions: each element of them is
-/// read many times.
+/// Inlines every producer that a rule of `compute_inline` allows, but for the operands of convolutions and poolings: each element of
+/// them is read many times.
 pub(in crate::sched::rules) fn inline_producers(sch: &mut Schedule, target: &GpuTarget) {
     let root = sch.func().root;
     for block in sch.func().child_blocks(Place::Block(root)) {
@@ -22,7 +22,7 @@ pub(in crate::sched::rules) fn inline_producers(sch: &mut Schedule, target: &Gpu
     }
 }
 
-/// The convolution at the root that reads what the block writes.
+/// The convolution or pooling at the root that reads what the block writes.
 pub(in crate::sched::rules) fn convolution_of(
     func: &PrimFunc,
     block: BlockId,
@@ -36,7 +36,9 @@ pub(in crate::sched::rules) fn convolution_of(
         other != block && reads.any(|r| written.contains(&&r.buffer))
     });
     readers.find(|&reader| {
-        implicit_gemm::takes(func, reader, target) || conv::is_convolution(func, reader)
+        implicit_gemm::takes(func, reader, target)
+            || conv::is_convolution(func, reader)
+            || depthwise::takes(func, reader)
     })
 }
 

@@ -5,6 +5,7 @@
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
 //! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
+//! | `depthwise` | windows that slide over one channel (depthwise convolution, pooling) | results below each other in registers, the window written out |
 //! | `matmul_tensorization` | `C += A * B` of `float16` with sums in `float32`, of whole tiles, where the device has cooperative matrices | fragments in registers; operands and sums through shared memory |
 //! | `matmul` | `C += A * B` | tiles in registers; operands through shared memory, except on software adapters |
 //! | `split_rows` | long rows of which there are few (sums of all elements) | workgroups reduce parts of a row, a second kernel what they give |
@@ -26,6 +27,7 @@ mod columns;
 mod compile_time;
 mod conv;
 mod cost;
+mod depthwise;
 mod elementwise;
 mod fallback;
 mod few_results;
@@ -67,6 +69,10 @@ pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
     DefaultRule {
         name: "conv",
         apply: conv::apply,
+    },
+    DefaultRule {
+        name: "depthwise",
+        apply: depthwise::apply,
     },
     DefaultRule {
         name: "matmul_tensorization",

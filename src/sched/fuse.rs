@@ -17,7 +17,9 @@ use super::split::check_plain;
 use super::{Reason, Refusal, Schedule, ScheduleError, attached_loop};
 use crate::arith::Analyzer;
 use crate::arith::iter_map::UnitIters;
-use crate::ir::{Attrs, Expr, IterKind, Loop, LoopId, LoopKind, Place, PrimFunc, Stmt, Var};
+use crate::ir::{
+    Attrs, Expr, ExprKind, IterKind, Loop, LoopId, LoopKind, Place, PrimFunc, Stmt, Var,
+};
 
 impl Schedule {
     /// Fuses loops, outermost first, into one.
@@ -133,13 +135,27 @@ impl FusePlan {
             let known = self.values.iter().find(|(var, _)| var == v);
             known.map(|(_, value)| value.clone())
         };
-        func.substitute_below(fused, &value);
+        func.map_below(fused, &mut |e: &Expr| substituted(e, &value));
         for id in self.loops {
             func.loops.remove(id);
         }
         simplify_bindings(func, fused.into(), self.units);
         fused
     }
+}
+
+/// The expression with variables replaced by values that may be of a wider type: operations that take such a value together with
+/// others are done in its type.
+fn substituted(e: &Expr, value: &dyn Fn(&Var) -> Option<Expr>) -> Expr {
+    e.rewrite_bottom_up(&mut |e| match e.kind() {
+        ExprKind::Var(var) => value(var).unwrap_or_else(|| e.clone()),
+        ExprKind::Binary(op, a, b)
+            if a.dtype() != b.dtype() || !op.is_comparison() && a.dtype() != e.dtype() =>
+        {
+            Expr::binary(*op, a.clone(), b.clone())
+        }
+        _ => e.clone(),
+    })
 }
 
 /// Refuses to fuse a loop over elements with one over terms of their sums that may be empty: the elements would not get their

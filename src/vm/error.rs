@@ -26,6 +26,9 @@ pub enum VmError {
     /// The program was built without the back end that the device needs.
     #[error("this program was built without the feature `{0}`")]
     NotBuilt(&'static str),
+    /// The processor does not run the code of this back end.
+    #[error("this processor does not run code by {0}")]
+    NotHere(&'static str),
     /// The executable has no such function.
     #[error("there is no function `{name}`; there are: {}", .functions.join(", "))]
     NoFunction {

@@ -9,7 +9,7 @@ use super::launch::{Args, LaunchPlan};
 use super::loaded::Loaded;
 use super::profile::{Clock, KernelTime};
 use crate::artifact::{Executable, KernelFunc, Pc};
-use crate::codegen_cpu::{CodegenError, CompileOptions, LINE, is_streamed};
+use crate::codegen_cpu::{Backend, CodegenError, CompileOptions, LINE, Verify, is_streamed};
 use crate::kernel::{BufferRef, Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
@@ -18,8 +18,9 @@ use crate::tensor::{DType, Tensor};
 
 /// Native code of an executable by [`Code`], made when the first launch of any machine needs it: that of variants one by one, all
 /// other together.
-#[derive(Default)]
 pub(super) struct NativeCode {
+    /// What makes it.
+    backend: Backend,
     whole: Modules,
     /// By lowered function.
     variants: OnceLock<Vec<Modules>>,
@@ -28,6 +29,14 @@ pub(super) struct NativeCode {
 type Modules = [OnceLock<Result<CpuModule, Arc<CodegenError>>>; 3];
 
 impl NativeCode {
+    pub(super) fn new(backend: Backend) -> Self {
+        Self {
+            backend,
+            whole: Modules::default(),
+            variants: OnceLock::new(),
+        }
+    }
+
     /// The code of all lowered functions without variants, each under its number.
     fn whole(&self, exec: &Executable, code: Code) -> Result<&CpuModule, VmError> {
         let all = || {
@@ -37,7 +46,7 @@ impl NativeCode {
                 true => without_kernels(&exec.kernels[at]),
                 false => native(&exec.kernels[at]),
             });
-            compile(funcs.collect(), code)
+            self.compile(funcs.collect(), code)
         };
         made(self.whole[code as usize].get_or_init(all))
     }
@@ -49,8 +58,25 @@ impl NativeCode {
         }
         let none = || exec.kernels.iter().map(|_| Modules::default()).collect();
         let modules = &self.variants.get_or_init(none)[plan.kernel];
-        let one = || compile(vec![native(&exec.kernels[plan.kernel])], plan.code);
+        let one = || self.compile(vec![native(&exec.kernels[plan.kernel])], plan.code);
         Ok((made(modules[plan.code as usize].get_or_init(one))?, 0))
+    }
+
+    fn compile(
+        &self,
+        mut funcs: Vec<LoweredFunc>,
+        code: Code,
+    ) -> Result<CpuModule, Arc<CodegenError>> {
+        if let Some(in_bounds) = code.in_bounds() {
+            let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
+            kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
+        }
+        let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
+        let options = CompileOptions {
+            verify: Verify::default(),
+            backend: self.backend,
+        };
+        CpuModule::new(&funcs, options).map_err(Arc::new)
     }
 
     /// How many modules were compiled.
@@ -79,15 +105,6 @@ fn without_kernels(kernel: &KernelFunc) -> LoweredFunc {
         kernels: vec![],
         ..kernel.func.clone()
     }
-}
-
-fn compile(mut funcs: Vec<LoweredFunc>, code: Code) -> Result<CpuModule, Arc<CodegenError>> {
-    if let Some(in_bounds) = code.in_bounds() {
-        let kernels = funcs.iter_mut().flat_map(|func| &mut func.kernels);
-        kernels.for_each(|kernel| kernel.in_bounds = in_bounds);
-    }
-    let funcs: Vec<&LoweredFunc> = funcs.iter().collect();
-    CpuModule::new(&funcs, CompileOptions::default()).map_err(Arc::new)
 }
 
 /// The native code that machines share, and memory that launches of one machine use one after the other.

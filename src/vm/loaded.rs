@@ -1,7 +1,7 @@
 //! `Loaded`: an executable decoded and compiled, once for all machines that run it, on whatever threads they are.
 //!
-//! Machines that are given the same `Arc<Executable>` share one `Loaded`. A table of the process finds it by the address of the
-//! executable; its weak reference keeps that address from being given to another executable, and keeps `Arc::get_mut` from
+//! Machines that are given the same `Arc<Executable>`, and whose native code the same back end makes, share one `Loaded`. A table
+//! of the process finds it by the address of the executable; its weak reference keeps that address from being given to another executable, and keeps `Arc::get_mut` from
 //! changing the executable behind its code.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -13,8 +13,13 @@ use super::launch_cpu::NativeCode;
 use super::launch_gpu::DeviceCodes;
 use crate::artifact::{BytecodeError, Executable};
 
+/// What makes the native code of a machine.
+#[cfg(feature = "cpu")]
+pub(super) type NativeBackend = crate::codegen_cpu::Backend;
+#[cfg(not(feature = "cpu"))]
+pub(super) type NativeBackend = ();
+
 /// What machines share of an executable. Each part is made when the first machine needs it.
-#[derive(Default)]
 pub(super) struct Loaded {
     program: OnceLock<Result<Arc<Program>, BytecodeError>>,
     #[cfg(feature = "cpu")]
@@ -24,6 +29,18 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
+    fn new(native: NativeBackend) -> Self {
+        #[cfg(not(feature = "cpu"))]
+        let () = native;
+        Self {
+            program: OnceLock::new(),
+            #[cfg(feature = "cpu")]
+            native: NativeCode::new(native),
+            #[cfg(feature = "gpu")]
+            devices: DeviceCodes::default(),
+        }
+    }
+
     /// The decoded functions.
     pub(super) fn program(&self, exec: &Executable) -> Result<Arc<Program>, BytecodeError> {
         let decoded = self.program.get_or_init(|| decode(exec).map(Arc::new));
@@ -39,8 +56,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn new(exec: Arc<Executable>) -> Result<Self, BytecodeError> {
-        let loaded = find(&exec);
+    pub(super) fn new(exec: Arc<Executable>, native: NativeBackend) -> Result<Self, BytecodeError> {
+        let loaded = find(&exec, native);
         let program = loaded.program(&exec)?;
         Ok(Self {
             exec,
@@ -61,6 +78,7 @@ impl Drop for Lease {
 
 struct Entry {
     exec: Weak<Executable>,
+    native: NativeBackend,
     loaded: Arc<Loaded>,
 }
 
@@ -70,19 +88,20 @@ fn table() -> MutexGuard<'static, Vec<Entry>> {
     LOADED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What machines share of this executable.
-fn find(exec: &Arc<Executable>) -> Arc<Loaded> {
+/// What machines share of this executable and this back end.
+fn find(exec: &Arc<Executable>, native: NativeBackend) -> Arc<Loaded> {
     let mut table = table();
     table.retain(|entry| entry.exec.strong_count() > 0);
     let found = table
         .iter()
-        .find(|entry| entry.exec.as_ptr() == Arc::as_ptr(exec));
+        .find(|entry| entry.exec.as_ptr() == Arc::as_ptr(exec) && entry.native == native);
     if let Some(entry) = found {
         return entry.loaded.clone();
     }
-    let loaded = Arc::<Loaded>::default();
+    let loaded = Arc::new(Loaded::new(native));
     table.push(Entry {
         exec: Arc::downgrade(exec),
+        native,
         loaded: loaded.clone(),
     });
     loaded

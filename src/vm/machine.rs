@@ -10,7 +10,7 @@ use super::call::{Activation, Call};
 use super::decode::{Code, Program};
 use super::frame::Frame;
 use super::instrument::Instrument;
-use super::loaded::Lease;
+use super::loaded::{Lease, NativeBackend};
 use super::profile::{Clock, Profile, ProfileEntry, ProfileKind};
 use super::stateful::{IncludeReturn, Saved, Stateful};
 use crate::artifact::{Constant, Executable, Reg};
@@ -150,7 +150,33 @@ impl VirtualMachine {
         device: Device,
         registry: &Registry,
     ) -> Result<Self, VmError> {
-        let lease = Lease::new(exec.into())?;
+        Self::made(exec.into(), device, registry, NativeBackend::default())
+    }
+
+    /// A machine whose native code this back end makes, where others take [`Backend::default`](crate::codegen_cpu::Backend).
+    /// The executable runs whichever back end it was compiled for ([`Backend::target`](crate::codegen_cpu::Backend::target)).
+    ///
+    /// # Errors
+    /// As [`VirtualMachine::with_registry`]; [`VmError::NotHere`] if this machine cannot run the code.
+    #[cfg(feature = "cpu")]
+    pub fn with_backend(
+        exec: impl Into<Arc<Executable>>,
+        device: Device,
+        backend: crate::codegen_cpu::Backend,
+    ) -> Result<Self, VmError> {
+        match backend.is_here() {
+            true => Self::made(exec.into(), device, &Registry::new(), backend),
+            false => Err(VmError::NotHere(backend.name())),
+        }
+    }
+
+    fn made(
+        exec: Arc<Executable>,
+        device: Device,
+        registry: &Registry,
+        native: NativeBackend,
+    ) -> Result<Self, VmError> {
+        let lease = Lease::new(exec, native)?;
         let Program { codes, packed, .. } = &*lease.program;
         let packed = packed.iter().map(|name| {
             let found = registry.find(name).map_err(VmError::from);

@@ -24,6 +24,7 @@ mod data;
 mod differential;
 mod empty;
 mod explain;
+mod filetest_programs;
 mod forge;
 mod frontend;
 #[cfg(feature = "cpu")]

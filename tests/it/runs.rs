@@ -1,9 +1,13 @@
 //! Loop programs that somebody wrote, run on each device and by the interpreter on the same numbers.
 
-use half::f16;
+use std::fmt;
+
+use half::{bf16, f16};
+use weftile::arith::Analyzer;
+use weftile::codegen_cpu::Backend;
 use weftile::interp;
 use weftile::ir::graph::{Arg, Def, DpsCallee, Globals, GraphBuilder};
-use weftile::ir::{Buffer, Expr, Func, IterKind, Module, PrimFunc, StructInfo};
+use weftile::ir::{Buffer, Expr, Func, IterKind, Module, Place, PrimFunc, Stmt, StructInfo};
 use weftile::kernel::{GpuTarget, Target};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
@@ -11,20 +15,63 @@ use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::VirtualMachine;
 
-use crate::vm::devices;
+use crate::vm::{back_ends, devices};
 
 /// The graph function that calls the loop program.
 const CALLER: &str = "run_in_place";
 /// The value of every symbolic extent.
 const EXTENT: i64 = 5;
-/// Programs of more iterations take the interpreter too long.
-const MOST_ITERATIONS: i64 = 200_000;
+/// Programs that run more statements take the interpreter too long.
+const MOST_ITERATIONS: i64 = 250_000;
+/// Tensors of more elements take too long.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+/// Where programs run.
+struct Machine {
+    target: Target,
+    device: Device,
+    /// What makes native code.
+    backend: Backend,
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.target {
+            Target::Cpu(_) => write!(f, "{} by {}", self.device, self.backend.name()),
+            Target::Gpu(_) => write!(f, "{}", self.device),
+        }
+    }
+}
+
+fn machines(devices: Vec<(Target, Device)>) -> Vec<Machine> {
+    let machine = |(target, device)| Machine {
+        target,
+        device,
+        backend: Backend::default(),
+    };
+    devices.into_iter().map(machine).collect()
+}
+
+/// Why a program does not run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Skipped {
+    /// It has elements that no device has.
+    Elements,
+    /// It has scalar parameters.
+    Scalars,
+    /// An extent of a parameter is no arithmetic of symbolic extents.
+    UnknownExtent,
+    /// It has too many iterations or elements for the interpreter.
+    TooLong,
+    /// The interpreter refuses it for this.
+    Refused(String),
+}
 
 /// Runs the programs on all devices, and fails with those whose results differ from the interpreter's. Gives the number of
 /// programs that ran: those with too many iterations, with scalar parameters, or that the interpreter refuses, do not.
 #[track_caller]
 pub(crate) fn all_agree(programs: impl Iterator<Item = PrimFunc>) -> usize {
-    agree_on(&devices(), programs)
+    agree_on(&machines(devices()), programs)
 }
 
 /// The same on the CPU alone.
@@ -34,7 +81,22 @@ pub(crate) fn all_agree_on_cpu(programs: impl Iterator<Item = PrimFunc>) -> usiz
     let cpu: Vec<_> = cpu
         .filter(|(target, _)| matches!(target, Target::Cpu(_)))
         .collect();
-    agree_on(&cpu, programs)
+    agree_on(&machines(cpu), programs)
+}
+
+/// The same on the CPU with code by every back end whose code the machine runs, each with its own schedules.
+#[track_caller]
+pub(crate) fn all_agree_on_back_ends(
+    programs: impl Iterator<Item = PrimFunc>,
+    skipped: &mut dyn FnMut(&PrimFunc, Skipped),
+) -> usize {
+    let machine = |backend: Backend| Machine {
+        target: Target::Cpu(backend.target(2)),
+        device: Device::Cpu,
+        backend,
+    };
+    let machines: Vec<_> = back_ends().map(machine).collect();
+    agree(&machines, programs, skipped)
 }
 
 /// The same on GPUs that end loops after so few passes that most programs take several launches.
@@ -52,7 +114,7 @@ pub(crate) fn all_agree_in_short_launches(programs: impl Iterator<Item = PrimFun
         Target::Cpu(_) => None,
     };
     let short: Vec<_> = devices().into_iter().filter_map(short).collect();
-    agree_on(&short, programs)
+    agree_on(&machines(short), programs)
 }
 
 /// A module of the program, and of a graph function that calls it with tensors of the shapes of its parameters.
@@ -62,27 +124,40 @@ pub(crate) fn alone(func: &PrimFunc) -> Module {
 }
 
 #[track_caller]
-fn agree_on(devices: &[(Target, Device)], programs: impl Iterator<Item = PrimFunc>) -> usize {
+fn agree_on(machines: &[Machine], programs: impl Iterator<Item = PrimFunc>) -> usize {
+    agree(machines, programs, &mut |_, _| {})
+}
+
+#[track_caller]
+fn agree(
+    machines: &[Machine],
+    programs: impl Iterator<Item = PrimFunc>,
+    skipped: &mut dyn FnMut(&PrimFunc, Skipped),
+) -> usize {
     let mut failures = vec![];
     let mut count = 0;
     for func in programs {
-        let Some((inputs, expected)) = interpreted(&func) else {
-            continue;
+        let (inputs, expected) = match interpreted(&func) {
+            Ok(tensors) => tensors,
+            Err(reason) => {
+                skipped(&func, reason);
+                continue;
+            }
         };
         count += 1;
         let module = caller(&func, &inputs);
-        for (target, device) in devices {
-            let exec = match compile(&module, &CompileOptions::new(target.clone())) {
+        for machine in machines {
+            let exec = match compile(&module, &CompileOptions::new(machine.target.clone())) {
                 Ok(exec) => exec,
                 Err(error) if error.to_string().contains("float64") => continue,
                 Err(error) => {
-                    failures.push(format!("{device}: {error}\n{}", text(&module)));
+                    failures.push(format!("{machine}: {error}\n{}", text(&module)));
                     continue;
                 }
             };
-            let results = run(exec, device, &inputs);
-            if let Err(problem) = results.and_then(|got| agree(&func, &expected, &got)) {
-                failures.push(format!("{device}: {problem}\n{}", text(&module)));
+            let results = run(exec, machine, &inputs);
+            if let Err(problem) = results.and_then(|got| compared(&func, &expected, &got)) {
+                failures.push(format!("{machine}: {problem}\n{}", text(&module)));
             }
         }
     }
@@ -95,46 +170,70 @@ fn text(module: &Module) -> String {
 }
 
 /// Numbers for the parameters, and what the interpreter makes of them.
-fn interpreted(func: &PrimFunc) -> Option<(Vec<Tensor>, Vec<Tensor>)> {
+fn interpreted(func: &PrimFunc) -> Result<(Vec<Tensor>, Vec<Tensor>), Skipped> {
     let buffers: Vec<&Buffer> = func.buffer_params().collect();
-    if buffers.len() != func.params.len() || iterations(func)? > MOST_ITERATIONS {
-        return None;
+    if buffers.len() != func.params.len() {
+        return Err(Skipped::Scalars);
+    }
+    let mut scalars = buffers.iter().map(|buffer| buffer.dtype().scalar);
+    if scalars.any(|scalar| matches!(scalar, ScalarType::Small(_))) {
+        return Err(Skipped::Elements);
+    }
+    if iterations(func, func.tree.body(Place::Block(func.root))) > MOST_ITERATIONS {
+        return Err(Skipped::TooLong);
     }
     let numbers = |(i, buffer): (usize, &&Buffer)| {
         let dims = buffer.shape().iter().map(extent);
-        let dims: Vec<usize> = dims.map(|n| Some(n? as usize)).collect::<Option<_>>()?;
+        let dims =
+            dims.map(|n| n.and_then(|n| usize::try_from(n).map_err(|_| Skipped::UnknownExtent)));
+        let dims: Vec<usize> = dims.collect::<Result<_, _>>()?;
         let len: usize = dims.iter().product();
-        (len <= 1 << 20).then(|| tensor(buffer.dtype().scalar, &dims, i))
+        match len <= MOST_ELEMENTS {
+            true => Ok(tensor(buffer.dtype().scalar, &dims, i)),
+            false => Err(Skipped::TooLong),
+        }
     };
     let inputs: Vec<Tensor> = buffers
         .iter()
         .enumerate()
         .map(numbers)
-        .collect::<Option<_>>()?;
+        .collect::<Result<_, _>>()?;
     let mut expected: Vec<Tensor> = inputs.iter().map(copy).collect();
-    interp::run_prim_func(func, &mut expected).ok()?;
-    Some((inputs, expected))
+    let done = interp::run_prim_func(func, &mut expected);
+    done.map_err(|error| Skipped::Refused(error.root().to_string()))?;
+    Ok((inputs, expected))
 }
 
 fn copy(tensor: &Tensor) -> Tensor {
     Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes()).expect("fits")
 }
 
-fn extent(e: &Expr) -> Option<i64> {
-    e.as_int().or_else(|| e.as_var().map(|_| EXTENT))
+fn extent(e: &Expr) -> Result<i64, Skipped> {
+    let known = e.substitute(&|var| Some(Expr::int(EXTENT, var.dtype())));
+    let known = Analyzer::default().simplify(&known);
+    known.as_int().ok_or(Skipped::UnknownExtent)
 }
 
-/// A bound of the iterations: the product of all loops around each block.
-fn iterations(func: &PrimFunc) -> Option<i64> {
+/// How many statements run, if every condition holds, and a loop goes once of which only elements say how often it does.
+fn iterations(func: &PrimFunc, stmts: &[Stmt]) -> i64 {
+    let body = |place: Place| iterations(func, func.tree.body(place));
     let mut total = 0_i64;
-    for (id, _) in func.blocks.iter() {
-        let mut product = 1_i64;
-        for l in func.loops_above(id.into()) {
-            product = product.saturating_mul(extent(&func.loops[l].extent)?);
-        }
-        total = total.saturating_add(product);
+    for stmt in stmts {
+        let count = match stmt {
+            Stmt::Loop(id) => {
+                let extent = extent(&func.loops[*id].extent).unwrap_or(1).max(0);
+                extent.saturating_mul(body(Place::Loop(*id)))
+            }
+            Stmt::Block(id) => body(Place::Block(*id)),
+            other => {
+                let nested = other.nested().into_iter();
+                let counts = nested.map(|stmts| iterations(func, stmts));
+                counts.fold(1, i64::saturating_add)
+            }
+        };
+        total = total.saturating_add(count);
     }
-    Some(total)
+    total
 }
 
 /// Small numbers, so that sums are exact in any order and integers are indices of small arrays.
@@ -151,6 +250,7 @@ fn tensor(dtype: ScalarType, shape: &[usize], seed: usize) -> Tensor {
         ScalarType::F32 => of!(f32, float),
         ScalarType::F64 => of!(f64, |i| float(i).into()),
         ScalarType::F16 => of!(f16, |i| f16::from_f32(float(i))),
+        ScalarType::BF16 => of!(bf16, |i| bf16::from_f32(float(i))),
         ScalarType::I8 => of!(i8, |i| at(i) as i8 % 3),
         ScalarType::U8 => of!(u8, |i| at(i) as u8 % 3),
         ScalarType::I32 => of!(i32, |i| at(i) as i32 % 3),
@@ -197,10 +297,11 @@ fn caller(func: &PrimFunc, inputs: &[Tensor]) -> Module {
 
 fn run(
     exec: weftile::artifact::Executable,
-    device: &Device,
+    machine: &Machine,
     inputs: &[Tensor],
 ) -> Result<Vec<Tensor>, String> {
-    let mut vm = VirtualMachine::new(exec, device.clone()).map_err(|e| e.to_string())?;
+    let vm = VirtualMachine::with_backend(exec, machine.device.clone(), machine.backend);
+    let mut vm = vm.map_err(|e| e.to_string())?;
     let args: Vec<Value> = inputs.iter().map(|t| Value::Tensor(copy(t))).collect();
     let result = vm.call(CALLER, &args).map_err(|e| e.to_string())?;
     let results = match vm.to_host(result).map_err(|e| e.to_string())? {
@@ -211,11 +312,11 @@ fn run(
     tensors.collect::<Result<_, _>>().map_err(|e| e.to_string())
 }
 
-fn agree(func: &PrimFunc, expected: &[Tensor], got: &[Tensor]) -> Result<(), String> {
+fn compared(func: &PrimFunc, expected: &[Tensor], got: &[Tensor]) -> Result<(), String> {
     let reduction = |block: &weftile::ir::Block| -> usize {
         let reduced = block.iters.iter().filter(|i| i.kind == IterKind::Reduce);
         reduced
-            .filter_map(|i| extent(&i.dom.extent))
+            .filter_map(|i| extent(&i.dom.extent).ok())
             .product::<i64>() as usize
     };
     let terms = func.blocks.iter().map(|(_, block)| reduction(block));

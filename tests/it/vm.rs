@@ -90,6 +90,12 @@ fn gpu() -> Option<Gpu> {
     open
 }
 
+/// The back ends that make code which this machine runs.
+pub(crate) fn back_ends() -> impl Iterator<Item = codegen_cpu::Backend> {
+    let all = codegen_cpu::Backend::ALL.into_iter();
+    all.filter(|backend| backend.is_here())
+}
+
 /// The CPU, and a GPU if there is one.
 pub(crate) fn devices() -> Vec<(Target, Device)> {
     let gpu = gpu().map(|gpu| (Target::Gpu(gpu.target().clone()), Device::Gpu(gpu)));

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weftile::artifact::Executable;
+use weftile::codegen_cpu::Backend;
 use weftile::kernel::Target;
 use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::{self, Checks};
 use weftile::tensor::Tensor;
 use weftile::vm::{IncludeReturn, TimeOptions, Verdict, VirtualMachine, VmError};
 
-use crate::vm::{build, cpu, devices};
+use crate::vm::{back_ends, build, cpu, devices};
 
 const MODULE: &str = r#"
 @I.ir_module
@@ -339,6 +340,29 @@ fn machines_on_eight_threads_share_native_code() {
             "compiled by the first machine alone"
         );
     }
+}
+
+/// What made the code of the kernels that a call runs.
+fn code_of(vm: &mut VirtualMachine) -> Vec<&'static str> {
+    let args = [vector(&[5.0, 7.0]), vector(&[1.0, 2.0])];
+    let (z, profile) = vm.profile("main", &args).expect("runs");
+    assert_eq!(elements(vm, z), [4.0, 5.0]);
+    let entries = profile.entries.iter();
+    entries.filter_map(|entry| entry.code).collect()
+}
+
+#[test]
+fn each_back_end_makes_code_of_its_own() {
+    let (target, device) = cpu();
+    let exec = Arc::new(build(MODULE, &target));
+    for backend in back_ends() {
+        let machine = || VirtualMachine::with_backend(exec.clone(), device.clone(), backend);
+        let mut vm = machine().expect("ready");
+        assert_eq!(code_of(&mut vm), [backend.name()]);
+        assert_eq!(machine().expect("ready").native_modules(), 1);
+    }
+    let mut vm = VirtualMachine::new(exec, device).expect("ready");
+    assert_eq!(code_of(&mut vm), [Backend::default().name()]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use weftile::artifact::Executable;
+use weftile::codegen_cpu::Backend;
 use weftile::interp;
 use weftile::kernel::Target;
 use weftile::pipeline::{CompileOptions, compile};
@@ -9,7 +11,7 @@ use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::{self, Gpu};
 use weftile::support::tolerance::{Tolerance, compare};
 use weftile::tensor::{DType, Element, ScalarType, Tensor};
-use weftile::vm::VirtualMachine;
+use weftile::vm::{VirtualMachine, VmError};
 use weftile::{codegen_cpu, script};
 
 /// A tensor of these elements.
@@ -42,6 +44,9 @@ struct Case {
     tolerance: Tolerance,
     gpu: bool,
 }
+
+/// One of so many calls runs by a back end of the CPU that is not the best.
+const SAMPLED: usize = 3;
 
 /// Calls that run as one module, each in a function of its own.
 #[derive(Default)]
@@ -134,16 +139,36 @@ impl Cases {
         let mut faults = Vec::new();
         let all: Vec<&Case> = self.cases.iter().collect();
         faults.extend(run_interp(&all));
-        let cpu = Target::Cpu(codegen_cpu::host_target(2));
-        faults.extend(run_on(&all, "cpu", cpu, Device::Cpu));
+        faults.extend(run_on_cpu(&all, Backend::default()));
+        for (backend, cases) in self.of_back_ends() {
+            faults.extend(run_on_cpu(&cases, backend));
+        }
         if let Some(gpu) = gpu() {
             let on_gpu: Vec<&Case> = self.cases.iter().filter(|case| case.gpu).collect();
             if !on_gpu.is_empty() {
                 let target = Target::Gpu(gpu.target().clone());
-                faults.extend(run_on(&on_gpu, "gpu", target, Device::Gpu(gpu)));
+                let vm = |exec| VirtualMachine::new(exec, Device::Gpu(gpu));
+                faults.extend(run_on(&on_gpu, "gpu", target, vm));
             }
         }
         assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    /// The calls that code by the other back ends of the CPU computes, too: of three calls the first, by each back end in turn. Where
+    /// that starts follows from the text of the first call, so that single calls come to all back ends.
+    fn of_back_ends(&self) -> Vec<(Backend, Vec<&Case>)> {
+        let is_other = |b: &Backend| b.is_here() && *b != Backend::default();
+        let others: Vec<Backend> = Backend::ALL.into_iter().filter(is_other).collect();
+        let period = SAMPLED * others.len().max(1);
+        let first = self.cases.first().map_or(0, |case| case.call.len());
+        let cases_of = |turn: usize| {
+            let cases = self.cases.iter().skip((SAMPLED * turn + first) % period);
+            cases.step_by(period).collect::<Vec<_>>()
+        };
+        let all = others.iter().enumerate();
+        all.map(|(turn, &backend)| (backend, cases_of(turn)))
+            .filter(|(_, cases)| !cases.is_empty())
+            .collect()
     }
 }
 
@@ -247,7 +272,18 @@ fn run_interp(cases: &[&Case]) -> Vec<String> {
     cases.iter().enumerate().flat_map(run).collect()
 }
 
-fn run_on(cases: &[&Case], name: &str, target: Target, device: Device) -> Vec<String> {
+fn run_on_cpu(cases: &[&Case], backend: Backend) -> Vec<String> {
+    let name = format!("cpu by {}", backend.name());
+    let vm = |exec| VirtualMachine::with_backend(exec, Device::Cpu, backend);
+    run_on(cases, &name, Target::Cpu(backend.target(2)), vm)
+}
+
+fn run_on(
+    cases: &[&Case],
+    name: &str,
+    target: Target,
+    machine: impl FnOnce(Executable) -> Result<VirtualMachine, VmError>,
+) -> Vec<String> {
     let module = script::parse("cases.py", &text(cases)).unwrap_or_else(|e| panic!("{e}"));
     let mut options = CompileOptions::new(target);
     // Calls of constants run here, too.
@@ -256,7 +292,7 @@ fn run_on(cases: &[&Case], name: &str, target: Target, device: Device) -> Vec<St
         Ok(executable) => executable,
         Err(error) => return vec![format!("{name}: {error}")],
     };
-    let mut vm = VirtualMachine::new(executable, device).expect("the executable loads");
+    let mut vm = machine(executable).expect("the executable loads");
     let mut faults = Vec::new();
     for (at, case) in cases.iter().enumerate() {
         let args: Vec<_> = case

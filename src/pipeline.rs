@@ -4,12 +4,14 @@
 //! Tools that look at what is in between stop after a stage and read the [`Compilation`].
 
 mod dumps;
+mod equal;
 #[cfg(feature = "cpu")]
 mod native;
 mod origins;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use indexmap::IndexMap;
 
@@ -23,6 +25,7 @@ use crate::sched::rules::{self, Scheduled};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
 use crate::{codegen_vm, passes, script};
+use equal::{Known, Place};
 
 pub use crate::codegen_vm::signature;
 pub use origins::Operand;
@@ -470,9 +473,13 @@ impl Run {
     ) -> Result<(), Error> {
         let c = &mut self.compilation;
         c.options.tell(name, 0, 0);
-        let mut timing = std::mem::take(&mut c.timing);
-        let result = timing.time(name, || run(c));
-        c.timing = timing;
+        c.timing.begin(name);
+        let (before, start) = (c.timing.total(), Instant::now());
+        let result = run(c);
+        // A stage may run a part of another one, and says so: its own time is the rest.
+        let of_others = c.timing.total() - before;
+        c.timing
+            .add(name, start.elapsed().saturating_sub(of_others));
         result?;
         if c.options.verify == Verify::Yes {
             verify(c)?;
@@ -503,7 +510,8 @@ fn host() -> Target {
     Target::Cpu(host)
 }
 
-/// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept.
+/// Chooses schedules. Only lowering knows whether the device can run one, so what it makes of the chosen one is kept. Programs
+/// that are equal but for names have one schedule.
 fn schedule(c: &mut Compilation) -> Result<(), Error> {
     let target = &c.options.target;
     // The machine itself computes scalars of sizes.
@@ -514,14 +522,27 @@ fn schedule(c: &mut Compilation) -> Result<(), Error> {
     };
     let host = host();
     let programs: Vec<_> = programs.filter(has_kernels).collect();
+    let mut known = Known::default();
     for (done, (name, func)) in programs.iter().copied().enumerate() {
         c.options.tell("schedule", done, programs.len());
-        let target = if passes::is_of_host(func) {
-            &host
-        } else {
-            target
+        let (place, target) = match passes::is_of_host(func) {
+            true => (Place::Host, &host),
+            false => (Place::Device, target),
         };
-        let (scheduled, lowered) = chosen(func, target);
+        if let Some((equal, twin)) = known.equal_to(func, place)
+            && let Some(Ok(lowered)) = c.attempts.get(equal)
+        {
+            log::debug!("`{name}` is `{equal}` but for names, and has its schedule");
+            let (scheduled, lowered) = (
+                c.scheduled[equal].named_as(func),
+                equal::renamed(lowered, twin, func),
+            );
+            c.scheduled.insert(name.to_owned(), scheduled);
+            c.attempts.insert(name.to_owned(), Ok(lowered));
+            continue;
+        }
+        known.add(name, func, place);
+        let (scheduled, lowered) = chosen(func, target, &mut c.timing);
         if let (Some(general), Err(error)) = (variant_of(func), &lowered) {
             log::debug!("`{general}` has no variant `{name}`: {error}");
             continue;
@@ -539,10 +560,14 @@ fn variant_of(func: &PrimFunc) -> Option<&str> {
 }
 
 /// A default schedule, and what lowering makes of it. One that needs several launches is taken only if no rule makes one that does not.
-fn chosen(func: &PrimFunc, target: &Target) -> (Scheduled, Result<LoweredFunc, LowerError>) {
-    let with = |launches| {
+fn chosen(
+    func: &PrimFunc,
+    target: &Target,
+    timing: &mut Timing,
+) -> (Scheduled, Result<LoweredFunc, LowerError>) {
+    let mut with = |launches| {
         rules::choose(func, target, |scheduled| {
-            lower::lower_with(scheduled, target, launches)
+            timing.time("lower", || lower::lower_with(scheduled, target, launches))
         })
     };
     match with(Launches::One) {

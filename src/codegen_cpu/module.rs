@@ -1,5 +1,6 @@
 //! Native modules: the code of some kernels in memory.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::ir::{Function, UserFuncName};
@@ -15,7 +16,8 @@ use super::{Backend, CodegenError, Verify, helpers};
 use crate::codegen_common::host::{parallel_loop, segments};
 use crate::codegen_common::{KernelArgs, opt};
 use crate::codegen_x86::{self, Refusal};
-use crate::kernel::{Expr, HostExpr, Kernel, Stmt, VarId};
+use crate::kernel::{ArrayId, Expr, HostExpr, Kernel, Stmt, VarId};
+use crate::support::Id;
 
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
 pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
@@ -49,7 +51,7 @@ pub struct NativeKernel {
     pub name: String,
     /// What runs, in order.
     pub segments: Vec<Segment>,
-    /// Bytes of machine code.
+    /// Bytes of machine code. Kernels that differ in names alone share it.
     pub code_bytes: usize,
 }
 
@@ -150,6 +152,7 @@ fn executable(code: &[u8]) -> Result<Option<Mmap>, CodegenError> {
 }
 
 /// A compiled function that is not in executable memory yet.
+#[derive(Clone)]
 struct Piece {
     place: Place,
     backend: Backend,
@@ -158,6 +161,7 @@ struct Piece {
     code_bytes: usize,
 }
 
+#[derive(Clone, Copy)]
 enum Place {
     Cranelift(FuncId),
     /// Offset in the code of `codegen_x86`.
@@ -181,11 +185,17 @@ struct Cranelift {
 const ALIGN: usize = 64;
 
 impl Compiler {
-    /// Compiles the pieces of each kernel.
+    /// Compiles the pieces of each kernel. Those that differ in names alone have the same pieces.
     fn define(&mut self, kernels: &[&Kernel]) -> Result<Vec<Vec<Piece>>, CodegenError> {
-        let mut out = Vec::new();
+        let mut out: Vec<Vec<Piece>> = Vec::new();
+        let mut first = HashMap::new();
         for (i, kernel) in kernels.iter().enumerate() {
             check_names(kernel)?;
+            let first = *first.entry(without_names(kernel)).or_insert(i);
+            if first != i {
+                out.push(out[first].clone());
+                continue;
+            }
             let mut pieces = Vec::new();
             for (j, segment) in segments(kernel).iter().enumerate() {
                 // Kernels of different functions may share a name.
@@ -274,6 +284,22 @@ impl Cranelift {
         let code = ctx.compiled_code();
         Ok((id, code.map_or(0, |code| code.code_buffer().len())))
     }
+}
+
+/// The kernel without its names, as bytes: the same for kernels whose code is the same.
+fn without_names(kernel: &Kernel) -> Vec<u8> {
+    let mut bare = kernel.clone();
+    bare.name.clear();
+    bare.comment.clear();
+    for at in 0..bare.arrays.bound() {
+        let array = bare.arrays.get_mut(ArrayId::from_index(at));
+        array.into_iter().for_each(|array| array.name.clear());
+    }
+    for at in 0..bare.vars.bound() {
+        let var = bare.vars.get_mut(VarId::from_index(at));
+        var.into_iter().for_each(|var| var.name.clear());
+    }
+    postcard::to_stdvec(&bare).expect("memory takes all bytes")
 }
 
 /// Every variable and array that a kernel names is one of its own: after that their types can be asked for.

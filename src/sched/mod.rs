@@ -122,6 +122,14 @@ impl Schedule {
         &self.trace
     }
 
+    /// The same schedule under the name of another program, which is equal but for names. Buffers and variables keep theirs.
+    pub(crate) fn named_as(&self, func: &PrimFunc) -> Self {
+        let mut named = self.clone();
+        named.func.name.clone_from(&func.name);
+        named.func.origin.clone_from(&func.origin);
+        named
+    }
+
     /// Applies a checked plan and records it. The last half of every primitive: `args` are those of TVM's primitive in
     /// order, with handles as [`Arg::from`] makes them; they are named by earlier results before `apply` can remove them.
     pub(crate) fn record<R: StepResults>(

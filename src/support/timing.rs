@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Stages with their durations, in the order in which they first ran.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Timing {
     stages: Vec<(String, Duration, usize)>,
 }
@@ -15,6 +15,39 @@ impl Timing {
         let result = f();
         self.add(stage, start.elapsed());
         result
+    }
+
+    /// A stage starts: it stands before those that start later.
+    pub fn begin(&mut self, stage: &str) {
+        if !self.stages.iter().any(|(name, ..)| name == stage) {
+            self.stages.push((stage.to_owned(), Duration::ZERO, 0));
+        }
+    }
+
+    /// Adds the times of other stages.
+    pub fn extend(&mut self, other: &Self) {
+        for (stage, elapsed, runs) in &other.stages {
+            self.begin(stage);
+            let stages = self.stages.iter_mut();
+            for (_, total, count) in stages.filter(|(name, ..)| name == stage) {
+                *total += *elapsed;
+                *count += runs;
+            }
+        }
+    }
+
+    /// The time that was added since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut stages = self.stages.clone();
+        for (stage, elapsed, runs) in &mut stages {
+            let before = earlier.stages.iter().find(|(name, ..)| name == stage);
+            if let Some((_, time, count)) = before {
+                *elapsed = elapsed.saturating_sub(*time);
+                *runs = runs.saturating_sub(*count);
+            }
+        }
+        stages.retain(|(_, _, runs)| *runs > 0);
+        Self { stages }
     }
 
     /// Adds time to a stage.
@@ -78,5 +111,27 @@ mod tests {
             ]
         );
         assert!(timing.to_string().ends_with("6.000"), "{timing}");
+    }
+
+    #[test]
+    fn times_are_put_together_and_taken_apart() {
+        let mut first = Timing::default();
+        first.begin("schedule");
+        first.add("lower", Duration::from_millis(2));
+        first.add("schedule", Duration::from_millis(1));
+        let mut all = first.clone();
+        let mut second = Timing::default();
+        second.add("lower", Duration::from_millis(3));
+        second.add("emit", Duration::from_millis(4));
+        all.extend(&second);
+        let stages: Vec<_> = all
+            .stages()
+            .map(|(name, time, runs)| (name, time.as_millis(), runs))
+            .collect();
+        assert_eq!(
+            stages,
+            [("schedule", 1, 1), ("lower", 5, 2), ("emit", 4, 1)]
+        );
+        assert_eq!(all.since(&first), second);
     }
 }

@@ -23,6 +23,8 @@ mod cpu;
 mod data;
 mod differential;
 mod empty;
+#[cfg(feature = "cpu")]
+mod equal_programs;
 mod explain;
 mod filetest_programs;
 mod forge;

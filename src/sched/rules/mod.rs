@@ -41,6 +41,16 @@ pub struct Scheduled {
     taken: Vec<Taken>,
 }
 
+impl Scheduled {
+    /// The same schedule as that of a program which is equal but for names.
+    pub(crate) fn named_as(&self, func: &PrimFunc) -> Self {
+        Self {
+            schedule: self.schedule.named_as(func),
+            ..self.clone()
+        }
+    }
+}
+
 /// A rule that left a block to the next one.
 #[derive(Clone, Debug)]
 pub struct Declined {

@@ -33,7 +33,7 @@ Environment:
   WEFTILE_DUMP=graph,prim,trace,lower,kernel,wgsl,clif,bytecode
                          writes these stages as numbered files into WEFTILE_DUMP_DIR
   WEFTILE_DUMP_DIR=DIR   where to (weftile-dump)
-  WEFTILE_TIME=1         prints the time of each stage of the compiler
+  WEFTILE_TIME=1         prints the time of each stage, from the file to the first call
   WEFTILE_VERIFY=1       verifies after each stage
   WEFTILE_LOG=LEVEL      messages of the library: off, error, warn, info, debug, trace
   WEFTILE_WITHOUT=PASSES passes that do not run, as winograd_conv2d: convolutions are then sums

@@ -90,20 +90,22 @@ pub(super) fn run(
     if device::is_interpreter(&args.device.device) {
         return Err(CliError::InterpreterTimed);
     }
-    let entry = Entry::read(&args.module, &args.inputs)?;
+    let read = || Entry::read(&args.module, &args.inputs);
+    let entry = environment.time("import", read)?;
     let (weight_bytes, read_peak_bytes) = (entry.code.weight_bytes(), peak_resident());
     let func = &entry.func;
-    let inputs = gather(&entry.signature, &entry.inputs)?;
-    let chosen = device::open(&entry.device(&args.device), &environment.pipelines)?;
+    let inputs = environment.time("inputs", || gather(&entry.signature, &entry.inputs))?;
+    let open = || device::open(&entry.device(&args.device), &environment.pipelines);
+    let chosen = environment.time("device", open)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
-    let values = program.upload(inputs)?;
+    let upload = |program: &mut Program| program.upload(inputs);
+    let values = program.timed(environment, "inputs", upload)?;
     let start = Instant::now();
-    let first_profile = if args.profile {
-        Some(program.vm.profile(func, &values)?.1)
-    } else {
-        program.call(func, &values)?;
-        None
+    let first_call = |program: &mut Program| match args.profile {
+        true => Ok(Some(program.vm.profile(func, &values)?.1)),
+        false => program.call(func, &values).map(|_| None),
     };
+    let first_profile = program.timed(environment, "first call", first_call)?;
     let first = start.elapsed();
     let times = measure(&mut program, func, &values, args.time)?;
     let steps = match first_profile {

@@ -42,7 +42,8 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let entry = Entry::read(&args.module, &args.shapes.inputs())?;
+    let read = || Entry::read(&args.module, &args.shapes.inputs());
+    let entry = environment.time("import", read)?;
     let mut chosen = device::open(&args.device, &PipelineCache::Off)?;
     if let Target::Gpu(gpu) = &mut chosen.target {
         // No file holds kernels on them.
@@ -63,7 +64,8 @@ pub(super) fn run(
     if args.no_weights {
         executable.set_weights(weights);
     }
-    executable.save(&args.output).map_err(|error| match error {
+    let saved = environment.time("save", || executable.save(&args.output));
+    saved.map_err(|error| match error {
         ArtifactError::Io { path, source } => SaveError::Write { path, source }.into(),
         other => CliError::from(other),
     })?;

@@ -1,7 +1,9 @@
 //! The variables of the environment that weftile reads, all here and once.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::error::CliError;
 use super::terminal::Progress;
@@ -13,6 +15,7 @@ use crate::passes::{self, PassContext};
 use crate::pipeline::{Compilation, CompileOptions, Verify, compile_until};
 use crate::runtime_gpu::PipelineCache;
 use crate::support::dump::DumpKind;
+use crate::support::timing::Timing;
 
 /// Where dumps go if nothing is said.
 const DUMP_DIR: &str = "weftile-dump";
@@ -26,6 +29,8 @@ pub(crate) struct Environment {
     dump_dir: PathBuf,
     /// `WEFTILE_TIME`: print the time of each stage.
     time: bool,
+    /// The times so far: of reading, of compiling, of the first call.
+    timing: RefCell<Timing>,
     /// `WEFTILE_VERIFY`: verify after each stage.
     verify: bool,
     /// `WEFTILE_WITHOUT`: names of passes that do not run.
@@ -80,10 +85,31 @@ impl Environment {
         // What is left of it would go on to move.
         compilation.options.watch = None;
         options.watch = None;
-        if self.time {
-            to_stderr(&compilation.timing.to_string());
-        }
+        self.timing.borrow_mut().extend(&compilation.timing);
         Ok(compilation)
+    }
+
+    /// Does something, and adds its time to a stage.
+    pub(super) fn time<T>(&self, stage: &str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.add_time(stage, start.elapsed(), &Timing::default());
+        result
+    }
+
+    /// Adds the time of a stage, less that of making native code meanwhile, which has stages of its own.
+    pub(super) fn add_time(&self, stage: &str, elapsed: Duration, native: &Timing) {
+        let mut timing = self.timing.borrow_mut();
+        timing.extend(native);
+        timing.add(stage, elapsed.saturating_sub(native.total()));
+    }
+
+    /// Prints the times of all stages, if that was asked for.
+    pub(super) fn print_times(&self) {
+        let timing = self.timing.borrow();
+        if self.time && timing.stages().next().is_some() {
+            to_stderr(&timing.to_string());
+        }
     }
 
     /// How to compile for a target, with passes under this context.
@@ -126,6 +152,7 @@ impl Environment {
             dump,
             dump_dir: var("WEFTILE_DUMP_DIR").map_or_else(|| DUMP_DIR.into(), PathBuf::from),
             time: on("WEFTILE_TIME")?,
+            timing: RefCell::default(),
             verify: on("WEFTILE_VERIFY")?,
             pipelines: pipelines(var("WEFTILE_PIPELINE_CACHE")),
         })
@@ -244,6 +271,7 @@ mod tests {
             dump: vec![DumpKind::Graph, DumpKind::Wgsl],
             dump_dir: "d".into(),
             time: true,
+            timing: RefCell::default(),
             verify: false,
             without: vec!["winograd_conv2d".to_owned(), "fold_constant".to_owned()],
             cpu: Some(Backend::Cranelift),

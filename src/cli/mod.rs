@@ -71,7 +71,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
             .command
             .expect("demo is a verb"),
     };
-    match command {
+    let done = match command {
         Command::Demo(args) => demo::run(&args, &environment, &mut terminal),
         Command::Devices(args) => devices::run(&args, &environment, &mut terminal),
         Command::Run(args) => run::run(&args, &environment, &mut terminal),
@@ -82,7 +82,9 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Bench(args) => bench::run(&args, &environment, &mut terminal),
         Command::Report(args) => report::run(&args, &environment, &mut terminal),
         Command::Diff(args) => diff::run(&args, &environment, &mut terminal),
-    }
+    };
+    environment.print_times();
+    done
 }
 
 fn start_log(environment: &Environment) {

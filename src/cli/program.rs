@@ -115,8 +115,11 @@ impl Program {
             Code::Module(module) => Self::new(&module, chosen, environment),
             Code::Executable(executable, weights) => {
                 let rules = IndexMap::new();
-                let mut program = Self::loaded(executable, chosen, rules, Duration::ZERO)?;
-                let weights = prepared_weights(&mut program.vm, &weights);
+                let compile = Duration::ZERO;
+                let mut program = Self::loaded(executable, chosen, rules, compile, environment)?;
+                let weights = program.timed(environment, "weights", |program| {
+                    prepared_weights(&mut program.vm, &weights)
+                });
                 program.weights = weights.map_err(|error| match error {
                     SessionError::Weights(names) => CliError::NoWeights { names },
                     other => other.into(),
@@ -138,7 +141,13 @@ impl Program {
         let rules = compilation.scheduled.iter();
         let rules = rules.map(|(name, s)| (name.clone(), s.rules.join(", ")));
         let executable = compilation.executable.expect("the last stage makes it");
-        Self::loaded(executable.into(), chosen, rules.collect(), compile)
+        Self::loaded(
+            executable.into(),
+            chosen,
+            rules.collect(),
+            compile,
+            environment,
+        )
     }
 
     fn loaded(
@@ -146,16 +155,33 @@ impl Program {
         chosen: &Chosen,
         rules: IndexMap<String, String>,
         compile: Duration,
+        environment: &Environment,
     ) -> Result<Self, CliError> {
         let start = Instant::now();
         let vm = VirtualMachine::new(executable, chosen.device.clone())?;
+        let load = start.elapsed();
+        environment.add_time("load", load, &vm.native_timing());
         Ok(Self {
             vm,
             weights: vec![],
             rules,
             compile,
-            load: start.elapsed(),
+            load,
         })
+    }
+
+    /// Does something with the machine, and adds its time to a stage.
+    pub(crate) fn timed<T>(
+        &mut self,
+        environment: &Environment,
+        stage: &str,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let (before, start) = (self.vm.native_timing(), Instant::now());
+        let result = work(self);
+        let native = self.vm.native_timing().since(&before);
+        environment.add_time(stage, start.elapsed(), &native);
+        result
     }
 
     /// Copies the inputs to the device; weights come after them.

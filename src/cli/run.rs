@@ -113,8 +113,9 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &mut Terminal,
 ) -> Result<(), CliError> {
-    let entry = Entry::read(&args.module, &args.inputs)?;
-    let inputs = gather(&entry.signature, &entry.inputs)?;
+    let read = || Entry::read(&args.module, &args.inputs);
+    let entry = environment.time("import", read)?;
+    let inputs = environment.time("inputs", || gather(&entry.signature, &entry.inputs))?;
     let signature = entry.signature.clone();
     let ran = if device::is_interpreter(&args.device.device) {
         interpreted(&entry, inputs)?
@@ -176,11 +177,14 @@ fn compiled(
     args: &RunArgs,
     environment: &Environment,
 ) -> Result<Ran, CliError> {
-    let chosen = device::open(&entry.device(&args.device), &environment.pipelines)?;
+    let open = || device::open(&entry.device(&args.device), &environment.pipelines);
+    let chosen = environment.time("device", open)?;
     let mut program = Program::of(entry.code, &chosen, environment)?;
-    let values = program.upload(inputs)?;
+    let upload = |program: &mut Program| program.upload(inputs);
+    let values = program.timed(environment, "inputs", upload)?;
     let start = Instant::now();
-    let result = program.call(&entry.func, &values)?;
+    let call = |program: &mut Program| program.call(&entry.func, &values);
+    let result = program.timed(environment, "first call", call)?;
     let elapsed = start.elapsed();
     let profile = if args.profile {
         Some(program.vm.profile(&entry.func, &values)?.1)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use cranelift_codegen::ir::{Function, UserFuncName};
 use cranelift_codegen::isa::TargetIsa;
@@ -18,6 +19,7 @@ use crate::codegen_common::{KernelArgs, opt};
 use crate::codegen_x86::{self, Refusal};
 use crate::kernel::{ArrayId, Expr, HostExpr, Kernel, Stmt, VarId};
 use crate::support::Id;
+use crate::support::timing::Timing;
 
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
 pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
@@ -58,6 +60,7 @@ pub struct NativeKernel {
 /// Machine code of kernels. Its memory is freed when it is dropped, so no entry may run then.
 pub struct NativeModule {
     kernels: Vec<NativeKernel>,
+    timing: Timing,
     /// Only for its memory, when the module is dropped.
     code: Mutex<Option<JITModule>>,
     /// The same.
@@ -68,6 +71,11 @@ impl NativeModule {
     /// The kernels, in the order in which they were given.
     pub fn kernels(&self) -> &[NativeKernel] {
         &self.kernels
+    }
+
+    /// How long its stages took.
+    pub fn timing(&self) -> &Timing {
+        &self.timing
     }
 }
 
@@ -98,11 +106,13 @@ pub fn compile(kernels: &[&Kernel], options: CompileOptions) -> Result<NativeMod
         options,
         cranelift: None,
         full_width: vec![],
+        timing: Timing::default(),
     };
     let compiled = compiler.define(kernels);
     // From here on the memory is freed whatever happens.
     let mut native = NativeModule {
         kernels: vec![],
+        timing: compiler.timing,
         code: Mutex::new(compiler.cranelift.map(|cranelift| cranelift.module)),
         _full_width: None,
     };
@@ -174,12 +184,16 @@ struct Compiler {
     /// Made when the first piece needs it.
     cranelift: Option<Cranelift>,
     full_width: Vec<u8>,
+    timing: Timing,
 }
 
 struct Cranelift {
     module: JITModule,
     context: FunctionBuilderContext,
 }
+
+/// The stage of rewrites that all back ends have.
+const OPTIMIZE: &str = "native: optimize";
 
 /// What a function of `codegen_x86` starts at a multiple of.
 const ALIGN: usize = 64;
@@ -211,8 +225,9 @@ impl Compiler {
         let parallel = parallel_loop(kernel).map(|(_, extent)| extent);
         let mut refusal = None;
         if let Backend::FullWidth(isa) = self.options.backend {
-            let optimized = opt::optimize(kernel, isa.vector_bytes());
-            match codegen_x86::generate(&optimized, isa) {
+            let timing = &mut self.timing;
+            let optimized = timing.time(OPTIMIZE, || opt::optimize(kernel, isa.vector_bytes()));
+            match codegen_x86::generate(&optimized, isa, timing) {
                 Ok(code) => {
                     let offset = self.full_width.len().next_multiple_of(ALIGN);
                     self.full_width.resize(offset, 0xcc);
@@ -228,8 +243,11 @@ impl Compiler {
                 Err(reason) => refusal = Some(reason),
             }
         }
-        let optimized = opt::optimize(kernel, Backend::Cranelift.vector_bytes());
+        let width = Backend::Cranelift.vector_bytes();
+        let optimized = self.timing.time(OPTIMIZE, || opt::optimize(kernel, width));
+        let start = Instant::now();
         let (id, code_bytes) = self.cranelift()?.define(name, &optimized)?;
+        self.timing.add("native: cranelift", start.elapsed());
         Ok(Piece {
             place: Place::Cranelift(id),
             backend: Backend::Cranelift,
@@ -365,7 +383,8 @@ pub fn asm_text(kernel: &Kernel, backend: Backend) -> Result<String, CodegenErro
             text.push_str("; by cranelift\n");
             continue;
         };
-        match codegen_x86::generate(&opt::optimize(&segment, isa.vector_bytes()), isa) {
+        let optimized = opt::optimize(&segment, isa.vector_bytes());
+        match codegen_x86::generate(&optimized, isa, &mut Timing::default()) {
             Ok(code) => {
                 text.push_str(&format!("; by {}\n", backend.name()));
                 text.push_str(&codegen_x86::disassemble(&code));

@@ -39,6 +39,7 @@ mod transposed;
 mod value;
 
 use crate::kernel::Kernel;
+use crate::support::timing::Timing;
 use inst::Width;
 
 pub use text::disassemble;
@@ -159,22 +160,26 @@ pub struct Code {
 }
 
 /// The code of a piece of a kernel, whose function has the signature of native kernels under the System V convention. The
-/// kernel is to be optimised already.
+/// kernel is to be optimised already. Its stages are timed.
 ///
 /// # Errors
 /// If the piece has a form that is not covered.
-pub fn generate(kernel: &Kernel, isa: Isa) -> Result<Code, Refusal> {
-    let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
-    let kernel = &rows::read_rows(kernel, isa);
-    let mut func = emit::emit(kernel, isa)?;
-    prune::prune(&mut func);
-    constants::hoist(&mut func, isa);
+pub fn generate(kernel: &Kernel, isa: Isa, timing: &mut Timing) -> Result<Code, Refusal> {
+    let func = timing.time("native: emit", || {
+        let kernel = &*kernel.without_active(&|scalar| !masked::is_covered(scalar));
+        let kernel = &rows::read_rows(kernel, isa);
+        let mut func = emit::emit(kernel, isa)?;
+        prune::prune(&mut func);
+        constants::hoist(&mut func, isa);
+        Ok(func)
+    })?;
     let numbered = alloc::Numbered::new(&func, isa);
-    let output = alloc::allocate(&numbered, isa).map_err(|_| Refusal::Stage {
+    let output = timing.time("native: registers", || alloc::allocate(&numbered, isa));
+    let output = output.map_err(|_| Refusal::Stage {
         stage: "register allocator",
     })?;
-    let (bytes, instructions) =
-        encode::encode(&numbered, &output, isa).map_err(|_| Refusal::Stage { stage: "encoder" })?;
+    let encoded = timing.time("native: encode", || encode::encode(&numbered, &output, isa));
+    let (bytes, instructions) = encoded.map_err(|_| Refusal::Stage { stage: "encoder" })?;
     Ok(Code {
         bytes,
         instructions,

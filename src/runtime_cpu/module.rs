@@ -5,6 +5,7 @@ use crate::codegen_cpu::{
     is_streamed,
 };
 use crate::kernel::{Access, BufferRef, HostExpr, Kernel, LoweredFunc};
+use crate::support::timing::Timing;
 use crate::tensor::scalar::EvalError;
 
 use super::Team;
@@ -163,7 +164,7 @@ struct CpuFunc {
 pub struct CpuModule {
     funcs: Vec<CpuFunc>,
     /// Owns the code that the kernels' entries point into.
-    _code: NativeModule,
+    code: NativeModule,
 }
 
 impl CpuModule {
@@ -194,7 +195,7 @@ impl CpuModule {
                     .collect(),
             })
             .collect();
-        Ok(Self { funcs, _code: code })
+        Ok(Self { funcs, code })
     }
 
     /// What made the code of a kernel; Cranelift if it made a part of it.
@@ -203,6 +204,11 @@ impl CpuModule {
         let by_cranelift = |segment: &&Segment| segment.backend == Backend::Cranelift;
         let segment = segments.iter().find(by_cranelift).or(segments.first());
         segment.map_or("", |segment| segment.backend.name())
+    }
+
+    /// How long the stages of the code generators took.
+    pub fn timing(&self) -> &Timing {
+        self.code.timing()
     }
 
     /// Names of the kernels of a function.

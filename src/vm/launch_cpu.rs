@@ -14,6 +14,7 @@ use crate::kernel::{BufferRef, Kernel, LoweredFunc};
 use crate::runtime::Value;
 use crate::runtime_cpu::{CpuModule, RawBuffer, Team};
 use crate::support::Id;
+use crate::support::timing::Timing;
 use crate::tensor::{DType, Tensor};
 
 /// Native code of an executable by [`Code`], made when the first launch of any machine needs it: that of variants one by one, all
@@ -81,9 +82,22 @@ impl NativeCode {
 
     /// How many modules were compiled.
     pub(super) fn compiled(&self) -> usize {
+        self.modules().count()
+    }
+
+    /// How long that took, by stages of the code generators.
+    pub(super) fn timing(&self) -> Timing {
+        let mut timing = Timing::default();
+        for module in self.modules().flatten() {
+            timing.extend(module.timing());
+        }
+        timing
+    }
+
+    fn modules(&self) -> impl Iterator<Item = &Result<CpuModule, Arc<CodegenError>>> {
         let variants = self.variants.get().into_iter().flatten();
         let modules = variants.flatten().chain(&self.whole);
-        modules.filter(|module| module.get().is_some()).count()
+        modules.filter_map(OnceLock::get)
     }
 }
 

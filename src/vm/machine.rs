@@ -228,6 +228,12 @@ impl VirtualMachine {
         self.lease.loaded.native.compiled()
     }
 
+    /// How long the code generators of the CPU took for the executable so far, for all of its machines together.
+    #[cfg(feature = "cpu")]
+    pub fn native_timing(&self) -> crate::support::timing::Timing {
+        self.lease.loaded.native.timing()
+    }
+
     /// The function with this name; or the call saved under it.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use weftile::codegen_cpu::Backend;
 use weftile::kernel::{GpuTarget, Target};
 use weftile::pipeline::passes_for;
 
@@ -148,6 +149,77 @@ fn stages_are_timed() {
     assert!(!String::from_utf8_lossy(&quiet.stderr).contains("schedule"));
     let off = with(&BYTECODE, "WEFTILE_TIME", "0");
     assert!(!String::from_utf8_lossy(&off.stderr).contains("schedule"));
+}
+
+/// The stages that `WEFTILE_TIME` lists for a command.
+fn timed(args: &[&str], code: &str) -> Vec<String> {
+    let output = command(args)
+        .env("WEFTILE_TIME", "1")
+        .env("WEFTILE_CPU", code)
+        .output()
+        .expect("the program starts");
+    stdout(&output);
+    let table = String::from_utf8(output.stderr).expect("text");
+    let lines = table.lines().skip_while(|line| !line.starts_with("stage "));
+    let names = lines.map(|line| line.get(..20).unwrap_or(line).trim().to_owned());
+    names.collect()
+}
+
+#[test]
+fn all_that_a_first_call_waits_for_is_timed() {
+    let named = |stages: &[String], expected: &[&str]| {
+        for &name in expected {
+            assert!(
+                stages.iter().any(|stage| stage == name),
+                "{name}: {stages:?}"
+            );
+        }
+    };
+    let folder = tempfile::tempdir().expect("scratch folder");
+    let file = folder.path().join("mlp.weft");
+    let file = file.to_str().expect("text");
+    let shape = ["--shape", "x=2x784", "--device", "cpu"];
+    let cranelift = [
+        "native: optimize",
+        "native: cranelift",
+        "load",
+        "first call",
+        "total",
+    ];
+    let run = [&["run", MODULE, "--params", WEIGHTS], &shape[..]].concat();
+    let before = [
+        "import", "inputs", "device", "verify", "schedule", "lower", "emit", "bytecode",
+    ];
+    named(
+        &timed(&run, "cranelift"),
+        &[&before[..], &cranelift].concat(),
+    );
+    let compile = [
+        "compile", MODULE, "--params", WEIGHTS, "--device", "cpu", "-o", file,
+    ];
+    named(
+        &timed(&compile, "cranelift"),
+        &["import", "verify", "bytecode", "save"],
+    );
+    let run = [&["run", file], &shape[..]].concat();
+    let loaded = ["import", "device", "load", "weights", "first call", "total"];
+    named(&timed(&run, "cranelift"), &loaded);
+    let best = Backend::default();
+    if best != Backend::Cranelift {
+        let run = [
+            &["bench", MODULE, "--params", WEIGHTS, "--time", "0.01"],
+            &shape[..],
+        ]
+        .concat();
+        let stages = [
+            "native: emit",
+            "native: registers",
+            "native: encode",
+            "load",
+            "first call",
+        ];
+        named(&timed(&run, best.name()), &stages);
+    }
 }
 
 #[test]

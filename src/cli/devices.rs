@@ -14,13 +14,21 @@ use crate::runtime_gpu::{Adapter, AdapterInfo, PipelineCache, adapters};
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
-    cpu: CpuTarget,
+    cpu: Cpu,
     gpus: Vec<AdapterInfo>,
     /// What `--device auto` takes.
     chosen: String,
     reason: String,
     /// Where those GPUs keep compiled pipelines that can; nowhere if none are to be kept.
     pipeline_cache: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Cpu {
+    #[serde(flatten)]
+    target: CpuTarget,
+    /// What makes its code, as `WEFTILE_CPU` names it.
+    code: &'static str,
 }
 
 pub(super) fn run(
@@ -33,7 +41,10 @@ pub(super) fn run(
     let chosen = open_among(&found, &automatic(), cache)?;
     if args.json {
         terminal.json(&Report {
-            cpu: this_cpu(),
+            cpu: Cpu {
+                target: this_cpu(),
+                code: Backend::default().name(),
+            },
             gpus: found.iter().map(|a| a.info().clone()).collect(),
             chosen: chosen.name,
             reason: chosen.reason,

@@ -9,6 +9,7 @@ use weftile::kernel::{GpuTarget, Target};
 use weftile::pipeline::passes_for;
 
 use crate::cli::{MODULE, WEIGHTS, command, gpu, stdout, weftile};
+use crate::vm::back_ends;
 
 /// The dumps of a command, by name.
 fn dumps(args: &[&str], kinds: &str) -> BTreeMap<String, String> {
@@ -219,6 +220,19 @@ fn all_that_a_first_call_waits_for_is_timed() {
             "first call",
         ];
         named(&timed(&run, best.name()), &stages);
+    }
+}
+
+#[test]
+fn what_makes_code_for_the_cpu_is_listed() {
+    for backend in back_ends() {
+        let name = backend.name();
+        let listed = with(&["devices", "--json"], "WEFTILE_CPU", name);
+        let listed: serde_json::Value = serde_json::from_str(&stdout(&listed)).expect("JSON");
+        assert_eq!(listed["cpu"]["code"], name);
+        assert!(listed["cpu"]["threads"].is_u64(), "{listed}");
+        let shown = stdout(&with(&["devices"], "WEFTILE_CPU", name));
+        assert!(shown.split_whitespace().any(|word| word == name), "{shown}");
     }
 }
 

@@ -372,6 +372,7 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
 }
 
 /// The machine code of a kernel as text, piece by piece: what `backend` makes, and why it is not full-width code where it is not.
+/// Of a piece whose accesses are checked it is the code for launches that need no checks.
 ///
 /// # Errors
 /// If the kernel names what it does not declare.
@@ -383,10 +384,20 @@ pub fn asm_text(kernel: &Kernel, backend: Backend) -> Result<String, CodegenErro
             text.push_str("; by cranelift\n");
             continue;
         };
+        // A launch whose sizes show that all accesses are in bounds runs this code.
+        let is_checked = !segment.in_bounds;
+        let mut segment = segment;
+        segment.in_bounds = true;
         let optimized = opt::optimize(&segment, isa.vector_bytes());
         match codegen_x86::generate(&optimized, isa, &mut Timing::default()) {
             Ok(code) => {
-                text.push_str(&format!("; by {}\n", backend.name()));
+                let name = backend.name();
+                text.push_str(&match is_checked {
+                    false => format!("; by {name}\n"),
+                    true => format!(
+                        "; by cranelift: accesses that are checked, unless the sizes of a launch show that all are in bounds: then by {name}\n"
+                    ),
+                });
                 text.push_str(&codegen_x86::disassemble(&code));
             }
             Err(refusal) => text.push_str(&format!("; by cranelift: {refusal}\n")),

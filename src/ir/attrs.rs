@@ -24,6 +24,9 @@ pub const ANY_ORDER: &str = "any_order";
 /// `simd reduction`). In a loop without it, one term is added after the other.
 pub const SIMD_REDUCTION: &str = "simd_reduction";
 
+/// Annotation of a block whose sum runs over padding, too: how many terms it has without. Reports count those.
+pub const UNPADDED_TERMS: &str = "unpadded_terms";
+
 /// Annotation of a block: which strides of the buffers it writes are more than a multiple of a factor by an offset; see
 /// [`alignments`].
 pub const STORAGE_ALIGN: &str = "buffer_dim_align";

@@ -3,7 +3,9 @@
 //! What a block does counts once for each of its instances, which its iter domains tell: loops over partial tiles run further.
 
 use super::host::Dims;
-use crate::ir::{BlockId, Expr, ExprKind, External, FRAGMENT_EXTENT, IterKind, PrimFunc, Stmt};
+use crate::ir::{
+    AttrValue, BlockId, Expr, ExprKind, External, FRAGMENT_EXTENT, IterKind, PrimFunc, Stmt, attrs,
+};
 use crate::kernel::HostExpr;
 use crate::tensor::scalar::BinOp;
 
@@ -52,7 +54,14 @@ impl Cost<'_> {
                 .map(|iter| self.extent(&iter.dom.extent))
                 .fold(HostExpr::Const(1), product)
         };
-        let body = self.stmts(self.func.tree.body(id), &instances(|_| true));
+        let all = match block.annotations.get(attrs::UNPADDED_TERMS) {
+            Some(AttrValue::Int(terms)) => product(
+                instances(|kind| kind != IterKind::Reduce),
+                HostExpr::Const(*terms),
+            ),
+            _ => instances(|_| true),
+        };
+        let body = self.stmts(self.func.tree.body(id), &all);
         let init = block.init.as_deref().unwrap_or_default();
         let init = self.stmts(init, &instances(|kind| kind == IterKind::Spatial));
         sum(body, init)

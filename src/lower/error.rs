@@ -68,10 +68,10 @@ impl From<LowerProblem> for LowerError {
 #[non_exhaustive]
 pub enum LowerProblem {
     /// A loop nest of a GPU function that no loop binds to the launch.
-    #[error("the loops of block `{block}` are not bound to threads; did you forget a schedule?")]
+    #[error("the loops {nest} are not bound to threads; did you forget a schedule?")]
     NotBound {
-        /// A block in the nest.
-        block: String,
+        /// Which nest it is: `of block …`, or `over …` if it has none.
+        nest: String,
     },
     /// A call on fragments for a device without them.
     #[error("the device multiplies no tiles of 16 x 16 float16")]
@@ -208,12 +208,12 @@ pub enum LowerProblem {
     },
     /// More passes through loops than the device makes.
     #[error(
-        "kernel `{kernel}`: a thread goes through loops {passes} times, but this software adapter ends every loop after {limit}; spread the reduction over threads, or run it on the CPU"
+        "kernel `{kernel}`: a thread goes through loops {passes} times or more, but this software adapter ends every loop after {limit}; spread the reduction over threads, or run it on the CPU"
     )]
     LongLoops {
         /// The kernel.
         kernel: String,
-        /// How many.
+        /// How many, at least.
         passes: i64,
         /// How many there may be.
         limit: u32,
@@ -282,7 +282,7 @@ pub enum LowerProblem {
     BarrierApart,
     /// A temporary in device memory through which threads of one kernel communicate.
     #[error(
-        "threads of one kernel communicate through `{buffer}`, which fits neither registers nor shared memory"
+        "threads of one kernel communicate through `{buffer}` in device memory, where none waits for the others"
     )]
     CrossThread {
         /// The buffer.

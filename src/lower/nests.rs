@@ -158,7 +158,7 @@ pub(super) fn check_bound(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
 }
 
 fn is_bound(func: &PrimFunc, root: &RootNest) -> Result<(), LowerError> {
-    let mut has_loop = false;
+    let mut over = None;
     for &place in &root.places {
         let annotations = match place {
             Place::Loop(id) => &func.loops[id].annotations,
@@ -168,14 +168,20 @@ fn is_bound(func: &PrimFunc, root: &RootNest) -> Result<(), LowerError> {
             continue;
         }
         func.tree.walk(place, &mut |p| {
-            if let Place::Loop(id) = p {
-                has_loop |= !func.loops[id].extent.is_one();
+            if let Place::Loop(id) = p
+                && over.is_none()
+                && !func.loops[id].extent.is_one()
+            {
+                over = Some(id);
             }
         });
     }
-    if root.nest.axes.is_empty() && has_loop {
-        let block = root.blocks.first().cloned().unwrap_or_default();
-        return Err(LowerProblem::NotBound { block }.into());
+    if let (true, Some(id)) = (root.nest.axes.is_empty(), over) {
+        let nest = match root.blocks.first() {
+            Some(block) => format!("of block `{block}`"),
+            None => format!("over `{}`", func.loops[id].var.name()),
+        };
+        return Err(LowerProblem::NotBound { nest }.into());
     }
     Ok(())
 }

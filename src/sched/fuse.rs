@@ -136,6 +136,14 @@ impl FusePlan {
             known.map(|(_, value)| value.clone())
         };
         func.map_below(fused, &mut |e: &Expr| substituted(e, &value));
+        for id in func.blocks_under(fused.into()) {
+            let block = &mut func.blocks[id];
+            for (binding, iter) in block.bindings.iter_mut().zip(&block.iters) {
+                if binding.dtype() != iter.var.dtype() {
+                    *binding = binding.cast(iter.var.dtype());
+                }
+            }
+        }
         for id in self.loops {
             func.loops.remove(id);
         }

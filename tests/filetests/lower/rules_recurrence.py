@@ -38,7 +38,7 @@ def main(w: T.Buffer((24, 24), "float32"), x: T.Buffer((10, 24), "float32"), y: 
 #   array x: float32, 240 elements, global read param 1
 #   array y: float32, 240 elements, global write param 2
 #   array product_part: float32, 1 elements, local
-#   array product_parts: float32, 128 elements, shared
+#   array product_parts: float32, 134 elements, shared
 #   array state: float32, 128 elements, shared
 #   array product: float32, 128 elements, shared
 #   cost 1632 flop, 4224 bytes; accesses proved
@@ -49,10 +49,10 @@ def main(w: T.Buffer((24, 24), "float32"), x: T.Buffer((10, 24), "float32"), y: 
 #     for k_0 from 0, 6 times:
 #       if threadIdx.y < 24:
 #         product_part[0] = product_part[0] + (w[((threadIdx.y * 24) + (k_0 * 4)) + threadIdx.x] * state[(k_0 * 4) + threadIdx.x])
-#     product_parts[(threadIdx.y * 4) + threadIdx.x] = product_part[0]
+#     product_parts[((threadIdx.y * 4) + ((threadIdx.y >> 3) * 2)) + threadIdx.x] = product_part[0]
 #     barrier
 #     if (threadIdx.x == 0) and (threadIdx.y < 24):
-#       product[threadIdx.y] = (product_parts[threadIdx.y * 4] + product_parts[(threadIdx.y * 4) + 2]) + (product_parts[(threadIdx.y * 4) + 1] + product_parts[(threadIdx.y * 4) + 3])
+#       product[threadIdx.y] = (product_parts[(threadIdx.y * 4) + ((threadIdx.y >> 3) * 2)] + product_parts[((threadIdx.y * 4) + ((threadIdx.y >> 3) * 2)) + 2]) + (product_parts[((threadIdx.y * 4) + ((threadIdx.y >> 3) * 2)) + 1] + product_parts[((threadIdx.y * 4) + ((threadIdx.y >> 3) * 2)) + 3])
 #     barrier
 #     if threadIdx.y < 6:
 #       state[(threadIdx.y * 4) + threadIdx.x] = tanh(product[(threadIdx.y * 4) + threadIdx.x] + x[((step * 24) + (threadIdx.y * 4)) + threadIdx.x])

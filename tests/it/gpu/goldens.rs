@@ -61,6 +61,53 @@ class Module:
             with T.block("Y"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+
+    @T.prim_func
+    def transpose(X: T.Buffer((1024, 1024), "float32"), Y: T.Buffer((1024, 1024), "float32")):
+        for i, j in T.grid(1024, 1024):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vj, vi]
+
+    @T.prim_func
+    def softmax(X: T.Buffer((1024, 1000), "float32"), Y: T.Buffer((1024, 1000), "float32")):
+        M = T.alloc_buffer((1024,))
+        E = T.alloc_buffer((1024, 1000))
+        S = T.alloc_buffer((1024,))
+        for i, k in T.grid(1024, 1000):
+            with T.block("M"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    M[vi] = T.min_value("float32")
+                M[vi] = T.max(M[vi], X[vi, vk])
+        for i, j in T.grid(1024, 1000):
+            with T.block("E"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                E[vi, vj] = T.exp(X[vi, vj] - M[vi])
+        for i, k in T.grid(1024, 1000):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + E[vi, vk]
+        for i, j in T.grid(1024, 1000):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = E[vi, vj] / S[vi]
+
+    @T.prim_func
+    def conv2d(X: T.Buffer((1, 64, 56, 56), "float32"), W: T.Buffer((64, 64, 3, 3), "float32"), Y: T.Buffer((1, 64, 56, 56), "float32")):
+        P = T.alloc_buffer((1, 64, 58, 58), "float32")
+        for n, c, y, x in T.grid(1, 64, 58, 58):
+            with T.block("P"):
+                vn, vc, vy, vx = T.axis.remap("SSSS", [n, c, y, x])
+                P[vn, vc, vy, vx] = T.if_then_else(1 <= vy and vy < 57 and 1 <= vx and vx < 57, X[vn, vc, vy - 1, vx - 1], T.float32(0))
+        for n, o, y, x, c, r, s in T.grid(1, 64, 56, 56, 64, 3, 3):
+            with T.block("Y"):
+                vn, vo, vy, vx, vc, vr, vs = T.axis.remap("SSSSRRR", [n, o, y, x, c, r, s])
+                with T.init():
+                    Y[vn, vo, vy, vx] = T.float32(0)
+                Y[vn, vo, vy, vx] = Y[vn, vo, vy, vx] + P[vn, vc, vy + vr, vx + vs] * W[vo, vc, vr, vs]
 "#;
 
 fn check(name: &str, target: GpuTarget, rules: &[&str]) {
@@ -176,6 +223,21 @@ fn relu_on_a_software_adapter() {
 #[test]
 fn matmul_of_constant_extents() {
     check("matmul.gpu", target(GpuClass::Nvidia), &["matmul"]);
+}
+
+#[test]
+fn transpose_through_shared_memory() {
+    check("transpose.gpu", target(GpuClass::Nvidia), &["transpose"]);
+}
+
+#[test]
+fn softmax_of_rows() {
+    check("softmax.gpu", target(GpuClass::Nvidia), &["rows"]);
+}
+
+#[test]
+fn convolution_as_a_product() {
+    check("conv2d.gpu", target(GpuClass::Nvidia), &["implicit_gemm"]);
 }
 
 #[test]

@@ -18,7 +18,10 @@ use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
 use crate::arith::Analyzer;
 use crate::ir::sum::Sum;
-use crate::ir::{BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
+use crate::ir::{
+    AttrValue, BlockId, BufferRegion, Expr, ExprKind, Lambda, LoopId, PrimFunc, ThreadAxis, Var,
+    attrs,
+};
 use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
@@ -391,7 +394,12 @@ fn pad_steps(
     if attempt.pad_einsum(block, &padding).is_err() {
         return Ok(());
     }
+    let terms = sch.func().blocks[block].iters[k].dom.extent.as_int();
     *sch = attempt;
+    if let Some(terms) = terms.filter(|terms| terms % steps != 0) {
+        let terms = AttrValue::Int(terms);
+        sch.annotate(block, attrs::UNPADDED_TERMS, terms)?;
+    }
     for copy in copies {
         let producers = sch.get_producers(block)?;
         let read = &sch.func().blocks[block].reads[copy.read_index].buffer;

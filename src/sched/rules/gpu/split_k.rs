@@ -5,18 +5,14 @@
 
 use super::loops::{fuse_loops, parts};
 use super::memory_threads;
+use super::traits::GpuTraits;
 use crate::ir::{BlockId, IterKind, ThreadAxis};
-use crate::kernel::{GpuClass, GpuTarget};
+use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::pattern::Matmul;
 use crate::sched::rules::products::cache_result;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
-
-/// Fewest steps of a sum that is split: a second kernel costs more than fewer.
-const FEWEST_STEPS: i64 = 2048;
-/// The same for Intel's GPUs, of which a core holds more threads.
-const FEWEST_STEPS_INTEL: i64 = 512;
 
 /// Slices of a sum: each is written to memory and read again.
 const SLICES: [i64; 5] = [2, 3, 4, 6, 8];
@@ -48,10 +44,7 @@ pub(super) fn slices(
     target: &GpuTarget,
 ) -> Option<i64> {
     let (steps, groups) = (steps?, groups?);
-    let fewest = match target.class {
-        GpuClass::Intel => FEWEST_STEPS_INTEL,
-        _ => FEWEST_STEPS,
-    };
+    let fewest = GpuTraits::of(target).sliced_steps;
     let cores = target.cores();
     if steps < fewest || 2 * groups >= FEW_PER_TWO_CORES * cores {
         return None;

@@ -124,6 +124,12 @@ impl Tile {
             let steps = e.k.filter(|_| e.k_is_one_loop && tile.shared);
             slices = split_k::slices(steps, groups, tile.bk, target);
         }
+        if let Some(k) = e.k.filter(|_| tile.shared) {
+            // Short sums: no step is padding alone.
+            while tile.bk > VECTOR && tile.bk / 2 >= k {
+                tile.bk /= 2;
+            }
+        }
         if let Some(n) = e.n {
             // Few columns: the threads past the last one get rows instead.
             while tile.shared && small_m.is_none() && tile.tx > 4 && tile.tx / 2 * tile.tn >= n {

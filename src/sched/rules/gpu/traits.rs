@@ -28,6 +28,9 @@ pub(super) struct GpuTraits {
     /// Most steps of `k` that are written out (measured on an H200, GEMM 1024, tiles of 64 × 64: all of 16 steps 69 us, of 8 steps 74 us,
     /// four of 32 at a time 89 us).
     pub(super) steps_written_out: i64,
+    /// Fewest steps of a sum that is cut into slices: a second kernel, which adds them, costs more than fewer. A core of Intel's GPUs holds
+    /// more threads.
+    pub(super) sliced_steps: i64,
     /// Threads of a workgroup of a convolution.
     pub(super) window_threads: i64,
     /// Sums of one thread of a convolution, at most.
@@ -68,6 +71,7 @@ const SMALL: GpuTraits = GpuTraits {
     tiles: &[Tile::MEDIUM],
     prefetches: false,
     steps_written_out: 4,
+    sliced_steps: 2048,
     window_threads: 64,
     window_sums: 16,
     compile_time: None,
@@ -81,6 +85,7 @@ const APPLE: GpuTraits = GpuTraits {
 
 const INTEL: GpuTraits = GpuTraits {
     memory_threads: 256,
+    sliced_steps: 512,
     ..APPLE
 };
 
@@ -97,6 +102,7 @@ const DISCRETE: GpuTraits = GpuTraits {
     ],
     prefetches: true,
     steps_written_out: 16,
+    sliced_steps: 2048,
     window_sums: 64,
     ..INTEL
 };
@@ -112,6 +118,7 @@ const SOFTWARE: GpuTraits = GpuTraits {
     fast_shared: false,
     prefetches: false,
     steps_written_out: 4,
+    sliced_steps: 2048,
     tiles: &[
         Tile::of_lanes(16, 16, 4),
         Tile::of_lanes(8, 16, 4),

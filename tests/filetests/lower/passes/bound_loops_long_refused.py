@@ -13,7 +13,7 @@ def steps(X: T.Buffer((120000,), "float32"), Y: T.Buffer((67108864,), "float32")
                     L[i % 8 * 4 + j] = X[i * 4 + j]
             Y[b * 64 + t] = L[t % 32]
 # expect-error:
-# error: `steps`: kernel `steps`: a thread goes through loops 180002 times, but this software adapter ends every loop after 65535; spread the reduction over threads, or run it on the CPU
+# error: `steps`: kernel `steps`: a thread goes through loops 180002 times or more, but this software adapter ends every loop after 65535; spread the reduction over threads, or run it on the CPU
 #   --> steps:7:5
 #   |
 # 7 |     for b in T.thread_binding(1048576, thread="blockIdx.x"):

@@ -18,7 +18,7 @@ def mirrored(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), Z: T.Bu
             v = T.axis.spatial(8, t)
             Z[v] = S[v]
 # expect-error:
-# error: `mirrored`: threads of one kernel communicate through `S`, which fits neither registers nor shared memory
+# error: `mirrored`: threads of one kernel communicate through `S` in device memory, where none waits for the others
 #   --> mirrored:7:5
 #   |
 # 7 |     for t in T.thread_binding(8, thread="threadIdx.x"):

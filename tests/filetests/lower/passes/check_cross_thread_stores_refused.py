@@ -7,7 +7,7 @@ def last(X: T.Buffer((8,), "float32"), Y: T.Buffer((1,), "float32")):
     for t in T.thread_binding(8, "threadIdx.x"):
         Y[0] = X[t]
 # expect-error:
-# error: `last`: threads of one kernel communicate through `Y`, which fits neither registers nor shared memory
+# error: `last`: threads of one kernel communicate through `Y` in device memory, where none waits for the others
 #   --> last:6:5
 #   |
 # 6 |     for t in T.thread_binding(8, thread="threadIdx.x"):

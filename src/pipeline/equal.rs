@@ -54,7 +54,8 @@ fn outline(func: &PrimFunc) -> Outline {
     )
 }
 
-/// The kernels of `known` as those of `func`, which is equal: messages name what its own text names.
+/// The kernels of `known` as those of `func`, which is equal: the function, its parameters and its dims have the names of its own text.
+/// Arrays in the kernels and in the schedule keep those of `known`.
 pub(super) fn renamed(lowered: &LoweredFunc, known: &PrimFunc, func: &PrimFunc) -> LoweredFunc {
     let mut renamed = lowered.clone();
     renamed.name.clone_from(&func.name);

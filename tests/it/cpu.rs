@@ -219,6 +219,71 @@ fn matmuls_of_symbolic_sizes() {
     }
 }
 
+/// Strips of columns that are full and that are not, whatever steps of the sum are left.
+#[test]
+fn few_rows_by_a_matrix() {
+    for backend in Backend::ALL.into_iter().filter(|backend| backend.is_here()) {
+        for m in [1, 2] {
+            let rows = format!("T.int64({m})");
+            let text = MATMUL
+                .replace("    m = T.int64()\n", "")
+                .replace("(m, ", &format!("({rows}, "));
+            let func = prim_func(&text);
+            let compiled = compile_by(&func, backend);
+            assert_eq!(compiled.rules, ["gemv"], "{m} rows by {}", backend.name());
+            for [n, k] in [
+                [1, 1],
+                [10, 128],
+                [127, 7],
+                [128, 8],
+                [129, 9],
+                [300, 33],
+                [1000, 64],
+                [16, 0],
+            ] {
+                let tensors = [
+                    random(&[m, k], 1, false),
+                    random(&[k, n], 2, false),
+                    random(&[m, n], 3, false),
+                ];
+                check(&func, &compiled, &tensors, k);
+            }
+        }
+    }
+}
+
+#[test]
+fn matrices_by_vectors() {
+    let text = r#"
+@T.prim_func
+def product(a: T.handle, x: T.handle, y: T.handle):
+    m = T.int64()
+    k = T.int64()
+    A = T.match_buffer(a, (m, k), "float32")
+    X = T.match_buffer(x, (k,), "float32")
+    Y = T.match_buffer(y, (m,), "float32")
+    for i, p in T.grid(m, k):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, p])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk] * X[vk]
+"#;
+    let func = prim_func(text);
+    for backend in Backend::ALL.into_iter().filter(|backend| backend.is_here()) {
+        let compiled = compile_by(&func, backend);
+        assert_eq!(compiled.rules, ["gemv"], "{}", backend.name());
+        for [m, k] in [[1, 1], [3, 100], [4, 128], [5, 129], [257, 31], [16, 0]] {
+            let tensors = [
+                random(&[m, k], 1, false),
+                random(&[k], 2, false),
+                random(&[m], 3, false),
+            ];
+            check(&func, &compiled, &tensors, k);
+        }
+    }
+}
+
 #[test]
 fn linear_layers_of_symbolic_sizes() {
     let func = prim_func(LINEAR);

@@ -26,8 +26,8 @@ pub(super) struct Lanes {
     pub(super) elements: i64,
 }
 
-/// Elements left free behind those of a word in each bank, for rows of so many. Of rows that are halved in step, as 64 threads do, those
-/// in the same banks would meet in them; half a row further apart, none do.
+/// Elements left free behind each 32 elements, for rows of so many: half a row. Subgroups of 64 threads halve two rows of 32 in
+/// step, for example. The elements 0 to 15 of both would be in the same banks; with 16 free ones between the rows they are not.
 fn gap(row: i64, all: i64) -> Option<i64> {
     let shares_banks = row > 1 && row <= BANKS && all > BANKS;
     (shares_banks && row & (row - 1) == 0).then_some(row / 2)

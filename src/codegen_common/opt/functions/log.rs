@@ -9,7 +9,7 @@ use std::f64::consts::{LOG2_E, LOG10_E};
 const I32: ScalarType = ScalarType::I32;
 /// The bits of 0.75.
 const LEAST: i64 = 0x3f40_0000;
-/// Those of a number that hold its sign and exponent.
+/// A mask of the sign and the exponent.
 const EXPONENT: i64 = -0x80_0000;
 /// Units in the exponent.
 const UNIT: f64 = 1.0 / 8_388_608.0;

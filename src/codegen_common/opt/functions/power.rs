@@ -22,7 +22,7 @@ pub(super) fn pow(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let (x, y) = (&args[0], &args[1]);
     let size = call(Intrin::Abs, x.clone());
     let log = log2(on, &size);
-    // An infinite number of times 0 would be none.
+    // Infinity times the logarithm of 1 would be NaN.
     let times_log = bounded(on, on.cast(F64, y.clone()), INFINITE);
     let exponent = bounded(on, times(&times_log, &log), FAR);
     let power = exp2(on, exponent);
@@ -97,7 +97,7 @@ fn exp2(on: &mut Writer<'_>, x: Expr) -> Expr {
     times(&fraction, &power)
 }
 
-/// What `|x|^y` is for `x`: negative where `x` is and `y` is odd, and no number where `x` is negative and `y` is no integer.
+/// `x^y` from `|x|^y`: negative where `x` is and `y` is odd, NaN where `x` is negative and `y` is no integer.
 fn with_sign(on: &mut Writer<'_>, power: Expr, x: &Expr, y: &Expr) -> Expr {
     const I32: ScalarType = ScalarType::I32;
     let is_integer = |e: &Expr| compare(BinOp::Eq, &call(Intrin::Trunc, e.clone()), e);
@@ -120,7 +120,7 @@ fn with_sign(on: &mut Writer<'_>, power: Expr, x: &Expr, y: &Expr) -> Expr {
     );
     let none = binary(BinOp::And, negative, Expr::Not(Box::new(whole)));
     let value = select(none, on.number(f64::NAN), signed);
-    // Of what is no number only the power 0 is one, and 1 whatever it is raised to.
+    // `pow(NaN, 0)` and `pow(1, NaN)` are 1; every other power of NaN is NaN.
     let zero = compare(BinOp::Eq, y, &on.number(0.0));
     let no_number = binary(
         BinOp::And,

@@ -20,9 +20,10 @@ use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Most rows, if registers hold a vector of sums for each.
 const MOST_ROWS: i64 = 8;
-/// Columns of a strip, at most and at least.
+/// Columns of a strip, at most and at least, and where the number of columns is open.
 const MOST_COLUMNS: i64 = 1024;
-const FEWEST_COLUMNS: i64 = 64;
+const FEWEST_COLUMNS: i64 = 2 * COLUMNS;
+const USUAL_COLUMNS: i64 = 128;
 /// Strips for each thread.
 const STRIPS: i64 = 2;
 /// Rows of the matrix whose multiples are added at once.
@@ -111,10 +112,10 @@ fn in_strips(
 fn columns_of_strip(schedule: &Schedule, target: &CpuTarget, loops: &Loops) -> i64 {
     let batch = loops.batch.map_or(Some(1), |batch| extent(schedule, batch));
     let (Some(columns), Some(batch)) = (extent(schedule, loops.n), batch) else {
-        return MOST_COLUMNS / 2;
+        return USUAL_COLUMNS;
     };
     let strips = (STRIPS * target.threads as i64 / batch.max(1)).max(1);
     let even = (columns + strips - 1) / strips;
-    let whole = (even + FEWEST_COLUMNS - 1) / FEWEST_COLUMNS * FEWEST_COLUMNS;
+    let whole = (even + COLUMNS - 1) / COLUMNS * COLUMNS;
     whole.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
 }

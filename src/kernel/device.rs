@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use super::{GpuClass, GpuTarget};
 
+/// Banks of shared memory, each of one word, of GPUs of all classes that have such memory.
+pub const BANKS: i64 = 32;
+
 /// The numbers of a device. WebGPU gives none of them, so each class stands for one device that is common in it, which
 /// [`GpuModel::device`] names; figures are those of the vendor, unless they say that they were measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -92,7 +95,7 @@ impl GpuModel {
             special_per_cycle: 16.0,
             memory: 504e9,
             sectors_per_cycle: 4.0,
-            banks: Some(32),
+            banks: Some(BANKS as u32),
             // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which loads once.
             latency: 600.0,
             // Measured on an H100, with sums of slices.

@@ -20,7 +20,7 @@ mod tree;
 mod typing;
 mod verify;
 
-pub use device::GpuModel;
+pub use device::{BANKS, GpuModel};
 pub use expr::{Array, ArrayId, Expr, ForKind, Shuffle, Space, Stmt, Ty, VarId, VarInfo};
 pub use fragment::{
     ArrayTile, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, Fragment, FragmentId, FragmentOp,

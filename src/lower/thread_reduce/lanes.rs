@@ -1,12 +1,10 @@
 //! The threads of a workgroup, by those that reduce together.
 
 use crate::ir::{Expr, ThreadAxis};
+use crate::kernel::BANKS;
 use crate::lower::nest::Unblock;
 use crate::lower::{LowerError, LowerProblem};
 use crate::tensor::DType;
-
-/// Banks of shared memory, each of one word.
-const BANKS: i64 = 32;
 
 /// How the threads of a workgroup share a reduction.
 pub(super) struct Lanes {

@@ -10,7 +10,7 @@
 
 use super::compile_time::{Epilogue, Written};
 use super::inline::inline_into;
-use super::loops::{fuse_loops, inner_loops, parts, tile_loops};
+use super::loops::{ceil, fuse_loops, inner_loops, parts, tile_loops};
 use super::traits::GpuTraits;
 use crate::ir::{Block, BlockId, BufferRegion, IterKind, IterVar, LoopId, PrimFunc, ThreadAxis};
 use crate::kernel::GpuTarget;
@@ -333,8 +333,4 @@ fn is_vector(iter: &IterVar, region: &BufferRegion) -> bool {
     let last = indices.next().and_then(|index| index.as_var());
     let outer = indices.any(|index| index.uses(&iter.var));
     !outer && (last == Some(&iter.var) || !moves(iter, region))
-}
-
-fn ceil(n: i64, parts: i64) -> i64 {
-    (n + parts - 1) / parts
 }

@@ -6,6 +6,11 @@ use crate::kernel::GpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::{Factor, Schedule};
 
+/// How many parts of this size hold so many, the last one perhaps in part.
+pub(super) fn ceil(n: i64, part: i64) -> i64 {
+    (n + part - 1) / part
+}
+
 /// One loop of neighbouring ones. Loops of extent 1 stay where they are, around it, unless there is no other.
 pub(super) fn fuse_loops(
     schedule: &mut Schedule,

@@ -40,6 +40,7 @@ mod matmul_tensorization;
 mod recurrence;
 mod rows;
 mod serial;
+mod shared_copy;
 mod split_k;
 mod split_rows;
 mod tile;

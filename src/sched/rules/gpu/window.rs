@@ -5,6 +5,7 @@
 //! element or of four neighbours, and whether threads load the same or not.
 
 use super::compile_time::{Epilogue, Written};
+use super::loops::ceil;
 use super::traits::GpuTraits;
 use crate::kernel::GpuTarget;
 
@@ -146,8 +147,4 @@ impl WindowTile {
         let multiplications = channels * piece * w.taps * w.steps;
         groups.max(GROUPS) * (multiplications + LOAD * loads)
     }
-}
-
-fn ceil(n: i64, parts: i64) -> i64 {
-    (n + parts - 1) / parts
 }

@@ -13,7 +13,7 @@ use self::share::Share;
 use crate::ir::{
     Block, BlockId, BufferRegion, IterKind, IterVar, Lambda, LoopId, PrimFunc, Range, ThreadAxis,
 };
-use crate::kernel::GpuTarget;
+use crate::kernel::{BANKS, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::gpu::inline::inline_into;
@@ -29,9 +29,6 @@ const MOST_ROWS: i64 = 8;
 
 /// Elements of one 16-byte load of `f32`.
 const LANES: i64 = 4;
-
-/// Banks of shared memory, each of one word.
-const BANKS: i64 = 32;
 
 /// The roles of the iter variables, as positions in `Block::iters`.
 struct Product {

@@ -3,12 +3,23 @@
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{Intrin, Scalar, eval_intrin, wrapping_pow};
 
-/// Declares, for each math function, a form for `f32` and one for `f64`.
-macro_rules! math {
-    ($($intrin:ident, $f32:ident, $f64:ident, ($($arg:ident),*), $single:expr, $double:expr;)*) => {
+/// Declares, for each math function, a form for `f32` and one for `f64`, with the calling convention of generated code
+/// (`codegen_cpu::NativeFn`), and the power of integers.
+macro_rules! functions {
+    ($($table:tt)*) => {
+        #[cfg(target_arch = "x86_64")]
+        functions_of! { "sysv64" $($table)* }
+        #[cfg(not(target_arch = "x86_64"))]
+        functions_of! { "C" $($table)* }
+    };
+}
+
+/// The same with this calling convention.
+macro_rules! functions_of {
+    ($abi:literal $($intrin:ident, $f32:ident, $f64:ident, ($($arg:ident),*), $single:expr, $double:expr;)*) => {
         $(
-            extern "C" fn $f32($($arg: f32),*) -> f32 { $single }
-            extern "C" fn $f64($($arg: f64),*) -> f64 { $double }
+            extern $abi fn $f32($($arg: f32),*) -> f32 { $single }
+            extern $abi fn $f64($($arg: f64),*) -> f64 { $double }
         )*
         /// Intrinsic, address of the `f32` form, address of the `f64` form.
         pub(crate) fn math_table() -> Vec<(Intrin, *const u8, *const u8)> {
@@ -16,10 +27,15 @@ macro_rules! math {
         }
         /// The intrinsics of the table, in order.
         pub(crate) const MATH: &[Intrin] = &[$(Intrin::$intrin),*];
+
+        /// Power of `i64`; an exponent that is negative counts as the unsigned number with its bits.
+        pub(crate) extern $abi fn pow_i64(x: i64, y: i64) -> i64 {
+            wrapping_pow(x, y as u64)
+        }
     };
 }
 
-math! {
+functions! {
     Exp, exp_f32, exp_f64, (x), x.exp(), x.exp();
     Exp2, exp2_f32, exp2_f64, (x), x.exp2(), x.exp2();
     Exp10, exp10_f32, exp10_f64, (x), libm::exp10f(x), libm::exp10(x);
@@ -55,9 +71,4 @@ math! {
 fn in_double(intrin: Intrin, x: f32) -> f32 {
     eval_intrin(intrin, ScalarType::F32, &[Scalar::Float(x.into())])
         .map_or(f32::NAN, |value| value.as_float() as f32)
-}
-
-/// Power of `i64`; an exponent that is negative counts as the unsigned number with its bits.
-pub(crate) extern "C" fn pow_i64(x: i64, y: i64) -> i64 {
-    wrapping_pow(x, y as u64)
 }

@@ -1,6 +1,6 @@
 //! From a kernel to a Cranelift function: the frame of the function and its statements.
 //!
-//! The function is `extern "C" fn(args: *const KernelArgs, begin: i64, end: i64)`. If the body of the kernel is one parallel
+//! The function is a [`NativeFn`](super::NativeFn). If the body of the kernel is one parallel
 //! loop (after `let`s), the function runs the iterations `begin .. end` of it; else it runs the whole body and ignores them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -12,6 +12,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use super::CodegenError;
 use super::helpers::HelperRefs;
+use super::isa::call_conv;
 use super::locals::Locals;
 use super::memory::{ArrayAddress, Spare};
 use super::value::{Val, lane_type};
@@ -42,7 +43,7 @@ pub(super) struct Emitter<'a, 'f> {
 
 /// The signature of all native kernels.
 pub(super) fn signature(isa: &dyn TargetIsa) -> Signature {
-    let mut signature = Signature::new(isa.default_call_conv());
+    let mut signature = Signature::new(call_conv(isa));
     let params = [isa.pointer_type(), types::I64, types::I64];
     signature.params.extend(params.map(AbiParam::new));
     signature

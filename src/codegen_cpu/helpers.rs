@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetIsa;
 
 use super::emit::Emitter;
+use super::isa::call_conv;
 use crate::codegen_common::math::{MATH, math_table, pow_i64};
 use crate::tensor::scalar::Intrin;
 
@@ -52,7 +53,7 @@ impl Helper {
             Self::F64(i) => (types::F64, MATH[i].arity()),
             Self::PowI64 => (types::I64, 2),
         };
-        let mut signature = Signature::new(isa.default_call_conv());
+        let mut signature = Signature::new(call_conv(isa));
         signature.params.resize(arity, AbiParam::new(ty));
         signature.returns.push(AbiParam::new(ty));
         signature

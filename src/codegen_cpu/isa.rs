@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 
 use super::{Backend, CodegenError};
@@ -46,6 +46,15 @@ pub(super) fn host_isa(verify: Verify) -> Result<OwnedTargetIsa, CodegenError> {
         .map_err(|_| CodegenError::Host {
             reason: "cranelift refuses its features",
         })
+}
+
+/// The calling convention of kernels and of the functions that they call (see [`NativeFn`](super::NativeFn)).
+pub(super) fn call_conv(isa: &dyn TargetIsa) -> CallConv {
+    if cfg!(target_arch = "x86_64") {
+        CallConv::SystemV
+    } else {
+        isa.default_call_conv()
+    }
 }
 
 /// What schedules should know of this machine, with all threads that this process may use.

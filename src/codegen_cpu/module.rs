@@ -21,7 +21,12 @@ use crate::kernel::{ArrayId, Expr, HostExpr, Kernel, Stmt, VarId};
 use crate::support::Id;
 use crate::support::timing::Timing;
 
+/// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]). On x86-64 it has
+/// the System V calling convention, on Windows too: there, that of C saves other registers.
+#[cfg(target_arch = "x86_64")]
+pub type NativeFn = unsafe extern "sysv64" fn(args: *const KernelArgs, begin: i64, end: i64);
 /// A kernel in machine code: iterations `begin .. end` of its parallel loop, or all of it (see [`Segment::parallel`]).
+#[cfg(not(target_arch = "x86_64"))]
 pub type NativeFn = unsafe extern "C" fn(args: *const KernelArgs, begin: i64, end: i64);
 
 /// How to compile.

@@ -113,3 +113,21 @@ pub(super) fn tensor(dtype: ScalarType, values: &[Scalar]) -> Tensor {
     Tensor::from_bytes(dtype.into(), &[values.len()], &bytes)
         .expect("as many bytes as elements take")
 }
+
+/// Of Windows, too, whose own convention keeps other registers.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn kernels_have_one_calling_convention_on_every_system() {
+    use cranelift_codegen::isa::{CallConv, lookup_by_name};
+    use cranelift_codegen::settings::{Flags, builder};
+    for triple in ["x86_64-pc-windows-msvc", "x86_64-unknown-linux-gnu"] {
+        let isa = lookup_by_name(triple).expect("x86-64 is there");
+        let isa = isa.finish(Flags::new(builder())).expect("no features");
+        let mut signatures = vec![super::emit::signature(&*isa)];
+        let helpers = super::helpers::symbols(&*isa).into_iter();
+        signatures.extend(helpers.map(|helper| helper.signature));
+        for signature in signatures {
+            assert_eq!(signature.call_conv, CallConv::SystemV, "{triple}");
+        }
+    }
+}

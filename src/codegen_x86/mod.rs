@@ -65,8 +65,7 @@ impl Isa {
 
     /// Whether this machine has them.
     pub fn is_here(self) -> bool {
-        // On Windows functions of the host have another calling convention.
-        #[cfg(all(target_arch = "x86_64", not(windows)))]
+        #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("fma")
@@ -83,7 +82,7 @@ impl Isa {
                 Self::Avx512Vnni => avx512 && is_x86_feature_detected!("avx512vnni"),
             }
         }
-        #[cfg(not(all(target_arch = "x86_64", not(windows))))]
+        #[cfg(not(target_arch = "x86_64"))]
         false
     }
 

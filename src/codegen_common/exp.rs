@@ -1,5 +1,8 @@
 //! The numbers of `exp` of `f32`, which both code generators write out.
 
+/// How many units in the last place the result may be off.
+#[cfg(test)]
+pub(crate) const ULPS: f64 = 2.0;
 /// Beyond these, the result is infinity and 0.
 pub(crate) const RANGE: (f64, f64) = (-104.0, 89.0);
 /// `ln 2`: a part of nine bits, so that products with `n` are exact, and the rest.

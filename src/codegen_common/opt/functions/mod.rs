@@ -2,7 +2,7 @@
 //! lane, take some thirty times as long.
 //!
 //! Errors are in units in the last place of the result, against the true value, at one argument of thirty thousand, or at all
-//! (`functions_are_exact_to_their_bounds`, `WEFTILE_EXHAUSTIVE=1`). `exp` is written by the code generators themselves.
+//! (`functions_are_exact_to_their_bounds`, `WEFTILE_EXHAUSTIVE=1`). `exp` is written by the code generators themselves, since AVX-512 has an instruction for its power of two.
 //! Narrow floats are computed in `float32` and rounded once.
 
 mod log;

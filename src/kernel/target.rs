@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::GpuModel;
+use crate::tensor::DType;
 
 /// Family of GPUs that like the same loop structures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -151,6 +152,14 @@ pub struct CpuTarget {
     pub fma: bool,
     /// Whether one instruction adds up the products of the bytes of words.
     pub dot_bytes: bool,
+}
+
+impl CpuTarget {
+    /// Lanes of a vector register of these elements; narrow ones are computed in 32 bits.
+    pub fn lanes(&self, dtype: DType) -> i64 {
+        let bytes = dtype.scalar.bytes().max(4) as i64;
+        (4 * i64::from(self.f32_lanes) / bytes).max(1)
+    }
 }
 
 /// A device to compile for.

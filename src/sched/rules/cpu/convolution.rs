@@ -13,7 +13,8 @@
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
 use super::matmul::{
-    COLUMNS, DEPTH, ROW_BLOCK, extent_of_panel, of_32_bits, split_columns, tile, vectorize_columns,
+    COLUMNS, ROW_BLOCK, depth_of, extent_of_panel, of_words, split_columns, sums_of, tile,
+    vectorize_columns,
 };
 use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
@@ -31,7 +32,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_32_bits(schedule.func(), block)?;
+    let matmul = of_words(schedule.func(), block)?;
     if has_few_products(schedule.func(), block) {
         return Err(DeclineReason::Pattern("few products for each result"));
     }
@@ -45,10 +46,12 @@ pub(super) fn apply(
     inline_consumers(schedule, write_back);
 
     let (pixels, channels) = (loops.pixels, loops.channels);
-    let tile = tile(target, extent(schedule, pixels), extent(schedule, channels));
+    let sums = sums_of(schedule.func(), block);
+    let [rows, columns] = [pixels, channels].map(|l| extent(schedule, l));
+    let tile = tile(target, sums, rows, columns);
     let m = split_pixels(schedule, tile.rows, pixels)?;
     let n = split_columns(schedule, channels, tile)?;
-    let k = split_depth(schedule, &loops)?;
+    let k = split_depth(schedule, &loops, depth_of(sums))?;
     let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
     order.extend(&loops.taps);
     order.push(m[2]);
@@ -58,7 +61,7 @@ pub(super) fn apply(
         copy_panel(schedule, block, &roles, &loops, k[0])?;
     }
     schedule.reverse_compute_at(write_back, n[0], UnitIters::Preserve, InsertAt::Latest)?;
-    along_pixels(schedule, write_back, n[0], target.f32_lanes.into())?;
+    along_pixels(schedule, write_back, n[0], target.lanes(sums))?;
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
     if let Some(&last) = loops.taps.last()
@@ -239,9 +242,13 @@ pub(super) fn places(params: &[Var], results: Vec<Var>) -> Lambda {
 }
 
 /// Steps of the reduction between panels, without a rest where there is such a number.
-fn split_depth(schedule: &mut Schedule, loops: &Loops) -> Result<Vec<LoopId>, DeclineReason> {
+fn split_depth(
+    schedule: &mut Schedule,
+    loops: &Loops,
+    usual: i64,
+) -> Result<Vec<LoopId>, DeclineReason> {
     let taps: Option<i64> = loops.taps.iter().map(|&l| extent(schedule, l)).product();
-    let most = (DEPTH / taps.unwrap_or(1)).max(1);
+    let most = (usual / taps.unwrap_or(1)).max(1);
     let steps = extent_of_panel(schedule, loops.depth, most);
     Ok(schedule.split(loops.depth, &[Factor::Infer, steps.into()])?)
 }

@@ -4,7 +4,7 @@
 //! other is multiplied and transformed back. Nothing between the steps goes through memory.
 
 use super::cases::{Cases, picked_by_producers, split_cases, write_out};
-use super::matmul::{COLUMNS, of_32_bits, tile};
+use super::matmul::{COLUMNS, of_words, sums_of, tile};
 use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
@@ -13,6 +13,7 @@ use crate::sched::rules::chain::users_of;
 use crate::sched::rules::nest::sort_loops;
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
+use crate::tensor::DType;
 
 /// Bytes of a task: they fit the L2 cache beside the weights, and the stack.
 const MOST_BYTES: i64 = 224 << 10;
@@ -46,7 +47,7 @@ pub(crate) fn tiles_of_task(
     }
     // Sums run past the tiles to the end of the last tile of registers, and so do the arrays around them.
     let multiplied = |n: i64| {
-        let rows = tile(target, Some(n), Some(PANELS * COLUMNS)).rows;
+        let rows = tile(target, DType::F32, Some(n), Some(PANELS * COLUMNS)).rows;
         (n + rows - 1) / rows * rows
     };
     let columns = |n: i64| n * results + points - results;
@@ -68,7 +69,7 @@ pub(super) fn apply(
 ) -> Result<(), DeclineReason> {
     let chain = users_of(schedule, block)?;
     let func = schedule.func();
-    let is_product = |b: &BlockId| of_32_bits(func, *b).is_ok();
+    let is_product = |b: &BlockId| of_words(func, *b).is_ok_and(|m| m.c.dtype() == DType::F32);
     let at = chain.iter().position(is_product);
     let at = at.ok_or(DeclineReason::Pattern("nothing is multiplied"))?;
     let (before, product, after) = (&chain[..at], chain[at], &chain[at + 1..]);
@@ -85,7 +86,7 @@ pub(super) fn apply(
         (Some(own), Some(of_inputs)) => (own, of_inputs),
         _ => return Err(DeclineReason::Pattern("there are no cases")),
     };
-    let matmul = of_32_bits(func, product)?;
+    let matmul = of_words(func, product)?;
     let depth: Option<i64> = matmul
         .k
         .iter()
@@ -212,7 +213,7 @@ fn multiply(
         return Err(DeclineReason::Pattern("no matmul"));
     };
     let (count, width) = (extent(schedule, *rows), extent(schedule, *columns));
-    let tile = tile(target, count, width);
+    let tile = tile(target, sums_of(schedule.func(), product), count, width);
     let rows = schedule.split(*rows, &[Factor::Infer, tile.rows.into()])?;
     let columns = schedule.split(
         *columns,

@@ -7,7 +7,7 @@
 //!
 //! Matrices that are rewritten to panels are for `matmul`, whose tiles read them in order.
 
-use super::matmul::{COLUMNS, Loops, along_depth, is_in_panels, of_32_bits};
+use super::matmul::{COLUMNS, Loops, along_depth, is_in_panels, of_words, registers};
 use super::reduction::neighbours;
 use super::{extent, parallel_fused};
 use crate::ir::{BlockId, LoopId};
@@ -34,14 +34,14 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_32_bits(schedule.func(), block)?;
+    let matmul = of_words(schedule.func(), block)?;
     let by_vector = matmul.n.is_empty();
     // The operand with columns is the matrix.
     let matmul = match by_vector {
         true => transposed(matmul),
         false => matmul,
     };
-    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+    let registers = registers(target, matmul.c.dtype());
     let most = (i64::from(target.vector_registers) / 2 / registers).min(MOST_ROWS);
     let iters = &schedule.func().blocks[block].iters;
     let rows = matmul.m.iter().map(|&at| iters[at].dom.extent.as_int());

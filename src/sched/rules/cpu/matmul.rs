@@ -1,4 +1,4 @@
-//! Matmul with a register tile whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
+//! Matmul with a register tile whose sums, of 32 or 64 bits, fill at most half of the vector registers, which keeps arithmetic busy without spills.
 //!
 //! - `C[m, n] += A[m, k] * B[k, n]`: a tile of 2 (in vectors of 128 bits), 4 (256) or 8 (512) rows by 16 columns (32, with 512 bits; 4 rows by
 //!   64 for large products), vectors along `n`. A panel of `B`, 16 columns of some hundred rows, is copied to the stack first: its rows are whole pages apart, which fit no cache (Goto, van de Geijn, "Anatomy of
@@ -40,8 +40,13 @@ pub(super) struct Tile {
 /// A tile whose sums fill at most half of the vector registers that there are, so that operands have the others: for registers as
 /// wide as a panel two of these, where they divide the columns, since each element of `A` that is loaded then serves two
 /// multiplications. The rows are a divisor of all, where there is one that is not much smaller.
-pub(super) fn tile(target: &CpuTarget, rows: Option<i64>, columns: Option<i64>) -> Tile {
-    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+pub(super) fn tile(
+    target: &CpuTarget,
+    sums: DType,
+    rows: Option<i64>,
+    columns: Option<i64>,
+) -> Tile {
+    let registers = registers(target, sums);
     let pairs = registers == 1 && columns.is_some_and(|n| n % (2 * COLUMNS) == 0);
     let panels = if pairs { 2 } else { 1 };
     let most = (i64::from(target.vector_registers) / 2 / (registers * panels)).min(MOST_ROWS);
@@ -56,10 +61,14 @@ pub(super) fn tile(target: &CpuTarget, rows: Option<i64>, columns: Option<i64>) 
     Tile { rows, panels }
 }
 
+/// Registers of the columns of a panel.
+pub(super) fn registers(target: &CpuTarget, sums: DType) -> i64 {
+    (COLUMNS / target.lanes(sums)).max(1)
+}
+
 /// Panels of a tile that are read where they are. Few rows have few sums; those of several panels hide how long an addition takes.
 /// Each thread has at least one tile. For many rows two panels, as in [`tile`], although the last tile may have one only.
-fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
-    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+fn panels_of(target: &CpuTarget, registers: i64, tile: Tile, columns: Option<i64>) -> i64 {
     let sums = registers * tile.rows;
     let half = i64::from(target.vector_registers) / 2;
     let Some(columns) = columns else {
@@ -67,7 +76,7 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
     };
     let all = (columns + COLUMNS - 1) / COLUMNS;
     if sums * tile.panels >= half / 2 {
-        return panels_of_many_rows(target, tile, Some(columns));
+        return panels_of_many_rows(registers, tile, Some(columns));
     }
     let threads = target.threads as i64;
     let most = (half / sums)
@@ -78,10 +87,13 @@ fn panels_of(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
 }
 
 /// Panels of a tile of many rows: two, as in [`tile`], also where the last tile has one only.
-fn panels_of_many_rows(target: &CpuTarget, tile: Tile, columns: Option<i64>) -> i64 {
-    let is_register = i64::from(target.f32_lanes) >= COLUMNS;
+fn panels_of_many_rows(registers: i64, tile: Tile, columns: Option<i64>) -> i64 {
     let many = columns.is_some_and(|n| (n + COLUMNS - 1) / COLUMNS >= FEWEST_PAIRED);
-    if is_register && many { 2 } else { tile.panels }
+    if registers == 1 && many {
+        2
+    } else {
+        tile.panels
+    }
 }
 
 /// The tile of a large product with registers as wide as a panel. Its rows, which often are whole pages apart and then share a set of the L1
@@ -99,7 +111,7 @@ const WASTED: i64 = 32;
 
 /// Whether the product is large in all dimensions, and [`LARGE_TILE`] fits it: the tile divides the rows. The tile divides the columns,
 /// or, if sums past the end have a place, leaves little padding.
-fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
+fn is_large(registers: i64, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
     let [Some(rows), Some(columns), Some(depth)] = *extents else {
         return false;
     };
@@ -109,7 +121,7 @@ fn is_large(target: &CpuTarget, extents: &[Option<i64>; 3], past_the_end: bool) 
     } = LARGE_TILE;
     let width = panels * COLUMNS;
     let missing = (columns + width - 1) / width * width - columns;
-    i64::from(target.f32_lanes) == COLUMNS
+    registers == 1
         && rows.min(columns).min(depth) >= LARGE
         && rows % height == 0
         && (missing == 0 || past_the_end && missing * WASTED <= columns)
@@ -136,8 +148,8 @@ const MOST_PANELS: i64 = 8;
 pub(super) const ROW_BLOCK: i64 = 128;
 /// Columns of a tile in the form with vectors along `n`.
 pub(super) const COLUMNS: i64 = 16;
-/// Rows of a panel of `B`: 16 KiB, a third of the L1 cache.
-pub(super) const DEPTH: i64 = 256;
+/// Bytes of a panel of `B`: a third of the L1 cache.
+const PANEL_BYTES: i64 = 16 << 10;
 /// Rows of `A` for which it pays to transpose `B`, and the longest sums: long ones along `k` cost little to add up at their ends.
 const TRANSPOSED_ROWS: i64 = 8;
 const TRANSPOSED_DEPTH: i64 = 128;
@@ -151,7 +163,7 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_32_bits(schedule.func(), block)?;
+    let matmul = of_words(schedule.func(), block)?;
     let matmul = join_open_rows(schedule, block, matmul)?;
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
@@ -198,23 +210,33 @@ fn join_open_rows(
     }
 }
 
-/// The product that a block computes, if its accumulator has 32 bits: a panel has as many columns as a vector of those has lanes.
-pub(super) fn of_32_bits(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
+/// The product that a block computes, if its sums have 32 or 64 bits: whole registers of them are a panel.
+pub(super) fn of_words(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
     match classify(func, block) {
-        Pattern::Matmul(matmul) if has_32_bits(&matmul) => Ok(matmul),
-        Pattern::Matmul(_) => Err(DeclineReason::Pattern("sums that are not of 32 bits")),
+        Pattern::Matmul(matmul) if adds_words(&matmul) => Ok(matmul),
+        Pattern::Matmul(_) => Err(DeclineReason::Pattern("sums that are not of 32 or 64 bits")),
         _ => Err(DeclineReason::Pattern("not a sum of products")),
     }
 }
 
 /// Whether a product of one row is better off without the tiles of many.
 pub(in crate::sched::rules) fn pays_for_one_row(func: &PrimFunc, block: BlockId) -> bool {
-    of_32_bits(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
+    of_words(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
 }
 
-fn has_32_bits(matmul: &Matmul) -> bool {
+fn adds_words(matmul: &Matmul) -> bool {
     let dtype = matmul.c.dtype();
-    (dtype.is_float() || dtype.is_int()) && dtype.scalar.bytes() == 4 && dtype.lanes == 1
+    (dtype.is_float() || dtype.is_int()) && dtype.scalar.bytes() >= 4 && dtype.lanes == 1
+}
+
+/// The type of the sums of a block.
+pub(super) fn sums_of(func: &PrimFunc, block: BlockId) -> DType {
+    func.blocks[block].writes[0].buffer.dtype()
+}
+
+/// Rows of a panel of `B`.
+pub(super) fn depth_of(sums: DType) -> i64 {
+    PANEL_BYTES / (COLUMNS * sums.scalar.bytes() as i64)
 }
 
 /// The loops of the roles, each fused to one.
@@ -285,7 +307,7 @@ pub(in crate::sched::rules) fn panels_for(
     let Pattern::Matmul(matmul) = classify(func, block) else {
         return None;
     };
-    if !has_32_bits(&matmul) {
+    if !adds_words(&matmul) {
         return None;
     }
     // Either rule reads panels; which one it is depends on the layout of the result.
@@ -369,7 +391,9 @@ fn along_columns(
     let mut fused = schedule.clone();
     let write_back = match with_epilogue(&mut fused, block)? {
         // Elements of a tile past the end need an array of the thread.
-        None if !is_whole(schedule, target, &loops) => Some(cache_result(&mut fused, block)?),
+        None if !is_whole(schedule, target, block, &loops) => {
+            Some(cache_result(&mut fused, block)?)
+        }
         write_back => write_back,
     };
     if let Some(write_back) = write_back
@@ -382,9 +406,9 @@ fn along_columns(
 }
 
 /// Whether tiles divide the rows, which are constant, and the columns, unless these are open.
-fn is_whole(schedule: &Schedule, target: &CpuTarget, loops: &Loops) -> bool {
+fn is_whole(schedule: &Schedule, target: &CpuTarget, block: BlockId, loops: &Loops) -> bool {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
-    let tile = tile(target, rows, columns);
+    let tile = tile(target, sums_of(schedule.func(), block), rows, columns);
     rows.is_some_and(|rows| rows % tile.rows == 0)
         && columns.is_none_or(|columns| columns % COLUMNS == 0)
 }
@@ -399,10 +423,12 @@ fn tiled(
     write_back: Option<BlockId>,
 ) -> Result<(), DeclineReason> {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
-    let mut tile = tile(target, rows, columns);
-    let (mut block_of_rows, mut depth) = (ROW_BLOCK, DEPTH);
+    let sums = sums_of(schedule.func(), block);
+    let registers = registers(target, sums);
+    let mut tile = tile(target, sums, rows, columns);
+    let (mut block_of_rows, mut depth) = (ROW_BLOCK, depth_of(sums));
     let extents = [rows, columns, extent(schedule, loops.k)];
-    if is_large(target, &extents, write_back.is_some()) {
+    if is_large(registers, &extents, write_back.is_some()) {
         tile = LARGE_TILE;
         block_of_rows = LARGE_ROW_BLOCK;
         // Twice the panels of half the rows are as large a copy.
@@ -410,7 +436,7 @@ fn tiled(
             depth /= 2;
         }
     } else if copied.is_none() {
-        tile.panels = panels_of(target, tile, columns);
+        tile.panels = panels_of(target, registers, tile, columns);
         // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
             && columns <= 2 * rows
@@ -418,7 +444,7 @@ fn tiled(
             block_of_rows = rows_of_thread(target, rows).min(ROW_BLOCK);
         }
     } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
-        tile.panels = panels_of_many_rows(target, tile, columns);
+        tile.panels = panels_of_many_rows(registers, tile, columns);
     }
     let m = split_rows(schedule, loops.m, tile.rows, block_of_rows)?;
     let n = split_columns(schedule, loops.n, tile)?;

@@ -8,7 +8,7 @@
 //! Tiles of pixels are spread over the threads, with parts of the channels where there are few.
 
 use super::convolution::places;
-use super::matmul::{COLUMNS, Tile, of_32_bits, split_columns, vectorize_columns};
+use super::matmul::{COLUMNS, Tile, of_words, registers, split_columns, vectorize_columns};
 use super::{PARTS, extent, parallel_fused, pays_in_rows};
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Buffer, Expr, IterKind, Lambda, LoopId, PrimFunc, Range, Var};
@@ -41,14 +41,15 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let matmul = of_32_bits(schedule.func(), block)?;
+    let matmul = of_words(schedule.func(), block)?;
     let roles = Roles::of(schedule.func(), block, &matmul)
         .ok_or(DeclineReason::Pattern("pixels are not at their places"))?;
     if !roles.pays() {
         return Err(DeclineReason::Pattern("many products for each result"));
     }
-    let tile =
-        tile(target, &roles).ok_or(DeclineReason::Pattern("no tile divides the channels"))?;
+    let registers = registers(target, matmul.c.dtype());
+    let tile = tile(target, registers, &roles)
+        .ok_or(DeclineReason::Pattern("no tile divides the channels"))?;
     let loops = Loops::of(schedule, block, &roles)?;
 
     let params = params(schedule.func(), block);
@@ -189,8 +190,7 @@ impl Roles {
 
 /// A tile of so many channels, a part of a panel of the weight, whose sums fill at most half of the registers; `None` if no number of
 /// them divides all channels.
-fn tile(target: &CpuTarget, roles: &Roles) -> Option<Tile> {
-    let registers = (COLUMNS / i64::from(target.f32_lanes)).max(1);
+fn tile(target: &CpuTarget, registers: i64, roles: &Roles) -> Option<Tile> {
     let half = i64::from(target.vector_registers) / 2 / registers;
     let panels = if half > MOST_CHANNELS && roles.pixels_extent >= 2 * COLUMNS {
         2

@@ -22,8 +22,9 @@ pub(super) enum Weights {
     Parameters,
 }
 
-/// The module where a weight that only one call of a loop program uses is rewritten by a call of its own to the layout that the
-/// default schedule of that program wants, and the program reads it so. Only in dataflow blocks.
+/// The module where a weight is rewritten by a call of its own to the layout that the default schedules of the loop programs want that
+/// use it, and these read it so. A weight that not all of its users want so keeps its layout: there would be two of it. Only in dataflow
+/// blocks.
 ///
 /// ```text
 ///                                                  p = R.call_tir(cls.panels, (w,), R.Tensor((8, 784, 16), …))
@@ -40,6 +41,7 @@ pub(super) fn pack_weights(
             .prim_funcs()
             .map(|(name, func)| (name.to_owned(), wanted(func, &cx.target)))
             .collect(),
+        packed: HashMap::new(),
         out: module.clone(),
     };
     packing.wanted.retain(|_, wanted| !wanted.is_empty());
@@ -48,11 +50,13 @@ pub(super) fn pack_weights(
     }
     for (name, function) in module.functions() {
         let free = FreeLayouts::of(function, weights);
+        let agreed = packing.agreed(function, &free);
+        packing.packed.clear();
         let Ok(new) = rewrite::<Infallible>(function, &globals, &mut |rewriter, old| {
             let at = free.may_rewrite(old.id) && old.depth == 0;
             let own = function.values.get(old.id).filter(|_| at);
             Ok(match own {
-                Some(own) => packing.call(&free, &own.def, rewriter, old.def),
+                Some(own) => packing.call(free.block(old.id), &agreed, &own.def, rewriter, old.def),
                 None => Become::Kept,
             })
         });
@@ -64,14 +68,43 @@ pub(super) fn pack_weights(
 struct Packing {
     /// By loop program.
     wanted: HashMap<String, Vec<Wanted>>,
+    /// The weights of this function in panels that its blocks have so far.
+    packed: HashMap<(Option<usize>, Leaf), Arg>,
     out: Module,
 }
 
 impl Packing {
+    /// The layouts of weights that are wanted wherever these are used.
+    fn agreed(&self, function: &Function, free: &FreeLayouts) -> HashMap<Leaf, Panels> {
+        let mut wishes: HashMap<(Leaf, &Panels), usize> = HashMap::new();
+        for call in free.calls.keys() {
+            let Def::CallDps {
+                callee: DpsCallee::Prim(name),
+                args,
+                ..
+            } = &function.values[*call].def
+            else {
+                continue;
+            };
+            for Wanted { param, panels } in self.wanted.get(name).into_iter().flatten() {
+                if let Some(leaf) = args.get(*param).and_then(Leaf::of) {
+                    *wishes.entry((leaf, panels)).or_default() += 1;
+                }
+            }
+        }
+        let agreed = wishes
+            .into_iter()
+            .filter(|((leaf, _), count)| free.uses(*leaf) == Some(*count));
+        agreed
+            .map(|((leaf, panels), _)| (leaf, panels.clone()))
+            .collect()
+    }
+
     /// What becomes of a call, with its arguments in the old function and in the new one.
     fn call(
         &mut self,
-        free: &FreeLayouts,
+        block: Option<usize>,
+        agreed: &HashMap<Leaf, Panels>,
         old: &Def,
         rewriter: &mut Rewriter<'_>,
         new: &Def,
@@ -97,16 +130,19 @@ impl Packing {
             return Become::Kept;
         };
         let wanted = self.wanted.get(name).cloned().unwrap_or_default();
-        let wanted = wanted.into_iter().filter(|wanted| {
-            let arg = old_args.get(wanted.param);
-            arg.is_some_and(|arg| free.is_free(arg))
-        });
         let (mut args, mut packed) = (args.clone(), program);
         let mut any = false;
         for wanted in wanted {
-            let Some(weight) = self.packed(&packed, &wanted, &args[wanted.param], rewriter) else {
+            let leaf = old_args.get(wanted.param).and_then(Leaf::of);
+            let Some(leaf) = leaf.filter(|leaf| agreed.get(leaf) == Some(&wanted.panels)) else {
                 continue;
             };
+            let weight = match self.packed.get(&(block, leaf)) {
+                Some(weight) => Some(weight.clone()),
+                None => self.pack(&packed, &wanted, &args[wanted.param], rewriter),
+            };
+            let Some(weight) = weight else { continue };
+            self.packed.insert((block, leaf), weight.clone());
             args[wanted.param] = weight;
             packed = with_panels(&packed, &wanted);
             any = true;
@@ -124,7 +160,7 @@ impl Packing {
     }
 
     /// The weight in panels.
-    fn packed(
+    fn pack(
         &mut self,
         program: &PrimFunc,
         wanted: &Wanted,
@@ -164,14 +200,30 @@ fn panels(name: &str, panels: &Panels, shape: &[Expr], dtype: DType) -> Option<P
     te::create_prim_func(name, &[weight, packed]).ok()
 }
 
+/// A tensor that an argument is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Leaf {
+    Value(ValueId),
+    /// Where its elements are.
+    Const(*const u8),
+}
+
+impl Leaf {
+    fn of(arg: &Arg) -> Option<Self> {
+        match arg {
+            Arg::Value(id) => Some(Self::Value(*id)),
+            Arg::Const(tensor) => Some(Self::Const(tensor.bytes().as_ptr())),
+            _ => None,
+        }
+    }
+}
+
 /// The weights of a function whose layout is its own affair, and the calls that may use them.
 pub(super) struct FreeLayouts {
-    /// Values that are weights and have one use.
-    values: HashSet<ValueId>,
-    /// Constants of several uses, by where their elements are.
-    shared: HashSet<*const u8>,
-    /// Bindings of dataflow blocks.
-    calls: HashSet<ValueId>,
+    /// Constants and values that are weights, and how often they are used.
+    uses: HashMap<Leaf, usize>,
+    /// Bindings of dataflow blocks, each with its block.
+    calls: HashMap<ValueId, usize>,
 }
 
 impl FreeLayouts {
@@ -182,45 +234,49 @@ impl FreeLayouts {
             let inputs = inputs.map_or(usize::MAX, |n| n.max(0) as usize);
             values.extend(function.params.iter().skip(inputs));
         }
-        let mut calls = HashSet::new();
-        let blocks = function.body.blocks.iter();
-        for block in blocks.filter(|block| block.dataflow.is_some()) {
+        let mut calls = HashMap::new();
+        let blocks = function.body.blocks.iter().enumerate();
+        for (at, block) in blocks.filter(|(_, block)| block.dataflow.is_some()) {
             for &id in &block.bindings {
-                calls.insert(id);
+                calls.insert(id, at);
                 if of_weights(&function.values[id].def, &values) {
                     values.insert(id);
                 }
             }
         }
-        let (mut uses, mut constants) = (HashMap::new(), HashMap::new());
+        let mut uses = HashMap::new();
         for arg in function.args() {
-            arg.walk(&mut |leaf| match leaf {
-                Arg::Value(id) => *uses.entry(*id).or_insert(0) += 1,
-                Arg::Const(tensor) => *constants.entry(tensor.bytes().as_ptr()).or_insert(0) += 1,
-                _ => {}
+            arg.walk(&mut |leaf| {
+                if let Some(leaf) = Leaf::of(leaf) {
+                    *uses.entry(leaf).or_insert(0) += 1;
+                }
             });
         }
-        values.retain(|id| uses.get(id) == Some(&1));
-        let shared = constants.into_iter().filter(|(_, count)| *count > 1);
-        Self {
-            values,
-            shared: shared.map(|(at, _)| at).collect(),
-            calls,
-        }
+        uses.retain(|leaf, _| match leaf {
+            Leaf::Value(id) => values.contains(id),
+            Leaf::Const(_) => true,
+        });
+        Self { uses, calls }
     }
 
     /// Whether the value is a binding of a dataflow block.
     pub(super) fn may_rewrite(&self, id: ValueId) -> bool {
-        self.calls.contains(&id)
+        self.calls.contains_key(&id)
     }
 
-    /// Whether the argument is such a weight.
+    /// Whether the argument is such a weight, and nothing else uses it.
     pub(super) fn is_free(&self, arg: &Arg) -> bool {
-        match arg {
-            Arg::Value(id) => self.values.contains(id),
-            Arg::Const(tensor) => !self.shared.contains(&tensor.bytes().as_ptr()),
-            _ => false,
-        }
+        Leaf::of(arg).is_some_and(|leaf| self.uses(leaf) == Some(1))
+    }
+
+    /// The dataflow block of a binding.
+    fn block(&self, id: ValueId) -> Option<usize> {
+        self.calls.get(&id).copied()
+    }
+
+    /// How often a weight is used; `None` if it is no weight.
+    fn uses(&self, leaf: Leaf) -> Option<usize> {
+        self.uses.get(&leaf).copied()
     }
 }
 

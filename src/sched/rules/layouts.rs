@@ -32,12 +32,12 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// The extents in panels of a tensor with these extents.
+    /// The extents in panels of a tensor with these extents: `int64`, as those of graph values are.
     pub fn shape(&self, shape: &[Expr]) -> Vec<Expr> {
-        let extent = shape[self.axis].cast(DType::I64);
-        let count = (extent + (self.width - 1)).floor_div(self.width);
+        let shape: Vec<Expr> = shape.iter().map(|extent| extent.cast(DType::I64)).collect();
+        let count = (shape[self.axis].clone() + (self.width - 1)).floor_div(self.width);
         let count = Analyzer::new().simplify(&count);
-        self.placed(shape, count, Expr::i64(self.width))
+        self.placed(&shape, count, Expr::i64(self.width))
     }
 
     /// Where an element lies.

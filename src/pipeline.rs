@@ -226,6 +226,7 @@ pub fn passes_for(target: &Target) -> &'static [&'static str] {
             "fold_constant",
             "pack_weights",
             "fold_constant",
+            "fuse_transpose_matmul",
             "annotate_tir_op_pattern",
             "fuse_reductions",
             "fuse_ops",

@@ -36,6 +36,7 @@ mod fuse_ops;
 mod fuse_ops_by_pattern;
 mod fuse_reductions;
 mod fuse_tir;
+mod fuse_transpose_matmul;
 mod gradient;
 mod groups;
 mod inline_private_functions;

@@ -30,6 +30,7 @@ use super::fold_constant::fold_constant;
 use super::fuse_ops::{Limits, fuse_ops};
 use super::fuse_reductions::fuse_reductions;
 use super::fuse_tir::fuse_tir;
+use super::fuse_transpose_matmul::fuse_transpose_matmul;
 use super::gradient::{self, gradient};
 use super::inline_private_functions::inline_private_functions;
 use super::insert_copies::insert_copies;
@@ -424,6 +425,13 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, cx, _| fuse_tir(module, &cx.entries_of(module)),
+    },
+    PassDef {
+        name: "fuse_transpose_matmul",
+        about: "products of few rows read a matrix as it lies, instead of a transpose of it",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| Ok(fuse_transpose_matmul(module, cx)),
     },
     PassDef {
         name: "gradient",

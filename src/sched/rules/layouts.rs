@@ -2,9 +2,9 @@
 //!
 //! A rule that copies an operand to another layout inside of its kernel does so in each run. Where the operand is a weight, its
 //! layout can be chosen instead: [`wanted`] says which, a pass rewrites weight and program, and the rule finds the operand as it
-//! wants it.
+//! wants it. An argument of a call keeps its layout; [`reads_along_sums`] says whether a transpose of it is of use at all.
 
-use super::cpu;
+use super::{cpu, gpu};
 use crate::arith::{Analyzer, access_regions};
 use crate::ir::{Buffer, Expr, ExprKind, Param, Place, PrimFunc, Rewrite};
 use crate::kernel::Target;
@@ -111,16 +111,52 @@ fn readers(func: &PrimFunc, buffer: &Buffer) -> usize {
 
 /// The program with a parameter in panels.
 pub fn with_panels(func: &PrimFunc, wanted: &Wanted) -> PrimFunc {
+    let Wanted { param, panels } = wanted;
+    let shape = |shape: &[Expr]| panels.shape(shape);
+    relaid(func, *param, &shape, &|indices| panels.place(indices))
+}
+
+/// The program with a parameter as it was before a transpose: its dimension `i` there is the dimension `from[i]`.
+pub fn before_transpose(func: &PrimFunc, param: usize, from: &[usize]) -> PrimFunc {
+    let moved = |all: &[Expr]| from.iter().map(|&at| all[at].clone()).collect();
+    relaid(func, param, &moved, &moved)
+}
+
+/// Whether the default schedule of a product reads the elements of this parameter, which lies in rows along the sums, faster there than
+/// from rows along the columns that they would have to be moved to: few rows by a matrix, whose elements are used too seldom for that.
+pub fn reads_along_sums(func: &PrimFunc, param: usize, target: &Target) -> bool {
+    let Some(Param::Buffer { handle: _, buffer }) = func.params.get(param) else {
+        return false;
+    };
+    if super::is_scheduled(func) || readers(func, buffer) != 1 {
+        return false;
+    }
+    let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
+    blocks.into_iter().any(|block| {
+        let reads = &func.blocks[block].reads;
+        reads.iter().any(|read| read.buffer == *buffer)
+            && match target {
+                Target::Cpu(_) => cpu::reads_along_sums(func, block, buffer),
+                Target::Gpu(_) => gpu::reads_along_sums(func, block),
+            }
+    })
+}
+
+/// Indices, or extents, in another layout.
+type Moved<'m> = &'m dyn Fn(&[Expr]) -> Vec<Expr>;
+
+/// The program with a parameter in another layout, of these extents, where an element lies at the place of its indices.
+fn relaid(func: &PrimFunc, param: usize, shape: Moved<'_>, place: Moved<'_>) -> PrimFunc {
     struct Place<'p> {
         old: Buffer,
         new: Buffer,
-        panels: &'p Panels,
+        place: Moved<'p>,
     }
     impl Rewrite for Place<'_> {
         fn expr(&mut self, e: &Expr) -> Expr {
             e.rewrite_bottom_up(&mut |e| match e.kind() {
                 ExprKind::Load(buffer, indices) if *buffer == self.old => {
-                    Expr::load(&self.new, self.panels.place(indices))
+                    Expr::load(&self.new, (self.place)(indices))
                 }
                 _ => e.clone(),
             })
@@ -138,17 +174,17 @@ pub fn with_panels(func: &PrimFunc, wanted: &Wanted) -> PrimFunc {
     let Param::Buffer {
         handle: _,
         buffer: old,
-    } = &func.params[wanted.param]
+    } = &func.params[param]
     else {
         return func.clone();
     };
-    let new = Buffer::new(old.name(), wanted.panels.shape(old.shape()), old.dtype());
-    let mut place = Place {
+    let new = Buffer::new(old.name(), shape(old.shape()), old.dtype());
+    let mut moved = Place {
         old: old.clone(),
         new: new.clone(),
-        panels: &wanted.panels,
+        place,
     };
-    let mut func = func.map(&mut place);
+    let mut func = func.map(&mut moved);
     let blocks = func.blocks_under(func.root.into());
     for block in blocks {
         let reads = &func.blocks[block].reads;

@@ -19,7 +19,7 @@ mod windows;
 
 pub(crate) use filtering::{TaskTiles, tiles_of_task};
 pub(super) use inline::inline_read_once;
-pub(super) use matmul::{panels_for, pays_for_one_row};
+pub(super) use matmul::{panels_for, pays_for_one_row, reads_along_sums};
 pub(super) use windows::window_of;
 
 use super::{DeclineReason, DefaultRule};

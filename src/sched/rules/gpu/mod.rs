@@ -129,6 +129,11 @@ pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarg
     GpuTraits::need_fast_shared(target).is_ok() && (is_known || gemv::takes(func, block))
 }
 
+/// Whether a product takes a matrix from where it lies, in rows along the sums: as a GEMV.
+pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId) -> bool {
+    gemv::takes(func, block)
+}
+
 /// Threads of a workgroup for kernels that memory bounds.
 fn memory_threads(target: &GpuTarget) -> i64 {
     let wanted = GpuTraits::of(target).memory_threads;

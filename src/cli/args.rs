@@ -1,7 +1,9 @@
 //! The arguments of the command line, with their help.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::error::CliError;
@@ -228,7 +230,7 @@ pub(crate) enum TargetKind {
 Examples:
   weftile show examples/fashion_mnist/mlp.py --stage script
   weftile show examples/fashion_mnist/mlp.py --stage graph --output pictures
-  weftile show examples/fashion_mnist/mlp.py --stage wgsl
+  weftile show examples/fashion_mnist/mlp.py --stage wgsl --target nvidia
   weftile show examples/fashion_mnist/mlp.py --params examples/fashion_mnist/weights.safetensors --stage memory --size batch=256
   weftile show examples/fashion_mnist/mlp.py --stage asm")]
 pub(crate) struct ShowArgs {
@@ -237,9 +239,10 @@ pub(crate) struct ShowArgs {
     /// What to show.
     #[arg(long, value_enum, default_value = "script")]
     pub(crate) stage: Stage,
-    /// What to compile for, without opening a device: what desktop GPUs have, or this CPU; the CPU for clif and asm, else the GPU.
+    /// What to compile for, without opening a device: what all desktop GPUs have (gpu), this CPU (cpu), or a class of GPUs, as `explain` has
+    /// them; the CPU for clif and asm, else gpu.
     #[arg(long, value_enum)]
-    pub(crate) target: Option<TargetKind>,
+    pub(crate) target: Option<Shown>,
     /// Compiles for this very device instead.
     #[arg(long, value_name = "DEVICE", value_parser = parse_device, conflicts_with = "target")]
     pub(crate) device: Option<String>,
@@ -274,6 +277,36 @@ pub(crate) enum Family {
     Software,
     /// H100, SXM.
     H100,
+}
+
+/// What `weftile show` compiles for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shown {
+    /// What all devices of a kind have.
+    Kind(TargetKind),
+    /// What those of a class have.
+    Family(Family),
+}
+
+impl ValueEnum for Shown {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Shown>> = LazyLock::new(|| {
+            let kinds = TargetKind::value_variants().iter().copied();
+            let families = Family::value_variants().iter().copied();
+            kinds
+                .map(Shown::Kind)
+                .chain(families.map(Shown::Family))
+                .collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Kind(kind) => kind.to_possible_value(),
+            Self::Family(family) => family.to_possible_value(),
+        }
+    }
 }
 
 /// `weftile explain`.

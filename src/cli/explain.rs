@@ -46,6 +46,15 @@ impl Family {
         };
         (class, GpuModel::of(class))
     }
+
+    /// What its devices have.
+    pub(super) fn target(self) -> GpuTarget {
+        let (class, model) = self.model();
+        GpuTarget {
+            known_cores: Some(model.cores),
+            ..GpuTarget::usual(class)
+        }
+    }
 }
 
 pub(super) fn run(
@@ -55,11 +64,8 @@ pub(super) fn run(
 ) -> Result<(), CliError> {
     check_once("--size", &args.sizes)?;
     let module = read(&args.module, &args.shapes.of_model(&args.module)?)?;
-    let (class, model) = args.target.model();
-    let target = GpuTarget {
-        known_cores: Some(model.cores),
-        ..GpuTarget::usual(class)
-    };
+    let (_, model) = args.target.model();
+    let target = args.target.target();
     let compilation = environment.compile_until(&module, &Target::Gpu(target.clone()), "lower")?;
     let sizes = sizes(args, &compilation)?;
     let mut kernels = vec![];

@@ -6,7 +6,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::args::{InputArgs, ShowArgs, Stage, TargetKind, check_once};
+use super::args::{InputArgs, ShowArgs, Shown, Stage, TargetKind, check_once};
 use super::device;
 use super::entry::named;
 use super::environment::Environment;
@@ -113,7 +113,7 @@ fn pages(
     Ok(pages)
 }
 
-/// What to compile for: a device, or what desktop GPUs have, or this CPU.
+/// What to compile for: a device, this CPU, or what GPUs have.
 fn target(args: &ShowArgs) -> Result<Target, CliError> {
     if let Some(device) = &args.device {
         let args = super::args::DeviceArgs {
@@ -122,27 +122,24 @@ fn target(args: &ShowArgs) -> Result<Target, CliError> {
         };
         return Ok(device::open(&args, &PipelineCache::Off)?.target);
     }
-    let kind = match (args.target, args.stage) {
-        (Some(TargetKind::Cpu), Stage::Wgsl | Stage::Spirv) => {
-            return Err(CliError::StageNeeds {
-                stage: args.stage,
-                target: "gpu",
-            });
-        }
-        (Some(TargetKind::Gpu), Stage::Clif | Stage::Asm) => {
-            return Err(CliError::StageNeeds {
-                stage: args.stage,
-                target: "cpu",
-            });
-        }
-        (Some(kind), _) => kind,
-        (None, Stage::Clif | Stage::Asm) => TargetKind::Cpu,
-        (None, _) => TargetKind::Gpu,
+    let native = matches!(args.stage, Stage::Clif | Stage::Asm);
+    let shader = matches!(args.stage, Stage::Wgsl | Stage::Spirv);
+    let needs = |target| CliError::StageNeeds {
+        stage: args.stage,
+        target,
     };
-    Ok(match kind {
-        TargetKind::Gpu => Target::Gpu(GpuTarget::desktop()),
-        TargetKind::Cpu => Target::Cpu(this_cpu()),
-    })
+    let usual = if native {
+        TargetKind::Cpu
+    } else {
+        TargetKind::Gpu
+    };
+    match args.target.unwrap_or(Shown::Kind(usual)) {
+        Shown::Kind(TargetKind::Cpu) if shader => Err(needs("gpu")),
+        Shown::Kind(TargetKind::Cpu) => Ok(Target::Cpu(this_cpu())),
+        _ if native => Err(needs("cpu")),
+        Shown::Kind(TargetKind::Gpu) => Ok(Target::Gpu(GpuTarget::desktop())),
+        Shown::Family(family) => Ok(Target::Gpu(family.target())),
+    }
 }
 
 fn text_page(name: &str, extension: &str, text: String) -> Page {

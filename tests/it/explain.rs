@@ -576,6 +576,9 @@ class Module:
     let shader = kernel["shader"].as_str().expect("text");
     let text = shader.lines().nth(line - 1).expect("such a line");
     assert!(text.contains("A["), "{text}");
+    let args = ["show", file, "--stage", "wgsl", "--target", "amd"];
+    let shown = stdout(&weftile(&args));
+    assert!(shown.contains(shader), "{shown}");
     // Nothing is launched for no elements.
     let empty = stdout(&weftile(&["explain", file, "--size", "n=0"]));
     assert!(empty.contains("launch      0 x 1 x 1"), "{empty}");

@@ -224,8 +224,8 @@ pub(in crate::sched::rules) fn pays_for_one_row(func: &PrimFunc, block: BlockId)
     of_words(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
 }
 
-/// Most rows by a matrix in rows along the sums that is read where it lies. (128 by 1024 × 1024: as fast as with panels.)
-const FEW_ROWS: i64 = 128;
+/// Most rows by a matrix in rows along the sums that is read where it lies. (64 by 1024 × 1024 take as long with the transpose, 8 two to four times.)
+const FEW_ROWS: i64 = 32;
 
 /// Whether a product takes an operand from where it lies, in rows along the sums.
 pub(in crate::sched::rules) fn reads_along_sums(

@@ -71,11 +71,13 @@ pub enum ReductionReason {
     },
     /// TVM: `RFactorNotApplicableError`.
     #[error(
-        "block `{block}` is not of the form `B[i] = init; B[i] = B[i] op value` with one store in the init and one in the body"
+        "block `{block}` is not of the form `B[i] = init; B[i] = B[i] op value`, for one element or for several that are chosen together: {why}"
     )]
-    NotSingleUpdate {
+    NotAnUpdate {
         /// The reduction's name.
         block: String,
+        /// What it has instead.
+        why: &'static str,
     },
     /// TVM: `NoMatchedReducerError`.
     #[error(

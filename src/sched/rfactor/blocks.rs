@@ -1,6 +1,7 @@
 //! The two blocks: one computes the partial sums, the other one adds them.
 
 use super::Plan;
+use super::update::{store_all, store_each};
 use crate::ir::{
     Block, BlockId, Buffer, BufferNode, BufferRegion, Definitions, Expr, IterKind, IterVar, Loop,
     PrimFunc, Range, Rewrite, Stmt, Substitution, Var,
@@ -8,27 +9,30 @@ use crate::ir::{
 use crate::sched::body::nest;
 
 impl Plan {
-    /// The buffer of the partial sums.
-    pub(super) fn partial_buffer(&self, func: &PrimFunc) -> Buffer {
-        let target = self.update.target.node();
-        let mut shape = target.shape.clone();
+    /// The buffers of the partial sums.
+    pub(super) fn partial_buffers(&self, func: &PrimFunc) -> Vec<Buffer> {
         let extent = &func.loops[self.target].extent;
-        let dtype = shape.first().map_or(extent.dtype(), Expr::dtype);
-        shape.insert(self.axis, extent.cast(dtype));
-        Buffer::from_node(BufferNode {
-            name: format!("{}.rf", target.name),
-            shape,
-            strides: vec![],
-            elem_offset: None,
-            layout: None,
-            address: vec![],
-            producer: None,
-            ..target.clone()
-        })
+        let partial = |target: &Buffer| {
+            let target = target.node();
+            let mut shape = target.shape.clone();
+            let dtype = shape.first().map_or(extent.dtype(), Expr::dtype);
+            shape.insert(self.axis, extent.cast(dtype));
+            Buffer::from_node(BufferNode {
+                name: format!("{}.rf", target.name),
+                shape,
+                strides: vec![],
+                elem_offset: None,
+                layout: None,
+                address: vec![],
+                producer: None,
+                ..target.clone()
+            })
+        };
+        self.update.targets.iter().map(partial).collect()
     }
 
     /// Makes the block of the partial sums, with loops of its own, detached. Gives the block and the outermost loop.
-    pub(super) fn make_partial(&self, func: &mut PrimFunc, partial: &Buffer) -> (BlockId, Stmt) {
+    pub(super) fn make_partial(&self, func: &mut PrimFunc, partial: &[Buffer]) -> (BlockId, Stmt) {
         let old = func.blocks[self.block].clone();
         let mut values = Substitution::new(Definitions::Kept);
         let (iters, factor) = self.partial_iters(func, &old, &mut values);
@@ -36,22 +40,24 @@ impl Plan {
         let indices = self.update.indices.iter().map(|e| values.expr(e));
         let mut at: Vec<Expr> = indices.collect();
         at.insert(self.axis, factor.expr());
-        let value = values.expr(&self.update.value);
-        let store = |value: Expr| Stmt::Store {
-            buffer: partial.clone(),
-            indices: at.clone(),
-            value,
+        let terms = self.update.values.iter().map(|e| values.expr(e));
+        let terms: Vec<Expr> = terms.collect();
+        let body = match reduces {
+            true => self.update.stores(partial, &at, &terms),
+            false => store_all(partial, &at, &terms),
         };
-        let update = match reduces {
-            true => Expr::binary(self.update.op, Expr::load(partial, at.clone()), &value),
-            false => value,
-        };
+        let init = || store_each(partial, &at, &self.update.identities);
+        let init = reduces.then(init);
         let reads = old.reads.iter().map(|r| in_terms_of(r, &mut values));
         let reads = reads.collect();
         let mut writes = Vec::new();
         for write in &old.writes {
+            let targets = self.update.targets.iter();
+            let Some(which) = targets.clone().position(|target| *target == write.buffer) else {
+                continue;
+            };
             let mut write = in_terms_of(write, &mut values);
-            write.buffer = partial.clone();
+            write.buffer = partial[which].clone();
             write.region.insert(self.axis, Range::point(factor.expr()));
             writes.push(write);
         }
@@ -61,10 +67,10 @@ impl Plan {
             bindings: iters.bindings,
             reads,
             writes,
-            init: reduces.then(|| vec![store(self.update.identity.clone())]),
+            init,
             ..old
         });
-        func.tree.set_body(block, vec![store(update)]);
+        func.tree.set_body(block, body);
         let loops = self.copy_loops(func, block);
         (block, nest(func, loops, Stmt::Block(block)))
     }
@@ -124,7 +130,7 @@ impl Plan {
     }
 
     /// Lets the block add the partial sums.
-    pub(super) fn make_total(&self, func: &mut PrimFunc, partial: &Buffer) {
+    pub(super) fn make_total(&self, func: &mut PrimFunc, partial: &[Buffer]) {
         let mut iters = Iters::default();
         let l = func.loops[self.target].clone();
         let factor = iters.of_loop(&l, IterKind::Reduce);
@@ -141,15 +147,14 @@ impl Plan {
         node.iters = iters.iters;
         node.bindings = iters.bindings;
         node.predicate = self.spatial.clone();
-        node.reads = vec![BufferRegion::point(partial, &at)];
-        node.writes = vec![BufferRegion::point(&self.update.target, indices)];
-        let sum = Expr::load(&self.update.target, indices.clone());
-        let store = Stmt::Store {
-            buffer: self.update.target.clone(),
-            indices: indices.clone(),
-            value: Expr::binary(self.update.op, sum, Expr::load(partial, at)),
-        };
-        func.tree.set_body(self.block, vec![store]);
+        let (targets, here) = (&self.update.targets, |b| BufferRegion::point(b, &at));
+        node.reads = partial.iter().map(here).collect();
+        let written = |b| BufferRegion::point(b, indices);
+        node.writes = targets.iter().map(written).collect();
+        let terms = partial.iter().map(|b| Expr::load(b, at.clone()));
+        let terms: Vec<Expr> = terms.collect();
+        let body = self.update.stores(targets, indices, &terms);
+        func.tree.set_body(self.block, body);
     }
 }
 

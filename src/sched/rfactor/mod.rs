@@ -19,8 +19,9 @@
 //! above with the loop `ko` and factor axis 0.
 //!
 //! Requires: a stage pipeline; a reduction block that adds, multiplies, or takes the least or greatest, from the identity of the
-//! operator on, with one store; it is the only block below the loop, and the first below the outermost loop around it; the loop
-//! is serial, and of the loops around the block each is part of spatial or of reduce iter variables only. Each partial sum has a
+//! operator on, with one store, or one that chooses several elements together by an order, as the index and the value of an argmax
+//! ([`Reduction`](crate::ir::Reduction)); it is the only block below the loop, and the first below the outermost loop around it; the
+//! loop is serial, and of the loops around the block each is part of spatial or of reduce iter variables only. Each partial sum has a
 //! first iteration. Meaning is kept: the operators are associative and commutative, apart from rounding. TVM writes
 //! elements that the predicate leaves out, and adds partial sums that have no init.
 
@@ -89,14 +90,14 @@ impl Plan {
             return Err(ReductionReason::NotADimension { var: var() }.at([target.into()]));
         }
         let update = Update::check(func, block)?;
-        let dimensions = update.target.ndim();
+        let dimensions = update.targets[0].ndim();
         let axis = match usize::try_from(factor_axis) {
             Ok(axis) => Some(axis),
             Err(_) => (dimensions + 1).checked_add_signed(factor_axis as isize),
         };
         let Some(axis) = axis.filter(|&axis| axis <= dimensions) else {
             let reason = ReductionReason::FactorAxisOutOfRange {
-                buffer: update.target.name().to_owned(),
+                buffer: update.targets[0].name().to_owned(),
                 axis: factor_axis,
                 dimensions,
             };
@@ -118,7 +119,7 @@ impl Plan {
     }
 
     fn apply(self, func: &mut PrimFunc) -> BlockId {
-        let partial = self.partial_buffer(func);
+        let partial = self.partial_buffers(func);
         let top = Place::Loop(self.loops[0]);
         let (rf, stmt) = self.make_partial(func, &partial);
         self.make_total(func, &partial);
@@ -140,7 +141,7 @@ impl Plan {
         {
             insert_at(func, parent, at, stmt);
         }
-        func.blocks[self.scope].alloc_buffers.push(partial);
+        func.blocks[self.scope].alloc_buffers.extend(partial);
         rf
     }
 }

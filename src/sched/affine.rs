@@ -33,6 +33,29 @@ pub(crate) fn loop_ranges(func: &PrimFunc, loops: &[LoopId]) -> Vec<(Var, Range)
 
 /// Whether the bindings of the block are affine in these loops: independent of each other, each over a whole interval.
 pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) -> bool {
+    is_affine_where(func, block, loops, &func.blocks[block].predicate)
+}
+
+/// Whether the bindings of the block are affine in these loops but for iterations that the predicate leaves out: conditions on
+/// loops that are iterators as they are, whose iterations are independent in any order. TVM refuses those that join several.
+pub(crate) fn is_independent_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) -> bool {
+    let node = &func.blocks[block];
+    let is_iterator = |var: &Var| {
+        let mut using = node.bindings.iter().filter(|e| e.uses(var));
+        let own = using.next().is_some_and(|e| e.as_var() == Some(var));
+        own && using.next().is_none()
+    };
+    let of_loops = |cond: &Expr| {
+        let vars = cond.free_vars();
+        let is_loop = |var: &&Var| loops.iter().any(|&l| func.loops[l].var == **var);
+        vars.iter().filter(is_loop).all(is_iterator)
+    };
+    let conditions = node.predicate.conjuncts().into_iter();
+    let kept = Expr::all(conditions.filter(|cond| !of_loops(cond)));
+    is_affine_where(func, block, loops, &kept)
+}
+
+fn is_affine_where(func: &PrimFunc, block: BlockId, loops: &[LoopId], predicate: &Expr) -> bool {
     let node = &func.blocks[block];
     if loops.is_empty() {
         return true;
@@ -41,7 +64,7 @@ pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) ->
         &shape_facts(func),
         &node.bindings,
         &loop_ranges(func, loops),
-        &node.predicate,
+        predicate,
         IterMapLevel::Surjective,
         UnitIters::Preserve,
     );
@@ -51,7 +74,7 @@ pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) ->
     map.is_ok_and(|map| map.indices.iter().all(whole))
 }
 
-/// Refuses a block whose bindings are affine neither in all loops around it nor in those below `above`, with the others
+/// Refuses a block whose bindings are independent neither in all loops around it nor in those below `above`, with the others
 /// taken as constants.
 pub(crate) fn check_affine_below(
     func: &PrimFunc,
@@ -64,7 +87,7 @@ pub(crate) fn check_affine_below(
         .copied()
         .filter(|&l| Place::Loop(l) != above && func.tree.is_ancestor(above, l))
         .collect();
-    if is_affine_in(func, block, &all) || is_affine_in(func, block, &below) {
+    if is_independent_in(func, block, &all) || is_independent_in(func, block, &below) {
         return Ok(());
     }
     let name = func.blocks[block].name.clone();

@@ -6,7 +6,7 @@
 
 use super::scope::BlockScope;
 use crate::ir::{AttrValue, BlockId, IterKind, Place, PrimFunc, Range, Stmt, Var, attrs};
-use crate::sched::affine::is_affine_in;
+use crate::sched::affine::{is_affine_in, is_independent_in};
 use crate::sched::{Reason, Refusal};
 
 /// The number of the condition of complete blocks (1 to 3, as in TVM's messages) that the block breaks in this scope, if any.
@@ -29,7 +29,8 @@ pub fn reduction_block_violation(func: &PrimFunc, block: BlockId, scope: Place) 
     if node.init.is_none() {
         return Some(1);
     }
-    if !has_affine_bindings(func, block) {
+    let loops = func.loops_above(block.into());
+    if !node.iters.is_empty() && !is_independent_in(func, block, &loops) {
         return Some(2);
     }
     let plain = |kind| matches!(kind, IterKind::Spatial | IterKind::Reduce);

@@ -20,8 +20,9 @@ pub const VARIANT_OF: &str = "variant_of";
 /// their own, which its regions do not show. So they may run in any order.
 pub const ANY_ORDER: &str = "any_order";
 
-/// Annotation of a loop: what accumulates in it may be added in any order, on the CPU on vectors with several accumulators (OpenMP:
-/// `simd reduction`). In a loop without it, one term is added after the other.
+/// Annotation of a loop: what accumulates in it may be combined in any order, on the CPU on vectors with several accumulators (OpenMP:
+/// `simd reduction`). In a loop without it, one term is combined after the other. Elements that a loop chooses, as the index and the
+/// value of an argmax, must be chosen by an order that tells all but equal ones apart.
 pub const SIMD_REDUCTION: &str = "simd_reduction";
 
 /// Annotation of a block whose sum runs over padding, too: how many terms it has without. Reports count those.

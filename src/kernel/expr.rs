@@ -143,7 +143,7 @@ pub enum ForKind {
     Serial,
     /// On the threads of the CPU; only outermost in a CPU kernel counts, inner ones run serially.
     Parallel,
-    /// One after the other, but terms may be added in any order (OpenMP: `simd reduction`). GPUs add them one after the other.
+    /// One after the other, but terms may be combined in any order (OpenMP: `simd reduction`). GPUs combine them one after the other.
     SimdReduction,
 }
 

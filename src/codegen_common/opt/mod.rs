@@ -3,10 +3,11 @@
 //! From the innermost loop outwards, each serial loop is
 //! 1. freed of the memory that it accumulates in, or the loops that it holds alone do: elements at invariant positions become local
 //!    variables ([`promote`]);
-//! 2. run on vectors with several accumulators, if the schedule allows it and it is a reduction of scalars ([`reduce`]).
+//! 2. run on vectors with several accumulators, if the schedule allows it and it is a reduction of scalars ([`reduce`], [`choose`]).
 //!
 //! At last, functions of floats are written as arithmetic ([`functions`]).
 
+mod choose;
 pub(crate) mod functions;
 mod promote;
 mod reduce;

@@ -77,7 +77,7 @@ type Cells = (Vec<Cell>, Vec<Expr>);
 impl Optimizer {
     /// The loop with its accumulators in local arrays; `None` if it has none.
     pub(super) fn promote(&mut self, l: &Loop) -> Option<Promoted> {
-        if !self.kernel.in_bounds || !l.body.iter().all(is_store) {
+        if !self.kernel.in_bounds || !l.body.iter().all(is_straight) {
             return None;
         }
         let (cells, conditions) = self.cells(&[l.var], &l.body);
@@ -177,10 +177,15 @@ impl Optimizer {
                 arrays.push(*array);
             }
         }
+        let named = body.iter().filter_map(|s| match s {
+            Stmt::Let(var, _) => Some(*var),
+            _ => None,
+        });
+        let vars: Vec<VarId> = vars.iter().copied().chain(named).collect();
         let (mut cells, mut conditions) = (vec![], vec![]);
         for (own, apart) in arrays
             .into_iter()
-            .filter_map(|a| self.cells_of(a, vars, body))
+            .filter_map(|a| self.cells_of(a, &vars, body))
         {
             cells.extend(own);
             conditions.extend(apart);
@@ -284,16 +289,14 @@ impl Optimizer {
     fn accesses(&self, array: ArrayId, body: &[Stmt]) -> Vec<(Access, bool)> {
         let mut found = Vec::new();
         for s in body {
-            let Stmt::Store {
+            if let Stmt::Store {
                 array: to,
                 index,
                 value,
                 active,
             } = s
-            else {
-                continue;
-            };
-            if *to == array {
+                && *to == array
+            {
                 let lanes = self.kernel.ty(value).lanes;
                 let access = Access {
                     array,
@@ -420,9 +423,9 @@ fn has_iterations(extent: &Expr) -> bool {
     matches!(extent, Expr::Int(1.., _))
 }
 
-/// The stores below loops each of which holds one loop alone and has iterations.
+/// The straight code below loops each of which holds one loop alone and has iterations.
 fn innermost<'s>(body: &'s mut Vec<Stmt>, vars: &mut Vec<VarId>) -> Option<&'s mut Vec<Stmt>> {
-    if body.iter().all(is_store) {
+    if body.iter().all(is_straight) {
         return Some(body);
     }
     match body.as_mut_slice() {
@@ -442,14 +445,20 @@ fn innermost<'s>(body: &'s mut Vec<Stmt>, vars: &mut Vec<VarId>) -> Option<&'s m
     }
 }
 
-fn is_store(s: &Stmt) -> bool {
-    matches!(
-        s,
+/// Whether a statement has no others in it: a store, or a name for a value.
+fn is_straight(s: &Stmt) -> bool {
+    match s {
         Stmt::Store {
             array: _,
             index: _,
             value: _,
-            active: _
+            active: _,
         }
-    )
+        | Stmt::Let(..) => true,
+        Stmt::For { .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::Barrier
+        | Stmt::Fragment(_) => false,
+    }
 }

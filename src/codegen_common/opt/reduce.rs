@@ -33,7 +33,9 @@ impl Optimizer {
     /// itself.
     pub(super) fn vectorize_reduction(&mut self, l: Loop) -> Vec<Stmt> {
         let on_vectors = match l.kind {
-            ForKind::SimdReduction => self.try_vectorize(&l),
+            ForKind::SimdReduction => self
+                .try_vectorize(&l)
+                .or_else(|| self.choose_on_vectors(&l)),
             ForKind::Serial | ForKind::Parallel => None,
         };
         on_vectors.unwrap_or_else(|| vec![l.into()])
@@ -42,23 +44,11 @@ impl Optimizer {
     fn try_vectorize(&mut self, l: &Loop) -> Option<Vec<Stmt>> {
         let ty = self.scalar_of(l.var)?;
         let sums = self.accumulations(l)?;
-        let bytes = sums.iter().map(|s| s.dtype.bytes().max(2)).max()?;
-        // What has two bytes is computed in four.
-        let lanes = self.vector_bytes / if bytes == 2 { 4 } else { bytes };
-        let mut registers = (REGISTERS / sums.len()).max(1);
-        let few = (MOST_BYTES / self.vector_bytes).max(1);
-        let is_long = |registers: usize| match l.extent {
-            Expr::Int(n, _) => n / FEWEST_GROUPS >= (registers * lanes) as i64,
-            _ => false,
-        };
-        while registers > few && !is_long(registers) {
-            registers /= 2;
-        }
-        let wide = u16::try_from(lanes * registers).ok()?;
-        let lanes = u16::try_from(lanes).ok()?;
-        if matches!(&l.extent, Expr::Int(n, _) if *n < i64::from(lanes)) {
-            return None;
-        }
+        let Widths {
+            registers,
+            lanes,
+            wide,
+        } = self.widths(l, sums.iter().map(|s| s.dtype))?;
         let accumulators: Vec<ArrayId> = sums
             .iter()
             .map(|s| self.local("partial", s.dtype, wide.into()))
@@ -74,16 +64,16 @@ impl Optimizer {
             })
             .collect();
         let mut done = Expr::Int(0, ty);
-        for width in [wide, lanes] {
-            if registers == 1 && width == wide && wide != lanes {
-                continue;
-            }
-            let step = self.step(l, &sums, &accumulators, width, &done)?;
+        for width in if wide == lanes {
+            vec![lanes]
+        } else {
+            vec![wide, lanes]
+        } {
+            let of_group =
+                |opt: &mut Self, first: &Expr| opt.add(l, &sums, &accumulators, width, first);
+            let step = self.step(l, width, &done, of_group)?;
             done = step.1;
             out.extend(step.0);
-            if wide == lanes {
-                break;
-            }
         }
         for (sum, &array) in sums.iter().zip(&accumulators) {
             out.push(Stmt::Store {
@@ -97,32 +87,91 @@ impl Optimizer {
                 active: None,
             });
         }
+        out.push(self.rest(l, done));
+        Some(out)
+    }
+
+    /// How wide the vectors of a loop are that accumulates elements of these types.
+    pub(super) fn widths(
+        &self,
+        l: &Loop,
+        dtypes: impl Iterator<Item = ScalarType> + Clone,
+    ) -> Option<Widths> {
+        // What is narrower than four bytes is computed in four.
+        let bytes = dtypes.map(|dtype| dtype.bytes().max(4));
+        let narrowest = bytes.clone().min()?;
+        let lanes = self.vector_bytes / narrowest;
+        let mut registers = (REGISTERS * narrowest / bytes.sum::<usize>()).max(1);
+        let few = (MOST_BYTES / self.vector_bytes).max(1);
+        let is_long = |registers: usize| match l.extent {
+            Expr::Int(n, _) => n / FEWEST_GROUPS >= (registers * lanes) as i64,
+            _ => false,
+        };
+        while registers > few && !is_long(registers) {
+            registers /= 2;
+        }
+        let wide = u16::try_from(lanes * registers).ok()?;
+        let lanes = u16::try_from(lanes).ok()?;
+        let is_short = matches!(&l.extent, Expr::Int(n, _) if *n < i64::from(lanes));
+        (!is_short).then_some(Widths {
+            registers,
+            lanes,
+            wide,
+        })
+    }
+
+    /// The iterations behind those that are done, one by one.
+    pub(super) fn rest(&mut self, l: &Loop, done: Expr) -> Stmt {
         let tail = self.var_like(l.var, "_tail");
         let mut body = l.body.clone();
         for stmt in &mut body {
             stmt.map_exprs(&mut |e| e.substitute(l.var, &Expr::Var(tail)));
         }
-        out.push(
-            Loop {
-                var: tail,
-                min: binary(BinOp::Add, l.min.clone(), done.clone()),
-                extent: binary(BinOp::Sub, l.extent.clone(), done),
-                kind: ForKind::Serial,
-                body,
-            }
-            .into(),
-        );
-        Some(out)
+        let rest = Loop {
+            var: tail,
+            min: binary(BinOp::Add, l.min.clone(), done.clone()),
+            extent: binary(BinOp::Sub, l.extent.clone(), done),
+            kind: ForKind::Serial,
+            body,
+        };
+        rest.into()
     }
 
-    /// A loop over groups of `width` iterations from `done` on, and how many iterations are done after it.
-    fn step(
-        &mut self,
+    /// The sums of a group of `width` iterations from `first` on.
+    fn add(
+        &self,
         l: &Loop,
         sums: &[Accumulation],
         accumulators: &[ArrayId],
         width: u16,
+        first: &Expr,
+    ) -> Option<Vec<Stmt>> {
+        let added = sums.iter().zip(accumulators).map(|(sum, &array)| {
+            let index = Expr::Int(0, ScalarType::I64);
+            let term = self.vector(&sum.term, l.var, first, width)?;
+            let value = Expr::Binary(
+                sum.op,
+                Box::new(load(array, index.clone(), width)),
+                Box::new(term),
+            );
+            Some(Stmt::Store {
+                array,
+                index,
+                value,
+                active: None,
+            })
+        });
+        added.collect()
+    }
+
+    /// A loop over groups of `width` iterations from `done` on, and how many iterations are done after it. `of_group` makes the
+    /// statements of a group from its first iteration.
+    pub(super) fn step(
+        &mut self,
+        l: &Loop,
+        width: u16,
         done: &Expr,
+        of_group: impl FnOnce(&mut Self, &Expr) -> Option<Vec<Stmt>>,
     ) -> Option<(Vec<Stmt>, Expr)> {
         let ty = self.scalar_of(l.var)?;
         let group = self.var_like(l.var, "_group");
@@ -133,25 +182,7 @@ impl Optimizer {
             binary(BinOp::Add, l.min.clone(), done.clone()),
             base,
         );
-        let body = sums
-            .iter()
-            .zip(accumulators)
-            .map(|(sum, &array)| {
-                let index = Expr::Int(0, ScalarType::I64);
-                let term = self.vector(&sum.term, l.var, &first, width)?;
-                let value = Expr::Binary(
-                    sum.op,
-                    Box::new(load(array, index.clone(), width)),
-                    Box::new(term),
-                );
-                Some(Stmt::Store {
-                    array,
-                    index,
-                    value,
-                    active: None,
-                })
-            })
-            .collect::<Option<Vec<_>>>()?;
+        let body = of_group(self, &first)?;
         let left = binary(BinOp::Sub, l.extent.clone(), done.clone());
         let groups = binary(BinOp::Div, left, size.clone());
         let (count, mut out) = match groups {
@@ -238,15 +269,21 @@ impl Optimizer {
     }
 
     /// The values of `e` for `var` from `first` on, as a vector; `None` if they are no vector operation.
-    fn vector(&self, e: &Expr, var: VarId, first: &Expr, lanes: u16) -> Option<Expr> {
-        if !e.uses(var) {
-            return Some(Expr::Splat(Box::new(e.clone()), lanes));
-        }
-        let inner = |e: &Expr| Some(Box::new(self.vector(e, var, first, lanes)?));
-        match e {
-            Expr::Var(_) => {
-                let one = Expr::Int(1, self.scalar_of(var)?);
-                Some(Expr::Ramp(Box::new(first.clone()), Box::new(one), lanes))
+    pub(super) fn vector(&self, e: &Expr, var: VarId, first: &Expr, lanes: u16) -> Option<Expr> {
+        let next = binary(
+            BinOp::Add,
+            Expr::Var(var),
+            Expr::Int(1, self.scalar_of(var)?),
+        );
+        let counted = |first: Expr, ty: ScalarType| {
+            let one = Expr::Int(1, ty);
+            Some(Expr::Ramp(Box::new(first), Box::new(one), lanes))
+        };
+        let leaf = |e: &Expr| match e {
+            Expr::Var(_) => counted(first.clone(), self.scalar_of(var)?),
+            // Numbers are cut off before they are counted.
+            Expr::Cast(ty, a) if **a == Expr::Var(var) && ty.lanes == 1 && ty.scalar.is_int() => {
+                counted(Expr::Cast(*ty, Box::new(first.clone())), ty.scalar)
             }
             Expr::Load {
                 array,
@@ -254,31 +291,57 @@ impl Optimizer {
                 lanes: 1,
                 active: None,
             } => {
-                let next = binary(
-                    BinOp::Add,
-                    Expr::Var(var),
-                    Expr::Int(1, self.scalar_of(var)?),
-                );
                 let apart = binary(BinOp::Sub, index.substitute(var, &next), (**index).clone());
                 let neighbours = self.scope.poly(&self.kernel, &apart).as_constant() == Some(1);
                 neighbours.then(|| load(*array, index.substitute(var, first), lanes))
             }
-            Expr::Cast(ty, a) if ty.lanes == 1 => Some(Expr::Cast(
-                Ty {
-                    scalar: ty.scalar,
-                    lanes,
-                },
-                inner(a)?,
-            )),
-            Expr::Binary(op, a, b) => Some(Expr::Binary(*op, inner(a)?, inner(b)?)),
-            Expr::Not(a) => Some(Expr::Not(inner(a)?)),
-            Expr::Select(c, a, b) => Some(Expr::Select(inner(c)?, inner(a)?, inner(b)?)),
-            Expr::Call(intrin, args) => {
-                let args = args.iter().map(|a| self.vector(a, var, first, lanes));
-                Some(Expr::Call(*intrin, args.collect::<Option<_>>()?))
-            }
             _ => None,
+        };
+        on_lanes(e, lanes, &|e| e.uses(var), &leaf)
+    }
+}
+
+/// Widths of the vectors of a loop, in lanes.
+pub(super) struct Widths {
+    /// Registers of the narrowest elements in a group.
+    pub(super) registers: usize,
+    /// Lanes of the narrowest elements in a register.
+    pub(super) lanes: u16,
+    /// Lanes of all registers.
+    pub(super) wide: u16,
+}
+
+/// An expression of scalars as one of vectors; `None` if it is no vector operation. What does not vary is the same in all lanes,
+/// and `leaf` makes the vectors that are not made by an operation.
+pub(super) fn on_lanes(
+    e: &Expr,
+    lanes: u16,
+    varies: &dyn Fn(&Expr) -> bool,
+    leaf: &dyn Fn(&Expr) -> Option<Expr>,
+) -> Option<Expr> {
+    if !varies(e) {
+        return Some(Expr::Splat(Box::new(e.clone()), lanes));
+    }
+    if let Some(vector) = leaf(e) {
+        return Some(vector);
+    }
+    let inner = |e: &Expr| Some(Box::new(on_lanes(e, lanes, varies, leaf)?));
+    match e {
+        Expr::Cast(ty, a) if ty.lanes == 1 => Some(Expr::Cast(
+            Ty {
+                scalar: ty.scalar,
+                lanes,
+            },
+            inner(a)?,
+        )),
+        Expr::Binary(op, a, b) => Some(Expr::Binary(*op, inner(a)?, inner(b)?)),
+        Expr::Not(a) => Some(Expr::Not(inner(a)?)),
+        Expr::Select(c, a, b) => Some(Expr::Select(inner(c)?, inner(a)?, inner(b)?)),
+        Expr::Call(intrin, args) => {
+            let args = args.iter().map(|a| on_lanes(a, lanes, varies, leaf));
+            Some(Expr::Call(*intrin, args.collect::<Option<_>>()?))
         }
+        _ => None,
     }
 }
 

@@ -21,6 +21,8 @@ struct Lanes<'v> {
     count: u16,
     /// Those that are active, if not all.
     active: Option<Active>,
+    /// Names of values that differ from lane to lane: variables of the kernel that are vectors.
+    named: Vec<Var>,
 }
 
 /// The first lanes, under a condition that only they fulfil.
@@ -51,11 +53,19 @@ impl Lanes<'_> {
     }
 
     fn vary(&self, e: &Expr) -> bool {
-        e.uses(self.var)
+        e.uses(self.var) || self.names(e)
+    }
+
+    /// Whether the expression is made of a named value that differs from lane to lane: it is no sum of the lane and a base.
+    fn names(&self, e: &Expr) -> bool {
+        self.named.iter().any(|named| e.uses(named))
     }
 
     /// `base`, if the expression is `base + lane` with a base that is a multiple of the number of lanes.
     fn aligned_base(&self, e: &Expr) -> Option<Expr> {
+        if self.names(e) {
+            return None;
+        }
         let (stride, base) = WrappingSum::of(e).join_div_mod().split(self.var)?;
         (stride.as_const() == Some(1) && base.is_multiple_of(self.count.into()))
             .then(|| base.to_expr(e.dtype(), &|_| false))
@@ -93,6 +103,7 @@ impl Emit<'_> {
                 var: &lane,
                 count: width as u16,
                 active: None,
+                named: vec![],
             };
             if let Some(stmts) = self.try_vector(&nodes, &lanes)? {
                 for stmt in stmts {
@@ -151,6 +162,9 @@ impl Emit<'_> {
                 } => {
                     let indices: Vec<Expr> =
                         indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
+                    if indices.iter().any(|index| lanes.names(index)) {
+                        return Ok(None);
+                    }
                     let Some((stride, base)) = flat(buffer, &indices).split(lanes.var) else {
                         return Ok(None);
                     };
@@ -202,6 +216,12 @@ impl Emit<'_> {
                     };
                     push_branch(&mut out, test, inner, vec![]);
                 }
+                Node::Let { var, value, body } if !self.gpu => {
+                    let Some(inner) = self.named(var, value, body, lanes)? else {
+                        return Ok(None);
+                    };
+                    out.extend(inner);
+                }
                 Node::Let { .. }
                 | Node::If { .. }
                 | Node::For { .. }
@@ -211,6 +231,42 @@ impl Emit<'_> {
             }
         }
         Ok(Some(out))
+    }
+
+    /// A name for a value, and the statements that use it.
+    fn named(
+        &mut self,
+        var: &Var,
+        value: &Expr,
+        body: &[Node],
+        lanes: &Lanes<'_>,
+    ) -> Result<Option<Vec<Stmt>>, LowerError> {
+        let varies = lanes.vary(value);
+        let (ty, value) = match varies {
+            true => {
+                let ty = Ty {
+                    scalar: self.value_type(value)?,
+                    lanes: lanes.count,
+                };
+                (ty, self.vector(value, lanes)?)
+            }
+            false => self.let_value(value)?,
+        };
+        let id = self.new_var(var.name(), ty);
+        self.var_of.insert(var.clone(), kernel::Expr::Var(id));
+        let active = lanes.active.as_ref();
+        let mut lanes = Lanes {
+            active: active.map(|active| Active {
+                count: active.count.clone(),
+                failed: active.failed.clone(),
+            }),
+            named: lanes.named.clone(),
+            ..*lanes
+        };
+        lanes.named.extend(varies.then(|| var.clone()));
+        let inner = self.vector_nodes(body, &lanes)?;
+        let inner = inner.filter(|_| lanes.is_done());
+        Ok(inner.map(|inner| [vec![Stmt::Let(id, value)], inner].concat()))
     }
 
     /// The branch for its active lanes, if that is what its condition says.
@@ -310,6 +366,7 @@ impl Emit<'_> {
                 count,
                 failed: Cell::new(false),
             }),
+            named: lanes.named.clone(),
         })
     }
 
@@ -327,6 +384,9 @@ impl Emit<'_> {
                 continue;
             }
             let (index, end) = c.as_binary(BinOp::Lt)?;
+            if lanes.names(&c) {
+                return None;
+            }
             let difference = WrappingSum::of(end).plus(&WrappingSum::of(index).join_div_mod(), -1);
             let (stride, rest) = difference.split(lanes.var)?;
             if stride.as_const() != Some(-1) {
@@ -508,8 +568,16 @@ impl Emit<'_> {
                 return self.vector_load(buffer, indices, lanes);
             }
         }
+        if let ExprKind::Var(var) = e.kind()
+            && lanes.named.contains(var)
+        {
+            return Ok(self.var_of[var].clone());
+        }
         if is_index(e) {
-            return self.lane_by_lane(e, lanes);
+            return match self.counted(e, lanes)? {
+                Some(numbers) => Ok(numbers),
+                None => self.lane_by_lane(e, lanes),
+            };
         }
         self.value_type(e)?;
         let boxed = |e: Result<kernel::Expr, LowerError>| e.map(Box::new);
@@ -612,6 +680,29 @@ impl Emit<'_> {
         Ok(Some(kernel::Expr::Select(mask, value, otherwise)))
     }
 
+    /// An index whose neighbours in the lanes are so far apart as the others, `base + lane * stride`.
+    fn counted(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<Option<kernel::Expr>, LowerError> {
+        if self.gpu || lanes.names(e) {
+            return Ok(None);
+        }
+        // What is cut off in the end may be cut off before numbers are added.
+        let index = match e.kind() {
+            ExprKind::Cast(index) if is_index(index) => index,
+            _ => e,
+        };
+        let Some((stride, base)) = WrappingSum::of(index).join_div_mod().split(lanes.var) else {
+            return Ok(None);
+        };
+        let Some(stride) = stride.as_const() else {
+            return Ok(None);
+        };
+        let base = base.to_expr(index.dtype(), &|_| false).cast(e.dtype());
+        let base = self.facts.analyzer.simplify(&base);
+        let stride = kernel::Expr::Int(stride, e.dtype().scalar);
+        let (base, stride) = (Box::new(self.value(&base)?), Box::new(stride));
+        Ok(Some(kernel::Expr::Ramp(base, stride, lanes.count)))
+    }
+
     fn lane_by_lane(&mut self, e: &Expr, lanes: &Lanes<'_>) -> Result<kernel::Expr, LowerError> {
         if let Some(active) = &lanes.active {
             let mut loads = false;
@@ -621,12 +712,22 @@ impl Emit<'_> {
             });
             active.failed.set(active.failed.get() || loads);
         }
-        let values: Result<Vec<_>, _> = (0..lanes.count)
-            .map(|lane| {
-                let e = self.facts.analyzer.simplify(&lanes.at(e, lane));
-                self.value(&e)
-            })
-            .collect();
+        let named = lanes.named.iter().filter(|named| e.uses(named));
+        let named: Vec<(&Var, kernel::Expr)> =
+            named.map(|var| (var, self.var_of[var].clone())).collect();
+        let mut values = vec![];
+        for lane in 0..lanes.count {
+            for (var, vector) in &named {
+                let own = kernel::Expr::Lane(Box::new(vector.clone()), lane);
+                self.var_of.insert((*var).clone(), own);
+            }
+            let e = self.facts.analyzer.simplify(&lanes.at(e, lane));
+            values.push(self.value(&e));
+        }
+        for (var, vector) in named {
+            self.var_of.insert(var.clone(), vector);
+        }
+        let values: Result<Vec<_>, _> = values.into_iter().collect();
         Ok(kernel::Expr::Pack(values?))
     }
 
@@ -637,8 +738,9 @@ impl Emit<'_> {
         lanes: &Lanes<'_>,
     ) -> Result<kernel::Expr, LowerError> {
         let indices: Vec<Expr> = indices.iter().map(|i| self.aligned_min(i, lanes)).collect();
+        let named = indices.iter().any(|index| lanes.names(index));
         let split = flat(buffer, &indices).split(lanes.var);
-        match split {
+        match split.filter(|_| !named) {
             Some((stride, base)) if stride.as_const() == Some(1) => {
                 self.check_range(buffer, &indices);
                 let array = self.array_id(buffer);
@@ -673,26 +775,31 @@ pub(in crate::lower) fn is_contiguous(nodes: &[Node], lane: &Var) -> bool {
         let stride = flat(buffer, indices).split(lane).map(|(stride, _)| stride);
         stride.and_then(|stride| stride.as_const()) == Some(1)
     };
-    let mut all = true;
+    let (mut all, mut named) = (true, Vec::new());
     walk_nodes(nodes, &mut |node| {
         all &= match node {
             Node::Store {
                 buffer, indices, ..
             } => contiguous(buffer, indices),
             Node::If { otherwise, .. } => otherwise.is_empty(),
-            Node::For { .. }
-            | Node::Let { .. }
-            | Node::While { .. }
-            | Node::Fragment(_)
-            | Node::Barrier(_) => false,
+            Node::Let { var, .. } => {
+                named.push(var.clone());
+                true
+            }
+            Node::For { .. } | Node::While { .. } | Node::Fragment(_) | Node::Barrier(_) => false,
         };
+        let by_name = |e: &Expr| named.iter().any(|var| e.uses(var));
         for e in node.exprs() {
             e.walk(&mut |e| {
                 if let ExprKind::Load(buffer, indices) = e.kind() {
                     all &= !e.uses(lane) || contiguous(buffer, indices);
+                    all &= !indices.iter().any(by_name);
                 }
                 all
             });
+        }
+        if let Node::Store { indices, .. } = node {
+            all &= !indices.iter().any(by_name);
         }
     });
     all

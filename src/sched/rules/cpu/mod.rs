@@ -25,10 +25,8 @@ pub(super) use windows::window_of;
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{AttrValue, BlockId, LoopId, attrs};
 use crate::kernel::CpuTarget;
-use crate::sched::rules::epilogue::write_backs;
+use crate::sched::Schedule;
 use crate::sched::rules::nest::sort_loops;
-use crate::sched::rules::pattern::reduces;
-use crate::sched::{InsertAt, Schedule, UnitIters};
 
 /// The rules. A block that none takes runs serially, as it is written.
 pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
@@ -101,39 +99,17 @@ fn pays_in_rows(products: i64, columns: i64) -> bool {
     products * unused <= TURNING * columns
 }
 
-/// Independent iterations of the outermost loops over the threads, everything else serial.
+/// Independent iterations of the outermost loop over the threads, everything else serial.
 fn fallback(
     schedule: &mut Schedule,
     block: BlockId,
     _target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let mut trial = schedule.clone();
-    if in_register(&mut trial, block).is_ok() {
-        *schedule = trial;
-        return Ok(());
-    }
-    in_memory(schedule, block)
-}
-
-/// A reduction whose running values are in registers of the thread; what follows is computed where they are written back.
-fn in_register(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineReason> {
-    if !reduces(schedule.func(), block) {
-        return Err(DeclineReason::Pattern("no reduction"));
-    }
     let nest = sort_loops(schedule, block)?;
-    let (Some(&first), Some(&last)) = (nest.spatial.first(), nest.spatial.last()) else {
+    let Some(&first) = nest.spatial.first() else {
         return Err(DeclineReason::Pattern("nothing is independent"));
     };
-    let &reduced = nest
-        .reduce
-        .first()
-        .ok_or(DeclineReason::Pattern("no reduce loop"))?;
-    for write_back in write_backs(schedule, block)? {
-        schedule.reverse_compute_at(write_back, last, UnitIters::Simplify, InsertAt::Latest)?;
-    }
     schedule.parallel(first)?;
-    add_on_vectors(schedule, &nest.reduce)?;
-    schedule.decompose_reduction(block, reduced)?;
     Ok(())
 }
 
@@ -143,16 +119,6 @@ fn add_on_vectors(schedule: &mut Schedule, reduce: &[LoopId]) -> Result<(), Decl
     if let Some(&innermost) = reduce.iter().rev().find(several) {
         schedule.annotate(innermost, attrs::SIMD_REDUCTION, AttrValue::Bool(true))?;
     }
-    Ok(())
-}
-
-/// Any block: what it updates stays in memory.
-fn in_memory(schedule: &mut Schedule, block: BlockId) -> Result<(), DeclineReason> {
-    let nest = sort_loops(schedule, block)?;
-    let Some(&first) = nest.spatial.first() else {
-        return Err(DeclineReason::Pattern("nothing is independent"));
-    };
-    schedule.parallel(first)?;
     Ok(())
 }
 

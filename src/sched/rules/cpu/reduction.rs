@@ -6,9 +6,9 @@ use super::{MOST_TAPS, add_on_vectors, are_constant, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
-use crate::sched::rules::epilogue::with_epilogue;
+use crate::sched::rules::epilogue::{with_epilogue, write_backs};
 use crate::sched::rules::nest::{Nest, sort_loops};
-use crate::sched::rules::pattern::{Pattern, classify};
+use crate::sched::rules::pattern::{reduces, results_of_reduction};
 use crate::sched::rules::reuse::step;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
@@ -17,66 +17,85 @@ pub(super) fn apply(
     block: BlockId,
     _target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    if !matches!(
-        classify(schedule.func(), block),
-        Pattern::Reduction | Pattern::Matmul(_)
-    ) {
+    if !reduces(schedule.func(), block) {
         return Err(DeclineReason::Pattern("not a reduction"));
     }
     let nest = sort_loops(schedule, block)?;
-    let Some(&first_reduce) = nest.reduce.first() else {
-        return Err(DeclineReason::Pattern("nothing is reduced"));
-    };
-    let Some((&last, outer)) = nest.spatial.split_last() else {
-        add_on_vectors(schedule, &nest.reduce)?;
-        schedule.decompose_reduction(block, first_reduce)?;
-        return Ok(());
+    let Some(&last) = nest.spatial.last() else {
+        return along_terms(schedule, block, &nest);
     };
     let one = schedule.func().loops[last].extent.is_one();
     if one || !in_steps(schedule.func(), block, last) {
-        spread(schedule, &nest.spatial)?;
-        add_on_vectors(schedule, &nest.reduce)?;
-        schedule.decompose_reduction(block, first_reduce)?;
-        return Ok(());
+        if chooses_several(schedule.func(), block) {
+            for copy in write_backs(schedule, block)? {
+                schedule.reverse_compute_at(copy, last, UnitIters::Simplify, InsertAt::Latest)?;
+            }
+        }
+        return along_terms(schedule, block, &nest);
     }
     let mut fused = schedule.clone();
-    if along_results(&mut fused, block, &nest, last, outer, Epilogue::Inlined).is_ok() {
+    if along_results(&mut fused, block, &nest, Epilogue::Inlined).is_ok() {
         *schedule = fused;
         return Ok(());
     }
-    along_results(schedule, block, &nest, last, outer, Epilogue::Apart)
+    along_results(schedule, block, &nest, Epilogue::Apart)
+}
+
+/// Whether a block reduces several elements at once, as the index and the value of an argmax.
+fn chooses_several(func: &PrimFunc, block: BlockId) -> bool {
+    results_of_reduction(func, block).is_some_and(|results| results > 1)
 }
 
 /// Where what follows the reduction is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Epilogue {
+pub(super) enum Epilogue {
     /// Where the sums, kept in an array of the thread, are written back.
     Inlined,
     /// By a kernel of its own, or there is nothing.
     Apart,
 }
 
-/// Vectors of neighbouring results, each over all terms. Windows of few terms are written out.
-fn along_results(
+/// Vectors of the terms of one result.
+pub(super) fn along_terms(
     schedule: &mut Schedule,
     block: BlockId,
     nest: &Nest,
-    last: LoopId,
-    outer: &[LoopId],
+) -> Result<(), DeclineReason> {
+    let Some(&first) = nest.reduce.first() else {
+        return Err(DeclineReason::Pattern("nothing is reduced"));
+    };
+    if !nest.spatial.is_empty() {
+        spread(schedule, &nest.spatial)?;
+    }
+    add_on_vectors(schedule, &nest.reduce)?;
+    schedule.decompose_reduction(block, first)?;
+    Ok(())
+}
+
+/// Vectors of neighbouring results, each over all terms. Windows of few terms are written out.
+pub(super) fn along_results(
+    schedule: &mut Schedule,
+    block: BlockId,
+    nest: &Nest,
     epilogue: Epilogue,
 ) -> Result<(), DeclineReason> {
-    let write_back = match epilogue {
+    let Some((&last, outer)) = nest.spatial.split_last() else {
+        return Err(DeclineReason::Pattern("one result"));
+    };
+    let several = chooses_several(schedule.func(), block);
+    let write_backs = match epilogue {
+        Epilogue::Inlined if several => write_backs(schedule, block)?,
         Epilogue::Inlined => {
             let nothing = DeclineReason::Pattern("nothing follows");
-            Some(with_epilogue(schedule, block)?.ok_or(nothing)?)
+            vec![with_epilogue(schedule, block)?.ok_or(nothing)?]
         }
-        Epilogue::Apart => None,
+        Epilogue::Apart => vec![],
     };
     let lanes = lanes(schedule, block, last);
     let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     let order: Vec<LoopId> = nest.reduce.iter().copied().chain([columns[1]]).collect();
     schedule.reorder(&order)?;
-    if let Some(copy) = write_back {
+    for copy in write_backs {
         schedule.reverse_compute_at(copy, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
         let loops = schedule.get_loops(copy)?;
         if let Some(&elements) = loops.last() {
@@ -128,7 +147,7 @@ pub(super) fn neighbours(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
 
 /// Whether neighbouring iterations of the loop write neighbouring elements, and read elements that are so many apart in a row: a
 /// window slides over it.
-fn in_steps(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
+pub(super) fn in_steps(func: &PrimFunc, block: BlockId, l: LoopId) -> bool {
     steps(func, block, l).is_some()
 }
 
@@ -160,26 +179,46 @@ pub(super) fn steps(func: &PrimFunc, block: BlockId, l: LoopId) -> Option<Steps>
         Some(_) => None,
         None => Some(0),
     };
-    let [
-        Stmt::Store {
-            buffer: _,
-            indices,
-            value,
-        },
-    ] = func.tree.body(Place::Block(block))
-    else {
-        return None;
-    };
-    let mut loads = Some(vec![]);
-    value.walk(&mut |e| {
-        if let ExprKind::Load(_, indices) = e.kind() {
-            loads = loads.take().zip(in_row(indices)).map(|(mut loads, step)| {
-                loads.push(step);
-                loads
-            });
+    let (mut loads, mut fits) = (vec![], true);
+    for e in named_and_stored(func.tree.body(Place::Block(block)), &mut |indices| {
+        fits &= in_row(indices) == Some(1);
+    })? {
+        e.walk(&mut |e| {
+            if let ExprKind::Load(_, indices) = e.kind() {
+                match in_row(indices) {
+                    Some(step) => loads.push(step),
+                    None => fits = false,
+                }
+            }
+            fits
+        });
+    }
+    fits.then_some(Steps { loads })
+}
+
+/// The values of a body of names and stores. `store` gets the indices of each store.
+fn named_and_stored<'s>(body: &'s [Stmt], store: &mut dyn FnMut(&[Expr])) -> Option<Vec<&'s Expr>> {
+    let mut values = vec![];
+    for stmt in body {
+        match stmt {
+            Stmt::Store {
+                buffer: _,
+                indices,
+                value,
+            } => {
+                store(indices);
+                values.push(value);
+            }
+            Stmt::Let {
+                var: _,
+                value,
+                body,
+            } => {
+                values.push(value);
+                values.extend(named_and_stored(body, store)?);
+            }
+            _ => return None,
         }
-        loads.is_some()
-    });
-    let loads = loads.filter(|_| in_row(indices) == Some(1))?;
-    Some(Steps { loads })
+    }
+    Some(values)
 }

@@ -26,6 +26,8 @@ mod empty;
 #[cfg(feature = "cpu")]
 mod equal_programs;
 mod explain;
+#[cfg(feature = "cpu")]
+mod few_results;
 mod filetest_programs;
 mod forge;
 mod frontend;

@@ -7,6 +7,7 @@
 mod cases;
 mod convolution;
 mod elementwise;
+mod few_results;
 mod filtering;
 mod gemv;
 mod inline;
@@ -53,6 +54,10 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule {
         name: "windows",
         apply: windows::apply,
+    },
+    DefaultRule {
+        name: "few_results",
+        apply: few_results::apply,
     },
     DefaultRule {
         name: "rows",

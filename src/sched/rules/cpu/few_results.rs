@@ -22,7 +22,7 @@ const FEWEST_CHUNKS: i64 = 4;
 pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
-    _target: &CpuTarget,
+    target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     let func = schedule.func();
     if !reduces(func, block) {
@@ -55,7 +55,7 @@ pub(super) fn apply(
     }
     let nest = sort_loops(schedule, partial)?;
     match side_by_side {
-        true => along_results(schedule, partial, &nest, Epilogue::Apart)?,
+        true => along_results(schedule, partial, &nest, target, Epilogue::Apart)?,
         false => along_terms(schedule, partial, &nest)?,
     }
     let nest = sort_loops(schedule, block)?;

@@ -2,7 +2,7 @@
 //! accumulators; along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
-use super::{MOST_TAPS, add_on_vectors, are_constant, parallel_fused};
+use super::{MOST_TAPS, PARTS, VECTOR_BYTES, add_on_vectors, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -15,7 +15,7 @@ use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 pub(super) fn apply(
     schedule: &mut Schedule,
     block: BlockId,
-    _target: &CpuTarget,
+    target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
     if !reduces(schedule.func(), block) {
         return Err(DeclineReason::Pattern("not a reduction"));
@@ -34,11 +34,11 @@ pub(super) fn apply(
         return along_terms(schedule, block, &nest);
     }
     let mut fused = schedule.clone();
-    if along_results(&mut fused, block, &nest, Epilogue::Inlined).is_ok() {
+    if along_results(&mut fused, block, &nest, target, Epilogue::Inlined).is_ok() {
         *schedule = fused;
         return Ok(());
     }
-    along_results(schedule, block, &nest, Epilogue::Apart)
+    along_results(schedule, block, &nest, target, Epilogue::Apart)
 }
 
 /// Whether a block reduces several elements at once, as the index and the value of an argmax.
@@ -77,6 +77,7 @@ pub(super) fn along_results(
     schedule: &mut Schedule,
     block: BlockId,
     nest: &Nest,
+    target: &CpuTarget,
     epilogue: Epilogue,
 ) -> Result<(), DeclineReason> {
     let Some((&last, outer)) = nest.spatial.split_last() else {
@@ -91,8 +92,8 @@ pub(super) fn along_results(
         }
         Epilogue::Apart => vec![],
     };
-    let lanes = lanes(schedule, block, last);
-    let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
+    let width = columns_at_once(schedule, block, nest, target);
+    let columns = schedule.split(last, &[Factor::Infer, width.into()])?;
     let order: Vec<LoopId> = nest.reduce.iter().copied().chain([columns[1]]).collect();
     schedule.reorder(&order)?;
     for copy in write_backs {
@@ -115,6 +116,41 @@ pub(super) fn along_results(
     }
     schedule.decompose_reduction(block, nest.reduce[0])?;
     Ok(())
+}
+
+/// Terms from which on a loop over them pays for a wide body.
+const MANY_TERMS: i64 = 8;
+
+/// Vectors of results that are reduced at once: of many terms, as many as half the registers hold, so that what is read of a row
+/// are several lines, and each thread has several parts.
+fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &CpuTarget) -> i64 {
+    let func = schedule.func();
+    let Some((&last, outer)) = nest.spatial.split_last() else {
+        return 1;
+    };
+    let vector = lanes(schedule, block, last);
+    let product = |loops: &[LoopId]| -> Option<i64> {
+        let extents = loops.iter().map(|&l| extent(schedule, l));
+        extents.product()
+    };
+    let few_terms = product(&nest.reduce).is_some_and(|terms| terms < MANY_TERMS);
+    let (Some(columns), false) = (extent(schedule, last), few_terms) else {
+        return vector;
+    };
+    if chooses_several(func, block) || !neighbours(func, block, last) {
+        return vector;
+    }
+    let rows = product(outer).unwrap_or(1);
+    let of_register = vector_lanes(func, block) * i64::from(target.f32_lanes) / (VECTOR_BYTES / 4);
+    let most = i64::from(target.vector_registers / 2) * of_register;
+    let mut width = vector;
+    while width * 2 <= most
+        && columns % (width * 2) == 0
+        && rows * (columns / (width * 2)) >= PARTS * target.threads as i64
+    {
+        width *= 2;
+    }
+    width
 }
 
 /// Results of a vector: all of a cache line, unless fewer leave no rest.

@@ -1,10 +1,11 @@
 //! Statements outside blocks. Primitives see blocks and loops alone: what stands between them has no signature, no iter
 //! variables, and no predicate that could keep it from running.
 
-use crate::ir::{Place, PrimFunc, Stmt};
+use crate::ir::{Expr, Place, PrimFunc, Stmt};
 use crate::sched::{Reason, Refusal};
 
-/// Refuses a place below which anything but loops stands around the next blocks: stores, `let`, `if`, `while`.
+/// Refuses a place below which anything but loops stands around the next blocks: stores, `let`, `if`, `while`. An assertion of sizes
+/// holds for a launch as a whole, wherever blocks move.
 ///
 /// # Errors
 /// TVM: `NotStagePipelineError`, for a statement that is not schedulable.
@@ -16,6 +17,7 @@ pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
                 continue;
             }
             Stmt::Block(_) => continue,
+            Stmt::Assert { cond, message: _ } if is_of_sizes(func, place, cond) => continue,
             Stmt::Store {
                 buffer: _,
                 indices: _,
@@ -56,4 +58,9 @@ pub fn check_only_blocks(func: &PrimFunc, place: Place) -> Result<(), Refusal> {
         return Err(Reason::StatementOutsideBlocks { statement }.at([place]));
     }
     Ok(())
+}
+
+/// Whether a condition at the root reads no memory.
+fn is_of_sizes(func: &PrimFunc, place: Place, cond: &Expr) -> bool {
+    place == func.root.into() && !cond.is_data()
 }

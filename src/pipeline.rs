@@ -17,11 +17,12 @@ use indexmap::IndexMap;
 
 use crate::artifact::{Executable, KernelFunc};
 use crate::codegen_wgsl;
+use crate::explain;
 use crate::ir::{AttrValue, Func, Module, Origin, PrimFunc, attrs};
-use crate::kernel::{InvalidKernel, LoweredFunc, Shader, Target};
+use crate::kernel::{GpuModel, InvalidKernel, LoweredFunc, Shader, Target};
 use crate::lower::{self, Launches, LowerError};
 use crate::passes::PassContext;
-use crate::sched::rules::{self, Scheduled};
+use crate::sched::rules::{self, Scheduled, Search};
 use crate::support::dump::{DumpKind, Dumper};
 use crate::support::timing::Timing;
 use crate::{codegen_vm, passes, script};
@@ -568,9 +569,18 @@ fn chosen(
     timing: &mut Timing,
 ) -> (Scheduled, Result<LoweredFunc, LowerError>) {
     let mut with = |launches| {
-        rules::choose(func, target, |scheduled| {
+        let lower = |scheduled: &PrimFunc| {
             timing.time("lower", || lower::lower_with(scheduled, target, launches))
-        })
+        };
+        let time = |lowered: &LoweredFunc| match target {
+            Target::Gpu(gpu) => {
+                let sizes = lowered.dims.iter();
+                let sizes: Vec<i64> = sizes.map(|name| rules::usual_size(func, name)).collect();
+                explain::time(lowered, &sizes, &GpuModel::of_target(gpu)).ok()
+            }
+            Target::Cpu(_) => None,
+        };
+        rules::choose_fastest(func, target, lower, time, Search::Promising)
     };
     match with(Launches::One) {
         (_, Err(error)) if error.problem.is_of_long_loops() => with(Launches::Many),

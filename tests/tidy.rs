@@ -174,6 +174,7 @@ const ROOMS: &[Room] = &[
             "passes",
             "lower",
             "codegen_wgsl",
+            "explain",
             "codegen_cpu",
             "codegen_vm",
             "runtime",

@@ -8,7 +8,7 @@ use super::registers::registers;
 use super::transactions::{self, Transactions};
 use super::{AccessCost, Direction, ExplainError, GpuModel, KernelCost, Memory};
 use crate::kernel::{
-    ArrayId, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp, HostExpr, Kernel,
+    ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp, HostExpr, Kernel,
     Space, Stmt, Ty, VarId,
 };
 use crate::tensor::ScalarType;
@@ -67,7 +67,8 @@ pub fn explain(
         integers_of: integers::of_statements(kernel),
         barriers: 0.0,
         waits: 0.0,
-        loaded: false,
+        asked: 0.0,
+        asked_at_waits: 0.0,
         divergent: 0.0,
         unknown: false,
         group: Workgroup::new(kernel, [0; 3], launch.block),
@@ -81,7 +82,7 @@ pub fn explain(
                     count.group.set(*var, Lanes::Same(Some(value(e)?)));
                 }
                 count.statement = 0;
-                count.loaded = false;
+                count.asked = 0.0;
                 let active = vec![true; threads as usize];
                 count.body(
                     &kernel.body,
@@ -106,11 +107,16 @@ pub fn explain(
         integers: count.integers,
         barriers: count.barriers / groups.max(1.0),
         waits: count.waits / groups.max(1.0),
+        asked: match count.waits {
+            0.0 => 0.0,
+            waits => count.asked_at_waits / waits,
+        },
         divergent: count.divergent,
         accesses: count.rows,
         shared_bytes: shared_bytes(kernel),
         registers: registers(kernel),
         bytes: value(&kernel.bytes)?,
+        own_bytes: own_bytes(kernel, &value)?,
         unknown: count.unknown,
     })
 }
@@ -122,6 +128,17 @@ fn samples(count: i64) -> Vec<(i64, f64)> {
         1..=3 => (0..count).map(|at| (at, 1.0)).collect(),
         _ => vec![(0, 1.0), (1, (count - 2) as f64), (count - 1, 1.0)],
     }
+}
+
+/// Bytes of temporaries of the program.
+fn own_bytes(
+    kernel: &Kernel,
+    value: impl Fn(&HostExpr) -> Result<i64, ExplainError>,
+) -> Result<i64, ExplainError> {
+    let bindings = kernel.bindings();
+    let own = bindings.filter(|(_, _, buffer, _)| matches!(buffer, BufferRef::Temp(_)));
+    let bytes = own.map(|(_, array, ..)| Ok(value(&array.len)? * array.dtype.bytes() as i64));
+    bytes.sum()
 }
 
 fn shared_bytes(kernel: &Kernel) -> i64 {
@@ -154,8 +171,10 @@ struct Count<'a> {
     integers_of: Vec<f64>,
     barriers: f64,
     waits: f64,
-    /// Whether something was loaded from global memory since the last barrier.
-    loaded: bool,
+    /// Bytes that the workgroup has asked global memory for since the last barrier, in the last iteration of loops without one; and
+    /// the sum of that over all barriers.
+    asked: f64,
+    asked_at_waits: f64,
     divergent: f64,
     unknown: bool,
     group: Workgroup<'a>,
@@ -210,7 +229,12 @@ impl Count<'_> {
                     .max()
                     .unwrap_or(0);
                 self.loops.push(*var);
+                let (before, barriers) = (self.asked, self.barriers);
+                let mut most_asked = before;
                 for (k, of) in samples(most) {
+                    if self.barriers == barriers {
+                        self.asked = before;
+                    }
                     let value = min.zip(&Lanes::Same(Some(k)), |a, b| Some(a + b));
                     self.group.set(*var, value);
                     let inside: Vec<bool> = (0..active.len())
@@ -218,6 +242,10 @@ impl Count<'_> {
                         .collect();
                     self.statement = at + 1;
                     self.body(body, &inside, times * of);
+                    most_asked = most_asked.max(self.asked);
+                }
+                if self.barriers == barriers {
+                    self.asked = most_asked;
                 }
                 self.loops.pop();
             }
@@ -249,8 +277,10 @@ impl Count<'_> {
             }
             Stmt::Barrier => {
                 self.barriers += times;
-                if std::mem::take(&mut self.loaded) {
+                let asked = std::mem::take(&mut self.asked);
+                if asked > 0.0 {
                     self.waits += times;
+                    self.asked_at_waits += times * asked;
                 }
             }
             Stmt::Fragment(op) => self.fragment(op, at, active, times),
@@ -392,7 +422,6 @@ impl Count<'_> {
             Space::Shared => Memory::Shared,
             Space::Local => return,
         };
-        self.loaded |= memory == Memory::Global && direction == Direction::Read;
         let element = declared.dtype.bytes() as i64;
         let bytes = element as u32 * u32::from(lanes);
         let index = self.group.eval(index);
@@ -424,6 +453,9 @@ impl Count<'_> {
             total.taken += found.taken;
             total.ideal += found.ideal;
             total.bytes += found.bytes;
+        }
+        if memory == Memory::Global && direction == Direction::Read {
+            self.asked += total.bytes as f64;
         }
         let threads = active.iter().filter(|&&active| active).count() as f64;
         let row = (array, direction, lanes, self.loops.clone());

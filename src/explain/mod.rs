@@ -6,7 +6,8 @@
 //! loops the first, the second and the last iteration are walked, and the second stands for those in between. What is loaded from memory
 //! is not known: an index that depends on it counts as scattered, and both sides of a condition that does are counted.
 //!
-//! [`explain`] counts; [`GpuModel`] says what a device of a class has; [`predict`] holds the counts against it and names the limit.
+//! [`explain`] counts; [`GpuModel`] says what a device of a class has; [`Counts::predict`] holds the counts against it and names the
+//! limit. Schedule rules rank tiles by the same formula.
 //!
 //! Reference: S. Hong, H. Kim, "An Analytical Model for a GPU Architecture with Memory-level and Thread-level Parallelism
 //! Awareness" (ISCA 2009), of which this keeps the counts and leaves out the queueing.
@@ -17,7 +18,6 @@
 mod count;
 mod integers;
 mod lanes;
-mod predict;
 mod registers;
 mod text;
 mod transactions;
@@ -27,12 +27,29 @@ mod tests;
 
 use serde::Serialize;
 
-pub use crate::kernel::GpuModel;
+pub use crate::kernel::{GpuModel, Limit, Prediction, SECTOR_BYTES};
 pub use count::explain;
-pub use predict::{Limit, Prediction, predict};
-pub use transactions::{BANK_BYTES, SECTOR_BYTES};
+pub use transactions::BANK_BYTES;
 
+use crate::kernel::{Counts, LoweredFunc};
 use crate::tensor::scalar::EvalError;
+
+/// Holds the counts of a launch against a device.
+pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
+    cost.counts().predict(model)
+}
+
+/// Seconds that the kernels of a lowered function take with these sizes, one after the other.
+///
+/// # Errors
+/// See [`explain`].
+pub fn time(func: &LoweredFunc, dims: &[i64], model: &GpuModel) -> Result<f64, ExplainError> {
+    let times = func.kernels.iter().map(|kernel| {
+        let cost = explain(kernel, dims, model)?;
+        Ok(predict(&cost, model).time)
+    });
+    times.sum()
+}
 
 /// Why a kernel has no cost.
 #[derive(Debug, thiserror::Error)]
@@ -160,6 +177,8 @@ pub struct KernelCost {
     pub barriers: f64,
     /// Those of them before which something is loaded from global memory: the threads wait for it, too.
     pub waits: f64,
+    /// Bytes of global memory that a workgroup has asked for when it waits so, on average.
+    pub asked: f64,
     /// Branches of a subgroup whose threads take both sides.
     pub divergent: f64,
     /// Bytes of shared memory of a workgroup.
@@ -168,6 +187,8 @@ pub struct KernelCost {
     pub registers: u32,
     /// Bytes of tensors that must move at least.
     pub bytes: i64,
+    /// Bytes of tensors that only kernels of the same program see.
+    pub own_bytes: i64,
     /// Loops or conditions whose course is decided by what is loaded: the counts are for one pass, and for both sides.
     pub unknown: bool,
 }
@@ -193,17 +214,41 @@ impl KernelCost {
         self.of(Memory::Shared, |access| access.transactions)
     }
 
+    /// What a prediction is made of.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            groups: self.groups(),
+            dispatches: self.dispatches as f64,
+            threads: self.threads,
+            registers: self.registers,
+            shared_bytes: self.shared_bytes,
+            fma: self.fma,
+            tile_fma: self.tile_fma,
+            arithmetic: self.arithmetic,
+            integers: self.integers,
+            special: self.special,
+            waits: self.waits,
+            asked: self.asked,
+            sectors: self.sectors(),
+            bank_passes: self.bank_passes(),
+            shared_reads: self.shared_reads(),
+            bytes: self.bytes as f64,
+            own_bytes: self.own_bytes as f64,
+        }
+    }
+
+    /// Elements that threads read from shared memory.
+    pub fn shared_reads(&self) -> f64 {
+        self.of(Memory::Shared, |access| match access.direction {
+            Direction::Read => access.elements,
+            Direction::Write => 0.0,
+        })
+    }
+
     /// Elements that are read from shared memory for each fused multiplication and addition.
     pub fn shared_per_fma(&self) -> Option<f64> {
-        let read = self.of(Memory::Shared, |access| {
-            if access.direction == Direction::Read {
-                access.elements
-            } else {
-                0.0
-            }
-        });
         let fma = self.fma + self.tile_fma;
-        (fma > 0.0).then(|| read / fma)
+        (fma > 0.0).then(|| self.shared_reads() / fma)
     }
 
     /// Operations on floats for each byte that must move.

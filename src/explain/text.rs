@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::GpuModel;
-use super::predict::{Limit, Prediction};
-use super::{AccessCost, Direction, KernelCost, Memory};
+use super::{AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, Prediction};
 
 impl KernelCost {
     /// A page for readers. `lines` gives the line of the shader for each statement, in the order of the kernel.

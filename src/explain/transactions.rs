@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Bytes of the unit in which global memory is brought.
-pub const SECTOR_BYTES: u32 = 32;
+use crate::kernel::SECTOR_BYTES;
 
 /// Bytes that a bank of shared memory gives in one pass.
 pub const BANK_BYTES: u32 = 4;

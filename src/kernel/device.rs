@@ -33,7 +33,9 @@ pub struct GpuModel {
     pub banks: Option<u32>,
     /// Bytes a cycle and core of the cache that all cores share.
     pub cached_per_cycle: f64,
-    /// Cycles from a barrier to the next at least, where threads load from memory of the device between.
+    /// Bytes of that cache.
+    pub cache_bytes: f64,
+    /// Cycles from a barrier to the next beside what threads compute, where they load from memory of the device between.
     pub latency: f64,
     /// Bytes of shared memory of a core.
     pub shared_bytes: i64,
@@ -57,6 +59,7 @@ impl GpuModel {
             cores: 132,
             clock: 1.98e9,
             memory: 3.35e12,
+            cache_bytes: 50e6,
             tile_fma_per_cycle: 2048.0,
             threads: 2048,
             groups: 32,
@@ -96,10 +99,11 @@ impl GpuModel {
             memory: 504e9,
             sectors_per_cycle: 4.0,
             banks: Some(BANKS as u32),
-            // Measured on an H100: tiles of products take 600 to 850 cycles for a step, which loads once.
-            latency: 600.0,
+            // Fitted to products on an H200.
+            latency: 400.0,
             // Measured on an H100, with sums of slices.
             cached_per_cycle: 16.0,
+            cache_bytes: 36e6,
             // Measured on an H200, whose cores have 228 KB: Vulkan's driver lets workgroups of a core have 48 KB together.
             shared_bytes: 48 << 10,
             registers: 64 << 10,
@@ -117,6 +121,7 @@ impl GpuModel {
                 clock: 2.43e9,
                 fma_per_cycle: 64.0,
                 memory: 624e9,
+                cache_bytes: 64e6,
                 sectors_per_cycle: 2.0,
                 shared_bytes: 64 << 10,
                 registers: 96 << 10,
@@ -130,6 +135,7 @@ impl GpuModel {
                 subgroup: 16,
                 clock: 2.1e9,
                 memory: 560e9,
+                cache_bytes: 16e6,
                 sectors_per_cycle: 2.0,
                 shared_bytes: 64 << 10,
                 registers: 128 << 10,
@@ -143,6 +149,7 @@ impl GpuModel {
                 cores: 10,
                 clock: 1.398e9,
                 memory: 100e9,
+                cache_bytes: 8e6,
                 sectors_per_cycle: 2.0,
                 shared_bytes: 32 << 10,
                 registers: 52 << 10,
@@ -159,6 +166,7 @@ impl GpuModel {
                 clock: 0.68e9,
                 fma_per_cycle: 256.0,
                 memory: 67e9,
+                cache_bytes: 1e6,
                 sectors_per_cycle: 2.0,
                 shared_bytes: 32 << 10,
                 registers: 32 << 10,
@@ -181,6 +189,7 @@ impl GpuModel {
                 banks: None,
                 latency: 0.0,
                 cached_per_cycle: 16.0,
+                cache_bytes: 0.0,
                 shared_bytes: 32 << 10,
                 registers: 1 << 20,
                 most_registers: 1 << 10,

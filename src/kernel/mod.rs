@@ -12,6 +12,7 @@ mod fragment;
 mod grid;
 mod host;
 pub(crate) mod index;
+mod predict;
 mod print;
 mod proof;
 mod shader;
@@ -28,6 +29,7 @@ pub use fragment::{
 };
 pub use grid::folded_grid;
 pub use host::HostExpr;
+pub use predict::{Counts, Limit, Prediction, SECTOR_BYTES};
 pub use proof::Proof;
 pub use shader::{ScalarPassing, Shader, declared, with_shared};
 pub use target::{CpuTarget, GpuClass, GpuTarget, MOST_STORAGE_BUFFERS, Target};

@@ -1,4 +1,5 @@
-//! The choice among default schedules: the first one that the next stage accepts.
+//! The choice among default schedules: the first one that the next stage accepts, or the fastest of the ways in which its rules schedule
+//! their blocks.
 //!
 //! Where the next stage refuses a schedule, the rule that made the refused statement is declined for its block, and the
 //! function is scheduled again; when no rule is left for the statement, producers stay where they are; when that does not
@@ -15,6 +16,79 @@ pub fn choose<L, E: Located>(
     target: &Target,
     mut next_stage: impl FnMut(&PrimFunc) -> Result<L, E>,
 ) -> (Scheduled, Result<L, E>) {
+    let (scheduled, result, _) = first_accepted(func, target, &mut next_stage);
+    (scheduled, result)
+}
+
+/// How many ways of a rule are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Search {
+    /// Those that the estimate of the rule puts near the best.
+    Promising,
+    /// All.
+    All,
+}
+
+/// The same, but a block that a rule schedules in several ways gets the fastest of them, by the time that what the next stage makes
+/// takes.
+pub fn choose_fastest<L, E: Located>(
+    func: &PrimFunc,
+    target: &Target,
+    mut next_stage: impl FnMut(&PrimFunc) -> Result<L, E>,
+    time: impl Fn(&L) -> Option<f64>,
+    search: Search,
+) -> (Scheduled, Result<L, E>) {
+    let (mut best, result, mut without) = first_accepted(func, target, &mut next_stage);
+    let of_ways = best.taken.iter().map(|taken| match search {
+        Search::Promising => (taken.at, taken.ways.promising),
+        Search::All => (taken.at, taken.ways.all),
+    });
+    let of_ways: Vec<(Place, usize)> = of_ways.filter(|(_, ways)| *ways > 1).collect();
+    let mut lowered = match result {
+        Ok(lowered) if !of_ways.is_empty() => lowered,
+        result => return (best, result),
+    };
+    let Some(mut least) = time(&lowered) else {
+        return (best, Ok(lowered));
+    };
+    log::debug!("`{}`: the first way takes {:.1} us", func.name, 1e6 * least);
+    for (at, ways) in of_ways {
+        let Place::Block(block) = at else { continue };
+        for way in 1..ways {
+            let mut other = without.clone();
+            other.ways.retain(|(of, _)| *of != block);
+            other.ways.push((block, way));
+            let mut scheduled = super::schedule_without(func, target, &other);
+            if scheduled.rules != best.rules {
+                continue;
+            }
+            let Ok(made) = next_stage(scheduled.schedule.func()) else {
+                continue;
+            };
+            let Some(seconds) = time(&made) else { continue };
+            log::debug!(
+                "`{}`: way {way} of block {block:?} takes {:.1} us, the best before {:.1} us",
+                func.name,
+                1e6 * seconds,
+                1e6 * least,
+            );
+            if seconds < least * WORTH_IT {
+                scheduled.declined.clone_from(&best.declined);
+                (best, lowered, least, without) = (scheduled, made, seconds, other);
+            }
+        }
+    }
+    (best, Ok(lowered))
+}
+
+/// A way is taken instead of a more promising one if it takes no more than this share of its time.
+const WORTH_IT: f64 = 0.995;
+
+fn first_accepted<L, E: Located>(
+    func: &PrimFunc,
+    target: &Target,
+    next_stage: &mut impl FnMut(&PrimFunc) -> Result<L, E>,
+) -> (Scheduled, Result<L, E>, Without) {
     let mut without = Without::default();
     let mut refused = Vec::new();
     loop {
@@ -34,7 +108,7 @@ pub fn choose<L, E: Located>(
         }
         refused.append(&mut scheduled.declined);
         scheduled.declined = refused;
-        return (scheduled, result);
+        return (scheduled, result, without);
     }
 }
 

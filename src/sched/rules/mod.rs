@@ -17,9 +17,11 @@ mod order;
 pub mod pattern;
 mod products;
 mod reuse;
+mod sizes;
 mod variants;
 
-pub use choose::choose;
+pub use choose::{Search, choose, choose_fastest};
+pub use sizes::usual_size;
 pub use variants::variant;
 
 use super::{Schedule, ScheduleError};
@@ -147,7 +149,48 @@ impl From<ScheduleError> for DeclineReason {
 /// A default rule: its name, and what it does to the block it takes.
 pub(crate) struct DefaultRule<T> {
     pub(crate) name: &'static str,
-    pub(crate) apply: fn(&mut Schedule, BlockId, &T) -> Result<(), DeclineReason>,
+    pub(crate) apply: Apply<T>,
+}
+
+/// How a rule schedules a block.
+pub(crate) enum Apply<T> {
+    /// In one way.
+    Once(fn(&mut Schedule, BlockId, &T) -> Result<(), DeclineReason>),
+    /// In the way with this number.
+    Way(fn(&mut Schedule, BlockId, &T, usize) -> Result<Ways, DeclineReason>),
+}
+
+/// In how many ways a rule can schedule a block, the most promising first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways {
+    /// Those that may be the fastest.
+    pub(crate) promising: usize,
+    pub(crate) all: usize,
+}
+
+impl Ways {
+    const ONE: Self = Self {
+        promising: 1,
+        all: 1,
+    };
+}
+
+impl<T> DefaultRule<T> {
+    const fn new(
+        name: &'static str,
+        apply: fn(&mut Schedule, BlockId, &T) -> Result<(), DeclineReason>,
+    ) -> Self {
+        let apply = Apply::Once(apply);
+        Self { name, apply }
+    }
+
+    const fn of_ways(
+        name: &'static str,
+        apply: fn(&mut Schedule, BlockId, &T, usize) -> Result<Ways, DeclineReason>,
+    ) -> Self {
+        let apply = Apply::Way(apply);
+        Self { name, apply }
+    }
 }
 
 /// A block or statement, and the rule that took it.
@@ -155,14 +198,18 @@ pub(crate) struct DefaultRule<T> {
 struct Taken {
     rule: &'static str,
     at: Place,
+    /// In how many ways the rule schedules it.
+    ways: Ways,
     /// Why it runs in one thread, if it does.
     one_thread: Option<&'static str>,
 }
 
-/// What a schedule is to be made without.
+/// What a schedule is to be made without, and in which ways.
 #[derive(Clone, Debug, Default)]
 struct Without {
     rules: Vec<(BlockId, &'static str)>,
+    /// The ways of blocks; of others the first.
+    ways: Vec<(BlockId, usize)>,
     /// Moving blocks into their consumers.
     inlining: bool,
     /// Any rule but `serial`.
@@ -247,6 +294,7 @@ impl Work<'_> {
         self.taken.push(Taken {
             rule,
             at,
+            ways: Ways::ONE,
             one_thread,
         });
     }
@@ -280,23 +328,35 @@ impl Work<'_> {
                 .iter()
                 .filter(|rule| !self.without.rules.contains(&(block, rule.name)));
             let mut declined = Vec::new();
-            let taker = allowed.find(|rule| {
+            let ways = &self.without.ways;
+            let way = ways.iter().find(|(of, _)| *of == block);
+            let way = way.map_or(0, |(_, way)| *way);
+            let taker = allowed.find_map(|rule| {
                 let mut trial = self.schedule.clone();
-                match (rule.apply)(&mut trial, block, target) {
-                    Ok(()) => {
+                let applied = match rule.apply {
+                    Apply::Once(apply) => apply(&mut trial, block, target).map(|()| Ways::ONE),
+                    Apply::Way(apply) => apply(&mut trial, block, target, way),
+                };
+                match applied {
+                    Ok(ways) => {
                         self.schedule = trial;
-                        true
+                        Some((rule, ways))
                     }
                     Err(reason) => {
                         declined.push((rule.name, reason));
-                        false
+                        None
                     }
                 }
             });
-            if let Some(rule) = taker {
+            if let Some((rule, ways)) = taker {
                 let one_thread = (rule.name == SERIAL)
                     .then_some("its iterations are not known to be independent");
-                self.take(rule.name, block.into(), one_thread);
+                self.taken.push(Taken {
+                    rule: rule.name,
+                    at: block.into(),
+                    ways,
+                    one_thread,
+                });
             }
             for (rule, reason) in declined {
                 self.decline(rule, block, reason);

@@ -31,58 +31,19 @@ use crate::sched::rules::nest::sort_loops;
 
 /// The rules. A block that none takes runs serially, as it is written.
 pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
-    DefaultRule {
-        name: "filtering",
-        apply: filtering::apply,
-    },
-    DefaultRule {
-        name: "gemv",
-        apply: gemv::apply,
-    },
-    DefaultRule {
-        name: "matmul",
-        apply: matmul::apply,
-    },
-    DefaultRule {
-        name: "pointwise",
-        apply: pointwise::apply,
-    },
-    DefaultRule {
-        name: "convolution",
-        apply: convolution::apply,
-    },
-    DefaultRule {
-        name: "windows",
-        apply: windows::apply,
-    },
-    DefaultRule {
-        name: "few_results",
-        apply: few_results::apply,
-    },
-    DefaultRule {
-        name: "rows",
-        apply: rows::apply,
-    },
-    DefaultRule {
-        name: "reduction",
-        apply: reduction::apply,
-    },
-    DefaultRule {
-        name: "cases",
-        apply: cases::apply,
-    },
-    DefaultRule {
-        name: "transpose",
-        apply: transpose::apply,
-    },
-    DefaultRule {
-        name: "elementwise",
-        apply: elementwise::apply,
-    },
-    DefaultRule {
-        name: "fallback",
-        apply: fallback,
-    },
+    DefaultRule::new("filtering", filtering::apply),
+    DefaultRule::new("gemv", gemv::apply),
+    DefaultRule::new("matmul", matmul::apply),
+    DefaultRule::new("pointwise", pointwise::apply),
+    DefaultRule::new("convolution", convolution::apply),
+    DefaultRule::new("windows", windows::apply),
+    DefaultRule::new("few_results", few_results::apply),
+    DefaultRule::new("rows", rows::apply),
+    DefaultRule::new("reduction", reduction::apply),
+    DefaultRule::new("cases", cases::apply),
+    DefaultRule::new("transpose", transpose::apply),
+    DefaultRule::new("elementwise", elementwise::apply),
+    DefaultRule::new("fallback", fallback),
 ];
 
 /// Most copies of a body that a loop over a window is written out to.

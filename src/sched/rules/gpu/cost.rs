@@ -1,144 +1,175 @@
-//! What products cost: cycles that one core takes, by which tiles are put in order.
+//! What products cost: counts of the kernels that a tile would give, from which [`Counts::predict`] makes a time.
 //!
-//! The numbers of devices are those of [`GpuModel`]. What is left here was fitted to 220 products on an H200: of 256 to 4096 in each
-//! direction, six tiles, and 1 to 16 slices. They come out within 6 % on average, and the tile that is chosen takes at most 9 % more
-//! than the best of those. Of 104 products of `float16` on fragments the tile that is chosen takes at most 1 % more than the best.
+//! Nothing is scheduled for it, so these are estimates: what never decides between tiles is left out, as what is stored to shared memory. The
+//! best few are built, counted and predicted by the same formula ([`choose`](crate::sched::rules::choose)).
 
+use super::memory_threads;
 use super::tile::{Extents, Tile};
 use super::warp_tile::WarpTile;
 use crate::ir::FRAGMENT_EXTENT;
-use crate::kernel::{FRAGMENT_THREADS, GpuModel};
+use crate::kernel::{Counts, FRAGMENT_THREADS, GpuModel, GpuTarget, SECTOR_BYTES};
 
-/// Penalty of small register tiles: `OPERANDS * (tm + tn)² / (tm * tn)` cycles a step of `k`.
-const OPERANDS: i64 = 3;
-/// Cycles from a barrier to the next beside what threads compute and copy: they wait for each other, and for what they loaded.
-const BARRIERS: i64 = 400;
-/// How many times longer a copy takes whose elements may be past the end (products of 1000, 16 steps between barriers: 79 us; of 1024: 69).
-const GUARD: i64 = 5;
-/// Registers of a thread beside its sums.
-const OTHER_REGISTERS: i64 = 34;
-/// Bytes of an element of an operand and of a sum.
+/// Registers of a thread beside its sums, what it multiplies and what it copies.
+const OTHER_REGISTERS: i64 = 18;
+/// Bytes of an element of `float32`, and of one on a fragment.
 const ELEMENT: i64 = 4;
+const HALF: i64 = 2;
+/// Elements that rows of an operand in shared memory are further apart than they are long.
+const PADDING: i64 = 4;
 /// Registers of a thread for a fragment of sums, and for one of an operand.
 const SUMS_OF_FRAGMENT: i64 = FRAGMENT_EXTENT * FRAGMENT_EXTENT / FRAGMENT_THREADS as i64;
 const REGISTERS_OF_FRAGMENT: i64 = SUMS_OF_FRAGMENT / 2;
-/// Bytes of a fragment of an operand, and how often they go through the banks of shared memory.
-const FRAGMENT_BYTES: i64 = 2 * FRAGMENT_EXTENT * FRAGMENT_EXTENT;
-const READS_OF_FRAGMENT: i64 = 2;
+/// Registers of a thread of a product on fragments beside all that.
+const OTHERS_OF_FRAGMENTS: i64 = 34;
+/// Bytes of a fragment of an operand.
+const FRAGMENT_BYTES: i64 = HALF * FRAGMENT_EXTENT * FRAGMENT_EXTENT;
 
-/// Cycles that a product takes where its sums are cut into slices. A core runs the steps of all workgroups that it holds at once. Reads
-/// of shared memory and multiplications take turns.
-pub(super) fn cycles(tile: Tile, model: &GpuModel, e: &Extents, slices: i64) -> i128 {
-    let fma_per_cycle = model.fma_per_cycle as i64;
-    let [batch, m, n, k] = e.estimate;
-    let sums = tile.tm * tile.tn;
-    let threads = tile.ty * tile.tx;
-    let operands = tile.tm + tile.tn;
-    let work = threads * tile.bk * (sums + OPERANDS * operands * operands / sums);
-    let copied = tile.bk * (tile.ty * tile.tm + tile.tx * tile.tn);
-    let registers = (sums + OTHER_REGISTERS) * threads + copied;
-    let launch = Launch {
-        groups: i128::from(tile.blocks(m, n)) * i128::from(batch) * i128::from(slices),
-        registers,
-        shared_bytes: ELEMENT * copied,
-    };
-    let resident = launch.resident(model);
-    let lanes = fma_per_cycle.min(resident * threads);
-    let sides = [tile.ty * tile.tm, tile.tx * tile.tn]
-        .into_iter()
-        .zip(e.copy);
-    let copy: i64 = sides.map(|(side, of_element)| side * of_element).sum();
-    // What copies depends on what came before, and few threads hide it.
-    let turns = (resident * threads / fma_per_cycle).max(4);
-    let guard = match k % (slices * tile.bk) {
-        0 => 1,
-        _ => GUARD,
-    };
-    let copy = guard * copy * tile.bk / threads * turns;
-    let step = resident * work / lanes + copy + BARRIERS;
-    let steps = div_up(k.into(), slices * tile.bk);
-    let product = launch.turns(model) * steps * i128::from(step);
-    with_slices(product, model, e.estimate, slices)
+/// What all tiles of a product have in common.
+pub(super) struct Product {
+    /// `[batch, m, n, k]`.
+    pub(super) extents: [i64; 4],
+    /// Bytes of an element of an operand, and of a sum.
+    pub(super) bytes: [i64; 2],
 }
 
-/// The same of a product on fragments, `[batch, m, n, k]`.
-pub(super) fn cycles_of_fragments(
-    tile: WarpTile,
-    model: &GpuModel,
-    product @ [batch, m, n, k]: [i64; 4],
-    slices: i64,
-) -> i128 {
-    let [rows, columns] = tile.extents();
-    let [of_rows, of_columns] = tile.fragments;
-    let threads = tile.threads();
-    let copied = tile.steps * (rows + columns);
-    // The operands of the next step are held two to a register.
-    let registers = of_rows * of_columns * SUMS_OF_FRAGMENT
-        + (of_rows + of_columns) * REGISTERS_OF_FRAGMENT
-        + copied / 2 / threads
-        + OTHER_REGISTERS;
-    let groups = [batch, m / rows, n / columns, slices];
-    let launch = Launch {
-        groups: groups.into_iter().map(i128::from).product(),
-        registers: registers.min(model.most_registers.into()) * threads,
-        shared_bytes: tile.shared_bytes(),
-    };
-    let resident = launch.resident(model);
-    let multiplied = rows * columns * tile.steps / model.tile_fma_per_cycle as i64;
-    let subgroups = threads / i64::from(FRAGMENT_THREADS);
-    let fragments = subgroups * (of_rows + of_columns) * (tile.steps / FRAGMENT_EXTENT);
-    let banks = ELEMENT * i64::from(model.banks.unwrap_or(FRAGMENT_THREADS));
-    let read = READS_OF_FRAGMENT * FRAGMENT_BYTES * fragments / banks;
-    let copy = copied / threads * (resident * threads / model.fma_per_cycle as i64).max(1);
-    let step = resident * (multiplied + read) + copy + BARRIERS;
-    let steps = div_up(k.into(), slices * tile.steps);
-    with_slices(
-        launch.turns(model) * steps * i128::from(step),
-        model,
-        product,
-        slices,
-    )
-}
-
-/// What cores have to hold.
-struct Launch {
-    groups: i128,
-    /// Of a workgroup.
+/// What one kernel copies and multiplies.
+struct Kernel {
+    groups: i64,
+    threads: i64,
+    /// Steps of a workgroup between barriers, and elements that it copies for each.
+    steps: i64,
+    copied: i64,
     registers: i64,
     shared_bytes: i64,
 }
 
-impl Launch {
-    fn groups_of_core(&self, model: &GpuModel) -> i128 {
-        div_up(self.groups, model.cores.into())
+/// Seconds that a product takes in tiles whose sums are cut into slices.
+pub(super) fn time(tile: Tile, target: &GpuTarget, e: &Extents, slices: i64) -> f64 {
+    let product = Product {
+        extents: e.estimate,
+        bytes: [ELEMENT; 2],
+    };
+    let [batch, m, n, k] = e.estimate;
+    let (rows, columns) = (tile.ty * tile.tm, tile.tx * tile.tn);
+    let (sums, threads) = (tile.tm * tile.tn, tile.ty * tile.tx);
+    let copied = tile.bk * (rows + columns);
+    let kernel = Kernel {
+        groups: tile.blocks(m, n).saturating_mul(batch * slices),
+        threads,
+        steps: div_up(k, slices * tile.bk),
+        copied,
+        registers: sums + tile.tm + tile.tn + OTHER_REGISTERS + copied / threads,
+        shared_bytes: ELEMENT * (copied + PADDING * tile.bk),
+    };
+    let all_steps = kernel.groups as f64 * kernel.steps as f64;
+    let multiplied = all_steps * (threads * tile.bk) as f64;
+    let [of_rows, of_columns] = e.copy;
+    let integers = tile.bk * (rows * of_rows + columns * of_columns);
+    let counts = Counts {
+        fma: multiplied * sums as f64,
+        shared_reads: multiplied * (tile.tm + tile.tn) as f64,
+        integers: all_steps * integers as f64,
+        ..product.counts(&kernel, slices)
+    };
+    product.time(&counts, target, slices)
+}
+
+/// The same of a product of `float16` on fragments.
+pub(super) fn time_of_fragments(
+    tile: WarpTile,
+    target: &GpuTarget,
+    extents: [i64; 4],
+    slices: i64,
+) -> f64 {
+    let product = Product {
+        extents,
+        bytes: [HALF, if slices == 1 { HALF } else { ELEMENT }],
+    };
+    let [batch, m, n, k] = extents;
+    let [rows, columns] = tile.extents();
+    let [of_rows, of_columns] = tile.fragments;
+    let threads = tile.threads();
+    let copied = tile.steps * (rows + columns);
+    let groups = [batch, m / rows, n / columns, slices];
+    let kernel = Kernel {
+        groups: groups.into_iter().product(),
+        threads,
+        steps: div_up(k, slices * tile.steps),
+        copied,
+        // The operands of the next step are held two to a register.
+        registers: of_rows * of_columns * SUMS_OF_FRAGMENT
+            + (of_rows + of_columns) * REGISTERS_OF_FRAGMENT
+            + copied / 2 / threads
+            + OTHERS_OF_FRAGMENTS,
+        shared_bytes: tile.shared_bytes(),
+    };
+    let model = GpuModel::of_target(target);
+    let banks = ELEMENT * i64::from(model.banks.unwrap_or(FRAGMENT_THREADS));
+    let subgroups = threads / i64::from(FRAGMENT_THREADS);
+    let fragments = subgroups * (of_rows + of_columns) * (tile.steps / FRAGMENT_EXTENT);
+    let passes = (FRAGMENT_BYTES * fragments + HALF * copied) / banks;
+    let counts = Counts {
+        tile_fma: extents.into_iter().map(|n| n as f64).product(),
+        bank_passes: kernel.groups as f64 * (kernel.steps * passes) as f64,
+        ..product.counts(&kernel, slices)
+    };
+    product.time(&counts, target, slices)
+}
+
+impl Product {
+    /// Elements of the result.
+    fn results(&self) -> f64 {
+        let [batch, m, n, _] = self.extents.map(|n| n as f64);
+        batch * m * n
     }
 
-    /// Workgroups that a core runs at once.
-    fn resident(&self, model: &GpuModel) -> i64 {
-        let most = i64::try_from(self.groups_of_core(model)).unwrap_or(i64::MAX);
-        let by_registers = i64::from(model.registers) / self.registers;
-        let by_shared = model.shared_bytes / self.shared_bytes.max(1);
-        by_registers.min(by_shared).clamp(1, most.max(1))
+    /// What a kernel moves, whatever it multiplies with.
+    fn counts(&self, kernel: &Kernel, slices: i64) -> Counts {
+        let [batch, m, n, k] = self.extents.map(|n| n as f64);
+        let [operand, sum] = self.bytes.map(|bytes| bytes as f64);
+        let written = self.results() * slices as f64 * sum;
+        let asked = kernel.copied as f64 * operand;
+        let groups = kernel.groups as f64;
+        let read = groups * kernel.steps as f64 * asked;
+        Counts {
+            groups,
+            dispatches: 1.0,
+            threads: u32::try_from(kernel.threads).unwrap_or(u32::MAX),
+            registers: u32::try_from(kernel.registers).unwrap_or(u32::MAX),
+            shared_bytes: kernel.shared_bytes,
+            waits: kernel.steps as f64,
+            asked,
+            sectors: (read + written) / f64::from(SECTOR_BYTES),
+            bytes: batch * k * (m + n) * operand + written,
+            own_bytes: if slices == 1 { 0.0 } else { written },
+            ..Counts::default()
+        }
     }
 
-    /// How often a core takes as many.
-    fn turns(&self, model: &GpuModel) -> i128 {
-        div_up(self.groups_of_core(model), self.resident(model))
+    /// Seconds of the product, and of the kernel that adds up its slices.
+    fn time(&self, counts: &Counts, target: &GpuTarget, slices: i64) -> f64 {
+        let model = GpuModel::of_target(target);
+        let product = counts.predict(&model).time;
+        if slices == 1 {
+            return product;
+        }
+        let (results, threads) = (self.results(), memory_threads(target));
+        let read = results * slices as f64 * self.bytes[1] as f64;
+        let bytes = read + results * self.bytes[0] as f64;
+        let sums = Counts {
+            groups: (results / threads as f64).ceil(),
+            dispatches: 1.0,
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+            arithmetic: results * slices as f64,
+            sectors: bytes / f64::from(SECTOR_BYTES),
+            bytes,
+            own_bytes: read,
+            ..Counts::default()
+        };
+        product + sums.predict(&model).time
     }
 }
 
-/// Adds what a second kernel takes to add up slices.
-fn with_slices(cycles: i128, model: &GpuModel, [batch, m, n, _]: [i64; 4], slices: i64) -> i128 {
-    if slices == 1 {
-        return cycles;
-    }
-    let results = [batch, m, n, slices + 1].into_iter().map(i128::from);
-    let per_cycle = model.cached_per_cycle as i64 / ELEMENT * i64::from(model.cores);
-    let results = results.product::<i128>() / i128::from(per_cycle);
-    // Where both take as long, one kernel is better.
-    cycles + cycles / 20 + model.launch_cycles() as i128 + results
-}
-
-fn div_up(a: i128, b: i64) -> i128 {
-    (a + i128::from(b) - 1) / i128::from(b)
+fn div_up(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b
 }

@@ -12,7 +12,7 @@ use super::traits::GpuTraits;
 use crate::ir::{Block, BlockId, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc};
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
-use crate::sched::rules::DeclineReason;
+use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::tensor::DType;
@@ -25,10 +25,11 @@ pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), DeclineReason> {
+    way: usize,
+) -> Result<Ways, DeclineReason> {
     let convolution = Convolution::of(sch.func(), block, target)?;
     let matmul = convolution.join(sch, block)?;
-    tiles(sch, block, matmul, target)
+    tiles(sch, block, matmul, target, way)
 }
 
 /// Whether the rule is for the block.

@@ -16,21 +16,20 @@ use super::shared_copy::{copy_shared, has_whole_vectors, load_shared, pad_steps}
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
-use crate::arith::Analyzer;
 use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
-use crate::sched::rules::DeclineReason;
+use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::products::{cache_result, is_simple, join_rows, reindex_result};
+use crate::sched::rules::sizes::usual_extent;
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
 pub(super) const LANES: i64 = 4;
 
-/// What an open size is taken to be, and the most that an extent is.
-pub(super) const USUAL: i64 = 8;
+/// The most that an extent of a usual launch is taken to be.
 const MOST_USUAL: i64 = 1 << 20;
 
 /// Loops of the update after splitting.
@@ -50,21 +49,23 @@ pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), DeclineReason> {
+    way: usize,
+) -> Result<Ways, DeclineReason> {
     let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
         return Err(DeclineReason::Pattern("no matmul"));
     };
     let matmul = join_rows(sch, block, matmul)?;
-    tiles(sch, block, matmul, target)
+    tiles(sch, block, matmul, target, way)
 }
 
-/// Makes tiles of a product.
+/// Makes tiles of a product, in one of the ways that may be the fastest.
 pub(super) fn tiles(
     sch: &mut Schedule,
     block: BlockId,
     matmul: Matmul,
     target: &GpuTarget,
-) -> Result<(), DeclineReason> {
+    way: usize,
+) -> Result<Ways, DeclineReason> {
     if matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
         return Err(DeclineReason::Pattern(
             "a matmul without rows, columns or sum",
@@ -77,23 +78,34 @@ pub(super) fn tiles(
         ));
     }
     let e = extents(sch, block, &matmul, target);
-    let (tile, slices) = Tile::choose(target, e);
+    let (ways, count) = Tile::ways(target, &e);
+    let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
+        "a matmul of which there are not so many ways",
+    ))?;
+    log::debug!("way {way}: {tile:?}, {slices:?} slices");
     if let Some(slices) = slices {
         let mut attempt = sch.clone();
         let of_slices = split_k::split_product(&mut attempt, block, &matmul, slices, target)
             .and_then(|(block, matmul)| tiles_of(&mut attempt, block, matmul, tile, target));
-        if of_slices.is_ok() {
-            *sch = attempt;
-            return Ok(());
+        match of_slices {
+            Ok(()) => {
+                *sch = attempt;
+                return Ok(count);
+            }
+            Err(reason) if way > 0 => return Err(reason),
+            // Whole, where the sum cannot be cut after all.
+            Err(_) => {
+                let whole = Extents {
+                    k_is_one_loop: false,
+                    ..e
+                };
+                let (ways, _) = Tile::ways(target, &whole);
+                tile = ways.first().map_or(tile, |(tile, _)| *tile);
+            }
         }
     }
-    // Whole, where the sum cannot be cut after all.
-    let whole = Extents {
-        k_is_one_loop: false,
-        ..e
-    };
-    let (tile, _) = Tile::choose(target, whole);
-    tiles_of(sch, block, matmul, tile, target)
+    tiles_of(sch, block, matmul, tile, target)?;
+    Ok(count)
 }
 
 /// Makes tiles of this size.
@@ -155,7 +167,7 @@ fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) 
     let one = |at: usize| iters[at].dom.extent.as_int();
     let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
     let usual = |roles: &[usize]| -> i64 {
-        let extents = roles.iter().map(|&at| usual_size(&iters[at].dom.extent));
+        let extents = roles.iter().map(|&at| usual_extent(func, &iters[at].dom.extent));
         extents.fold(1, i64::saturating_mul).clamp(1, MOST_USUAL)
     };
     let contiguous = matmul.b.contiguous;
@@ -178,23 +190,16 @@ fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) 
     }
 }
 
-/// An extent of a call of usual size: eight sequences of eight tokens, eight images.
-fn usual_size(extent: &Expr) -> i64 {
-    let known = extent.substitute(&|var| Some(Expr::int(USUAL, var.dtype())));
-    let known = Analyzer::new().simplify(&known);
-    known.as_int().unwrap_or(USUAL)
-}
-
-/// Instructions that copy an element of an operand.
+/// Operations on integers that copy an element of an operand, as they are counted in kernels.
 fn copy_cost(func: &PrimFunc, block: BlockId, operand: &Operand) -> i64 {
     let region = &func.blocks[block].reads[operand.read_index];
     let is_given = func.buffer_params().any(|given| *given == region.buffer);
     match region {
         // Padding and what else a copy computes.
-        _ if !is_given => 48,
-        _ if !is_simple(region) => 16,
+        _ if !is_given => 110,
+        _ if !is_simple(region) => 40,
         _ if !has_whole_vectors(region) => 6,
-        _ => 2,
+        _ => 0,
     }
 }
 

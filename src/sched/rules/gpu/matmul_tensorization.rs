@@ -20,7 +20,8 @@ use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::products::join_rows;
-use crate::sched::rules::{DeclineReason, FragmentsReason};
+use crate::sched::rules::sizes::usual_extent;
+use crate::sched::rules::{DeclineReason, FragmentsReason, Ways};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
 
@@ -39,7 +40,8 @@ pub(super) fn apply(
     sch: &mut Schedule,
     block: BlockId,
     target: &GpuTarget,
-) -> Result<(), DeclineReason> {
+    way: usize,
+) -> Result<Ways, DeclineReason> {
     let Pattern::Matmul(matmul) = classify(sch.func(), block) else {
         return Err(DeclineReason::Pattern("no matmul"));
     };
@@ -66,19 +68,31 @@ pub(super) fn apply(
         extent("n", roles.n)?,
         extent("k", roles.k)?,
     ];
-    let batch = roles.batch.iter().map(|&at| iters[at].dom.extent.as_int());
+    let batch = roles.batch.iter();
+    let batch = batch.map(|&at| usual_extent(sch.func(), &iters[at].dom.extent));
     let batch = batch.product();
     let slices_of = (matmul.k.len() == 1).then_some(extents[2]);
-    let (tile, slices) = WarpTile::choose(target, batch, extents, slices_of)?;
+    let (ways, count) = WarpTile::ways(target, batch, extents, slices_of)?;
+    let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
+        "a matmul of which there are not so many ways",
+    ))?;
+    log::debug!("way {way}: {tile:?}, {slices:?} slices");
     if let Some(slices) = slices {
         let mut attempt = sch.clone();
-        if in_slices(&mut attempt, block, &matmul, tile, slices, target).is_ok() {
-            *sch = attempt;
-            return Ok(());
+        match in_slices(&mut attempt, block, &matmul, tile, slices, target) {
+            Ok(()) => {
+                *sch = attempt;
+                return Ok(count);
+            }
+            Err(reason) if way > 0 => return Err(reason),
+            Err(_) => {
+                let (whole, _) = WarpTile::ways(target, batch, extents, None)?;
+                tile = whole.first().map_or(tile, |(tile, _)| *tile);
+            }
         }
     }
-    let (tile, _) = WarpTile::choose(target, batch, extents, None)?;
-    tiles(sch, block, &matmul, &roles, tile, target)
+    tiles(sch, block, &matmul, &roles, tile, target)?;
+    Ok(count)
 }
 
 /// Makes tiles of slices of the sum.

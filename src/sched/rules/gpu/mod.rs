@@ -59,66 +59,21 @@ use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
-    DefaultRule {
-        name: "gemv",
-        apply: gemv::apply,
-    },
-    DefaultRule {
-        name: "implicit_gemm",
-        apply: implicit_gemm::apply,
-    },
-    DefaultRule {
-        name: "conv",
-        apply: conv::apply,
-    },
-    DefaultRule {
-        name: "depthwise",
-        apply: depthwise::apply,
-    },
-    DefaultRule {
-        name: "matmul_tensorization",
-        apply: matmul_tensorization::apply,
-    },
-    DefaultRule {
-        name: "matmul",
-        apply: matmul::apply,
-    },
-    DefaultRule {
-        name: "split_rows",
-        apply: split_rows::apply,
-    },
-    DefaultRule {
-        name: "rows",
-        apply: rows::apply,
-    },
-    DefaultRule {
-        name: "columns",
-        apply: columns::apply,
-    },
-    DefaultRule {
-        name: "few_results",
-        apply: few_results::apply,
-    },
-    DefaultRule {
-        name: "transpose",
-        apply: transpose::apply,
-    },
-    DefaultRule {
-        name: "elementwise",
-        apply: elementwise::apply,
-    },
-    DefaultRule {
-        name: "recurrence",
-        apply: recurrence::apply,
-    },
-    DefaultRule {
-        name: "fallback",
-        apply: fallback::apply,
-    },
-    DefaultRule {
-        name: SERIAL,
-        apply: serial::apply,
-    },
+    DefaultRule::new("gemv", gemv::apply),
+    DefaultRule::of_ways("implicit_gemm", implicit_gemm::apply),
+    DefaultRule::new("conv", conv::apply),
+    DefaultRule::new("depthwise", depthwise::apply),
+    DefaultRule::of_ways("matmul_tensorization", matmul_tensorization::apply),
+    DefaultRule::of_ways("matmul", matmul::apply),
+    DefaultRule::new("split_rows", split_rows::apply),
+    DefaultRule::new("rows", rows::apply),
+    DefaultRule::new("columns", columns::apply),
+    DefaultRule::new("few_results", few_results::apply),
+    DefaultRule::new("transpose", transpose::apply),
+    DefaultRule::new("elementwise", elementwise::apply),
+    DefaultRule::new("recurrence", recurrence::apply),
+    DefaultRule::new("fallback", fallback::apply),
+    DefaultRule::new(SERIAL, serial::apply),
 ];
 
 /// Whether a product of one row, or image, gets a faster schedule: as a GEMV, or because all extents are known then. Those say how many

@@ -1,10 +1,11 @@
 //! Sizes of matmul tiles: those of the device, cut to the extents that are known.
 
 use super::compile_time::{Epilogue, Written};
-use super::cost::cycles;
+use super::cost::time;
 use super::split_k;
 use super::traits::GpuTraits;
-use crate::kernel::{GpuModel, GpuTarget};
+use crate::kernel::GpuTarget;
+use crate::sched::rules::Ways;
 
 /// How the loops of a matmul are split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct Tile {
 /// Elements of a vector: those of one 16-byte load of `f32`.
 const VECTOR: i64 = 4;
 
-/// Instructions from which on the copy of an element is computed, as that of a pixel of an image is; and steps of `k` between barriers of
+/// Operations on integers from which on the copy of an element is computed, as that of a pixel of an image is; and steps of `k` between barriers of
 /// such products, at most. Measured on an H200, 3 × 3 convolution of eight images of 64 × 56 × 56: 8 steps 84 us, 16 steps 87 us.
 const COMPUTED: i64 = 16;
 const STEPS_OF_COMPUTED: i64 = 8;
@@ -43,7 +44,7 @@ pub(super) struct Extents {
     pub(super) batch: Option<i64>,
     /// `[batch, m, n, k]` for a call of usual size, where they are not known.
     pub(super) estimate: [i64; 4],
-    /// Instructions that copy an element of `A` and of `B` to shared memory.
+    /// Operations on integers that copy an element of `A` and of `B` to shared memory.
     pub(super) copy: [i64; 2],
     /// Whether the columns are one loop, which can be cut into pieces.
     pub(super) n_is_one_loop: bool,
@@ -58,6 +59,25 @@ pub(super) struct Extents {
     pub(super) b_along_k: bool,
     /// What is computed where the result is written back; only known where the time of the driver's compiler counts.
     pub(super) epilogue: Epilogue,
+}
+
+/// Most rows for which a tile has all.
+const FEW_ROWS: i64 = 8;
+
+/// What a way may take in terms of the best one by an estimate, so that it is counted in its kernels; and how many are, at most.
+const NEAR: f64 = 1.2;
+const MOST_WAYS: usize = 4;
+
+/// Ways in the order of their times, and how many of them take little more than the best.
+pub(super) fn in_order<W>(mut timed: Vec<(W, f64)>) -> (Vec<W>, Ways) {
+    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let most = timed.first().map_or(0.0, |(_, least)| least * NEAR);
+    let near = timed.iter().take_while(|(_, time)| *time <= most);
+    let count = Ways {
+        promising: near.take(MOST_WAYS).count(),
+        all: timed.len(),
+    };
+    (timed.into_iter().map(|(way, _)| way).collect(), count)
 }
 
 impl Tile {
@@ -98,54 +118,56 @@ impl Tile {
         }
     }
 
-    /// The tile of a product, and how many slices its sum is cut into, if into any.
-    pub(super) fn choose(target: &GpuTarget, e: Extents) -> (Self, Option<i64>) {
+    /// The ways to make a product, the most promising first, at least one: tiles, and how many slices the sum is cut into, if into any.
+    pub(super) fn ways(target: &GpuTarget, e: &Extents) -> (Vec<(Self, Option<i64>)>, Ways) {
         let traits = GpuTraits::of(target);
-        let small_m = e.m.filter(|&m| m <= 8);
-        let (mut tile, mut slices) = match small_m {
-            _ if !traits.fast_shared => (Self::in_registers(traits, e), None),
-            Some(m) => {
-                let tile = Self {
-                    ty: 1,
-                    tx: 64,
-                    tm: m,
-                    tn: 1,
-                    bk: 16,
-                    shared: true,
-                    pieces: 1,
-                };
-                (tile, None)
-            }
-            None => Self::best(traits, target, e),
-        };
-        if let Some(m) = small_m {
-            tile.tm = m.max(1);
-            let groups = e.n.zip(e.batch).map(|(n, batch)| tile.blocks(m, n) * batch);
-            let steps = e.k.filter(|_| e.k_is_one_loop && tile.shared);
-            slices = split_k::slices(steps, groups, tile.bk, target);
+        if !traits.fast_shared {
+            let tile = Self::in_registers(traits, e).adapted(target, e);
+            return (vec![(tile, None)], Ways::ONE);
         }
-        if let Some(k) = e.k.filter(|_| tile.shared) {
+        let Some(rows) = e.m.filter(|&m| m <= FEW_ROWS) else {
+            return Self::fastest(traits, target, e);
+        };
+        let tile = Self {
+            ty: 1,
+            tx: 64,
+            tm: rows.max(1),
+            tn: 1,
+            bk: 16,
+            shared: true,
+            pieces: 1,
+        };
+        let groups = e.n.zip(e.batch).map(|(n, batch)| tile.blocks(rows, n) * batch);
+        let steps = e.k.filter(|_| e.k_is_one_loop);
+        let slices = split_k::slices(steps, groups, tile.bk, target);
+        (vec![(tile.adapted(target, e), slices)], Ways::ONE)
+    }
+
+    /// The tile for extents that are known, on a device that has room for it.
+    fn adapted(mut self, target: &GpuTarget, e: &Extents) -> Self {
+        if let Some(k) = e.k.filter(|_| self.shared) {
             // Short sums: no step is padding alone.
-            while tile.bk > VECTOR && tile.bk / 2 >= k {
-                tile.bk /= 2;
+            while self.bk > VECTOR && self.bk / 2 >= k {
+                self.bk /= 2;
             }
         }
         if let Some(n) = e.n {
+            let is_of_few_rows = self.ty == 1;
             // Few columns: the threads past the last one get rows instead.
-            while tile.shared && small_m.is_none() && tile.tx > 4 && tile.tx / 2 * tile.tn >= n {
-                tile.tx /= 2;
-                tile.ty *= 2;
+            while self.shared && !is_of_few_rows && self.tx > 4 && self.tx / 2 * self.tn >= n {
+                self.tx /= 2;
+                self.ty *= 2;
             }
-            while tile.tn > 1 && tile.tx * tile.tn > n.max(tile.tx) * 2 {
-                tile.tn /= 2;
+            while self.tn > 1 && self.tx * self.tn > n.max(self.tx) * 2 {
+                self.tn /= 2;
             }
         }
-        (tile.fit(target), slices)
+        self.fit(target)
     }
 
     /// The largest tile of which there are enough for all cores and that compiles soon enough, of those without shared memory. A load of
     /// `B` costs eight times what one of `A` does, and serves as many multiplications as the tile has rows.
-    fn in_registers(traits: &GpuTraits, e: Extents) -> Self {
+    fn in_registers(traits: &GpuTraits, e: &Extents) -> Self {
         let most_rows = e.m.map_or(8, |m| m.min(16));
         let most_columns = if e.b_in_vectors { 16 } else { 4 };
         // A vector of `B` is one load.
@@ -183,26 +205,45 @@ impl Tile {
         of(widest.max().unwrap_or(4))
     }
 
-    /// The tile and the slices of the sum with which a product takes the fewest cycles, by [`cycles`].
-    fn best(traits: &GpuTraits, target: &GpuTarget, e: Extents) -> (Self, Option<i64>) {
+    /// The tiles and slices of the sum in the order of their times.
+    fn fastest(
+        traits: &GpuTraits,
+        target: &GpuTarget,
+        e: &Extents,
+    ) -> (Vec<(Self, Option<i64>)>, Ways) {
         let is_computed = e.copy.iter().any(|cost| *cost >= COMPUTED);
-        let fits = |tile: &&Self| {
+        let fits = |tile: &Self| {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
             let is_short = tile.bk <= STEPS_OF_COMPUTED || !is_computed;
             is_short && (tile.pieces == 1 || (cut && e.m.is_some()))
         };
-        let model = GpuModel::of_target(target);
-        let tiles = || traits.tiles.iter().filter(fits).copied();
-        let ways = tiles().flat_map(|tile| {
+        let mut tiles: Vec<Self> = vec![];
+        for tile in traits.tiles.iter().filter(|tile| fits(tile)) {
+            // Fewer steps between barriers, where none of them is padding then.
+            let divides = |steps: &i64| e.k.is_some_and(|k| k % steps == 0);
+            let whole = [tile.bk, tile.bk / 2].into_iter().find(divides);
+            for steps in [Some(tile.bk), whole].into_iter().flatten() {
+                let tile = tile.in_steps(steps).adapted(target, e);
+                if !tiles.contains(&tile) {
+                    tiles.push(tile);
+                }
+            }
+        }
+        let ways = tiles.into_iter().flat_map(|tile| {
             let whole = std::iter::once(None);
             let is_cut = e.k_is_one_loop && (tile.pieces == 1 || e.cuts_slices);
             let steps = e.k.filter(|_| is_cut).unwrap_or(0);
             let slices = split_k::slices_of(steps, tile.bk);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
-        let cost =
-            |(tile, slices): &(Self, Option<i64>)| cycles(*tile, &model, &e, slices.unwrap_or(1));
-        ways.min_by_key(cost).unwrap_or((Self::MEDIUM, None))
+        let timed = ways.map(|way @ (tile, slices)| {
+            (way, time(tile, target, e, slices.unwrap_or(1)))
+        });
+        let (ways, count) = in_order(timed.collect());
+        match ways.is_empty() {
+            true => (vec![(Self::MEDIUM.adapted(target, e), None)], Ways::ONE),
+            false => (ways, count),
+        }
     }
 
     /// Workgroups of a product of so many rows and columns.

@@ -1,11 +1,11 @@
 //! Sizes of tiles of products on fragments, and how many slices a sum is cut into.
 
-use super::cost::cycles_of_fragments;
-use super::matmul::USUAL;
+use super::cost::time_of_fragments;
 use super::split_k::slices_of;
+use super::tile::in_order;
 use crate::ir::FRAGMENT_EXTENT;
-use crate::kernel::{FRAGMENT_THREADS, GpuModel, GpuTarget};
-use crate::sched::rules::FragmentsReason;
+use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
+use crate::sched::rules::{FragmentsReason, Ways};
 
 /// Elements that rows of operands in shared memory are further apart than they are long: 16 bytes, the alignment of a fragment.
 pub(super) const SKEW: i64 = 8;
@@ -54,14 +54,14 @@ impl WarpTile {
         self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
     }
 
-    /// The tile, of those that divide these extents, and the slices of the sum with which a product takes the fewest cycles. A sum
-    /// without `sliced` steps is not cut.
-    pub(super) fn choose(
+    /// The tiles, of those that divide these extents, and the slices of the sum in the order of the times that a product takes,
+    /// at least one. A sum without `sliced` steps is not cut.
+    pub(super) fn ways(
         target: &GpuTarget,
-        batch: Option<i64>,
+        batch: i64,
         [m, n, k]: [i64; 3],
         sliced: Option<i64>,
-    ) -> Result<(Self, Option<i64>), FragmentsReason> {
+    ) -> Result<(Vec<(Self, Option<i64>)>, Ways), FragmentsReason> {
         let smallest = Self::SMALLEST;
         let [rows, columns] = smallest.extents();
         for (axis, extent, of) in [("m", m, rows), ("n", n, columns), ("k", k, smallest.steps)] {
@@ -86,14 +86,18 @@ impl WarpTile {
             let whole = std::iter::once(None);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
-        let model = GpuModel::of_target(target);
-        let product = [batch.unwrap_or(USUAL), m, n, k];
-        let cost = |(tile, slices): &(Self, Option<i64>)| {
-            cycles_of_fragments(*tile, &model, product, slices.unwrap_or(1))
-        };
-        ways.min_by_key(cost).ok_or(FragmentsReason::Shared {
-            needs: smallest.shared_bytes(),
-            limit: target.shared_bytes.into(),
-        })
+        let product = [batch, m, n, k];
+        let timed = ways.map(|way @ (tile, slices)| {
+            let time = time_of_fragments(tile, target, product, slices.unwrap_or(1));
+            (way, time)
+        });
+        let (ways, count) = in_order(timed.collect());
+        match ways.is_empty() {
+            true => Err(FragmentsReason::Shared {
+                needs: smallest.shared_bytes(),
+                limit: target.shared_bytes.into(),
+            }),
+            false => Ok((ways, count)),
+        }
     }
 }

@@ -98,7 +98,7 @@ impl Executable {
     }
 
     /// The programs that a launch of a lowered loop program may run, itself the last: it takes the first one whose parameters have the
-    /// shapes of the arguments.
+    /// shapes of the arguments and whose assertions hold: those are comparisons of sizes, ranges and remainders.
     pub fn variants(&self, kernel: usize) -> impl Iterator<Item = usize> {
         let variants = self.kernels[kernel].variants.iter();
         variants.map(|at| *at as usize).chain([kernel])

@@ -134,7 +134,14 @@ fn other_variant<'a>(
     let wanted = shapes(compilation.lowered.get(general)?)?;
     let runs = |other: &&String| {
         let is_variant = compilation.variant_of(other).unwrap_or(other) == general;
-        is_variant && shapes(&compilation.lowered[*other]).as_ref() == Some(&wanted)
+        let func = &compilation.lowered[*other];
+        let dims = func.dims.iter().map(|dim| sizes.get(dim.as_str()).copied());
+        let holds = |a: &Assertion| {
+            let dims: Option<Vec<i64>> = dims.clone().collect();
+            dims.is_some_and(|dims| a.holds.eval_exact(&dims).is_ok_and(|value| value != 0))
+        };
+        let has_sizes = || shapes(func).as_ref() == Some(&wanted);
+        is_variant && has_sizes() && (*other == general || func.asserts.iter().all(holds))
     };
     let runs = compilation.lowered.keys().find(runs)?.as_str();
     (runs != name).then_some(runs)

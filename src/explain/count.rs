@@ -8,8 +8,8 @@ use super::registers::registers;
 use super::transactions::{self, Transactions};
 use super::{AccessCost, Direction, ExplainError, GpuModel, KernelCost, Memory};
 use crate::kernel::{
-    ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp, HostExpr, Kernel,
-    Space, Stmt, Ty, VarId,
+    ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp,
+    HostExpr, Kernel, Space, Stmt, Ty, VarId,
 };
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -22,6 +22,31 @@ pub fn explain(
     kernel: &Kernel,
     dims: &[i64],
     model: &GpuModel,
+) -> Result<KernelCost, ExplainError> {
+    count(kernel, dims, model, samples)
+}
+
+/// The same from one workgroup, which stands for all: first and last ones, of which some reach past the ends, are left out.
+///
+/// # Errors
+/// See [`explain`].
+pub fn explain_one_workgroup(
+    kernel: &Kernel,
+    dims: &[i64],
+    model: &GpuModel,
+) -> Result<KernelCost, ExplainError> {
+    count(kernel, dims, model, |count| match count {
+        ..=0 => vec![],
+        1 | 2 => vec![(0, count as f64)],
+        _ => vec![(1, count as f64)],
+    })
+}
+
+fn count(
+    kernel: &Kernel,
+    dims: &[i64],
+    model: &GpuModel,
+    workgroups: fn(i64) -> Vec<(i64, f64)>,
 ) -> Result<KernelCost, ExplainError> {
     let name = || kernel.name.clone();
     let launch = kernel.launch.as_ref();
@@ -74,9 +99,9 @@ pub fn explain(
         group: Workgroup::new(kernel, [0; 3], launch.block),
     };
     let threads: u32 = launch.block.iter().product();
-    for (z, of_z) in samples(grid[2]) {
-        for (y, of_y) in samples(grid[1]) {
-            for (x, of_x) in samples(grid[0]) {
+    for (z, of_z) in workgroups(grid[2]) {
+        for (y, of_y) in workgroups(grid[1]) {
+            for (x, of_x) in workgroups(grid[0]) {
                 count.group = Workgroup::new(kernel, [x, y, z], launch.block);
                 for (var, e) in &kernel.scalars {
                     count.group.set(*var, Lanes::Same(Some(value(e)?)));
@@ -116,7 +141,7 @@ pub fn explain(
         shared_bytes: shared_bytes(kernel),
         registers: registers(kernel),
         bytes: value(&kernel.bytes)?,
-        own_bytes: own_bytes(kernel, &value)?,
+        own_bytes: own_bytes(kernel, value)?,
         unknown: count.unknown,
     })
 }

@@ -28,7 +28,7 @@ mod tests;
 use serde::Serialize;
 
 pub use crate::kernel::{GpuModel, Limit, Prediction, SECTOR_BYTES};
-pub use count::explain;
+pub use count::{explain, explain_one_workgroup};
 pub use transactions::BANK_BYTES;
 
 use crate::kernel::{Counts, LoweredFunc};
@@ -39,13 +39,13 @@ pub fn predict(cost: &KernelCost, model: &GpuModel) -> Prediction {
     cost.counts().predict(model)
 }
 
-/// Seconds that the kernels of a lowered function take with these sizes, one after the other.
+/// Seconds that the kernels of a lowered function take with these sizes, one after the other, by one workgroup of each.
 ///
 /// # Errors
 /// See [`explain`].
 pub fn time(func: &LoweredFunc, dims: &[i64], model: &GpuModel) -> Result<f64, ExplainError> {
     let times = func.kernels.iter().map(|kernel| {
-        let cost = explain(kernel, dims, model)?;
+        let cost = explain_one_workgroup(kernel, dims, model)?;
         Ok(predict(&cost, model).time)
     });
     times.sum()

@@ -165,7 +165,7 @@ fn weights(options: &Options) -> Weights {
 pub const PASSES: &[PassDef] = &[
     PassDef {
         name: "add_variants",
-        about: "beside a loop program of open sizes stands another for sizes for which default rules make a faster schedule",
+        about: "beside a loop program of open sizes stand others for sizes for which default rules make a faster schedule",
         opt_level: 2,
         options: &[],
         run: |module, cx, _| Ok(add_variants(module, &cx.target)),

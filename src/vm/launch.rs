@@ -162,7 +162,7 @@ impl LaunchPlan {
         scalars.all(|(i, param)| args.scalar(func.params.len() + i, param).as_ref() == key.next())
     }
 
-    /// The plan of the first variant that is for the arguments. The error is that of the last variant.
+    /// The plan of the first variant that is for the arguments: it has their shapes, and its assertions hold. The error is that of the last variant.
     fn of_variant(exec: &Executable, kernel: usize, args: &Args) -> Result<Self, VmError> {
         let mut variants = exec.variants(kernel).enumerate().peekable();
         loop {

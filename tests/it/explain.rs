@@ -1,12 +1,12 @@
 //! Costs of kernels that can be counted by hand, and bars that default schedules keep without a GPU at hand.
 
 use weftile::explain::{
-    AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict,
+    AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict, time,
 };
-use weftile::ir::Module;
-use weftile::kernel::{GpuClass, GpuTarget, Kernel, Stmt, Target};
+use weftile::ir::{Module, PrimFunc};
+use weftile::kernel::{GpuClass, GpuTarget, Kernel, LoweredFunc, Stmt, Target};
 use weftile::lower::lower;
-use weftile::sched::rules;
+use weftile::sched::rules::{self, Search};
 use weftile::script;
 
 use crate::cli::{refused, stdout, weftile};
@@ -31,9 +31,31 @@ fn costs(body: &str, class: GpuClass, dims: &[i64]) -> Vec<KernelCost> {
 fn kernels(body: &str, class: GpuClass) -> Vec<Kernel> {
     let module = module(body);
     let (_, func) = module.prim_funcs().next().expect("a loop program");
+    fastest(func, class, Search::Promising).kernels
+}
+
+/// What the default rules make of a program in the fastest of these ways.
+fn fastest(func: &PrimFunc, class: GpuClass, search: Search) -> LoweredFunc {
     let target = Target::Gpu(GpuTarget::usual(class));
-    let (_, lowered) = rules::choose(func, &target, |func| lower(func, &target));
-    lowered.expect("kernels").kernels
+    let time = |lowered: &LoweredFunc| {
+        let sizes = lowered.dims.iter();
+        let sizes: Vec<i64> = sizes.map(|name| rules::usual_size(func, name)).collect();
+        time(lowered, &sizes, &GpuModel::of(class)).ok()
+    };
+    let lower = |func: &PrimFunc| lower(func, &target);
+    let (_, lowered) = rules::choose_fastest(func, &target, lower, time, search);
+    lowered.expect("kernels")
+}
+
+/// Seconds that kernels take by all their workgroups.
+fn seconds(lowered: &LoweredFunc, class: GpuClass) -> f64 {
+    let model = GpuModel::of(class);
+    let costs = lowered
+        .kernels
+        .iter()
+        .map(|kernel| explain(kernel, &[], &model));
+    let times = costs.map(|cost| predict(&cost.expect("a cost"), &model).time);
+    times.sum()
 }
 
 fn cost(body: &str) -> KernelCost {
@@ -187,9 +209,9 @@ fn a_matmul_multiplies_and_adds_as_often_as_the_formula_says() {
         let fma: f64 = costs.iter().map(|cost| cost.fma).sum();
         assert_eq!(fma, (m * n * k) as f64, "{m} x {n} x {k}");
     }
-    // Tiles of 32 by 32 reach past the ends: 2 by 3 of them. So do steps of 8.
+    // Tiles of 16 by 64 reach past the ends: 3 by 2 of them. So do steps of 16.
     let costs = costs(&matmul(33, 65, 17, false), GpuClass::Nvidia, &[]);
-    assert_eq!(costs[0].fma, f64::from(2 * 32 * 3 * 32 * 3 * 8));
+    assert_eq!(costs[0].fma, f64::from(3 * 16 * 2 * 64 * 2 * 16));
 }
 
 #[test]
@@ -209,6 +231,28 @@ fn a_large_sum_waits_for_memory_and_a_large_matmul_for_arithmetic() {
     assert!((prediction.time - 0.4e-3).abs() < 0.02e-3, "{prediction:?}");
     let product = costs(&matmul(2048, 2048, 2048, false), GpuClass::Nvidia, &[]);
     assert_eq!(predict(&product[0], &model).limit, Limit::Arithmetic);
+}
+
+#[test]
+fn the_tile_that_is_taken_is_nearly_the_best_of_all() {
+    let products = [
+        (64, 512, 768),
+        (127, 311, 509),
+        (1000, 1000, 500),
+        (4096, 512, 768),
+    ];
+    for class in [GpuClass::Nvidia, GpuClass::Amd] {
+        for (m, n, k) in products {
+            let module = module(&matmul(m, n, k, false));
+            let (_, func) = module.prim_funcs().next().expect("a loop program");
+            let of = |search| seconds(&fastest(func, class, search), class);
+            let (taken, best) = (of(Search::Promising), of(Search::All));
+            assert!(
+                taken <= 1.03 * best,
+                "{class:?}, {m} x {n} x {k}: {taken} and {best}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,17 +1,18 @@
-//! Variants: a program of open sizes has another for one row, which launches of one row take.
+//! Variants: a program of open sizes has another for one row, which launches of one row take, and on a GPU others for ranges of rows.
 
 use std::collections::HashMap;
 
-use weftile::artifact::Executable;
+use weftile::artifact::{Executable, KernelFunc};
 use weftile::codegen_cpu::host_target;
-use weftile::kernel::{GpuClass, Target};
+use weftile::kernel::{Assertion, GpuClass, GpuTarget, HostExpr, Target};
 use weftile::pipeline::{CompileOptions, compile};
 use weftile::runtime::{Device, Value};
 use weftile::runtime_gpu::Gpu;
 use weftile::support::tolerance::{Tolerance, compare};
+use weftile::tensor::scalar::BinOp;
 use weftile::tensor::{ScalarType, Tensor};
 use weftile::vm::{ProfileKind, VirtualMachine, VmError};
-use weftile::{interp, script};
+use weftile::{interp, passes, script};
 
 use crate::gpu::cases::{data, gpu};
 
@@ -150,5 +151,156 @@ fn variants_are_kept_in_files_and_checked() {
     let written = refused(&|exec| exec.kernels[of].func.params[0].written = true);
     for error in [itself, nothing, ring, others, written] {
         assert!(error.contains("is no variant of"), "{error}");
+    }
+}
+
+/// A dense layer on open rows, large enough for tiles of several sizes.
+const WIDE: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("rows", 256), "float32"), w: R.Tensor((256, 512), "float32")):
+        rows = T.int64()
+        with R.dataflow():
+            y = R.matmul(x, w)
+            R.output(y)
+        return y
+"#;
+
+fn wide(target: Target) -> Executable {
+    let module = script::parse("wide.py", WIDE).expect("it is well formed");
+    compile(&module, &CompileOptions::new(target)).expect("it compiles")
+}
+
+/// The last row of each range that has a variant, in the order in which a launch tries them.
+fn ranges(exec: &Executable) -> Vec<i64> {
+    let of = exec.kernels.iter().find(|func| !func.variants.is_empty());
+    let variants = of.into_iter().flat_map(|func| &func.variants);
+    let names = variants.map(|at| exec.kernels[*at as usize].func.name.as_str());
+    let last = names.filter_map(|name| name.rsplit_once("_to_")?.1.parse().ok());
+    last.collect()
+}
+
+#[test]
+fn launches_take_the_variant_for_their_number_of_rows() {
+    let Some(gpu) = gpu() else { return };
+    let exec = wide(nvidia(&gpu));
+    let ranges = ranges(&exec);
+    assert!(!ranges.is_empty() && ranges.is_sorted(), "{ranges:?}");
+    let mut machine = VirtualMachine::new(exec, Device::Gpu(gpu)).expect("it loads");
+    let w = data(&[256, 512], false);
+    let host = wide(Target::Cpu(host_target(2)));
+    let mut host = VirtualMachine::new(host, Device::Cpu).expect("it loads");
+    let edges = ranges.iter().flat_map(|&last| [last, last + 1]);
+    for rows in [2, 0, 1].into_iter().chain(edges) {
+        let x = data(&[rows as usize, 256], false);
+        let args = [Value::from(x), Value::from(w.clone())];
+        let (result, profile) = machine.profile("main", &args).expect("it runs");
+        let result = machine.to_host(result).expect("it can be read");
+        // The interpreter would take minutes for the last range.
+        let expected = host.call("main", &args).expect("it runs");
+        let [expected, result] = [expected, result].map(|value| value.into_tensor());
+        let (expected, result) = (expected.expect("a tensor"), result.expect("a tensor"));
+        compare(&expected, &result, Tolerance::of(ScalarType::F32, 256))
+            .unwrap_or_else(|e| panic!("{rows} rows: {e}"));
+        let kernels = profile.entries.into_iter();
+        let mut names = kernels.filter(|entry| entry.kind == ProfileKind::Kernel);
+        let Some(first) = names.next().filter(|_| rows != 0) else {
+            continue;
+        };
+        let range = ranges.iter().find(|last| rows <= **last);
+        let wanted = match range {
+            _ if rows == 1 => "rows_1".to_owned(),
+            Some(last) => format!("_to_{last}"),
+            None => String::new(),
+        };
+        let is_of_range = first.name.contains("_to_");
+        assert!(first.name.contains(&wanted), "{rows}: {}", first.name);
+        assert_eq!(is_of_range, rows != 1 && range.is_some(), "{}", first.name);
+    }
+}
+
+#[test]
+fn ranges_of_rows_are_kept_in_files() {
+    let exec = wide(Target::Gpu(GpuTarget::usual(GpuClass::Nvidia)));
+    let bytes = exec.to_bytes().expect("saved");
+    let loaded = Executable::from_bytes(&bytes).expect("a well-formed file");
+    assert!(!ranges(&exec).is_empty());
+    assert_eq!(ranges(&loaded), ranges(&exec));
+    let asserts = |exec: &Executable| -> Vec<String> {
+        let funcs = exec.kernels.iter();
+        funcs
+            .map(|kernel| format!("{:?}", kernel.func.asserts))
+            .collect()
+    };
+    assert_eq!(asserts(&loaded), asserts(&exec));
+}
+
+#[test]
+fn a_variant_may_be_for_multiples_of_a_size() {
+    let module = DENSE.replace("(\"batch\", \"length\", 96)", "(\"batch\", 2, 96)");
+    let module = module.replace("batch, length = T.int64(), T.int64()", "batch = T.int64()");
+    let module = script::parse("dense.py", &module).expect("it is well formed");
+    let options = CompileOptions::new(Target::Cpu(host_target(2)));
+    let mut exec = compile(&module, &options).expect("it compiles");
+    let of = exec
+        .kernels
+        .iter()
+        .position(|func| !func.variants.is_empty());
+    let of = of.unwrap_or(0);
+    let mut aligned: KernelFunc = exec.kernels[of].clone();
+    aligned.variants.clear();
+    aligned.func.name = "aligned".to_owned();
+    for kernel in &mut aligned.func.kernels {
+        kernel.name = "aligned".to_owned();
+    }
+    let rest = HostExpr::binary(BinOp::FloorMod, HostExpr::Dim(0), HostExpr::Const(4));
+    aligned.func.asserts.push(Assertion {
+        holds: HostExpr::binary(BinOp::Eq, rest, HostExpr::Const(0)),
+        message: "multiples of four".to_owned(),
+    });
+    let number = exec.kernels.len() as u32;
+    exec.kernels.push(aligned);
+    exec.kernels[of].variants.push(number);
+    let bytes = exec.to_bytes().expect("saved");
+    let exec = Executable::from_bytes(&bytes).expect("a well-formed file");
+    let mut machine = VirtualMachine::new(exec, Device::Cpu).expect("it loads");
+    for batch in [8, 7, 12, 8, 2] {
+        let args = [data(&[batch, 2, 96], false), data(&[96, 40], false)];
+        let args = args.map(Value::from);
+        let (_, profile) = machine.profile("main", &args).expect("it runs");
+        let kernels = profile.entries.into_iter();
+        let mut kernels = kernels.filter(|entry| entry.kind == ProfileKind::Kernel);
+        let is_aligned = kernels.any(|entry| entry.name.contains("aligned"));
+        assert_eq!(is_aligned, batch % 4 == 0, "{batch}");
+    }
+}
+
+#[test]
+fn variants_for_ranges_of_rows_compute_what_the_program_does() {
+    let module = script::parse("wide.py", WIDE).expect("it is well formed");
+    let target = Target::Gpu(GpuTarget::usual(GpuClass::Nvidia));
+    let cx = passes::Cx::new(&module, &target);
+    let run = |module: &_, name: &str| {
+        let pass = passes::pass(name).expect("is there");
+        cx.run(&pass, module).expect("it refuses nothing")
+    };
+    let with = run(&run(&module, "legalize_ops"), "add_variants");
+    let ranges = with.prim_funcs().filter(|(name, _)| name.contains("_to_"));
+    let ranges: Vec<_> = ranges.collect();
+    assert!(!ranges.is_empty());
+    for (name, func) in ranges {
+        let general = with.prim_func("matmul").expect("the program");
+        let run = |func| {
+            let shapes = [[5, 256], [256, 512], [5, 512]];
+            let mut args = shapes.map(|shape| data(&shape, false));
+            interp::run_prim_func(func, &mut args).map(|()| args[2].clone())
+        };
+        let (one, other) = (run(func).expect("it runs"), run(general).expect("it runs"));
+        assert_eq!(
+            one.as_slice::<f32>().ok(),
+            other.as_slice::<f32>().ok(),
+            "{name}"
+        );
     }
 }

@@ -22,7 +22,7 @@ mod variants;
 
 pub use choose::{Search, choose, choose_fastest};
 pub use sizes::usual_size;
-pub use variants::variant;
+pub use variants::{Rows, Variants, variants};
 
 use super::{Schedule, ScheduleError};
 use crate::ir::{BlockId, LoopKind, Place, PrimFunc};

@@ -4,7 +4,7 @@ use crate::arith::Analyzer;
 use crate::ir::{AttrValue, Expr, PrimFunc, Var, attrs};
 
 /// What an open size is taken to be where nothing says more: eight sequences of eight tokens, eight images.
-const USUAL: i64 = 8;
+pub(super) const USUAL: i64 = 8;
 
 /// What a size with this name is in a launch of usual size: the attribute `usual_sizes` says so of some.
 pub fn usual_size(func: &PrimFunc, name: &str) -> i64 {
@@ -19,9 +19,9 @@ pub fn usual_size(func: &PrimFunc, name: &str) -> i64 {
     }
 }
 
-/// What an extent is in a launch of usual size.
-pub(super) fn usual_extent(func: &PrimFunc, extent: &Expr) -> i64 {
-    let value = |var: &Var| Some(Expr::int(usual_size(func, var.name()), var.dtype()));
+/// What an extent is in a launch of these sizes.
+pub(super) fn usual_extent(extent: &Expr, size: &dyn Fn(&str) -> i64) -> i64 {
+    let value = |var: &Var| Some(Expr::int(size(var.name()), var.dtype()));
     let known = Analyzer::new().simplify(&extent.substitute(&value));
     known.as_int().unwrap_or(USUAL)
 }

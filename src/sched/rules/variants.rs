@@ -1,5 +1,5 @@
-//! The sizes for which a program of open sizes has a variant: those of one row of its product, whose schedule differs most from that of
-//! many rows.
+//! The sizes for which a program of open sizes has variants: those of one row of its product, whose schedule differs most from that of
+//! many rows, and ranges of rows that want tiles of their own.
 
 use super::pattern::{Matmul, Pattern, classify};
 use super::{cpu, gpu, is_scheduled};
@@ -7,8 +7,30 @@ use crate::arith::specialized;
 use crate::ir::{BlockId, Expr, ExprKind, Param, Place, PrimFunc, Var};
 use crate::kernel::Target;
 
-/// The sizes of the variant that a program is to have, if it is to have one. Each is an extent of a parameter.
-pub fn variant(func: &PrimFunc, target: &Target) -> Option<Vec<(Var, i64)>> {
+/// What launches of a program are told apart by.
+#[derive(Clone, Debug)]
+pub struct Variants {
+    /// The sizes that number the rows of a product. Each is an extent of a parameter.
+    pub rows: Vec<Var>,
+    /// Whether one row has a variant.
+    pub one_row: bool,
+    /// Ranges of rows with variants, from few to many.
+    pub ranges: Vec<Rows>,
+    /// How many rows usual launches have that no variant is for, where something is known of them.
+    pub usual: Option<i64>,
+}
+
+/// A range of rows, which begins behind the range before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rows {
+    /// The last.
+    pub most: i64,
+    /// What the schedule is chosen for.
+    pub usual: i64,
+}
+
+/// The variants that a program is to have, if it is to have any.
+pub fn variants(func: &PrimFunc, target: &Target) -> Option<Variants> {
     if is_scheduled(func) {
         return None;
     }
@@ -19,34 +41,44 @@ pub fn variant(func: &PrimFunc, target: &Target) -> Option<Vec<(Var, i64)>> {
         };
         let sides = [(&matmul.m, &matmul.n), (&matmul.n, &matmul.m)];
         sides.into_iter().find_map(|(rows, columns)| {
-            let sizes = of_one_row(func, block, &matmul, rows, columns)?;
-            let variant = specialized(func, &sizes);
-            let pays = match target {
-                Target::Gpu(gpu) => gpu::pays_for_one_row(&variant, block, gpu),
-                Target::Cpu(_) => cpu::pays_for_one_row(&variant, block),
+            let rows = open_rows(func, block, &matmul, rows, columns)?;
+            let one: Vec<(Var, i64)> = rows.iter().map(|var| (var.clone(), 1)).collect();
+            let of_one = specialized(func, &one);
+            let (one_row, (ranges, usual)) = match target {
+                Target::Gpu(gpu) => (
+                    gpu::pays_for_one_row(&of_one, block, gpu),
+                    gpu::ranges_of_rows(func, block, &rows, gpu),
+                ),
+                Target::Cpu(_) => (cpu::pays_for_one_row(&of_one, block), (vec![], None)),
             };
-            pays.then_some(sizes)
+            let pays = one_row || !ranges.is_empty() || usual.is_some();
+            pays.then_some(Variants {
+                rows,
+                one_row,
+                ranges,
+                usual,
+            })
         })
     })
 }
 
-/// The open extents of the rows of a product, each to be 1. Its columns and sums have others.
-fn of_one_row(
+/// The open extents of the rows of a product. Its columns and sums have others.
+fn open_rows(
     func: &PrimFunc,
     block: BlockId,
     matmul: &Matmul,
     rows: &[usize],
     columns: &[usize],
-) -> Option<Vec<(Var, i64)>> {
+) -> Option<Vec<Var>> {
     let iters = &func.blocks[block].iters;
-    let mut sizes: Vec<(Var, i64)> = vec![];
+    let mut sizes: Vec<Var> = vec![];
     for &at in rows {
         let extent = &iters[at].dom.extent;
         match (extent.as_int(), size(extent)) {
             (Some(_), _) => {}
             (None, Some(var)) if is_extent_of_parameter(func, var) => {
-                if sizes.iter().all(|(known, _)| known != var) {
-                    sizes.push((var.clone(), 1));
+                if !sizes.contains(var) {
+                    sizes.push(var.clone());
                 }
             }
             _ => return None,
@@ -54,7 +86,7 @@ fn of_one_row(
     }
     let others = columns.iter().chain(&matmul.k);
     let mut others = others.map(|&at| &iters[at].dom.extent);
-    let apart = others.all(|extent| sizes.iter().all(|(var, _)| !extent.uses(var)));
+    let apart = others.all(|extent| sizes.iter().all(|var| !extent.uses(var)));
     (apart && !sizes.is_empty()).then_some(sizes)
 }
 
@@ -71,4 +103,69 @@ fn is_extent_of_parameter(func: &PrimFunc, var: &Var) -> bool {
     let is_scalar = |param: &Param| matches!(param, Param::Scalar(scalar) if scalar == var);
     let mut extents = func.buffer_params().flat_map(|buffer| buffer.shape());
     !func.params.iter().any(is_scalar) && extents.any(|extent| extent.as_var() == Some(var))
+}
+
+/// Numbers of rows for which ways are compared, but not beyond so many rows and columns of a matrix.
+const ROWS: [i64; 21] = [
+    2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096,
+];
+
+/// What a way may take in terms of the best one for some number of rows, so that others need no variant; and how many ranges there are,
+/// at most.
+const NEAR: f64 = 1.15;
+const MOST_RANGES: usize = 3;
+
+/// The ranges of rows, of which each has one way that is near the best of all for each number of rows; the last one has no end. `time`
+/// gives the seconds of each way for so many rows, in the same order always.
+pub(super) fn ranges(time: impl Fn(i64) -> Vec<f64>) -> Vec<Rows> {
+    let times: Vec<Vec<f64>> = ROWS.iter().map(|&rows| time(rows)).collect();
+    let best_at = |at: usize| {
+        let ways = times[at].iter().enumerate();
+        ways.min_by(|a, b| a.1.total_cmp(b.1)).map(|(way, _)| way)
+    };
+    let best: Option<Vec<usize>> = (0..ROWS.len()).map(best_at).collect();
+    let Some(best) = best.filter(|_| times[0].len() > 1) else {
+        return vec![];
+    };
+    let mut near = NEAR;
+    loop {
+        // The one of these numbers of rows whose best way is near the best for each of them.
+        let usual = |first: usize, last: usize| {
+            let excess = |way: usize| {
+                let all = (first..=last).map(|at| times[at][way] / times[at][best[at]]);
+                all.fold(1.0, f64::max)
+            };
+            // Of several, the most rows.
+            let all = (first..=last).rev().map(|at| (at, excess(best[at])));
+            let least = all.min_by(|a, b| a.1.total_cmp(&b.1));
+            least
+                .filter(|(_, excess)| *excess <= near)
+                .map(|(at, _)| at)
+        };
+        let mut found = vec![];
+        let mut first = 0;
+        while first < ROWS.len() {
+            let mut range = (first, first);
+            for last in first..ROWS.len() {
+                match usual(first, last) {
+                    Some(usual) => range = (last, usual),
+                    None => break,
+                }
+            }
+            let (last, usual) = range;
+            found.push(Rows {
+                most: if last + 1 < ROWS.len() {
+                    ROWS[last + 1] - 1
+                } else {
+                    i64::MAX
+                },
+                usual: ROWS[usual],
+            });
+            first = last + 1;
+        }
+        if found.len() <= MOST_RANGES {
+            return found;
+        }
+        near *= NEAR;
+    }
 }

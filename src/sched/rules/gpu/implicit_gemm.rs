@@ -12,9 +12,9 @@ use super::traits::GpuTraits;
 use crate::ir::{Block, BlockId, BufferRegion, Expr, IterKind, IterVar, Lambda, PrimFunc};
 use crate::kernel::GpuTarget;
 use crate::sched::Schedule;
-use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::{DeclineReason, Ways};
 use crate::tensor::DType;
 
 /// Fewest channels of the result, and fewest steps: with fewer, most of a tile is empty.
@@ -27,9 +27,17 @@ pub(super) fn apply(
     target: &GpuTarget,
     way: usize,
 ) -> Result<Ways, DeclineReason> {
-    let convolution = Convolution::of(sch.func(), block, target)?;
-    let matmul = convolution.join(sch, block)?;
+    let matmul = join(sch, block, target)?;
     tiles(sch, block, matmul, target, way)
+}
+
+/// Writes a convolution as one product of matrices.
+pub(super) fn join(
+    sch: &mut Schedule,
+    block: BlockId,
+    target: &GpuTarget,
+) -> Result<Matmul, DeclineReason> {
+    Convolution::of(sch.func(), block, target)?.join(sch, block)
 }
 
 /// Whether the rule is for the block.

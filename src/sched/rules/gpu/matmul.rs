@@ -11,19 +11,21 @@
 //! References: TVM dlight `Matmul`; S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 use super::compile_time::Epilogue;
+use super::implicit_gemm;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
 use super::shared_copy::{copy_shared, has_whole_vectors, load_shared, pad_steps};
 use super::split_k;
 use super::tile::{Extents, Tile};
 use super::traits::GpuTraits;
+use crate::arith::Analyzer;
 use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, ThreadAxis, Var};
 use crate::kernel::GpuTarget;
-use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::products::{cache_result, is_simple, join_rows, reindex_result};
-use crate::sched::rules::sizes::usual_extent;
+use crate::sched::rules::sizes::{usual_extent, usual_size};
+use crate::sched::rules::{DeclineReason, Ways};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
 /// Steps of `k` that are written out, and elements of a vector: those of one 16-byte load of `f32`.
@@ -77,7 +79,9 @@ pub(super) fn tiles(
             "not one loop for each iter variable",
         ));
     }
-    let e = extents(sch, block, &matmul, target);
+    let func = sch.func();
+    let size = |name: &str| usual_size(func, name);
+    let e = extents(sch, block, &matmul, target, &size);
     let (ways, count) = Tile::ways(target, &e);
     let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
         "a matmul of which there are not so many ways",
@@ -160,16 +164,81 @@ fn tiles_of(
     Ok(())
 }
 
+/// The seconds that a product takes with so many rows, which these sizes number, in each of the ways in which tiles are made of it, by
+/// an estimate; if nothing else of it is open.
+pub(super) fn times(
+    func: &PrimFunc,
+    block: BlockId,
+    rows: &[Var],
+    target: &GpuTarget,
+) -> Option<impl Fn(i64) -> Vec<f64>> {
+    GpuTraits::need_fast_shared(target).ok()?;
+    let mut sch = Schedule::new(func.clone());
+    let matmul = match implicit_gemm::join(&mut sch, block, target) {
+        Ok(matmul) => matmul,
+        Err(_) => {
+            let Pattern::Matmul(matmul) = classify(func, block) else {
+                return None;
+            };
+            let mut reads = func.blocks[block].reads.iter();
+            if !reads.all(is_simple) {
+                return None;
+            }
+            join_rows(&mut sch, block, matmul).ok()?
+        }
+    };
+    let one = |var: &Var| rows.contains(var).then(|| Expr::int(1, var.dtype()));
+    let mut iters = sch.func().blocks[block].iters.iter();
+    let is_known = iters.all(|iter| {
+        let extent = iter.dom.extent.substitute(&one);
+        Analyzer::new().simplify(&extent).as_int().is_some()
+    });
+    if !is_known || matmul.m.is_empty() || matmul.n.is_empty() || matmul.k.is_empty() {
+        return None;
+    }
+    let e = extents(&sch, block, &matmul, target, &|_| 1);
+    let names: Vec<String> = rows.iter().map(|var| var.name().to_owned()).collect();
+    let target = target.clone();
+    Some(move |rows| {
+        let size = |name: &str| match names.first().is_some_and(|first| first == name) {
+            true => rows,
+            false => 1,
+        };
+        let estimate = estimate(sch.func(), block, &matmul, &size);
+        let timed = Tile::timed(&target, &Extents { estimate, ..e });
+        timed.into_iter().map(|(_, seconds)| seconds).collect()
+    })
+}
+
+/// `[batch, m, n, k]` for these sizes.
+fn estimate(
+    func: &PrimFunc,
+    block: BlockId,
+    matmul: &Matmul,
+    size: &dyn Fn(&str) -> i64,
+) -> [i64; 4] {
+    let iters = &func.blocks[block].iters;
+    let roles = [&matmul.batch, &matmul.m, &matmul.n, &matmul.k];
+    roles.map(|roles| {
+        let extents = roles
+            .iter()
+            .map(|&at| usual_extent(&iters[at].dom.extent, size));
+        extents.fold(1, i64::saturating_mul).clamp(1, MOST_USUAL)
+    })
+}
+
 /// What the tile depends on.
-fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) -> Extents {
+fn extents(
+    sch: &Schedule,
+    block: BlockId,
+    matmul: &Matmul,
+    target: &GpuTarget,
+    size: &dyn Fn(&str) -> i64,
+) -> Extents {
     let func = sch.func();
     let iters = &func.blocks[block].iters;
     let one = |at: usize| iters[at].dom.extent.as_int();
     let extent = |roles: &[usize]| roles.iter().map(|&at| one(at)).product::<Option<i64>>();
-    let usual = |roles: &[usize]| -> i64 {
-        let extents = roles.iter().map(|&at| usual_extent(func, &iters[at].dom.extent));
-        extents.fold(1, i64::saturating_mul).clamp(1, MOST_USUAL)
-    };
     let contiguous = matmul.b.contiguous;
     Extents {
         m: extent(&matmul.m),
@@ -177,7 +246,7 @@ fn extents(sch: &Schedule, block: BlockId, matmul: &Matmul, target: &GpuTarget) 
         k: extent(&matmul.k),
         k_is_one_loop: matmul.k.len() == 1,
         copy: [&matmul.a, &matmul.b].map(|operand| copy_cost(func, block, operand)),
-        estimate: [&matmul.batch, &matmul.m, &matmul.n, &matmul.k].map(|roles| usual(roles)),
+        estimate: estimate(func, block, matmul, size),
         batch: extent(&matmul.batch),
         b_in_vectors: contiguous.and_then(one).is_some_and(|n| n % LANES == 0),
         b_along_k: contiguous.is_some_and(|at| matmul.k.contains(&at)),

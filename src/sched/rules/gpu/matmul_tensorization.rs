@@ -20,7 +20,7 @@ use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
 use crate::sched::rules::products::join_rows;
-use crate::sched::rules::sizes::usual_extent;
+use crate::sched::rules::sizes::{usual_extent, usual_size};
 use crate::sched::rules::{DeclineReason, FragmentsReason, Ways};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
@@ -69,7 +69,8 @@ pub(super) fn apply(
         extent("k", roles.k)?,
     ];
     let batch = roles.batch.iter();
-    let batch = batch.map(|&at| usual_extent(sch.func(), &iters[at].dom.extent));
+    let size = |name: &str| usual_size(sch.func(), name);
+    let batch = batch.map(|&at| usual_extent(&iters[at].dom.extent, &size));
     let batch = batch.product();
     let slices_of = (matmul.k.len() == 1).then_some(extents[2]);
     let (ways, count) = WarpTile::ways(target, batch, extents, slices_of)?;

@@ -52,8 +52,9 @@ mod window;
 pub(super) use inline::{convolution_of, inline_producers};
 pub(super) use serial::{bind_rest, in_one_thread};
 
+use super::variants::{Rows, ranges};
 use super::{DefaultRule, SERIAL};
-use crate::ir::{BlockId, PrimFunc};
+use crate::ir::{BlockId, PrimFunc, Var};
 use crate::kernel::GpuTarget;
 use traits::GpuTraits;
 
@@ -87,6 +88,22 @@ pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarg
 /// Whether a product takes a matrix from where it lies, in rows along the sums: as a GEMV.
 pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId) -> bool {
     gemv::takes(func, block)
+}
+
+/// The ranges of rows for which tiles of a product differ but the last one, and how many rows that one usually has.
+pub(super) fn ranges_of_rows(
+    func: &PrimFunc,
+    block: BlockId,
+    rows: &[Var],
+    target: &GpuTarget,
+) -> (Vec<Rows>, Option<i64>) {
+    if gemv::takes(func, block) {
+        return (vec![], None);
+    }
+    let times = matmul::times(func, block, rows, target);
+    let mut found = times.map(ranges).unwrap_or_default();
+    let last = found.pop();
+    (found, last.map(|last| last.usual))
 }
 
 /// Threads of a workgroup for kernels that memory bounds.

@@ -65,8 +65,8 @@ pub(super) struct Extents {
 const FEW_ROWS: i64 = 8;
 
 /// What a way may take in terms of the best one by an estimate, so that it is counted in its kernels; and how many are, at most.
-const NEAR: f64 = 1.2;
-const MOST_WAYS: usize = 4;
+const NEAR: f64 = 1.04;
+const MOST_WAYS: usize = 2;
 
 /// Ways in the order of their times, and how many of them take little more than the best.
 pub(super) fn in_order<W>(mut timed: Vec<(W, f64)>) -> (Vec<W>, Ways) {
@@ -85,6 +85,7 @@ impl Tile {
     pub(super) const WIDE: Self = Self::in_shared([8, 16], 8, 2);
     pub(super) const LARGE: Self = Self::in_shared([8, 16], 8, 1);
     pub(super) const MEDIUM: Self = Self::in_shared([8, 8], 4, 1);
+    pub(super) const FLAT: Self = Self::in_shared([4, 16], 4, 1);
 
     /// The tile with so many steps of `k` between barriers.
     pub(super) const fn in_steps(self, bk: i64) -> Self {
@@ -126,7 +127,11 @@ impl Tile {
             return (vec![(tile, None)], Ways::ONE);
         }
         let Some(rows) = e.m.filter(|&m| m <= FEW_ROWS) else {
-            return Self::fastest(traits, target, e);
+            let (ways, count) = in_order(Self::timed(target, e));
+            return match ways.is_empty() {
+                true => (vec![(Self::MEDIUM.adapted(target, e), None)], Ways::ONE),
+                false => (ways, count),
+            };
         };
         let tile = Self {
             ty: 1,
@@ -137,7 +142,9 @@ impl Tile {
             shared: true,
             pieces: 1,
         };
-        let groups = e.n.zip(e.batch).map(|(n, batch)| tile.blocks(rows, n) * batch);
+        let groups =
+            e.n.zip(e.batch)
+                .map(|(n, batch)| tile.blocks(rows, n) * batch);
         let steps = e.k.filter(|_| e.k_is_one_loop);
         let slices = split_k::slices(steps, groups, tile.bk, target);
         (vec![(tile.adapted(target, e), slices)], Ways::ONE)
@@ -205,20 +212,16 @@ impl Tile {
         of(widest.max().unwrap_or(4))
     }
 
-    /// The tiles and slices of the sum in the order of their times.
-    fn fastest(
-        traits: &GpuTraits,
-        target: &GpuTarget,
-        e: &Extents,
-    ) -> (Vec<(Self, Option<i64>)>, Ways) {
+    /// The tiles and slices of the sum that are tried, with the seconds that a product takes so.
+    pub(super) fn timed(target: &GpuTarget, e: &Extents) -> Vec<((Self, Option<i64>), f64)> {
         let is_computed = e.copy.iter().any(|cost| *cost >= COMPUTED);
         let fits = |tile: &Self| {
             let cut = e.n_is_one_loop && e.n.is_some_and(|n| n % (tile.tx * 4) == 0);
             let is_short = tile.bk <= STEPS_OF_COMPUTED || !is_computed;
-            is_short && (tile.pieces == 1 || (cut && e.m.is_some()))
+            is_short && (tile.pieces == 1 || cut)
         };
         let mut tiles: Vec<Self> = vec![];
-        for tile in traits.tiles.iter().filter(|tile| fits(tile)) {
+        for tile in GpuTraits::of(target).tiles.iter().filter(|tile| fits(tile)) {
             // Fewer steps between barriers, where none of them is padding then.
             let divides = |steps: &i64| e.k.is_some_and(|k| k % steps == 0);
             let whole = [tile.bk, tile.bk / 2].into_iter().find(divides);
@@ -236,14 +239,9 @@ impl Tile {
             let slices = split_k::slices_of(steps, tile.bk);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
-        let timed = ways.map(|way @ (tile, slices)| {
-            (way, time(tile, target, e, slices.unwrap_or(1)))
-        });
-        let (ways, count) = in_order(timed.collect());
-        match ways.is_empty() {
-            true => (vec![(Self::MEDIUM.adapted(target, e), None)], Ways::ONE),
-            false => (ways, count),
-        }
+        let timed =
+            ways.map(|way @ (tile, slices)| (way, time(tile, target, e, slices.unwrap_or(1))));
+        timed.collect()
     }
 
     /// Workgroups of a product of so many rows and columns.

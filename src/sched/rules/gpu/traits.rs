@@ -99,6 +99,8 @@ const DISCRETE: GpuTraits = GpuTraits {
         Tile::LARGE.in_steps(16),
         Tile::MEDIUM,
         Tile::MEDIUM.in_steps(16),
+        Tile::FLAT,
+        Tile::FLAT.in_steps(16),
     ],
     prefetches: true,
     steps_written_out: 16,

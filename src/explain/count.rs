@@ -6,7 +6,9 @@ use super::integers;
 use super::lanes::{Lanes, Workgroup};
 use super::registers::registers;
 use super::transactions::{self, Transactions};
-use super::{AccessCost, Direction, ExplainError, GpuModel, KernelCost, Memory};
+use super::{
+    AccessCost, Control, ControlCost, Direction, ExplainError, GpuModel, KernelCost, Memory,
+};
 use crate::kernel::{
     ArrayId, BufferRef, Expr, FRAGMENT_ALIGN, FRAGMENT_EXTENT, FRAGMENT_THREADS, FragmentOp,
     HostExpr, Kernel, Space, Stmt, Ty, VarId,
@@ -82,6 +84,7 @@ fn count(
         model,
         rows: vec![],
         row_of: HashMap::new(),
+        control: vec![],
         loops: vec![],
         statement: 0,
         fma: 0.0,
@@ -138,6 +141,7 @@ fn count(
         },
         divergent: count.divergent,
         accesses: count.rows,
+        control: count.control,
         shared_bytes: shared_bytes(kernel),
         registers: registers(kernel),
         bytes: value(&kernel.bytes)?,
@@ -184,6 +188,7 @@ struct Count<'a> {
     model: &'a GpuModel,
     rows: Vec<AccessCost>,
     row_of: HashMap<Row, usize>,
+    control: Vec<ControlCost>,
     loops: Vec<VarId>,
     /// The number of the statement, outer ones first.
     statement: usize,
@@ -290,7 +295,11 @@ impl Count<'_> {
                 let width = self.model.subgroup as usize;
                 let both = yes.chunks(width).zip(no.chunks(width));
                 let both = both.filter(|(yes, no)| yes.contains(&true) && no.contains(&true));
-                self.divergent += times * both.count() as f64;
+                let both = times * both.count() as f64;
+                if both > 0.0 {
+                    self.divergent += both;
+                    self.control(Control::Divergence, at, both);
+                }
                 self.statement = at + 1;
                 self.body(then, &yes, times);
                 self.body(otherwise, &no, times);
@@ -302,6 +311,7 @@ impl Count<'_> {
             }
             Stmt::Barrier => {
                 self.barriers += times;
+                self.control(Control::Barrier, at, times);
                 let asked = std::mem::take(&mut self.asked);
                 if asked > 0.0 {
                     self.waits += times;
@@ -310,6 +320,21 @@ impl Count<'_> {
             }
             Stmt::Fragment(op) => self.fragment(op, at, active, times),
         }
+    }
+
+    /// Threads wait or part at this statement, so many times.
+    fn control(&mut self, control: Control, statement: usize, times: f64) {
+        let same = |row: &&mut ControlCost| (row.control, row.statement) == (control, statement);
+        if let Some(row) = self.control.iter_mut().find(same) {
+            row.count += times;
+            return;
+        }
+        self.control.push(ControlCost {
+            control,
+            statement,
+            loops: names(self.kernel, &self.loops),
+            count: times,
+        });
     }
 
     /// An operation that subgroups make. The model takes each thread to move sixteen bytes of a row at once, neighbours side by side.
@@ -485,13 +510,12 @@ impl Count<'_> {
         let threads = active.iter().filter(|&&active| active).count() as f64;
         let row = (array, direction, lanes, self.loops.clone());
         let row = *self.row_of.entry(row).or_insert_with(|| {
-            let name = |var: &VarId| self.kernel.vars[*var].name.clone();
             self.rows.push(AccessCost {
                 array: declared.name.clone(),
                 memory,
                 direction,
                 width: lanes,
-                loops: self.loops.iter().map(name).collect(),
+                loops: names(self.kernel, &self.loops),
                 statements: (at, at),
                 accesses: 0.0,
                 transactions: 0.0,
@@ -520,6 +544,12 @@ impl Count<'_> {
             (Memory::Shared, None) => transactions::shared(addresses, bytes, self.model.subgroup),
         }
     }
+}
+
+/// Names of the variables of loops.
+fn names(kernel: &Kernel, loops: &[VarId]) -> Vec<String> {
+    let name = |var: &VarId| kernel.vars[*var].name.clone();
+    loops.iter().map(name).collect()
 }
 
 /// Statements inside of this one, at any depth.

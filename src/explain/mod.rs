@@ -146,6 +146,29 @@ impl AccessCost {
     }
 }
 
+/// Where threads wait for each other, or do not go the same way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// A barrier, which is counted for each workgroup that meets it.
+    Barrier,
+    /// A branch of which a subgroup takes both sides, counted for each subgroup that does.
+    Divergence,
+}
+
+/// A statement at which threads wait or part.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ControlCost {
+    /// What happens there.
+    pub control: Control,
+    /// The statement, counted in the order of the kernel.
+    pub statement: usize,
+    /// Variables of the loops around, outermost first.
+    pub loops: Vec<String>,
+    /// How often it happens in the whole launch.
+    pub count: f64,
+}
+
 /// What a launch of a kernel does, in the whole.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct KernelCost {
@@ -163,6 +186,8 @@ pub struct KernelCost {
     pub subgroup: u32,
     /// Accesses of memory, in the order in which they stand in the kernel.
     pub accesses: Vec<AccessCost>,
+    /// Barriers and divergent branches, in the order in which they are met first.
+    pub control: Vec<ControlCost>,
     /// Fused multiplications and additions of floats, summed over threads and lanes.
     pub fma: f64,
     /// The same in products of tiles, which subgroups make.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, Prediction};
+use super::{
+    AccessCost, Control, ControlCost, Direction, GpuModel, KernelCost, Limit, Memory, Prediction,
+};
 
 impl KernelCost {
     /// A page for readers. `lines` gives the line of the shader for each statement, in the order of the kernel.
@@ -74,18 +76,15 @@ impl KernelCost {
         for access in &self.accesses {
             line(row(access, lines));
         }
+        for control in &self.control {
+            line(row_of_control(control, self.groups(), lines));
+        }
         out
     }
 }
 
 fn row(access: &AccessCost, lines: &[u32]) -> String {
-    let (first, last) = access.statements;
-    let at = |statement: usize| lines.get(statement).copied();
-    let place = match (at(first), at(last)) {
-        (Some(a), Some(b)) if a != b => format!("lines {a}-{b}"),
-        (Some(a), _) => format!("line {a}"),
-        (None, _) => String::new(),
-    };
+    let place = place(access.statements, lines);
     let verb = match access.direction {
         Direction::Read => "read",
         Direction::Write => "write",
@@ -102,17 +101,45 @@ fn row(access: &AccessCost, lines: &[u32]) -> String {
         }
         Memory::Shared => "no bank conflict".to_owned(),
     };
-    let around = if access.loops.is_empty() {
-        String::new()
-    } else {
-        format!(" in {}", access.loops.join(", "))
-    };
+    let around = around(&access.loops);
     format!(
         "  {place:<14} {verb} {} x{}{around}: {} accesses, {detail}",
         access.array,
         access.width,
         short(access.accesses),
     )
+}
+
+fn row_of_control(row: &ControlCost, groups: f64, lines: &[u32]) -> String {
+    let place = place((row.statement, row.statement), lines);
+    let around = around(&row.loops);
+    match row.control {
+        Control::Barrier => {
+            let each = row.count / groups.max(1.0);
+            format!("  {place:<14} barrier{around}: {each:.0} a workgroup")
+        }
+        Control::Divergence => {
+            let count = short(row.count);
+            format!("  {place:<14} branch{around}: {count} times both sides of a subgroup")
+        }
+    }
+}
+
+/// The lines of the first and the last of some statements.
+fn place((first, last): (usize, usize), lines: &[u32]) -> String {
+    let at = |statement: usize| lines.get(statement).copied();
+    match (at(first), at(last)) {
+        (Some(a), Some(b)) if a != b => format!("lines {a}-{b}"),
+        (Some(a), _) => format!("line {a}"),
+        (None, _) => String::new(),
+    }
+}
+
+fn around(loops: &[String]) -> String {
+    match loops {
+        [] => String::new(),
+        loops => format!(" in {}", loops.join(", ")),
+    }
 }
 
 /// A count with a unit of thousands.

@@ -1,7 +1,7 @@
 //! Costs of kernels that can be counted by hand, and bars that default schedules keep without a GPU at hand.
 
 use weftile::explain::{
-    AccessCost, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict, time,
+    AccessCost, Control, Direction, GpuModel, KernelCost, Limit, Memory, explain, predict, time,
 };
 use weftile::ir::{Module, PrimFunc};
 use weftile::kernel::{GpuClass, GpuTarget, Kernel, LoweredFunc, Stmt, Target};
@@ -137,6 +137,8 @@ fn columns_of_a_tile_meet_in_a_bank_unless_its_rows_are_aligned_past_it() {
     assert_eq!(of(&aligned, "tile", Direction::Write).excess(), 1.0);
     assert_eq!(aligned.shared_bytes, 32 * 33 * 4);
     assert_eq!(aligned.barriers, 1.0);
+    let met: Vec<Control> = aligned.control.iter().map(|row| row.control).collect();
+    assert_eq!(met, [Control::Barrier]);
 }
 
 #[test]
@@ -160,6 +162,11 @@ fn a_branch_of_half_a_subgroup_diverges() {
     // Threads 0 to 15 are half of the first subgroup of each of two workgroups; 0 to 31 are the whole of it.
     assert_eq!(cost(16).divergent, 2.0);
     assert_eq!(cost(32).divergent, 0.0);
+    let control = &cost(16).control[..];
+    assert!(
+        matches!(control, [one] if one.control == Control::Divergence && one.count == 2.0),
+        "{control:?}"
+    );
     assert_eq!(cost(16).arithmetic, 128.0);
     assert_eq!(cost(16).fma, 0.0);
 }

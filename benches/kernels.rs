@@ -1,7 +1,8 @@
 //! Steady-state times on every device: `cargo bench`, or `cargo bench -- gemm` for a part.
 //!
 //! GEMM 256 and 1024 (with the `gemm` crate beside them), the 784-128-10 network at batch 1 and 256 with its weights bound and as
-//! arguments, an elementwise chain over 16M elements, a softmax over rows of 4096, depthwise convolutions of MobileNetV2. Inputs and weights are on the device; on a GPU each call is waited for.
+//! arguments, an elementwise chain over 16M elements, a softmax over rows of 4096, depthwise convolutions of MobileNetV2, attention
+//! of 12 heads. Inputs and weights are on the device; on a GPU each call is waited for.
 
 #![allow(missing_docs, reason = "criterion's macros write public items")]
 
@@ -113,6 +114,17 @@ def main(x: R.Tensor((1, C, H, H), "float32"), w: R.Tensor((C, 1, 3, 3), "float3
 
 /// The demo's network.
 const MLP: &str = include_str!("../examples/fashion_mnist/mlp.py");
+
+const ATTENTION: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((1, LENGTH, 12, 64), "float32"), k: R.Tensor((1, LENGTH, 12, 64), "float32"), v: R.Tensor((1, LENGTH, 12, 64), "float32")):
+        with R.dataflow():
+            y = R.nn.attention(q, k, v, causal_mask=MASK)
+            R.output(y)
+        return y
+"#;
 
 fn devices() -> Vec<(String, Device, Target)> {
     let mut devices = vec![("cpu".to_owned(), Device::Cpu, Target::Cpu(this_cpu()))];
@@ -283,5 +295,34 @@ fn depthwise(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, gemm, mlp, elementwise, softmax, depthwise);
+fn attention(c: &mut Criterion) {
+    for (length, mask, seen) in [
+        (128, "None", 1.0),
+        (512, "None", 1.0),
+        (2048, "None", 1.0),
+        (2048, "\"TopLeft\"", 0.5),
+    ] {
+        let text = ATTENTION
+            .replace("LENGTH", &length.to_string())
+            .replace("MASK", mask);
+        let products = 2.0 * 12.0 * (length * length * 64) as f64 * seen;
+        run(
+            c,
+            &format!("attention_{length}_{}", mask.trim_matches('"')),
+            &text,
+            &[&[1, length, 12, 64]; 3],
+            Throughput::Elements(2 * products as u64),
+        );
+    }
+}
+
+criterion_group!(
+    benches,
+    gemm,
+    mlp,
+    elementwise,
+    softmax,
+    depthwise,
+    attention
+);
 criterion_main!(benches);

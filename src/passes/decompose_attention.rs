@@ -1,7 +1,7 @@
 //! `decompose_attention`: attention becomes two products with a softmax between them.
 //!
 //! The operator is one loop program, whose products are computed row by row. GPU schedules of products tile and share what they
-//! read: there three kernels are several times as fast. On the CPU both take the same time.
+//! read: there three kernels are several times as fast. On the CPU the operator is one program in blocks (`topi/attention/blocked.rs`).
 
 use super::PassError;
 use crate::ir::graph::{

@@ -25,15 +25,16 @@ fn prim_func(text: &str) -> PrimFunc {
 }
 
 /// A function compiled with its default schedule.
-struct Compiled {
-    lowered: LoweredFunc,
+pub(crate) struct Compiled {
+    pub(crate) lowered: LoweredFunc,
     module: CpuModule,
-    rules: Vec<&'static str>,
+    pub(crate) rules: Vec<&'static str>,
     /// The same function by the other back ends that this machine can run.
     others: Vec<Compiled>,
 }
 
-fn compile(func: &PrimFunc) -> Compiled {
+/// The function, compiled by each back end.
+pub(crate) fn compile(func: &PrimFunc) -> Compiled {
     let here = Backend::ALL.into_iter().filter(|b| b.is_here());
     let mut all = here.map(|backend| compile_by(func, backend));
     let mut first = all.next().expect("Cranelift is everywhere");
@@ -95,7 +96,7 @@ fn dims(func: &LoweredFunc, tensors: &[Tensor]) -> Vec<i64> {
 }
 
 /// Numbers in -1 .. 1, with NaN and infinities in place of some if asked.
-fn random(shape: &[usize], seed: u64, special: bool) -> Tensor {
+pub(crate) fn random(shape: &[usize], seed: u64, special: bool) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     let values: Vec<f32> = (0..shape.iter().product())
         .map(|i| {
@@ -114,7 +115,7 @@ fn random(shape: &[usize], seed: u64, special: bool) -> Tensor {
 }
 
 /// Runs both ways and compares all tensors.
-fn check(func: &PrimFunc, compiled: &Compiled, tensors: &[Tensor], terms: usize) {
+pub(crate) fn check(func: &PrimFunc, compiled: &Compiled, tensors: &[Tensor], terms: usize) {
     let copy = |tensors: &[Tensor]| -> Vec<Tensor> {
         let fresh = |t: &Tensor| Tensor::from_bytes(t.dtype(), t.shape(), t.bytes());
         tensors

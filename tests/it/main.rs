@@ -2,6 +2,7 @@
 
 mod artifact;
 mod as_written;
+mod attention;
 mod broadcasts;
 mod bytes;
 #[cfg(feature = "cli")]

@@ -91,6 +91,91 @@ fn heads_share_keys_and_biases_broadcast() {
     cases.run();
 }
 
+/// Sequences that are blocks of queries and tiles of keys on a CPU, with parts of a block and of a tile at their ends.
+#[test]
+fn long_sequences() {
+    let mut cases = Cases::default();
+    let q = Array::random(&[1, 40, 2, 8], 1);
+    let (k, v) = (
+        Array::random(&[1, 150, 1, 8], 2),
+        Array::random(&[1, 150, 1, 6], 3),
+    );
+    let bias = Array::random(&[1, 1, 1, 150], 4);
+    // The first tile of keys counts for nothing, and so does the last key.
+    let masked = Array::new(&[1, 150], |i| match i[1] {
+        0..100 | 149 => f64::NEG_INFINITY,
+        _ => 0.5,
+    });
+    let (none, all) = (|_: &[usize]| 0.0, |_: usize, _: usize| true);
+    let root = 1.0 / 8f64.sqrt();
+    let (qt, kt, vt, bt, mt) = (q.f32(), k.f32(), v.f32(), bias.f32(), masked.f32());
+    let inputs = [("q", &qt), ("k", &kt), ("v", &vt)];
+    let types = [
+        "R.Tensor((\"b\", \"s\", 2, 8), \"float32\")",
+        "R.Tensor((\"b\", \"t\", 1, 8), \"float32\")",
+        "R.Tensor((\"b\", \"t\", 1, 6), \"float32\")",
+    ];
+    let expected = attention(&q, &k, &v, &none, root, &all).f32();
+    let text = "R.nn.attention(q, k, v)";
+    cases
+        .case_of(text, &types, &inputs, std::slice::from_ref(&expected))
+        .terms(158);
+    cases.case(text, &inputs, &[expected]).terms(158);
+    let expected = attention(&q, &k, &v, &none, 0.25, &|s, t| t <= s).f32();
+    let text = "R.nn.attention(q, k, v, scale=0.25, causal_mask=\"TopLeft\")";
+    cases.case(text, &inputs, &[expected]).terms(158);
+    let sees = |s: usize, t: usize| t <= s + 110 && t + 30 > s + 110;
+    let expected = attention(&q, &k, &v, &none, root, &sees).f32();
+    let text = "R.nn.attention(q, k, v, causal_mask=\"BottomRight\", window_size=30)";
+    cases.case(text, &inputs, &[expected]).terms(158);
+    let of_bias = |i: &[usize]| bias.at(&[i[0], 0, 0, i[3]]);
+    let expected = attention(&q, &k, &v, &of_bias, root, &all).f32();
+    let biased = [("q", &qt), ("k", &kt), ("v", &vt), ("b", &bt)];
+    let text = "R.nn.attention_bias(q, k, v, b)";
+    cases.case(text, &biased, &[expected]).terms(158);
+    let of_mask = |i: &[usize]| masked.at(&[0, i[3]]);
+    let expected = attention(&q, &k, &v, &of_mask, root, &all).f32();
+    let biased = [("q", &qt), ("k", &kt), ("v", &vt), ("b", &mt)];
+    cases.case(text, &biased, &[expected]).terms(158);
+    let halves = (q.f16(), k.f16(), v.f16());
+    let inputs = [("q", &halves.0), ("k", &halves.1), ("v", &halves.2)];
+    let expected = attention(&q, &k, &v, &none, root, &all).f16();
+    cases.case("R.nn.attention(q, k, v)", &inputs, &[expected]);
+    cases.run();
+}
+
+/// As many queries as keys, of open length: one block, several, and none. With more queries than keys the first ones see none.
+#[test]
+fn sequences_of_open_length() {
+    let mut cases = Cases::default();
+    let none = |_: &[usize]| 0.0;
+    let root = 1.0 / 4f64.sqrt();
+    let types = ["R.Tensor((1, \"s\", 2, 4), \"float32\")"; 3];
+    for length in [0, 1, 9, 70] {
+        let [q, k, v] = [1, 2, 3].map(|seed| Array::random(&[1, length, 2, 4], seed));
+        let (qt, kt, vt) = (q.f32(), k.f32(), v.f32());
+        let inputs = [("q", &qt), ("k", &kt), ("v", &vt)];
+        let expected = attention(&q, &k, &v, &none, root, &|s, t| t <= s).f32();
+        let text = "R.nn.attention(q, k, v, causal_mask=\"TopLeft\")";
+        cases.case_of(text, &types, &inputs, &[expected]).terms(80);
+    }
+    let q = Array::random(&[1, 100, 2, 4], 1);
+    let [k, v] = [2, 3].map(|seed| Array::random(&[1, 30, 2, 4], seed));
+    let (qt, kt, vt) = (q.f32(), k.f32(), v.f32());
+    let inputs = [("q", &qt), ("k", &kt), ("v", &vt)];
+    for (window, width) in [("", 100), (", window_size=7", 7)] {
+        let sees = |s: usize, t: usize| t + 70 <= s && t + 70 + width > s;
+        let expected = attention(&q, &k, &v, &none, root, &sees).f32();
+        let text = format!("R.nn.attention(q, k, v, causal_mask=\"BottomRight\"{window})");
+        cases.case(&text, &inputs, &[expected]).terms(140);
+        let sees = |s: usize, t: usize| t <= s && t + width > s;
+        let expected = attention(&q, &k, &v, &none, root, &sees).f32();
+        let text = format!("R.nn.attention(q, k, v, causal_mask=\"TopLeft\"{window})");
+        cases.case(&text, &inputs, &[expected]).terms(140);
+    }
+    cases.run();
+}
+
 /// Queries that see no key give 0, however it comes that there is none.
 #[test]
 fn sequences_without_positions() {

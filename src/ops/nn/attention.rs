@@ -6,9 +6,9 @@ use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::ops::ComputeCall;
 use crate::ops::def::{Computed, DTypes, OpDef, Pattern, Precision, attr, optional, tensor};
 use crate::ops::rules::{self, broadcast_shapes, dims_of, equal_extents, tensor_like};
-use crate::topi;
 use crate::topi::attention::{self, Attention, Visible};
 use crate::topi::rotary::{self, Heads, Pairs, Rotary};
+use crate::topi::{self, Threads};
 
 const ATTRS: &[AttrSpec] = &[
     attr("scale", AttrKind::Float, AttrDefault::None),
@@ -166,7 +166,12 @@ fn attention_of(c: &ComputeCall<'_>) -> Computed {
     let of = attributes(c)?;
     let bias = c.has(3).then(|| c.x(3));
     let operands = [c.x(0), c.x(1), c.x(2)];
-    Ok(vec![attention::attention(c.name(), operands, bias, &of)])
+    let in_blocks = match c.threads() {
+        Threads::Few => attention::attention_in_blocks(c.name(), operands, bias, &of),
+        Threads::Many => None,
+    };
+    let plain = || attention::attention(c.name(), operands, bias, &of);
+    Ok(vec![in_blocks.unwrap_or_else(plain)])
 }
 
 fn var_len_type(c: &OpCall<'_>) -> rules::Inferred {

@@ -168,7 +168,7 @@ pub(super) fn apply(
     let packed = is_in_panels(schedule.func(), block, &matmul);
     let loops = Loops::of(schedule, block, &matmul)?;
     if packed {
-        return along_columns(schedule, target, block, None, loops);
+        return along_columns(schedule, target, block, None, loops, Spread::OverThreads);
     }
     let contiguous = |at: Option<usize>, role: &[usize]| at.is_some_and(|i| role.contains(&i));
     let along_k =
@@ -180,12 +180,39 @@ pub(super) fn apply(
     let transposed = along_k && many && short && in_rows(schedule.func(), block, &matmul);
     let in_columns = neighbours(schedule.func(), block, loops.n);
     if contiguous(matmul.b.contiguous, &matmul.n) && in_columns || transposed {
-        along_columns(schedule, target, block, Some(&matmul), loops)
+        let spread = Spread::OverThreads;
+        along_columns(schedule, target, block, Some(&matmul), loops, spread)
     } else if along_k {
         along_depth(schedule, block, loops)
     } else {
         Err(DeclineReason::Pattern("operands are not in rows"))
     }
+}
+
+/// Whether the tiles of a product are spread over the threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Spread {
+    OverThreads,
+    /// A thread computes all of them, in a block around the product.
+    No,
+}
+
+/// Tiles of a product inside of another block, whose operand `B` lies in panels.
+pub(super) fn in_thread(
+    schedule: &mut Schedule,
+    block: BlockId,
+    target: &CpuTarget,
+) -> Result<(), DeclineReason> {
+    let matmul = of_words(schedule.func(), block)?;
+    if !is_in_panels(schedule.func(), block, &matmul) {
+        return Err(DeclineReason::Pattern("no operand is in panels"));
+    }
+    let loops = Loops::of(schedule, block, &matmul)?;
+    let alone = CpuTarget {
+        threads: 1,
+        ..target.clone()
+    };
+    along_columns(schedule, &alone, block, None, loops, Spread::No)
 }
 
 /// Writes rows of several dimensions as one where not all of these extents are known: fused loops of them could not be spread over
@@ -279,14 +306,17 @@ impl Loops {
         let nest = sort_loops(schedule, block)?;
         let role = |schedule: &Schedule, iters: &[usize]| -> Result<Vec<LoopId>, DeclineReason> {
             let func = schedule.func();
-            let own = |&l: &LoopId| {
-                let var = &func.loops[l].var;
-                iters
-                    .iter()
-                    .any(|&i| func.blocks[block].bindings[i].as_var() == Some(var))
-            };
             let loops: Vec<LoopId> = nest.spatial.iter().chain(&nest.reduce).copied().collect();
-            Ok(loops.into_iter().filter(own).collect())
+            // Alone, but for what is the same in all of them: the first row of a block.
+            let drives = |binding: &Expr, l: LoopId| {
+                let mut used = loops.iter().filter(|l| binding.uses(&func.loops[**l].var));
+                used.next() == Some(&l) && used.next().is_none()
+            };
+            let own = |&l: &LoopId| {
+                let bindings = &func.blocks[block].bindings;
+                iters.iter().any(|&i| drives(&bindings[i], l))
+            };
+            Ok(loops.iter().copied().filter(own).collect())
         };
         let [batch, m, n, k] =
             [&matmul.batch, &matmul.m, &matmul.n, &matmul.k].map(|r| role(schedule, r));
@@ -410,6 +440,7 @@ fn along_columns(
     block: BlockId,
     copied: Option<&Matmul>,
     loops: Loops,
+    spread: Spread,
 ) -> Result<(), DeclineReason> {
     let mut fused = schedule.clone();
     let write_back = match with_epilogue(&mut fused, block)? {
@@ -419,13 +450,18 @@ fn along_columns(
         }
         write_back => write_back,
     };
+    let tiled = |schedule: &mut Schedule, write_back| {
+        let depth = tiled(schedule, target, block, copied, &loops, write_back, spread)?;
+        schedule.decompose_reduction(block, depth)?;
+        Ok(())
+    };
     if let Some(write_back) = write_back
-        && tiled(&mut fused, target, block, copied, &loops, Some(write_back)).is_ok()
+        && tiled(&mut fused, Some(write_back)).is_ok()
     {
         *schedule = fused;
         return Ok(());
     }
-    tiled(schedule, target, block, copied, &loops, None)
+    tiled(schedule, None)
 }
 
 /// Whether tiles divide the rows, which are constant, and the columns, unless these are open.
@@ -436,7 +472,7 @@ fn is_whole(schedule: &Schedule, target: &CpuTarget, block: BlockId, loops: &Loo
         && columns.is_none_or(|columns| columns % COLUMNS == 0)
 }
 
-/// The same, with the block that writes the sums back, if they are in an array of the thread.
+/// The same, with the block that writes the sums back, if they are in an array of the thread. Gives the loop whose steps are added up.
 fn tiled(
     schedule: &mut Schedule,
     target: &CpuTarget,
@@ -444,7 +480,8 @@ fn tiled(
     copied: Option<&Matmul>,
     loops: &Loops,
     write_back: Option<BlockId>,
-) -> Result<(), DeclineReason> {
+    spread: Spread,
+) -> Result<LoopId, DeclineReason> {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let sums = sums_of(schedule.func(), block);
     let registers = registers(target, sums);
@@ -487,9 +524,10 @@ fn tiled(
     }
     vectorize_columns(schedule, &n)?;
     schedule.unroll(m[2])?;
-    spread(schedule, loops.batch, m[0], n[0])?;
-    schedule.decompose_reduction(block, k[0])?;
-    Ok(())
+    if spread == Spread::OverThreads {
+        spread_tiles(schedule, loops.batch, m[0], n[0])?;
+    }
+    Ok(k[0])
 }
 
 /// Steps of the reduction between panels, without a rest where there is such a number near the usual one.
@@ -586,7 +624,7 @@ pub(super) fn along_depth(
     schedule.reorder(&[m[0], n[0], m[1], loops.k, m[2], n[1]])?;
     schedule.unroll(m[2])?;
     schedule.unroll(n[1])?;
-    spread(schedule, loops.batch, m[0], n[0])?;
+    spread_tiles(schedule, loops.batch, m[0], n[0])?;
     add_on_vectors(schedule, &[loops.k])?;
     schedule.decompose_reduction(block, loops.k)?;
     Ok(())
@@ -620,7 +658,7 @@ fn columns_of_sums(schedule: &Schedule, n: LoopId) -> i64 {
 
 /// Batches, blocks of rows and panels over the threads. Loops of symbolic extents are not fused: lowering splits off the last,
 /// partial tile of a loop only where the loop counts tiles of one dimension.
-fn spread(
+fn spread_tiles(
     schedule: &mut Schedule,
     batch: Option<LoopId>,
     rows: LoopId,

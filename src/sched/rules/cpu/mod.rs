@@ -4,6 +4,7 @@
 //! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
 //! them.
 
+mod attention;
 mod cases;
 mod convolution;
 mod elementwise;
@@ -31,6 +32,7 @@ use crate::sched::rules::nest::sort_loops;
 
 /// The rules. A block that none takes runs serially, as it is written.
 pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
+    DefaultRule::new("attention", attention::apply),
     DefaultRule::new("filtering", filtering::apply),
     DefaultRule::new("gemv", gemv::apply),
     DefaultRule::new("matmul", matmul::apply),

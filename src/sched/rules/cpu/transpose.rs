@@ -22,6 +22,19 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
+    let outer = tiles(schedule, block, target)?;
+    if !parallel_fused(schedule, &outer) {
+        schedule.parallel(outer[0])?;
+    }
+    Ok(())
+}
+
+/// Writes the tiles out, and gives the loops around those beside each other.
+pub(super) fn tiles(
+    schedule: &mut Schedule,
+    block: BlockId,
+    target: &CpuTarget,
+) -> Result<Vec<LoopId>, DeclineReason> {
     if !matches!(classify(schedule.func(), block), Pattern::Injective) {
         return Err(DeclineReason::Pattern("not injective"));
     }
@@ -59,10 +72,7 @@ pub(super) fn apply(
     schedule.reorder(&[&outer[..], &[c[0], r[1], r[2], c[1]]].concat())?;
     schedule.unroll(r[2])?;
     schedule.vectorize(c[1])?;
-    if !parallel_fused(schedule, &outer) {
-        schedule.parallel(outer[0])?;
-    }
-    Ok(())
+    Ok(outer)
 }
 
 /// Fuses `inner` with the loops before it that continue it, up to `stop`; removes these from `outer`.

@@ -3,6 +3,10 @@
 //! # References
 //! A. Vaswani et al., "Attention is all you need", 2017, section 3.2.
 
+mod blocked;
+
+pub use blocked::attention_in_blocks;
+
 use super::extent::{clamped, quotient, shifted, sum};
 use super::{accumulator, element};
 use crate::ir::Expr;

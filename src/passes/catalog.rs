@@ -42,6 +42,7 @@ use super::op_pattern::annotate_tir_op_pattern;
 use super::optimize_layout_transform::optimize_layout_transform;
 use super::pack_bytes::pack_bytes;
 use super::pack_weights::{Weights, pack_weights};
+use super::recognize_causal_masks::recognize_causal_masks;
 use super::recognize_ops::recognize_ops;
 use super::remove_purity_checking::remove_purity_checking;
 use super::remove_redundant_permute_dims::remove_redundant_permute_dims;
@@ -519,6 +520,16 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, _, _| realize_vdevice(module),
+    },
+    PassDef {
+        name: "recognize_causal_masks",
+        about: "biases of attention that hide what comes later become causal masks, for a CPU",
+        opt_level: 0,
+        options: &[],
+        run: |module, cx, _| match cx.target {
+            Target::Gpu(_) => Ok(module.clone()),
+            Target::Cpu(_) => recognize_causal_masks(module),
+        },
     },
     PassDef {
         name: "recognize_ops",

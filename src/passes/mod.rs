@@ -57,6 +57,7 @@ mod options;
 mod pack_bytes;
 mod pack_weights;
 mod pass;
+mod recognize_causal_masks;
 mod recognize_ops;
 mod remove_purity_checking;
 mod remove_redundant_permute_dims;

@@ -7,8 +7,10 @@ use super::Declined;
 use super::idiom::{Calls, Idiom, Match, Operand, attrs, axes, binary, ints, same_dims, scalar};
 use crate::ir::graph::pattern::{DfPattern, is_op, is_op_with_first, wildcard};
 use crate::ir::graph::{Arg, Op, ValueId};
-use crate::ir::{AttrValue, Attrs};
+use crate::ir::{AttrValue, Attrs, Expr};
 use crate::ops;
+use crate::passes::recognize_causal_masks::is_causal;
+use crate::tensor::Tensor;
 
 const DIVIDE: Op = ops::op("divide");
 const MULTIPLY: Op = ops::op("multiply");
@@ -105,9 +107,14 @@ impl Parts {
                 expected: vec![3],
             });
         }
-        if site.arg(&self.replaced).is_some() {
-            return Err(Declined::MaskReplaces);
-        }
+        let mut calls = Calls::default();
+        let bias = match (site.arg(&self.replaced), site.arg(&self.mask)) {
+            (Some(replaced), _) => {
+                let lengths = [&dims[0][2], &dims[1][3]];
+                Some(added_mask(site, &mut calls, replaced, lengths)?)
+            }
+            (None, mask) => mask.cloned().map(Operand::Given),
+        };
         let mut scale = 1.0;
         if let Some(factor) = site.arg(&self.factor) {
             scale *= site.number("the scale", factor)?;
@@ -128,15 +135,14 @@ impl Parts {
         };
 
         let mut layout = Layout::default();
-        let mut calls = Calls::default();
         let mut args = vec![
             layout.operand(&mut calls, &query, HEADS_INSIDE),
             layout.operand(&mut calls, &key, KEYS_INSIDE),
             layout.operand(&mut calls, &value, HEADS_INSIDE),
         ];
-        let op = match site.arg(&self.mask) {
-            Some(mask) => {
-                args.push(Operand::Given(mask.clone()));
+        let op = match bias {
+            Some(bias) => {
+                args.push(bias);
                 "nn.attention_bias"
             }
             None => "nn.attention",
@@ -160,6 +166,46 @@ impl Parts {
             false => Err(Declined::Transposes { added, saved }),
         }
     }
+}
+
+/// A score to which this is added is this, unless it is as large.
+const SWALLOWS: f64 = -1e30;
+
+/// What is added to scores instead of replacing some of them by a number. That is the same where scores vanish beside the number, and
+/// where each query has a score that stays, beside which the others have no weight.
+fn added_mask(
+    site: &Match<'_>,
+    calls: &mut Calls,
+    replaced: &Arg,
+    [queries, keys]: [&Expr; 2],
+) -> Result<Operand, Declined> {
+    let Some((_, _, [condition, first, second], _)) = site.call(replaced) else {
+        return Err(Declined::MaskReplaces);
+    };
+    let (hidden, stays) = match (scalar(first), scalar(second)) {
+        (_, Some(hidden)) => (hidden, true),
+        (Some(hidden), None) => (hidden, false),
+        (None, None) => return Err(Declined::MaskReplaces),
+    };
+    let causal = || stays && is_causal(condition, site.scope, [queries, keys], hidden);
+    if hidden > SWALLOWS && !causal() {
+        return Err(Declined::MaskReplaces);
+    }
+    let zero = |like: &Arg| {
+        let dtype = site.dtype(like)?;
+        Some(Arg::Const(Tensor::zeros(dtype, &[]).ok()?))
+    };
+    let number = if stays { second } else { first };
+    let zero = zero(number).ok_or(Declined::Shape { what: "the mask" })?;
+    let number = number.clone();
+    let choices = if stays {
+        [zero, number]
+    } else {
+        [number, zero]
+    };
+    let args = [condition.clone()].into_iter().chain(choices);
+    let args = args.map(Operand::Given).collect();
+    Ok(calls.add("where", args, attrs([])))
 }
 
 /// An operand without the transposes and scalar factors before it.

@@ -108,7 +108,8 @@ pub enum Declined {
         /// Which tensor.
         what: &'static str,
     },
-    /// A mask replaces scores by a number. The operator adds a mask, which is not the same in a row that is masked as a whole.
+    /// A mask replaces scores by a number beside which they do not vanish. The operator adds a mask, which is not the same in a row that
+    /// is masked as a whole.
     #[error("the mask replaces scores, and is not added to them")]
     MaskReplaces,
     /// Operands would be transposed more often than they are.

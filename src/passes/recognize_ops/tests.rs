@@ -176,6 +176,10 @@ fn attention_adds_masks_and_has_a_constant_scale() {
         reason("R.where(b, v0, R.const(-1000.0, \"float32\"))", 3),
         "no nn.attention at v5: the mask replaces scores, and is not added to them"
     );
+    let least = "R.const(-1.0e30, \"float32\")";
+    let replaced = |choices: &str| reason(&format!("R.where(b, {choices})"), 3);
+    assert_eq!(replaced(&format!("v0, {least}")), "nn.attention at v5");
+    assert_eq!(replaced(&format!("{least}, v0")), "nn.attention at v5");
     assert_eq!(
         reason(halved, 2),
         "no nn.attention at v5: softmax is along dimensions [2], not [3]"

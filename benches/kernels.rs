@@ -306,11 +306,12 @@ fn attention(c: &mut Criterion) {
             .replace("LENGTH", &length.to_string())
             .replace("MASK", mask);
         let products = 2.0 * 12.0 * (length * length * 64) as f64 * seen;
+        let shape: &[usize] = &[1, length, 12, 64];
         run(
             c,
             &format!("attention_{length}_{}", mask.trim_matches('"')),
             &text,
-            &[&[1, length, 12, 64]; 3],
+            &[shape; 3],
             Throughput::Elements(2 * products as u64),
         );
     }

@@ -44,8 +44,11 @@ const PANEL: i64 = 16;
 const MOST_ROWS: i64 = 64;
 /// Keys of a tile, at most.
 const MOST_KEYS: i64 = 128;
-/// The same of open lengths, which may be short: a tile computes with all of its keys.
-const MOST_KEYS_OF_OPEN: i64 = 64;
+/// The same where a tile may compute with many keys that none of its queries sees: of open lengths, which may be short, and with a
+/// causal mask.
+const MOST_KEYS_OF_PART: i64 = 64;
+/// The longest window. Distances in a tile are compared as `float32`.
+const LONGEST_WINDOW: i64 = 1 << 20;
 /// Elements of the queries of a block, and of the keys of a tile, at most: 32 KiB.
 const MOST_ELEMENTS: i64 = 8 << 10;
 /// Rows that tiles of registers have.
@@ -65,7 +68,10 @@ pub fn attention_in_blocks(
     bias: Option<&Tensor>,
     of: &Attention,
 ) -> Option<Tensor> {
-    let blocks = Blocks::of(qkv)?;
+    let blocks = Blocks::of(qkv, of.visible)?;
+    if of.window.is_some_and(|window| window > LONGEST_WINDOW) {
+        return None;
+    }
     let [query, _, value] = qkv;
     let [batch, seq, heads, size] = [0, 1, 2, 3].map(|at| query.shape()[at].clone());
     let scale = match (of.scale, size.as_int()) {
@@ -112,7 +118,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of([query, key, value]: [&Tensor; 3]) -> Option<Self> {
+    fn of([query, key, value]: [&Tensor; 3], visible: Visible) -> Option<Self> {
         let [batch, seq, heads, size] = [0, 1, 2, 3].map(|at| &query.shape()[at]);
         let keys = &key.shape()[1];
         let widest = size.as_int()?.max(value.shape()[3].as_int()?);
@@ -133,9 +139,9 @@ impl Blocks {
         {
             rows = even(&Expr::i64(seq), rows / 2, ROWS_OF_REGISTERS);
         }
-        let most_keys = match keys.as_int() {
-            Some(_) => MOST_KEYS,
-            None => MOST_KEYS_OF_OPEN,
+        let most_keys = match (keys.as_int(), visible) {
+            (Some(_), Visible::All) => MOST_KEYS,
+            _ => MOST_KEYS_OF_PART,
         };
         let keys = even(keys, most.min(most_keys), PANEL);
         Some(Self { rows, keys })
@@ -178,6 +184,8 @@ struct State {
     total: Buffer,
     /// `[seq, size_v]`: the values by their weights.
     mixed: Buffer,
+    /// `[keys]`: the place of each key in a tile, where some are not seen.
+    places: Option<Buffer>,
 }
 
 impl Writer<'_> {
@@ -211,6 +219,7 @@ impl Writer<'_> {
             maximum: local(b, "maximum", rows.clone()),
             total: local(b, "total", rows),
             mixed: local(b, "mixed", by_size(self.size_of_values())),
+            places: (!self.sees_whole_tiles()).then(|| self.places(b)),
         };
         let size = || Axis::spatial("e", self.size().clone());
         let size_of_values = || Axis::spatial("e", self.size_of_values().clone());
@@ -305,16 +314,9 @@ impl Writer<'_> {
             let (panel, column) = digits(&at[1]);
             load(&state.queries, [&at[0], &at[2]]) * load(&keys, [&panel, &at[2], &column])
         });
-        let scores = match self.is_plain() {
+        let scores = match self.bias.is_none() && self.sees_whole_tiles() {
             true => products,
-            false => {
-                let scores = of_rows(b, "scores", Some(&count));
-                self.rows(b, "scores", [Axis::spatial("j", count.clone())], |b, at| {
-                    let score = self.score(load(&products, at), &at[0], &sum(&first, &at[1]));
-                    b.store(&scores, at, score);
-                });
-                scores
-            }
+            false => self.scores(b, &products, &first, state),
         };
 
         let in_tile = of_rows(b, "greatest", None);
@@ -432,33 +434,68 @@ impl Writer<'_> {
         remainder(self.keys(), &Expr::i64(self.blocks.keys)).is_zero()
     }
 
-    /// Whether a score is the product of a query and a key.
-    fn is_plain(&self) -> bool {
-        self.bias.is_none() && self.of.visible == Visible::All && self.keys_are_whole()
+    /// Whether each query sees all keys of each tile.
+    fn sees_whole_tiles(&self) -> bool {
+        self.of.visible == Visible::All && self.keys_are_whole()
     }
 
-    /// The score of a query and a key whose product is this.
-    fn score(&self, product: Expr, query: &Expr, key: &Expr) -> Expr {
-        let none = || te::lowest(F32);
-        let exists = (!self.keys_are_whole()).then(|| key.lt(self.keys()));
-        let score = match self.bias {
-            Some(bias) => {
-                let bias = broadcast(bias, [&self.batch, &self.head, query, key]).cast(F32);
-                product
-                    + match &exists {
-                        Some(exists) => te::if_then_else(exists.clone(), bias, none()),
-                        None => bias,
-                    }
+    /// Whether a query whose own key is at one place sees the key at another place in a tile.
+    fn sees(&self, place: &Expr, first: &Expr, own: Option<Expr>) -> Expr {
+        let exists = (!self.keys_are_whole()).then(|| place.lt((self.keys() - first).cast(F32)));
+        let earlier = own.as_ref().map(|own| place.le(own));
+        let in_window = own.zip(self.of.window);
+        let in_window = in_window.map(|(own, window)| own.lt(place + float(window as f64)));
+        te::all([exists, earlier, in_window].into_iter().flatten())
+    }
+
+    fn places(&self, b: &mut PrimFuncBuilder) -> Buffer {
+        let places = local(b, "places", [Expr::i64(self.blocks.keys)]);
+        let axis = Axis::spatial("j", self.blocks.keys);
+        b.nest("places", [axis], |b, j| {
+            b.store(&places, [&j[0]], j[0].expr().cast(F32));
+        });
+        places
+    }
+
+    /// The products of queries and keys with a bias, and minus infinity for keys that a query does not see.
+    ///
+    /// Places are compared in memory, as numbers: indices would be compared lane by lane.
+    fn scores(
+        &self,
+        b: &mut PrimFuncBuilder,
+        products: &Buffer,
+        first: &Expr,
+        state: &State,
+    ) -> Buffer {
+        let own = self.before().map(|before| {
+            let own = local(b, "own", [self.seq().clone()]);
+            self.rows(b, "own", [], |b, at| {
+                let place = sum(&at[0], &before) - first;
+                b.store(&own, at, place.cast(F32));
+            });
+            own
+        });
+        let scores = local(b, "scores", products.shape().to_vec());
+        let axis = Axis::spatial("j", self.blocks.keys);
+        self.rows(b, "scores", [axis], |b, at| {
+            let mut score = load(products, at);
+            if let Some(bias) = self.bias {
+                let key = sum(first, &at[1]);
+                let element = broadcast(bias, [&self.batch, &self.head, &at[0], &key]).cast(F32);
+                score = score
+                    + match self.keys_are_whole() {
+                        true => element,
+                        false => te::if_then_else(key.lt(self.keys()), element, float(0.0)),
+                    };
             }
-            None => product,
-        };
-        let before = self.before();
-        let visible = before.and_then(|before| self.of.is_visible(query, key, &before));
-        match (exists, visible) {
-            (None, None) => score,
-            (Some(seen), None) | (None, Some(seen)) => Expr::select(seen, score, none()),
-            (Some(exists), Some(visible)) => Expr::select(exists.and(visible), score, none()),
-        }
+            if let Some(places) = &state.places {
+                let place = load(places, [&at[1]]);
+                let seen = self.sees(&place, first, own.as_ref().map(|own| load(own, &at[..1])));
+                score = Expr::select(seen, score, te::lowest(F32));
+            }
+            b.store(&scores, at, score);
+        });
+        scores
     }
 
     /// A nest over the queries of the block, and other axes inside of them.
@@ -560,7 +597,7 @@ mod tests {
             te::placeholder("x", shape, F32)
         };
         let (query, key) = (tensor(seq.into()), tensor(keys.into()));
-        Blocks::of([&query, &key, &key])
+        Blocks::of([&query, &key, &key], Visible::All)
     }
 
     #[test]

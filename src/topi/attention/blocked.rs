@@ -125,6 +125,11 @@ impl Blocks {
         if accumulator(query.dtype()) != F32 || !(1..=MOST_ELEMENTS / 32).contains(&widest) {
             return None;
         }
+        // Of columns of part of a panel, arrays of all queries would be on the stack.
+        let columns = [size, &value.shape()[3]].map(Expr::as_int);
+        if columns.iter().any(|n| n.is_none_or(|n| n % PANEL != 0)) {
+            return None;
+        }
         // As many queries as keys are those of a whole sequence: few of them are few keys, too.
         if seq.as_int().map_or(seq != keys, |seq| seq < FEWEST_QUERIES) {
             return None;

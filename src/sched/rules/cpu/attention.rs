@@ -20,9 +20,11 @@ pub(super) fn apply(
     block: BlockId,
     target: &CpuTarget,
 ) -> Result<(), DeclineReason> {
-    let steps = steps(schedule.func(), block);
+    // A product's result is copied while whole rows pass from nest to nest, before vectors run past their ends.
+    let steps = steps(schedule.func(), block).into_iter();
     let is_product = |step: &BlockId| of_words(schedule.func(), *step).is_ok();
-    if !steps.iter().any(is_product) {
+    let (products, others): (Vec<BlockId>, Vec<BlockId>) = steps.partition(is_product);
+    if products.is_empty() {
         return Err(DeclineReason::Pattern("no products inside of a block"));
     }
     let nest = sort_loops(schedule, block)?;
@@ -33,7 +35,7 @@ pub(super) fn apply(
     else {
         return Err(DeclineReason::Pattern("nothing is independent"));
     };
-    for step in steps {
+    for step in products.into_iter().chain(others) {
         // What follows a product may be part of it already.
         if schedule.func().blocks.get(step).is_some() {
             within_thread(schedule, step, target)?;

@@ -94,7 +94,7 @@ impl Packing {
         }
         let agreed = wishes
             .into_iter()
-            .filter(|((leaf, _), count)| free.uses(*leaf) == Some(*count));
+            .filter(|((leaf, _), count)| free.uses(leaf) == Some(*count));
         agreed
             .map(|((leaf, panels), _)| (leaf, panels.clone()))
             .collect()
@@ -137,12 +137,13 @@ impl Packing {
             let Some(leaf) = leaf.filter(|leaf| agreed.get(leaf) == Some(&wanted.panels)) else {
                 continue;
             };
-            let weight = match self.packed.get(&(block, leaf)) {
+            let place = (block, leaf);
+            let weight = match self.packed.get(&place) {
                 Some(weight) => Some(weight.clone()),
                 None => self.pack(&packed, &wanted, &args[wanted.param], rewriter),
             };
             let Some(weight) = weight else { continue };
-            self.packed.insert((block, leaf), weight.clone());
+            self.packed.insert(place, weight.clone());
             args[wanted.param] = weight;
             packed = with_panels(&packed, &wanted);
             any = true;
@@ -201,18 +202,22 @@ fn panels(name: &str, panels: &Panels, shape: &[Expr], dtype: DType) -> Option<P
 }
 
 /// A tensor that an argument is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Leaf {
     Value(ValueId),
-    /// Where its elements are.
-    Const(*const u8),
+    /// Where its elements are, and which tensor of these they are: views share elements.
+    Const(*const u8, DType, Vec<usize>),
 }
 
 impl Leaf {
     fn of(arg: &Arg) -> Option<Self> {
         match arg {
             Arg::Value(id) => Some(Self::Value(*id)),
-            Arg::Const(tensor) => Some(Self::Const(tensor.bytes().as_ptr())),
+            Arg::Const(tensor) => Some(Self::Const(
+                tensor.bytes().as_ptr(),
+                tensor.dtype(),
+                tensor.shape().to_vec(),
+            )),
             _ => None,
         }
     }
@@ -254,7 +259,7 @@ impl FreeLayouts {
         }
         uses.retain(|leaf, _| match leaf {
             Leaf::Value(id) => values.contains(id),
-            Leaf::Const(_) => true,
+            Leaf::Const(..) => true,
         });
         Self { uses, calls }
     }
@@ -266,7 +271,7 @@ impl FreeLayouts {
 
     /// Whether the argument is such a weight, and nothing else uses it.
     pub(super) fn is_free(&self, arg: &Arg) -> bool {
-        Leaf::of(arg).is_some_and(|leaf| self.uses(leaf) == Some(1))
+        Leaf::of(arg).is_some_and(|leaf| self.uses(&leaf) == Some(1))
     }
 
     /// The dataflow block of a binding.
@@ -275,8 +280,8 @@ impl FreeLayouts {
     }
 
     /// How often a weight is used; `None` if it is no weight.
-    fn uses(&self, leaf: Leaf) -> Option<usize> {
-        self.uses.get(&leaf).copied()
+    fn uses(&self, leaf: &Leaf) -> Option<usize> {
+        self.uses.get(leaf).copied()
     }
 }
 

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use weftile::interp;
 use weftile::ir::Module;
+use weftile::ir::graph::{Def, DpsCallee};
 use weftile::passes::bind_params;
 use weftile::pipeline::{CompileOptions, compile, weights_apart};
 use weftile::runtime::Value;
@@ -175,7 +176,7 @@ fn layers_with_weights_bound_and_apart_agree() {
 }
 
 #[test]
-fn a_weight_of_several_users_keeps_its_layout() {
+fn a_weight_of_several_products_is_rewritten_once() {
     let text = r#"
 @I.ir_module
 class Module:
@@ -191,5 +192,61 @@ class Module:
     let module = parse("shared.py", text).unwrap_or_else(|e| panic!("{e}"));
     let options = CompileOptions::new(crate::vm::cpu().0);
     let apart = weights_apart(&module, &options).unwrap_or_else(|e| panic!("{e}"));
-    assert!(apart.prim_func("panels").is_none());
+    let calls = |name: &str, program: &str| {
+        let function = apart.function(name).expect("it is there");
+        let is_call = |def: &Def| matches!(def, Def::CallDps { callee: DpsCallee::Prim(of), .. } if of.starts_with(program));
+        let bindings = function
+            .body
+            .blocks
+            .iter()
+            .flat_map(|block| &block.bindings);
+        bindings
+            .filter(|&&id| is_call(&function.values[id].def))
+            .count()
+    };
+    assert_eq!(calls("main_transform_params", "panels"), 1);
+    assert_eq!(calls("main", "matmul_packed"), 2);
+}
+
+/// Views of one constant share their elements, and each has panels of its own.
+#[test]
+fn views_of_one_constant_are_different_weights() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor((4, 64), "float32"),
+        y: R.Tensor((4, 32), "float32"),
+        w: R.Tensor((64, 32), "float32"),
+        v: R.Tensor((32, 64), "float32"),
+    ):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.matmul(y, v)
+            c = R.matmul(b, w)
+            z = R.add(a, c)
+            R.output(z)
+        return z
+"#;
+    let module = parse("views.py", text).unwrap_or_else(|e| panic!("{e}"));
+    let weight = tensor(&[64, 32], 5);
+    let view = weight.reshape(&[32, 64]).expect("as many elements");
+    let inputs = [tensor(&[4, 64], 1), tensor(&[4, 32], 2)];
+    let all = inputs.iter().chain([&weight, &view]);
+    let all: Vec<interp::Value> = all.map(|t| interp::Value::Tensor(t.clone())).collect();
+    let want = interp::run_module(&module, "main", &all, &Default::default()).expect("runs");
+    let interp::Value::Tensor(want) = want else {
+        panic!("{want:?}");
+    };
+    let weights = IndexMap::from([("w".to_owned(), weight), ("v".to_owned(), view)]);
+    let bound = bind_params(&module, "main", &weights).unwrap_or_else(|e| panic!("{e}"));
+    let (target, device) = crate::vm::cpu();
+    let exec = compile(&bound, &CompileOptions::new(target)).unwrap_or_else(|e| panic!("{e}"));
+    let mut machine = VirtualMachine::new(exec, device).expect("loads");
+    let got = machine
+        .call("main", &inputs.map(Value::from))
+        .expect("runs");
+    let got = got.into_tensor().expect("a tensor");
+    compare(&want, &got, Tolerance::of(ScalarType::F32, 64)).unwrap_or_else(|e| panic!("{e}"));
 }

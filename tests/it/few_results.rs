@@ -171,11 +171,51 @@ const CASES: &[Case] = &[
         OTHER,
     ),
     case(
-        "4, 700",
-        &[&[4, 700]],
+        "8, 700",
+        &[&[8, 700]],
         &["t = R.argmax(x, axis=1)", "z = R.add(t, t)"],
         "rows",
     ),
+    // Rows that others follow are computed one by one.
+    Case {
+        types: TYPES.split_at(1).0,
+        ..case(
+            "8, 65536",
+            &[&[8, 65536]],
+            &["z = R.divide(x, R.max(x, axis=1, keepdims=True))"],
+            "rows",
+        )
+    },
+    case(
+        "1, \"n\"",
+        &[&[1, 40000], &[1, 3]],
+        &["z = R.subtract(x, R.max(x, axis=1, keepdims=True))"],
+        FEW,
+    ),
+    Case {
+        types: TYPES.split_at(2).0,
+        ..case(
+            "6, \"n\"",
+            &[&[6, 40000], &[6, 3]],
+            &["z = R.sum(x, axis=1)"],
+            OTHER,
+        )
+    },
+    case(
+        "2, 3, 70001",
+        &[&[2, 3, 70001]],
+        &["z = R.max(x, axis=[0, 2])"],
+        FEW,
+    ),
+    Case {
+        types: TYPES.split_at(1).0,
+        ..case(
+            "\"n\", 3, 0",
+            &[&[2, 3, 0]],
+            &["z = R.sum(x, axis=[0, 2])"],
+            OTHER,
+        )
+    },
 ];
 
 const TYPES: [ScalarType; 5] = [

@@ -5,7 +5,7 @@
 
 use super::extent;
 use super::reduction::{Epilogue, along_results, along_terms, in_steps};
-use crate::ir::{BlockId, BufferRegion, Expr, IterKind, LoopId, PrimFunc};
+use crate::ir::{BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, PrimFunc};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::nest::sort_loops;
@@ -16,7 +16,9 @@ use crate::sched::{Factor, Schedule};
 const FEW_RESULTS: i64 = 64;
 /// Elements that a chunk reads.
 const CHUNK: i64 = 1 << 14;
-/// Chunks, at least, where their number is a constant: fewer are not worth a second loop.
+/// Results from which on blocks that follow, as in a softmax, are better computed row by row, each in the cache of a thread.
+const ROWS: i64 = 8;
+/// Fewest chunks of a constant number of terms. Fewer are not worth the second kernel.
 const FEWEST_CHUNKS: i64 = 4;
 
 pub(super) fn apply(
@@ -32,16 +34,29 @@ pub(super) fn apply(
     let Some(results) = results.filter(|&results| results <= FEW_RESULTS) else {
         return Err(DeclineReason::Pattern("more than few results"));
     };
+    let terms = extents(func, block, IterKind::Reduce);
+    let empty = |iter: &IterVar| iter.dom.extent.is_zero();
+    if func.blocks[block].iters.iter().any(empty) {
+        return Err(DeclineReason::Pattern("there are no terms"));
+    }
+    let consumers = schedule.get_consumers(block)?;
+    let in_rows = |b: &BlockId| all_extents(schedule.func(), *b).is_none_or(|n| n > FEW_RESULTS);
+    if results >= ROWS && consumers.iter().any(in_rows) {
+        return Err(DeclineReason::Pattern("rows that others follow"));
+    }
     let nest = sort_loops(schedule, block)?;
     let side_by_side = nest.spatial.last().is_some_and(|&last| {
         let several = extent(schedule, last) != Some(1);
         several && in_steps(schedule.func(), block, last)
     });
+    // Rows may be short where nobody knows how long they are.
+    if terms.is_none() && results > 1 && !side_by_side {
+        return Err(DeclineReason::Pattern("several rows of open lengths"));
+    }
     let length = match side_by_side {
         true => CHUNK / results.max(1),
         false => CHUNK,
     };
-    let terms = extents(schedule.func(), block, IterKind::Reduce);
     if terms.is_some_and(|terms| terms < FEWEST_CHUNKS * length) {
         return Err(DeclineReason::Pattern("few terms"));
     }
@@ -65,8 +80,16 @@ pub(super) fn apply(
 /// The number of iterations of the iter variables of a kind, if it is a constant.
 fn extents(func: &PrimFunc, block: BlockId, kind: IterKind) -> Option<i64> {
     let iters = func.blocks[block].iters.iter();
-    let extents = iters.filter(|iter| iter.kind == kind);
-    let mut extents = extents.map(|iter| iter.dom.extent.as_int());
+    product(iters.filter(|iter| iter.kind == kind))
+}
+
+/// The same of all.
+fn all_extents(func: &PrimFunc, block: BlockId) -> Option<i64> {
+    product(func.blocks[block].iters.iter())
+}
+
+fn product<'i>(iters: impl Iterator<Item = &'i IterVar>) -> Option<i64> {
+    let mut extents = iters.map(|iter| iter.dom.extent.as_int());
     extents.try_fold(1i64, |all, extent| all.checked_mul(extent?))
 }
 

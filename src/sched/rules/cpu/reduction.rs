@@ -2,7 +2,7 @@
 //! accumulators; along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
-use super::{MOST_TAPS, PARTS, VECTOR_BYTES, add_on_vectors, are_constant, extent, parallel_fused};
+use super::{MOST_TAPS, PARTS, add_on_vectors, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -121,8 +121,8 @@ pub(super) fn along_results(
 /// Terms from which on a loop over them pays for a wide body.
 const MANY_TERMS: i64 = 8;
 
-/// Vectors of results that are reduced at once: of many terms, as many as half the registers hold, so that what is read of a row
-/// are several lines, and each thread has several parts.
+/// Columns that a thread reduces at once. Of many terms these fill half of the vector registers, as long as each thread has several
+/// parts. Several lines of a row are then read one after the other.
 fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &CpuTarget) -> i64 {
     let func = schedule.func();
     let Some((&last, outer)) = nest.spatial.split_last() else {
@@ -141,7 +141,7 @@ fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &Cp
         return vector;
     }
     let rows = product(outer).unwrap_or(1);
-    let of_register = vector_lanes(func, block) * i64::from(target.f32_lanes) / (VECTOR_BYTES / 4);
+    let of_register = target.lanes(func.blocks[block].writes[0].buffer.dtype());
     let most = i64::from(target.vector_registers / 2) * of_register;
     let mut width = vector;
     while width * 2 <= most

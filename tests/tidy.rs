@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "kernel",
-        owns: "kernel IR, launches, `Target`, numbers of devices",
+        owns: "kernel IR, launches, `Target`, numbers of devices, the time that a launch takes on one",
         uses: &[],
     },
     Room {
@@ -106,7 +106,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "explain",
-        owns: "what a kernel will cost on a GPU, counted in its kernel IR",
+        owns: "counts of what a kernel does on a GPU, read off its kernel IR",
         uses: &["kernel"],
     },
     Room {

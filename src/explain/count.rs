@@ -28,7 +28,7 @@ pub fn explain(
     count(kernel, dims, model, samples)
 }
 
-/// The same from one workgroup, which stands for all: first and last ones, of which some reach past the ends, are left out.
+/// The same, counted in one workgroup that stands for all: in each direction the second, or the first of at most two.
 ///
 /// # Errors
 /// See [`explain`].

@@ -1,7 +1,6 @@
 //! What a launch takes on a device, from counts of what it does.
 //!
-//! There is one formula. The room `explain` fills the counts in from kernel IR; schedule rules estimate those of a tile that is not made
-//! yet. Both put candidates in the same order, as far as they count the same.
+//! There is one formula. `explain` counts in kernel IR; schedule rules estimate the counts of a tile before it is built.
 
 use serde::Serialize;
 

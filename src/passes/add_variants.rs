@@ -93,5 +93,6 @@ fn set_usual(func: &mut PrimFunc, rows: &[Var], number: i64) {
         (var.name().to_owned(), AttrValue::Int(size))
     });
     let sizes = AttrValue::Dict(sizes.collect());
-    func.attrs.insert(attrs::USUAL_SIZES.to_owned(), sizes);
+    let usual = func.attrs.entry(attrs::USUAL_SIZES.to_owned());
+    usual.or_insert(sizes);
 }

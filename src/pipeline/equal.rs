@@ -1,10 +1,11 @@
 //! Loop programs that are equal but for names: what is made of the first of them serves the others.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use indexmap::IndexSet;
 
-use crate::ir::{Expr, Param, PrimFunc, Var, alpha_eq};
+use crate::ir::{Expr, Param, PrimFunc, Var, alpha_eq, attrs};
 use crate::kernel::LoweredFunc;
 
 /// What equal programs have in common, and most others do not: how many loops and blocks there are, and the shapes of parameters.
@@ -35,13 +36,23 @@ impl<'m> Known<'m> {
     ) -> Option<(&'m str, &'m PrimFunc)> {
         let alike = self.0.get(&outline(func))?;
         let equal = |(_, known, at): &&(&str, &PrimFunc, Place)| {
-            *at == place && alpha_eq::prim_func(known, func).is_ok()
+            *at == place && alpha_eq::prim_func(&unnamed(known), &unnamed(func)).is_ok()
         };
         alike
             .iter()
             .find(equal)
             .map(|&(name, known, _)| (name, known))
     }
+}
+
+/// The program without the name of the one that it is a variant of.
+fn unnamed(func: &PrimFunc) -> Cow<'_, PrimFunc> {
+    if !func.attrs.contains_key(attrs::VARIANT_OF) {
+        return Cow::Borrowed(func);
+    }
+    let mut func = func.clone();
+    func.attrs.shift_remove(attrs::VARIANT_OF);
+    Cow::Owned(func)
 }
 
 fn outline(func: &PrimFunc) -> Outline {

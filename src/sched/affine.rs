@@ -38,6 +38,8 @@ pub(crate) fn is_affine_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) ->
 
 /// Whether the bindings of the block are affine in these loops but for iterations that the predicate leaves out: conditions on
 /// loops that are iterators as they are, whose iterations are independent in any order. TVM refuses those that join several.
+/// Domains of iter variables then hold instances that do not run; whoever makes a new predicate from domains must refuse them
+/// (`check_predicate_kept`).
 pub(crate) fn is_independent_in(func: &PrimFunc, block: BlockId, loops: &[LoopId]) -> bool {
     let node = &func.blocks[block];
     let is_iterator = |var: &Var| {
@@ -46,6 +48,9 @@ pub(crate) fn is_independent_in(func: &PrimFunc, block: BlockId, loops: &[LoopId
         own && using.next().is_none()
     };
     let of_loops = |cond: &Expr| {
+        if cond.is_data() {
+            return false;
+        }
         let vars = cond.free_vars();
         let is_loop = |var: &&Var| loops.iter().any(|&l| func.loops[l].var == **var);
         vars.iter().filter(is_loop).all(is_iterator)

@@ -82,7 +82,7 @@ pub use transform_layout::Injectivity;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{BlockId, LoopId, Place, PrimFunc};
+use crate::ir::{BlockId, LoopId, Place, PrimFunc, attrs};
 
 /// A loop program and the primitives applied to it.
 #[derive(Clone, Debug)]
@@ -127,6 +127,13 @@ impl Schedule {
         let mut named = self.clone();
         named.func.name.clone_from(&func.name);
         named.func.origin.clone_from(&func.origin);
+        named.func.attrs.shift_remove(attrs::VARIANT_OF);
+        if let Some(of) = func.attrs.get(attrs::VARIANT_OF) {
+            named
+                .func
+                .attrs
+                .insert(attrs::VARIANT_OF.to_owned(), of.clone());
+        }
         named
     }
 

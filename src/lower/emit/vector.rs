@@ -13,7 +13,7 @@ use crate::lower::speculate::may_fail;
 use crate::lower::widen::{is_index, is_narrow_cast};
 use crate::lower::wrapping_sum::WrappingSum;
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::{BinOp, Intrin};
+use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
 
 /// The variable of a vectorized loop, from 0, and its number of lanes.
 struct Lanes<'v> {
@@ -698,7 +698,7 @@ impl Emit<'_> {
         };
         let base = base.to_expr(index.dtype(), &|_| false).cast(e.dtype());
         let base = self.facts.analyzer.simplify(&base);
-        let stride = kernel::Expr::Int(stride, e.dtype().scalar);
+        let stride = kernel::Expr::Int(wrap_int(stride, e.dtype().scalar), e.dtype().scalar);
         let (base, stride) = (Box::new(self.value(&base)?), Box::new(stride));
         Ok(Some(kernel::Expr::Ramp(base, stride, lanes.count)))
     }

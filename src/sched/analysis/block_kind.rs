@@ -1,7 +1,7 @@
 //! Complete blocks, reduction blocks, output blocks: what a block must be so that primitives may move or reorder it.
 //!
 //! A *complete block* has only spatial iter variables, is the only writer of what it writes (*dominant*), and reads nothing
-//! that it writes. A *reduction block* has an init, quasi-affine bindings, spatial and reduce iter variables only, is dominant,
+//! that it writes. A *reduction block* has an init, bindings that are independent (`is_independent_in`), spatial and reduce iter variables only, is dominant,
 //! and does not use reduce iter variables to index what it writes.
 
 use super::scope::BlockScope;

@@ -81,7 +81,7 @@ pub fn choose_fastest<L, E: Located>(
     (best, Ok(lowered))
 }
 
-/// A way is taken instead of a more promising one if it takes no more than this share of its time.
+/// A way replaces the best one so far if it takes less than this share of its time.
 const WORTH_IT: f64 = 0.995;
 
 fn first_accepted<L, E: Located>(

@@ -83,9 +83,16 @@ pub fn wanted(func: &PrimFunc, target: &Target) -> Vec<Wanted> {
             } => *b == buffer,
             Param::Scalar(_) => false,
         })?;
-        (readers(func, &buffer) == 1).then_some(Wanted { param, panels })
+        let free = is_plain(&buffer) && readers(func, &buffer) == 1;
+        free.then_some(Wanted { param, panels })
     });
     wanted.collect()
+}
+
+/// Whether a buffer lies dense and in rows from its start.
+fn is_plain(buffer: &Buffer) -> bool {
+    let node = buffer.node();
+    node.strides.is_empty() && node.elem_offset.is_none() && node.layout.is_none()
 }
 
 /// Loads of the buffer, and regions of it that are given to others.
@@ -122,13 +129,13 @@ pub fn before_transpose(func: &PrimFunc, param: usize, from: &[usize]) -> PrimFu
     relaid(func, param, &moved, &moved)
 }
 
-/// Whether the default schedule of a product reads the elements of this parameter, which lies in rows along the sums, faster there than
-/// from rows along the columns that they would have to be moved to: few rows by a matrix, whose elements are used too seldom for that.
+/// Whether the default schedule reads this operand of a product along the sums, where it lies. A product of few rows does: it uses each
+/// element of the matrix too seldom to move it first.
 pub fn reads_along_sums(func: &PrimFunc, param: usize, target: &Target) -> bool {
     let Some(Param::Buffer { handle: _, buffer }) = func.params.get(param) else {
         return false;
     };
-    if super::is_scheduled(func) || readers(func, buffer) != 1 {
+    if super::is_scheduled(func) || !is_plain(buffer) || readers(func, buffer) != 1 {
         return false;
     }
     let blocks = func.child_blocks(Place::Block(func.root)).into_iter();
@@ -137,7 +144,7 @@ pub fn reads_along_sums(func: &PrimFunc, param: usize, target: &Target) -> bool 
         reads.iter().any(|read| read.buffer == *buffer)
             && match target {
                 Target::Cpu(_) => cpu::reads_along_sums(func, block, buffer),
-                Target::Gpu(_) => gpu::reads_along_sums(func, block),
+                Target::Gpu(_) => gpu::reads_along_sums(func, block, buffer),
             }
     })
 }
@@ -147,12 +154,12 @@ type Moved<'m> = &'m dyn Fn(&[Expr]) -> Vec<Expr>;
 
 /// The program with a parameter in another layout, of these extents, where an element lies at the place of its indices.
 fn relaid(func: &PrimFunc, param: usize, shape: Moved<'_>, place: Moved<'_>) -> PrimFunc {
-    struct Place<'p> {
+    struct Relaid<'p> {
         old: Buffer,
         new: Buffer,
         place: Moved<'p>,
     }
-    impl Rewrite for Place<'_> {
+    impl Rewrite for Relaid<'_> {
         fn expr(&mut self, e: &Expr) -> Expr {
             e.rewrite_bottom_up(&mut |e| match e.kind() {
                 ExprKind::Load(buffer, indices) if *buffer == self.old => {
@@ -179,7 +186,7 @@ fn relaid(func: &PrimFunc, param: usize, shape: Moved<'_>, place: Moved<'_>) -> 
         return func.clone();
     };
     let new = Buffer::new(old.name(), shape(old.shape()), old.dtype());
-    let mut moved = Place {
+    let mut moved = Relaid {
         old: old.clone(),
         new: new.clone(),
         place,

@@ -52,9 +52,10 @@ mod window;
 pub(super) use inline::{convolution_of, inline_producers};
 pub(super) use serial::{bind_rest, in_one_thread};
 
+use super::pattern::{Matmul, Operand, Pattern, classify};
 use super::variants::{Rows, ranges};
 use super::{DefaultRule, SERIAL};
-use crate::ir::{BlockId, PrimFunc, Var};
+use crate::ir::{BlockId, Buffer, PrimFunc, Var};
 use crate::kernel::GpuTarget;
 use traits::GpuTraits;
 
@@ -86,8 +87,13 @@ pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarg
 }
 
 /// Whether a product takes a matrix from where it lies, in rows along the sums: as a GEMV.
-pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId) -> bool {
-    gemv::takes(func, block)
+pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId, matrix: &Buffer) -> bool {
+    let Pattern::Matmul(Matmul { a, b, k, .. }) = classify(func, block) else {
+        return false;
+    };
+    let along_k = |own: &&Operand| own.contiguous.is_some_and(|at| k.contains(&at));
+    let mut own = [&a, &b].into_iter().filter(|own| own.buffer == *matrix);
+    own.any(|own| along_k(&own)) && gemv::takes(func, block)
 }
 
 /// The ranges of rows for which tiles of a product differ but the last one, and how many rows that one usually has.

@@ -21,6 +21,9 @@ pub(super) struct WarpTile {
     pub(super) steps: i64,
 }
 
+/// A tile, and the number of slices of its sums where there are several.
+pub(super) type Sliced = (WarpTile, Option<i64>);
+
 impl WarpTile {
     /// Fragments of a subgroup of the tiles that are tried, and the steps. Of several that take as long the first one is taken.
     const FRAGMENTS: [[i64; 2]; 4] = [[4, 4], [2, 4], [2, 2], [1, 2]];
@@ -61,7 +64,7 @@ impl WarpTile {
         batch: i64,
         [m, n, k]: [i64; 3],
         sliced: Option<i64>,
-    ) -> Result<(Vec<(Self, Option<i64>)>, Ways), FragmentsReason> {
+    ) -> Result<(Vec<Sliced>, Ways), FragmentsReason> {
         let smallest = Self::SMALLEST;
         let [rows, columns] = smallest.extents();
         for (axis, extent, of) in [("m", m, rows), ("n", n, columns), ("k", k, smallest.steps)] {

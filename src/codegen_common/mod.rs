@@ -1,6 +1,5 @@
 //! What the code generators of the CPU share: rewrites of kernels, index arithmetic, segments, functions of the host.
 
-pub(crate) mod exp;
 pub(crate) mod host;
 pub(crate) mod index;
 pub(crate) mod math;

@@ -45,7 +45,6 @@ impl Emitter<'_, '_> {
             }),
             Intrin::Abs => self.each_part(x, |this, v| this.b.ins().fabs(v)),
             Intrin::Fma => self.fused(x, &args[1], &args[2]),
-            Intrin::Exp if x.lane == types::F32 => self.exp_f32(x),
             Intrin::Floor if self.isa.has_round() => {
                 self.each_part(x, |this, v| this.b.ins().floor(v))
             }
@@ -88,6 +87,15 @@ impl Emitter<'_, '_> {
             .map(|i| self.mul_add(x.parts[i], y.parts[i], z.parts[i]))
             .collect();
         x.with_parts(parts)
+    }
+
+    /// `x * y + z`, rounded once where the machine can.
+    fn mul_add(&mut self, x: Value, y: Value, z: Value) -> Value {
+        if self.isa.has_native_fma() {
+            return self.b.ins().fma(x, y, z);
+        }
+        let product = self.b.ins().fmul(x, y);
+        self.b.ins().fadd(product, z)
     }
 
     fn float_test(&mut self, intrin: Intrin, x: &Val) -> Val {

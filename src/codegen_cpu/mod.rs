@@ -10,7 +10,6 @@ mod binary;
 mod cast;
 mod emit;
 mod error;
-mod exp;
 mod expr;
 mod helpers;
 mod intrin;

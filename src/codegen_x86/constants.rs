@@ -237,18 +237,18 @@ fn chosen(func: &Func, isa: Isa, blocks: &[usize], live_out: &[Live]) -> Vec<Con
 /// Reads constants at the end of the preheader instead of in these blocks.
 fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], preheader: usize, chosen: &[Constant]) {
     let mut registers = HashMap::new();
+    let mut renamed = HashMap::new();
     for &constant in chosen {
         let Some((kind, args)) = load(isa, constant) else {
             continue;
         };
-        // A load that is there already moves, so that its register keeps its name.
-        let there = blocks.iter().find_map(|&block| {
-            let insts = &mut func.blocks[block].insts;
-            let is_load = |inst: &Inst| inst.kind == kind && inst.args == args;
-            let at = insts.iter().position(is_load)?;
-            Some(insts.remove(at))
-        });
-        let load = there.unwrap_or_else(|| {
+        // A load that is there already moves, so that its register keeps its name; that of another one is the same.
+        let mut there = vec![];
+        for &block in blocks {
+            let is_load = |inst: &mut Inst| inst.kind == kind && inst.args == args;
+            there.extend(func.blocks[block].insts.extract_if(.., is_load));
+        }
+        let load = there.first().cloned().unwrap_or_else(|| {
             let reg = VReg::new(func.regs, VECTOR);
             func.regs += 1;
             Inst {
@@ -257,9 +257,12 @@ fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], preheader: usize, cho
                 defs: vec![reg],
             }
         });
+        let others = there.iter().skip(1);
+        renamed.extend(others.map(|other| (other.defs[0], load.defs[0])));
         registers.insert(constant, load.defs[0]);
         func.blocks[preheader].insts.push(load);
     }
+    let name = |reg| renamed.get(&reg).copied().unwrap_or(reg);
     for &block in blocks {
         for inst in &mut func.blocks[block].insts {
             let read: Vec<_> = constants(inst).collect();
@@ -268,6 +271,10 @@ fn hoist_from(func: &mut Func, isa: Isa, blocks: &[usize], preheader: usize, cho
                     inst.args[at] = Arg::Reg(reg);
                 }
             }
+            inst.args.iter_mut().for_each(|arg| arg.rename(&name));
+        }
+        if let Term::Jump(_, args) = &mut func.blocks[block].term {
+            args.iter_mut().for_each(|reg| *reg = name(*reg));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Expressions.
 
 use super::emit::Emitter;
-use super::exp::Results;
 use super::forms::Op;
 use super::inst::{Arg, Condition, GENERAL, Kind, Lane};
 use super::value::{Part, Val, float_bits, lane_of};
@@ -57,12 +56,7 @@ impl Emitter<'_> {
             Expr::Call(intrin, args) => {
                 let vals = args.iter().map(|a| self.expr(a));
                 let vals = vals.collect::<Result<Vec<_>, _>>()?;
-                match (intrin, &vals[..]) {
-                    (Intrin::Exp, [x]) if x.ty.scalar == ScalarType::F32 => {
-                        self.exp(x, Results::of(&args[0]))
-                    }
-                    _ => self.intrin(*intrin, &vals),
-                }
+                self.intrin(*intrin, &vals)
             }
             Expr::Load {
                 array,

@@ -3,7 +3,6 @@
 use iced_x86::Code;
 
 use super::emit::Emitter;
-use super::exp::Results;
 use super::forms::Op;
 use super::inst::{Arg, Kind, Lane, VECTOR, Width};
 use super::value::{Part, Val, float_bits, is_half};
@@ -226,7 +225,6 @@ impl Emitter<'_> {
                     None => refuse("operands of different shapes"),
                 })
             }
-            Intrin::Exp if lane == Lane::F32 => self.exp(x, Results::Any),
             // Towards the nearest, down, up, to zero; inexact results are no exception.
             Intrin::Round => self.each(x, rounding(8)),
             Intrin::Floor => self.each(x, rounding(9)),

@@ -269,6 +269,28 @@ impl Arg {
     }
 }
 
+impl Arg {
+    /// Puts others in the place of registers.
+    pub(super) fn rename(&mut self, to: &dyn Fn(VReg) -> VReg) {
+        match self {
+            Self::Reg(reg) => *reg = to(*reg),
+            Self::Imm(_) | Self::Pool(_) => {}
+            Self::Mem(Mem {
+                base,
+                index,
+                disp: _,
+            }) => {
+                if let Base::Reg(reg) = base {
+                    *reg = to(*reg);
+                }
+                if let Some((reg, _)) = index {
+                    *reg = to(*reg);
+                }
+            }
+        }
+    }
+}
+
 /// A block, by its number.
 pub(super) type BlockId = usize;
 

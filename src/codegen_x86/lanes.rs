@@ -251,17 +251,29 @@ impl Emitter<'_> {
     /// A number that is 0 if a comparison of lanes of 32 or 64 bits holds in none.
     pub(super) fn lanes_set(&mut self, compared: Part, width: Width) -> VReg {
         let lanes = self.vector(compared, Lane::F32, width);
-        let (code, from) = match (self.masks.get(&lanes), width) {
-            (Some(&(mask, _)), _) => (Code::VEX_Kmovw_r32_kr, mask),
-            (None, Width::Z) => {
-                let code = Kind::Code(Code::EVEX_Vpmovd2m_kr_zmm);
-                let mask = self.b.pure(code, MASK, vec![Arg::Reg(lanes)]);
-                (Code::VEX_Kmovw_r32_kr, mask)
-            }
-            (None, Width::X) => (Code::VEX_Vmovmskps_r32_xmm, lanes),
-            (None, _) => (Code::VEX_Vmovmskps_r32_ymm, lanes),
+        if let Some(&(mask, _)) = self.masks.get(&lanes) {
+            return self.mask_bits(mask);
+        }
+        // What moves signs to a general register knows the first 16 vector registers only.
+        let code = match (self.isa.is_evex(), width) {
+            (true, Width::X) => Code::EVEX_Vpmovd2m_kr_xmm,
+            (true, Width::Y) => Code::EVEX_Vpmovd2m_kr_ymm,
+            (true, Width::Z) => Code::EVEX_Vpmovd2m_kr_zmm,
+            (false, Width::X) => Code::VEX_Vmovmskps_r32_xmm,
+            (false, _) => Code::VEX_Vmovmskps_r32_ymm,
         };
-        self.b.pure(Kind::Code(code), GENERAL, vec![Arg::Reg(from)])
+        let class = if self.isa.is_evex() { MASK } else { GENERAL };
+        let bits = self.b.pure(Kind::Code(code), class, vec![Arg::Reg(lanes)]);
+        match self.isa.is_evex() {
+            true => self.mask_bits(bits),
+            false => bits,
+        }
+    }
+
+    /// A mask as bits of a general register.
+    fn mask_bits(&mut self, mask: VReg) -> VReg {
+        let code = Kind::Code(Code::VEX_Kmovw_r32_kr);
+        self.b.pure(code, GENERAL, vec![Arg::Reg(mask)])
     }
 
     /// The same scalar in every lane.

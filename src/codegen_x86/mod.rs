@@ -18,7 +18,6 @@ mod constants;
 mod dot;
 mod emit;
 mod encode;
-mod exp;
 mod expr;
 mod float;
 mod flow;

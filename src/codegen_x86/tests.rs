@@ -137,13 +137,6 @@ fn forms_are_the_instructions_that_their_names_say() {
         ),
         (
             Isa::Avx512,
-            Op::Scale,
-            Lane::F32,
-            Width::Z,
-            "vscalefps zmm31,zmm30,zmm29",
-        ),
-        (
-            Isa::Avx512,
             Op::Ternary,
             Lane::I32,
             Width::Z,

@@ -2,9 +2,9 @@
 //! lane, take some thirty times as long.
 //!
 //! Errors are in units in the last place of the result, against the true value, at one argument of thirty thousand, or at all
-//! (`functions_are_exact_to_their_bounds`, `WEFTILE_EXHAUSTIVE=1`). `exp` is written by the code generators themselves, since AVX-512 has an instruction for its power of two.
-//! Narrow floats are computed in `float32` and rounded once.
+//! (`functions_are_exact_to_their_bounds`, `WEFTILE_EXHAUSTIVE=1`). Narrow floats are computed in `float32` and rounded once.
 
+mod exp;
 mod log;
 mod power;
 mod sigmoid;
@@ -21,6 +21,7 @@ type Function = (fn(&mut Writer<'_>, &[Expr]) -> Expr, f64);
 /// The functions that are written out.
 pub(crate) fn function(intrin: Intrin) -> Option<Function> {
     Some(match intrin {
+        Intrin::Exp => (exp::exp, 2.0),
         Intrin::Erf => (sigmoid::erf, 3.0),
         Intrin::Tanh => (sigmoid::tanh, 3.0),
         Intrin::Sigmoid => (sigmoid::sigmoid, 3.0),
@@ -161,15 +162,17 @@ impl Writer<'_> {
         select(negative, negated, value)
     }
 
-    /// `rare` in all lanes if the condition holds in any, else what `usual` writes.
-    fn branch(&mut self, cond: Expr, rare: Expr, usual: impl FnOnce(&mut Self) -> Expr) -> Expr {
-        let ty = self.kernel.ty(&rare);
-        let cell = local(self.kernel, "value", ty.scalar, ty.lanes.into());
-        let then = vec![assign(cell, rare)];
-        let before = std::mem::take(self.out);
-        let value = usual(self);
-        let mut otherwise = std::mem::replace(self.out, before);
-        otherwise.push(assign(cell, value));
+    /// What `rare` writes in all lanes if the condition holds in any, else what `usual` writes. Both are values of `float32`.
+    fn branch(
+        &mut self,
+        cond: Expr,
+        rare: impl FnOnce(&mut Self) -> Expr,
+        usual: impl FnOnce(&mut Self) -> Expr,
+    ) -> Expr {
+        let lanes = self.lanes;
+        let cell = local(self.kernel, "value", ScalarType::F32, lanes.into());
+        let then = self.aside(cell, rare);
+        let otherwise = self.aside(cell, usual);
         let cond = match self.lanes {
             1 => cond,
             _ => Expr::Any(Box::new(cond)),
@@ -179,7 +182,16 @@ impl Writer<'_> {
             then,
             otherwise,
         });
-        load(cell, Expr::Int(0, ScalarType::I64), ty.lanes)
+        load(cell, Expr::Int(0, ScalarType::I64), lanes)
+    }
+
+    /// The statements that put a value into a cell.
+    fn aside(&mut self, cell: ArrayId, write: impl FnOnce(&mut Self) -> Expr) -> Vec<Stmt> {
+        let before = std::mem::take(self.out);
+        let value = write(self);
+        let mut stmts = std::mem::replace(self.out, before);
+        stmts.push(assign(cell, value));
+        stmts
     }
 }
 

@@ -1,5 +1,6 @@
 //! Functions that grow from one bound to another.
 
+use super::exp::{exp, exp_within};
 use super::{Writer, binary, call, fma, plus, select, times};
 use crate::kernel::Expr;
 use crate::tensor::scalar::{BinOp, Intrin};
@@ -8,7 +9,9 @@ use crate::tensor::scalar::{BinOp, Intrin};
 pub(super) fn sigmoid(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     let x = &args[0];
     let size = call(Intrin::Abs, x.clone());
-    let power = call(Intrin::Exp, binary(BinOp::Sub, on.number(0.0), size));
+    let opposite = binary(BinOp::Sub, on.number(0.0), size);
+    let opposite = on.named("opposite", opposite);
+    let power = exp(on, &[opposite]);
     let sum = binary(BinOp::Add, on.number(1.0), power.clone());
     let negative = binary(BinOp::Lt, x.clone(), on.number(0.0));
     let dividend = select(negative, power, on.number(1.0));
@@ -27,11 +30,10 @@ pub(super) fn tanh(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     ];
     let x = &args[0];
     let size = call(Intrin::Abs, x.clone());
-    let sum = binary(
-        BinOp::Add,
-        call(Intrin::Exp, plus(&size, &size)),
-        on.number(1.0),
-    );
+    // From 10 on the result is 1.
+    let bounded = binary(BinOp::Min, size.clone(), on.number(10.0));
+    let power = exp_within(on, plus(&bounded, &bounded));
+    let sum = binary(BinOp::Add, power, on.number(1.0));
     let quotient = binary(BinOp::Div, on.number(2.0), sum);
     let far = binary(BinOp::Sub, on.number(1.0), quotient);
     let square = times(x, x);
@@ -65,10 +67,10 @@ pub(super) fn erf(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
     // From 4 on the result is 1, and terms of a larger number would be infinities of both signs.
     let size = binary(BinOp::Min, call(Intrin::Abs, x.clone()), on.number(4.0));
     let exponent = fma(on.polynomial(&size, &EXPONENT), size.clone(), size.clone());
-    // No exponent is less than -19; that the power is a normal number can be seen by this.
+    // No exponent is less than -19.
     let exponent = binary(BinOp::Sub, on.number(0.0), exponent);
-    let exponent = binary(BinOp::Max, exponent, on.number(-80.0));
-    let far = binary(BinOp::Sub, on.number(1.0), call(Intrin::Exp, exponent));
+    let power = exp_within(on, exponent);
+    let far = binary(BinOp::Sub, on.number(1.0), power);
     let square = times(x, x);
     let near = fma(on.polynomial(&square, &ODD), x.clone(), x.clone());
     let is_far = binary(BinOp::Gt, size, on.number(NEAR));

@@ -26,7 +26,8 @@ pub(super) fn cos(on: &mut Writer<'_>, args: &[Expr]) -> Expr {
 fn turned(on: &mut Writer<'_>, intrin: Intrin, x: &Expr, turns: i64) -> Expr {
     let size = call(Intrin::Abs, x.clone());
     let large = compare(BinOp::Gt, &size, &on.number(LARGE));
-    on.branch(large, call(intrin, x.clone()), |on| {
+    let library = |_: &mut Writer<'_>| call(intrin, x.clone());
+    on.branch(large, library, |on| {
         let (r, quarters) = quarter(on, x);
         let quarters = on.named("quarters", plus(&quarters, &on.int(turns, I32)));
         let odd = binary(BinOp::BitAnd, quarters.clone(), on.int(1, I32));

@@ -125,11 +125,6 @@ impl Blocks {
         if accumulator(query.dtype()) != F32 || !(1..=MOST_ELEMENTS / 32).contains(&widest) {
             return None;
         }
-        // Of columns of part of a panel, arrays of all queries would be on the stack.
-        let columns = [size, &value.shape()[3]].map(Expr::as_int);
-        if columns.iter().any(|n| n.is_none_or(|n| n % PANEL != 0)) {
-            return None;
-        }
         // As many queries as keys are those of a whole sequence: few of them are few keys, too.
         if seq.as_int().map_or(seq != keys, |seq| seq < FEWEST_QUERIES) {
             return None;
@@ -181,13 +176,13 @@ struct Writer<'a> {
 
 /// What a block keeps while it goes through the tiles.
 struct State {
-    /// `[seq, size]`, scaled.
+    /// `[seq, size]`, scaled, with zeros up to the end of a panel.
     queries: Buffer,
     /// `[seq]`: the greatest score of each query.
     maximum: Buffer,
     /// `[seq]`: the sum of its weights.
     total: Buffer,
-    /// `[seq, size_v]`: the values by their weights.
+    /// `[seq, size_v]`: the values by their weights, with zeros up to the end of a panel.
     mixed: Buffer,
     /// `[keys]`: the place of each key in a tile, where some are not seen.
     places: Option<Buffer>,
@@ -220,18 +215,18 @@ impl Writer<'_> {
         let rows = [self.seq().clone()];
         let by_size = |size: &Expr| [self.seq().clone(), size.clone()];
         let state = State {
-            queries: local(b, "queries", by_size(self.size())),
+            queries: local(b, "queries", by_size(&whole_panels(self.size()))),
             maximum: local(b, "maximum", rows.clone()),
             total: local(b, "total", rows),
-            mixed: local(b, "mixed", by_size(self.size_of_values())),
+            mixed: local(b, "mixed", by_size(&whole_panels(self.size_of_values()))),
             places: (!self.sees_whole_tiles()).then(|| self.places(b)),
         };
-        let size = || Axis::spatial("e", self.size().clone());
-        let size_of_values = || Axis::spatial("e", self.size_of_values().clone());
+        let of_panels = |size| Axis::spatial("e", whole_panels(size));
         let scale = self.of.scale.unwrap_or(1.0);
-        self.rows(b, "queries", [size()], |b, at| {
+        self.rows(b, "queries", [of_panels(self.size())], |b, at| {
             let element = load(self.query, [&self.batch, &at[0], &self.head, &at[1]]);
-            b.store(&state.queries, at, element.cast(F32) * float(scale));
+            let element = or_zero(&at[1], self.size(), element.cast(F32));
+            b.store(&state.queries, at, element * float(scale));
         });
         self.rows(b, "maximum_first", [], |b, at| {
             b.store(&state.maximum, at, te::lowest(F32));
@@ -239,7 +234,8 @@ impl Writer<'_> {
         self.rows(b, "total_first", [], |b, at| {
             b.store(&state.total, at, float(0.0));
         });
-        self.rows(b, "mixed_first", [size_of_values()], |b, at| {
+        let columns = of_panels(self.size_of_values());
+        self.rows(b, "mixed_first", [columns], |b, at| {
             b.store(&state.mixed, at, float(0.0));
         });
         let count = self.blocks.keys;
@@ -249,7 +245,8 @@ impl Writer<'_> {
             let axis = Axis::new(IterKind::Scan, "v_t", tiles).bound_to(t[0].expr());
             b.block("tile", [axis], |b, t| self.tile(b, &t[0].expr(), &state));
         });
-        self.rows(b, "result", [size_of_values()], |b, at| {
+        let columns = Axis::spatial("e", self.size_of_values().clone());
+        self.rows(b, "result", [columns], |b, at| {
             let mean = load(&state.mixed, at) / load(&state.total, &at[..1]);
             let mean = match self.sees_none(&at[0]) {
                 Some(none) => Expr::select(none, float(0.0), mean),
@@ -302,7 +299,8 @@ impl Writer<'_> {
     fn tile(&self, b: &mut PrimFuncBuilder, t: &Expr, state: &State) {
         let count = Expr::i64(self.blocks.keys);
         let first = scaled(t, self.blocks.keys);
-        let (size, size_of_values) = (self.size().clone(), self.size_of_values().clone());
+        let size = self.size().clone();
+        let columns = whole_panels(self.size_of_values());
         let keys = self.keys_in_panels(b, &first);
         let values = self.values_in_panels(b, &first);
         let of_rows = |b: &mut PrimFuncBuilder, name: &str, other: Option<&Expr>| {
@@ -362,9 +360,9 @@ impl Writer<'_> {
         );
         let added = of_rows(b, "added", None);
         self.reduce(b, BinOp::Add, &added, all(), |at| load(&weights, at));
-        let share = of_rows(b, "share", Some(&size_of_values));
+        let share = of_rows(b, "share", Some(&columns));
         let axes = [
-            Axis::spatial("e", size_of_values.clone()),
+            Axis::spatial("e", columns.clone()),
             Axis::reduce("j", count),
         ];
         self.reduce(b, BinOp::Add, &share, axes, |at| {
@@ -381,7 +379,7 @@ impl Writer<'_> {
             });
         };
         update(b, &state.total, &added, None);
-        let axis = Axis::spatial("e", size_of_values);
+        let axis = Axis::spatial("e", columns);
         update(b, &state.mixed, &share, Some(axis));
         self.rows(b, "maximum_next", [], |b, at| {
             b.store(&state.maximum, at, load(&raised, at));
@@ -406,7 +404,7 @@ impl Writer<'_> {
     /// The values of a tile, `[size / 16, keys, 16]`, with zeros behind the last element. Behind the last key of all that one is repeated.
     fn values_in_panels(&self, b: &mut PrimFuncBuilder, first: &Expr) -> Buffer {
         let size = self.size_of_values();
-        let panels = quotient(&shifted(size, PANEL - 1), &Expr::i64(PANEL));
+        let panels = quotient(&whole_panels(size), &Expr::i64(PANEL));
         let count = Expr::i64(self.blocks.keys);
         let shape = [panels, count, Expr::i64(PANEL)];
         let values = local(b, "values", shape.clone());
@@ -416,11 +414,7 @@ impl Writer<'_> {
             let at: Vec<Expr> = v.iter().map(Var::expr).collect();
             let element = sum(&scaled(&at[0], PANEL), &at[2]);
             let value = self.of_key(self.value, &sum(first, &at[1]), &element);
-            let value = match remainder(size, &Expr::i64(PANEL)).is_zero() {
-                true => value,
-                false => te::if_then_else(element.lt(size), value, float(0.0)),
-            };
-            b.store(&values, &at, value);
+            b.store(&values, &at, or_zero(&element, size, value));
         });
         values
     }
@@ -543,6 +537,22 @@ impl Writer<'_> {
             b.init(|b| b.store(to, place, identity));
             b.store(to, place, Expr::binary(op, load(to, place), term(at)));
         });
+    }
+}
+
+/// The least multiple of the columns of a panel that is at least so large.
+fn whole_panels(size: &Expr) -> Expr {
+    scaled(
+        &quotient(&shifted(size, PANEL - 1), &Expr::i64(PANEL)),
+        PANEL,
+    )
+}
+
+/// An element of a row, and zeros behind its end.
+fn or_zero(at: &Expr, size: &Expr, element: Expr) -> Expr {
+    match remainder(size, &Expr::i64(PANEL)).is_zero() {
+        true => element,
+        false => te::if_then_else(at.lt(size), element, float(0.0)),
     }
 }
 

@@ -5,7 +5,8 @@
 //! rows, and what is computed element by element, are on vectors.
 
 use super::elementwise::vector_lanes;
-use super::matmul::{in_thread, of_words};
+use super::matmul::in_thread;
+use super::panels::of_words;
 use super::reduction::neighbours;
 use super::{add_on_vectors, parallel_fused, transpose};
 use crate::ir::{BlockId, PrimFunc};

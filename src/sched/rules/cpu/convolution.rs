@@ -12,10 +12,10 @@
 //!
 //! Reference: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.1, "implicit GEMM".
 
-use super::matmul::{
-    COLUMNS, ROW_BLOCK, depth_of, extent_of_panel, of_words, split_columns, sums_of, tile,
-    vectorize_columns,
-};
+use super::matmul::{extent_of_panel, split_columns, sums_of, vectorize_columns};
+use super::panels::of_words;
+use super::tiles::tile;
+use super::traits::{COLUMNS, CpuTraits};
 use super::windows::has_few_products;
 use super::{MOST_TAPS, are_constant, extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, Expr, IterKind, Lambda, LoopId, PrimFunc, Var};
@@ -48,10 +48,11 @@ pub(super) fn apply(
     let (pixels, channels) = (loops.pixels, loops.channels);
     let sums = sums_of(schedule.func(), block);
     let [rows, columns] = [pixels, channels].map(|l| extent(schedule, l));
-    let tile = tile(target, sums, rows, columns);
-    let m = split_pixels(schedule, tile.rows, pixels)?;
+    let traits = CpuTraits::of(target);
+    let tile = tile(&traits, sums, rows, columns);
+    let m = split_pixels(schedule, &traits, tile.rows, pixels)?;
     let n = split_columns(schedule, channels, tile)?;
-    let k = split_depth(schedule, &loops, depth_of(sums))?;
+    let k = split_depth(schedule, &loops, traits.depth_of_panel(sums))?;
     let mut order = vec![m[0], n[0], k[0], m[1], k[1]];
     order.extend(&loops.taps);
     order.push(m[2]);
@@ -256,10 +257,11 @@ fn split_depth(
 /// Blocks of pixels, tiles, and the pixels of a tile. Blocks without a rest are best, of whole vectors above all.
 fn split_pixels(
     schedule: &mut Schedule,
+    traits: &CpuTraits,
     rows: i64,
     pixels: LoopId,
 ) -> Result<Vec<LoopId>, DeclineReason> {
-    let usual = ROW_BLOCK / rows;
+    let usual = traits.row_block / rows;
     let (rows, tiles) = match extent(schedule, pixels) {
         None => (rows, usual),
         Some(count) => {

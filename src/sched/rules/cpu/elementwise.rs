@@ -1,6 +1,6 @@
 //! Elementwise, broadcast and other injective blocks: vectors along the last axis, the rest over the threads.
 
-use super::VECTOR_BYTES;
+use super::traits::VECTOR_BYTES;
 use crate::ir::{Block, BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;

@@ -5,6 +5,7 @@
 
 use super::extent;
 use super::reduction::{Epilogue, along_results, along_terms, in_steps};
+use super::traits::CpuTraits;
 use crate::ir::{BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, PrimFunc};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -14,8 +15,6 @@ use crate::sched::{Factor, Schedule};
 
 /// Results, at most: more keep the threads busy with results of their own.
 const FEW_RESULTS: i64 = 64;
-/// Elements that a chunk reads.
-const CHUNK: i64 = 1 << 14;
 /// Results from which on blocks that follow, as in a softmax, are better computed row by row, each in the cache of a thread.
 const ROWS: i64 = 8;
 /// Fewest chunks of a constant number of terms. Fewer are not worth the second kernel.
@@ -53,9 +52,10 @@ pub(super) fn apply(
     if terms.is_none() && results > 1 && !side_by_side {
         return Err(DeclineReason::Pattern("several rows of open lengths"));
     }
+    let chunk = CpuTraits::of(target).chunk;
     let length = match side_by_side {
-        true => CHUNK / results.max(1),
-        false => CHUNK,
+        true => chunk / results.max(1),
+        false => chunk,
     };
     if terms.is_some_and(|terms| terms < FEWEST_CHUNKS * length) {
         return Err(DeclineReason::Pattern("few terms"));

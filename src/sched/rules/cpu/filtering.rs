@@ -4,7 +4,10 @@
 //! other is multiplied and transformed back. Nothing between the steps goes through memory.
 
 use super::cases::{Cases, picked_by_producers, split_cases, write_out};
-use super::matmul::{COLUMNS, of_words, sums_of, tile};
+use super::matmul::sums_of;
+use super::panels::of_words;
+use super::tiles::tile;
+use super::traits::{COLUMNS, CpuTraits};
 use super::{extent, loops_inside, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
@@ -14,9 +17,6 @@ use crate::sched::rules::nest::sort_loops;
 use crate::sched::rules::pattern::{Pattern, classify};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
-
-/// Bytes of a task: they fit the L2 cache beside the weights, and the stack.
-const MOST_BYTES: i64 = 224 << 10;
 
 /// Panels of results that are multiplied together.
 const PANELS: i64 = 2;
@@ -45,9 +45,10 @@ pub(crate) fn tiles_of_task(
     if tiles < 2 {
         return None;
     }
+    let traits = CpuTraits::of(target);
     // Sums run past the tiles to the end of the last tile of registers, and so do the arrays around them.
     let multiplied = |n: i64| {
-        let rows = tile(target, DType::F32, Some(n), Some(PANELS * COLUMNS)).rows;
+        let rows = tile(&traits, DType::F32, Some(n), Some(PANELS * COLUMNS)).rows;
         (n + rows - 1) / rows * rows
     };
     let columns = |n: i64| n * results + points - results;
@@ -59,7 +60,7 @@ pub(crate) fn tiles_of_task(
         tiles: n,
         multiplied: multiplied(n),
     });
-    parts.find(|task| bytes(task.multiplied) <= MOST_BYTES)
+    parts.find(|task| bytes(task.multiplied) <= traits.task_bytes)
 }
 
 pub(super) fn apply(
@@ -213,7 +214,12 @@ fn multiply(
         return Err(DeclineReason::Pattern("no matmul"));
     };
     let (count, width) = (extent(schedule, *rows), extent(schedule, *columns));
-    let tile = tile(target, sums_of(schedule.func(), product), count, width);
+    let tile = tile(
+        &CpuTraits::of(target),
+        sums_of(schedule.func(), product),
+        count,
+        width,
+    );
     let rows = schedule.split(*rows, &[Factor::Infer, tile.rows.into()])?;
     let columns = schedule.split(
         *columns,

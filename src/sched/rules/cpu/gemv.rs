@@ -7,8 +7,10 @@
 //!
 //! Matrices that are rewritten to panels are for `matmul`, whose tiles read them in order.
 
-use super::matmul::{COLUMNS, Loops, along_depth, is_in_panels, of_words, registers};
+use super::matmul::{Loops, along_depth};
+use super::panels::{is_in_panels, of_words};
 use super::reduction::neighbours;
+use super::traits::{COLUMNS, CpuTraits};
 use super::{extent, parallel_fused};
 use crate::ir::{BlockId, LoopId};
 use crate::kernel::CpuTarget;
@@ -41,8 +43,9 @@ pub(super) fn apply(
         true => transposed(matmul),
         false => matmul,
     };
-    let registers = registers(target, matmul.c.dtype());
-    let most = (i64::from(target.vector_registers) / 2 / registers).min(MOST_ROWS);
+    let traits = CpuTraits::of(target);
+    let registers = traits.registers_of_panel(matmul.c.dtype());
+    let most = (traits.sums() / registers).min(MOST_ROWS);
     let iters = &schedule.func().blocks[block].iters;
     let rows = matmul.m.iter().map(|&at| iters[at].dom.extent.as_int());
     if rows.product::<Option<i64>>().is_none_or(|rows| rows > most) {
@@ -54,7 +57,7 @@ pub(super) fn apply(
     let along = matmul.b.contiguous;
     if along.is_some_and(|at| matmul.k.contains(&at)) && by_vector {
         let loops = Loops::of(schedule, block, &matmul)?;
-        return along_depth(schedule, block, loops);
+        return along_depth(schedule, block, target, loops);
     }
     if along.is_none_or(|at| !matmul.n.contains(&at)) {
         return Err(DeclineReason::Pattern("the matrix is not in rows"));

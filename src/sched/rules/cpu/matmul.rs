@@ -11,145 +11,24 @@
 //! Blocks of rows times panels are spread over the threads. Extents may be symbolic. Lowering computes the rows that no whole tile has
 //! in tiles of fewer rows (`lower/part_tile.rs`).
 
-use super::convolution::Roles;
+use super::panels::{MIN_COLUMNS, in_rows, indices_of, is_in_panels, of_words};
 use super::reduction::neighbours;
+use super::tiles::{
+    LARGE_ROW_BLOCK, LARGE_TILE, MOST_ROWS, Tile, is_large, panels_of, panels_of_many_rows,
+    rows_of_thread, tile,
+};
+use super::traits::{COLUMNS, CpuTraits};
 use super::{add_on_vectors, are_constant, extent, parallel_fused};
-use crate::ir::{BlockId, Buffer, Expr, Lambda, LoopId, PrimFunc, Range, Var};
+use crate::ir::{BlockId, Expr, Lambda, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::with_epilogue;
-use crate::sched::rules::layouts::Panels;
 use crate::sched::rules::nest::{fuse_all, sort_loops};
-use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
+use crate::sched::rules::pattern::Matmul;
 use crate::sched::rules::products::{cache_result, join_rows};
 use crate::sched::{BufferAccess, Factor, Injectivity, InsertAt, Schedule, UnitIters};
 use crate::tensor::DType;
-use crate::tensor::scalar::BinOp;
 
-/// Rows of a tile. A divisor of them is found for most extents.
-const MOST_ROWS: i64 = 8;
-
-/// The part of the result whose sums are in registers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tile {
-    pub(super) rows: i64,
-    /// Panels of columns next to each other.
-    pub(super) panels: i64,
-}
-
-/// A tile whose sums fill at most half of the vector registers that there are, so that operands have the others: for registers as
-/// wide as a panel two of these, where they divide the columns, since each element of `A` that is loaded then serves two
-/// multiplications. The rows are a divisor of all, where there is one that is not much smaller.
-pub(super) fn tile(
-    target: &CpuTarget,
-    sums: DType,
-    rows: Option<i64>,
-    columns: Option<i64>,
-) -> Tile {
-    let registers = registers(target, sums);
-    let pairs = registers == 1 && columns.is_some_and(|n| n % (2 * COLUMNS) == 0);
-    let panels = if pairs { 2 } else { 1 };
-    let most = (i64::from(target.vector_registers) / 2 / (registers * panels)).min(MOST_ROWS);
-    let rows = match rows {
-        None => most,
-        Some(rows) => {
-            let mut sizes = (most / 2 + 1..=most).rev();
-            let even = sizes.find(|size| rows % size == 0);
-            even.unwrap_or(most.min(rows.max(1)))
-        }
-    };
-    Tile { rows, panels }
-}
-
-/// Registers of the columns of a panel.
-pub(super) fn registers(target: &CpuTarget, sums: DType) -> i64 {
-    (COLUMNS / target.lanes(sums)).max(1)
-}
-
-/// Panels of a tile that are read where they are. Few rows have few sums; those of several panels hide how long an addition takes.
-/// Each thread has at least one tile. For many rows two panels, as in [`tile`], although the last tile may have one only.
-fn panels_of(target: &CpuTarget, registers: i64, tile: Tile, columns: Option<i64>) -> i64 {
-    let sums = registers * tile.rows;
-    let half = i64::from(target.vector_registers) / 2;
-    let Some(columns) = columns else {
-        return tile.panels;
-    };
-    let all = (columns + COLUMNS - 1) / COLUMNS;
-    if sums * tile.panels >= half / 2 {
-        return panels_of_many_rows(registers, tile, Some(columns));
-    }
-    let threads = target.threads as i64;
-    let most = (half / sums)
-        .min(MOST_PANELS)
-        .min((all + threads - 1) / threads);
-    let tiles = (all + most - 1) / most;
-    ((all + tiles - 1) / tiles).max(tile.panels)
-}
-
-/// Panels of a tile of many rows: two, as in [`tile`], also where the last tile has one only.
-fn panels_of_many_rows(registers: i64, tile: Tile, columns: Option<i64>) -> i64 {
-    let many = columns.is_some_and(|n| (n + COLUMNS - 1) / COLUMNS >= FEWEST_PAIRED);
-    if registers == 1 && many {
-        2
-    } else {
-        tile.panels
-    }
-}
-
-/// The tile of a large product with registers as wide as a panel. Its rows, which often are whole pages apart and then share a set of the L1
-/// cache, are as few as they can be.
-const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
-
-/// Rows of `A` that the panels of such a tile serve, which are twice as many bytes to read. Of 128 to 768 this was the fastest.
-const LARGE_ROW_BLOCK: i64 = 384;
-
-/// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 1000 0.95, one of 512 0.98.
-const LARGE: i64 = 512;
-
-/// At most one column in so many may be padding.
-const WASTED: i64 = 32;
-
-/// Whether the product is large in all dimensions, and [`LARGE_TILE`] fits it: the tile divides the rows. The tile divides the columns,
-/// or, if sums past the end have a place, leaves little padding.
-fn is_large(registers: i64, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
-    let [Some(rows), Some(columns), Some(depth)] = *extents else {
-        return false;
-    };
-    let Tile {
-        rows: height,
-        panels,
-    } = LARGE_TILE;
-    let width = panels * COLUMNS;
-    let missing = (columns + width - 1) / width * width - columns;
-    registers == 1
-        && rows.min(columns).min(depth) >= LARGE
-        && rows % height == 0
-        && (missing == 0 || past_the_end && missing * WASTED <= columns)
-}
-
-/// Rows of a block where each thread has blocks of its own and reads all panels. If the threads of the layers before and after have the
-/// same rows, the elements stay in the cache of one core. Between cores without a common cache, to overwrite a line that both
-/// have read costs some hundred nanoseconds.
-fn rows_of_thread(target: &CpuTarget, rows: i64) -> i64 {
-    let parts = (rows / FEWEST_ROWS).clamp(1, target.threads as i64);
-    (rows + parts - 1) / parts
-}
-
-/// Fewest rows of a thread that all panels are read for: an eighth of a byte of panels for each multiplication and addition.
-const FEWEST_ROWS: i64 = 32;
-
-/// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
-const FEWEST_PAIRED: i64 = 6;
-
-/// Panels that are read at once.
-const MOST_PANELS: i64 = 8;
-
-/// Rows of `A` that one panel of `B` serves.
-pub(super) const ROW_BLOCK: i64 = 128;
-/// Columns of a tile in the form with vectors along `n`.
-pub(super) const COLUMNS: i64 = 16;
-/// Bytes of a panel of `B`: a third of the L1 cache.
-const PANEL_BYTES: i64 = 16 << 10;
 /// Rows of `A` for which it pays to transpose `B`, and the longest sums: long ones along `k` cost little to add up at their ends.
 const TRANSPOSED_ROWS: i64 = 8;
 const TRANSPOSED_DEPTH: i64 = 128;
@@ -183,7 +62,7 @@ pub(super) fn apply(
         let spread = Spread::OverThreads;
         along_columns(schedule, target, block, Some(&matmul), loops, spread)
     } else if along_k {
-        along_depth(schedule, block, loops)
+        along_depth(schedule, block, target, loops)
     } else {
         Err(DeclineReason::Pattern("operands are not in rows"))
     }
@@ -237,56 +116,9 @@ fn join_open_rows(
     }
 }
 
-/// The product that a block computes, if its sums have 32 or 64 bits: whole registers of them are a panel.
-pub(super) fn of_words(func: &PrimFunc, block: BlockId) -> Result<Matmul, DeclineReason> {
-    match classify(func, block) {
-        Pattern::Matmul(matmul) if adds_words(&matmul) => Ok(matmul),
-        Pattern::Matmul(_) => Err(DeclineReason::Pattern("sums that are not of 32 or 64 bits")),
-        _ => Err(DeclineReason::Pattern("not a sum of products")),
-    }
-}
-
-/// Whether a product of one row is better off without the tiles of many.
-pub(in crate::sched::rules) fn pays_for_one_row(func: &PrimFunc, block: BlockId) -> bool {
-    of_words(func, block).is_ok_and(|matmul| in_rows(func, block, &matmul))
-}
-
-/// Most rows by a matrix in rows along the sums that is read where it lies. (64 by 1024 × 1024 take as long with the transpose, 8 two to four times.)
-const FEW_ROWS: i64 = 32;
-
-/// Whether a product takes an operand from where it lies, in rows along the sums.
-pub(in crate::sched::rules) fn reads_along_sums(
-    func: &PrimFunc,
-    block: BlockId,
-    operand: &Buffer,
-) -> bool {
-    let Ok(Matmul { a, b, m, n, k, .. }) = of_words(func, block) else {
-        return false;
-    };
-    let along_k = |operand: &Operand| operand.contiguous.is_some_and(|at| k.contains(&at));
-    let extent = |at: &usize| func.blocks[block].iters[*at].dom.extent.as_int();
-    let few = |rows: &[usize]| {
-        let rows: Option<i64> = rows.iter().map(extent).product();
-        rows.is_some_and(|rows| rows <= FEW_ROWS)
-    };
-    let sides = [(&b, &m), (&a, &n)];
-    let mut own = sides.into_iter().filter(|(own, _)| own.buffer == *operand);
-    along_k(&a) && along_k(&b) && own.any(|(_, rows)| few(rows))
-}
-
-fn adds_words(matmul: &Matmul) -> bool {
-    let dtype = matmul.c.dtype();
-    (dtype.is_float() || dtype.is_int()) && dtype.scalar.bytes() >= 4 && dtype.lanes == 1
-}
-
 /// The type of the sums of a block.
 pub(super) fn sums_of(func: &PrimFunc, block: BlockId) -> DType {
     func.blocks[block].writes[0].buffer.dtype()
-}
-
-/// Rows of a panel of `B`.
-pub(super) fn depth_of(sums: DType) -> i64 {
-    PANEL_BYTES / (COLUMNS * sums.scalar.bytes() as i64)
 }
 
 /// The loops of the roles, each fused to one.
@@ -347,91 +179,6 @@ impl Loops {
     }
 }
 
-/// Fewest columns that are worth a panel: half of it is filled then.
-const MIN_COLUMNS: i64 = COLUMNS / 2;
-
-/// The operand of a matmul that the rule would copy to panels, or read along `k`, and its panels. They pay for few rows above all
-/// (one row of 768 by a matrix of 3072 columns: a fifth of the time with rows of `B`, half with rows of its transpose), and cost
-/// nothing for many.
-pub(in crate::sched::rules) fn panels_for(
-    func: &PrimFunc,
-    block: BlockId,
-) -> Option<(Buffer, Panels)> {
-    let Pattern::Matmul(matmul) = classify(func, block) else {
-        return None;
-    };
-    if !adds_words(&matmul) {
-        return None;
-    }
-    // Either rule reads panels; which one it is depends on the layout of the result.
-    let (weight, columns) = if in_rows(func, block, &matmul) {
-        (matmul.b.clone(), matmul.n[0])
-    } else {
-        let roles = Roles::of(func, block, &matmul)?;
-        (roles.weight, roles.channels)
-    };
-    let indices = indices_of(func, block, weight.read_index)?;
-    let axis = indices.iter().position(|at| *at == columns)?;
-    let batch = indices
-        .iter()
-        .take_while(|at| matmul.batch.contains(at))
-        .count();
-    let others = indices[batch..].iter().filter(|at| **at != columns);
-    let matrix = others.clone().all(|at| matmul.k.contains(at)) && others.count() > 0;
-    let shape = weight.buffer.shape();
-    let constant = shape.iter().all(|e| e.as_int().is_some());
-    let panels = Panels {
-        batch,
-        axis,
-        width: COLUMNS,
-    };
-    (matrix && constant && shape[axis].as_int()? >= MIN_COLUMNS)
-        .then(|| (weight.buffer.clone(), panels))
-}
-
-/// The iter variables that a read has as its indices, one each.
-fn indices_of(func: &PrimFunc, block: BlockId, read: usize) -> Option<Vec<usize>> {
-    let info = &func.blocks[block];
-    let roles = info.reads[read].region.iter().map(|range| {
-        let var = range.min.as_var().filter(|_| range.extent.is_one())?;
-        info.iters.iter().position(|iter| iter.var == *var)
-    });
-    roles.collect()
-}
-
-/// Whether neighbouring columns of the result are neighbours in memory.
-fn in_rows(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
-    let info = &func.blocks[block];
-    let [write] = info.writes.as_slice() else {
-        return false;
-    };
-    let Some((last, others)) = write.region.split_last() else {
-        return false;
-    };
-    let n: Vec<&Var> = matmul.n.iter().map(|&at| &info.iters[at].var).collect();
-    let outside = |range: &Range| n.iter().any(|var| range.min.uses(var));
-    n.len() == 1 && last.min.as_var() == Some(n[0]) && !others.iter().any(outside)
-}
-
-/// Whether `B` lies in panels of this rule's width, and the result in rows.
-pub(super) fn is_in_panels(func: &PrimFunc, block: BlockId, matmul: &Matmul) -> bool {
-    let info = &func.blocks[block];
-    let [n] = matmul.n[..] else {
-        return false;
-    };
-    let column = info.iters[n].var.expr();
-    let digit = |op: BinOp| {
-        let width = Expr::int(COLUMNS, column.dtype());
-        Expr::binary(op, column.clone(), width)
-    };
-    let region = &info.reads[matmul.b.read_index].region;
-    let within = region
-        .last()
-        .is_some_and(|r| r.min == digit(BinOp::FloorMod));
-    let panels = region.iter().filter(|r| r.min == digit(BinOp::FloorDiv));
-    within && panels.count() == 1 && in_rows(func, block, matmul)
-}
-
 /// Vectors along `n`; the operand `B` of a matmul is copied to panels, without one it is in panels. What follows is computed where
 /// the sums are, unless rows of several open extents keep the loops from being spread then.
 fn along_columns(
@@ -467,7 +214,8 @@ fn along_columns(
 /// Whether tiles divide the rows, which are constant, and the columns, unless these are open.
 fn is_whole(schedule: &Schedule, target: &CpuTarget, block: BlockId, loops: &Loops) -> bool {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
-    let tile = tile(target, sums_of(schedule.func(), block), rows, columns);
+    let sums = sums_of(schedule.func(), block);
+    let tile = tile(&CpuTraits::of(target), sums, rows, columns);
     rows.is_some_and(|rows| rows % tile.rows == 0)
         && columns.is_none_or(|columns| columns % COLUMNS == 0)
 }
@@ -484,9 +232,10 @@ fn tiled(
 ) -> Result<LoopId, DeclineReason> {
     let (rows, columns) = (extent(schedule, loops.m), extent(schedule, loops.n));
     let sums = sums_of(schedule.func(), block);
-    let registers = registers(target, sums);
-    let mut tile = tile(target, sums, rows, columns);
-    let (mut block_of_rows, mut depth) = (ROW_BLOCK, depth_of(sums));
+    let traits = CpuTraits::of(target);
+    let registers = traits.registers_of_panel(sums);
+    let mut tile = tile(&traits, sums, rows, columns);
+    let (mut block_of_rows, mut depth) = (traits.row_block, traits.depth_of_panel(sums));
     let extents = [rows, columns, extent(schedule, loops.k)];
     if is_large(registers, &extents, write_back.is_some()) {
         tile = LARGE_TILE;
@@ -496,12 +245,12 @@ fn tiled(
             depth /= 2;
         }
     } else if copied.is_none() {
-        tile.panels = panels_of(target, registers, tile, columns);
+        tile.panels = panels_of(&traits, registers, tile, columns);
         // Where columns are more than twice the rows, panels are more bytes than rows, and read by one thread each.
         if let (Some(rows), Some(columns), None) = (rows, columns, loops.batch)
             && columns <= 2 * rows
         {
-            block_of_rows = rows_of_thread(target, rows).min(ROW_BLOCK);
+            block_of_rows = rows_of_thread(&traits, rows).min(traits.row_block);
         }
     } else if write_back.is_some() && tile.rows > MOST_ROWS / 2 {
         tile.panels = panels_of_many_rows(registers, tile, columns);
@@ -616,10 +365,11 @@ pub(super) fn vectorize_columns(
 pub(super) fn along_depth(
     schedule: &mut Schedule,
     block: BlockId,
+    target: &CpuTarget,
     loops: Loops,
 ) -> Result<(), DeclineReason> {
     let sums = columns_of_sums(schedule, loops.n);
-    let m = split_rows(schedule, loops.m, SUM_ROWS, ROW_BLOCK)?;
+    let m = split_rows(schedule, loops.m, SUM_ROWS, CpuTraits::of(target).row_block)?;
     let n = schedule.split(loops.n, &[Factor::Infer, sums.into()])?;
     schedule.reorder(&[m[0], n[0], m[1], loops.k, m[2], n[1]])?;
     schedule.unroll(m[2])?;

@@ -1,6 +1,6 @@
 //! Default rules for the CPU, in the order in which they are tried.
 //!
-//! Vectors are as wide as a cache line: code generation splits them into registers, whose number is then the unrolling. Sums
+//! Vectors are as wide as a cache line ([`traits`]). Sums
 //! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
 //! them.
 
@@ -13,17 +13,21 @@ mod filtering;
 mod gemv;
 mod inline;
 mod matmul;
+mod panels;
 mod pointwise;
 mod reduction;
 mod rows;
+mod tiles;
+mod traits;
 mod transpose;
 mod windows;
 
 pub(crate) use filtering::{TaskTiles, tiles_of_task};
 pub(super) use inline::inline_read_once;
-pub(super) use matmul::{panels_for, pays_for_one_row, reads_along_sums};
+pub(super) use panels::{panels_for, pays_for_one_row, reads_along_sums};
 pub(super) use windows::window_of;
 
+use self::traits::COLUMNS;
 use super::{DeclineReason, DefaultRule};
 use crate::ir::{AttrValue, BlockId, LoopId, attrs};
 use crate::kernel::CpuTarget;
@@ -51,19 +55,13 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
 /// Most copies of a body that a loop over a window is written out to.
 const MOST_TAPS: i64 = 7;
 
-/// Parts of the work for each thread that are enough to keep all busy to the end.
-const PARTS: i64 = 4;
-
-/// Bytes of a vector: a cache line, four registers.
-const VECTOR_BYTES: i64 = 64;
-
 /// Products that could be added while a sum of a matmul of pixels by channels is turned, so that neighbouring pixels are a vector.
 const TURNING: i64 = 48;
 
 /// Whether sums of so many products in rows of so many columns are faster in vectors along the rows, the last of which may be partly
 /// used, than in vectors along channels, which have to be turned.
 fn pays_in_rows(products: i64, columns: i64) -> bool {
-    let unused = (columns + matmul::COLUMNS - 1) / matmul::COLUMNS * matmul::COLUMNS - columns;
+    let unused = (columns + COLUMNS - 1) / COLUMNS * COLUMNS - columns;
     products * unused <= TURNING * columns
 }
 

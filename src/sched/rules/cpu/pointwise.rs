@@ -8,8 +8,11 @@
 //! Tiles of pixels are spread over the threads, with parts of the channels where there are few.
 
 use super::convolution::places;
-use super::matmul::{COLUMNS, Tile, of_words, registers, split_columns, vectorize_columns};
-use super::{PARTS, extent, parallel_fused, pays_in_rows};
+use super::matmul::{split_columns, vectorize_columns};
+use super::panels::of_words;
+use super::tiles::Tile;
+use super::traits::{COLUMNS, CpuTraits};
+use super::{extent, parallel_fused, pays_in_rows};
 use crate::arith::Analyzer;
 use crate::ir::{BlockId, Buffer, Expr, IterKind, Lambda, LoopId, PrimFunc, Range, Var};
 use crate::kernel::CpuTarget;
@@ -47,8 +50,9 @@ pub(super) fn apply(
     if !roles.pays() {
         return Err(DeclineReason::Pattern("many products for each result"));
     }
-    let registers = registers(target, matmul.c.dtype());
-    let tile = tile(target, registers, &roles)
+    let traits = CpuTraits::of(target);
+    let registers = traits.registers_of_panel(matmul.c.dtype());
+    let tile = tile(&traits, registers, &roles)
         .ok_or(DeclineReason::Pattern("no tile divides the channels"))?;
     let loops = Loops::of(schedule, block, &roles)?;
 
@@ -60,7 +64,7 @@ pub(super) fn apply(
     let n = split_columns(schedule, loops.pixels, tile)?;
     let tiles_of_pixels = extent(schedule, n[0]).unwrap_or(1);
     let tiles = roles.channels_extent / tile.rows;
-    let parts = parts_of_channels(target, tiles_of_pixels, tiles);
+    let parts = parts_of_channels(&traits, tiles_of_pixels, tiles);
     let factors = [parts.into(), Factor::Infer, tile.rows.into()];
     let m = schedule.split(loops.channels, &factors)?;
     // Images are inside of tiles of pixels: how many there are may be open.
@@ -190,8 +194,8 @@ impl Roles {
 
 /// A tile of so many channels, a part of a panel of the weight, whose sums fill at most half of the registers; `None` if no number of
 /// them divides all channels.
-fn tile(target: &CpuTarget, registers: i64, roles: &Roles) -> Option<Tile> {
-    let half = i64::from(target.vector_registers) / 2 / registers;
+fn tile(traits: &CpuTraits, registers: i64, roles: &Roles) -> Option<Tile> {
+    let half = traits.sums() / registers;
     let panels = if half > MOST_CHANNELS && roles.pixels_extent >= 2 * COLUMNS {
         2
     } else {
@@ -247,9 +251,8 @@ impl Loops {
 }
 
 /// In how many parts the tiles of channels are done, so that all threads are busy: a divisor of their number.
-fn parts_of_channels(target: &CpuTarget, tiles_of_pixels: i64, tiles: i64) -> i64 {
-    let busy = PARTS * target.threads as i64;
-    let missing = (busy + tiles_of_pixels - 1) / tiles_of_pixels.max(1);
+fn parts_of_channels(traits: &CpuTraits, tiles_of_pixels: i64, tiles: i64) -> i64 {
+    let missing = (traits.parts() + tiles_of_pixels - 1) / tiles_of_pixels.max(1);
     let mut parts = missing.min(tiles)..=tiles;
     parts.find(|parts| tiles % parts == 0).unwrap_or(1)
 }

@@ -2,7 +2,8 @@
 //! accumulators; along another axis, or in windows that `windows` declines, the vectors are those of neighbouring results.
 
 use super::elementwise::vector_lanes;
-use super::{MOST_TAPS, PARTS, add_on_vectors, are_constant, extent, parallel_fused};
+use super::traits::CpuTraits;
+use super::{MOST_TAPS, add_on_vectors, are_constant, extent, parallel_fused};
 use crate::ir::{BlockId, Expr, ExprKind, LoopId, Place, PrimFunc, Stmt, Var};
 use crate::kernel::CpuTarget;
 use crate::sched::rules::DeclineReason;
@@ -141,12 +142,13 @@ fn columns_at_once(schedule: &Schedule, block: BlockId, nest: &Nest, target: &Cp
         return vector;
     }
     let rows = product(outer).unwrap_or(1);
+    let traits = CpuTraits::of(target);
     let of_register = target.lanes(func.blocks[block].writes[0].buffer.dtype());
-    let most = i64::from(target.vector_registers / 2) * of_register;
+    let most = traits.sums() * of_register;
     let mut width = vector;
     while width * 2 <= most
         && columns % (width * 2) == 0
-        && rows * (columns / (width * 2)) >= PARTS * target.threads as i64
+        && rows * (columns / (width * 2)) >= traits.parts()
     {
         width *= 2;
     }

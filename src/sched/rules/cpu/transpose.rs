@@ -6,6 +6,7 @@
 //!
 //! Reference: Chatterjee and Sen, "Cache-Efficient Matrix Transposition" (HPCA 2000), on tiles for both sides.
 
+use super::traits::CpuTraits;
 use super::{extent, parallel_fused};
 use crate::ir::{BlockId, LoopId, PrimFunc, Var};
 use crate::kernel::CpuTarget;
@@ -54,7 +55,7 @@ pub(super) fn tiles(
     let rows = join(schedule, block, &mut before, rows, None)?;
     let others = [&before, &others[at + 1..]].concat();
 
-    let lanes = i64::from(target.f32_lanes);
+    let lanes = CpuTraits::of(target).f32_lanes;
     let divides = |l: LoopId, size: &i64| extent(schedule, l).is_some_and(|e| e % size == 0);
     let mut sizes = [16, 8, 4].into_iter().filter(|size| *size <= lanes);
     let height = sizes.clone().find(|size| divides(rows, size));

@@ -12,7 +12,8 @@
 
 use super::elementwise::{told_apart, vector_lanes};
 use super::reduction::steps;
-use super::{PARTS, extent, parallel_fused, pays_in_rows};
+use super::traits::CpuTraits;
+use super::{extent, parallel_fused, pays_in_rows};
 use crate::ir::{
     Block, BlockId, BufferRegion, Expr, IterKind, IterVar, LoopId, Place, PrimFunc, Range, Var,
 };
@@ -31,9 +32,6 @@ const MOST_STATEMENTS: i64 = 100;
 /// Channels of a tile, if there are as many.
 const MOST_CHANNELS: i64 = 8;
 
-/// Bytes of an image that fit the L2 cache beside the result, and the stack; padding and rows that parts share may double them.
-const MOST_IMAGE: i64 = 64 << 10;
-
 /// How often an element is padded at most: parts of a plane share rows.
 const MOST_AGAIN: i64 = 3;
 
@@ -49,6 +47,7 @@ pub(super) fn apply(
     if !is_reduction(schedule.func(), block) {
         return Err(DeclineReason::Pattern("not a reduction"));
     }
+    let traits = CpuTraits::of(target);
     let dims = plane_dims(schedule.func(), block);
     let bytes = plane_bytes(schedule.func(), block, &dims);
     let Nest {
@@ -78,21 +77,21 @@ pub(super) fn apply(
     let (mut outer, group) = split_group(schedule, block, outer, &dims)?;
     let together = group.map_or(1, |group| divisor(schedule, group, MOST_CHANNELS));
     let taps = written_out(schedule, &reduce, MOST_STATEMENTS / together);
-    let lanes = lanes(schedule, block, target, last);
+    let lanes = lanes(schedule, block, &traits, last);
     let columns = schedule.split(last, &[Factor::Infer, lanes.into()])?;
     let most = most_vectors(schedule, &taps);
     let (mut tiles, mut tile) = (vec![], vec![]);
     let mut channels = 1;
     if let Some(group) = group {
-        channels = channels_of_tile(schedule, target, lanes, group, most);
+        channels = channels_of_tile(schedule, &traits, lanes, group, most);
         let split = schedule.split(group, &[Factor::Infer, channels.into()])?;
         tiles.push(split[0]);
         tile.push(split[1]);
     }
     if let Some((&row, others)) = rows.split_last() {
-        let count = rows_of_tile(schedule, target, lanes, row, most / channels, channels);
+        let count = rows_of_tile(schedule, &traits, lanes, row, most / channels, channels);
         let planes = extents(schedule, &outer) * extents(schedule, others);
-        let parts = parts_of_plane(target, planes, bytes);
+        let parts = parts_of_plane(&traits, planes, bytes);
         let split = schedule.split(row, &[Factor::Infer, count.into()])?;
         tile.push(split[1]);
         outer.extend(others);
@@ -111,7 +110,7 @@ pub(super) fn apply(
     schedule.reverse_compute_at(sums, columns[0], UnitIters::Preserve, InsertAt::Latest)?;
     let written = loops_below(schedule, sums, columns[0])?;
     vectorize_rows(schedule, &written, lanes, RowLoops::Unrolled)?;
-    spread(schedule, block, target, &outer, &tiles)?;
+    spread(schedule, block, &traits, &outer, &tiles)?;
     for &l in taps.iter().chain(&tile) {
         schedule.unroll(l)?;
     }
@@ -272,24 +271,19 @@ fn written_out(schedule: &Schedule, reduce: &[LoopId], most: i64) -> Vec<LoopId>
 }
 
 /// Lanes that make the fewest registers of a row; of equal ones those with the smallest rest, then the most.
-fn lanes(schedule: &Schedule, block: BlockId, target: &CpuTarget, last: LoopId) -> i64 {
+fn lanes(schedule: &Schedule, block: BlockId, traits: &CpuTraits, last: LoopId) -> i64 {
     let most = vector_lanes(schedule.func(), block);
     let Some(columns) = extent(schedule, last) else {
         return most;
     };
     let cost = |lanes: &i64| {
         let vectors = (columns + lanes - 1) / lanes;
-        (vectors * registers(target, *lanes), vectors * lanes, -lanes)
+        let registers = vectors * traits.registers_of(*lanes);
+        (registers, vectors * lanes, -lanes)
     };
     let sizes = [most, most / 2, most / 4].into_iter();
     let sizes = sizes.filter(|&lanes| lanes > 1);
     sizes.min_by_key(cost).unwrap_or(most)
-}
-
-/// Registers of a vector of so many `float32`, of which the rule makes most of its sums.
-fn registers(target: &CpuTarget, lanes: i64) -> i64 {
-    let width = i64::from(target.f32_lanes);
-    (lanes + width - 1) / width
 }
 
 /// The most vectors of a tile, whose multiplications are written out.
@@ -301,25 +295,25 @@ fn most_vectors(schedule: &Schedule, taps: &[LoopId]) -> i64 {
 /// The most channels of a tile without a rest, whose sums fill at most half of the registers.
 fn channels_of_tile(
     schedule: &Schedule,
-    target: &CpuTarget,
+    traits: &CpuTraits,
     lanes: i64,
     group: LoopId,
     most: i64,
 ) -> i64 {
-    let sums = i64::from(target.vector_registers) / 2 / registers(target, lanes);
+    let sums = traits.sums() / traits.registers_of(lanes);
     divisor(schedule, group, most.min(sums).min(MOST_CHANNELS))
 }
 
 /// The most rows of a tile without a rest, whose sums leave room for weights and the image.
 fn rows_of_tile(
     schedule: &Schedule,
-    target: &CpuTarget,
+    traits: &CpuTraits,
     lanes: i64,
     row: LoopId,
     most: i64,
     channels: i64,
 ) -> i64 {
-    let sums = i64::from(target.vector_registers) / 4 / registers(target, lanes);
+    let sums = traits.sums() / 2 / traits.registers_of(lanes);
     divisor(schedule, row, most.min(sums / channels))
 }
 
@@ -331,9 +325,11 @@ fn divisor(schedule: &Schedule, l: LoopId, most: i64) -> i64 {
 }
 
 /// In how many parts a plane is computed, so that its image fits the cache and all threads are busy.
-fn parts_of_plane(target: &CpuTarget, planes: i64, bytes: Option<i64>) -> i64 {
-    let fit = bytes.map_or(1, |bytes| (bytes + MOST_IMAGE - 1) / MOST_IMAGE);
-    let busy = PARTS * target.threads as i64;
+fn parts_of_plane(traits: &CpuTraits, planes: i64, bytes: Option<i64>) -> i64 {
+    let fit = bytes.map_or(1, |bytes| {
+        (bytes + traits.image_bytes - 1) / traits.image_bytes
+    });
+    let busy = traits.parts();
     fit.max((busy + planes - 1) / planes.max(1))
 }
 
@@ -395,18 +391,18 @@ fn vectorize_rows(
 fn spread(
     schedule: &mut Schedule,
     block: BlockId,
-    target: &CpuTarget,
+    traits: &CpuTraits,
     outer: &[LoopId],
     tiles: &[LoopId],
 ) -> Result<(), DeclineReason> {
     let parts = extents(schedule, outer);
     let outer = &outer[..told_apart(schedule.func(), outer)];
-    if parts >= PARTS * target.threads as i64 {
+    if parts >= traits.parts() {
         let part = fuse_all(schedule, block, outer)?;
         schedule.parallel(part)?;
         for producer in schedule.get_producers(block)? {
             let mut trial = schedule.clone();
-            match pad(&mut trial, producer, part, parts) {
+            match pad(&mut trial, traits, producer, part, parts) {
                 Ok(()) => *schedule = trial,
                 Err(declined) => log::debug!("an image is not padded in parts: {declined}"),
             }
@@ -424,6 +420,7 @@ fn spread(
 /// Pads in an array of the thread what one iteration of the loop reads, of which there are so many.
 fn pad(
     schedule: &mut Schedule,
+    traits: &CpuTraits,
     producer: BlockId,
     at: LoopId,
     parts: i64,
@@ -437,7 +434,7 @@ fn pad(
     };
     let image = &schedule.func().blocks[producer].writes[0].buffer;
     let all: i64 = image.shape().iter().filter_map(Expr::as_int).product();
-    if elements * image.dtype().scalar.bytes() as i64 > 2 * MOST_IMAGE {
+    if elements * image.dtype().scalar.bytes() as i64 > 2 * traits.image_bytes {
         return Err(DeclineReason::Pattern(
             "what is read does not fit the cache",
         ));

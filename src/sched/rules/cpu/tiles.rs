@@ -1,0 +1,122 @@
+//! Tiles of a product whose sums fill at most half of the vector registers, which keeps arithmetic busy without spills.
+
+use super::traits::{COLUMNS, CpuTraits};
+use crate::tensor::DType;
+
+/// Rows of a tile. A divisor of them is found for most extents.
+pub(super) const MOST_ROWS: i64 = 8;
+
+/// The part of the result whose sums are in registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    pub(super) rows: i64,
+    /// Panels of columns next to each other.
+    pub(super) panels: i64,
+}
+
+/// A tile whose sums fill at most half of the vector registers that there are, so that operands have the others: for registers as
+/// wide as a panel two of these, where they divide the columns, since each element of `A` that is loaded then serves two
+/// multiplications. The rows are a divisor of all, where there is one that is not much smaller.
+pub(super) fn tile(
+    traits: &CpuTraits,
+    sums: DType,
+    rows: Option<i64>,
+    columns: Option<i64>,
+) -> Tile {
+    let registers = traits.registers_of_panel(sums);
+    let pairs = registers == 1 && columns.is_some_and(|n| n % (2 * COLUMNS) == 0);
+    let panels = if pairs { 2 } else { 1 };
+    let most = (traits.sums() / (registers * panels)).min(MOST_ROWS);
+    let rows = match rows {
+        None => most,
+        Some(rows) => {
+            let mut sizes = (most / 2 + 1..=most).rev();
+            let even = sizes.find(|size| rows % size == 0);
+            even.unwrap_or(most.min(rows.max(1)))
+        }
+    };
+    Tile { rows, panels }
+}
+
+/// Panels of a tile that are read where they are. Few rows have few sums; those of several panels hide how long an addition takes.
+/// Each thread has at least one tile. For many rows two panels, as in [`tile`], although the last tile may have one only.
+pub(super) fn panels_of(
+    traits: &CpuTraits,
+    registers: i64,
+    tile: Tile,
+    columns: Option<i64>,
+) -> i64 {
+    let sums = registers * tile.rows;
+    let half = traits.sums();
+    let Some(columns) = columns else {
+        return tile.panels;
+    };
+    let all = (columns + COLUMNS - 1) / COLUMNS;
+    if sums * tile.panels >= half / 2 {
+        return panels_of_many_rows(registers, tile, Some(columns));
+    }
+    let threads = traits.threads;
+    let most = (half / sums)
+        .min(MOST_PANELS)
+        .min((all + threads - 1) / threads);
+    let tiles = (all + most - 1) / most;
+    ((all + tiles - 1) / tiles).max(tile.panels)
+}
+
+/// Panels of a tile of many rows: two, as in [`tile`], also where the last tile has one only.
+pub(super) fn panels_of_many_rows(registers: i64, tile: Tile, columns: Option<i64>) -> i64 {
+    let many = columns.is_some_and(|n| (n + COLUMNS - 1) / COLUMNS >= FEWEST_PAIRED);
+    if registers == 1 && many {
+        2
+    } else {
+        tile.panels
+    }
+}
+
+/// The tile of a large product with registers as wide as a panel. Its rows, which often are whole pages apart and then share a set of the L1
+/// cache, are as few as they can be.
+pub(super) const LARGE_TILE: Tile = Tile { rows: 4, panels: 4 };
+
+/// Rows of `A` that the panels of such a tile serve, which are twice as many bytes to read. Of 128 to 768 this was the fastest.
+pub(super) const LARGE_ROW_BLOCK: i64 = 384;
+
+/// The least extents of a large product. One of 2048 takes 0.8 of the time, one of 1000 0.95, one of 512 0.98.
+const LARGE: i64 = 512;
+
+/// At most one column in so many may be padding.
+const WASTED: i64 = 32;
+
+/// Whether the product is large in all dimensions, and [`LARGE_TILE`] fits it: the tile divides the rows. The tile divides the columns,
+/// or, if sums past the end have a place, leaves little padding.
+pub(super) fn is_large(registers: i64, extents: &[Option<i64>; 3], past_the_end: bool) -> bool {
+    let [Some(rows), Some(columns), Some(depth)] = *extents else {
+        return false;
+    };
+    let Tile {
+        rows: height,
+        panels,
+    } = LARGE_TILE;
+    let width = panels * COLUMNS;
+    let missing = (columns + width - 1) / width * width - columns;
+    registers == 1
+        && rows.min(columns).min(depth) >= LARGE
+        && rows % height == 0
+        && (missing == 0 || past_the_end && missing * WASTED <= columns)
+}
+
+/// Rows of a block where each thread has blocks of its own and reads all panels. If the threads of the layers before and after have the
+/// same rows, the elements stay in the cache of one core. Between cores without a common cache, to overwrite a line that both
+/// have read costs some hundred nanoseconds.
+pub(super) fn rows_of_thread(traits: &CpuTraits, rows: i64) -> i64 {
+    let parts = (rows / FEWEST_ROWS).clamp(1, traits.threads);
+    (rows + parts - 1) / parts
+}
+
+/// Fewest rows of a thread that all panels are read for: an eighth of a byte of panels for each multiplication and addition.
+const FEWEST_ROWS: i64 = 32;
+
+/// Fewest panels that are taken in pairs where their number is odd: a seventh of the work is for nothing then.
+const FEWEST_PAIRED: i64 = 6;
+
+/// Panels that are read at once.
+const MOST_PANELS: i64 = 8;

@@ -210,6 +210,9 @@ impl Emitter<'_> {
                     this.vec(op, lane, width, vec![x, y])
                 });
             }
+            if op == BinOp::Mul && a.lane == Lane::I64 {
+                return self.each2(a, b, Self::multiply_halves);
+            }
             return self.lanewise(&[a, b], |this, v| this.int_binary(op, &v[0], &v[1]));
         }
         let (x, y) = (a.parts[0], b.parts[0]);
@@ -220,6 +223,19 @@ impl Emitter<'_> {
             self.scalar_int(op, scalar, x, y)?
         };
         Ok(a.with_parts(vec![value]))
+    }
+
+    /// Products of lanes of 64 bits, of their halves: machines without AVX-512 multiply 32 bits at most.
+    fn multiply_halves(&mut self, width: Width, x: Part, y: Part) -> Result<Part, Refusal> {
+        let lane = Lane::I64;
+        let upper = |this: &mut Self, part| this.vec_imm(Op::ShrImm, lane, width, part, 32);
+        let (x_upper, y_upper) = (upper(self, x)?, upper(self, y)?);
+        let first = self.vec2(Op::MulLower, lane, width, x_upper, y)?;
+        let second = self.vec2(Op::MulLower, lane, width, x, y_upper)?;
+        let crossed = self.vec2(Op::Add, lane, width, first, second)?;
+        let crossed = self.vec_imm(Op::ShlImm, lane, width, crossed, 32)?;
+        let lower = self.vec2(Op::MulLower, lane, width, x, y)?;
+        self.vec2(Op::Add, lane, width, lower, crossed)
     }
 
     fn scalar_int(

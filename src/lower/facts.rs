@@ -1,8 +1,10 @@
 //! Proofs about indices: whether an access stays inside its buffer under the loops and conditions around it.
 
+use std::collections::HashSet;
+
 use super::wrapping_sum::WrappingSum;
 use crate::arith::Analyzer;
-use crate::ir::{Expr, ExprKind, Range, Var};
+use crate::ir::{Buffer, Expr, ExprKind, Range, Var};
 use crate::tensor::DType;
 use crate::tensor::scalar::BinOp;
 
@@ -46,6 +48,28 @@ impl Facts {
         {
             // i < x // c
             self.analyzer.assume(&((iteration + 1) * c).le(x));
+        }
+    }
+
+    /// The variable has this value.
+    pub(super) fn name(&mut self, var: &Var, value: &Expr) {
+        if !value.is_data() {
+            let bound = self.analyzer.bound(value);
+            self.analyzer.bind_bound(var, bound);
+        }
+    }
+
+    /// Learns a condition that holds from here on, as far as no store, to these buffers, changes what it reads.
+    pub(super) fn learn(&mut self, cond: &Expr, stored: &HashSet<Buffer>) {
+        for c in cond.conjuncts() {
+            let mut changes = false;
+            c.walk(&mut |e| {
+                changes |= matches!(e.kind(), ExprKind::Load(b, _) if stored.contains(b));
+                !changes
+            });
+            if !changes {
+                self.analyzer.assume(&c);
+            }
         }
     }
 

@@ -130,8 +130,7 @@ fn draft(
     let mut body = Vec::new();
     let mut comment = Vec::new();
     for root in group {
-        emit.prefetch(&root.nest.prefetching);
-        emit.add_in_any_order(&root.nest.simd_reductions);
+        emit.annotated.extend(&root.nest.annotated);
         for array in root.arrays.iter().filter(in_array) {
             emit.private(&array.buffer)?;
         }

@@ -62,6 +62,7 @@ mod trim;
 mod view;
 mod widen;
 mod wrapping_sum;
+mod write_out;
 
 #[cfg(test)]
 mod tests;

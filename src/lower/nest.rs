@@ -1,7 +1,7 @@
 //! Taking the blocks out of a loop program: block iters are replaced by their bindings, predicates are branches, loops bound
 //! to the launch are gone: their variables became the one variable of each axis.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -35,12 +35,36 @@ pub(super) struct Nest {
     pub(super) axes: IndexMap<ThreadAxis, Axis>,
     /// Shared and local arrays that lowering itself adds.
     pub(super) added: Vec<(Buffer, Memory)>,
-    /// The loops of which the program says that they prefetch.
-    pub(super) prefetching: Vec<Var>,
-    /// The variables of loops in which terms may be added in any order.
-    pub(super) simd_reductions: Vec<Var>,
+    pub(super) annotated: Annotated,
     /// The loops over elements of tiles that may run past the end, of code for the CPU.
     pub(super) written_out: Vec<WrittenOut>,
+}
+
+/// Loops of which the program says something, by their variables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Annotated {
+    /// Those that prefetch.
+    pub(super) prefetching: HashSet<Var>,
+    /// Those in which terms may be added in any order.
+    pub(super) simd_reductions: HashSet<Var>,
+}
+
+impl Annotated {
+    /// A loop became several, of which this is one: what the program says of the loop holds for it.
+    pub(super) fn is_part(&mut self, whole: &Var, part: &Var) {
+        for loops in [&mut self.prefetching, &mut self.simd_reductions] {
+            if loops.contains(whole) {
+                loops.insert(part.clone());
+            }
+        }
+    }
+
+    /// Those of another nest, too.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.prefetching.extend(other.prefetching.iter().cloned());
+        let simd = other.simd_reductions.iter().cloned();
+        self.simd_reductions.extend(simd);
+    }
 }
 
 /// Takes the blocks out of root-level statements.
@@ -90,8 +114,7 @@ impl<'a> Unblock<'a> {
                 body: vec![],
                 axes: IndexMap::new(),
                 added: vec![],
-                prefetching: vec![],
-                simd_reductions: vec![],
+                annotated: Annotated::default(),
                 written_out: vec![],
             },
             bound: AxisSet::default(),
@@ -411,10 +434,10 @@ impl<'a> Unblock<'a> {
         self.map
             .insert(l.var.clone(), var.expr().cast(l.var.dtype()));
         if prefetches(l) {
-            self.nest.prefetching.push(var.clone());
+            self.nest.annotated.prefetching.insert(var.clone());
         }
         if l.annotations.get(attrs::SIMD_REDUCTION) == Some(&AttrValue::Bool(true)) {
-            self.nest.simd_reductions.push(var.clone());
+            self.nest.annotated.simd_reductions.insert(var.clone());
         }
         let outside = self.analyzer.clone();
         self.analyzer.bind_iteration(&var, &range);

@@ -1,15 +1,18 @@
 //! The passes over nests: the statements of a function's root without their blocks.
 
 use super::compact::Private;
+use super::facts::Facts;
 use super::host::Dims;
 use super::lowering::Lowering;
 use super::nest::{Nest, Unblock};
+use super::partition::Tails;
 use super::passes::Next;
 use super::storage::{Memory, MemoryPlan};
 use super::trim::Trim;
+use super::write_out::{Copies, WriteOut, stored};
 use super::{LowerError, LowerProblem, compact, cost, cross_thread, signature, thread_loops};
 use crate::arith::{Analyzer, IntBound};
-use crate::ir::{AttrValue, Place, PrimFunc, Stmt, attrs};
+use crate::ir::{AttrValue, Expr, Place, PrimFunc, Stmt, attrs};
 use crate::kernel::{HostExpr, PROVED_DIMS, PROVED_SCALARS};
 
 /// A nest with what is known of its variables, and the statement it came from.
@@ -184,6 +187,36 @@ fn is_bound(func: &PrimFunc, root: &RootNest) -> Result<(), LowerError> {
         return Err(LowerProblem::NotBound { nest }.into());
     }
     Ok(())
+}
+
+/// Splits loops where their conditions end, and writes out those that are unrolled.
+pub(super) fn write_out(l: &mut Lowering<'_>) -> Result<Next, LowerError> {
+    let tails = Tails::of(l.gpu().is_some());
+    for root in &mut l.nests {
+        let mut facts = Facts::new(known_dims(&l.dims));
+        for axis in root.nest.axes.values() {
+            let zero = Expr::int(0, axis.var.dtype());
+            facts.bind(&axis.var, &zero, &axis.extent);
+        }
+        let stored = stored(&root.nest.body);
+        let mut write_out = WriteOut {
+            facts: &mut facts,
+            dims: &l.dims,
+            tails,
+            stored: &stored,
+            copies: &mut Copies::default(),
+            parts: vec![],
+        };
+        let body = std::mem::take(&mut root.nest.body);
+        let written = write_out.nodes(body);
+        let parts = write_out.parts;
+        root.nest.body = written.map_err(|error| error.or_at(&root.places))?;
+        // What was said of a loop is said of its parts.
+        for (whole, part) in parts {
+            root.nest.annotated.is_part(&whole, &part);
+        }
+    }
+    Ok(Next::Pass)
 }
 
 /// Refuses threads that would meet in device memory.

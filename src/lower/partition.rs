@@ -18,6 +18,13 @@ pub(super) enum Tails {
     No,
 }
 
+impl Tails {
+    /// On a GPU each thread has one.
+    pub(super) fn of(gpu: bool) -> Self {
+        if gpu { Self::No } else { Self::Yes }
+    }
+}
+
 /// The main loop and the rest, or nothing if no condition in the body is of that form.
 #[expect(clippy::too_many_arguments, reason = "the parts of a loop")]
 pub(super) fn partition(

@@ -47,6 +47,7 @@ pub(super) const PASSES: &[Pass] = &[
     cpu("trim_loops", nests::trim_loops),
     gpu("check_bound", nests::check_bound),
     gpu("check_cross_thread", nests::check_cross_thread),
+    all("write_out", nests::write_out),
     all("emit", kernels::emit),
     gpu("check_limits", kernels::check_limits),
     cpu("check_stack", kernels::check_stack),

@@ -1,4 +1,4 @@
-//! `Node` to kernel IR: flat indices of one integer type, unrolled loops written out, vectorized loops as vectors.
+//! `Node` to kernel IR: flat indices of one integer type, vectorized loops as vectors.
 
 mod expr;
 mod fragment;
@@ -8,22 +8,18 @@ use std::collections::{HashMap, HashSet};
 
 use super::facts::Facts;
 use super::host::Dims;
-use super::nest::Nest;
-use super::node::{Node, substitute_nodes, walk_nodes};
-use super::partition::{self, Tails};
+use super::nest::{Annotated, Nest};
+use super::node::Node;
 use super::wrapping_sum::WrappingSum;
+use super::write_out::{self, Copies};
 use super::{LowerError, LowerProblem, signature};
-use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Scope, ThreadAxis, Var};
+use crate::ir::{Buffer, Expr, LoopKind, Scope, ThreadAxis, Var};
 use crate::kernel::{
     self, Access, Array, ArrayId, BufferRef, ForKind, Fragment, FragmentId, GpuTarget, HostExpr,
     Space, Stmt, Ty, VarId, VarInfo,
 };
 use crate::support::Arena;
 use crate::tensor::ScalarType;
-use crate::tensor::scalar::BinOp;
-
-/// Most statements that unrolled and vectorized loops of a kernel are written out to.
-const MOST_COPIES: usize = 1 << 18;
 
 /// What one kernel is made of so far.
 pub(super) struct Emit<'a> {
@@ -49,13 +45,11 @@ pub(super) struct Emit<'a> {
     pub(super) in_bounds: bool,
     /// Operands that must not wrap in the index type.
     pub(super) exact: Vec<kernel::Expr>,
-    /// Statements that copies of loop bodies have so far.
-    copies: usize,
-    /// The loops of the nest that are to prefetch, and those of the kernel.
-    prefetching: HashSet<Var>,
+    /// Lanes that were written out.
+    copies: Copies,
+    pub(super) annotated: Annotated,
+    /// The loops of the kernel that prefetch.
     pub(super) prefetching_loops: Vec<VarId>,
-    /// The loops of the nest in which terms may be added in any order.
-    simd_reductions: HashSet<Var>,
     /// Lanes of each vector access of an array, 0 if one was not aligned.
     widths: HashMap<ArrayId, Vec<u16>>,
 }
@@ -83,33 +77,11 @@ impl<'a> Emit<'a> {
             stored: HashSet::new(),
             in_bounds: true,
             exact: vec![],
-            copies: 0,
-            prefetching: HashSet::new(),
-            simd_reductions: HashSet::new(),
+            copies: Copies::default(),
+            annotated: Annotated::default(),
             prefetching_loops: vec![],
             widths: HashMap::new(),
         }
-    }
-
-    /// Notes the loops of these variables, as kernels have them.
-    pub(super) fn prefetch(&mut self, loops: &[Var]) {
-        self.prefetching.extend(loops.iter().cloned());
-    }
-
-    /// Notes that terms may be added in any order in the loops that a loop became, if they may be in that one.
-    fn also_in_parts(&mut self, var: &Var, parts: &[Node]) {
-        if self.simd_reductions.contains(var) {
-            let loops = parts.iter().filter_map(|part| match part {
-                Node::For { var, .. } => Some(var.clone()),
-                _ => None,
-            });
-            self.simd_reductions.extend(loops);
-        }
-    }
-
-    /// Notes the loops of these variables, in which terms may be added in any order.
-    pub(super) fn add_in_any_order(&mut self, loops: &[Var]) {
-        self.simd_reductions.extend(loops.iter().cloned());
     }
 
     /// The variables of loops in the kernel.
@@ -192,11 +164,7 @@ impl<'a> Emit<'a> {
             self.var_of.insert(known.var.clone(), expr);
         }
         fragment::whole_tiles_only(nest)?;
-        walk_nodes(&nest.body, &mut |node| {
-            if let Node::Store { buffer, .. } = node {
-                self.stored.insert(buffer.clone());
-            }
-        });
+        self.stored.extend(write_out::stored(&nest.body));
         let mut out = Vec::new();
         self.nodes(&nest.body, &mut out)?;
         Ok(out)
@@ -221,7 +189,12 @@ impl<'a> Emit<'a> {
                 extent,
                 kind,
                 body,
-            } => self.for_(var, min, extent, *kind, body, out),
+            } => match (kind, extent.as_int()) {
+                (LoopKind::Vectorized, Some(extent)) => {
+                    self.vectorized(var, min, extent, body, out)
+                }
+                _ => self.serial(var, min, extent, *kind, body, out),
+            },
             Node::Store {
                 buffer,
                 indices,
@@ -243,10 +216,7 @@ impl<'a> Emit<'a> {
                 self.var_of.insert(var.clone(), kernel::Expr::Var(id));
                 // Another copy of a loop that is written out gives the variable another value.
                 self.facts.enter();
-                if !value.is_data() {
-                    let bound = self.facts.analyzer.bound(value);
-                    self.facts.analyzer.bind_bound(var, bound);
-                }
+                self.facts.name(var, value);
                 let body = self.nodes(body, out);
                 self.facts.leave();
                 body
@@ -256,14 +226,9 @@ impl<'a> Emit<'a> {
                 then,
                 otherwise,
             } => {
-                match self.facts.analyzer.simplify(cond).as_bool() {
-                    Some(true) => return self.nodes(then, out),
-                    Some(false) => return self.nodes(otherwise, out),
-                    None => {}
-                }
                 let test = self.value(cond)?;
                 self.facts.enter();
-                self.learn(cond);
+                self.facts.learn(cond, &self.stored);
                 let mut yes = Vec::new();
                 self.nodes(then, &mut yes)?;
                 self.facts.leave();
@@ -290,130 +255,6 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Learns a condition that holds from here on, as far as no store changes what it reads.
-    fn learn(&mut self, cond: &Expr) {
-        for c in cond.conjuncts() {
-            let mut changes = false;
-            c.walk(&mut |e| {
-                changes |= matches!(e.kind(), ExprKind::Load(b, _) if self.stored.contains(b));
-                !changes
-            });
-            if !changes {
-                self.facts.analyzer.assume(&c);
-            }
-        }
-    }
-
-    fn for_(
-        &mut self,
-        var: &Var,
-        min: &Expr,
-        extent: &Expr,
-        kind: LoopKind,
-        body: &[Node],
-        out: &mut Vec<Stmt>,
-    ) -> Result<(), LowerError> {
-        match (kind, extent.as_int()) {
-            (LoopKind::Unrolled, Some(extent)) => {
-                for i in 0..extent {
-                    let value = self.facts.analyzer.simplify(&(min + i));
-                    self.written_out(body, var, &value, out)?;
-                }
-                Ok(())
-            }
-            (LoopKind::Vectorized, Some(extent)) => self.vectorized(var, min, extent, body, out),
-            // What has an extent that only a launch knows cannot be written out: it is a loop.
-            (LoopKind::Unrolled | LoopKind::Vectorized, None) => {
-                self.for_(var, min, extent, LoopKind::Serial, body, out)
-            }
-            // As the rest of a partition.
-            (LoopKind::Serial, Some(1)) => self.written_out(body, var, min, out),
-            (LoopKind::Serial | LoopKind::Parallel | LoopKind::ThreadBinding(_), _) => {
-                let tails = if self.gpu { Tails::No } else { Tails::Yes };
-                let (facts, dims) = (&self.facts, self.dims);
-                if let Some(parts) =
-                    partition::partition(facts, dims, var, min, extent, kind, body, tails)
-                {
-                    self.also_in_parts(var, &parts);
-                    return self.nodes(&parts, out);
-                }
-                self.serial(var, min, extent, kind, body, out)
-            }
-        }
-    }
-
-    /// One iteration of a loop that is written out; constant conditions vanish.
-    fn written_out(
-        &mut self,
-        body: &[Node],
-        var: &Var,
-        value: &Expr,
-        out: &mut Vec<Stmt>,
-    ) -> Result<(), LowerError> {
-        let mut nodes = self.copied(body, var, value)?;
-        self.fold_conditions(&mut nodes);
-        self.nodes(&nodes, out)
-    }
-
-    /// The body with the variable replaced, as one of several copies.
-    fn copied(&mut self, body: &[Node], var: &Var, value: &Expr) -> Result<Vec<Node>, LowerError> {
-        walk_nodes(body, &mut |_| self.copies += 1);
-        if self.copies > MOST_COPIES {
-            return Err(LowerProblem::TooLong {
-                var: var.name().to_owned(),
-                limit: MOST_COPIES,
-            }
-            .into());
-        }
-        Ok(substitute_nodes(body, var, value))
-    }
-
-    fn fold_conditions(&self, nodes: &mut Vec<Node>) {
-        let old = std::mem::take(nodes);
-        for mut node in old {
-            for inner in node.nested_mut() {
-                self.fold_conditions(inner);
-            }
-            for e in node.exprs_mut() {
-                *e = self.fold_cases(e);
-            }
-            match node {
-                Node::If {
-                    cond,
-                    then,
-                    otherwise,
-                } => {
-                    let cond = self.facts.analyzer.simplify(&cond);
-                    match cond.as_bool() {
-                        Some(true) => nodes.extend(then),
-                        Some(false) => nodes.extend(otherwise),
-                        None => nodes.push(Node::If {
-                            cond,
-                            then,
-                            otherwise,
-                        }),
-                    }
-                }
-                other => nodes.push(other),
-            }
-        }
-    }
-
-    /// The expression where an equation that picks one of two values is decided.
-    fn fold_cases(&self, e: &Expr) -> Expr {
-        if let ExprKind::Select(cond, then, otherwise) | ExprKind::IfThenElse(cond, then, otherwise) =
-            e.kind()
-            && cond.as_binary(BinOp::Eq).is_some()
-        {
-            match self.facts.analyzer.simplify(cond).as_bool() {
-                Some(true) => return self.fold_cases(then),
-                Some(false) => return self.fold_cases(otherwise),
-                None => {}
-            }
-        }
-        e.map_children(&mut |child| self.fold_cases(child))
-    }
-
     fn serial(
         &mut self,
         var: &Var,
@@ -426,7 +267,7 @@ impl<'a> Emit<'a> {
         let (first, count) = (self.exact_index(min)?, self.exact_index(extent)?);
         let id = self.new_var(var.name(), Ty::scalar(self.index));
         self.var_of.insert(var.clone(), kernel::Expr::Var(id));
-        if self.prefetching.contains(var) {
+        if self.annotated.prefetching.contains(var) {
             self.prefetching_loops.push(id);
         }
         self.facts.enter();
@@ -443,7 +284,7 @@ impl<'a> Emit<'a> {
             extent: count,
             kind: match kind {
                 LoopKind::Parallel if !self.gpu => ForKind::Parallel,
-                _ if self.simd_reductions.contains(var) => ForKind::SimdReduction,
+                _ if self.annotated.simd_reductions.contains(var) => ForKind::SimdReduction,
                 _ => ForKind::Serial,
             },
             body: inner,

@@ -9,9 +9,11 @@ use crate::ir::{Buffer, Expr, ExprKind, Var};
 use crate::kernel::{self, ArrayId, Stmt, Ty};
 use crate::lower::LowerError;
 use crate::lower::node::{Node, walk_nodes};
+use crate::lower::partition::Tails;
 use crate::lower::speculate::may_fail;
 use crate::lower::widen::{is_index, is_narrow_cast};
 use crate::lower::wrapping_sum::WrappingSum;
+use crate::lower::write_out::WriteOut;
 use crate::tensor::ScalarType;
 use crate::tensor::scalar::{BinOp, Intrin, wrap_int};
 
@@ -94,11 +96,11 @@ impl Emit<'_> {
                 .analyzer
                 .simplify(&(min + Expr::int(chunk * width, min.dtype())));
             if width == 1 {
-                self.written_out(body, var, &start, out)?;
+                self.lane_alone(body, var, &start, out)?;
                 continue;
             }
             let lane = var.renamed(var.name());
-            let nodes = self.copied(body, var, &(start + &lane))?;
+            let nodes = self.copies.with(body, var, &(start + &lane))?;
             let lanes = Lanes {
                 var: &lane,
                 count: width as u16,
@@ -120,10 +122,33 @@ impl Emit<'_> {
             }
             for i in 0..width {
                 let value = Expr::int(i, lane.dtype());
-                self.written_out(&nodes, &lane, &value, out)?;
+                self.lane_alone(&nodes, &lane, &value, out)?;
             }
         }
         Ok(())
+    }
+
+    /// The statements in one lane, as scalars.
+    fn lane_alone(
+        &mut self,
+        body: &[Node],
+        lane: &Var,
+        value: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), LowerError> {
+        let mut write_out = WriteOut {
+            facts: &mut self.facts,
+            dims: self.dims,
+            tails: Tails::of(self.gpu),
+            stored: &self.stored,
+            copies: &mut self.copies,
+            parts: vec![],
+        };
+        let nodes = write_out.copy(body, lane, value)?;
+        for (whole, part) in write_out.parts {
+            self.annotated.is_part(&whole, &part);
+        }
+        self.nodes(&nodes, out)
     }
 
     /// The statements as vectors, or nothing if some would have to run lane by lane.
@@ -207,8 +232,8 @@ impl Emit<'_> {
                     };
                     let test = self.value(&shared)?;
                     self.facts.enter();
-                    self.learn(cond);
-                    self.learn(&shared);
+                    self.facts.learn(cond, &self.stored);
+                    self.facts.learn(&shared, &self.stored);
                     let inner = self.vector_nodes(then, lanes)?;
                     self.facts.leave();
                     let Some(inner) = inner else {
@@ -285,7 +310,7 @@ impl Emit<'_> {
             _ => Some(self.value(&shared)?),
         };
         self.facts.enter();
-        self.learn(&shared);
+        self.facts.learn(&shared, &self.stored);
         let inner = self.nodes_under_mask(cond, &count, then, lanes);
         self.facts.leave();
         let Some(inner) = inner? else {
@@ -319,7 +344,7 @@ impl Emit<'_> {
         }
         let lanes = self.masked(lanes, count)?;
         self.facts.enter();
-        self.learn(cond);
+        self.facts.learn(cond, &self.stored);
         let inner = self.vector_nodes(then, &lanes);
         self.facts.leave();
         Ok(inner?.filter(|_| lanes.is_done()))
@@ -659,7 +684,7 @@ impl Emit<'_> {
         let before = (self.in_bounds, self.widths.clone());
         let masked = self.masked(lanes, &count)?;
         self.facts.enter();
-        self.learn(cond);
+        self.facts.learn(cond, &self.stored);
         let value = self.vector(then, &masked);
         self.facts.leave();
         let value = value?;

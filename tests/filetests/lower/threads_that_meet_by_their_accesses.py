@@ -22,5 +22,5 @@ def scale(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 #   cost 8 flop, 64 bytes; accesses proved
 #   for t.0 from 0, 1 times:
 #     S[0] = X[0]
-#   for t.2 from 0, 8 times:
-#     Y[t.2] = S[0] * X[t.2]
+#   for t.1 from 0, 8 times:
+#     Y[t.1] = S[0] * X[t.1]

@@ -45,7 +45,7 @@ const fn floats(case: Case) -> Case {
     }
 }
 
-const FEW: &str = "few_results";
+const FEW: &str = "split_rows";
 const OTHER: &str = "reduction";
 
 /// Chunks have 16384 elements; there are at least four, or their number is open.

@@ -8,7 +8,6 @@ mod attention;
 mod cases;
 mod convolution;
 mod elementwise;
-mod few_results;
 mod filtering;
 mod gemv;
 mod inline;
@@ -17,6 +16,7 @@ mod panels;
 mod pointwise;
 mod reduction;
 mod rows;
+mod split_rows;
 mod tiles;
 mod traits;
 mod transpose;
@@ -43,7 +43,7 @@ pub(super) const RULES: &[DefaultRule<CpuTarget>] = &[
     DefaultRule::new("pointwise", pointwise::apply),
     DefaultRule::new("convolution", convolution::apply),
     DefaultRule::new("windows", windows::apply),
-    DefaultRule::new("few_results", few_results::apply),
+    DefaultRule::new("split_rows", split_rows::apply),
     DefaultRule::new("rows", rows::apply),
     DefaultRule::new("reduction", reduction::apply),
     DefaultRule::new("cases", cases::apply),

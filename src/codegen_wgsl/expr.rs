@@ -55,6 +55,9 @@ impl Emitter<'_> {
                     Shuffle::Down(by) => {
                         Text::call("subgroupShuffleDown", &[a, Text::fixed(format!("{by}u"))])
                     }
+                    Shuffle::Xor(by) => {
+                        Text::call("subgroupShuffleXor", &[a, Text::fixed(format!("{by}u"))])
+                    }
                     Shuffle::First => Text::call("subgroupBroadcastFirst", &[a]),
                 })
             }

@@ -134,6 +134,8 @@ pub enum Shuffle {
     Down(u32),
     /// The first one.
     First,
+    /// The one whose number differs in one bit: 1, 2, 4 …
+    Xor(u32),
 }
 
 /// How the iterations of a loop run.

@@ -281,6 +281,7 @@ impl Printer<'_> {
                 let value = self.expr(value);
                 match from {
                     Shuffle::Down(by) => format!("shuffle_down({}, {by})", bare(&value)),
+                    Shuffle::Xor(by) => format!("shuffle_xor({}, {by})", bare(&value)),
                     Shuffle::First => format!("shuffle_first({})", bare(&value)),
                 }
             }

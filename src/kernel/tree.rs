@@ -115,7 +115,7 @@ impl Kernel {
         };
         let shuffles = &mut |e: &Expr| {
             least = match e {
-                Expr::Shuffle(Shuffle::Down(by), _) => least.max(2 * by),
+                Expr::Shuffle(Shuffle::Down(by) | Shuffle::Xor(by), _) => least.max(2 * by),
                 Expr::Shuffle(Shuffle::First, _) => least.max(1),
                 _ => least,
             };

@@ -328,10 +328,12 @@ impl Verifier<'_> {
                 );
                 match from {
                     _ if !words => Err(format!("a shuffle of {ty}")),
-                    Shuffle::Down(by) if !by.is_power_of_two() || *by > MOST_SHUFFLED => {
+                    Shuffle::Down(by) | Shuffle::Xor(by)
+                        if !by.is_power_of_two() || *by > MOST_SHUFFLED =>
+                    {
                         Err(format!("a shuffle of threads {by} apart"))
                     }
-                    Shuffle::Down(_) | Shuffle::First => Ok(ty),
+                    Shuffle::Down(_) | Shuffle::Xor(_) | Shuffle::First => Ok(ty),
                 }
             }
         }

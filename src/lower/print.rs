@@ -112,6 +112,7 @@ fn node(node: &Node, depth: usize, out: &mut String) {
             let value = match shuffle {
                 None => format!("{value:#}"),
                 Some(Shuffle::Down(by)) => format!("shuffle_down({value:#}, {by})"),
+                Some(Shuffle::Xor(by)) => format!("shuffle_xor({value:#}, {by})"),
                 Some(Shuffle::First) => format!("shuffle_first({value:#})"),
             };
             let indices: Vec<String> = indices.iter().map(|e| format!("{e:#}")).collect();

@@ -3,7 +3,8 @@
 //! thread combines. A reduction of several results has a register and an array for each.
 //!
 //! Threads meet by shuffles in groups of a power of two that is no more than the least subgroup of the device. Those lie in one subgroup
-//! whatever size it has, and if the workgroup is one such group, nobody waits.
+//! whatever size it has, and if the workgroup is one such group, nobody waits. If those that reduce together are one such group among
+//! several, and keep the result in registers, they exchange values across, so that each gets the result.
 //!
 //! References: Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3; Luitjens, "Faster Parallel Reductions on Kepler" (2014). The
 //! order of the sum is fixed by the numbers of threads, of the workgroup and of such a group, so results are reproducible.
@@ -310,8 +311,7 @@ impl Lowering {
     }
 
     /// How many threads meet by shuffles: 1 if none do. Threads that lie side by side in the only dimension of the workgroup are
-    /// threads of one subgroup, as are those of a row of it that share the first dimension, if they are no more than a subgroup has. What
-    /// such a row reduces to goes to memory: a subgroup may hold several rows, so its first thread has not the result of all.
+    /// threads of one subgroup, as are those of a row of it that share the first dimension, if they are no more than a subgroup has.
     fn shuffled(&self, at: &Unblock<'_>, lanes: &Lanes) -> i64 {
         let subgroup = at.launch.and_then(|gpu| gpu.subgroup).unwrap_or(1);
         let words = [DType::F32, DType::I32, DType::U32];
@@ -321,13 +321,9 @@ impl Lowering {
             .iter()
             .all(|(target, _)| words.contains(&target.dtype()));
         let whole = lanes.count == lanes.elements && lanes.in_one_dimension;
-        let mut targets = self.reduction.targets.iter();
-        let is_local =
-            |(target, _): &(Buffer, Vec<Expr>)| at.memory_plan.of(target) == Memory::Local;
         let row = self.axes == [ThreadAxis::ThreadIdxX]
             && lanes.count.count_ones() == 1
-            && lanes.count <= subgroup.into()
-            && !targets.any(is_local);
+            && lanes.count <= subgroup.into();
         if !shuffles || !(whole || row) {
             return 1;
         }
@@ -338,8 +334,20 @@ impl Lowering {
         1 << most.ilog2()
     }
 
-    /// Each register of the first thread of such a group gets what comes of the registers of all.
-    fn shuffles(&self, at: &mut Unblock<'_>, parts: &[Buffer], group: i64) -> Vec<Node> {
+    /// Whether some results are in registers, of which each thread has its own.
+    fn keeps_results(&self, at: &Unblock<'_>) -> bool {
+        let mut targets = self.reduction.targets.iter();
+        targets.any(|(target, _)| at.memory_plan.of(target) == Memory::Local)
+    }
+
+    /// Whether all threads of a group get the result. A subgroup may hold several rows, so its first thread has not the result of all.
+    fn all_get_it(&self, at: &Unblock<'_>, lanes: &Lanes, group: i64) -> bool {
+        group == lanes.count && lanes.count < lanes.elements && self.keeps_results(at)
+    }
+
+    /// The register of one thread of such a group, or of `all`, gets what comes of the registers of all.
+    fn shuffles(&self, at: &mut Unblock<'_>, parts: &[Buffer], group: i64, all: bool) -> Vec<Node> {
+        let from = if all { Shuffle::Xor } else { Shuffle::Down };
         let others = self.arrays("other", 1, Scope::Local);
         for register in &others {
             at.nest.added.push((register.clone(), Memory::Local));
@@ -350,7 +358,7 @@ impl Lowering {
         let mut by = group / 2;
         while by > 0 {
             let pairs = others.iter().zip(parts);
-            out.extend(pairs.map(|(other, part)| shuffle(other, part, Shuffle::Down(by as u32))));
+            out.extend(pairs.map(|(other, part)| shuffle(other, part, from(by as u32))));
             out.extend(self.update(&load_all(parts), &load_all(&others), &places));
             by /= 2;
         }
@@ -377,11 +385,14 @@ impl Lowering {
         if group == 1 {
             return Ok(self.tree(at, parts, predicate, &lanes));
         }
-        let mut out = self.shuffles(at, parts, group);
+        let all = self.all_get_it(at, &lanes, group);
+        let mut out = self.shuffles(at, parts, group, all);
         if group < lanes.count {
             out.extend(self.tree(at, parts, predicate, &lanes.of_groups(group)));
         } else {
-            out.extend(self.first_of_subgroup(at, parts));
+            if !all {
+                out.extend(self.first_of_subgroup(at, parts));
+            }
             out.extend(self.store_results(at, &lanes.lane, load_all(parts), predicate));
         }
         Ok(out)

@@ -41,7 +41,7 @@ mod vision;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub use crate::topi::Threads;
+pub use crate::topi::{Threads, Workgroups};
 pub use broadcast::Broadcasting;
 pub use def::{
     Compute, Computed, DTypes, HOST_DEVICE, HostCall, Layout, MachineOp, OpDef, Pattern, Precision,

@@ -253,7 +253,7 @@ pub const PASSES: &[PassDef] = &[
         opt_level: 0,
         options: &[],
         run: |module, cx, _| match cx.target {
-            Target::Gpu(_) => decompose_attention(module),
+            Target::Gpu(_) => decompose_attention(module, cx.threads()),
             Target::Cpu(_) => Ok(module.clone()),
         },
     },

@@ -9,8 +9,8 @@ use super::evaluate::Evaluate;
 use super::remove_unused_functions::entries;
 use super::{Pass, PassError};
 use crate::ir::{Attrs, Module};
-use crate::kernel::Target;
-use crate::ops::Threads;
+use crate::kernel::{GpuClass, Target};
+use crate::ops::{Threads, Workgroups};
 use crate::script;
 use crate::support::timing::Timing;
 
@@ -101,7 +101,12 @@ impl Cx {
     pub(super) fn threads(&self) -> Threads {
         match self.target {
             Target::Cpu(_) => Threads::Few,
-            Target::Gpu(_) => Threads::Many,
+            Target::Gpu(ref gpu) => Threads::Many(Workgroups {
+                threads: gpu.max_threads.into(),
+                shared_bytes: gpu.shared_bytes.into(),
+                fast_shared: gpu.class != GpuClass::Software,
+                cores: gpu.cores(),
+            }),
         }
     }
 

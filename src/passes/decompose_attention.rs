@@ -1,22 +1,23 @@
 //! `decompose_attention`: attention becomes two products with a softmax between them.
 //!
-//! The operator is one loop program, whose products are computed row by row. GPU schedules of products tile and share what they
-//! read: there three kernels are several times as fast. On the CPU the operator is one program in blocks (`topi/attention/blocked.rs`).
+//! The operator is one program in blocks (`topi/attention/blocked`) where the device has room for them. Where it has not, its products
+//! would be computed row by row, and GPU schedules of products tile and share what they read: there kernels of their own are several
+//! times as fast.
 
 use super::PassError;
 use crate::ir::graph::{
     Arg, Become, Callee, Def, Globals, GraphBuilder, InferError, Op, Scope, rewrite,
 };
 use crate::ir::{AttrValue, Attrs, Expr, Func, Module, StructInfo};
-use crate::ops;
+use crate::ops::{self, Threads};
 use crate::tensor::scalar::{Scalar, encode};
 use crate::tensor::{DType, Tensor};
 
 const ATTENTION: Op = ops::op("nn.attention");
 const ATTENTION_BIAS: Op = ops::op("nn.attention_bias");
 
-/// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls with
-/// a causal mask, with heads of keys that serve several heads of queries, and of narrower floats, whose scores the operator keeps
+/// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls that are
+/// faster in blocks on a device with these threads, with a causal mask, with heads of keys that serve several heads of queries, and of narrower floats, whose scores the operator keeps
 /// in float32, stay.
 ///
 /// ```text
@@ -27,13 +28,13 @@ const ATTENTION_BIAS: Op = ops::op("nn.attention_bias");
 ///
 /// # Errors
 /// [`PassError::Type`] if the types of a call do not fit.
-pub(super) fn decompose_attention(module: &Module) -> Result<Module, PassError> {
+pub(super) fn decompose_attention(module: &Module, threads: Threads) -> Result<Module, PassError> {
     let globals = Globals::of(module);
     let mut out = module.clone();
     for (name, function) in module.functions() {
         let mut changed = false;
         let new = rewrite(function, &globals, &mut |rewriter, old| {
-            let Some(attention) = Attention::of(old.def, &rewriter.scope()) else {
+            let Some(attention) = Attention::of(old.def, &rewriter.scope(), threads) else {
                 return Ok(Become::Kept);
             };
             changed = true;
@@ -61,7 +62,7 @@ struct Attention {
 }
 
 impl Attention {
-    fn of(def: &Def, scope: &Scope<'_>) -> Option<Self> {
+    fn of(def: &Def, scope: &Scope<'_>, threads: Threads) -> Option<Self> {
         let (op, args, attrs) = def.op_call()?;
         let (query, key, value, bias) = match args {
             [query, key, value] if op == ATTENTION => (query, key, value, None),
@@ -72,8 +73,11 @@ impl Attention {
         if is_set("causal_mask") || is_set("window_size") {
             return None;
         }
-        let infos = [query, key].map(|arg| scope.arg(arg));
-        let [q, k] = infos.each_ref().map(extents);
+        let infos = [query, key, value].map(|arg| scope.arg(arg));
+        if ops::nn::attention_has_blocks(infos.each_ref(), threads) {
+            return None;
+        }
+        let [q, k, _] = infos.each_ref().map(extents);
         let ([_, _, heads, size], [_, _, shared, _]) = (q?, k?) else {
             return None;
         };

@@ -38,5 +38,7 @@ pub use reduce::{
     reduced_shape, variance,
 };
 pub use scan::{Scan, cumulative};
-pub use scatter::{Threads, Update, index_put, masked_scatter, scatter_elements, scatter_nd};
+pub use scatter::{
+    Threads, Update, Workgroups, index_put, masked_scatter, scatter_elements, scatter_nd,
+};
 pub use sort::{Order, Sorted, argsort, first_positions, sort, sorted};

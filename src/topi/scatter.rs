@@ -29,8 +29,21 @@ pub enum Update {
 pub enum Threads {
     /// A few fast ones, as of a CPU.
     Few,
-    /// Thousands, as of a GPU.
-    Many,
+    /// Thousands, as of a GPU, in workgroups.
+    Many(Workgroups),
+}
+
+/// The workgroups of a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workgroups {
+    /// Most threads of a workgroup.
+    pub threads: i64,
+    /// Bytes of memory that they share.
+    pub shared_bytes: i64,
+    /// Whether that is faster than other memory.
+    pub fast_shared: bool,
+    /// Units that run workgroups.
+    pub cores: i64,
 }
 
 impl Update {
@@ -83,7 +96,7 @@ pub fn scatter_elements(
     let length = indices.shape()[axis].as_int();
     let few_lines = match threads {
         Threads::Few => 2,
-        Threads::Many => FEW_LINES,
+        Threads::Many(_) => FEW_LINES,
     };
     if lines.is_some_and(|lines| lines < few_lines) && length.is_none_or(|n| n > FEW) {
         let slices = Slices::new(data, data.ndim(), indices.shape(), threads, |j, k| {
@@ -232,10 +245,10 @@ impl Slices {
         let all = self.numbers.shape()[0].as_int();
         match (self.threads, all) {
             (Threads::Few, _) => self.in_parts(name, data, updates, update),
-            (Threads::Many, Some(all)) if all <= FEW => {
+            (Threads::Many(_), Some(all)) if all <= FEW => {
                 self.one_by_one(name, data, updates, update)
             }
-            (Threads::Many, _) => self.in_groups(name, data, updates, update),
+            (Threads::Many(_), _) => self.in_groups(name, data, updates, update),
         }
     }
 

@@ -2,6 +2,14 @@
 
 use super::{Cases, bools, f32s, i32s, i64s};
 
+/// Workgroups as of a common GPU.
+const MANY: weftile::topi::Threads = weftile::topi::Threads::Many(weftile::topi::Workgroups {
+    threads: 256,
+    shared_bytes: 16 << 10,
+    fast_shared: true,
+    cores: 8,
+});
+
 #[test]
 fn elements_and_slices() {
     let mut cases = Cases::default();
@@ -408,7 +416,7 @@ fn few_threads_and_many_update_alike() {
                     .map(|(name, shape)| placeholder(name, shape.to_vec(), dtype));
                 let at = placeholder("at", indices.to_vec(), DType::I64);
                 let depth = indices[indices.len() - 1] as usize;
-                let results = [Threads::Few, Threads::Many].map(|threads| {
+                let results = [Threads::Few, MANY].map(|threads| {
                     let y = scatter_nd("y", &x, &at, &u, depth, update, threads);
                     let func = create_prim_func("f", &[x.clone(), at.clone(), u.clone(), y]);
                     let mut tensors = [
@@ -428,7 +436,7 @@ fn few_threads_and_many_update_alike() {
             let [x, u] =
                 [("x", data), ("u", indices)].map(|(name, shape)| placeholder(name, shape, dtype));
             let at = placeholder("at", indices, DType::I64);
-            let results = [Threads::Few, Threads::Many].map(|threads| {
+            let results = [Threads::Few, MANY].map(|threads| {
                 let y = scatter_elements("y", &x, &at, &u, axis, add, threads);
                 let func = create_prim_func("f", &[x.clone(), at.clone(), u.clone(), y]);
                 let mut tensors = [

@@ -10,5 +10,6 @@ pub(super) mod recurrent;
 pub(super) mod spatial;
 pub(super) mod window;
 
+pub(crate) use attention::attention_has_blocks;
 pub(crate) use conv::windows_of_one_group;
 pub(crate) use window::Window;

@@ -5,7 +5,7 @@
 
 mod blocked;
 
-pub use blocked::attention_in_blocks;
+pub use blocked::{attention_in_blocks, has_blocks};
 
 use super::extent::{clamped, quotient, shifted, sum};
 use super::{accumulator, element};

@@ -1,6 +1,7 @@
 //! Default schedules on the GPU against the interpreter, and the emitted WGSL against goldens.
 
 mod accuracy;
+mod attention;
 pub(crate) mod cases;
 mod classes;
 mod fragments;

@@ -1,4 +1,4 @@
-//! Attention in blocks of queries (`topi/attention/blocked.rs`), and other blocks around nests among which are products of panels: a
+//! Attention in blocks of queries (`topi/attention/blocked/`), and other blocks around nests among which are products of panels: a
 //! thread takes an iteration of the block, and all that passes from nest to nest stays in its arrays.
 //!
 //! Products are tiles in registers, as in `matmul`. Operands are turned to panels in tiles, as in `transpose`. Sums and maxima along

@@ -2,6 +2,7 @@
 //!
 //! | rule | for | form |
 //! |---|---|---|
+//! | `attention` | attention in blocks of queries by tiles of keys | a workgroup for each block; scores, sums and state in registers, operands of products in shared memory |
 //! | `gemv` | products of at most eight rows, except on software adapters | few columns a workgroup, whose threads share the sum |
 //! | `implicit_gemm` | products of which one side is read through windows, of many channels, except on software adapters | `matmul` of pixels by channels; padding is computed where the image is copied to shared memory |
 //! | `conv` | other products of which one side is read through windows, in rows | tiles in registers: pieces of rows, each for several channels |
@@ -23,6 +24,7 @@
 //!
 //! References: TVM's dlight rules of the same names.
 
+mod attention;
 mod columns;
 mod compile_time;
 mod conv;
@@ -61,6 +63,7 @@ use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
 pub(super) const RULES: &[DefaultRule<GpuTarget>] = &[
+    DefaultRule::of_ways("attention", attention::apply),
     DefaultRule::new("gemv", gemv::apply),
     DefaultRule::of_ways("implicit_gemm", implicit_gemm::apply),
     DefaultRule::new("conv", conv::apply),

@@ -3,10 +3,11 @@
 use super::ComputeCall;
 use super::def::{Computed, DTypes, OpDef, Pattern, Precision, attr, tensor};
 use super::rules::{self, axis_of, tensor_like};
+use crate::arith::Analyzer;
 use crate::ir::graph::{AttrDefault, AttrKind, InferError, OpCall, Operand};
-use crate::ir::{Expr, StructInfo};
+use crate::ir::{Expr, ShapeInfo, StructInfo};
 use crate::te::{self, Tensor};
-use crate::tensor::scalar::Intrin;
+use crate::tensor::scalar::{BinOp, Intrin};
 use crate::tensor::{DType, ScalarType};
 use crate::topi;
 
@@ -52,7 +53,64 @@ pub(super) const OPS: &[OpDef] = &[
     .compute(quantize)
     .pattern(Pattern::Broadcast)
     .in_precision(Precision::Full),
+    OpDef::new(
+        "unpack_bits",
+        "numbers of so many bits, which lie in the elements of the last axis side by side, the first in the lowest bits",
+    )
+    .operands(&[tensor("data")])
+    .attrs(&[attr("bits", AttrKind::Int, AttrDefault::Int(4))])
+    .dtypes(DTypes::Int)
+    .infer(infer_unpack_bits)
+    .compute(unpack_bits)
+    .pattern(Pattern::Injective),
 ];
+
+/// How many numbers an element holds, and the bits of each.
+fn packing(c: &OpCall<'_>, dtype: DType) -> Result<(i64, i64), InferError> {
+    let width = 8 * dtype.bytes() as i64;
+    let bits = c.int("bits")?.filter(|bits| [1, 2, 4, 8].contains(bits));
+    let bits = bits.ok_or_else(|| c.bad_attribute("bits", "1, 2, 4 or 8"))?;
+    Ok((width / bits, bits))
+}
+
+fn infer_unpack_bits(c: &OpCall<'_>) -> rules::Inferred {
+    rules::check_dtype(c, 0)?;
+    let Some(info) = c.tensor(0)? else {
+        return Ok(StructInfo::Object);
+    };
+    let shape = match (&info.shape, info.dtype) {
+        (ShapeInfo::Known(dims), Some(dtype)) => {
+            let (each, _) = packing(c, dtype)?;
+            let Some((last, rest)) = dims.split_last() else {
+                return Err(c.bad_operand(0, "a tensor with dimensions"));
+            };
+            let last = Analyzer::new().simplify(&(last.cast(DType::I64) * each));
+            ShapeInfo::Known(rest.iter().cloned().chain([last]).collect())
+        }
+        (ShapeInfo::Known(dims), None) => ShapeInfo::Ndim(dims.len()),
+        (unknown, _) => unknown.clone(),
+    };
+    Ok(tensor_like(info, shape, info.dtype))
+}
+
+fn unpack_bits(c: &ComputeCall<'_>) -> Computed {
+    let x = c.x(0);
+    let dtype = x.dtype();
+    let (each, bits) = packing(c, dtype)?;
+    if each == 1 {
+        return Ok(vec![topi::map_at(c.name(), x, |_, x| x)]);
+    }
+    let mask = Expr::constant((1 << bits) - 1, dtype);
+    let shape = c.result_shape(0).to_vec();
+    Ok(vec![te::compute(c.name(), shape, |i| {
+        let mut at = i.to_vec();
+        let last = at.last_mut().expect("it has dimensions");
+        let number = last.floor_mod(each) * bits;
+        *last = last.floor_div(each);
+        let shifted = Expr::binary(BinOp::Shr, x.at(at), number.cast(dtype));
+        Expr::binary(BinOp::BitAnd, shifted, mask)
+    })])
+}
 
 /// Whether all extents are 1.
 fn is_single(dims: &[Expr]) -> bool {

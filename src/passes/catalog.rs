@@ -342,7 +342,7 @@ pub const PASSES: &[PassDef] = &[
                     Target::Cpu(_) => usize::MAX,
                 },
             };
-            Ok(fuse_ops(module, level, limits))
+            Ok(fuse_ops(module, level, limits, &cx.target))
         },
     },
     PassDef {

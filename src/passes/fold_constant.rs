@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 
 use super::dead_code_elimination::without_unused;
 use super::evaluate::{Evaluate, Interpreter};
+use super::unpacked_weights::UnpackedWeights;
 use super::{Cx, PassError};
 use crate::interp::Value;
 use crate::ir::graph::{
@@ -28,7 +29,8 @@ const MANY: i64 = 1 << 14;
 
 /// The module with constants in place of what depends on constants only: calls of loop programs, and in dataflow blocks calls of
 /// operators. What is then unused goes. What cannot be computed here stays: the device may report it. A value that is much larger
-/// than the constants it is made of is not stored; it is made of what is computed here when the program runs.
+/// than the constants it is made of is not stored; it is made of what is computed here when the program runs. So is a weight of few bits that
+/// one product takes, on a GPU ([`UnpackedWeights`]).
 ///
 /// ```text
 /// # w is a constant
@@ -46,6 +48,7 @@ pub(super) fn fold_constant(module: &Module, cx: &Cx) -> Result<Module, PassErro
             cx,
             globals: &globals,
             function,
+            unpacked: UnpackedWeights::of(module, function, &cx.target),
         };
         if let Some(folded) = folder.fold() {
             out.funcs.insert(name.to_owned(), Func::Graph(folded));
@@ -59,6 +62,8 @@ struct Folder<'a> {
     cx: &'a Cx,
     globals: &'a Globals,
     function: &'a Function,
+    /// What kernels unpack.
+    unpacked: UnpackedWeights,
 }
 
 impl Folder<'_> {
@@ -176,7 +181,7 @@ impl Folder<'_> {
             if !used.contains(&id) {
                 continue;
             }
-            if self.grows(id) {
+            if self.grows(id) || self.unpacked.contains(id) {
                 used.extend(self.function.values[id].def.used_values());
             } else {
                 needed.push(id);
@@ -191,14 +196,20 @@ impl Folder<'_> {
         count > MAX_MADE && count / MAX_GROWTH > self.elements_of_sources(id)
     }
 
-    /// Elements of all constants that a value depends on.
+    /// Elements of all constants that a value depends on; of unsigned integers, which may hold several numbers, bytes.
     fn elements_of_sources(&self, id: ValueId) -> i64 {
         let (mut seen, mut next, mut count) = (IndexSet::from([id]), 0, 0_i64);
         while let Some(&id) = seen.get_index(next) {
             next += 1;
             for arg in self.function.values[id].def.args() {
                 arg.walk(&mut |leaf| match leaf {
-                    Arg::Const(tensor) => count = count.saturating_add(tensor.len() as i64),
+                    Arg::Const(tensor) => {
+                        let held = match tensor.dtype().scalar.is_unsigned_int() {
+                            true => tensor.bytes().len(),
+                            false => tensor.len(),
+                        };
+                        count = count.saturating_add(held as i64);
+                    }
                     Arg::Value(id) => {
                         seen.insert(*id);
                     }

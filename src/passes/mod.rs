@@ -77,6 +77,7 @@ mod to_mixed_precision;
 mod topological_sort;
 mod unbind_params;
 mod unify_index_types;
+mod unpacked_weights;
 mod vdevice;
 mod vm_shape_lower;
 mod winograd;

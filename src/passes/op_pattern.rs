@@ -57,7 +57,7 @@ pub(super) fn number(pattern: Pattern) -> i64 {
 
 /// The pattern of a loop program, found block by block: the loosest of its blocks decides. Blocks that reduce count as
 /// `OutEWiseFusable` if they multiply and add, or take windows; a reduction followed by an elementwise output, as in softmax, too.
-fn op_pattern(func: &PrimFunc) -> Pattern {
+pub(super) fn op_pattern(func: &PrimFunc) -> Pattern {
     let params: HashSet<&Buffer> = func.buffer_params().collect();
     let sizes = sizes(func);
     let mut pattern = Pattern::ElemWise;

@@ -295,13 +295,18 @@ fn run(ty: ScalarType) {
     cases.run();
 }
 
+/// Operators whose results have extents that depend on the width of the type, so that no wider type says what they are:
+/// `quantize::numbers_of_a_few_bits` calls them for all types.
+const BY_WIDTH: &[&str] = &["unpack_bits"];
+
 #[test]
 fn all_operators_have_a_call() {
     let rows = rows();
     let called: BTreeSet<&str> = rows.iter().map(Row::op).collect();
     let missing = ops::all().filter(|def| {
         let by_loops = matches!(def.compute, Compute::Kernel(_) | Compute::View(_));
-        by_loops && !called.contains(def.schema.name)
+        let elsewhere = BY_WIDTH.contains(&def.schema.name);
+        by_loops && !elsewhere && !called.contains(def.schema.name)
     });
     let missing: Vec<&str> = missing.map(|def| def.schema.name).collect();
     assert!(

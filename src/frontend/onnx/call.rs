@@ -104,8 +104,20 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Some(var.into()),
             Value::Const(tensor) => Some(relax::constant(tensor.clone())),
             Value::Known(known) => Some(materialized(known)?),
+            Value::Packed(packed) => {
+                return Err(Fault::ElementType(packed.dtype_name().to_owned()));
+            }
             Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
         })
+    }
+
+    /// Unpacks an operand of four bits a number: from then on it is one of `int32`.
+    pub(super) fn unpack(&mut self, index: usize) -> Result<(), Fault> {
+        if let Some(Value::Packed(packed)) = self.inputs.get(index) {
+            let packed = packed.clone();
+            self.inputs[index] = packed.unpacked(self)?.into();
+        }
+        Ok(())
     }
 
     /// The operand as a variable of the graph.
@@ -124,6 +136,7 @@ impl<'m> Call<'_, 'm> {
             Value::Var(var) => Ok(var.sinfo().clone()),
             Value::Const(tensor) => Ok(constant(tensor.shape(), tensor.dtype())),
             Value::Known(known) => Ok(constant(&known.shape, known.dtype)),
+            Value::Packed(packed) => Err(Fault::ElementType(packed.dtype_name().to_owned())),
             Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => {
                 Err(self.bad(index, "a sequence or an optional value", "a tensor"))
             }
@@ -404,7 +417,12 @@ pub(super) fn known(value: &Value) -> Option<Known> {
     match value {
         Value::Known(known) => Some(known.clone()),
         Value::Const(tensor) => Known::of(tensor),
-        Value::Var(_) | Value::List(_) | Value::Rows(_) | Value::Absent | Value::Missing => None,
+        Value::Var(_)
+        | Value::Packed(_)
+        | Value::List(_)
+        | Value::Rows(_)
+        | Value::Absent
+        | Value::Missing => None,
     }
 }
 

@@ -16,7 +16,7 @@ ones of operators that were the same then: what newer ones change is not known. 
 element types that are not supported are refused while the model is imported, with the node.
 
 Element types: float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64, bool. Not: strings, complex numbers, floats of
-eight bits and less, integers of four bits and less. Operators that need axes, steps or paddings to know the types of their
+eight bits and less, integers of four bits and less but for weights that `DequantizeLinear` takes. Operators that need axes, steps or paddings to know the types of their
 results take them as constants, or as arithmetic on shapes; sizes may be computed. Extents broadcast by the numbers that they are in
 a call, whatever their symbols are. Inputs that have initializers are weights: a call gives no others. A linear `Resize` of integers
 is exact where sizes are given for up to three dimensions; by scales, or along more dimensions, it is computed in float32, cut off

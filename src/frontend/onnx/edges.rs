@@ -374,6 +374,11 @@ pub(super) fn outputs<'m>(
                 Value::Known(known) => {
                     materialized(&known).map_err(|fault| problem(&name, fault))?
                 }
+                Value::Packed(packed) => {
+                    let fault = Fault::ElementType(packed.dtype_name().to_owned());
+                    importer.problem(format!("output `{name}`"), None, fault);
+                    continue;
+                }
                 Value::Rows(_) => {
                     let text = "a sequence whose length is computed cannot be an output".to_owned();
                     let place = format!("output `{name}`");

@@ -10,6 +10,7 @@ use super::error::{Fault, Problem};
 use super::model::{Open, Port};
 use super::operators;
 use super::order::ordered;
+use super::packed;
 use super::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto};
 use super::scope::Scope;
 use super::tensor::Tensors;
@@ -190,10 +191,11 @@ impl<'m> Importer<'m> {
     pub(super) fn initializers(&mut self, graph: &'m GraphProto, scope: &mut Scope<'_, 'm>) {
         for proto in &graph.initializer {
             let name = proto.name.as_deref().unwrap_or_default();
-            let value = match self.tensors.read(proto) {
-                Ok(tensor) => Value::Const(tensor),
-                Err(fault) => self.damaged(name, fault, scope),
+            let read = match packed::sign_of(proto) {
+                Some(signed) => self.tensors.read_packed(proto, signed).map(Value::Packed),
+                None => self.tensors.read(proto).map(Value::Const),
             };
+            let value = read.unwrap_or_else(|fault| self.damaged(name, fault, scope));
             scope.define(name, value);
         }
         for proto in &graph.sparse_initializer {

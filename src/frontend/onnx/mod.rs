@@ -18,6 +18,7 @@ mod import;
 mod model;
 mod operators;
 mod order;
+mod packed;
 mod proto;
 mod scope;
 mod summary;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::error::{MAX_RANK, TensorFault};
 use super::file::{self, Mapped};
+use super::packed::Packed;
 use super::proto::{EXTERNAL, SparseTensorProto, TensorProto};
 use crate::tensor::{DType, ScalarType, Tensor};
 
@@ -116,6 +117,30 @@ impl Tensors {
                 of_elements(dtype, &shape, &proto.int32_data, |v| [*v as u8])
             }
         }
+    }
+
+    /// A tensor of 4-bit integers, packed as in the file.
+    pub(super) fn read_packed(
+        &mut self,
+        proto: &TensorProto,
+        signed: bool,
+    ) -> Result<Packed, TensorFault> {
+        let shape = extents(&proto.dims)?;
+        let expected = Packed::bytes(&shape);
+        if proto.data_location == Some(EXTERNAL) {
+            let (file, bytes) = self.external(proto)?;
+            counted(DType::U8, &[expected], bytes.len())?;
+            let packed = Packed::of(&bytes, shape, signed)?;
+            file.release(&bytes);
+            return Ok(packed);
+        }
+        if let Some(raw) = &proto.raw_data {
+            counted(DType::U8, &[expected], raw.len())?;
+            return Packed::of(raw, shape, signed);
+        }
+        counted(DType::U8, &[expected], proto.int32_data.len())?;
+        let bytes: Vec<u8> = proto.int32_data.iter().map(|v| *v as u8).collect();
+        Packed::of(&bytes, shape, signed)
     }
 
     /// The file that holds the elements, and the part of it that they are.

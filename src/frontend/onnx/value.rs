@@ -1,6 +1,7 @@
 //! Values between nodes: what a graph computes, what the model holds, and small tensors of sizes, which are computed while the
 //! model is imported.
 
+use super::packed::Packed;
 use crate::arith::Analyzer;
 use crate::ir::{Expr, ExprKind};
 use crate::relax::Var;
@@ -14,6 +15,8 @@ pub(super) enum Value {
     Var(Var),
     /// What the model holds.
     Const(Tensor),
+    /// What the model holds in four bits a number.
+    Packed(Packed),
     /// A few numbers, known as expressions of symbolic extents.
     Known(Known),
     /// A list of values (`Sequence`), known element for element.

@@ -12,8 +12,10 @@ pub(super) use self::partition::Limits;
 use self::partition::{Node, partition};
 use super::groups::{Constants, Groups, is_whole};
 use super::op_pattern::stated;
+use super::unpacked_weights::UnpackedWeights;
 use crate::ir::graph::{Arg, BindingBlock, Def, DpsCallee, Function, ValueId};
 use crate::ir::{AttrValue, Attrs, Buffer, Func, Loop, LoopKind, Module, Param, PrimFunc, Scope};
+use crate::kernel::Target;
 use crate::ops::Pattern;
 
 /// The module where groups of calls in dataflow blocks are calls of functions, which are private and have the attribute
@@ -25,7 +27,7 @@ use crate::ops::Pattern;
 ///     b = R.call_tir(cls.relu, (a,), …)                   R.output(b)
 ///     R.output(b)
 /// ```
-pub(super) fn fuse_ops(module: &Module, level: i64, limits: Limits) -> Module {
+pub(super) fn fuse_ops(module: &Module, level: i64, limits: Limits, target: &Target) -> Module {
     if level == 0 {
         return module.clone();
     }
@@ -35,8 +37,9 @@ pub(super) fn fuse_ops(module: &Module, level: i64, limits: Limits) -> Module {
             continue;
         }
         let mut groups = Groups::new(function);
+        let unpacked = UnpackedWeights::of(module, function, target);
         for block in function.blocks() {
-            join(module, function, block, limits, &mut groups);
+            join(module, function, block, limits, &unpacked, &mut groups);
         }
         if !groups.is_empty() {
             let new = groups.replaced(&mut out);
@@ -52,6 +55,7 @@ fn join(
     function: &Function,
     block: &BindingBlock,
     limits: Limits,
+    unpacked: &UnpackedWeights,
     groups: &mut Groups<'_>,
 ) {
     let Some(outputs) = &block.dataflow else {
@@ -68,6 +72,7 @@ fn join(
         .map(|id| Node {
             pattern: pattern(module, function, *id),
             escapes: outputs.contains(id),
+            unpacked: unpacked.is_operand(*id),
             users: vec![],
             inputs: vec![],
         })

@@ -7,6 +7,8 @@
 //! * `ElemWise`, `Broadcast`: any end but an opaque one, over injective values.
 //! * `Injective`: an injective end; after the other two, so that a convolution takes its epilogue first.
 //!
+//! After these, a weight of few bits joins the product that reads it.
+//!
 //! A reduction starts no group. Chen et al., TVM (OSDI 2018), section 3; the dominator tree is built in one pass, as the graph has
 //! no cycles.
 
@@ -21,6 +23,8 @@ pub(super) struct Node {
     pub(super) pattern: Pattern,
     /// Whether it is used outside of the block.
     pub(super) escapes: bool,
+    /// Whether it is a weight of few bits, which a product unpacks where it reads it.
+    pub(super) unpacked: bool,
     /// Its users in the block, by position, each as often as it uses it.
     pub(super) users: Vec<usize>,
     /// The tensors that it takes: values of the block by position, others by larger numbers.
@@ -44,6 +48,9 @@ pub(super) fn partition(nodes: &[Node], limits: Limits) -> Vec<usize> {
         for (at, parent) in parents.iter().enumerate() {
             groups.join_to_post_dominator(nodes, at, *parent, injective, limits);
         }
+    }
+    for at in (0..nodes.len()).filter(|at| nodes[*at].unpacked) {
+        groups.join_to_product(nodes, at, limits);
     }
     (0..nodes.len()).map(|at| groups.root(at)).collect()
 }
@@ -194,6 +201,19 @@ impl Groups {
         }
     }
 
+    /// Joins a weight with what it is made of to the product that alone uses it. TVM's MLC-LLM does so by patterns (`FuseDequantizeMatmulEwise`).
+    fn join_to_product(&mut self, nodes: &[Node], at: usize, limits: Limits) {
+        let &[product] = nodes[at].users.as_slice() else {
+            return;
+        };
+        let (own, end) = (self.root(at), self.root(product));
+        let fits = self.sizes[own] + self.sizes[end] <= limits.calls
+            && self.arrays(nodes, &[at], product) <= limits.arrays;
+        if own != end && self.patterns[own] <= Pattern::Injective && fits {
+            self.join(at, product);
+        }
+    }
+
     /// How many tensors the groups of these values take and give if they are one.
     fn arrays(&self, nodes: &[Node], between: &[usize], end: usize) -> usize {
         let joined: IndexSet<usize> = between
@@ -255,6 +275,7 @@ mod tests {
             .map(|(at, (pattern, users))| Node {
                 pattern: *pattern,
                 escapes: at == last,
+                unpacked: false,
                 users: users.to_vec(),
                 inputs: vec![],
             })
@@ -274,6 +295,7 @@ mod tests {
         let node = |at: usize| Node {
             pattern: ElemWise,
             escapes: at + 1 == count,
+            unpacked: false,
             users: if at + 1 < count { vec![at + 1] } else { vec![] },
             inputs: [at.checked_sub(1), Some(100 + at)]
                 .into_iter()

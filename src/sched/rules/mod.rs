@@ -21,6 +21,7 @@ mod sizes;
 mod variants;
 
 pub use choose::{Search, choose, choose_fastest};
+pub use gpu::reads_packed;
 pub use sizes::usual_size;
 pub use variants::{Rows, Variants, variants};
 
@@ -244,7 +245,7 @@ fn schedule_without(func: &PrimFunc, target: &Target, without: &Without) -> Sche
                 gpu::RULES,
                 gpu,
                 Some(gpu::in_one_thread),
-                Some(&|func, block| gpu::convolution_of(func, block, gpu)),
+                Some(&|func, block| gpu::reader_of(func, block, gpu)),
             );
         }
         Target::Cpu(cpu) => {

@@ -10,6 +10,7 @@ mod launch;
 mod loops;
 mod nan;
 mod narrow;
+mod quantized;
 mod rows;
 mod serial;
 mod types;

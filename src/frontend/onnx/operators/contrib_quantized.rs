@@ -9,6 +9,7 @@ use super::quantize::dynamically_quantized;
 use super::recurrent::lstm;
 use crate::frontend::onnx::call::{Call, Outputs, attrs, cast, in_type, number, one, shown};
 use crate::frontend::onnx::error::Fault;
+use crate::frontend::onnx::value::Value;
 use crate::ir::Expr as Size;
 use crate::relax::{self, Expr, Var};
 use crate::tensor::{DType, Tensor};
@@ -105,21 +106,24 @@ impl Packing {
         c.reshaped(x, expected)
     }
 
-    /// The numbers of packed bytes (rows, n, bytes), as (rows, n, numbers), in the type of the bytes.
-    fn unpacked(&self, c: &mut Call<'_, '_>, x: &Var, [n, bytes]: [i64; 2]) -> Result<Var, Fault> {
-        if self.bits == 8 {
-            return Ok(x.clone());
+    /// The numbers of packed bytes or words (rows, n, count), as (rows, n, numbers), in the type of the bytes or words.
+    fn unpacked(&self, c: &mut Call<'_, '_>, x: &Var) -> Result<Var, Fault> {
+        c.op_with("unpack_bits", [x], &json!({"bits": self.bits}))
+    }
+
+    /// The packed matrix (rows, blocks, bytes) in words, where the model holds it and blocks are whole words: kernels load vectors of those.
+    fn in_words(&self, c: &mut Call<'_, '_>, bytes: i64) -> Result<Option<Var>, Fault> {
+        let Some(Value::Const(tensor)) = c.inputs.get(1) else {
+            return Ok(None);
+        };
+        let shape = [self.rows, self.blocks(), bytes / 4].map(|n| n as usize);
+        if bytes % 4 != 0 || tensor.len() / 4 != shape.iter().product::<usize>() {
+            return Ok(None);
         }
-        let each = self.each_byte();
-        let shifts = (0..each).map(|at| (at * self.bits) as u8);
-        let shifts: Vec<u8> = shifts.collect();
-        let shifts = Tensor::from_slice(&[shifts.len()], &shifts);
-        let shifts = relax::constant(shifts.map_err(relax::BuildError::from)?);
-        let wide = c.reshaped(x, [self.rows, n, bytes, 1].map(Size::i64))?;
-        let shifted = relax::op("right_shift", [(&wide).into(), shifts]);
-        let mask = number(((1 << self.bits) - 1) as f64, DType::U8)?;
-        let numbers = c.op("bitwise_and", [shifted, mask])?;
-        c.reshaped(&numbers, [self.rows, n, bytes * each].map(Size::i64))
+        let words = tensor.bytes().as_chunks::<4>().0.iter();
+        let words: Vec<u32> = words.map(|bytes| u32::from_le_bytes(*bytes)).collect();
+        let words = Tensor::from_slice(&shape, &words).map_err(relax::BuildError::from)?;
+        c.emit(relax::constant(words)).map(Some)
     }
 
     /// A number for each block, (rows, blocks, 1): what is taken from its elements before the scale.
@@ -135,7 +139,7 @@ impl Packing {
         let bytes = (blocks - 1) / self.each_byte() + 1;
         bytes_only(c, 3)?;
         let packed = Self::reshaped(c, 3, [self.rows, 1, bytes])?;
-        let points = self.unpacked(c, &packed, [1, bytes])?;
+        let points = self.unpacked(c, &packed)?;
         let points = part(c, &points, 2, 0, blocks)?;
         let points = c.reshaped(&points, [self.rows, blocks, 1].map(Size::i64))?;
         Ok(cast(&points, dtype))
@@ -146,8 +150,11 @@ impl Packing {
         let (blocks, block) = (self.blocks(), self.block);
         bytes_only(c, 1)?;
         let bytes = block / self.each_byte();
-        let packed = Self::reshaped(c, 1, [self.rows, blocks, bytes])?;
-        let numbers = self.unpacked(c, &packed, [blocks, bytes])?;
+        let packed = match self.in_words(c, bytes)? {
+            Some(words) => words,
+            None => Self::reshaped(c, 1, [self.rows, blocks, bytes])?,
+        };
+        let numbers = self.unpacked(c, &packed)?;
         let scales = Self::reshaped(c, 2, [self.rows, blocks, 1])?;
         let scales = in_type(&scales, c.dtype(2)?, dtype);
         let points = self.zero_points(c, dtype)?;

@@ -205,6 +205,7 @@ impl Form {
             }
             Value::Const(tensor) => Self::Tensor(Some(tensor.shape().len())),
             Value::Known(known) => Self::Tensor(Some(known.shape.len())),
+            Value::Packed(packed) => Self::Tensor(Some(packed.shape.len())),
             Value::Missing => Self::Tensor(None),
             Value::List(items) => Self::List(items.len()),
             Value::Rows(_) => Self::Rows,
@@ -250,6 +251,7 @@ pub(super) fn result_of(value: &Value) -> Result<Expr, Fault> {
         Value::Var(var) | Value::Rows(var) => Ok(var.into()),
         Value::Const(tensor) => Ok(relax::constant(tensor.clone())),
         Value::Known(known) => materialized(known),
+        Value::Packed(packed) => Err(Fault::ElementType(packed.dtype_name().to_owned())),
         Value::List(_) | Value::Absent | Value::Missing => {
             let text = "a sequence of sequences or of optional values is computed".to_owned();
             Err(Fault::Unsupported(text))

@@ -19,7 +19,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         "DequantizeLinear",
         &[10, 13, 19, 21, 23, 24, 25],
         dequantize,
-    ),
+    )
+    .note("also of `int4` and `uint4` that the model holds, which stay packed"),
     Operator::new("DynamicQuantizeLinear", &[11], dynamic_quantize),
     Operator::new("MatMulInteger", &[10], matmul_integer),
     Operator::new("QLinearConv", &[10], q_linear_conv),
@@ -99,6 +100,8 @@ fn block_size(c: &Call<'_, '_>) -> Result<i64, Fault> {
 
 /// `(x - zero_point) * scale`, in the type of the scale.
 fn dequantize(c: &mut Call<'_, '_>) -> Outputs {
+    c.unpack(0)?;
+    c.unpack(2)?;
     let block = block_size(c)?;
     let axis = c.attributes.int_or("axis", 1)?;
     let dtype = c.dtype(1)?;

@@ -293,6 +293,75 @@ fn weights_of_four_bits_have_a_scale_and_a_zero_for_each_block() {
     assert!(refused.contains("fills whole bytes"), "{refused}");
 }
 
+/// A matrix of `int4` or `uint4` with blocks of 16 along its first axis, whose rows are whole words or not.
+#[test]
+fn weights_of_int4_are_unpacked_where_they_are_dequantized() {
+    for (signed, n) in [(true, 8), (false, 8), (true, 3), (false, 5)] {
+        let (k, block) = (20, 16);
+        let number = |at: usize| ((at * 7 + at / 3) % 16) as u8;
+        let value = |number: u8| match signed && number > 7 {
+            true => f32::from(number) - 16.0,
+            false => f32::from(number),
+        };
+        let packed = |name: &str, rows: usize, first: usize| {
+            let count = rows * n;
+            let at = |at: usize| if at < count { number(first + at) } else { 0 };
+            let bytes = (0..count.div_ceil(2)).map(|byte| at(2 * byte) | at(2 * byte + 1) << 4);
+            TensorProto {
+                name: Some(name.to_owned()),
+                data_type: Some(if signed { 22 } else { 21 }),
+                dims: vec![rows as i64, n as i64],
+                raw_data: Some(bytes.collect::<Vec<u8>>().into()),
+                ..TensorProto::default()
+            }
+        };
+        let scales: Vec<f32> = (1..=2 * n as u8).map(|i| f32::from(i) * 0.25).collect();
+        let scale = TensorProto {
+            dims: vec![2, n as i64],
+            ..floats("s", &scales)
+        };
+        let mut dequantize = node("DequantizeLinear", &["w", "s", "z"], &["d"]);
+        dequantize.attribute = vec![int("axis", 0), int("block_size", block as i64)];
+        let nodes = vec![dequantize, node("Add", &["d", "x"], &["y"])];
+        let weights = vec![packed("w", k, 0), scale, packed("z", 2, 5)];
+        let bytes = model(nodes, weights, vec![port("x", &["1"])], &["y"]);
+        let y = run(&of_version(&bytes, 21), &[tensor(&[1], &[0.0f32])]);
+        let expected = (0..k * n).map(|at| {
+            let of_block = at / n / block * n + at % n;
+            (value(number(at)) - value(number(5 + of_block))) * scales[of_block]
+        });
+        let expected: Vec<f32> = expected.collect();
+        assert_eq!(y[0].as_slice(), Ok(expected.as_slice()), "{signed} {n}");
+        assert_eq!(y[0].shape(), [k, n]);
+    }
+}
+
+/// Nothing else takes such a weight, and one of the wrong number of bytes is none.
+#[test]
+fn weights_of_int4_are_refused_elsewhere() {
+    let packed = |bytes: Vec<u8>| TensorProto {
+        name: Some("w".to_owned()),
+        data_type: Some(22),
+        dims: vec![3],
+        raw_data: Some(bytes.into()),
+        ..TensorProto::default()
+    };
+    for (operator, bytes, expected) in [
+        ("Neg", vec![1, 2], "int4"),
+        ("DequantizeLinear", vec![1], "2"),
+    ] {
+        let inputs: &[&str] = if operator == "Neg" {
+            &["w"]
+        } else {
+            &["w", "x"]
+        };
+        let nodes = vec![node(operator, inputs, &["y"])];
+        let bytes = model(nodes, vec![packed(bytes)], vec![port("x", &[])], &["y"]);
+        let refused = problems(&of_version(&bytes, 21)).concat();
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
 /// One head of one number, whose projections are the number itself: each query takes the mean of what it may see, as all scores are 0.
 #[test]
 fn attention_with_projections_sees_what_its_mask_and_order_let_it() {

@@ -12,6 +12,7 @@
 
 use super::compile_time::Epilogue;
 use super::implicit_gemm;
+use super::inline::inline_into;
 use super::loops::{fuse_loops, inner_loops, parts, prefetch, tile_loops};
 use super::shared_copy::{copy_shared, has_whole_vectors, load_shared, pad_steps};
 use super::split_k;
@@ -408,6 +409,9 @@ fn load_local(
         let map = Lambda { params, results };
         sch.reindex_cache_read(block, operand.read_index, "local", &map)?
     };
+    if !tile.shared {
+        inline_into(sch, copy)?;
+    }
     let at = if along_k { l.kr } else { l.ki };
     sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
     let inner = inner_loops(sch, copy, at)?;

@@ -51,14 +51,14 @@ mod transpose;
 mod warp_tile;
 mod window;
 
-pub(super) use inline::{convolution_of, inline_producers};
+pub(super) use inline::{inline_producers, reader_of};
 pub(super) use serial::{bind_rest, in_one_thread};
 
 use super::pattern::{Matmul, Operand, Pattern, classify};
 use super::variants::{Rows, ranges};
 use super::{DefaultRule, SERIAL};
 use crate::ir::{BlockId, Buffer, PrimFunc, Var};
-use crate::kernel::GpuTarget;
+use crate::kernel::{GpuTarget, Target};
 use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
@@ -97,6 +97,12 @@ pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId, matrix: &Buffer)
     let along_k = |own: &&Operand| own.contiguous.is_some_and(|at| k.contains(&at));
     let mut own = [&a, &b].into_iter().filter(|own| own.buffer == *matrix);
     own.any(|own| along_k(&own)) && gemv::takes(func, block)
+}
+
+/// Whether products of the target unpack weights of few bits where they read them: those of GPUs, which wait for memory. A software adapter
+/// waits for the arithmetic.
+pub fn reads_packed(target: &Target) -> bool {
+    matches!(target, Target::Gpu(gpu) if GpuTraits::of(gpu).fast_shared)
 }
 
 /// The ranges of rows for which tiles of a product differ but the last one, and how many rows that one usually has.

@@ -7,20 +7,24 @@
 //! References: TVM dlight `GEMV` and `LowBatchGEMV`; their `rfactor` over threads is one over an array here, since lowering combines the
 //! results of a thread one after the other.
 
+mod load;
+mod packed;
+mod pad;
 mod share;
 
+use self::load::{keep_sources, load};
+use self::packed::Packed;
+use self::pad::{Padded, pad_rows, pad_steps};
 use self::share::Share;
 use crate::ir::{
-    Block, BlockId, BufferRegion, IterKind, IterVar, Lambda, LoopId, PrimFunc, Range, ThreadAxis,
+    Block, BlockId, BufferRegion, IterKind, IterVar, LoopId, PrimFunc, Range, ThreadAxis,
 };
 use crate::kernel::{BANKS, GpuTarget};
 use crate::sched::rules::DeclineReason;
 use crate::sched::rules::epilogue::inline_consumers;
-use crate::sched::rules::gpu::inline::inline_into;
 use crate::sched::rules::gpu::loops::{fuse_loops, inner_loops, parts, tile_loops};
 use crate::sched::rules::gpu::split_k;
 use crate::sched::rules::gpu::traits::GpuTraits;
-use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Pattern, classify, neighbours};
 use crate::sched::{Factor, InsertAt, Schedule, UnitIters};
 
@@ -29,6 +33,13 @@ const MOST_ROWS: i64 = 8;
 
 /// Elements of one 16-byte load of `f32`.
 const LANES: i64 = 4;
+
+/// Steps that a thread takes one after the other of weights that are packed along the columns.
+const RUN: i64 = 16;
+
+/// Most rows whose elements are read in runs, a vector at a time (`weftile explain`, 4096 × 4096 by `int4` on a GeForce RTX 4070: one row waits
+/// 21 us for memory either way and 10 us for the rows; eight rows wait 77 us for them, in runs of one vector 39 us).
+const ROWS_OF_RUNS: i64 = 2;
 
 /// The roles of the iter variables, as positions in `Block::iters`.
 struct Product {
@@ -45,6 +56,9 @@ struct Product {
     /// Neighbours along the step that a thread loads at once, and neighbouring columns.
     steps: i64,
     columns: i64,
+    /// Neighbours along the step that a thread takes before it goes on to its next ones. Of weights that are unpacked there are as many as
+    /// one load brings along the step, or [`RUN`]: the scale of a block is loaded once for them.
+    run: i64,
 }
 
 pub(super) fn apply(
@@ -53,19 +67,24 @@ pub(super) fn apply(
     target: &GpuTarget,
 ) -> Result<(), DeclineReason> {
     GpuTraits::need_fast_shared(target)?;
+    let padded = pad_rows(sch, block)?;
     let product = Product::of(sch.func(), block)?;
     let share = product.share(&sch.func().blocks[block], target)?;
     let split = product.slices(&sch.func().blocks[block], share, target);
+    // The second kernel would add up rows that nobody stores.
+    let split = split.filter(|_| padded == Padded::No);
     let partly = split.and_then(|slices| {
         let mut attempt = sch.clone();
         let block = split_k::split(&mut attempt, block, product.step, slices, target).ok()?;
         let product = Product::of(attempt.func(), block).ok()?;
-        product.schedule(&mut attempt, block, target).ok()?;
+        product
+            .schedule(&mut attempt, block, Padded::No, target)
+            .ok()?;
         Some(attempt)
     });
     match partly {
         Some(partly) => *sch = partly,
-        None => product.schedule(sch, block, target)?,
+        None => product.schedule(sch, block, padded, target)?,
     }
     Ok(())
 }
@@ -81,6 +100,7 @@ impl Product {
         &self,
         sch: &mut Schedule,
         block: BlockId,
+        padded: Padded,
         target: &GpuTarget,
     ) -> Result<(), DeclineReason> {
         let share = self.share(&sch.func().blocks[block], target)?;
@@ -95,11 +115,29 @@ impl Product {
             sch.bind(outer, ThreadAxis::BlockIdxZ)?;
         }
         let [group, columns] = parts(sch, column, [Factor::Infer, share.columns.into()])?;
-        let factors = [Factor::Infer, share.sharers.into(), self.steps.into()];
-        let [_, sharer, _] = parts(sch, step, factors)?;
+        let in_run = (self.run / self.steps).into();
+        let factors = [
+            Factor::Infer,
+            share.sharers.into(),
+            in_run,
+            self.steps.into(),
+        ];
+        let sharer = match self.run > self.steps {
+            true => parts(sch, step, factors)?[1],
+            false => parts(sch, step, [factors[0], factors[1], factors[3]])?[1],
+        };
         let axis = self.sharer_axis(&sch.func().blocks[block], share);
         let partial = sch.rfactor(sharer, axis as i64)?;
-        let write_back = sch.cache_write(block, 0, "local", &[])?;
+        let write_back = match padded {
+            Padded::No => sch.cache_write(block, 0, "local", &[])?,
+            // The block that copies the rows that are there.
+            Padded::Rows => {
+                sch.set_scope(block, 0, "local")?;
+                let copies = sch.get_consumers(block)?;
+                let copy = copies.first().copied();
+                copy.ok_or(DeclineReason::Pattern("padded rows that nobody reads"))?
+            }
+        };
         inline_consumers(sch, write_back);
         sch.bind(group, ThreadAxis::BlockIdxX)?;
         sch.compute_at(partial, group, UnitIters::Preserve, InsertAt::Latest)?;
@@ -121,24 +159,6 @@ impl Product {
         }
         Ok(())
     }
-}
-
-/// Runs steps up to a multiple of those that the threads take at once, which add zeros: so each thread has a first one.
-fn pad_steps(
-    sch: &mut Schedule,
-    block: BlockId,
-    product: &Product,
-    share: Share,
-) -> Result<(), DeclineReason> {
-    let iters = &sch.func().blocks[block].iters;
-    let at_once = share.sharers * product.steps;
-    let whole = iters[product.step].dom.extent.as_int();
-    if whole.is_some_and(|steps| steps % at_once == 0) {
-        return Ok(());
-    }
-    let multiple = |at: usize| if at == product.step { at_once } else { 1 };
-    let padding: Vec<i64> = (0..iters.len()).map(multiple).collect();
-    Ok(sch.pad_einsum(block, &padding)?)
 }
 
 impl Product {
@@ -204,7 +224,8 @@ impl Product {
         let outer: Vec<usize> = outer.collect();
         debug_assert!(outer.iter().all(|at| !runs(at) || batch.contains(at)));
         let along = operands.map(|region| neighbours(block, region));
-        let along_steps = match along[1] {
+        let packed = Packed::of(func, id, operands[1]);
+        let along_steps = match packed.map_or(along[1], |packed| Some(packed.along)) {
             Some(at) if at == step => true,
             Some(at) if at == column => false,
             _ => return Err(DeclineReason::Pattern("neighbouring weights are of no use")),
@@ -224,6 +245,26 @@ impl Product {
             true => LANES,
             false => 1,
         };
+        let few_sums = |rows: &[usize]| {
+            let all = rows.iter().map(|&at| extent(at)).product::<Option<i64>>();
+            all.is_some_and(|rows| rows <= ROWS_OF_RUNS)
+        };
+        let steps = match along[0] == Some(step) {
+            true => in_vectors(step),
+            false => 1,
+        };
+        let run = match packed {
+            // Threads read pieces of each row that lie a run apart, so that sectors are read twice: more rows than two then cost more than the
+            // words of the weight.
+            Some(packed) if along_steps && few_sums(&rows) => packed.of_load,
+            Some(_) if !along_steps => RUN,
+            _ => steps,
+        };
+        // A short sum is shared all the same.
+        let is_long = |run: &i64| extent(step).is_none_or(|all| all / run >= 2 * LANES);
+        let runs = std::iter::successors(Some(run.max(steps)), |run| Some(run / 2));
+        let mut runs = runs.take_while(|run| *run > steps);
+        let run = runs.find(is_long).unwrap_or(steps);
         Ok(Self {
             rows_read: vector.read_index,
             weights_read: weights.read_index,
@@ -232,10 +273,8 @@ impl Product {
             column,
             step,
             along_steps,
-            steps: match along[0] == Some(step) {
-                true => in_vectors(step),
-                false => 1,
-            },
+            steps,
+            run,
             columns: match along_steps {
                 true => 1,
                 false => in_vectors(column),
@@ -268,7 +307,8 @@ impl Product {
         let info = &sch.func().blocks[partial];
         let running = |iter: &&IterVar| iter.kind == IterKind::Reduce && !iter.dom.extent.is_one();
         let of_steps = info.iters.iter().filter(running).count();
-        let expected = if self.steps > 1 { 2 } else { 1 };
+        let [in_run, in_lanes] = [self.run > self.steps, self.steps > 1].map(usize::from);
+        let expected = 1 + in_run + in_lanes;
         if loops.len() != info.iters.len() || of_steps != expected {
             return Err(DeclineReason::Pattern("partial sums of other loops"));
         }
@@ -277,8 +317,10 @@ impl Product {
         let (sharer, column) = (loops[0], loops[moved(self.column)]);
         let rows: Vec<LoopId> = self.rows.iter().map(|&at| loops[moved(at)]).collect();
         let step = loops[self.step + 1];
-        let lane = (self.steps > 1).then(|| loops[self.step + 2]);
-        let all = [&[sharer, column, step], &rows[..], lane.as_slice()].concat();
+        let part = (in_run > 0).then(|| loops[self.step + 2]);
+        let lane = (in_lanes > 0).then(|| loops[self.step + 2 + in_run]);
+        let of_run = part.into_iter().chain(lane).collect::<Vec<_>>();
+        let all = [&[sharer, column, step], &rows[..], &of_run].concat();
         let of_thread = match self.columns {
             1 => vec![],
             lanes => parts(sch, column, [Factor::Infer, lanes.into()])?.to_vec(),
@@ -292,7 +334,8 @@ impl Product {
             false => [sharer, column],
         };
         let inside: Vec<LoopId> = lane.into_iter().chain(rows).chain(lanes).collect();
-        let own = [&threads[..], &[step], &inside].concat();
+        let own = [&threads[..], &[step], part.as_slice(), &inside].concat();
+        let at = part.unwrap_or(step);
         let once = loops.iter().filter(|l| !all.contains(l)).copied();
         sch.reorder(&once.chain(own).collect::<Vec<_>>())?;
         sch.set_scope(partial, 0, "shared")?;
@@ -317,8 +360,11 @@ impl Product {
         ] {
             let last = (read == self.weights_read && !self.along_steps).then(|| moved(self.column));
             let copy = load(sch, partial, read, last)?;
-            sch.compute_at(copy, step, UnitIters::Simplify, InsertAt::Latest)?;
-            let mut inner = inner_loops(sch, copy, step)?;
+            sch.compute_at(copy, at, UnitIters::Simplify, InsertAt::Latest)?;
+            if part.is_some() && read == self.weights_read {
+                keep_sources(sch, copy, step)?;
+            }
+            let mut inner = inner_loops(sch, copy, at)?;
             // Loops come in the order of the iter variables; neighbours in memory are to come last.
             if last.is_some() && self.columns > 1 && self.column < self.step && inner.len() == 2 {
                 inner.reverse();
@@ -326,8 +372,11 @@ impl Product {
             }
             self.write_out(sch, &inner, in_vectors)?;
         }
-        let inner = inner_loops(sch, partial, step)?;
+        let inner = inner_loops(sch, partial, at)?;
         self.write_out(sch, &inner, self.columns > 1)?;
+        if let Some(part) = part {
+            sch.unroll(part)?;
+        }
         let init = sch.decompose_reduction(partial, step)?;
         let inner = inner_loops(sch, init, thread)?;
         self.write_out(sch, &inner, self.columns > 1)
@@ -370,26 +419,4 @@ impl Product {
         }
         Ok(())
     }
-}
-
-/// A block of its own reads an operand for the thread, to an array whose last dimension is this iter variable.
-fn load(
-    sch: &mut Schedule,
-    block: BlockId,
-    read: usize,
-    last: Option<usize>,
-) -> Result<BlockId, DeclineReason> {
-    let info = &sch.func().blocks[block];
-    let region = &info.reads[read];
-    let params = params(sch.func(), block);
-    let is_used = |at: &usize| {
-        let mut ranges = region.region.iter();
-        ranges.any(|range| range.min.uses(&info.iters[*at].var))
-    };
-    let others = (0..params.len()).filter(|at| is_used(at) && Some(*at) != last);
-    let results = others.chain(last).map(|at| params[at].expr()).collect();
-    let map = Lambda { params, results };
-    let copy = sch.reindex_cache_read(block, read, "local", &map)?;
-    inline_into(sch, copy)?;
-    Ok(copy)
 }

@@ -35,7 +35,7 @@ pub(super) struct Share {
 struct Sizes {
     rows: i64,
     columns: Option<i64>,
-    /// Steps of a thread, each of as many elements as it loads at once.
+    /// Runs of steps, each of as many elements as a thread takes at once.
     steps: Option<i64>,
     /// Products of this form.
     products: i64,
@@ -106,7 +106,7 @@ impl Product {
         Sizes {
             rows,
             columns: extent(self.column),
-            steps: extent(self.step).map(|steps| steps / self.steps),
+            steps: extent(self.step).map(|steps| steps / self.run),
             products: all(&self.outer),
             threads: THREADS.min(i64::from(target.max_threads)).min(room),
             cores: target.cores(),
@@ -165,7 +165,7 @@ impl Product {
         let products = self.outer.iter().map(|&at| extent(at));
         let products = products.product::<Option<i64>>()?;
         let groups = (columns + share.columns - 1) / share.columns * products;
-        let unit = share.sharers * self.steps;
+        let unit = share.sharers * self.run;
         split_k::slices(extent(self.step), Some(groups), unit, target)
     }
 }

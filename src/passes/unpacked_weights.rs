@@ -1,0 +1,263 @@
+//! Weights that a graph unpacks for one product: numbers of a few bits, less a zero point, times a scale.
+//!
+//! On a GPU such a product reads the packed weight, which is a quarter to an eighth of the unpacked one, and unpacks it in registers or in shared
+//! memory. So [`fold_constant`](super::fold_constant) leaves the unpacking in the graph, and [`fuse_ops`](super::fuse_ops) joins it to the
+//! product. On the CPU and on software adapters unpacked weights stay constants: on two cores one row by 4096 × 4096
+//! of 4 bits takes 3.3 ms so, and 24 ms where a kernel unpacks the weight at each call.
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexSet;
+
+use super::op_pattern::op_pattern;
+use crate::ir::graph::{Arg, Def, DpsCallee, Function, ValueId};
+use crate::ir::{Buffer, Module, Param, Place, PrimFunc, ShapeInfo, StructInfo};
+use crate::kernel::Target;
+use crate::ops::Pattern;
+use crate::sched::rules::pattern::{Pattern as OfBlock, classify};
+use crate::sched::rules::reads_packed;
+use crate::tensor::DType;
+
+/// Bytes of a value below which it is no weight that is worth it.
+const FEWEST_BYTES: i64 = 4096;
+
+/// The values of a function that are made of packed weights for one product.
+#[derive(Default)]
+pub(super) struct UnpackedWeights {
+    /// What is unpacked, and the steps to it.
+    values: HashSet<ValueId>,
+    /// Those of them that a product takes.
+    operands: HashSet<ValueId>,
+}
+
+impl UnpackedWeights {
+    /// Those of a function whose loop programs are in the module.
+    pub(super) fn of(module: &Module, function: &Function, target: &Target) -> Self {
+        if !reads_packed(target) {
+            return Self::default();
+        }
+        let mut work = Work {
+            module,
+            function,
+            made: HashMap::new(),
+            injective: HashMap::new(),
+        };
+        work.find_made();
+        work.unpacked()
+    }
+
+    /// Whether the value is unpacked, or a step to that, and larger than what it is made of.
+    pub(super) fn contains(&self, id: ValueId) -> bool {
+        self.values.contains(&id)
+    }
+
+    /// Whether the value is the unpacked operand of a product.
+    pub(super) fn is_operand(&self, id: ValueId) -> bool {
+        self.operands.contains(&id)
+    }
+}
+
+/// Tensors that a value is made of.
+#[derive(Clone, Default)]
+struct Sources {
+    /// Constants by their elements, and parameters.
+    seen: IndexSet<Source>,
+    /// Bytes of all of them, and of those of integers.
+    bytes: i64,
+    integers: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Source {
+    Const(*const u8),
+    Param(ValueId),
+}
+
+impl Sources {
+    fn add(&mut self, source: Source, info: &StructInfo) {
+        let (Some(bytes), Some(dtype)) = (bytes(info), dtype(info)) else {
+            return;
+        };
+        if self.seen.insert(source) {
+            self.bytes = self.bytes.saturating_add(bytes);
+            if dtype.is_int() {
+                self.integers = self.integers.saturating_add(bytes);
+            }
+        }
+    }
+}
+
+struct Work<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    /// The bindings that are made of constants and parameters alone, element by element.
+    made: HashMap<ValueId, Sources>,
+    /// Whether a loop program is injective, by name.
+    injective: HashMap<&'a str, bool>,
+}
+
+impl<'a> Work<'a> {
+    fn find_made(&mut self) {
+        let function = self.function;
+        let blocks = function.blocks();
+        for block in blocks.into_iter().filter(|block| block.dataflow.is_some()) {
+            for &id in &block.bindings {
+                let Def::CallDps {
+                    callee: DpsCallee::Prim(name),
+                    args,
+                    inplace: None,
+                    ..
+                } = &function.values[id].def
+                else {
+                    continue;
+                };
+                if let Some(sources) = self.sources(args)
+                    && self.is_injective(name)
+                {
+                    self.made.insert(id, sources);
+                }
+            }
+        }
+    }
+
+    /// The sources of a call with these arguments, if nothing else is among them.
+    fn sources(&self, args: &[Arg]) -> Option<Sources> {
+        let mut all = Sources::default();
+        for arg in args {
+            // A name for a constant is one.
+            let arg = match arg {
+                Arg::Value(id) => match &self.function.values[*id].def {
+                    Def::Arg(named @ Arg::Const(_)) => named,
+                    _ => arg,
+                },
+                _ => arg,
+            };
+            match arg {
+                Arg::Const(tensor) => {
+                    let dims = tensor.shape().iter();
+                    let dims = dims.map(|&dim| crate::ir::Expr::i64(dim as i64));
+                    let info = StructInfo::tensor(dims.collect(), tensor.dtype());
+                    all.add(Source::Const(tensor.bytes().as_ptr()), &info);
+                }
+                Arg::Value(id) if self.made.contains_key(id) => {
+                    let of = &self.made[id];
+                    let new = of.seen.iter().filter(|source| !all.seen.contains(*source));
+                    if new.count() == of.seen.len() {
+                        all.seen.extend(of.seen.iter().cloned());
+                        all.bytes = all.bytes.saturating_add(of.bytes);
+                        all.integers = all.integers.saturating_add(of.integers);
+                    }
+                }
+                Arg::Value(id) if matches!(self.function.values[*id].def, Def::Param) => {
+                    all.add(Source::Param(*id), &self.function.values[*id].sinfo);
+                }
+                _ => return None,
+            }
+        }
+        Some(all)
+    }
+
+    fn is_injective(&mut self, name: &'a str) -> bool {
+        let module = self.module;
+        let found = self.injective.entry(name).or_insert_with(|| {
+            let program = module.prim_func(name);
+            program.is_some_and(|program| op_pattern(program) <= Pattern::Injective)
+        });
+        *found
+    }
+
+    /// Of these, those that are used once: by the next step, or at last by a product.
+    fn unpacked(&self) -> UnpackedWeights {
+        let mut users: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+        let mut others: HashSet<ValueId> = self.function.body.result.values().into_iter().collect();
+        for (id, value) in self.function.values.iter() {
+            for used in value.def.used_values() {
+                users.entry(used).or_default().push(id);
+            }
+        }
+        let blocks = self.function.blocks();
+        for block in &blocks {
+            others.extend(block.dataflow.iter().flatten());
+        }
+        let mut found = UnpackedWeights::default();
+        let mut leads_to_product: HashSet<ValueId> = HashSet::new();
+        for block in blocks.iter().rev() {
+            for &id in block.bindings.iter().rev() {
+                let Some(sources) = self.made.get(&id) else {
+                    continue;
+                };
+                let [user] = users.get(&id).map_or(&[][..], Vec::as_slice) else {
+                    continue;
+                };
+                let is_operand = self.is_operand_of(id, *user);
+                if others.contains(&id) || !(is_operand || leads_to_product.contains(user)) {
+                    continue;
+                }
+                leads_to_product.insert(id);
+                let own = bytes(&self.function.values[id].sinfo).unwrap_or(0);
+                let is_packed = 2 * sources.integers > sources.bytes || !is_operand;
+                if own > sources.bytes.max(FEWEST_BYTES) && sources.integers > 0 && is_packed {
+                    found.values.insert(id);
+                    if is_operand {
+                        found.operands.insert(id);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a value is an operand of the product that another one is.
+    fn is_operand_of(&self, id: ValueId, user: ValueId) -> bool {
+        let Def::CallDps {
+            callee: DpsCallee::Prim(name),
+            args,
+            inplace: None,
+            ..
+        } = &self.function.values[user].def
+        else {
+            return false;
+        };
+        let Some(program) = self.module.prim_func(name) else {
+            return false;
+        };
+        let is_it = |arg: &Arg| matches!(arg, Arg::Value(value) if *value == id);
+        let at = args.iter().position(is_it);
+        at.is_some_and(|at| is_factor(program, at))
+    }
+}
+
+/// Whether a loop program multiplies the elements of this parameter, and does nothing else with them.
+fn is_factor(program: &PrimFunc, param: usize) -> bool {
+    let Some(Param::Buffer { handle: _, buffer }) = program.params.get(param) else {
+        return false;
+    };
+    let blocks = program.child_blocks(Place::Block(program.root)).into_iter();
+    let reads = |buffer: &Buffer, block| {
+        let mut reads = program.blocks[block].reads.iter();
+        reads.any(|read| read.buffer == *buffer)
+    };
+    let readers: Vec<_> = blocks.filter(|block| reads(buffer, *block)).collect();
+    let [reader] = readers.as_slice() else {
+        return false;
+    };
+    match classify(program, *reader) {
+        OfBlock::Matmul(matmul) => (matmul.a.buffer == *buffer) != (matmul.b.buffer == *buffer),
+        _ => false,
+    }
+}
+
+fn dtype(info: &StructInfo) -> Option<DType> {
+    info.as_tensor()?.dtype
+}
+
+/// Bytes of a tensor of known extents.
+fn bytes(info: &StructInfo) -> Option<i64> {
+    let tensor = info.as_tensor()?;
+    let ShapeInfo::Known(dims) = &tensor.shape else {
+        return None;
+    };
+    let width = tensor.dtype?.bytes() as i64;
+    let mut dims = dims.iter();
+    dims.try_fold(width, |all, dim| all.checked_mul(dim.as_int()?))
+}

@@ -7,10 +7,9 @@ use indexmap::IndexMap;
 use super::bind_target::is_of_host;
 use super::vm_shape_lower::shape_funcs;
 use crate::arith::specialized;
-use crate::ir::{AttrValue, Expr, Func, Module, Place, PrimFunc, Stmt, Var, attrs, unique_name};
+use crate::ir::{AttrValue, Expr, Func, Module, PrimFunc, Var, attrs, unique_name};
 use crate::kernel::Target;
 use crate::sched::rules;
-use crate::tensor::DType;
 
 /// The module with variants of its loop programs, each in front of the program that it is a variant of. Calls name the program; a
 /// launch takes the first variant that has the sizes of its arguments and whose assertions hold. A program of the input is a variant of
@@ -22,6 +21,9 @@ use crate::tensor::DType;
 ///                                                    assert batch <= 23
 ///                                                def dense(X: T.Buffer((batch, 784)), …):
 /// ```
+///
+/// Variants of few rows (`dense_batch_to_8`, from two rows on) are those of `gemv`; one of whole tiles (`dense_batch_aligned_64`) is
+/// made of fragments.
 pub(super) fn add_variants(module: &Module, target: &Target) -> Module {
     let shape_funcs = shape_funcs(module);
     let mut names: HashSet<String> = module.funcs.keys().cloned().collect();
@@ -65,23 +67,39 @@ fn made(func: &PrimFunc, variants: &rules::Variants) -> Vec<PrimFunc> {
         variant.name = format!("{}{}", func.name, said.collect::<String>());
         made.push(variant);
     }
+    let said = rows.iter().map(|var| format!("_{}", var.name()));
+    let said = said.collect::<String>();
+    let variant = |name: String, usual: i64, conditions: &[Expr], message: String| {
+        let mut variant = rules::asserting(func, conditions, &message);
+        variant.name = format!("{}{said}_{name}", func.name);
+        set_usual(&mut variant, rows, usual);
+        variant
+    };
+    for &most in &variants.few {
+        let message = format!("a variant for two to {most} rows");
+        made.push(variant(
+            format!("to_{most}"),
+            most,
+            &rules::few_rows(rows, most),
+            message,
+        ));
+    }
+    if let Some(aligned) = variants.aligned {
+        let of = aligned.multiple;
+        let message = format!("a variant for multiples of {of} rows");
+        let name = format!("aligned_{of}");
+        made.push(variant(name, aligned.usual, &aligned.rows(rows), message));
+    }
     for range in &variants.ranges {
-        let mut variant = func.clone();
-        let said = rows.iter().map(|var| format!("_{}", var.name()));
-        let said = said.collect::<String>();
-        variant.name = format!("{}{said}_to_{}", func.name, range.most);
-        set_usual(&mut variant, rows, range.usual);
-        let all = rows.iter().map(|var| var.expr().cast(DType::I64));
-        let all = all.reduce(|a, b| a * b).unwrap_or(Expr::i64(1));
-        let assertion = Stmt::Assert {
-            cond: all.le(range.most),
-            message: format!("a variant for up to {} rows", range.most),
-        };
-        let root: Place = variant.root.into();
-        let mut body = variant.tree.take_body(root);
-        body.insert(0, assertion);
-        variant.tree.set_body(root, body);
-        made.push(variant);
+        let most = range.most;
+        let message = format!("a variant for up to {most} rows");
+        let name = format!("to_{most}");
+        made.push(variant(
+            name,
+            range.usual,
+            &[rules::number_of_rows(rows).le(most)],
+            message,
+        ));
     }
     made
 }

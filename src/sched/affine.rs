@@ -1,11 +1,12 @@
 //! Block bindings as affine maps of the loops: simplified after loops were cut or joined, and checked before loops are moved.
 
 use super::{Reason, Refusal};
-use crate::arith::Analyzer;
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map, iter_map_simplify};
-use crate::ir::{BlockId, Expr, LoopId, Param, Place, PrimFunc, Range, Var};
+use crate::arith::{Analyzer, IntBound};
+use crate::ir::{BlockId, Expr, ExprKind, LoopId, Param, Place, PrimFunc, Range, Stmt, Var};
+use crate::tensor::scalar::BinOp;
 
-/// An analyzer that knows the symbolic dimensions of the function's parameters to be at least 0.
+/// An analyzer that knows the symbolic dimensions of the function's parameters to be at least 0, and what the program asserts of them.
 pub(crate) fn shape_facts(func: &PrimFunc) -> Analyzer {
     let mut facts = Analyzer::new();
     let shapes = func.params.iter().filter_map(|param| match param {
@@ -18,7 +19,55 @@ pub(crate) fn shape_facts(func: &PrimFunc) -> Analyzer {
     for extent in shapes.flatten() {
         facts.bind_extent(extent);
     }
+    // A launch takes place only where these hold.
+    for stmt in func.tree.body(func.root) {
+        if let Stmt::Assert { cond, message: _ } = stmt {
+            assume_of_sizes(&mut facts, cond);
+        }
+    }
     facts
+}
+
+/// Learns what an assertion says of sizes alone. Limits of one size are bounds of its variable: these decide quotients.
+fn assume_of_sizes(facts: &mut Analyzer, cond: &Expr) {
+    if let Some((a, b)) = cond.as_binary(BinOp::And) {
+        assume_of_sizes(facts, a);
+        assume_of_sizes(facts, b);
+        return;
+    }
+    let mut loads = false;
+    cond.walk(&mut |e| {
+        loads |= matches!(e.kind(), ExprKind::Load(..));
+        true
+    });
+    if loads {
+        return;
+    }
+    if let Some((a, b)) = cond.as_binary(BinOp::Le) {
+        let limits = match (size(a), size(b)) {
+            (Some(var), None) => b
+                .as_int()
+                .map(|n| (var, IntBound::new(IntBound::NEG_INF, n))),
+            (None, Some(var)) => a
+                .as_int()
+                .map(|n| (var, IntBound::new(n, IntBound::POS_INF))),
+            _ => None,
+        };
+        if let Some((var, limits)) = limits {
+            let known = facts.bound(&var.expr());
+            facts.bind_bound(var, known.intersect(limits));
+            return;
+        }
+    }
+    facts.assume(cond);
+}
+
+/// The variable that a size is, whatever type it is converted to.
+fn size(e: &Expr) -> Option<&Var> {
+    match e.kind() {
+        ExprKind::Cast(inner) => size(inner),
+        _ => e.as_var(),
+    }
 }
 
 /// Variables and ranges of these loops.

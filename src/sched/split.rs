@@ -11,6 +11,7 @@
 //! new loops go past the extent, nothing outside the blocks below, as a predicate keeps only blocks from running. Meaning is
 //! kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent.
 
+use super::affine::shape_facts;
 use super::affine::simplify_bindings;
 use super::analysis::check_only_blocks;
 use super::rewrite::add_predicate_below;
@@ -117,7 +118,15 @@ impl SplitPlan {
             }
         }
         let whole = Expr::int(product, dtype);
-        let inferred = analyzer.simplify(&(&old.extent + &whole - 1).floor_div(whole));
+        // By what the program asserts of its sizes.
+        let rest = old.extent.floor_mod(&whole);
+        let divides = count == 1
+            && old.extent.as_int().is_none()
+            && shape_facts(func).can_prove(&rest.equals(Expr::int(0, dtype)));
+        let inferred = match divides {
+            true => analyzer.simplify(&old.extent.floor_div(whole)),
+            false => analyzer.simplify(&(&old.extent + &whole - 1).floor_div(whole)),
+        };
         let extent_of = |factor: &Factor| match factor {
             Factor::Infer => inferred.clone(),
             Factor::Of(value) => Expr::int(*value, dtype),
@@ -162,7 +171,7 @@ impl SplitPlan {
         }
         let value = shown.simplify(&value);
         let bound = value.lt(&old.extent);
-        let predicate = if inside.can_prove(&bound) {
+        let predicate = if divides || inside.can_prove(&bound) {
             Expr::bool(true)
         } else {
             check_only_blocks(func, target.into())?;

@@ -23,7 +23,7 @@ mod variants;
 pub use choose::{Search, choose, choose_fastest};
 pub use gpu::reads_packed;
 pub use sizes::usual_size;
-pub use variants::{Rows, Variants, variants};
+pub use variants::{Aligned, Rows, Variants, asserting, few_rows, number_of_rows, variants};
 
 use super::{Schedule, ScheduleError};
 use crate::ir::{BlockId, LoopKind, Place, PrimFunc};

@@ -4,8 +4,9 @@
 use super::pattern::{Matmul, Pattern, classify};
 use super::{cpu, gpu, is_scheduled};
 use crate::arith::specialized;
-use crate::ir::{BlockId, Expr, ExprKind, Param, Place, PrimFunc, Var};
-use crate::kernel::Target;
+use crate::ir::{BlockId, Expr, ExprKind, Param, Place, PrimFunc, Stmt, Var};
+use crate::kernel::{GpuTarget, Target};
+use crate::tensor::DType;
 
 /// What launches of a program are told apart by.
 #[derive(Clone, Debug)]
@@ -14,10 +15,23 @@ pub struct Variants {
     pub rows: Vec<Var>,
     /// Whether one row has a variant.
     pub one_row: bool,
+    /// Numbers of rows up to which there are variants from two rows on, whose threads have a sum of each row.
+    pub few: Vec<i64>,
+    /// A number of which the rows of a variant are a multiple: it has no tile in part.
+    pub aligned: Option<Aligned>,
     /// Ranges of rows with variants, from few to many.
     pub ranges: Vec<Rows>,
     /// How many rows usual launches have that no variant is for, where something is known of them.
     pub usual: Option<i64>,
+}
+
+/// A number that rows are a multiple of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Aligned {
+    /// The number.
+    pub multiple: i64,
+    /// What the schedule is chosen for.
+    pub usual: i64,
 }
 
 /// A range of rows, which begins behind the range before.
@@ -51,15 +65,75 @@ pub fn variants(func: &PrimFunc, target: &Target) -> Option<Variants> {
                 ),
                 Target::Cpu(_) => (cpu::pays_for_one_row(&of_one, block), (vec![], None)),
             };
-            let pays = one_row || !ranges.is_empty() || usual.is_some();
+            let (few, aligned) = match (target, rows.as_slice()) {
+                (Target::Gpu(gpu), [_]) => bounded(func, block, &rows, gpu),
+                _ => (vec![], None),
+            };
+            let pays = one_row
+                || !few.is_empty()
+                || aligned.is_some()
+                || !ranges.is_empty()
+                || usual.is_some();
             pays.then_some(Variants {
                 rows,
                 one_row,
+                few,
+                aligned,
                 ranges,
                 usual,
             })
         })
     })
+}
+
+/// Numbers of few rows, and what rows are a multiple of, for which rules make something of their own of a product of open rows.
+fn bounded(
+    func: &PrimFunc,
+    block: BlockId,
+    rows: &[Var],
+    target: &GpuTarget,
+) -> (Vec<i64>, Option<Aligned>) {
+    let few = FEW_ROWS.into_iter().filter(|&most| {
+        let program = asserting(func, &few_rows(rows, most), "");
+        gpu::pays_for_few_rows(&program, block, target)
+    });
+    let aligned = asserting(func, &ALIGNED.rows(rows), "");
+    let pays = gpu::pays_for_whole_tiles(&aligned, block, target);
+    (few.collect(), pays.then_some(ALIGNED))
+}
+
+/// How many rows these sizes number.
+pub fn number_of_rows(rows: &[Var]) -> Expr {
+    let all = rows.iter().map(|var| var.expr().cast(DType::I64));
+    all.reduce(|a, b| a * b).unwrap_or(Expr::i64(1))
+}
+
+/// That there are two rows at least, and so many at most.
+pub fn few_rows(rows: &[Var], most: i64) -> [Expr; 2] {
+    let all = number_of_rows(rows);
+    [Expr::i64(2).le(&all), all.le(most)]
+}
+
+impl Aligned {
+    /// That the rows are a multiple of the number.
+    pub fn rows(self, rows: &[Var]) -> [Expr; 1] {
+        let all = number_of_rows(rows);
+        [all.floor_mod(self.multiple).equals(Expr::i64(0))]
+    }
+}
+
+/// The program with assertions of its sizes.
+pub fn asserting(func: &PrimFunc, conditions: &[Expr], message: &str) -> PrimFunc {
+    let mut func = func.clone();
+    let assertion = |cond: &Expr| Stmt::Assert {
+        cond: cond.clone(),
+        message: message.to_owned(),
+    };
+    let root: Place = func.root.into();
+    let body = func.tree.take_body(root);
+    let assertions = conditions.iter().map(assertion);
+    func.tree.set_body(root, assertions.chain(body).collect());
+    func
 }
 
 /// The open extents of the rows of a product. Its columns and sums have others.
@@ -104,6 +178,15 @@ fn is_extent_of_parameter(func: &PrimFunc, var: &Var) -> bool {
     let mut extents = func.buffer_params().flat_map(|buffer| buffer.shape());
     !func.params.iter().any(is_scalar) && extents.any(|extent| extent.as_var() == Some(var))
 }
+
+/// Most rows of variants of few rows: a thread has a sum for each of so many, whether they are there or not.
+const FEW_ROWS: [i64; 2] = [4, 8];
+
+/// Of what the rows of a variant of whole tiles are a multiple, and the rows that its schedule is chosen for.
+const ALIGNED: Aligned = Aligned {
+    multiple: 64,
+    usual: 512,
+};
 
 /// Numbers of rows for which ways are compared, but not beyond so many rows and columns of a matrix.
 const ROWS: [i64; 21] = [

@@ -16,6 +16,7 @@ use super::split_k::split_product;
 use super::warp_tile::{SKEW, WarpTile};
 use crate::ir::{BlockId, Expr, FRAGMENT_EXTENT, Lambda, LoopId, ThreadAxis};
 use crate::kernel::{FRAGMENT_THREADS, GpuTarget};
+use crate::sched::affine::shape_facts;
 use crate::sched::rules::epilogue::inline_consumers;
 use crate::sched::rules::nest::params;
 use crate::sched::rules::pattern::{Matmul, Operand, Pattern, classify};
@@ -63,8 +64,9 @@ pub(super) fn apply(
         let extent = iters[at].dom.extent.as_int();
         extent.ok_or(FragmentsReason::Open { axis })
     };
+    let rows = &iters[roles.m].dom.extent;
     let extents = [
-        extent("m", roles.m)?,
+        extent("m", roles.m).or_else(|open| multiple(sch, rows).ok_or(open))?,
         extent("n", roles.n)?,
         extent("k", roles.k)?,
     ];
@@ -72,8 +74,9 @@ pub(super) fn apply(
     let size = |name: &str| usual_size(sch.func(), name);
     let batch = batch.map(|&at| usual_extent(&iters[at].dom.extent, &size));
     let batch = batch.product();
+    let usual = usual_extent(rows, &size).max(extents[0]);
     let slices_of = (matmul.k.len() == 1).then_some(extents[2]);
-    let (ways, count) = WarpTile::ways(target, batch, extents, slices_of)?;
+    let (ways, count) = WarpTile::ways(target, batch, extents, usual, slices_of)?;
     let &(mut tile, slices) = ways.get(way).ok_or(DeclineReason::Pattern(
         "a matmul of which there are not so many ways",
     ))?;
@@ -87,13 +90,23 @@ pub(super) fn apply(
             }
             Err(reason) if way > 0 => return Err(reason),
             Err(_) => {
-                let (whole, _) = WarpTile::ways(target, batch, extents, None)?;
+                let (whole, _) = WarpTile::ways(target, batch, extents, usual, None)?;
                 tile = whole.first().map_or(tile, |(tile, _)| *tile);
             }
         }
     }
     tiles(sch, block, &matmul, &roles, tile, target)?;
     Ok(count)
+}
+
+/// A number that an open extent is a multiple of, by what the program asserts: one that all tiles of so many rows divide.
+fn multiple(sch: &Schedule, extent: &Expr) -> Option<i64> {
+    let facts = shape_facts(sch.func());
+    let of = |n: &i64| {
+        let n = Expr::int(*n, extent.dtype());
+        facts.can_prove(&extent.floor_mod(&n).equals(Expr::int(0, extent.dtype())))
+    };
+    [128, 64, 32].into_iter().find(of)
 }
 
 /// Makes tiles of slices of the sum.

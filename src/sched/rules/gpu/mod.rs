@@ -59,6 +59,7 @@ use super::variants::{Rows, ranges};
 use super::{DefaultRule, SERIAL};
 use crate::ir::{BlockId, Buffer, PrimFunc, Var};
 use crate::kernel::{GpuTarget, Target};
+use crate::sched::Schedule;
 use traits::GpuTraits;
 
 /// The rules; the last one takes every block.
@@ -87,6 +88,25 @@ pub(super) fn pays_for_one_row(func: &PrimFunc, block: BlockId, target: &GpuTarg
     let mut iters = func.blocks[block].iters.iter();
     let is_known = iters.all(|iter| iter.dom.extent.as_int().is_some());
     GpuTraits::need_fast_shared(target).is_ok() && (is_known || gemv::takes(func, block))
+}
+
+/// Whether a product of open rows is a GEMV where the program asserts that there are few.
+pub(super) fn pays_for_few_rows(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    let mut trial = inlined(func, target);
+    gemv::apply(&mut trial, block, target).is_ok()
+}
+
+/// Whether a product of open rows is made of fragments where the program asserts that its rows are whole tiles.
+pub(super) fn pays_for_whole_tiles(func: &PrimFunc, block: BlockId, target: &GpuTarget) -> bool {
+    let mut trial = inlined(func, target);
+    matmul_tensorization::apply(&mut trial, block, target, 0).is_ok()
+}
+
+/// The schedule before the first rule.
+fn inlined(func: &PrimFunc, target: &GpuTarget) -> Schedule {
+    let mut schedule = Schedule::new(func.clone());
+    inline_producers(&mut schedule, target);
+    schedule
 }
 
 /// Whether a product takes a matrix from where it lies, in rows along the sums: as a GEMV.

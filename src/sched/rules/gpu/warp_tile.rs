@@ -57,12 +57,13 @@ impl WarpTile {
         self.subgroups[0] * self.subgroups[1] * i64::from(FRAGMENT_THREADS)
     }
 
-    /// The tiles, of those that divide these extents, and the slices of the sum in the order of the times that a product takes,
+    /// The tiles, of those that divide these extents, of which `usual` are the rows of a usual launch, and the slices of the sum in the order of the times that a product takes,
     /// at least one. A sum without `sliced` steps is not cut.
     pub(super) fn ways(
         target: &GpuTarget,
         batch: i64,
         [m, n, k]: [i64; 3],
+        usual: i64,
         sliced: Option<i64>,
     ) -> Result<(Vec<Sliced>, Ways), FragmentsReason> {
         let smallest = Self::SMALLEST;
@@ -89,7 +90,7 @@ impl WarpTile {
             let whole = std::iter::once(None);
             whole.chain(slices.map(Some)).map(move |s| (tile, s))
         });
-        let product = [batch, m, n, k];
+        let product = [batch, usual, n, k];
         let timed = ways.map(|way @ (tile, slices)| {
             let time = time_of_fragments(tile, target, product, slices.unwrap_or(1));
             (way, time)

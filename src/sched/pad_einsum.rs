@@ -15,7 +15,8 @@
 //!                                                             C[v0, v1] = C_pad[v0, v1]
 //! ```
 //!
-//! above with the padding `[8, 8, 8]`. So tiles of a fixed size divide what they tile.
+//! above with the padding `[8, 8, 8]`. So tiles of a fixed size divide what they tile. An open extent becomes a number where the program
+//! asserts at its root that it is no greater, and greater than 0.
 //!
 //! Requires: a stage pipeline as scope; a positive number for each iter variable; each buffer that the block uses is used once, at
 //! constants and variables. TVM requires no more. That the meaning is kept takes: the padded iter variables run over the whole

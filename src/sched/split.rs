@@ -9,7 +9,8 @@
 //!
 //! Requires: a plain loop from 0, positive factors whose product reaches the extent, at most one factor to be inferred; if the
 //! new loops go past the extent, nothing outside the blocks below, as a predicate keeps only blocks from running. Meaning is
-//! kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent.
+//! kept: the new loops visit each old value once and in order, and the predicate drops the values past the extent. There are none
+//! where the program asserts at its root that the product of the factors divides the extent.
 
 use super::affine::shape_facts;
 use super::affine::simplify_bindings;

@@ -164,6 +164,12 @@ fn executable(text: &str, target: Target) -> Executable {
 /// that the whole is fused to.
 fn check(case: Case, rows: &[usize], open: bool) {
     let Some(gpu) = gpu() else { return };
+    for target in [nvidia(&gpu), Target::Gpu(gpu.target().clone())] {
+        check_on(&gpu, &target, case, rows, open);
+    }
+}
+
+fn check_on(gpu: &Gpu, target: &Target, case: Case, rows: &[usize], open: bool) {
     let modules = if open {
         vec!["m".to_owned()]
     } else {
@@ -172,7 +178,7 @@ fn check(case: Case, rows: &[usize], open: bool) {
     for of in modules {
         let text = case.text(&of);
         let module = script::parse("case.py", &text).unwrap_or_else(|e| panic!("{e}"));
-        let exec = executable(&text, nvidia(&gpu));
+        let exec = executable(&text, target.clone());
         let mut machine = VirtualMachine::new(exec, Device::Gpu(gpu.clone())).expect("it loads");
         for &rows in rows.iter().filter(|rows| open || rows.to_string() == of) {
             let inputs = case.inputs(rows);

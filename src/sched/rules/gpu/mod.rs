@@ -119,10 +119,9 @@ pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId, matrix: &Buffer)
     own.any(|own| along_k(&own)) && gemv::takes(func, block)
 }
 
-/// Whether products of the target unpack weights of few bits where they read them: those of GPUs, which wait for memory. A software adapter
-/// waits for the arithmetic.
+/// Whether products of the target unpack weights of few bits where they read them.
 pub fn reads_packed(target: &Target) -> bool {
-    matches!(target, Target::Gpu(gpu) if GpuTraits::of(gpu).fast_shared)
+    matches!(target, Target::Gpu(_))
 }
 
 /// The ranges of rows for which tiles of a product differ but the last one, and how many rows that one usually has.

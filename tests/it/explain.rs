@@ -264,8 +264,10 @@ fn the_tile_that_is_taken_is_nearly_the_best_of_all() {
 
 #[test]
 fn a_thread_of_a_large_matmul_reads_a_quarter_of_an_element_for_each_product() {
-    let cost = &costs(&matmul(2048, 2048, 2048, false), GpuClass::Nvidia, &[])[0];
-    assert_eq!(cost.shared_per_fma(), Some(0.25));
+    for class in [GpuClass::Nvidia, GpuClass::Amd, GpuClass::Apple] {
+        let cost = &costs(&matmul(2048, 2048, 2048, false), class, &[])[0];
+        assert_eq!(cost.shared_per_fma(), Some(0.25), "{class:?}");
+    }
 }
 
 #[test]

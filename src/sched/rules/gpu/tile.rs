@@ -83,6 +83,7 @@ pub(super) fn in_order<W>(mut timed: Vec<(W, f64)>) -> (Vec<W>, Ways) {
 impl Tile {
     pub(super) const EXTRA_LARGE: Self = Self::in_shared([16, 16], 8, 2);
     pub(super) const WIDE: Self = Self::in_shared([8, 16], 8, 2);
+    pub(super) const SQUARE: Self = Self::in_shared([8, 8], 8, 2);
     pub(super) const LARGE: Self = Self::in_shared([8, 16], 8, 1);
     pub(super) const MEDIUM: Self = Self::in_shared([8, 8], 4, 1);
     pub(super) const FLAT: Self = Self::in_shared([4, 16], 4, 1);

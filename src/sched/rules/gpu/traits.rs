@@ -78,13 +78,15 @@ const SMALL: GpuTraits = GpuTraits {
 };
 
 const APPLE: GpuTraits = GpuTraits {
-    tiles: &[Tile::LARGE, Tile::MEDIUM],
+    tiles: &[Tile::SQUARE, Tile::LARGE, Tile::MEDIUM],
     window_sums: 32,
     ..SMALL
 };
 
+/// Tiles of 8 × 8 elements of a thread would fill all registers of a thread.
 const INTEL: GpuTraits = GpuTraits {
     memory_threads: 256,
+    tiles: &[Tile::LARGE, Tile::MEDIUM],
     sliced_steps: 512,
     ..APPLE
 };
@@ -95,6 +97,8 @@ const DISCRETE: GpuTraits = GpuTraits {
         Tile::EXTRA_LARGE.in_steps(16),
         Tile::WIDE,
         Tile::WIDE.in_steps(16),
+        Tile::SQUARE,
+        Tile::SQUARE.in_steps(16),
         Tile::LARGE,
         Tile::LARGE.in_steps(16),
         Tile::MEDIUM,

@@ -1,8 +1,7 @@
 //! Default rules for the CPU, in the order in which they are tried.
 //!
-//! Vectors are as wide as a cache line ([`traits`]). Sums
-//! are decomposed so that they accumulate in the output; code generation keeps the elements in registers while a loop adds to
-//! them.
+//! Vectors are as wide as a cache line (`traits`). Sums are decomposed so that they accumulate in the output; code generation keeps
+//! the elements in registers while a loop adds to them.
 
 mod attention;
 mod cases;

@@ -21,11 +21,39 @@ pub(crate) fn shape_facts(func: &PrimFunc) -> Analyzer {
     }
     // A launch takes place only where these hold.
     for stmt in func.tree.body(func.root) {
-        if let Stmt::Assert { cond, message: _ } = stmt {
+        if let Stmt::Assert { cond, message: _ } = stmt
+            && is_checked(cond)
+        {
             assume_of_sizes(&mut facts, cond);
         }
     }
     facts
+}
+
+/// Whether a launch checks an assertion, as a whole: the host evaluates integers alone, and divides by constants.
+fn is_checked(cond: &Expr) -> bool {
+    let mut checked = true;
+    cond.walk(&mut |e| {
+        checked &= match e.kind() {
+            ExprKind::Int(_) | ExprKind::Var(_) => !e.dtype().is_float(),
+            ExprKind::Cast(inner) => widens(e, inner),
+            ExprKind::Binary(op, a, b) => {
+                use BinOp::{Div, FloorDiv, FloorMod, Mod};
+                let divides = matches!(op, Div | Mod | FloorDiv | FloorMod);
+                !a.dtype().is_float() && (!divides || b.as_int().is_some_and(|b| b != 0))
+            }
+            ExprKind::Not(_) | ExprKind::Select(..) | ExprKind::IfThenElse(..) => true,
+            _ => false,
+        };
+        checked
+    });
+    checked
+}
+
+/// Whether a conversion keeps every integer.
+fn widens(to: &Expr, from: &Expr) -> bool {
+    let (to, from) = (to.dtype(), from.dtype());
+    to.is_int() && from.is_int() && to.scalar.bytes() >= from.scalar.bytes()
 }
 
 /// Learns what an assertion says of sizes alone. Limits of one size are bounds of its variable: these decide quotients.
@@ -33,14 +61,6 @@ fn assume_of_sizes(facts: &mut Analyzer, cond: &Expr) {
     if let Some((a, b)) = cond.as_binary(BinOp::And) {
         assume_of_sizes(facts, a);
         assume_of_sizes(facts, b);
-        return;
-    }
-    let mut loads = false;
-    cond.walk(&mut |e| {
-        loads |= matches!(e.kind(), ExprKind::Load(..));
-        true
-    });
-    if loads {
         return;
     }
     if let Some((a, b)) = cond.as_binary(BinOp::Le) {
@@ -65,7 +85,7 @@ fn assume_of_sizes(facts: &mut Analyzer, cond: &Expr) {
 /// The variable that a size is, whatever type it is converted to.
 fn size(e: &Expr) -> Option<&Var> {
     match e.kind() {
-        ExprKind::Cast(inner) => size(inner),
+        ExprKind::Cast(inner) if widens(e, inner) => size(inner),
         _ => e.as_var(),
     }
 }

@@ -117,7 +117,7 @@ impl Packing {
             return Ok(None);
         };
         let shape = [self.rows, self.blocks(), bytes / 4].map(|n| n as usize);
-        if bytes % 4 != 0 || tensor.len() / 4 != shape.iter().product::<usize>() {
+        if bytes % 4 != 0 || tensor.len() != 4 * shape.iter().product::<usize>() {
             return Ok(None);
         }
         let words = tensor.bytes().as_chunks::<4>().0.iter();

@@ -117,6 +117,27 @@ fn columns_that_no_panel_divides() {
     }
 }
 
+/// A tile that keys do not fill: what lies behind the last one has the weight 0, and must not be that value again.
+#[test]
+fn the_last_value_may_be_infinite() {
+    let types = ["(1, 40, 1, 16)"; 3];
+    let func = program("R.nn.attention(q, k, v)", &types);
+    let compiled = compile(&func);
+    assert_eq!(compiled.rules, ["attention"]);
+    let shape: &[usize] = &[1, 40, 1, 16];
+    let mut tensors = tensors(&[shape; 4]);
+    let mut values = tensors[2].as_slice::<f32>().expect("f32").to_vec();
+    values[39 * 16] = f32::INFINITY;
+    tensors[2] = Tensor::from_slice(shape, &values).expect("as many");
+    check(&func, &compiled, &tensors, 56);
+    weftile::interp::run_prim_func(&func, &mut tensors).expect("it runs");
+    let result = tensors[3].as_slice::<f32>().expect("f32");
+    for row in result.chunks(16) {
+        assert_eq!(row[0], f32::INFINITY);
+        assert!(row[1..].iter().all(|x| x.is_finite()), "{row:?}");
+    }
+}
+
 /// Few queries of many keys read keys and values once: the plain form has the rules for that.
 #[test]
 fn few_queries_are_products_of_few_rows() {

@@ -46,7 +46,8 @@ pub fn has_blocks(qkv: [&Tensor; 3], of: &Attention, threads: Threads) -> bool {
 /// Attention in blocks, as [`attention`](super::attention) has it; `None` where that is as good: for few queries, and for types and
 /// sizes whose blocks would not fit.
 ///
-/// The scale is a factor of the queries. Numbers of keys that a query does not see count for nothing, be they infinite.
+/// The scale is a factor of the queries. Keys that a query does not see count for nothing, be they infinite. Infinite values of such keys make NaN where a mask
+/// hides them within a tile.
 pub fn attention_in_blocks(
     name: &str,
     qkv: [&Tensor; 3],

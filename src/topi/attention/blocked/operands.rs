@@ -26,8 +26,7 @@ impl Writer<'_> {
         keys
     }
 
-    /// The values of a tile, `[panels, keys, elements of a panel]`, with zeros behind the last element. Behind the last key of all that
-    /// one is repeated.
+    /// The values of a tile, `[panels, keys, elements of a panel]`, with zeros behind the last element and the last key.
     pub(super) fn values_in_panels(&self, b: &mut PrimFuncBuilder, first: &Expr) -> Buffer {
         let elements = self.elements();
         let panel = elements.panel;
@@ -42,8 +41,15 @@ impl Writer<'_> {
         b.nest("values", axes, |b, v| {
             let at: Vec<Expr> = v.iter().map(Var::expr).collect();
             let element = sum(&scaled(&at[0], panel), &at[2]);
-            let value = self.of_key(self.value, &sum(first, &at[1]), &element);
-            b.store(&values, &at, elements.or_zero(&element, value));
+            let key = sum(first, &at[1]);
+            let value = self.of_key(self.value, &key, &element);
+            let value = elements.or_zero(&element, value);
+            // Their weight is 0, and 0 times an infinity would be NaN.
+            let value = match self.keys_are_whole() {
+                true => value,
+                false => te::if_then_else(key.lt(self.keys()), value, float(0.0)),
+            };
+            b.store(&values, &at, value);
         });
         values
     }

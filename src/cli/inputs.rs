@@ -72,6 +72,16 @@ pub(crate) fn gather(signature: &Signature, args: &InputArgs) -> Result<Vec<Tens
     tensors.collect()
 }
 
+/// The parameters that get made-up numbers although no `--input` or `--shape` names them.
+pub(crate) fn unnamed(signature: &Signature, args: &InputArgs) -> Vec<String> {
+    let named = |name: &str| {
+        let inputs = args.inputs.iter().any(|(own, _)| own == name);
+        inputs || args.shapes.iter().any(|(own, _)| own == name)
+    };
+    let names = signature.inputs.iter().map(|port| &port.name);
+    names.filter(|name| !named(name)).cloned().collect()
+}
+
 /// The element type and the extents of a tensor, as far as they are known.
 fn as_tensor(port: &Port) -> Option<(Option<DType>, Option<&[HostExpr]>)> {
     match &port.kind {

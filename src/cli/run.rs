@@ -12,7 +12,7 @@ use super::device;
 use super::entry::Entry;
 use super::environment::Environment;
 use super::error::CliError;
-use super::inputs::gather;
+use super::inputs::{gather, unnamed};
 use super::program::{self, Program, interpret};
 use super::terminal::{Terminal, milliseconds};
 use crate::frontend::save_npy;
@@ -33,6 +33,8 @@ struct Report {
     compile_ms: f64,
     load_ms: f64,
     run_ms: f64,
+    /// Inputs that nothing was said of, which got made-up numbers.
+    made_up: Vec<String>,
     outputs: Vec<Output>,
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Profile>,
@@ -116,6 +118,7 @@ pub(super) fn run(
     let read = || Entry::read(&args.module, &args.inputs);
     let entry = environment.time("import", read)?;
     let inputs = environment.time("inputs", || gather(&entry.signature, &entry.inputs))?;
+    let made_up = unnamed(&entry.signature, &entry.inputs);
     let signature = entry.signature.clone();
     let ran = if device::is_interpreter(&args.device.device) {
         interpreted(&entry, inputs)?
@@ -134,6 +137,7 @@ pub(super) fn run(
         compile_ms: milliseconds(ran.compile),
         load_ms: milliseconds(ran.load),
         run_ms: milliseconds(ran.elapsed),
+        made_up,
         outputs,
         profile: ran.profile,
     };
@@ -233,6 +237,12 @@ fn print(terminal: &mut Terminal, report: &Report) -> Result<(), CliError> {
         terminal.bold(&report.device),
         report.reason
     ))?;
+    if !report.made_up.is_empty() {
+        terminal.line(format!(
+            "made-up numbers for {}, which no --input names",
+            listed(&report.made_up)
+        ))?;
+    }
     for Output { name, value } in &report.outputs {
         let name = terminal.bold(name);
         match value {

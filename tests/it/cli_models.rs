@@ -74,6 +74,12 @@ fn a_compiled_model_is_for_run_and_bench() {
         json(&random)["outputs"][0]["shape"],
         serde_json::json!([5, 3])
     );
+    assert_eq!(json(&random)["made_up"], serde_json::json!([]));
+    let unnamed = ["run", &weft, "--shape", "batch=3"];
+    let report = json(&[&unnamed[..], &["--json"]].concat());
+    assert_eq!(report["made_up"], serde_json::json!(["image.in"]));
+    let said = "made-up numbers for image.in, which no --input names";
+    assert!(stdout(&weftile(&unnamed)).contains(said));
     for verb in [
         &["show", &weft][..],
         &["check", &weft],

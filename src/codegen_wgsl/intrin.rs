@@ -85,7 +85,9 @@ impl Emitter<'_> {
             Intrin::Exp10 => return self.f32_helper(Helper::Exp10, ty, texts),
             Intrin::Expm1 => return self.f32_helper(Helper::Expm1, ty, texts),
             Intrin::Fmod => return self.f32_helper(Helper::Remainder, ty, texts),
+            Intrin::Log => return self.f32_helper(Helper::Ln, ty, texts),
             Intrin::Log1p => return self.f32_helper(Helper::Log1p, ty, texts),
+            Intrin::Log2 => return self.f32_helper(Helper::Log2, ty, texts),
             Intrin::Pow => return self.f32_helper(Helper::Pow, ty, texts),
             Intrin::Sin => return self.f32_helper(Helper::Sin, ty, texts),
             Intrin::Sinh => return self.f32_helper(Helper::Sinh, ty, texts),
@@ -93,12 +95,11 @@ impl Emitter<'_> {
             Intrin::Tanh => return self.f32_helper(Helper::Tanh, ty, texts),
             Intrin::Log10 => {
                 let factor = self.splat(ty, "0.30103")?;
-                Text::primary(format!("({factor} * log2({x}))"))
+                let log2 = self.f32_helper(Helper::Log2, ty, texts)?;
+                Text::primary(format!("({factor} * {log2})"))
             }
             Intrin::Exp
             | Intrin::Exp2
-            | Intrin::Log
-            | Intrin::Log2
             | Intrin::Sqrt
             | Intrin::Floor
             | Intrin::Ceil

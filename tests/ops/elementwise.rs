@@ -82,6 +82,22 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn logarithms_of_subnormal_numbers() {
+    let values = [1e-45f32, 1e-40, 1.1e-38, 1.2e-38];
+    let x = tensor(&[4], &values);
+    let mut cases = Cases::default();
+    for (name, f) in [
+        ("log", f64::ln as fn(f64) -> f64),
+        ("log2", f64::log2),
+        ("log10", f64::log10),
+    ] {
+        let expected = tensor(&[4], &values.map(|v| f(f64::from(v)) as f32));
+        cases.case(&format!("R.{name}(x)"), &[("x", &x)], &[expected]);
+    }
+    cases.run();
+}
+
+#[test]
 fn truth_values() {
     let mut cases = Cases::default();
     let (x, y) = ([false, false, true, true], [false, true, false, true]);

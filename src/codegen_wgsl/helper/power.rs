@@ -72,6 +72,18 @@ pub(super) const SPLIT: &str = "fn @split_f32(x: f32) -> vec2<f32> {
 }
 ";
 
+/// `log(x)` and `log2(x)` as the driver has them, but for subnormal numbers, which it may take for the least normal one.
+pub(super) const LN: &str = "fn @ln_f32(x: f32) -> f32 {
+    let tiny = x < 1.1754944e-38f;
+    return log(select(x, x * 16777216.0f, tiny)) - select(0.0f, 16.635532f, tiny);
+}
+";
+pub(super) const LOG2: &str = "fn @log2_f32(x: f32) -> f32 {
+    let tiny = x < 1.1754944e-38f;
+    return log2(select(x, x * 16777216.0f, tiny)) - select(0.0f, 24.0f, tiny);
+}
+";
+
 /// Within 2 units in the last place.
 pub(super) const LOG: &str = "fn @log_f32(x: f32) -> f32 {
     if (!(x > 0.0f) || bitcast<u32>(x) >= 0x7f800000u) {

@@ -9,8 +9,9 @@ use super::evaluate::Evaluate;
 use super::remove_unused_functions::entries;
 use super::{Pass, PassError};
 use crate::ir::{Attrs, Module};
-use crate::kernel::{GpuClass, Target};
+use crate::kernel::Target;
 use crate::ops::{Threads, Workgroups};
+use crate::sched::rules;
 use crate::script;
 use crate::support::timing::Timing;
 
@@ -104,7 +105,7 @@ impl Cx {
             Target::Gpu(ref gpu) => Threads::Many(Workgroups {
                 threads: gpu.max_threads.into(),
                 shared_bytes: gpu.shared_bytes.into(),
-                fast_shared: gpu.class != GpuClass::Software,
+                fast_shared: rules::has_fast_shared(gpu),
                 cores: gpu.cores(),
             }),
         }

@@ -21,7 +21,7 @@ mod sizes;
 mod variants;
 
 pub use choose::{Search, choose, choose_fastest};
-pub use gpu::reads_packed;
+pub use gpu::{has_fast_shared, reads_packed};
 pub use sizes::usual_size;
 pub use variants::{Aligned, Rows, Variants, asserting, few_rows, number_of_rows, variants};
 

@@ -109,6 +109,11 @@ fn inlined(func: &PrimFunc, target: &GpuTarget) -> Schedule {
     schedule
 }
 
+/// Whether memory of a workgroup is faster than that of the device.
+pub fn has_fast_shared(target: &GpuTarget) -> bool {
+    GpuTraits::of(target).fast_shared
+}
+
 /// Whether a product takes a matrix from where it lies, in rows along the sums: as a GEMV.
 pub(super) fn reads_along_sums(func: &PrimFunc, block: BlockId, matrix: &Buffer) -> bool {
     let Pattern::Matmul(Matmul { a, b, k, .. }) = classify(func, block) else {

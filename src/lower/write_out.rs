@@ -2,7 +2,7 @@
 //! (TVM: `LoopPartition`, `UnrollLoop`).
 //!
 //! Both are done from the outermost loop inwards, since what is known of an outer one decides the conditions inside. Vectorized loops stay:
-//! whether their statements are vectors is known when these are made (`emit/vector.rs`), and the lanes of others are written out then.
+//! whether their statements are vectors is known when these are made (`emit/vector/`), and the lanes of others are written out then.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::{LowerError, LowerProblem};
 use crate::ir::{Buffer, Expr, ExprKind, LoopKind, Var};
 use crate::tensor::scalar::BinOp;
 
-/// Most statements that unrolled and vectorized loops of a kernel are written out to.
+/// Most statements that the unrolled loops of a nest, or the lanes of a kernel, are written out to.
 const MOST_COPIES: usize = 1 << 18;
 
 /// Statements that were copied so far.

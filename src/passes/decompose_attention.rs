@@ -16,9 +16,9 @@ use crate::tensor::{DType, Tensor};
 const ATTENTION: Op = ops::op("nn.attention");
 const ATTENTION_BIAS: Op = ops::op("nn.attention_bias");
 
-/// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls that are
-/// faster in blocks on a device with these threads, with a causal mask, with heads of keys that serve several heads of queries, and of narrower floats, whose scores the operator keeps
-/// in float32, stay.
+/// The module where `R.nn.attention` and `R.nn.attention_bias` of float32 are `R.einsum`, `R.nn.softmax` and `R.einsum`. Calls stay that are
+/// faster in blocks on a device with these threads, and so do those with a causal mask, with heads of keys that serve several heads of
+/// queries, and of narrower floats, whose scores the operator keeps in float32.
 ///
 /// ```text
 /// y = R.nn.attention_bias(q, k, v, b, scale=s)    →    a = R.einsum((q, k), "bqhd,bkhd->bhqk")

@@ -1,12 +1,13 @@
 //! Attention in blocks of queries by tiles of keys: one program that holds the scores of one block and one tile, however long the
-//! sequences are. A block is for a thread of a CPU, or for a workgroup of a GPU. Each block goes through the tiles that its queries see. It keeps the maximum of each row, the sum of its weights
-//! and the values mixed so far; where a tile raises the maximum, these are scaled to the new one.
+//! sequences are. A block is for a thread of a CPU, or for a workgroup of a GPU. Each block goes through the tiles that its queries see. It
+//! keeps the maximum of each row, the sum of its weights and the values mixed so far; where a tile raises the maximum, these are scaled
+//! to the new one.
 //!
 //! ```text
 //! for batch, head, block:                                  # any order
 //!     queries = query[block] * scale; maximum = -inf; total = 0; mixed = 0
 //!     for tile in those that the block sees:
-//!         keys, values = key[tile], value[tile]            # in panels of 16 columns
+//!         keys, values = key[tile], value[tile]            # in panels of columns
 //!         scores  = queries @ keys + bias                  # -inf for keys that a query does not see
 //!         raised  = max(maximum, max(scores))
 //!         weights = exp(scores - raised)
@@ -46,8 +47,8 @@ pub fn has_blocks(qkv: [&Tensor; 3], of: &Attention, threads: Threads) -> bool {
 /// Attention in blocks, as [`attention`](super::attention) has it; `None` where that is as good: for few queries, and for types and
 /// sizes whose blocks would not fit.
 ///
-/// The scale is a factor of the queries. Keys that a query does not see count for nothing, be they infinite. Infinite values of such keys make NaN where a mask
-/// hides them within a tile.
+/// The scale is a factor of the queries. Keys that a query does not see count for nothing, be they infinite. Infinite values of such keys
+/// make NaN where a mask hides them within a tile.
 pub fn attention_in_blocks(
     name: &str,
     qkv: [&Tensor; 3],

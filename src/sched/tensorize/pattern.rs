@@ -1,6 +1,6 @@
 //! Whether the body of a block is what a tensor intrinsic describes: the description is put in its place, on the regions that the
 //! block uses, and both are compared. Loops and indices may be of `int32` or of `int64`: their values count. Data must have the types of
-//! the description.
+//! the description. Factors may come in either order.
 
 use super::{TensorIntrin, region_at};
 use crate::arith::{Analyzer, access_regions};
@@ -11,6 +11,7 @@ use crate::ir::{
 use crate::sched::analysis::facts_inside;
 use crate::sched::body::rewrite_own;
 use crate::sched::widen_indices;
+use crate::tensor::scalar::BinOp;
 
 /// A buffer of the description and where its first element is.
 struct Operand {
@@ -26,6 +27,41 @@ pub(super) fn regions(
     intrin: &TensorIntrin,
 ) -> Result<Vec<BufferRegion>, String> {
     let description = &intrin.description;
+    regions_of(func, block, description).or_else(|difference| {
+        let exchanged = factors_exchanged(description);
+        regions_of(func, block, &exchanged).map_err(|_| difference)
+    })
+}
+
+/// The description with the factors of its products in the other order, which makes no difference to numbers.
+fn factors_exchanged(description: &PrimFunc) -> PrimFunc {
+    let mut exchanged = description.clone();
+    for block in description.blocks_within(description.root.into()) {
+        let mut exchange = |e: &Expr| {
+            e.rewrite_bottom_up(&mut |e| match e.kind() {
+                ExprKind::Binary(BinOp::Mul, a, b) if loads(a) && loads(b) => b * a,
+                _ => e.clone(),
+            })
+        };
+        rewrite_own(&mut exchanged, block, &mut exchange, &mut |store| store);
+        // What is read is declared in the order in which it is.
+        let order = accessed(&exchanged, block);
+        let reads = &mut exchanged.blocks[block].reads;
+        reads.sort_by_key(|read| order.iter().position(|buffer| *buffer == read.buffer));
+    }
+    exchanged
+}
+
+/// Whether anything is loaded for a value.
+fn loads(e: &Expr) -> bool {
+    e.any(|e| matches!(e.kind(), ExprKind::Load(..)))
+}
+
+fn regions_of(
+    func: &PrimFunc,
+    block: BlockId,
+    description: &PrimFunc,
+) -> Result<Vec<BufferRegion>, String> {
     let operands = operands(func, block, description)?;
     let mut wanted = func.clone();
     let inner = func.blocks_under(block.into());

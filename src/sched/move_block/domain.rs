@@ -1,13 +1,14 @@
 //! Which values the iter variables of a moved block must take, so that what it provides covers what is required.
 //!
 //! Where the provided indices are a bijective affine map of the iter variables, the map is inverted; else each dimension is
-//! solved on its own, as long as it has one of the forms `v * c`, `v`, `v // c` and `v % c`.
+//! solved on its own, as long as it has one of the forms `v * c`, `v`, `v // c` and `v % c`. Digits of a variable whose domain ends within
+//! the first one are those of a longer domain, of which values past the end are left out.
 
 use super::{Moved, relaxed_region};
 use crate::arith::iter_map::{IterMapLevel, UnitIters, detect_iter_map};
 use crate::arith::{Analyzer, IntSet, eval_set};
 use crate::ir::{
-    BlockId, Buffer, BufferRegion, Expr, IterVar, LoopId, PrimFunc, Range, Scope, Var,
+    BlockId, Buffer, BufferRegion, Expr, ExprKind, IterVar, LoopId, PrimFunc, Range, Scope, Var,
 };
 use crate::sched::analysis::{BlockScope, accessing_blocks};
 use crate::sched::{Reason, Refusal};
@@ -205,14 +206,15 @@ fn solve_affine(
         return false;
     }
     let indices: Vec<Expr> = provided.region.iter().map(|r| r.min.clone()).collect();
-    let inputs: Vec<(Var, Range)> = iters
-        .iter()
-        .map(|iter| (iter.var.clone(), iter.dom.clone()))
-        .collect();
-    let truth = Expr::bool(true);
-    let level = IterMapLevel::Bijective;
-    let Ok(map) = detect_iter_map(facts, &indices, &inputs, &truth, level, UnitIters::Preserve)
-    else {
+    let detect = |domain: &dyn Fn(&IterVar) -> Range| {
+        let inputs = iters.iter().map(|iter| (iter.var.clone(), domain(iter)));
+        let inputs: Vec<(Var, Range)> = inputs.collect();
+        let truth = Expr::bool(true);
+        let level = IterMapLevel::Bijective;
+        detect_iter_map(facts, &indices, &inputs, &truth, level, UnitIters::Preserve)
+    };
+    let map = detect(&|iter| iter.dom.clone());
+    let Ok(map) = map.or_else(|_| detect(&|iter| up_to_whole_digits(iter, &indices, facts))) else {
         return false;
     };
     let shape = provided.buffer.shape();
@@ -282,6 +284,31 @@ fn solve_affine(
         known[at].union(Some(IntSet::interval(low, high)), bound, facts);
     }
     true
+}
+
+/// The domain of a variable up to a multiple of what indices divide it by: the last of its first digits is whole then.
+fn up_to_whole_digits(iter: &IterVar, indices: &[Expr], facts: &Analyzer) -> Range {
+    let mut divisors: Vec<i64> = vec![];
+    for index in indices {
+        index.walk(&mut |e| {
+            if let ExprKind::Binary(BinOp::FloorDiv | BinOp::FloorMod, inner, by) = e.kind()
+                && inner.as_var() == Some(&iter.var)
+            {
+                divisors.extend(by.as_int().filter(|by| *by > 0));
+            }
+            true
+        });
+    }
+    let Some(&largest) = divisors.iter().max() else {
+        return iter.dom.clone();
+    };
+    let extent = &iter.dom.extent;
+    let largest = Expr::int(largest, extent.dtype());
+    let count = (extent + &largest - 1).floor_div(&largest);
+    Range {
+        min: iter.dom.min.clone(),
+        extent: facts.simplify(&(count * largest)),
+    }
 }
 
 /// Whether the index is the variable plus something that does not move with it.

@@ -162,7 +162,10 @@ impl Scheduled {
             None
         };
         let refused = statement(*places.first()?)?;
-        let made = |taken: &&Taken| taken.rule != SERIAL && statement(taken.at) == Some(refused);
+        let made = |taken: &&Taken| {
+            let is_own = taken.made.contains(&refused) || statement(taken.at) == Some(refused);
+            taken.rule != SERIAL && is_own
+        };
         let taken = self.taken.iter().rev().find(made)?;
         match taken.at {
             Place::Block(block) => Some((taken.rule, block)),

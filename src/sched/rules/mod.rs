@@ -113,8 +113,8 @@ pub enum FragmentsReason {
         /// `m`, `n` or `k`.
         axis: &'static str,
     },
-    /// An extent that no tile divides.
-    #[error("the extent of {axis} is {extent}, no multiple of {of}")]
+    /// An extent that fills less than half of the smallest tile.
+    #[error("the extent of {axis} is {extent}, less than half of {of}")]
     Extent {
         /// `m`, `n` or `k`.
         axis: &'static str,
@@ -199,6 +199,8 @@ impl<T> DefaultRule<T> {
 struct Taken {
     rule: &'static str,
     at: Place,
+    /// The statements that the rule made at the root: what it took may not be there any more.
+    made: Vec<Place>,
     /// In how many ways the rule schedules it.
     ways: Ways,
     /// Why it runs in one thread, if it does.
@@ -295,6 +297,7 @@ impl Work<'_> {
         self.taken.push(Taken {
             rule,
             at,
+            made: vec![],
             ways: Ways::ONE,
             one_thread,
         });
@@ -339,29 +342,35 @@ impl Work<'_> {
                     Apply::Way(apply) => apply(&mut trial, block, target, way),
                 };
                 match applied {
-                    Ok(ways) => {
-                        self.schedule = trial;
-                        Some((rule, ways))
-                    }
+                    Ok(ways) => Some((rule, ways, trial)),
                     Err(reason) => {
                         declined.push((rule.name, reason));
                         None
                     }
                 }
             });
-            if let Some((rule, ways)) = taker {
-                let one_thread = (rule.name == SERIAL)
-                    .then_some("its iterations are not known to be independent");
-                self.taken.push(Taken {
-                    rule: rule.name,
-                    at: block.into(),
-                    ways,
-                    one_thread,
-                });
-            }
             for (rule, reason) in declined {
                 self.decline(rule, block, reason);
             }
+            let Some((rule, ways, schedule)) = taker else {
+                continue;
+            };
+            let at_root = |schedule: &Schedule| {
+                let func = schedule.func();
+                func.tree.children(func.root)
+            };
+            let before = at_root(&self.schedule);
+            let after = at_root(&schedule).into_iter();
+            let one_thread =
+                (rule.name == SERIAL).then_some("its iterations are not known to be independent");
+            self.taken.push(Taken {
+                rule: rule.name,
+                at: block.into(),
+                made: after.filter(|place| !before.contains(place)).collect(),
+                ways,
+                one_thread,
+            });
+            self.schedule = schedule;
         }
     }
 

@@ -87,6 +87,7 @@ impl Tile {
     pub(super) const LARGE: Self = Self::in_shared([8, 16], 8, 1);
     pub(super) const MEDIUM: Self = Self::in_shared([8, 8], 4, 1);
     pub(super) const FLAT: Self = Self::in_shared([4, 16], 4, 1);
+    pub(super) const SMALL: Self = Self::in_shared([8, 8], 2, 1);
 
     /// The tile with so many steps of `k` between barriers.
     pub(super) const fn in_steps(self, bk: i64) -> Self {

@@ -68,7 +68,7 @@ const SMALL: GpuTraits = GpuTraits {
     row_threads: [64, 128, 256],
     row_unroll: 1,
     fast_shared: true,
-    tiles: &[Tile::MEDIUM],
+    tiles: &[Tile::MEDIUM, Tile::SMALL],
     prefetches: false,
     steps_written_out: 4,
     sliced_steps: 2048,
@@ -78,7 +78,7 @@ const SMALL: GpuTraits = GpuTraits {
 };
 
 const APPLE: GpuTraits = GpuTraits {
-    tiles: &[Tile::SQUARE, Tile::LARGE, Tile::MEDIUM],
+    tiles: &[Tile::SQUARE, Tile::LARGE, Tile::MEDIUM, Tile::SMALL],
     window_sums: 32,
     ..SMALL
 };
@@ -86,7 +86,7 @@ const APPLE: GpuTraits = GpuTraits {
 /// Tiles of 8 × 8 elements of a thread would fill all registers of a thread.
 const INTEL: GpuTraits = GpuTraits {
     memory_threads: 256,
-    tiles: &[Tile::LARGE, Tile::MEDIUM],
+    tiles: &[Tile::LARGE, Tile::MEDIUM, Tile::SMALL],
     sliced_steps: 512,
     ..APPLE
 };
@@ -105,6 +105,8 @@ const DISCRETE: GpuTraits = GpuTraits {
         Tile::MEDIUM.in_steps(16),
         Tile::FLAT,
         Tile::FLAT.in_steps(16),
+        Tile::SMALL,
+        Tile::SMALL.in_steps(16),
     ],
     prefetches: true,
     steps_written_out: 16,
